@@ -1,0 +1,70 @@
+# The short way to everything; CMake does the work. `make help` lists what there is.
+.DEFAULT_GOAL := build
+.PHONY: help deps build demo test install bench format check asan clang coverage valgrind fuzz clean
+
+PYTHON  := /usr/bin/python3
+RELEASE := build/release
+PREFIX  ?= /usr/local
+# Seconds for each fuzz target.
+FUZZ_SECONDS ?= 60
+
+# Configures and builds a preset; the messages go to standard error, so that the results on standard output stay alone.
+build_preset = cmake --preset $(1) >&2 && cmake --build --preset $(1) >&2
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+# Without apt-get CMake says what is missing.
+deps: ## install what is missing, on Debian
+	@! command -v apt-get >/dev/null || scripts/install-deps
+
+build: deps ## build library, program and tests in build/release
+	@$(call build_preset,release)
+
+demo: build ## learn handwritten digits from labels of which 40% are wrong
+	@scripts/demo $(RELEASE)
+
+test: build ## build and run all tests
+	@$(PYTHON) scripts/run-tests $(RELEASE)
+
+install: build ## install below PREFIX (/usr/local); DESTDIR is respected
+	@cmake --install $(RELEASE) --prefix $(PREFIX)
+
+bench: build ## time reading, training and prediction against other programs
+	@bench/run $(RELEASE)
+
+format: ## bring all C files into the format
+	@scripts/check-format --fix
+
+check: build ## format, includes, headers, exports, installation, clang-tidy, cppcheck
+	@scripts/check-format
+	@scripts/check-includes
+	@scripts/check-headers
+	@scripts/check-exports $(RELEASE)
+	@scripts/check-install $(RELEASE)
+	@scripts/check-static $(RELEASE)
+
+asan: deps ## run the tests with the address and undefined-behaviour sanitizers
+	@$(call build_preset,asan)
+	@$(PYTHON) scripts/run-tests build/asan
+
+clang: deps ## build with clang, warnings are errors
+	@$(call build_preset,clang)
+
+coverage: deps ## which lines the tests run, in build/coverage/coverage.txt
+	@command -v gcovr >/dev/null || { echo "coverage needs gcovr (Debian: gcovr)" >&2; exit 1; }
+	@$(call build_preset,coverage)
+	@$(PYTHON) scripts/run-tests build/coverage
+	@gcovr --root . --filter src/ --filter cli/ --output build/coverage/coverage.txt --print-summary build/coverage
+
+valgrind: deps ## run the test programs under valgrind
+	@$(call build_preset,debug)
+	@$(PYTHON) scripts/run-tests build/debug --only unit --only property --only regression --timeout 3600 \
+	    --wrapper 'valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=99'
+
+fuzz: deps ## fuzz every target for FUZZ_SECONDS (60)
+	@$(call build_preset,fuzz)
+	@scripts/fuzz build/fuzz $(FUZZ_SECONDS)
+
+clean: ## remove everything that was built
+	@rm -rf build

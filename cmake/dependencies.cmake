@@ -1,0 +1,44 @@
+# What unconfuse is built on. A required part that is missing is reported with the Debian package that has it.
+find_package(PkgConfig QUIET)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+
+set(missing "")
+
+# need(<what> <Debian package> <found>): remembers what is not there, so that one message names everything.
+macro(need what package found)
+  if(NOT ${found})
+    string(APPEND missing "\n  ${what}  (Debian: ${package})")
+  endif()
+endmacro()
+
+find_package(OpenMP COMPONENTS C)
+find_package(ZLIB)
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
+mark_as_advanced(RANDOM123_INCLUDE_DIR)
+
+if(PkgConfig_FOUND)
+  pkg_check_modules(openblas IMPORTED_TARGET openblas)
+  pkg_check_modules(lapacke IMPORTED_TARGET lapacke)
+  pkg_check_modules(zstd IMPORTED_TARGET libzstd)
+  pkg_check_modules(jansson IMPORTED_TARGET jansson)
+  need("OpenBLAS" libopenblas-dev openblas_FOUND)
+  need("LAPACKE" liblapacke-dev lapacke_FOUND)
+  need("zstd" libzstd-dev zstd_FOUND)
+  need("jansson" libjansson-dev jansson_FOUND)
+else()
+  need("pkg-config" pkg-config PkgConfig_FOUND)
+endif()
+need("OpenMP, which comes with gcc" "gcc, or libomp-dev for clang" OpenMP_C_FOUND)
+need("zlib" zlib1g-dev ZLIB_FOUND)
+need("Random123 headers" librandom123-dev RANDOM123_INCLUDE_DIR)
+
+if(missing)
+  message(FATAL_ERROR "unconfuse needs these and does not find them:${missing}\n"
+                      "On Debian and Ubuntu, scripts/install-deps installs all of them.")
+endif()
+
+# libopenblas comes first: LAPACKE then uses its LAPACK, whatever the system's default is.
+add_library(unconfuse_dependencies INTERFACE)
+target_link_libraries(unconfuse_dependencies INTERFACE PkgConfig::openblas PkgConfig::lapacke PkgConfig::zstd
+                                                       PkgConfig::jansson ZLIB::ZLIB OpenMP::OpenMP_C m)
+target_include_directories(unconfuse_dependencies SYSTEM INTERFACE ${RANDOM123_INCLUDE_DIR})

@@ -1,0 +1,23 @@
+# How everything is compiled: warnings, sanitizers, coverage. Nothing here depends on the machine that compiles.
+add_library(unconfuse_flags INTERFACE)
+target_compile_options(unconfuse_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes
+                                                 -Wmissing-prototypes -Wvla)
+if(UNCONFUSE_WERROR)
+  target_compile_options(unconfuse_flags INTERFACE -Werror)
+endif()
+
+if(UNCONFUSE_SANITIZE)
+  set(sanitize -fsanitize=${UNCONFUSE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(unconfuse_flags INTERFACE ${sanitize})
+  target_link_options(unconfuse_flags INTERFACE ${sanitize})
+endif()
+if(UNCONFUSE_COVERAGE)
+  target_compile_options(unconfuse_flags INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(unconfuse_flags INTERFACE --coverage)
+endif()
+if(UNCONFUSE_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "UNCONFUSE_FUZZ needs clang: cmake --preset fuzz")
+  endif()
+  target_compile_options(unconfuse_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

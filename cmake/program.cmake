@@ -1,0 +1,34 @@
+# The program `unconfuse`: public headers and jansson only.
+add_executable(unconfuse ${cli_sources})
+set_target_properties(unconfuse PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+target_include_directories(unconfuse PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+target_link_libraries(unconfuse PRIVATE unconfuse_shared unconfuse_flags PkgConfig::jansson m)
+
+# Installed, the program finds its library relative to itself.
+file(RELATIVE_PATH library_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(unconfuse PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_program}")
+install(TARGETS unconfuse)
+
+# The manual page and the completions are made by the program itself; a program for another machine cannot run here.
+# self_description(<file> <directory below the prefix> <installed name> <argument>...)
+function(self_description file directory name)
+  set(output ${PROJECT_BINARY_DIR}/${file})
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND unconfuse help ${ARGN} > ${output}.new
+    COMMAND ${CMAKE_COMMAND} -E rename ${output}.new ${output}
+    DEPENDS unconfuse
+    COMMENT "Writing ${file}"
+    VERBATIM)
+  install(FILES ${output} DESTINATION ${directory} RENAME ${name})
+  set_property(TARGET unconfuse_descriptions APPEND PROPERTY SOURCES ${output})
+endfunction()
+
+if(CMAKE_CROSSCOMPILING)
+  message(STATUS "Manual page and completions are off: the program writes them itself, and this is a cross build")
+else()
+  add_custom_target(unconfuse_descriptions ALL)
+  self_description(unconfuse.1 ${CMAKE_INSTALL_MANDIR}/man1 unconfuse.1 --man)
+  self_description(unconfuse.bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions unconfuse --completion bash)
+  self_description(_unconfuse ${CMAKE_INSTALL_DATADIR}/zsh/site-functions _unconfuse --completion zsh)
+endif()
