@@ -1,0 +1,40 @@
+/* How long work runs: threads, memory, whom to tell about it. */
+#ifndef UNCONFUSE_CONTEXT_H
+#define UNCONFUSE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unconfuse/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct uc_comm uc_comm;
+
+/* Progress of long work: `done` of `total` units (total 0: not known). `detail` is a short
+ * text such as "pass 2 of 5, error 0.041", or NULL. Returning false cancels the work, which
+ * then ends with UC_ERR_CANCELLED. Called by one thread at a time. */
+typedef bool uc_progress_fn(const char *task, double done, double total, const char *detail, void *user);
+
+/* A sentence that the user should read although the work goes on. */
+typedef void uc_warn_fn(const char *sentence, void *user);
+
+/* Wherever a function takes a `const uc_context *`, NULL means: all cores, no limit, one
+ * process, silent. A zero-initialised struct means the same. */
+typedef struct uc_context {
+    unsigned threads;         /* 0: all cores. Results do not depend on it. */
+    uint64_t memory;          /* bytes that the work may allocate; 0: the machine's memory */
+    const uc_comm *comm;      /* NULL: one process */
+    uc_progress_fn *progress; /* NULL: none */
+    uc_warn_fn *warn;         /* NULL: none */
+    void *user;               /* handed to both callbacks */
+} uc_context;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

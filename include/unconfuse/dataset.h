@@ -1,0 +1,111 @@
+/* Examples: features, labels as positions in a list of class names, and bags. */
+#ifndef UNCONFUSE_DATASET_H
+#define UNCONFUSE_DATASET_H
+
+#include "unconfuse/context.h"
+#include "unconfuse/matrix.h"
+#include "unconfuse/names.h"
+#include "unconfuse/option.h"
+#include "unconfuse/random.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct uc_mapping uc_mapping;
+
+typedef struct uc_dataset {
+    uc_matrix X;
+    uint32_t *y; /* position in `classes`, or UC_NONE for an unlabelled row; NULL: the data have no labels */
+    uc_names classes; /* every name occurs in the data that were read */
+    uint32_t *bag;    /* position in `bags`; NULL: no bags */
+    uc_names bags;
+    uc_mapping
+        *mapping; /* not NULL: X, y and bag point into a mapped file or are lent by the caller; private */
+} uc_dataset;     /* zero-initialised is empty and may be freed */
+
+void uc_dataset_free(uc_dataset *self);
+
+/* ---- reading ---- */
+
+typedef enum uc_storage { UC_STORAGE_AUTO, UC_STORAGE_DENSE, UC_STORAGE_SPARSE } uc_storage;
+
+typedef struct uc_read_settings {
+    int format;         /* auto | libsvm | csv | npy | ucd               (auto: from the content) */
+    const char *label;  /* CSV: the label's column, a name or 1, 2, ... (-1: the last); "none": no labels.
+                               NULL: a column called label, class, target or y, else the last */
+    const char *bag;    /* CSV: the bag's column, a name or number; NULL: none */
+    const char *labels; /* NPY: the file of labels; NULL: none */
+    int storage; /* uc_storage of LIBSVM text: auto is dense when a quarter or more of the values are given */
+    uint64_t
+        expected_cols; /* columns a model expects; 0: any. A CSV of exactly that many columns has no label column */
+} uc_read_settings;
+
+extern const uc_option uc_read_options[]; /* the table of uc_read_settings */
+uc_read_settings uc_read_defaults(void);
+
+/* Reads the whole file ("-": standard input) into *out, which the caller frees; untouched on failure.
+ * Classes are sorted (uc_names_sort). `settings` may be NULL. */
+uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
+                          const uc_context *context);
+
+/* Reads block after block in constant memory. */
+typedef struct uc_reader uc_reader;
+uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
+                         const uc_context *context);
+/* The next rows in file order; *block is NULL at the end of the file. The block belongs to the reader and is
+ * valid until the next call. Its y are positions in uc_reader_classes, in order of first appearance; its
+ * block->classes and block->bags are empty. X.cols is the largest column seen so far. */
+uc_status uc_reader_next(const uc_dataset **block, uc_reader *self);
+const uc_names *uc_reader_classes(const uc_reader *self);
+/* The file's lines read so far (for messages), and a text such as "libsvm" or "csv". */
+const char *uc_reader_format(const uc_reader *self);
+void uc_reader_close(uc_reader *self);
+
+/* ---- writing ---- */
+
+typedef enum uc_format {
+    UC_FORMAT_AUTO,
+    UC_FORMAT_LIBSVM,
+    UC_FORMAT_CSV,
+    UC_FORMAT_NPY,
+    UC_FORMAT_UCD
+} uc_format;
+
+/* Writes to a temporary name and renames. UC_FORMAT_AUTO: from the ending (.svm .libsvm .txt .csv .tsv .npy .ucd,
+ * then .gz or .zst). "-" is standard output. For NPY the labels go to `labels` (NULL: not written). */
+uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,
+                           const uc_context *context);
+
+/* ---- parts ---- */
+
+/* The rows named, in that order; keeps all class and bag names. rows NULL: all. */
+uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count);
+/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. */
+uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed);
+/* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
+uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
+                   bool stratified, uint64_t seed);
+/* counts[k]: rows of class k; `counts` has classes.count entries. Unlabelled rows are not counted. */
+void uc_class_counts(size_t *counts, const uc_dataset *data);
+
+/* ---- artificial problems of the papers ---- */
+
+typedef struct uc_generator uc_generator;      /* name, what it is, options */
+const uc_generator *uc_generator_at(size_t i); /* NULL past the end */
+const uc_generator *uc_generator_find(const char *name);
+const char *uc_generator_name(const uc_generator *self);
+const char *uc_generator_summary(const uc_generator *self);
+const uc_option *uc_generator_options(const uc_generator *self);
+size_t uc_generator_settings_size(const uc_generator *self);
+
+/* `examples` training and, when test is not NULL, `test_examples` test examples of the same problem.
+ * `settings` is a struct of the generator's option table. examples 0: the paper's number. */
+uc_status uc_generate(uc_dataset *train, uc_dataset *test, const uc_generator *generator,
+                      const void *settings, size_t examples, size_t test_examples, uint64_t seed);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

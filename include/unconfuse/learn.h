@@ -1,0 +1,110 @@
+/* Learners: the list of them, training on a data set, and learning one example at a time. */
+#ifndef UNCONFUSE_LEARN_H
+#define UNCONFUSE_LEARN_H
+
+#include "unconfuse/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- which learners there are ---- */
+
+/* What comes back after a proposal: the label, or only right or wrong. */
+typedef enum uc_feedback { UC_FEEDBACK_FULL, UC_FEEDBACK_PARTIAL } uc_feedback;
+
+typedef struct uc_learner uc_learner;
+const uc_learner *uc_learner_at(size_t i);           /* NULL past the end */
+const uc_learner *uc_learner_find(const char *name); /* NULL with a sentence that lists the learners */
+const char *uc_learner_name(const uc_learner *self);
+const char *uc_learner_summary(const uc_learner *self); /* one line: for which kind of labels */
+const char *uc_learner_paper(const uc_learner *self);
+const uc_option *uc_learner_options(const uc_learner *self);
+size_t uc_learner_settings_size(const uc_learner *self);
+bool uc_learner_is_online(const uc_learner *self);
+bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
+
+/* The settings structs of the option tables. */
+typedef enum uc_class_weight { UC_CLASS_WEIGHT_NONE, UC_CLASS_WEIGHT_BALANCED } uc_class_weight;
+
+typedef struct uc_perceptron_settings {
+    int step;         /* max: the best wrong class pays; uniform: all that score too high pay alike  (max) */
+    int class_weight; /* uc_class_weight: balanced weighs every class by n / (K n_class)             (none) */
+} uc_perceptron_settings;
+
+/* pa and spa */
+typedef struct uc_pa_settings {
+    int variant;      /* 0: hard margin; 1: linear slack; 2: squared slack  (0) */
+    double cost;      /* C of variants 1 and 2, > 0                         (1) */
+    int class_weight; /* uc_class_weight                                    (none) */
+} uc_pa_settings;
+
+/* ---- settings that every learner shares ---- */
+
+typedef struct uc_train_settings {
+    uint64_t passes;     /* over the data, online learners                        (5) */
+    int shuffle;         /* a new order in every pass                             (on) */
+    int average;         /* the model is the mean of the iterates                 (auto: on with labels) */
+    int scale;           /* uc_scaling                                            (none) */
+    int normalize_input; /* rows to unit length before the map                    (off) */
+    int normalize;       /* rows to unit length where the weights live            (auto: by learner) */
+    double bias;         /* a constant feature of this value; 0: none             (auto: by learner) */
+    uint64_t seed;       /* same seed, same model                                 (1) */
+
+    /* Not in the table: */
+    int overwrite;         /* uc_train may prepare the caller's data in place: half the memory */
+    const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not told */
+} uc_train_settings;
+
+extern const uc_option uc_train_options[];
+uc_train_settings uc_train_defaults(void);
+
+/* ---- a whole data set ---- */
+
+/* `settings` is the learner's own struct, NULL for its defaults; `train` NULL for the defaults. Needs labels of
+ * at least two classes. *out belongs to the caller. */
+uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settings,
+                   const uc_train_settings *train, uc_dataset *data, const uc_context *context);
+
+/* ---- one example at a time ---- */
+
+typedef struct uc_online uc_online;
+
+/* Begins at zero weights. `classes` may be empty when feedback is full: uc_online_add_class grows it. Rows may
+ * have any number of columns; the weights grow with the largest seen. `steps` is what scaling was learned
+ * beforehand (NULL: none); normalisation follows `train`. */
+uc_status uc_online_begin(uc_online **out, const uc_learner *learner, const void *settings,
+                          const uc_train_settings *train, const uc_names *classes, const uc_steps *steps);
+/* Goes on exactly where the model's learner stopped; refuses a model without a learner's state. */
+uc_status uc_online_resume(uc_online **out, const uc_model *model);
+void uc_online_free(uc_online *self);
+const uc_names *uc_online_classes(const uc_online *self);
+const uc_learner *uc_online_learner(const uc_online *self);
+uint64_t uc_online_rounds(const uc_online *self);  /* rounds learned from */
+uint64_t uc_online_updates(const uc_online *self); /* rounds that changed the weights */
+uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name);
+
+typedef struct uc_proposal {
+    uint32_t label;     /* what was proposed */
+    double probability; /* with which it was drawn; 1 for a learner that does not explore */
+    uint64_t ticket;    /* private: whether the scores behind it are still at hand */
+} uc_proposal;
+
+typedef enum uc_answer_kind { UC_ANSWER_LABEL, UC_ANSWER_RIGHT, UC_ANSWER_WRONG } uc_answer_kind;
+typedef struct uc_answer {
+    uc_answer_kind kind;
+    uint32_t label; /* of UC_ANSWER_LABEL */
+} uc_answer;
+
+/* Proposes a class for a raw row. */
+uc_status uc_online_propose(uc_proposal *out, uc_online *self, const uc_row *row);
+/* Learns from what came back. `row` is the one that the proposal was made for, now or rounds ago. */
+uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal *proposal, uc_answer answer);
+/* The model so far; with_state: uc_online_resume can go on from it. */
+uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

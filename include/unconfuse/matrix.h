@@ -1,0 +1,66 @@
+/* Features: rows of floats, dense or sparse, behind one row view. */
+#ifndef UNCONFUSE_MATRIX_H
+#define UNCONFUSE_MATRIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unconfuse/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One example. Sparse columns are below the matrix's `cols` and strictly ascending. */
+typedef struct uc_row {
+    size_t count; /* values; dense: the number of columns */
+    const float *values;
+    const uint32_t *columns; /* NULL: dense, value j is column j */
+} uc_row;
+
+/* Dense: row i starts at values + i * stride, its padding is zero, and offsets and columns are NULL.
+ * Sparse: row i is offsets[i] .. offsets[i + 1] of values and columns; stride is 0. */
+typedef struct uc_matrix {
+    size_t rows, cols;
+    size_t stride;
+    float *values;
+    uint64_t *offsets;
+    uint32_t *columns;
+} uc_matrix;
+
+static inline bool uc_matrix_is_sparse(const uc_matrix *self)
+{
+    return self->offsets != NULL;
+}
+
+static inline uc_row uc_matrix_row(const uc_matrix *self, size_t i)
+{
+    if (!self->offsets)
+        return (uc_row){self->cols, self->values + i * self->stride, NULL};
+    const uint64_t first = self->offsets[i];
+    return (uc_row){(size_t)(self->offsets[i + 1] - first), self->values + first, self->columns + first};
+}
+
+/* Floats from row to row of a dense matrix that this library allocates: whole cache lines. */
+static inline size_t uc_dense_stride(size_t cols)
+{
+    return (cols + 15) / 16 * 16;
+}
+
+/* All zero; the caller frees it with uc_matrix_free. */
+uc_status uc_matrix_create_dense(uc_matrix *out, size_t rows, size_t cols);
+/* Room for `entries` values; offsets are zero, to be filled in by the caller. */
+uc_status uc_matrix_create_sparse(uc_matrix *out, size_t rows, size_t cols, size_t entries);
+/* The rows named by rows[0..count), in that order (repeats allowed); NULL: all rows. */
+uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count);
+/* Turns a sparse matrix into a dense one in place; never holds much more than the larger of the two. */
+uc_status uc_matrix_densify(uc_matrix *self);
+size_t uc_matrix_entries(const uc_matrix *self); /* stored values */
+void uc_matrix_free(uc_matrix *self);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

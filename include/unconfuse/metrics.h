@@ -1,0 +1,46 @@
+/* How good predictions are. */
+#ifndef UNCONFUSE_METRICS_H
+#define UNCONFUSE_METRICS_H
+
+#include "unconfuse/noise.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct uc_evaluation {
+    size_t classes, examples; /* examples with a label, known or not */
+    size_t unlabelled;        /* rows without a label: not counted anywhere */
+    size_t unknown_labels;    /* labels that the model does not know: errors */
+    size_t errors;
+    double error, error_interval[2]; /* Wilson's interval, 95% */
+    uint64_t *confusion;             /* row = true class, column = predicted; unknown labels are not in it */
+    double confusion_rate; /* Frobenius norm of the row-normalised matrix without its diagonal / sqrt(K) */
+    double confusion_norm; /* largest singular value of that matrix before the division */
+    double confusion_norm_joint; /* largest singular value of counts/examples without the diagonal */
+    double *recall, *precision;  /* NaN for a class without examples, or never predicted */
+    /* With a noise matrix of the test labels: what the clean labels would have shown, estimated. */
+    bool corrected;
+    double corrected_error, corrected_error_deviation; /* estimate and its standard error */
+    double *
+        corrected_confusion; /* shares of all examples; row = true class, column = predicted; may be negative */
+} uc_evaluation;
+
+/* Compares `count` labels with predictions; both are positions in the model's classes. A label of
+ * UC_NONE is unlabelled; one of `classes` or above is unknown. `noise` (of the labels; may be NULL) must be in the
+ * classes' order. */
+uc_status uc_evaluate(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted, size_t count,
+                      size_t classes, const uc_noise *noise);
+void uc_evaluation_free(uc_evaluation *self);
+
+/* Wilson's score interval for `hits` of `trials` at 95%. */
+void uc_wilson(double interval[2], size_t hits, size_t trials);
+/* Two-sided p-value of the paired t-test that a and b have the same mean; NaN for fewer than two pairs, 1 when
+ * all differences are zero. */
+double uc_paired_t_test(const double *a, const double *b, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,49 @@
+/* The model that every learner returns: class names, the steps before the weights, a weight vector a class. */
+#ifndef UNCONFUSE_MODEL_H
+#define UNCONFUSE_MODEL_H
+
+#include "unconfuse/noise.h"
+#include "unconfuse/prepare.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct uc_model uc_model;
+
+void uc_model_free(uc_model *self);
+const uc_names *uc_model_classes(const uc_model *self);
+size_t uc_model_features(const uc_model *self); /* columns of raw data that it knows */
+const char *uc_model_learner(const uc_model *self);
+/* The weight of `feature` for `cls`, in the space after the steps. */
+double uc_model_weight(const uc_model *self, size_t feature, size_t cls);
+/* The constant that class `cls` gets: bias value times its weight. */
+double uc_model_offset(const uc_model *self, size_t cls);
+/* Everything that is stored, as one JSON object (inspect); the caller frees *text with uc_text_free. */
+uc_status uc_model_describe(char **text, const uc_model *self);
+void uc_text_free(char *text);
+
+/* predicted[i]: the position of the best class, the lowest of equals. X is raw; columns that the model does
+ * not know are ignored. */
+uc_status uc_model_predict(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
+                           const uc_context *context);
+/* scores[i * K + k], K = the number of classes. */
+uc_status uc_model_scores(double *scores, const uc_model *self, const uc_matrix *X,
+                          const uc_context *context);
+
+uc_status uc_model_save(const uc_model *self,
+                        const char *path); /* temporary name, fsync, rename; "-": standard output */
+uc_status uc_model_load(uc_model **out, const char *path); /* "-": standard input */
+uc_status uc_model_load_memory(uc_model **out, const void *bytes, size_t length, const char *source);
+/* True when the bytes begin like a model file of this library. */
+bool uc_model_recognise(const void *bytes, size_t length);
+
+/* LIBLINEAR's text format. */
+uc_status uc_model_export_liblinear(const uc_model *self, const char *path);
+uc_status uc_model_import_liblinear(uc_model **out, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,37 @@
+/* An ordered set of distinct names with fast look-up: class names, bag names. */
+#ifndef UNCONFUSE_NAMES_H
+#define UNCONFUSE_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unconfuse/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "no such name"; as a label: an example without one, or a label that a model does not know. */
+#define UC_NONE UINT32_MAX
+
+typedef struct uc_names {
+    size_t count;
+    char **text;     /* names in order; each ends with a zero byte */
+    uint32_t *slots; /* hash table of positions; private */
+    size_t capacity, slot_count;
+} uc_names; /* zero-initialised is an empty set */
+
+/* *index is the position of the name, which is added at the end when it is new. */
+uc_status uc_names_add(uint32_t *index, uc_names *self, const char *name, size_t length);
+uint32_t uc_names_find(const uc_names *self, const char *name, size_t length); /* or UC_NONE */
+uc_status uc_names_copy(uc_names *out, const uc_names *self);
+/* Sorts by number when every name is a number, else by bytes. renumber[old position] becomes
+ * the new position; it has `count` entries and may be NULL. */
+uc_status uc_names_sort(uc_names *self, uint32_t *renumber);
+void uc_names_free(uc_names *self); /* leaves an empty set */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

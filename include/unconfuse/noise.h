@@ -1,0 +1,60 @@
+/* The noise matrix C: C[p][q] = P(observed class p | true class q). Columns sum to 1. */
+#ifndef UNCONFUSE_NOISE_H
+#define UNCONFUSE_NOISE_H
+
+#include "unconfuse/dataset.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct uc_noise {
+    size_t classes;
+    double *values; /* row by row: values[p * classes + q] */
+    uc_names names; /* class names in the matrix's order; empty: by position */
+} uc_noise;         /* zero-initialised is empty and may be freed */
+
+typedef enum uc_noise_orientation { UC_NOISE_COLUMNS, UC_NOISE_ROWS } uc_noise_orientation;
+
+/* What a user should know before learning with C. */
+typedef struct uc_noise_check {
+    double condition;     /* 2-norm condition number; infinite when singular */
+    size_t dominated;     /* rows whose diagonal is not their largest entry */
+    size_t dominated_row; /* the first of them */
+    double wrong;         /* the share of wrong labels when all classes are equally frequent */
+} uc_noise_check;
+
+/* Copies `values` (K x K, row by row; `orientation` says whether columns or rows are the true class). Sums
+ * within 1e-3 of 1 are renormalised; an entry outside [0,1], sums that are off and a singular matrix are
+ * refused with a sentence that begins with `source`. `names` may be NULL. */
+uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, const uc_names *names,
+                          uc_noise_orientation orientation, const char *source);
+/* Every class is mislabelled with probability `rate`, as each other class equally often. 0 <= rate < 1. */
+uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate);
+/* The UMA paper's random matrices: level 0 is the identity, 10 the strongest of its figure. */
+uc_status uc_noise_random(uc_noise *out, size_t classes, double level, uint64_t seed);
+/* Two classes: the share of true positives, and of true negatives, that carry the wrong label. The positive
+ * class is the second one. */
+uc_status uc_noise_binary(uc_noise *out, double rate_positive, double rate_negative);
+
+/* CSV with or without class names, or NPY; NULL context is fine. */
+uc_status uc_noise_read(uc_noise *out, const char *path, uc_noise_orientation orientation,
+                        const uc_context *context);
+/* CSV; with names in the first row and column when there are any. "-": standard output. */
+uc_status uc_noise_write(const uc_noise *self, const char *path);
+
+/* Reorders rows and columns to `classes`: names decide, else the position. A class that is missing, or a
+ * different number of them, is refused with a sentence. */
+uc_status uc_noise_match(uc_noise *self, const uc_names *classes);
+uc_status uc_noise_inspect(uc_noise_check *out, const uc_noise *self);
+/* inverse[q * classes + p]: C^-1, row by row, for ridge 0; else (C'C + ridge I)^-1 (C' + ridge I). */
+uc_status uc_noise_invert(double *inverse, const uc_noise *self, double ridge);
+/* Draws an observed label for every labelled row: y becomes p with probability C[p][y]. *changed may be NULL. */
+uc_status uc_noise_apply(uc_dataset *data, const uc_noise *self, uint64_t seed, size_t *changed);
+void uc_noise_free(uc_noise *self);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+/* What a call returns, and the sentence that says why it failed. */
+#ifndef UNCONFUSE_STATUS_H
+#define UNCONFUSE_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Values are never renumbered. */
+typedef enum uc_status {
+    UC_OK = 0,
+    UC_ERR_INVALID = -1,   /* arguments, or data, that cannot be used like this */
+    UC_ERR_NOMEM = -2,     /* an allocation failed, or would exceed the memory limit */
+    UC_ERR_IO = -3,        /* the system refused to open, read or write a file */
+    UC_ERR_FORMAT = -4,    /* a file's content is not what its format asks for */
+    UC_ERR_DIVERGED = -5,  /* a computation left the range of finite numbers */
+    UC_ERR_CANCELLED = -6, /* the progress callback asked to stop */
+    UC_ERR_OPTION = -7,    /* an unknown option, or a value outside its bounds */
+} uc_status;
+
+/* One sentence about the last failure in this thread, without a final newline: it names
+ * the file, the line, the value and the bound. Valid until this thread's next failure. */
+const char *uc_last_error(void);
+
+const char *uc_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

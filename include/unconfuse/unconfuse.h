@@ -1,0 +1,21 @@
+/* unconfuse: classifiers from labels that cannot be trusted. This header includes all others. */
+#ifndef UNCONFUSE_H
+#define UNCONFUSE_H
+
+#include "unconfuse/context.h"
+#include "unconfuse/cpu.h"
+#include "unconfuse/dataset.h"
+#include "unconfuse/learn.h"
+#include "unconfuse/matrix.h"
+#include "unconfuse/metrics.h"
+#include "unconfuse/model.h"
+#include "unconfuse/names.h"
+#include "unconfuse/noise.h"
+#include "unconfuse/option.h"
+#include "unconfuse/prepare.h"
+#include "unconfuse/random.h"
+#include "unconfuse/select.h"
+#include "unconfuse/status.h"
+#include "unconfuse/version.h"
+
+#endif

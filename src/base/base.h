@@ -1,0 +1,68 @@
+/* What every layer uses: failing with a sentence, allocating, writing a file whole or not at all. */
+#ifndef UC_BASE_H
+#define UC_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "unconfuse/status.h"
+
+#define UC_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* Stores the sentence for uc_last_error and returns `status`. */
+uc_status uc_fail(uc_status status, const char *format, ...) UC_PRINTF(2, 3);
+/* Puts `prefix: ` before the last sentence; returns `status`. */
+uc_status uc_fail_prefix(uc_status status, const char *prefix);
+
+/* ---- memory ----
+ * `count` items of `size` bytes, zeroed, at a multiple of 64 bytes. NULL, with the sentence set, when there is not
+ * enough memory or the product overflows; count 0 gives a valid pointer. */
+void *uc_alloc(size_t count, size_t size);
+/* Grows or shrinks to `count` items; new bytes are not initialised. NULL leaves the old block as it was. */
+void *uc_realloc(void *block, size_t count, size_t size);
+void uc_free(void *block); /* NULL is fine */
+char *uc_strdup(const char *text);
+char *uc_strndup(const char *text, size_t length);
+/* Makes the allocation after the next `successes` fail, and all later ones; negative: none. For tests. */
+void uc_alloc_fail_after(long successes);
+/* Allocations since the last uc_alloc_fail_after; blocks that are not freed yet. For tests. */
+long uc_alloc_count(void);
+long uc_alloc_live(void);
+
+/* false on overflow. */
+bool uc_size_add(size_t *out, size_t a, size_t b);
+bool uc_size_mul(size_t *out, size_t a, size_t b);
+/* The next capacity of an array that must hold `needed` items and grows by doubling. */
+size_t uc_grown(size_t capacity, size_t needed);
+
+/* ---- numbers in text ----
+ * The whole of text[0..length) as a number, independent of the locale. false: it is not wholly a number. The value
+ * may be infinite or NaN when the text says so or is out of range. */
+bool uc_parse_real(double *out, const char *text, size_t length);
+bool uc_parse_count(uint64_t *out, const char *text, size_t length); /* digits only; false on overflow */
+
+/* ---- input files ----
+ * A whole file in memory, for files that are parsed in place; "-" is standard input. A mapped file is private: it may
+ * be written to in memory, and the file stays as it is. */
+typedef struct uc_bytes {
+    unsigned char *data;
+    size_t length;
+    bool mapped;
+} uc_bytes;
+uc_status uc_bytes_read(uc_bytes *out, const char *path);
+void uc_bytes_free(uc_bytes *self); /* zero-initialised is fine */
+
+/* ---- output files ----
+ * Bytes go to a temporary file beside `path`, which takes the name only in uc_output_commit. "-" is standard
+ * output. */
+typedef struct uc_output uc_output;
+uc_status uc_output_open(uc_output **out, const char *path);
+uc_status uc_output_write(uc_output *self, const void *bytes, size_t length);
+uc_status uc_output_printf(uc_output *self, const char *format, ...) UC_PRINTF(2, 3);
+/* Ends and frees *self whatever happens; durable: fsync first. */
+uc_status uc_output_commit(uc_output *self, bool durable);
+void uc_output_abort(uc_output *self); /* removes the temporary file; NULL is fine */
+
+#endif

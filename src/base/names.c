@@ -1,0 +1,152 @@
+/* An ordered set of names: an array of strings, and an open hash table of positions in it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "unconfuse/names.h"
+
+/* FNV-1a */
+static uint64_t hash(const char *name, size_t length)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)name[i]) * 1099511628211u;
+    return h ^ (h >> 29);
+}
+
+/* The slot that holds the name, or the empty one where it belongs. */
+static size_t slot_of(const uc_names *self, const char *name, size_t length)
+{
+    size_t slot = (size_t)hash(name, length) & (self->slot_count - 1);
+    for (;; slot = (slot + 1) & (self->slot_count - 1)) {
+        const uint32_t position = self->slots[slot];
+        if (position == UC_NONE)
+            return slot;
+        const char *text = self->text[position];
+        if (strncmp(text, name, length) == 0 && text[length] == '\0')
+            return slot;
+    }
+}
+
+static void fill_slots(uc_names *self)
+{
+    memset(self->slots, 0xff, self->slot_count * sizeof *self->slots);
+    for (size_t i = 0; i < self->count; i++)
+        self->slots[slot_of(self, self->text[i], strlen(self->text[i]))] = (uint32_t)i;
+}
+
+/* Room for one name more: slots stay at most half full. */
+static uc_status make_room(uc_names *self)
+{
+    if (self->count == self->capacity) {
+        const size_t capacity = uc_grown(self->capacity, self->count + 1);
+        char **text = uc_realloc(self->text, capacity, sizeof *text);
+        if (!text)
+            return UC_ERR_NOMEM;
+        self->text = text;
+        self->capacity = capacity;
+    }
+    if (2 * (self->count + 1) > self->slot_count) {
+        const size_t slot_count = self->slot_count ? 2 * self->slot_count : 32;
+        uint32_t *slots = uc_realloc(self->slots, slot_count, sizeof *slots);
+        if (!slots)
+            return UC_ERR_NOMEM;
+        self->slots = slots;
+        self->slot_count = slot_count;
+        fill_slots(self);
+    }
+    return UC_OK;
+}
+
+uint32_t uc_names_find(const uc_names *self, const char *name, size_t length)
+{
+    return self->count ? self->slots[slot_of(self, name, length)] : UC_NONE;
+}
+
+uc_status uc_names_add(uint32_t *index, uc_names *self, const char *name, size_t length)
+{
+    const uint32_t found = uc_names_find(self, name, length);
+    if (found != UC_NONE) {
+        *index = found;
+        return UC_OK;
+    }
+    if (self->count >= UC_NONE - 1)
+        return uc_fail(UC_ERR_INVALID, "more than %u different names", UC_NONE - 1);
+    const uc_status status = make_room(self);
+    if (status != UC_OK)
+        return status;
+    char *text = uc_strndup(name, length);
+    if (!text)
+        return UC_ERR_NOMEM;
+    const size_t slot = slot_of(self, name, length);
+    self->text[self->count] = text;
+    self->slots[slot] = (uint32_t)self->count;
+    *index = (uint32_t)self->count++;
+    return UC_OK;
+}
+
+uc_status uc_names_copy(uc_names *out, const uc_names *self)
+{
+    uc_names copy = {0};
+    for (size_t i = 0; i < self->count; i++) {
+        uint32_t index;
+        const uc_status status = uc_names_add(&index, &copy, self->text[i], strlen(self->text[i]));
+        if (status != UC_OK) {
+            uc_names_free(&copy);
+            return status;
+        }
+    }
+    *out = copy;
+    return UC_OK;
+}
+
+typedef struct entry {
+    char *text;
+    double number; /* NaN: none of the names is compared by number */
+    uint32_t old;
+} entry;
+
+static int compare(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    if (x->number < y->number)
+        return -1;
+    if (x->number > y->number)
+        return 1;
+    return strcmp(x->text, y->text);
+}
+
+uc_status uc_names_sort(uc_names *self, uint32_t *renumber)
+{
+    entry *entries = uc_alloc(self->count, sizeof *entries);
+    if (!entries)
+        return UC_ERR_NOMEM;
+    bool numbers = true;
+    for (size_t i = 0; i < self->count; i++) {
+        entries[i] = (entry){self->text[i], 0.0, (uint32_t)i};
+        numbers = numbers && uc_parse_real(&entries[i].number, self->text[i], strlen(self->text[i])) &&
+                  isfinite(entries[i].number);
+    }
+    for (size_t i = 0; i < self->count && !numbers; i++)
+        entries[i].number = NAN;
+    qsort(entries, self->count, sizeof *entries, compare);
+    for (size_t i = 0; i < self->count; i++) {
+        self->text[i] = entries[i].text;
+        if (renumber)
+            renumber[entries[i].old] = (uint32_t)i;
+    }
+    uc_free(entries);
+    if (self->count)
+        fill_slots(self);
+    return UC_OK;
+}
+
+void uc_names_free(uc_names *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        uc_free(self->text[i]);
+    uc_free(self->text);
+    uc_free(self->slots);
+    *self = (uc_names){0};
+}
