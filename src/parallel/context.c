@@ -1,0 +1,42 @@
+/* What a context allows and whom it tells. */
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "parallel/parallel.h"
+
+uint64_t uc_memory_limit(const uc_context *context)
+{
+    if (context && context->memory)
+        return context->memory;
+    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
+}
+
+uc_status uc_memory_check(const uc_context *context, double bytes, const char *what)
+{
+    const uint64_t limit = uc_memory_limit(context);
+    if (bytes <= (double)limit)
+        return UC_OK;
+    return uc_fail(UC_ERR_NOMEM, "%s needs %.1f MB of memory, more than the limit of %.1f MB (--memory)",
+                   what, bytes / 1e6, (double)limit / 1e6);
+}
+
+uc_status uc_report(const uc_context *context, const char *task, double done, double total,
+                    const char *detail)
+{
+    if (context && context->progress && !context->progress(task, done, total, detail, context->user))
+        return uc_fail(UC_ERR_CANCELLED, "interrupted");
+    return UC_OK;
+}
+
+void uc_warn(const uc_context *context, const char *format, ...)
+{
+    if (!context || !context->warn)
+        return;
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    context->warn(sentence, context->user);
+}
