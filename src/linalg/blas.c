@@ -1,0 +1,126 @@
+/* What goes through BLAS and LAPACK. OpenBLAS runs one thread: our own pool hands it blocks. */
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+#define COLUMN_TILE ((size_t)512)
+
+static void use_one_thread(void)
+{
+    openblas_set_num_threads(1);
+}
+
+static void prepare_blas(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, use_one_thread);
+}
+
+size_t uc_scores_block_work(const uc_matrix *X, size_t cols, size_t rows)
+{
+    if (uc_matrix_is_sparse(X))
+        return 0;
+    const size_t used = X->cols < cols ? X->cols : cols;
+    return rows * (used < COLUMN_TILE ? used : COLUMN_TILE);
+}
+
+/* The entries of a sparse row below `cols`; its columns ascend. */
+static uc_row known_part(uc_row row, size_t cols)
+{
+    while (row.count > 0 && row.columns[row.count - 1] >= cols)
+        row.count--;
+    return row;
+}
+
+static void dense_block(double *scores, const uc_matrix *X, size_t first, size_t rows, const double *W,
+                        size_t cols, size_t S, double *work)
+{
+    prepare_blas();
+    for (size_t start = 0; start < cols; start += COLUMN_TILE) {
+        const size_t width = cols - start < COLUMN_TILE ? cols - start : COLUMN_TILE;
+        for (size_t i = 0; i < rows; i++) {
+            const float *values = X->values + (first + i) * X->stride + start;
+            for (size_t j = 0; j < width; j++)
+                work[i * width + j] = values[j];
+        }
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)S, (int)width, 1.0, work,
+                    (int)width, W + start * S, (int)S, 1.0, scores, (int)S);
+    }
+}
+
+void uc_scores_block(double *scores, const uc_matrix *X, size_t first, size_t last, const double *W,
+                     size_t cols, size_t S, const double *offset, double *work)
+{
+    for (size_t i = first; i < last; i++) {
+        double *row_scores = scores + (i - first) * S;
+        if (offset)
+            memcpy(row_scores, offset, S * sizeof *offset);
+        else
+            memset(row_scores, 0, S * sizeof *row_scores);
+        if (uc_matrix_is_sparse(X))
+            uc_row_scores(row_scores, known_part(uc_matrix_row(X, i), cols), W, S);
+    }
+    if (!uc_matrix_is_sparse(X))
+        dense_block(scores, X, first, last - first, W, X->cols < cols ? X->cols : cols, S, work);
+}
+
+/* ---- small matrices ---- */
+
+uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t columns)
+{
+    prepare_blas();
+    double *factors = uc_alloc(n * n, sizeof *factors), *solution = uc_alloc(n * columns, sizeof *solution);
+    lapack_int *pivots = uc_alloc(n, sizeof *pivots);
+    uc_status status = UC_ERR_NOMEM;
+    if (factors && solution && pivots) {
+        memcpy(factors, A, n * n * sizeof *A);
+        memcpy(solution, B, n * columns * sizeof *B);
+        const lapack_int info = LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)columns, factors,
+                                              (lapack_int)n, pivots, solution, (lapack_int)columns);
+        status = info == 0  ? UC_OK
+                 : info > 0 ? uc_fail(UC_ERR_INVALID, "the matrix is singular")
+                            : uc_fail(UC_ERR_NOMEM, "not enough memory to solve %zu equations", n);
+        if (status == UC_OK)
+            memcpy(X, solution, n * columns * sizeof *X);
+    }
+    uc_free(pivots);
+    uc_free(solution);
+    uc_free(factors);
+    return status;
+}
+
+uc_status uc_invert(double *inverse, const double *A, size_t n)
+{
+    double *identity = uc_alloc(n * n, sizeof *identity);
+    if (!identity)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        identity[i * n + i] = 1.0;
+    const uc_status status = uc_solve(inverse, A, identity, n, n);
+    uc_free(identity);
+    return status;
+}
+
+uc_status uc_singular_values(double *values, const double *A, size_t n)
+{
+    prepare_blas();
+    double *copy = uc_alloc(n * n, sizeof *copy), *superdiagonal = uc_alloc(n, sizeof *superdiagonal);
+    uc_status status = UC_ERR_NOMEM;
+    if (copy && superdiagonal) {
+        memcpy(copy, A, n * n * sizeof *A);
+        const lapack_int size = (lapack_int)n;
+        const lapack_int info = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'N', size, size, copy, size, values,
+                                               NULL, size, NULL, size, superdiagonal);
+        status = info == 0  ? UC_OK
+                 : info > 0 ? uc_fail(UC_ERR_DIVERGED,
+                                      "the singular values of a %zu x %zu matrix did not converge", n, n)
+                            : uc_fail(UC_ERR_INVALID, "the matrix has an entry that is not a number");
+    }
+    uc_free(superdiagonal);
+    uc_free(copy);
+    return status;
+}

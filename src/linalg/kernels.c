@@ -1,0 +1,181 @@
+/*
+ * Row kernels. This file is compiled once for every CPU level, with UC_KERNEL_LEVEL naming it.
+ *
+ * Weights are feature-major with a stride S of 1, 2 or a multiple of 4 (uc_class_stride), so a row's value x_j meets
+ * one contiguous run of S weights and no loop over classes has a scalar tail: every class is summed by the same
+ * instructions in the same order. Two sums, over the even and the odd entries of the row, hide the latency of the
+ * additions; they are joined at the end.
+ *
+ * Vectors are the compiler's own; 8 doubles become one, two or four registers, as the level has them.
+ */
+#include <string.h>
+
+#include "linalg/kernels.h"
+
+typedef double pair __attribute__((vector_size(16)));
+typedef double quad __attribute__((vector_size(32)));
+typedef double octet __attribute__((vector_size(64)));
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define PREFETCH_DISTANCE 12 /* entries ahead: about the time that a line takes from memory */
+
+#define LOAD(type, from) (*(const type##_at_any_address *)(const void *)(from))
+#define STORE(type, to) (*(type##_at_any_address *)(void *)(to))
+typedef pair pair_at_any_address __attribute__((aligned(8), may_alias));
+typedef quad quad_at_any_address __attribute__((aligned(8), may_alias));
+typedef octet octet_at_any_address __attribute__((aligned(8), may_alias));
+
+ALWAYS_INLINE size_t column_at(uc_row row, size_t i, bool dense)
+{
+    return dense ? i : row.columns[i];
+}
+
+ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, bool dense)
+{
+    if (!dense && i + PREFETCH_DISTANCE < row.count)
+        __builtin_prefetch(W + row.columns[i + PREFETCH_DISTANCE] * S);
+}
+
+/* ---- scores: one function for each width of a block of classes ---- */
+
+#define DEFINE_SCORES(name, vector, vectors)                                                                 \
+    ALWAYS_INLINE void name(double *scores, uc_row row, const double *W, size_t S, bool dense)               \
+    {                                                                                                        \
+        enum { WIDTH = sizeof(vector) / sizeof(double) };                                                    \
+        vector even[vectors], odd[vectors];                                                                  \
+        memset(even, 0, sizeof even);                                                                        \
+        memset(odd, 0, sizeof odd);                                                                          \
+        size_t i = 0;                                                                                        \
+        for (; i + 1 < row.count; i += 2) {                                                                  \
+            const double x = row.values[i], z = row.values[i + 1];                                           \
+            const double *w = W + column_at(row, i, dense) * S, *v = W + column_at(row, i + 1, dense) * S;   \
+            prefetch(W, S, row, i, dense);                                                                   \
+            prefetch(W, S, row, i + 1, dense);                                                               \
+            for (size_t b = 0; b < vectors; b++) {                                                           \
+                even[b] += x * LOAD(vector, w + b * WIDTH);                                                  \
+                odd[b] += z * LOAD(vector, v + b * WIDTH);                                                   \
+            }                                                                                                \
+        }                                                                                                    \
+        if (i < row.count)                                                                                   \
+            for (size_t b = 0; b < vectors; b++)                                                             \
+                even[b] +=                                                                                   \
+                    (double)row.values[i] * LOAD(vector, W + column_at(row, i, dense) * S + b * WIDTH);      \
+        for (size_t b = 0; b < vectors; b++)                                                                 \
+            STORE(vector, scores + b * WIDTH) += even[b] + odd[b];                                           \
+    }
+
+DEFINE_SCORES(scores_of_2, pair, 1)
+DEFINE_SCORES(scores_of_4, quad, 1)
+DEFINE_SCORES(scores_of_8, octet, 1)
+DEFINE_SCORES(scores_of_12, quad, 3)
+DEFINE_SCORES(scores_of_16, octet, 2)
+
+ALWAYS_INLINE double dot_of(uc_row row, const double *w, bool dense)
+{
+    double sum[4] = {0};
+    size_t i = 0;
+    for (; i + 4 <= row.count; i += 4)
+        for (size_t lane = 0; lane < 4; lane++)
+            sum[lane] += (double)row.values[i + lane] * w[column_at(row, i + lane, dense)];
+    for (; i < row.count; i++)
+        sum[0] += (double)row.values[i] * w[column_at(row, i, dense)];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+ALWAYS_INLINE void scores_of(double *scores, uc_row row, const double *W, size_t S, bool dense)
+{
+    if (S == 1) {
+        scores[0] += dot_of(row, W, dense);
+        return;
+    }
+    if (S == 2) {
+        scores_of_2(scores, row, W, S, dense);
+        return;
+    }
+    size_t k = 0;
+    for (; k + 16 <= S; k += 16)
+        scores_of_16(scores + k, row, W + k, S, dense);
+    if (S - k == 12)
+        scores_of_12(scores + k, row, W + k, S, dense);
+    else if (S - k == 8)
+        scores_of_8(scores + k, row, W + k, S, dense);
+    else if (S - k == 4)
+        scores_of_4(scores + k, row, W + k, S, dense);
+}
+
+static void scores(double *out, uc_row row, const double *W, size_t S)
+{
+    if (row.columns)
+        scores_of(out, row, W, S, false);
+    else
+        scores_of(out, row, W, S, true);
+}
+
+/* ---- updates ---- */
+
+ALWAYS_INLINE void axpy_of(double step, uc_row row, double *w, bool dense)
+{
+    for (size_t i = 0; i < row.count; i++)
+        w[column_at(row, i, dense)] += step * (double)row.values[i];
+}
+
+ALWAYS_INLINE void update_of(double *W, size_t S, uc_row row, const double *tau, bool dense)
+{
+    if (S == 1) {
+        axpy_of(tau[0], row, W, dense);
+        return;
+    }
+    for (size_t i = 0; i < row.count; i++) {
+        const double x = row.values[i];
+        double *w = W + column_at(row, i, dense) * S;
+        prefetch(W, S, row, i, dense);
+        if (S == 2) {
+            STORE(pair, w) += x * LOAD(pair, tau);
+            continue;
+        }
+        for (size_t k = 0; k < S; k += 4)
+            STORE(quad, w + k) += x * LOAD(quad, tau + k);
+    }
+}
+
+static void update(double *W, size_t S, uc_row row, const double *tau)
+{
+    if (row.columns)
+        update_of(W, S, row, tau, false);
+    else
+        update_of(W, S, row, tau, true);
+}
+
+static void axpy(double step, uc_row row, double *w)
+{
+    if (row.columns)
+        axpy_of(step, row, w, false);
+    else
+        axpy_of(step, row, w, true);
+}
+
+/* ---- products with one vector ---- */
+
+static double dot(uc_row row, const double *w)
+{
+    return row.columns ? dot_of(row, w, false) : dot_of(row, w, true);
+}
+
+static double norm2(uc_row row)
+{
+    double sum[8] = {0};
+    size_t i = 0;
+    for (; i + 8 <= row.count; i += 8)
+        for (size_t lane = 0; lane < 8; lane++)
+            sum[lane] += (double)row.values[i + lane] * (double)row.values[i + lane];
+    for (; i < row.count; i++)
+        sum[0] += (double)row.values[i] * (double)row.values[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+#define NAME_LEVEL(level) uc_kernels_##level
+#define NAME(level) NAME_LEVEL(level)
+#define TEXT_OF(level) #level
+#define TEXT(level) TEXT_OF(level)
+
+const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update};

@@ -1,0 +1,20 @@
+/* The hot loops, compiled once for every CPU level; cpu.c chooses. */
+#ifndef UC_KERNELS_H
+#define UC_KERNELS_H
+
+#include "unconfuse/matrix.h"
+
+typedef struct uc_kernels {
+    const char *level;
+    double (*norm2)(uc_row row);
+    double (*dot)(uc_row row, const double *w);
+    void (*axpy)(double step, uc_row row, double *w);
+    void (*scores)(double *scores, uc_row row, const double *W, size_t S);
+    void (*update)(double *W, size_t S, uc_row row, const double *tau);
+} uc_kernels;
+
+extern const uc_kernels uc_kernels_baseline, uc_kernels_avx2, uc_kernels_avx512;
+
+const uc_kernels *uc_kernels_now(void);
+
+#endif

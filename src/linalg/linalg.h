@@ -1,0 +1,52 @@
+/* Row and block operations. The plain versions in reference.c define what the fast kernels compute.
+ *
+ *   K        classes          S   stride of the weights: K rounded up, the padding is zero
+ *   W        weights, feature-major: W[j * S + k] is feature j's weight for class k
+ *   tau      what each class gets in an update: W[j][k] += x_j tau[k]
+ */
+#ifndef UC_LINALG_H
+#define UC_LINALG_H
+
+#include "parallel/parallel.h"
+#include "unconfuse/matrix.h"
+
+/* Doubles from feature to feature for K classes: no kernel has a scalar tail, so equal weights give equal
+ * scores, bit for bit (ties between classes that were never told apart are broken by index, not by rounding). */
+static inline size_t uc_class_stride(size_t classes)
+{
+    return classes <= 2 ? classes : (classes + 3) / 4 * 4;
+}
+
+double uc_row_norm2(uc_row row);
+double uc_row_dot(uc_row row, const double *w); /* w: one weight a column */
+void uc_row_axpy(double step, uc_row row, double *w);
+/* scores[0..S) += sum over j of x_j W[j][0..S) */
+void uc_row_scores(double *scores, uc_row row, const double *W, size_t S);
+/* W[j][k] += x_j tau[k] for all k < S */
+void uc_row_update(double *W, size_t S, uc_row row, const double *tau);
+/* The same for the `count` classes listed only. */
+void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes, const double *tau,
+                        size_t count);
+
+/* The plain versions. */
+void uc_reference_scores(double *scores, uc_row row, const double *W, size_t S);
+void uc_reference_update(double *W, size_t S, uc_row row, const double *tau);
+double uc_reference_norm2(uc_row row);
+double uc_reference_dot(uc_row row, const double *w);
+
+/* scores[i * S + k] for rows first .. last-1 of X (row i - first of the output) plus offset[k] (NULL: 0). Dense X
+ * goes through GEMM, in blocks; columns of X at or above `cols` are ignored. `work` holds
+ * uc_scores_block_work(...) doubles. */
+size_t uc_scores_block_work(const uc_matrix *X, size_t cols, size_t rows);
+void uc_scores_block(double *scores, const uc_matrix *X, size_t first, size_t last, const double *W,
+                     size_t cols, size_t S, const double *offset, double *work);
+
+/* ---- small dense matrices, row by row, over LAPACK ---- */
+uc_status uc_invert(double *inverse, const double *A, size_t n);         /* UC_ERR_INVALID when singular */
+uc_status uc_singular_values(double *values, const double *A, size_t n); /* descending */
+uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t columns); /* A X = B */
+
+/* The position of the largest of values[0..count), the lowest of equals. */
+size_t uc_argmax(const double *values, size_t count);
+
+#endif

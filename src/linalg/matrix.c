@@ -1,0 +1,118 @@
+/* Making, copying and reshaping feature matrices. */
+#include "unconfuse/matrix.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+uc_status uc_matrix_create_dense(uc_matrix *out, size_t rows, size_t cols)
+{
+    const size_t stride = uc_dense_stride(cols);
+    size_t count;
+    if (stride < cols || !uc_size_mul(&count, rows, stride))
+        return uc_fail(UC_ERR_NOMEM, "a dense matrix of %zu rows and %zu columns is too large", rows, cols);
+    float *values = uc_alloc(count, sizeof *values);
+    if (!values)
+        return UC_ERR_NOMEM;
+    *out = (uc_matrix){.rows = rows, .cols = cols, .stride = stride, .values = values};
+    return UC_OK;
+}
+
+uc_status uc_matrix_create_sparse(uc_matrix *out, size_t rows, size_t cols, size_t entries)
+{
+    uc_matrix self = {.rows = rows, .cols = cols};
+    self.values = uc_alloc(entries, sizeof *self.values);
+    self.columns = uc_alloc(entries, sizeof *self.columns);
+    self.offsets = uc_alloc(rows + 1, sizeof *self.offsets);
+    if (!self.values || !self.columns || !self.offsets) {
+        uc_matrix_free(&self);
+        return UC_ERR_NOMEM;
+    }
+    *out = self;
+    return UC_OK;
+}
+
+size_t uc_matrix_entries(const uc_matrix *self)
+{
+    if (uc_matrix_is_sparse(self))
+        return (size_t)(self->offsets[self->rows] - self->offsets[0]);
+    return self->rows * self->cols;
+}
+
+static uc_status subset_dense(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count)
+{
+    const uc_status status = uc_matrix_create_dense(out, count, self->cols);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        memcpy(out->values + i * out->stride, self->values + (rows ? rows[i] : i) * self->stride,
+               self->cols * sizeof *out->values);
+    return status;
+}
+
+static uc_status subset_sparse(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count)
+{
+    size_t entries = 0;
+    for (size_t i = 0; i < count; i++)
+        entries += uc_matrix_row(self, rows ? rows[i] : i).count;
+    const uc_status status = uc_matrix_create_sparse(out, count, self->cols, entries);
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        const uc_row row = uc_matrix_row(self, rows ? rows[i] : i);
+        const uint64_t first = out->offsets[i];
+        if (row.count > 0) {
+            memcpy(out->values + first, row.values, row.count * sizeof *row.values);
+            memcpy(out->columns + first, row.columns, row.count * sizeof *row.columns);
+        }
+        out->offsets[i + 1] = first + row.count;
+    }
+    return status;
+}
+
+uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count)
+{
+    if (!rows)
+        count = self->rows;
+    return uc_matrix_is_sparse(self) ? subset_sparse(out, self, rows, count)
+                                     : subset_dense(out, self, rows, count);
+}
+
+/* Gives the memory of entries at or above `entries` back; a refusal only keeps it longer. */
+static void shrink(uc_matrix *self, size_t entries)
+{
+    float *values = uc_realloc(self->values, entries, sizeof *values);
+    if (values)
+        self->values = values;
+    uint32_t *columns = uc_realloc(self->columns, entries, sizeof *columns);
+    if (columns)
+        self->columns = columns;
+}
+
+/* From the last row to the first, so that what has been moved can be given back on the way. */
+uc_status uc_matrix_densify(uc_matrix *self)
+{
+    const size_t entries_a_shrink = (size_t)1 << 22;
+    uc_matrix dense;
+    const uc_status status = uc_matrix_create_dense(&dense, self->rows, self->cols);
+    if (status != UC_OK)
+        return status;
+    size_t kept = (size_t)self->offsets[self->rows];
+    for (size_t i = self->rows; i-- > 0;) {
+        const uc_row row = uc_matrix_row(self, i);
+        float *values = dense.values + i * dense.stride;
+        for (size_t j = 0; j < row.count; j++)
+            values[row.columns[j]] = row.values[j];
+        if (kept - self->offsets[i] >= entries_a_shrink) {
+            kept = (size_t)self->offsets[i];
+            shrink(self, kept);
+        }
+    }
+    uc_matrix_free(self);
+    *self = dense;
+    return UC_OK;
+}
+
+void uc_matrix_free(uc_matrix *self)
+{
+    uc_free(self->values);
+    uc_free(self->offsets);
+    uc_free(self->columns);
+    *self = (uc_matrix){0};
+}

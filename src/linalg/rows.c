@@ -1,0 +1,85 @@
+/* Operations on one row: the chosen kernels, and the plain versions that define them. */
+#include "linalg/kernels.h"
+#include "linalg/linalg.h"
+
+double uc_row_norm2(uc_row row)
+{
+    return uc_kernels_now()->norm2(row);
+}
+
+double uc_row_dot(uc_row row, const double *w)
+{
+    return uc_kernels_now()->dot(row, w);
+}
+
+void uc_row_axpy(double step, uc_row row, double *w)
+{
+    uc_kernels_now()->axpy(step, row, w);
+}
+
+void uc_row_scores(double *scores, uc_row row, const double *W, size_t S)
+{
+    uc_kernels_now()->scores(scores, row, W, S);
+}
+
+void uc_row_update(double *W, size_t S, uc_row row, const double *tau)
+{
+    uc_kernels_now()->update(W, S, row, tau);
+}
+
+void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes, const double *tau,
+                        size_t count)
+{
+    for (size_t i = 0; i < row.count; i++) {
+        double *w = W + (row.columns ? row.columns[i] : i) * S;
+        const double x = row.values[i];
+        for (size_t c = 0; c < count; c++)
+            w[classes[c]] += x * tau[c];
+    }
+}
+
+size_t uc_argmax(const double *values, size_t count)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < count; k++)
+        if (values[k] > values[best])
+            best = k;
+    return best;
+}
+
+/* ---- the plain versions ---- */
+
+static size_t column_of(uc_row row, size_t i)
+{
+    return row.columns ? row.columns[i] : i;
+}
+
+void uc_reference_scores(double *scores, uc_row row, const double *W, size_t S)
+{
+    for (size_t i = 0; i < row.count; i++)
+        for (size_t k = 0; k < S; k++)
+            scores[k] += (double)row.values[i] * W[column_of(row, i) * S + k];
+}
+
+void uc_reference_update(double *W, size_t S, uc_row row, const double *tau)
+{
+    for (size_t i = 0; i < row.count; i++)
+        for (size_t k = 0; k < S; k++)
+            W[column_of(row, i) * S + k] += (double)row.values[i] * tau[k];
+}
+
+double uc_reference_norm2(uc_row row)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < row.count; i++)
+        sum += (double)row.values[i] * (double)row.values[i];
+    return sum;
+}
+
+double uc_reference_dot(uc_row row, const double *w)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < row.count; i++)
+        sum += (double)row.values[i] * w[column_of(row, i)];
+    return sum;
+}
