@@ -1,0 +1,58 @@
+/* A file of named arrays behind a JSON header: model files and .ucd data files.
+ *
+ *   0   8   magic
+ *   8   4   format version, little-endian as everything else
+ *  12   4   length of the JSON text
+ *  16   8   length of the whole file
+ *  24       JSON object; its "arrays" member is a list of [name, type, count, offset]
+ *           arrays, each at a multiple of 64 bytes
+ *  end-8    CRC-32 of everything before it (4 bytes), then 4 zero bytes
+ */
+#ifndef UC_CONTAINER_H
+#define UC_CONTAINER_H
+
+#include <jansson.h>
+
+#include "base/base.h"
+
+typedef enum uc_array_type {
+    UC_ARRAY_F64,
+    UC_ARRAY_F32,
+    UC_ARRAY_U64,
+    UC_ARRAY_U32,
+    UC_ARRAY_U8
+} uc_array_type;
+
+typedef struct uc_array {
+    const char *name;
+    uc_array_type type;
+    const void *data;
+    size_t count;
+} uc_array;
+
+/* Adds the "arrays" member to `header` and writes the file; durable: fsync before the rename. */
+uc_status uc_container_write(const char *path, const char magic[8], uint32_t version, json_t *header,
+                             const uc_array *arrays, size_t count, bool durable);
+
+/* A parsed container; the bytes stay the caller's and must outlive it. */
+typedef struct uc_container {
+    const unsigned char *bytes;
+    size_t length;
+    uint32_t version;
+    json_t *header;
+    const char *source; /* for messages */
+} uc_container;
+
+/* Checks magic, version (1 .. newest), lengths and, when `verify`, the checksum, all before it allocates. Fails with a
+ * sentence that begins with `source`. End with uc_container_close. */
+uc_status uc_container_open(uc_container *out, const void *bytes, size_t length, const char magic[8],
+                            uint32_t newest, bool verify, const char *source);
+/* *data points into the bytes (aligned to 64 relative to their start). Fails when there is no such array of that type
+ * and count within the file. */
+uc_status uc_container_array(const void **data, const uc_container *self, const char *name,
+                             uc_array_type type, size_t count);
+bool uc_container_has(const uc_container *self, const char *name);
+uint32_t uc_container_checksum(const uc_container *self); /* as stored */
+void uc_container_close(uc_container *self);
+
+#endif

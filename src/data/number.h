@@ -1,0 +1,122 @@
+/* Decimal numbers in data files, read at the speed of memory and exactly.
+ *
+ * The value is (float)d, where d is the double nearest to the text: what strtod and a cast give. */
+#ifndef UC_DATA_NUMBER_H
+#define UC_DATA_NUMBER_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* Bytes behind a text that its owner must make readable, so that eight digits can be loaded at once. */
+#define UC_NUMBER_SLACK ((size_t)64)
+
+extern const double uc_power_of_ten[65];  /* 10^0 .. 10^64; exact up to 10^22 */
+extern const uint64_t uc_count_of_ten[9]; /* 10^0 .. 10^8 */
+
+/* Eight characters in one word, the first one in the lowest byte, digits as 0..9. */
+static inline uint64_t uc_number_word(const char *text)
+{
+    uint64_t t;
+    memcpy(&t, text, sizeof t);
+    return le64toh(t) ^ 0x3030303030303030u;
+}
+
+/* The high bit of every byte of the word that is not a digit; above the first such byte bits may be wrong. */
+static inline uint64_t uc_number_others(uint64_t t)
+{
+    return ((t + 0x7676767676767676u) | t) & 0x8080808080808080u;
+}
+
+/* The value of the first `count` digits of a word, 1 <= count <= 8. */
+static inline uint64_t uc_number_value(uint64_t t, unsigned count)
+{
+    t <<= 64 - 8 * count;  /* zeros in front instead of what follows */
+    t = t * 10 + (t >> 8); /* two digits in every other byte, then four, then eight */
+    return (((t & 0x000000ff000000ffu) * 0x000f424000000064u) +
+            (((t >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u)) >> 32;
+}
+
+/* The up to eight digits that text begins with: how many, and their value. */
+static inline unsigned uc_number_digits(uint64_t *value, const char *text)
+{
+    const uint64_t t = uc_number_word(text), others = uc_number_others(t);
+    const unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+    *value = count ? uc_number_value(t, count) : 0;
+    return count;
+}
+
+/* Bit i tells that text[i] is not a digit, for the next 32 characters. */
+static inline uint32_t uc_number_mask(const char *text)
+{
+#ifdef __SSE2__
+    const __m128i zero = _mm_set1_epi8('0'), nine = _mm_set1_epi8(9);
+    const __m128i a = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)text), zero);
+    const __m128i b = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)(text + 16)), zero);
+    const uint32_t low = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(a, nine), a));
+    const uint32_t high = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(b, nine), b));
+    return ~(low | high << 16);
+#else
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < 32; i++)
+        mask |= (uint32_t)(text[i] < '0' || text[i] > '9') << i;
+    return mask;
+#endif
+}
+
+/* Any decimal number; what uc_number_read does not do inline. */
+const char *uc_number_read_any(float *out, const char *text);
+
+/* Reads the decimal number that `text` begins with, as strtod would: a sign, digits with or without a point, an
+ * exponent. Returns where it ends, or `text` when there is none. The value is infinite when it is beyond the range
+ * of float, and 0 when it is too small. The text ends with some other character, and UC_NUMBER_SLACK bytes after
+ * that are readable. */
+static inline const char *uc_number_read(float *out, const char *text)
+{
+    const char *p = text;
+    const bool negative = *p == '-';
+    p += negative || *p == '+';
+    uint64_t mantissa, part;
+    unsigned digits = uc_number_digits(&mantissa, p);
+    unsigned decimals = 0;
+    p += digits;
+    if (*p == '.' && digits < 8) {
+        decimals = uc_number_digits(&part, ++p);
+        mantissa = mantissa * uc_count_of_ten[decimals] + part;
+        p += decimals;
+        if (decimals == 8 && mantissa < 1000000000u) {
+            const unsigned more = uc_number_digits(&part, p);
+            mantissa = mantissa * uc_count_of_ten[more] + part;
+            decimals += more;
+            p += more;
+        }
+        digits += decimals;
+    }
+    const char after = *p;
+    if (digits == 0 || mantissa > (uint64_t)1 << 53 || (after | 0x20) == 'e' || after == '.' ||
+        (after >= '0' && after <= '9'))
+        return uc_number_read_any(out, text);
+    /* Both are exact, so the quotient is the nearest double. */
+    const double value = (double)mantissa / uc_power_of_ten[decimals];
+    *out = (float)(negative ? -value : value);
+    return p;
+}
+
+/* What is wrong with a value that uc_number_read did not read to its end or made infinite: "is not a number", ... */
+const char *uc_number_complaint(const char *text, size_t length);
+
+/* Longest text that uc_number_write makes, without a final zero byte. */
+#define UC_NUMBER_TEXT ((size_t)24)
+/* Writes the shortest text that uc_number_read reads back as the same float; returns its length. The value is
+ * finite. Whole numbers have no point. */
+size_t uc_number_write(char *text, float value);
+size_t uc_number_write_count(char *text, uint64_t value);
+/* The same for a double and strtod, printed as Python prints it: 1.0, 0.5, 1e+16. */
+size_t uc_number_write_real(char *text, double value);
+
+#endif

@@ -1,0 +1,287 @@
+/*
+ * Scaling and unit length.
+ *
+ *   scaled value = (value - shift_j) factor_j
+ *
+ *   range     shift = (max + min)/2, factor = 2/(max - min)
+ *   standard  shift = mean,          factor = 1/deviation
+ *   maxabs    shift = 0,             factor = 1/max |value|
+ *
+ * A constant column gets factor 0. Means and deviations are gathered value by value (Welford) over the values that
+ * are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.).
+ */
+#include "unconfuse/prepare.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+#define ROWS_A_BLOCK ((size_t)1024)
+
+typedef struct column_sums {
+    uint64_t count; /* stored values */
+    double low, high, mean, squares;
+} column_sums;
+
+struct uc_scale_sums {
+    uint64_t rows;
+    size_t cols, capacity;
+    column_sums *columns;
+};
+
+static void add_value(column_sums *column, double value)
+{
+    if (column->count == 0 || value < column->low)
+        column->low = value;
+    if (column->count == 0 || value > column->high)
+        column->high = value;
+    const double difference = value - column->mean;
+    column->mean += difference / (double)++column->count;
+    column->squares += difference * (value - column->mean);
+}
+
+static uc_status widen(uc_scale_sums *self, size_t cols)
+{
+    if (cols > self->capacity) {
+        const size_t capacity = uc_grown(self->capacity, cols);
+        column_sums *columns = uc_realloc(self->columns, capacity, sizeof *columns);
+        if (!columns)
+            return UC_ERR_NOMEM;
+        memset(columns + self->capacity, 0, (capacity - self->capacity) * sizeof *columns);
+        self->columns = columns;
+        self->capacity = capacity;
+    }
+    if (cols > self->cols)
+        self->cols = cols;
+    return UC_OK;
+}
+
+uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *block)
+{
+    if (!*sums && !(*sums = uc_alloc(1, sizeof **sums)))
+        return UC_ERR_NOMEM;
+    uc_scale_sums *self = *sums;
+    const uc_status status = widen(self, block->cols);
+    if (status != UC_OK)
+        return status;
+    for (size_t i = 0; i < block->rows; i++) {
+        const uc_row row = uc_matrix_row(block, i);
+        for (size_t j = 0; j < row.count; j++)
+            add_value(&self->columns[row.columns ? row.columns[j] : j], row.values[j]);
+    }
+    self->rows += block->rows;
+    return UC_OK;
+}
+
+/* The column as if its zeros had been stored. */
+static column_sums with_zeros(column_sums column, uint64_t rows)
+{
+    const uint64_t zeros = rows - column.count;
+    if (zeros == 0)
+        return column;
+    if (column.count == 0)
+        return (column_sums){.count = rows};
+    column.low = fmin(column.low, 0.0);
+    column.high = fmax(column.high, 0.0);
+    column.squares += column.mean * column.mean * (double)column.count * (double)zeros / (double)rows;
+    column.mean *= (double)column.count / (double)rows;
+    column.count = rows;
+    return column;
+}
+
+static double inverse_or_zero(double value)
+{
+    const double inverse = value > 0.0 ? 1.0 / value : 0.0;
+    return isfinite(inverse) ? inverse : 0.0;
+}
+
+static void scale_column(double *shift, double *factor, const column_sums *column, uc_scaling scaling)
+{
+    *shift = 0.0;
+    switch (scaling) {
+    case UC_SCALE_RANGE:
+        *shift = (column->high + column->low) / 2;
+        *factor = 2 * inverse_or_zero(column->high - column->low);
+        break;
+    case UC_SCALE_STANDARD: {
+        const bool constant = column->high == column->low;
+        *shift = column->mean;
+        *factor = constant ? 0.0 : inverse_or_zero(sqrt(column->squares / (double)column->count));
+        break;
+    }
+    case UC_SCALE_MAXABS:
+        *factor = inverse_or_zero(fmax(fabs(column->low), fabs(column->high)));
+        break;
+    case UC_SCALE_NONE:
+        *factor = 1.0;
+        break;
+    }
+}
+
+uc_status uc_scale_sums_finish(uc_steps *out, uc_scale_sums *sums, uc_scaling scaling, size_t cols)
+{
+    uc_steps steps = {.scaling = scaling, .cols = cols};
+    if (scaling == UC_SCALE_NONE) {
+        *out = steps;
+        return UC_OK;
+    }
+    uc_status status = widen(sums, cols);
+    if (status != UC_OK)
+        return status;
+    steps.shift = uc_alloc(cols, sizeof *steps.shift);
+    steps.factor = uc_alloc(cols, sizeof *steps.factor);
+    if (!steps.shift || !steps.factor) {
+        uc_steps_free(&steps);
+        return UC_ERR_NOMEM;
+    }
+    for (size_t j = 0; j < cols; j++) {
+        const column_sums column = with_zeros(sums->columns[j], sums->rows);
+        scale_column(&steps.shift[j], &steps.factor[j], &column, scaling);
+    }
+    if (scaling == UC_SCALE_MAXABS) {
+        uc_free(steps.shift);
+        steps.shift = NULL;
+    }
+    *out = steps;
+    return UC_OK;
+}
+
+void uc_scale_sums_free(uc_scale_sums *sums)
+{
+    if (sums)
+        uc_free(sums->columns);
+    uc_free(sums);
+}
+
+uc_status uc_steps_learn(uc_steps *out, uc_scaling scaling, const uc_matrix *X)
+{
+    if (uc_matrix_is_sparse(X) && (scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD))
+        return uc_fail(
+            UC_ERR_INVALID,
+            "--scale %s would turn the zeros of sparse data into other values: use --scale maxabs, or read "
+            "the data with --storage dense",
+            scaling == UC_SCALE_RANGE ? "range" : "standard");
+    uc_scale_sums *sums = NULL;
+    uc_status status = UC_OK;
+    if (scaling != UC_SCALE_NONE)
+        status = uc_scale_sums_add(&sums, X);
+    if (status == UC_OK)
+        status = uc_scale_sums_finish(out, sums, scaling, X->cols);
+    uc_scale_sums_free(sums);
+    return status;
+}
+
+bool uc_steps_are_idle(const uc_steps *self)
+{
+    return !self->factor && !self->normalize_input && !self->normalize;
+}
+
+/* A value far outside of what the scaling was learned from stays finite. */
+static float to_float(double value)
+{
+    return (float)fmin(fmax(value, -(double)FLT_MAX), (double)FLT_MAX);
+}
+
+static double scaled(const uc_steps *self, size_t j, double value)
+{
+    return (value - (self->shift ? self->shift[j] : 0.0)) * self->factor[j];
+}
+
+static uc_row scale_row(const uc_steps *self, uc_row row, float *work)
+{
+    if (row.columns && self->shift) { /* zeros become other values: the row becomes dense */
+        size_t next = 0;
+        for (size_t j = 0; j < self->cols; j++) {
+            const bool stored = next < row.count && row.columns[next] == j;
+            work[j] = to_float(scaled(self, j, stored ? (double)row.values[next++] : 0.0));
+        }
+        return (uc_row){self->cols, work, NULL};
+    }
+    for (size_t j = 0; j < row.count; j++)
+        work[j] = to_float(scaled(self, row.columns ? row.columns[j] : j, row.values[j]));
+    return (uc_row){row.count, work, row.columns};
+}
+
+static uc_row normalize_row(uc_row row, float *work)
+{
+    const double length = sqrt(uc_row_norm2(row));
+    if (length == 0.0)
+        return row;
+    for (size_t j = 0; j < row.count; j++)
+        work[j] = (float)(row.values[j] / length);
+    return (uc_row){row.count, work, row.columns};
+}
+
+uc_row uc_steps_row(const uc_steps *self, uc_row row, float *work)
+{
+    if (self->factor)
+        row = scale_row(self, row, work);
+    if (self->normalize_input || self->normalize)
+        row = normalize_row(row, work);
+    return row;
+}
+
+typedef struct apply_job {
+    const uc_steps *steps;
+    uc_matrix *X;
+} apply_job;
+
+/* In place: the work space of a row is the row itself. */
+static uc_status apply_block(size_t block, void *user)
+{
+    const apply_job *job = user;
+    const size_t first = block * ROWS_A_BLOCK;
+    const size_t last = first + ROWS_A_BLOCK < job->X->rows ? first + ROWS_A_BLOCK : job->X->rows;
+    for (size_t i = first; i < last; i++) {
+        const uc_row row = uc_matrix_row(job->X, i);
+        (void)uc_steps_row(job->steps, row, job->X->values + (row.values - job->X->values));
+    }
+    return UC_OK;
+}
+
+uc_status uc_steps_apply(const uc_steps *self, uc_matrix *X, const uc_context *context)
+{
+    if (uc_steps_are_idle(self))
+        return UC_OK;
+    if (self->factor && X->cols > self->cols)
+        return uc_fail(UC_ERR_INVALID, "the data have %zu columns, but the scaling was learned from %zu",
+                       X->cols, self->cols);
+    if (self->shift && uc_matrix_is_sparse(X))
+        return uc_fail(UC_ERR_INVALID, "sparse data cannot be shifted in place");
+    apply_job job = {self, X};
+    return uc_run_blocks(context, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, apply_block, &job);
+}
+
+static uc_status copy_reals(double **out, const double *from, size_t count)
+{
+    if (!from)
+        return UC_OK;
+    *out = uc_alloc(count, sizeof **out);
+    if (!*out)
+        return UC_ERR_NOMEM;
+    memcpy(*out, from, count * sizeof *from);
+    return UC_OK;
+}
+
+uc_status uc_steps_copy(uc_steps *out, const uc_steps *self)
+{
+    uc_steps copy = *self;
+    copy.shift = copy.factor = NULL;
+    uc_status status = copy_reals(&copy.shift, self->shift, self->cols);
+    if (status == UC_OK)
+        status = copy_reals(&copy.factor, self->factor, self->cols);
+    if (status == UC_OK)
+        *out = copy;
+    else
+        uc_steps_free(&copy);
+    return status;
+}
+
+void uc_steps_free(uc_steps *self)
+{
+    uc_free(self->shift);
+    uc_free(self->factor);
+    *self = (uc_steps){0};
+}

@@ -1,0 +1,59 @@
+/* Inside the reader: what the formats share. */
+#ifndef UC_DATA_READER_H
+#define UC_DATA_READER_H
+
+#include "data/input.h"
+#include "parallel/parallel.h"
+#include "unconfuse/dataset.h"
+
+typedef struct uc_data_format uc_data_format;
+
+struct uc_reader {
+    uc_input *input;
+    uc_read_settings settings;
+    uc_context context;
+    const uc_data_format *format;
+    void *state; /* the format's own */
+
+    /* Rows read: those of the last block, or all of them. `rows.classes` and `rows.bags` stay empty. */
+    uc_dataset rows;
+    uc_names classes, bags;
+    size_t row_capacity, value_capacity;
+    bool sparse, has_labels, has_bags; /* which arrays there are; set before the first rows */
+    size_t total_rows;                 /* of all blocks */
+    bool whole;                        /* rows are collected, not handed out block by block */
+    bool ended;
+};
+
+/* One way to write data down. */
+struct uc_data_format {
+    const char *name;
+    uc_status (*begin)(uc_reader *self);
+    /* Appends further rows to self->rows, perhaps none; sets self->ended when there are no more. */
+    uc_status (*next)(uc_reader *self);
+    void (*end)(uc_reader *self); /* frees self->state, which may be NULL */
+};
+
+extern const uc_data_format uc_format_libsvm, uc_format_csv, uc_format_npy, uc_format_ucd;
+
+/* Room for `rows` rows and, when they are sparse, `entries` values in all; of the arrays that there are.
+ * `exact`: that is all that will come. */
+uc_status uc_reader_reserve(uc_reader *self, size_t rows, size_t entries, bool exact);
+
+/* Bytes of a data file in memory; for tests and bindings. */
+uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
+                                 const uc_read_settings *settings, const uc_context *context);
+
+#define UC_DATA_MAGIC   "\x89UCDATA\n"
+#define UC_DATA_VERSION 1
+
+void uc_mapping_free(uc_mapping *self); /* NULL is fine */
+
+/* Text of the input for a message: at most 40 characters, what is not printable as '?'. */
+#define UC_QUOTE_SIZE 48
+const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length);
+
+/* Whether text can be a name of a class or bag: valid UTF-8 without control characters. */
+bool uc_is_name(const char *text, size_t length);
+
+#endif

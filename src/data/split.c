@@ -1,0 +1,142 @@
+/*
+ * Parts of a data set: folds, two-way splits, class counts.
+ *
+ * Both ways of splitting deal out one list of rows like cards. The list is in random order, and for a
+ * stratified split it is then sorted by class without disturbing that order, so every class is one run of the
+ * list. Dealing in turn gives parts that are as equal as possible in the whole list and, at the same time, in
+ * every run:
+ *
+ *   fold     the card at position i goes to fold i mod folds
+ *   share s  the cards before position i leave round(s i) rows in the first part, so a run of length m
+ *            gives it s m rows, rounded up or down
+ */
+#include "unconfuse/dataset.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+
+#define STREAM_SPLIT UINT64_C(0x73706c6974) /* "split" */
+
+void uc_class_counts(size_t *counts, const uc_dataset *data)
+{
+    memset(counts, 0, data->classes.count * sizeof *counts);
+    if (!data->y)
+        return;
+    for (size_t i = 0; i < data->X.rows; i++)
+        if (data->y[i] != UC_NONE)
+            counts[data->y[i]]++;
+}
+
+/* Sorts `order` by class, unlabelled rows last, and keeps the order within a class; `work` is as large. */
+static uc_status sort_by_class(size_t *order, size_t *work, const uc_dataset *data)
+{
+    const size_t rows = data->X.rows, classes = data->classes.count;
+    size_t *next = uc_alloc(classes + 2, sizeof *next);
+    if (!next)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < rows; i++)
+        next[(data->y[i] == UC_NONE ? classes : data->y[i]) + 1]++;
+    for (size_t k = 0; k <= classes; k++)
+        next[k + 1] += next[k];
+    for (size_t i = 0; i < rows; i++) {
+        const uint32_t label = data->y[order[i]];
+        work[next[label == UC_NONE ? classes : label]++] = order[i];
+    }
+    memcpy(order, work, rows * sizeof *order);
+    uc_free(next);
+    return UC_OK;
+}
+
+/* The list of rows to deal out; *out belongs to the caller. */
+static uc_status deal_order(size_t **out, const uc_dataset *data, bool stratified, uint64_t seed)
+{
+    const size_t rows = data->X.rows;
+    size_t *order = uc_alloc(rows, sizeof *order), *work = uc_alloc(rows, sizeof *work);
+    uc_status status = order && work ? UC_OK : UC_ERR_NOMEM;
+    if (status != UC_OK)
+        goto cleanup;
+
+    for (size_t i = 0; i < rows; i++)
+        order[i] = i;
+    uc_rng rng = uc_rng_make(seed, STREAM_SPLIT);
+    uc_rng_shuffle(&rng, order, rows);
+    if (stratified && data->y)
+        status = sort_by_class(order, work, data);
+    if (status == UC_OK) {
+        *out = order;
+        order = NULL;
+    }
+
+cleanup:
+    uc_free(order);
+    uc_free(work);
+    return status;
+}
+
+uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed)
+{
+    const size_t rows = data->X.rows;
+    if (folds < 2 || folds > rows)
+        return uc_fail(UC_ERR_INVALID,
+                       "the number of folds must be from 2 to the number of examples, %zu, not %u", rows,
+                       folds);
+    size_t *order;
+    const uc_status status = deal_order(&order, data, stratified, seed);
+    if (status != UC_OK)
+        return status;
+    for (size_t i = 0; i < rows; i++)
+        fold[order[i]] = (uint32_t)(i % folds);
+    uc_free(order);
+    return UC_OK;
+}
+
+/* round(share i), with a little more than a half: 0.3 * 15 must round up like its exact value. */
+static size_t dealt_before(double share, size_t i)
+{
+    return (size_t)floor(share * (double)i + (0.5 + 1e-9));
+}
+
+uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
+                   bool stratified, uint64_t seed)
+{
+    const size_t rows = data->X.rows;
+    if (!(share > 0.0 && share < 1.0))
+        return uc_fail(UC_ERR_INVALID, "the share of the first part must be between 0 and 1, not %g", share);
+    const size_t count = dealt_before(share, rows);
+    if (count == 0 || count >= rows)
+        return uc_fail(UC_ERR_INVALID, "a share of %g of %zu examples leaves one part empty", share, rows);
+
+    uc_dataset part = {0};
+    size_t *order = NULL, *chosen = uc_alloc(rows, sizeof *chosen);
+    bool *in_first = uc_alloc(rows, sizeof *in_first);
+    uc_status status = chosen && in_first ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = deal_order(&order, data, stratified, seed);
+    if (status != UC_OK)
+        goto cleanup;
+
+    for (size_t i = 0; i < rows; i++)
+        in_first[order[i]] = dealt_before(share, i + 1) > dealt_before(share, i);
+    /* Both parts keep the order of the data. */
+    for (size_t i = 0, a = 0, b = count; i < rows; i++)
+        chosen[in_first[i] ? a++ : b++] = i;
+
+    uc_dataset other = {0};
+    status = uc_dataset_subset(&part, data, chosen, count);
+    if (status == UC_OK)
+        status = uc_dataset_subset(&other, data, chosen + count, rows - count);
+    if (status == UC_OK) {
+        *first = part;
+        *second = other;
+        part = (uc_dataset){0};
+    }
+
+cleanup:
+    uc_dataset_free(&part);
+    uc_free(order);
+    uc_free(chosen);
+    uc_free(in_first);
+    return status;
+}

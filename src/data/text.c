@@ -1,0 +1,452 @@
+/*
+ * Text in parallel.
+ *
+ *   chunk   some MB of whole lines; what follows its last newline opens the next chunk. A line longer than a chunk
+ *           makes the chunk grow.
+ *   block   some KB of whole lines of a chunk: what one thread parses at a time
+ *
+ * Newlines and colons are counted first: a block has no more rows than newlines and no more column:value pairs than
+ * colons. So every block has its place in the reader's arrays before it is parsed, and is parsed right there; only
+ * when comments or blank lines made the counts too large are later blocks moved down. While the blocks of a chunk are
+ * parsed, one of several threads reads, unpacks and counts the next chunk.
+ *
+ * Blocks have a fixed size, their lines are counted as they are parsed, and failures are looked for in order, so neither
+ * the rows nor the first error depend on the number of threads. Names are looked up in the reader's lists, which do not
+ * change while blocks are parsed; new ones are added afterwards, block by block, so their positions are in the order of
+ * first appearance.
+ */
+#define _GNU_SOURCE
+#include "data/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "data/number.h"
+
+#define CHUNK_BYTES ((size_t)2 << 20)
+#define BLOCK_BYTES ((size_t)64 << 10)
+
+typedef struct chunk {
+    char *text; /* `capacity` bytes, one for a newline at the end of the file, and UC_NUMBER_SLACK zeros */
+    size_t capacity, length;
+    size_t begin, end; /* the whole lines that are left to parse */
+    uc_text_block *blocks;
+    size_t block_count, block_room;
+} chunk;
+
+typedef struct text_state {
+    uc_text_parser *parser;
+    uc_text_look *look;
+    void *layout;
+    void (*free_layout)(void *layout);
+    chunk now, next;
+    bool parsed;           /* `now` has been dealt with */
+    bool fetched;          /* `next` has been read ahead */
+    bool read_ended;       /* the input has no more bytes */
+    uc_status read_status; /* of the chunk that was read ahead */
+    char *read_sentence;
+    size_t line; /* lines before now.begin */
+} text_state;
+
+/* ---- chunks ---- */
+
+/* How often the two characters that bound rows and pairs occur. Sixteen counters side by side are one register. */
+static void count_bounds(uc_text_block *block)
+{
+    const char *p = block->begin;
+    block->newlines = block->colons = 0;
+    while (p < block->end) {
+        uint8_t newlines[16] = {0}, colons[16] = {0};
+        for (int turn = 0; turn < 255 && block->end - p >= 16; turn++, p += 16)
+            for (int i = 0; i < 16; i++) {
+                newlines[i] = (uint8_t)(newlines[i] + (p[i] == '\n'));
+                colons[i] = (uint8_t)(colons[i] + (p[i] == ':'));
+            }
+        for (int i = 0; i < 16; i++) {
+            block->newlines += newlines[i];
+            block->colons += colons[i];
+        }
+        for (; block->end - p < 16 && p < block->end; p++) {
+            block->newlines += *p == '\n';
+            block->colons += *p == ':';
+        }
+    }
+}
+
+static uc_status cut_blocks(chunk *self)
+{
+    char *p = self->text + self->begin;
+    char *const end = self->text + self->end;
+    for (self->block_count = 0; p < end; self->block_count++) {
+        if (self->block_count == self->block_room) {
+            const size_t room = uc_grown(self->block_room, self->block_room + 1);
+            uc_text_block *blocks = uc_realloc(self->blocks, room, sizeof *blocks);
+            if (!blocks)
+                return UC_ERR_NOMEM;
+            memset(blocks + self->block_room, 0, (room - self->block_room) * sizeof *blocks);
+            self->blocks = blocks;
+            self->block_room = room;
+        }
+        uc_text_block *block = &self->blocks[self->block_count];
+        block->begin = p;
+        p = (size_t)(end - p) > BLOCK_BYTES ? (char *)rawmemchr(p + BLOCK_BYTES - 1, '\n') + 1 : end;
+        block->end = p;
+        block->lines = block->rows = block->pairs = block->cols = block->name_count = 0;
+        block->status = UC_OK;
+        count_bounds(block);
+    }
+    return UC_OK;
+}
+
+static uc_status grow_chunk(chunk *self, const uc_reader *reader, size_t capacity)
+{
+    const uc_status status = uc_memory_check(&reader->context, (double)capacity, "a line of the file");
+    if (status != UC_OK)
+        return status;
+    char *text = uc_realloc(self->text, capacity + 1 + UC_NUMBER_SLACK, 1);
+    if (!text)
+        return UC_ERR_NOMEM;
+    self->text = text;
+    self->capacity = capacity;
+    return UC_OK;
+}
+
+/* Reads on behind the bytes that the chunk has, until it is full, or the input has nothing more (for now) and there is
+ * a whole line. */
+static uc_status read_lines(chunk *self, uc_reader *reader)
+{
+    text_state *state = reader->state;
+    while (self->end == 0 && !state->read_ended) {
+        uc_status status = UC_OK;
+        if (self->length == self->capacity)
+            status = grow_chunk(self, reader, 2 * self->capacity);
+        size_t got = 0;
+        const size_t room = self->capacity - self->length;
+        if (status == UC_OK)
+            status = uc_input_read(&got, reader->input, self->text + self->length, room);
+        if (status != UC_OK)
+            return status;
+        state->read_ended = got == 0 || (got < room && !uc_input_is_live(reader->input));
+        const char *newline = memrchr(self->text + self->length, '\n', got);
+        self->length += got;
+        if (newline)
+            self->end = (size_t)(newline - self->text) + 1;
+    }
+    if (state->read_ended && self->end < self->length) {
+        self->text[self->length++] = '\n';
+        self->end = self->length;
+    }
+    memset(self->text + self->length, 0, UC_NUMBER_SLACK);
+    return UC_OK;
+}
+
+/* Fills the chunk with what follows `tail`, the beginning of a line, which may lie in the chunk itself. */
+static uc_status fill_chunk(chunk *self, uc_reader *reader, const char *tail, size_t tail_length)
+{
+    if (tail_length)
+        memmove(self->text, tail, tail_length);
+    self->length = tail_length;
+    self->begin = self->end = 0;
+    uc_status status = read_lines(self, reader);
+    if (status == UC_OK && self->end >= 3 && !((text_state *)reader->state)->parsed &&
+        memcmp(self->text, "\xef\xbb\xbf", 3) == 0)
+        self->begin = 3;
+    return status == UC_OK ? cut_blocks(self) : status;
+}
+
+/* Reads the next chunk; a failure is told when the chunk is asked for. */
+static void read_ahead(uc_reader *reader)
+{
+    text_state *state = reader->state;
+    const chunk *now = &state->now;
+    const size_t tail = now->length - now->end;
+    state->fetched = true;
+    state->read_status = UC_OK;
+    if (state->next.capacity < now->capacity)
+        state->read_status = grow_chunk(&state->next, reader, now->capacity);
+    if (state->read_status == UC_OK)
+        state->read_status = fill_chunk(&state->next, reader, now->text + now->end, tail);
+    if (state->read_status != UC_OK && !state->read_sentence)
+        state->read_sentence = uc_strdup(uc_last_error());
+}
+
+/* Makes the next chunk the one at hand. */
+static uc_status advance(uc_reader *reader)
+{
+    text_state *state = reader->state;
+    chunk *now = &state->now;
+    if (!state->fetched)
+        return fill_chunk(now, reader, now->text + now->end, now->length - now->end);
+    state->fetched = false;
+    if (state->read_status != UC_OK)
+        return uc_fail(state->read_status, "%s", state->read_sentence ? state->read_sentence : "not enough memory");
+    const chunk done = state->now;
+    state->now = state->next;
+    state->next = done;
+    return UC_OK;
+}
+
+/* ---- for parsers ---- */
+
+void uc_text_blame(uc_text_block *block, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(block->sentence, sizeof block->sentence, format, arguments);
+    va_end(arguments);
+    block->status = UC_ERR_FORMAT;
+}
+
+bool uc_text_blame_control(uc_text_block *block, const char *text)
+{
+    for (const char *p = text; *p != '\n'; p++) {
+        const unsigned char c = (unsigned char)*p;
+        if ((c < ' ' && c != '\t' && c != '\r') || c == 0x7f) {
+            uc_text_blame(block, "control character 0x%02x", c);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_name(uc_text_block *block, const char *name, size_t length, bool is_bag)
+{
+    if (block->name_count == block->name_room) {
+        const size_t room = uc_grown(block->name_room, block->name_count + 1);
+        uc_new_name *names = uc_realloc(block->names, room, sizeof *names);
+        if (!names) {
+            block->status = UC_ERR_NOMEM;
+            return;
+        }
+        block->names = names;
+        block->name_room = room;
+    }
+    block->names[block->name_count++] = (uc_new_name){name, length, block->rows, block->lines, is_bag};
+}
+
+void uc_text_class(uc_text_block *block, const uc_reader *reader, const char *name, size_t length)
+{
+    uint32_t index = UC_NONE;
+    if (length != 1 || *name != '?') {
+        index = uc_names_find(&reader->classes, name, length);
+        if (index == UC_NONE)
+            note_name(block, name, length, false);
+    }
+    block->y[block->rows] = index;
+}
+
+void uc_text_bag(uc_text_block *block, const uc_reader *reader, const char *name, size_t length)
+{
+    const uint32_t index = uc_names_find(&reader->bags, name, length);
+    if (index == UC_NONE)
+        note_name(block, name, length, true);
+    block->bag[block->rows] = index;
+}
+
+/* ---- a chunk's blocks ---- */
+
+/* Gives every block its place, behind the rows that there are. */
+static uc_status place_blocks(uc_reader *reader, chunk *now)
+{
+    uc_dataset *data = &reader->rows;
+    uc_matrix *X = &data->X;
+    size_t rows = X->rows, pairs = reader->sparse && rows ? (size_t)X->offsets[rows] : 0;
+    for (size_t i = 0; i < now->block_count; i++) {
+        now->blocks[i].row_base = rows;
+        now->blocks[i].pair_base = pairs;
+        rows += now->blocks[i].newlines;
+        pairs += now->blocks[i].colons;
+    }
+    const uc_status status = uc_reader_reserve(reader, rows, pairs, false);
+    if (status != UC_OK)
+        return status;
+    for (size_t i = 0; i < now->block_count; i++) {
+        uc_text_block *block = &now->blocks[i];
+        block->values = X->values + (reader->sparse ? block->pair_base : block->row_base * X->stride);
+        block->columns = reader->sparse ? X->columns + block->pair_base : NULL;
+        block->ends = reader->sparse ? X->offsets + block->row_base + 1 : NULL;
+        block->y = reader->has_labels ? data->y + block->row_base : NULL;
+        block->bag = reader->has_bags ? data->bag + block->row_base : NULL;
+    }
+    return UC_OK;
+}
+
+/* Job 0 reads ahead, job i parses block i - 1. A block keeps its failure, for check_block. */
+static uc_status parse_job(size_t job, void *user)
+{
+    uc_reader *reader = user;
+    text_state *state = reader->state;
+    if (job > 0)
+        state->parser(&state->now.blocks[job - 1], reader, state->layout);
+    else if (!state->read_ended && !uc_input_is_live(reader->input) && uc_threads(&reader->context) > 1)
+        read_ahead(reader);
+    return UC_OK;
+}
+
+static uc_status fail_at(const uc_reader *reader, size_t line, const char *sentence)
+{
+    return uc_fail(UC_ERR_FORMAT, "%s:%zu: %s", uc_input_name(reader->input), line, sentence);
+}
+
+static uc_status add_names(uc_text_block *block, uc_reader *reader, size_t line)
+{
+    for (size_t i = 0; i < block->name_count; i++) {
+        const uc_new_name *name = &block->names[i];
+        if (!uc_is_name(name->text, name->length)) {
+            char quoted[UC_QUOTE_SIZE];
+            if (!uc_text_blame_control(block, name->text))
+                uc_text_blame(block, "the %s '%s' is not UTF-8 text", name->is_bag ? "bag" : "label",
+                              uc_quote(quoted, name->text, name->length));
+            return fail_at(reader, line + name->line, block->sentence);
+        }
+        uint32_t *index = (name->is_bag ? block->bag : block->y) + name->row;
+        const uc_status status =
+            uc_names_add(index, name->is_bag ? &reader->bags : &reader->classes, name->text, name->length);
+        if (status != UC_OK)
+            return status;
+    }
+    return UC_OK;
+}
+
+static uc_status check_block(uc_text_block *block, uc_reader *reader)
+{
+    const text_state *state = reader->state;
+    const uc_status status = block->status;
+    if (status == UC_ERR_NOMEM)
+        return uc_fail(status, "%s: not enough memory to read the file", uc_input_name(reader->input));
+    const uc_status added = add_names(block, reader, state->line);
+    if (added != UC_OK)
+        return added;
+    return status == UC_OK ? UC_OK : fail_at(reader, state->line + block->lines, block->sentence);
+}
+
+/* Moves a block down to where the rows before it end. */
+static void move_block(const uc_text_block *block, const uc_reader *reader, size_t row, size_t pair)
+{
+    const uc_matrix *X = &reader->rows.X;
+    if (block->y)
+        memmove(reader->rows.y + row, block->y, block->rows * sizeof *block->y);
+    if (block->bag)
+        memmove(reader->rows.bag + row, block->bag, block->rows * sizeof *block->bag);
+    if (!reader->sparse) {
+        memmove(X->values + row * X->stride, block->values, block->rows * X->stride * sizeof *X->values);
+        return;
+    }
+    memmove(X->values + pair, block->values, block->pairs * sizeof *X->values);
+    memmove(X->columns + pair, block->columns, block->pairs * sizeof *X->columns);
+    for (size_t i = 0; i < block->rows; i++)
+        X->offsets[row + i + 1] = block->ends[i] - block->pair_base + pair;
+}
+
+/* Names, failures and gaps, block by block. */
+static uc_status join_blocks(uc_reader *reader, chunk *now)
+{
+    text_state *state = reader->state;
+    uc_matrix *X = &reader->rows.X;
+    size_t rows = X->rows, pairs = reader->sparse && rows ? (size_t)X->offsets[rows] : 0;
+    for (size_t i = 0; i < now->block_count; i++) {
+        uc_text_block *block = &now->blocks[i];
+        const uc_status status = check_block(block, reader);
+        if (status != UC_OK)
+            return status;
+        if (block->rows && (block->row_base != rows || block->pair_base != pairs))
+            move_block(block, reader, rows, pairs);
+        state->line += block->lines;
+        rows += block->rows;
+        pairs += block->pairs;
+        X->cols = block->cols > X->cols ? block->cols : X->cols;
+    }
+    X->rows = rows;
+    return UC_OK;
+}
+
+/* ---- the format's functions ---- */
+
+uc_status uc_text_begin(uc_reader *self, uc_text_parser *parser, uc_text_look *look)
+{
+    text_state *state = uc_alloc(1, sizeof *state);
+    if (!state)
+        return UC_ERR_NOMEM;
+    state->parser = parser;
+    state->look = look;
+    self->state = state;
+    const uc_status status = grow_chunk(&state->now, self, CHUNK_BYTES);
+    return status == UC_OK ? fill_chunk(&state->now, self, NULL, 0) : status;
+}
+
+uc_status uc_text_next(uc_reader *self)
+{
+    text_state *state = self->state;
+    uc_status status = state->parsed ? advance(self) : UC_OK;
+    if (status != UC_OK)
+        return status;
+    state->parsed = true;
+    const bool last = state->read_ended;
+    if (state->look && self->total_rows == 0 && self->rows.X.rows == 0)
+        state->look(self);
+    status = place_blocks(self, &state->now);
+    if (status == UC_OK)
+        status = uc_run_blocks(&self->context, state->now.block_count + 1, parse_job, self);
+    if (status == UC_OK)
+        status = join_blocks(self, &state->now);
+    self->ended = last;
+    return status;
+}
+
+static void free_chunk(chunk *self)
+{
+    for (size_t i = 0; i < self->block_room; i++)
+        uc_free(self->blocks[i].names);
+    uc_free(self->blocks);
+    uc_free(self->text);
+}
+
+void uc_text_end(uc_reader *self)
+{
+    text_state *state = self->state;
+    if (!state)
+        return;
+    if (state->free_layout)
+        state->free_layout(state->layout);
+    free_chunk(&state->now);
+    free_chunk(&state->next);
+    uc_free(state->read_sentence);
+    uc_free(state);
+    self->state = NULL;
+}
+
+/* ---- for formats that look at the first line ---- */
+
+const char *uc_text_first_line(size_t *length, size_t *number, const uc_reader *self, char comment)
+{
+    const text_state *state = self->state;
+    const char *line = state->now.text + state->now.begin, *const end = state->now.text + state->now.end;
+    for (*number = state->line + 1; line < end; (*number)++) {
+        const char *newline = rawmemchr(line, '\n'), *p = line;
+        while (*p == ' ' || *p == '\t' || *p == '\r')
+            p++;
+        if (p != newline && (!comment || *p != comment)) {
+            *length = (size_t)(newline - line) - (newline[-1] == '\r');
+            return line;
+        }
+        line = newline + 1;
+    }
+    return NULL;
+}
+
+void uc_text_skip_line(uc_reader *self, const char *line, size_t number)
+{
+    text_state *state = self->state;
+    chunk *now = &state->now;
+    const char *newline = rawmemchr(line, '\n');
+    now->begin = (size_t)(newline - now->text) + 1;
+    state->line = number;
+    (void)cut_blocks(now); /* no more blocks than before: it cannot fail */
+}
+
+void uc_text_set_layout(uc_reader *self, void *layout, void (*free_layout)(void *layout))
+{
+    text_state *state = self->state;
+    state->layout = layout;
+    state->free_layout = free_layout;
+}

@@ -1,0 +1,63 @@
+/* Reading text in parallel: chunks of whole lines, cut into blocks of whole lines that are parsed at the same time,
+ * each to its place in the reader's arrays. */
+#ifndef UC_DATA_TEXT_H
+#define UC_DATA_TEXT_H
+
+#include "data/reader.h"
+
+/* A name that the reader did not know when its block was parsed. */
+typedef struct uc_new_name {
+    const char *text;
+    size_t length;
+    size_t row;  /* of the block */
+    size_t line; /* of the block, from 1 */
+    bool is_bag;
+} uc_new_name;
+
+typedef struct uc_text_block {
+    char *begin, *end;         /* whole lines, the last one with its newline; the parser may change them */
+    size_t newlines, colons;   /* no more rows and no more column:value pairs than these */
+    size_t row_base, pair_base; /* where the block's rows and pairs go */
+    /* Where to write row 0, 1, ... of the block: parts of the reader's arrays. */
+    float *values;
+    uint32_t *columns; /* sparse; from 0 */
+    uint64_t *ends;    /* sparse; ends[i] is pair_base + the pairs up to and with row i */
+    uint32_t *y, *bag; /* NULL: no labels, no bags */
+    /* What the parser found. */
+    size_t lines; /* seen so far; when the block failed, the number of the line to blame */
+    size_t rows, pairs;
+    size_t cols; /* largest column + 1 */
+    uc_status status;
+    char sentence[160]; /* about the line to blame */
+    uc_new_name *names;
+    size_t name_room, name_count;
+} uc_text_block;
+
+typedef void uc_text_parser(uc_text_block *block, const uc_reader *reader, const void *layout);
+/* Looks at the chunk at hand before it is parsed, as long as there are no rows. */
+typedef void uc_text_look(uc_reader *reader);
+
+/* Begins: reads the first chunk and skips a byte order mark. `look` may be NULL. */
+uc_status uc_text_begin(uc_reader *self, uc_text_parser *parser, uc_text_look *look);
+/* Parses the chunk at hand into the reader's rows. */
+uc_status uc_text_next(uc_reader *self);
+void uc_text_end(uc_reader *self);
+
+/* The first line of the chunk at hand that is not blank and does not begin with `comment` (0: none do), without its end;
+ * NULL: there is none. Its number, from 1, goes to *number. */
+const char *uc_text_first_line(size_t *length, size_t *number, const uc_reader *self, char comment);
+/* Goes on behind a line of the first chunk that uc_text_first_line found. */
+void uc_text_skip_line(uc_reader *self, const char *line, size_t number);
+/* What the parser is handed, and what frees it in the end. */
+void uc_text_set_layout(uc_reader *self, void *layout, void (*free_layout)(void *layout));
+
+/* For parsers: the class (or bag) of the block's next row. A name that is not known yet is noted, and its position is set
+ * when the whole chunk is parsed. */
+void uc_text_class(uc_text_block *block, const uc_reader *reader, const char *name, size_t length);
+void uc_text_bag(uc_text_block *block, const uc_reader *reader, const char *name, size_t length);
+/* The line block->lines is to blame. */
+void uc_text_blame(uc_text_block *block, const char *format, ...) UC_PRINTF(2, 3);
+/* Blames a control character of the line from `text` on, if there is one. */
+bool uc_text_blame_control(uc_text_block *block, const char *text);
+
+#endif

@@ -1,0 +1,460 @@
+/*
+ * Writing data sets. Text is made row by row in parallel: every block of rows fills a buffer of its own, and the buffers
+ * go out in order. Numbers are the shortest text that reads back as the same float.
+ */
+#include <string.h>
+
+#include "data/container.h"
+#include "data/number.h"
+#include "data/reader.h"
+#include "data/sink.h"
+
+#define BLOCKS_AT_ONCE ((size_t)32)
+#define BLOCK_BYTES    ((size_t)64 << 10) /* of text, about */
+
+/* ---- text that grows ---- */
+
+typedef struct text {
+    char *bytes;
+    size_t length, room;
+    bool failed; /* not enough memory */
+} text;
+
+/* Where to put up to `length` bytes; NULL when there is not enough memory. */
+static char *text_room(text *self, size_t length)
+{
+    if (self->room - self->length < length) {
+        const size_t room = uc_grown(self->room ? self->room : 4096, self->length + length);
+        char *bytes = uc_realloc(self->bytes, room, 1);
+        if (!bytes) {
+            self->failed = true;
+            return NULL;
+        }
+        self->bytes = bytes;
+        self->room = room;
+    }
+    return self->bytes + self->length;
+}
+
+static void put_text(text *self, const char *bytes, size_t length)
+{
+    char *to = text_room(self, length);
+    if (to) {
+        memcpy(to, bytes, length);
+        self->length += length;
+    }
+}
+
+static void put_character(text *self, char c)
+{
+    put_text(self, &c, 1);
+}
+
+static void put_number(text *self, float value)
+{
+    char *to = text_room(self, UC_NUMBER_TEXT);
+    if (to)
+        self->length += uc_number_write(to, value);
+}
+
+static void put_count(text *self, size_t value)
+{
+    char digits[24];
+    put_text(self, digits, (size_t)snprintf(digits, sizeof digits, "%zu", value));
+}
+
+/* ---- rows as text ---- */
+
+typedef struct job {
+    const uc_dataset *data;
+    char delimiter; /* of CSV; 0: LIBSVM */
+    size_t rows_a_block;
+    size_t first; /* row of the first block */
+    text *blocks;
+} job;
+
+static const char *label_of(const uc_dataset *data, size_t row)
+{
+    return data->y && data->y[row] != UC_NONE ? data->classes.text[data->y[row]] : "?";
+}
+
+static void put_libsvm_pair(text *out, size_t column, float value)
+{
+    put_character(out, ' ');
+    char *to = text_room(out, UC_NUMBER_TEXT);
+    if (to)
+        out->length += uc_number_write_count(to, column + 1);
+    put_character(out, ':');
+    put_number(out, value);
+}
+
+static void put_libsvm_row(text *out, const uc_dataset *data, size_t i)
+{
+    const char *label = label_of(data, i);
+    put_text(out, label, strlen(label));
+    if (data->bag) {
+        const char *bag = data->bags.text[data->bag[i]];
+        put_text(out, " bag:", 5);
+        put_text(out, bag, strlen(bag));
+    }
+    const uc_row row = uc_matrix_row(&data->X, i);
+    for (size_t j = 0; j < row.count; j++)
+        if (row.columns || row.values[j] != 0.0f)
+            put_libsvm_pair(out, row.columns ? row.columns[j] : j, row.values[j]);
+    put_character(out, '\n');
+}
+
+/* Quoted when it would be read differently without quotes. */
+static void put_field(text *out, const char *word, char delimiter)
+{
+    const size_t length = strlen(word);
+    const bool plain = length > 0 && !strchr(word, delimiter) && !strchr(word, '"') && word[0] != ' ' &&
+                       word[length - 1] != ' ';
+    if (plain) {
+        put_text(out, word, length);
+        return;
+    }
+    put_character(out, '"');
+    for (const char *p = word; *p; p++) {
+        if (*p == '"')
+            put_character(out, '"');
+        put_character(out, *p);
+    }
+    put_character(out, '"');
+}
+
+static void put_csv_row(text *out, const uc_dataset *data, size_t i, char delimiter)
+{
+    const uc_row row = uc_matrix_row(&data->X, i);
+    for (size_t j = 0, next = 0; j < data->X.cols; j++) {
+        if (j > 0)
+            put_character(out, delimiter);
+        if (!row.columns)
+            put_number(out, row.values[j]);
+        else if (next < row.count && row.columns[next] == j)
+            put_number(out, row.values[next++]);
+        else
+            put_character(out, '0');
+    }
+    if (data->y) {
+        put_character(out, delimiter);
+        put_field(out, label_of(data, i), delimiter);
+    }
+    if (data->bag) {
+        put_character(out, delimiter);
+        put_field(out, data->bags.text[data->bag[i]], delimiter);
+    }
+    put_character(out, '\n');
+}
+
+static uc_status format_block(size_t block, void *user)
+{
+    const job *self = user;
+    text *out = &self->blocks[block];
+    const size_t first = self->first + block * self->rows_a_block, rows = self->data->X.rows;
+    const size_t last = first + self->rows_a_block < rows ? first + self->rows_a_block : rows;
+    out->length = 0;
+    for (size_t i = first; i < last && !out->failed; i++) {
+        if (self->delimiter)
+            put_csv_row(out, self->data, i, self->delimiter);
+        else
+            put_libsvm_row(out, self->data, i);
+    }
+    return out->failed ? UC_ERR_NOMEM : UC_OK;
+}
+
+static uc_status write_rows(uc_sink *sink, job *self, const uc_context *context)
+{
+    const size_t rows = self->data->X.rows;
+    const size_t row_bytes = 16 + 12 * (rows ? uc_matrix_entries(&self->data->X) / rows : 0);
+    self->rows_a_block = BLOCK_BYTES / row_bytes ? BLOCK_BYTES / row_bytes : 1;
+    uc_status status = UC_OK;
+    while (self->first < rows && status == UC_OK) {
+        const size_t left = (rows - self->first + self->rows_a_block - 1) / self->rows_a_block;
+        const size_t blocks = left < BLOCKS_AT_ONCE ? left : BLOCKS_AT_ONCE;
+        status = uc_run_blocks(context, blocks, format_block, self);
+        for (size_t i = 0; i < blocks && status == UC_OK; i++)
+            status = uc_sink_write(sink, self->blocks[i].bytes, self->blocks[i].length);
+        self->first += blocks * self->rows_a_block;
+        if (status == UC_OK)
+            status = uc_report(context, "writing", (double)(self->first < rows ? self->first : rows), (double)rows, NULL);
+    }
+    return status;
+}
+
+/* ---- LIBSVM and CSV ---- */
+
+static uc_status check_libsvm_names(const uc_names *names, const char *what, const char *path)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strpbrk(names->text[i], " \t\r#:") || names->text[i][0] == '\0')
+            return uc_fail(UC_ERR_INVALID, "%s: the %s '%s' cannot be written as LIBSVM text: it has a blank, '#' or ':'",
+                           path, what, names->text[i]);
+    return UC_OK;
+}
+
+static uc_status write_header(uc_sink *sink, const uc_dataset *data, char delimiter)
+{
+    text header = {0};
+    for (size_t j = 0; j < data->X.cols; j++) {
+        if (j > 0)
+            put_character(&header, delimiter);
+        put_character(&header, 'x');
+        put_count(&header, j + 1);
+    }
+    const char extra[] = {delimiter, 'l', 'a', 'b', 'e', 'l', delimiter, 'b', 'a', 'g'};
+    if (data->y)
+        put_text(&header, extra, 6);
+    if (data->bag)
+        put_text(&header, extra + 6, 4);
+    put_character(&header, '\n');
+    const uc_status status = header.failed ? UC_ERR_NOMEM : uc_sink_write(sink, header.bytes, header.length);
+    uc_free(header.bytes);
+    return status;
+}
+
+static uc_status write_text(const uc_dataset *data, const char *path, char delimiter, const uc_context *context)
+{
+    uc_status status = UC_OK;
+    if (!delimiter) {
+        status = check_libsvm_names(&data->classes, "label", path);
+        if (status == UC_OK)
+            status = check_libsvm_names(&data->bags, "bag", path);
+    } else if (data->X.cols == 0) {
+        status = uc_fail(UC_ERR_INVALID, "%s: data without columns cannot be written as CSV", path);
+    }
+    if (status != UC_OK)
+        return status;
+    uc_sink *sink;
+    status = uc_sink_open(&sink, path);
+    if (status != UC_OK)
+        return status;
+    job self = {.data = data, .delimiter = delimiter, .blocks = uc_alloc(BLOCKS_AT_ONCE, sizeof(text))};
+    if (!self.blocks)
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK && delimiter)
+        status = write_header(sink, data, delimiter);
+    if (status == UC_OK)
+        status = write_rows(sink, &self, context);
+    for (size_t i = 0; self.blocks && i < BLOCKS_AT_ONCE; i++)
+        uc_free(self.blocks[i].bytes);
+    uc_free(self.blocks);
+    if (status == UC_OK)
+        return uc_sink_commit(sink);
+    uc_sink_abort(sink);
+    return status;
+}
+
+/* ---- NPY ---- */
+
+static uc_status write_npy_header(uc_sink *sink, const char *type, const char *shape)
+{
+    /* The whole header, with its newline, is a multiple of 64 bytes. */
+    char line[192];
+    const int length = snprintf(line + 10, sizeof line - 10, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+                                type, shape);
+    const size_t total = (10 + (size_t)length + 1 + 63) / 64 * 64;
+    memset(line + 10 + length, ' ', total - 11 - (size_t)length);
+    line[total - 1] = '\n';
+    memcpy(line, "\x93NUMPY\x01\x00", 8);
+    line[8] = (char)((total - 10) & 0xff);
+    line[9] = (char)((total - 10) >> 8);
+    return uc_sink_write(sink, line, total);
+}
+
+static uc_status write_npy_rows(uc_sink *sink, const uc_matrix *X, const uc_context *context)
+{
+    char shape[64];
+    snprintf(shape, sizeof shape, "%zu, %zu", X->rows, X->cols);
+    uc_status status = write_npy_header(sink, "<f4", shape);
+    float *dense = uc_alloc(X->cols, sizeof *dense);
+    if (!dense)
+        status = UC_ERR_NOMEM;
+    for (size_t i = 0; i < X->rows && status == UC_OK; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        for (size_t j = 0; row.columns && j < row.count; j++)
+            dense[row.columns[j]] = row.values[j];
+        status = uc_sink_write(sink, row.columns ? dense : row.values, X->cols * sizeof(float));
+        for (size_t j = 0; row.columns && j < row.count; j++)
+            dense[row.columns[j]] = 0.0f;
+        if (status == UC_OK && i % 4096 == 0)
+            status = uc_report(context, "writing", (double)i, (double)X->rows, NULL);
+    }
+    uc_free(dense);
+    return status;
+}
+
+/* The characters of valid UTF-8; returns how many. `out` may be NULL. */
+static size_t decode(uint32_t *out, const char *utf8)
+{
+    size_t count = 0;
+    for (const unsigned char *p = (const unsigned char *)utf8; *p; count++) {
+        const size_t length = *p < 0x80 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+        uint32_t c = length == 1 ? *p : *p & (0x7fu >> length);
+        for (size_t i = 1; i < length && p[i]; i++)
+            c = c << 6 | (p[i] & 0x3f);
+        for (size_t i = 0; i < length && *p; i++)
+            p++;
+        if (out)
+            out[count] = c;
+    }
+    return count;
+}
+
+static uc_status write_npy_labels(uc_sink *sink, const uc_dataset *data)
+{
+    size_t width = 1;
+    for (size_t k = 0; k < data->classes.count; k++) {
+        const size_t length = decode(NULL, data->classes.text[k]);
+        width = length > width ? length : width;
+    }
+    char type[32], shape[32];
+    snprintf(type, sizeof type, "<U%zu", width);
+    snprintf(shape, sizeof shape, "%zu,", data->X.rows);
+    uc_status status = write_npy_header(sink, type, shape);
+    uint32_t *item = uc_alloc(width, sizeof *item);
+    if (!item)
+        status = UC_ERR_NOMEM;
+    for (size_t i = 0; i < data->X.rows && status == UC_OK; i++) {
+        memset(item, 0, width * sizeof *item);
+        decode(item, label_of(data, i));
+        status = uc_sink_write(sink, item, width * sizeof *item);
+    }
+    uc_free(item);
+    return status;
+}
+
+static uc_status write_npy(const uc_dataset *data, const char *path, const char *labels, const uc_context *context)
+{
+    if (labels && !data->y)
+        return uc_fail(UC_ERR_INVALID, "%s: the data have no labels", labels);
+    uc_sink *rows = NULL, *names = NULL;
+    uc_status status = uc_sink_open(&rows, path);
+    if (status == UC_OK && labels)
+        status = uc_sink_open(&names, labels);
+    if (status == UC_OK)
+        status = write_npy_rows(rows, &data->X, context);
+    if (status == UC_OK && names)
+        status = write_npy_labels(names, data);
+    if (status == UC_OK) {
+        status = uc_sink_commit(rows);
+        rows = NULL;
+    }
+    if (status == UC_OK && names) {
+        status = uc_sink_commit(names);
+        names = NULL;
+    }
+    uc_sink_abort(rows);
+    uc_sink_abort(names);
+    return status;
+}
+
+/* ---- UCD ---- */
+
+static json_t *names_to_json(const uc_names *names)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < names->count; i++)
+        if (json_array_append_new(list, json_string(names->text[i])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    return list;
+}
+
+static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, const char *path)
+{
+    const bool sparse = uc_matrix_is_sparse(X);
+    const size_t entries = uc_matrix_entries(X), values = sparse ? entries : X->rows * X->stride;
+    uc_array arrays[5] = {{"values", UC_ARRAY_F32, X->values, values}};
+    size_t count = 1;
+    if (sparse) {
+        arrays[count++] = (uc_array){"offsets", UC_ARRAY_U64, X->offsets, X->rows + 1};
+        arrays[count++] = (uc_array){"columns", UC_ARRAY_U32, X->columns, values};
+    }
+    if (data->y)
+        arrays[count++] = (uc_array){"y", UC_ARRAY_U32, data->y, X->rows};
+    if (data->bag)
+        arrays[count++] = (uc_array){"bag", UC_ARRAY_U32, data->bag, X->rows};
+    json_t *header = json_pack("{s:I, s:I, s:b, s:I, s:I, s:o, s:o}", "rows", (json_int_t)X->rows, "cols",
+                               (json_int_t)X->cols, "sparse", (int)sparse, "stride", (json_int_t)X->stride, "entries",
+                               (json_int_t)entries, "classes", names_to_json(&data->classes), "bags",
+                               names_to_json(&data->bags));
+    if (!header)
+        return uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the names of classes and bags", path);
+    const uc_status status = uc_container_write(path, UC_DATA_MAGIC, UC_DATA_VERSION, header, arrays, count, false);
+    json_decref(header);
+    return status;
+}
+
+/* Arrays that a caller lends may lie less evenly than the library's own: those are copied first. */
+static uc_status write_ucd(const uc_dataset *data, const char *path)
+{
+    if (uc_sink_stem(path) != strlen(path))
+        return uc_fail(UC_ERR_INVALID, "%s: a .ucd file is mapped and cannot be packed", path);
+    const uc_matrix *X = &data->X;
+    const bool even = uc_matrix_is_sparse(X) ? X->offsets[0] == 0 : X->stride == uc_dense_stride(X->cols);
+    if (even)
+        return write_arrays(data, X, path);
+    uc_matrix copy;
+    uc_status status = uc_matrix_subset(&copy, X, NULL, 0);
+    if (status == UC_OK) {
+        status = write_arrays(data, &copy, path);
+        uc_matrix_free(&copy);
+    }
+    return status;
+}
+
+/* ---- which of them ---- */
+
+static const struct {
+    const char *ending;
+    uc_format format;
+} endings[] = {
+    {".svm", UC_FORMAT_LIBSVM}, {".libsvm", UC_FORMAT_LIBSVM}, {".svmlight", UC_FORMAT_LIBSVM},
+    {".txt", UC_FORMAT_LIBSVM}, {".csv", UC_FORMAT_CSV},       {".tsv", UC_FORMAT_CSV},
+    {".npy", UC_FORMAT_NPY},    {".ucd", UC_FORMAT_UCD},
+};
+
+static bool path_ends_with(const char *path, const char *ending)
+{
+    const size_t stem = uc_sink_stem(path), length = strlen(ending);
+    return stem > length && strncmp(path + stem - length, ending, length) == 0;
+}
+
+static uc_status format_of(uc_format *out, const char *path)
+{
+    if (strcmp(path, "-") == 0) {
+        *out = UC_FORMAT_LIBSVM;
+        return UC_OK;
+    }
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (path_ends_with(path, endings[i].ending)) {
+            *out = endings[i].format;
+            return UC_OK;
+        }
+    return uc_fail(UC_ERR_INVALID, "%s: its ending is none of .svm .libsvm .txt .csv .tsv .npy .ucd; choose a format",
+                   path);
+}
+
+uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,
+                           const uc_context *context)
+{
+    uc_status status = UC_OK;
+    if (format == UC_FORMAT_AUTO)
+        status = format_of(&format, path);
+    if (status != UC_OK)
+        return status;
+    if (labels && format != UC_FORMAT_NPY)
+        return uc_fail(UC_ERR_INVALID, "%s: labels go to a file of their own with NPY only", labels);
+    switch (format) {
+    case UC_FORMAT_CSV:
+        return write_text(self, path, path_ends_with(path, ".tsv") ? '\t' : ',', context);
+    case UC_FORMAT_NPY:
+        return write_npy(self, path, labels, context);
+    case UC_FORMAT_UCD:
+        return write_ucd(self, path);
+    default:
+        return write_text(self, path, '\0', context);
+    }
+}
