@@ -1,0 +1,190 @@
+/*
+ * Labels against predictions.
+ *
+ *   n       examples with a label, known to the model or not
+ *   N       confusion counts: N[k][p] examples of label k were predicted p
+ *   B       N with every row divided by its sum (a class without examples: a zero row), and a zero diagonal
+ *   C       noise of the labels: C[k][q] = P(label k | true class q)
+ *
+ *   confusion_rate        ||B||_F / sqrt(K)
+ *   confusion_norm        ||B||_2
+ *   confusion_norm_joint  ||N/n without its diagonal||_2
+ *
+ * With noise that depends on the true class only, E[N/n] = C T, where T[q][p] is the share of examples that
+ * are truly q and predicted p. So T^ = C^-1 N/n, and the error that clean labels would show is 1 - trace T^.
+ * The trace is the mean over the examples of v_i = (C^-1)[p_i][k_i], label k_i predicted as p_i; an unknown
+ * label has v_i = 0. The standard error is that of a mean, sqrt(mean (v_i - mean v)^2 / n).
+ */
+#include "unconfuse/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "linalg/linalg.h"
+
+void uc_evaluation_free(uc_evaluation *self)
+{
+    uc_free(self->confusion);
+    uc_free(self->recall);
+    uc_free(self->precision);
+    uc_free(self->corrected_confusion);
+    *self = (uc_evaluation){0};
+}
+
+static uc_status allocate(uc_evaluation *self, size_t classes, bool corrected)
+{
+    size_t cells;
+    if (!uc_size_mul(&cells, classes, classes))
+        return uc_fail(UC_ERR_NOMEM, "a confusion matrix of %zu classes does not fit in memory", classes);
+    self->classes = classes;
+    self->corrected = corrected;
+    self->confusion = uc_alloc(cells, sizeof *self->confusion);
+    self->recall = uc_alloc(classes, sizeof *self->recall);
+    self->precision = uc_alloc(classes, sizeof *self->precision);
+    if (corrected)
+        self->corrected_confusion = uc_alloc(cells, sizeof *self->corrected_confusion);
+    const bool complete =
+        self->confusion && self->recall && self->precision && (self->corrected_confusion || !corrected);
+    return complete ? UC_OK : UC_ERR_NOMEM;
+}
+
+/* Fills in the counts, and in `precision` how often every class was predicted. */
+static uc_status tally(uc_evaluation *self, const uint32_t *labels, const uint32_t *predicted, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (predicted[i] >= self->classes)
+            return uc_fail(UC_ERR_INVALID, "prediction %zu is class %u of %zu", i + 1, predicted[i],
+                           self->classes);
+        if (labels[i] == UC_NONE) {
+            self->unlabelled++;
+            continue;
+        }
+        self->examples++;
+        self->errors += labels[i] != predicted[i];
+        self->precision[predicted[i]] += 1.0;
+        if (labels[i] >= self->classes)
+            self->unknown_labels++;
+        else
+            self->confusion[labels[i] * self->classes + predicted[i]]++;
+    }
+    if (self->examples == 0)
+        return uc_fail(UC_ERR_INVALID, "there is no labelled example to evaluate");
+    return UC_OK;
+}
+
+static double row_sum(const uc_evaluation *self, size_t k)
+{
+    double sum = 0.0;
+    for (size_t p = 0; p < self->classes; p++)
+        sum += (double)self->confusion[k * self->classes + p];
+    return sum;
+}
+
+static void measure_classes(uc_evaluation *self)
+{
+    for (size_t k = 0; k < self->classes; k++) {
+        const double right = (double)self->confusion[k * self->classes + k], sum = row_sum(self, k);
+        self->recall[k] = sum > 0.0 ? right / sum : NAN;
+        self->precision[k] = self->precision[k] > 0.0 ? right / self->precision[k] : NAN;
+    }
+}
+
+/* ||B||_2 and ||B||_F; when `total` is not 0, of the counts divided by it instead of their row's sum. */
+static uc_status off_diagonal_norms(double *spectral, double *frobenius, const uc_evaluation *self,
+                                    double total)
+{
+    const size_t K = self->classes;
+    double *B = uc_alloc(K * K, sizeof *B), *sigma = uc_alloc(K, sizeof *sigma);
+    uc_status status = B && sigma ? UC_OK : UC_ERR_NOMEM;
+    if (status != UC_OK)
+        goto cleanup;
+
+    double squares = 0.0;
+    for (size_t k = 0; k < K; k++) {
+        const double divisor = total > 0.0 ? total : row_sum(self, k);
+        for (size_t p = 0; p < K; p++)
+            if (p != k && divisor > 0.0) {
+                B[k * K + p] = (double)self->confusion[k * K + p] / divisor;
+                squares += B[k * K + p] * B[k * K + p];
+            }
+    }
+    status = uc_singular_values(sigma, B, K);
+    if (status == UC_OK) {
+        *spectral = sigma[0];
+        *frobenius = sqrt(squares);
+    }
+
+cleanup:
+    uc_free(B);
+    uc_free(sigma);
+    return status;
+}
+
+static uc_status measure_norms(uc_evaluation *self)
+{
+    double frobenius, ignored;
+    uc_status status = off_diagonal_norms(&self->confusion_norm, &frobenius, self, 0.0);
+    if (status == UC_OK)
+        status = off_diagonal_norms(&self->confusion_norm_joint, &ignored, self, (double)self->examples);
+    if (status == UC_OK)
+        self->confusion_rate = frobenius / sqrt((double)self->classes);
+    return status;
+}
+
+/* What clean labels would have shown. */
+static uc_status correct(uc_evaluation *self, const uc_noise *noise)
+{
+    const size_t K = self->classes;
+    const double n = (double)self->examples;
+    double *inverse = uc_alloc(K * K, sizeof *inverse);
+    uc_status status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
+    if (status != UC_OK)
+        goto cleanup;
+
+    double mean = 0.0;
+    for (size_t q = 0; q < K; q++) {
+        for (size_t k = 0; k < K; k++)
+            for (size_t p = 0; p < K; p++)
+                self->corrected_confusion[q * K + p] +=
+                    inverse[q * K + k] * (double)self->confusion[k * K + p] / n;
+        mean += self->corrected_confusion[q * K + q];
+    }
+    double variance = (double)self->unknown_labels / n * mean * mean;
+    for (size_t k = 0; k < K; k++)
+        for (size_t p = 0; p < K; p++) {
+            const double difference = inverse[p * K + k] - mean;
+            variance += (double)self->confusion[k * K + p] / n * difference * difference;
+        }
+    self->corrected_error = 1.0 - mean;
+    self->corrected_error_deviation = sqrt(variance / n);
+
+cleanup:
+    uc_free(inverse);
+    return status;
+}
+
+uc_status uc_evaluate(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted, size_t count,
+                      size_t classes, const uc_noise *noise)
+{
+    if (noise && noise->classes != classes)
+        return uc_fail(UC_ERR_INVALID, "the noise matrix has %zu classes, the model has %zu", noise->classes,
+                       classes);
+    uc_evaluation evaluation = {0};
+    uc_status status = allocate(&evaluation, classes, noise != NULL);
+    if (status == UC_OK)
+        status = tally(&evaluation, labels, predicted, count);
+    if (status == UC_OK) {
+        evaluation.error = (double)evaluation.errors / (double)evaluation.examples;
+        uc_wilson(evaluation.error_interval, evaluation.errors, evaluation.examples);
+        measure_classes(&evaluation);
+        status = measure_norms(&evaluation);
+    }
+    if (status == UC_OK && noise)
+        status = correct(&evaluation, noise);
+    if (status == UC_OK)
+        *out = evaluation;
+    else
+        uc_evaluation_free(&evaluation);
+    return status;
+}
