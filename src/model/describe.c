@@ -1,0 +1,75 @@
+/* A model as one JSON object, for people and programs that look into it. */
+#include <math.h>
+
+#include "model/model.h"
+
+/* A name that is not UTF-8 cannot be JSON text; its other bytes become question marks. */
+static json_t *name_json(const char *name)
+{
+    json_t *text = json_string(name);
+    if (text)
+        return text;
+    char *copy = uc_strdup(name);
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c > 126)
+            *c = '?';
+    text = copy ? json_string(copy) : NULL;
+    uc_free(copy);
+    return text;
+}
+
+static json_t *classes_json(const uc_names *classes)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < classes->count && list; k++)
+        if (json_array_append_new(list, name_json(classes->text[k])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *norms_json(const uc_model *self)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < self->classes.count && list; k++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < self->features; j++)
+            sum += uc_model_weight(self, j, k) * uc_model_weight(self, j, k);
+        if (json_array_append_new(list, json_real(isfinite(sum) ? sqrt(sum) : 0.0)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+uc_status uc_model_describe(char **text, const uc_model *self)
+{
+    static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
+    char checksum[16];
+    snprintf(checksum, sizeof checksum, "%08x", self->checksum);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:O, s:O, s:I, s:o, s:f, s:{s:s, s:b, s:b}, s:s, s:o, s:b, s:i, s:s}", "kind", "model",
+        "learner", self->learner, "settings", self->settings, "summary", self->summary, "features",
+        (json_int_t)self->features, "classes", classes_json(&self->classes), "bias", self->bias, "steps",
+        "scale", scalings[self->steps.scaling], "normalize_input", (int)self->steps.normalize_input,
+        "normalize", (int)self->steps.normalize, "map", "none", "weight_norms", norms_json(self), "resumable",
+        self->state.counters != NULL, "format_version", (int)self->format_version, "checksum", checksum);
+    char *dump = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *copy = dump ? uc_strdup(dump) : NULL;
+    json_free_t release;
+    json_get_alloc_funcs(NULL, &release);
+    if (dump)
+        release(dump);
+    json_decref(object);
+    if (!copy)
+        return uc_fail(UC_ERR_NOMEM, "not enough memory to describe the model");
+    *text = copy;
+    return UC_OK;
+}
+
+void uc_text_free(char *text)
+{
+    uc_free(text);
+}

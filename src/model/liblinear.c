@@ -1,0 +1,288 @@
+/*
+ * LIBLINEAR's text models.
+ *
+ * Written as MCSVM_CS, the one solver type whose prediction is the argmax over one weight vector a class, also for
+ * two classes. Scaling is folded into the weights, and all constants into LIBLINEAR's bias term:
+ *
+ *   sum_j w_j (x_j - shift_j) factor_j + B w_0  =  sum_j (w_j factor_j) x_j + (B w_0 - sum_j w_j factor_j shift_j)
+ *
+ * Unit length divides all scores of a row by the same number, which does not change the argmax, as long as there is
+ * no constant beside the row.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+#include "model/model.h"
+
+/* ---- export ---- */
+
+static uc_status check_labels(const uc_model *self, const char *path)
+{
+    for (size_t k = 0; k < self->classes.count; k++) {
+        const char *name = self->classes.text[k];
+        const size_t sign = name[0] == '-' || name[0] == '+';
+        uint64_t number;
+        if (!uc_parse_count(&number, name + sign, strlen(name + sign)) || number > INT_MAX)
+            return uc_fail(UC_ERR_INVALID,
+                           "%s: LIBLINEAR models need integer labels, but there is a class '%s'", path, name);
+    }
+    return UC_OK;
+}
+
+static double folded_weight(const uc_model *self, size_t feature, size_t cls)
+{
+    const double factor = self->steps.factor ? self->steps.factor[feature] : 1.0;
+    return uc_model_weight(self, feature, cls) * factor;
+}
+
+static double folded_offset(const uc_model *self, size_t cls)
+{
+    double offset = uc_model_offset(self, cls);
+    for (size_t j = 0; j < self->features && self->steps.shift; j++)
+        offset -= folded_weight(self, j, cls) * self->steps.shift[j];
+    return offset;
+}
+
+static uc_status write_model(uc_output *output, const uc_model *self)
+{
+    const size_t K = self->classes.count;
+    const bool constant = self->bias != 0.0 || self->steps.shift;
+    uc_status status = uc_output_printf(output, "solver_type MCSVM_CS\nnr_class %zu\nlabel", K);
+    for (size_t k = 0; k < K && status == UC_OK; k++) {
+        const char *name = self->classes.text[k];
+        status = uc_output_printf(output, " %s", name[0] == '+' ? name + 1 : name);
+    }
+    if (status == UC_OK)
+        status =
+            uc_output_printf(output, "\nnr_feature %zu\nbias %d\nw\n", self->features, constant ? 1 : -1);
+    for (size_t j = 0; j < self->features + (constant ? 1 : 0) && status == UC_OK; j++) {
+        for (size_t k = 0; k < K && status == UC_OK; k++) {
+            const double w = j < self->features ? folded_weight(self, j, k) : folded_offset(self, k);
+            status = uc_output_printf(output, "%.17g ", w);
+        }
+        if (status == UC_OK)
+            status = uc_output_write(output, "\n", 1);
+    }
+    return status;
+}
+
+uc_status uc_model_export_liblinear(const uc_model *self, const char *path)
+{
+    if ((self->steps.normalize || self->steps.normalize_input) && self->bias != 0.0)
+        return uc_fail(
+            UC_ERR_INVALID,
+            "%s: a model with rows of unit length and a bias cannot be written as a LIBLINEAR model", path);
+    uc_status status = check_labels(self, path);
+    uc_output *output = NULL;
+    if (status == UC_OK)
+        status = uc_output_open(&output, path);
+    if (status != UC_OK)
+        return status;
+    status = write_model(output, self);
+    if (status == UC_OK)
+        return uc_output_commit(output, true);
+    uc_output_abort(output);
+    return status;
+}
+
+/* ---- import ---- */
+
+typedef struct parser {
+    const char *at, *end;
+    const char *path;
+    size_t line;
+} parser;
+
+static uc_status refuse(const parser *self, const char *what)
+{
+    return uc_fail(UC_ERR_FORMAT, "%s:%zu: %s", self->path, self->line, what);
+}
+
+/* The next word; empty at the end of the text. */
+static size_t next_word(parser *self, const char **word)
+{
+    while (self->at < self->end && isspace((unsigned char)*self->at))
+        self->line += *self->at++ == '\n';
+    *word = self->at;
+    while (self->at < self->end && !isspace((unsigned char)*self->at))
+        self->at++;
+    return (size_t)(self->at - *word);
+}
+
+static bool is_word(const char *word, size_t length, const char *expected)
+{
+    return length == strlen(expected) && strncmp(word, expected, length) == 0;
+}
+
+static uc_status next_real(double *out, parser *self)
+{
+    const char *word;
+    const size_t length = next_word(self, &word);
+    if (!uc_parse_real(out, word, length) || !isfinite(*out))
+        return length ? refuse(self, "a number was expected") : refuse(self, "the file ends too early");
+    return UC_OK;
+}
+
+static uc_status next_count(size_t *out, parser *self, uint64_t low, const char *what)
+{
+    const char *word;
+    const size_t length = next_word(self, &word);
+    uint64_t number;
+    if (!uc_parse_count(&number, word, length) || number < low || number > INT_MAX)
+        return refuse(self, what);
+    *out = (size_t)number;
+    return UC_OK;
+}
+
+typedef struct liblinear_header {
+    size_t classes, features;
+    double bias;
+    bool crammer_singer;
+    uc_names labels; /* in the file's order */
+} liblinear_header;
+
+static uc_status read_solver(liblinear_header *header, parser *self)
+{
+    static const char *const classifiers[] = {
+        "L2R_LR",   "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL",
+        "MCSVM_CS", "L1R_L2LOSS_SVC",      "L1R_LR",         "L2R_LR_DUAL"};
+    const char *word;
+    const size_t length = next_word(self, &word);
+    for (size_t i = 0; i < sizeof classifiers / sizeof *classifiers; i++)
+        if (is_word(word, length, classifiers[i])) {
+            header->crammer_singer = strcmp(classifiers[i], "MCSVM_CS") == 0;
+            return UC_OK;
+        }
+    return refuse(self, "the solver type is not one of LIBLINEAR's classifiers");
+}
+
+static uc_status read_labels(liblinear_header *header, parser *self)
+{
+    for (size_t k = 0; k < header->classes; k++) {
+        const char *word;
+        const size_t length = next_word(self, &word);
+        double number;
+        uint32_t index;
+        if (!uc_parse_real(&number, word, length))
+            return refuse(self, "a label was expected");
+        const uc_status status = uc_names_add(&index, &header->labels, word, length);
+        if (status != UC_OK)
+            return status;
+        if (index != k)
+            return refuse(self, "a label occurs twice");
+    }
+    return UC_OK;
+}
+
+static uc_status read_header(liblinear_header *header, parser *self)
+{
+    bool solver = false;
+    for (;;) {
+        const char *word;
+        const size_t length = next_word(self, &word);
+        uc_status status;
+        if (is_word(word, length, "w"))
+            break;
+        if (is_word(word, length, "solver_type")) {
+            status = read_solver(header, self);
+            solver = true;
+        } else if (is_word(word, length, "nr_class"))
+            status = next_count(&header->classes, self, 2, "nr_class must be a whole number of at least 2");
+        else if (is_word(word, length, "label"))
+            status = read_labels(header, self);
+        else if (is_word(word, length, "nr_feature"))
+            status = next_count(&header->features, self, 0, "nr_feature must be a whole number");
+        else if (is_word(word, length, "bias"))
+            status = next_real(&header->bias, self);
+        else
+            status = refuse(self, length ? "an unknown word in the header" : "the file ends too early");
+        if (status != UC_OK)
+            return status;
+    }
+    return solver && header->classes && header->labels.count == header->classes
+               ? UC_OK
+               : refuse(self, "the header lacks solver_type, nr_class or label");
+}
+
+static bool has_one_vector(const liblinear_header *header)
+{
+    return header->classes == 2 && !header->crammer_singer;
+}
+
+/* place[k]: where the file's k-th label stands in the model. A binary model has one vector w, for its first label
+ * against the second: +w/2 and -w/2. */
+static uc_status read_weights(uc_model *model, const liblinear_header *header, const uint32_t *place,
+                              parser *self)
+{
+    const bool single = has_one_vector(header);
+    const size_t rows = header->features + (header->bias >= 0 ? 1 : 0);
+    for (size_t j = 0; j < rows; j++) {
+        double *w = model->weights + (j < header->features ? j + 1 : 0) * model->stride;
+        for (size_t k = 0; k < (single ? 1 : header->classes); k++) {
+            double value;
+            const uc_status status = next_real(&value, self);
+            if (status != UC_OK)
+                return status;
+            w[place[k]] = single ? value / 2 : value;
+            if (single)
+                w[place[1]] = -value / 2;
+        }
+    }
+    const char *word;
+    return next_word(self, &word) == 0 ? UC_OK : refuse(self, "more weights than the header says");
+}
+
+static uc_status read_liblinear(uc_model **out, parser *self)
+{
+    liblinear_header header = {.bias = -1.0};
+    uc_names sorted = {0};
+    uint32_t *place = NULL;
+    uc_model *model = NULL;
+    uc_status status = read_header(&header, self);
+    if (status != UC_OK)
+        goto cleanup;
+    size_t weights; /* each takes at least two bytes of text: checked before memory is asked for */
+    if (!uc_size_mul(&weights, header.features, has_one_vector(&header) ? 1 : header.classes) ||
+        weights > (size_t)(self->end - self->at)) {
+        status = refuse(self, "fewer weights than the header says");
+        goto cleanup;
+    }
+    place = uc_alloc(header.classes, sizeof *place);
+    status = place ? uc_names_copy(&sorted, &header.labels) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_names_sort(&sorted, place);
+    if (status == UC_OK)
+        status = uc_model_create(&model, &sorted, header.features, "liblinear");
+    if (status != UC_OK)
+        goto cleanup;
+    model->bias = header.bias >= 0 ? header.bias : 0.0;
+    model->steps.cols = header.features;
+    status = read_weights(model, &header, place, self);
+
+cleanup:
+    uc_free(place);
+    uc_names_free(&sorted);
+    uc_names_free(&header.labels);
+    if (status == UC_OK)
+        *out = model;
+    else
+        uc_model_free(model);
+    return status;
+}
+
+uc_status uc_model_import_liblinear(uc_model **out, const char *path)
+{
+    uc_bytes bytes;
+    uc_status status = uc_bytes_read(&bytes, path);
+    if (status != UC_OK)
+        return status;
+    const char *text = (const char *)bytes.data;
+    parser self = {text, text + bytes.length, strcmp(path, "-") == 0 ? "standard input" : path, 1};
+    status = read_liblinear(out, &self);
+    uc_bytes_free(&bytes);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* Inside of a model. */
+#ifndef UC_MODEL_H
+#define UC_MODEL_H
+
+#include <jansson.h>
+
+#include "base/base.h"
+#include "unconfuse/model.h"
+
+/* Where an online learner stopped: what uc_online_resume needs beyond the model itself. */
+typedef struct uc_model_state {
+    json_t *counters; /* an object of numbers; NULL: the model has no state */
+    double *weights;  /* as the model's, before averaging */
+    double *average;  /* what the mean needs; NULL: not averaged */
+} uc_model_state;
+
+struct uc_model {
+    uc_names classes;
+    size_t features; /* columns of raw data */
+    size_t stride;   /* uc_class_stride(classes.count) */
+    double bias;     /* the value of the constant feature; 0: none */
+    double *weights; /* (1 + features) x stride, feature-major; row 0 belongs to the constant feature */
+    uc_steps steps;
+    char *learner;
+    json_t *settings; /* what it was trained with */
+    json_t *summary;  /* what training found: iterations, updates, training_error... */
+    uc_model_state state;
+    uint32_t format_version, checksum; /* of the file it came from; 0: not from a file */
+};
+
+/* All zero weights. `settings` and `summary` start as empty objects. */
+uc_status uc_model_create(uc_model **out, const uc_names *classes, size_t features, const char *learner);
+/* Doubles of one array of weights of that shape; fails on overflow. */
+uc_status uc_model_size(size_t *count, size_t features, size_t classes);
+
+/* Settings by their table: numbers, booleans and words; `auto` as the word. */
+uc_status uc_settings_to_json(json_t *object, const uc_option *table, const void *settings);
+/* Back; members that the table does not name are ignored, missing ones keep their value. Not for text. */
+uc_status uc_settings_from_json(void *settings, const uc_option *table, const json_t *object);
+
+/* Sets a member; UC_ERR_NOMEM when that failed. Takes over `value`, which may be NULL for "no memory". */
+uc_status uc_json_set(json_t *object, const char *name, json_t *value);
+
+#endif

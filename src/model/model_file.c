@@ -1,0 +1,280 @@
+/*
+ * The model file: a container (data/container.h) whose header says what the model is and whose arrays are
+ *
+ *   classes           names, each ended by a zero byte          shift, factor   of --scale
+ *   weights           (1 + features) x classes, no padding      state.weights, state.average   of an online learner
+ *
+ * It holds no time, path, host or thread count: same training, same bytes.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <string.h>
+
+#include "data/container.h"
+#include "linalg/linalg.h"
+#include "model/model.h"
+
+#define NEWEST_VERSION 1u
+static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
+
+static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
+
+bool uc_model_recognise(const void *bytes, size_t length)
+{
+    return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+/* ---- writing ---- */
+
+static json_t *header_of(const uc_model *self)
+{
+    return json_pack("{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:{s:s, s:b, s:b}, s:s, s:O?}", "library",
+                     uc_version(), "learner", self->learner, "settings", self->settings, "summary",
+                     self->summary, "class_count", (json_int_t)self->classes.count, "features",
+                     (json_int_t)self->features, "bias", self->bias, "steps", "scale",
+                     scalings[self->steps.scaling], "normalize_input", (int)self->steps.normalize_input,
+                     "normalize", (int)self->steps.normalize, "map", "none", "state", self->state.counters);
+}
+
+static char *joined_names(const uc_names *names, size_t *length)
+{
+    *length = 0;
+    for (size_t k = 0; k < names->count; k++)
+        *length += strlen(names->text[k]) + 1;
+    char *joined = uc_alloc(*length, 1);
+    char *end = joined;
+    for (size_t k = 0; k < names->count && joined; k++)
+        end = stpcpy(end, names->text[k]) + 1;
+    return joined;
+}
+
+/* Without the padding of the classes. NULL only when there is no memory. */
+static double *packed(const double *weights, size_t features, size_t classes, size_t stride)
+{
+    double *dense = uc_alloc((features + 1) * classes, sizeof *dense);
+    for (size_t j = 0; j <= features && dense; j++)
+        memcpy(dense + j * classes, weights + j * stride, classes * sizeof *dense);
+    return dense;
+}
+
+uc_status uc_model_save(const uc_model *self, const char *path)
+{
+    const size_t K = self->classes.count, count = (self->features + 1) * K;
+    const double *sources[3] = {self->weights, self->state.weights, self->state.average};
+    static const char *const names[3] = {"weights", "state.weights", "state.average"};
+    double *copies[3] = {NULL};
+    uc_array arrays[6];
+    size_t filled = 0, names_length;
+    char *class_names = joined_names(&self->classes, &names_length);
+    json_t *header = header_of(self);
+    uc_status status =
+        class_names && header ? UC_OK : uc_fail(UC_ERR_NOMEM, "%s: not enough memory to save", path);
+
+    arrays[filled++] = (uc_array){"classes", UC_ARRAY_U8, class_names, names_length};
+    for (size_t i = 0; i < 3 && status == UC_OK; i++) {
+        if (!sources[i])
+            continue;
+        copies[i] = packed(sources[i], self->features, K, self->stride);
+        if (!copies[i])
+            status = UC_ERR_NOMEM;
+        arrays[filled++] = (uc_array){names[i], UC_ARRAY_F64, copies[i], count};
+    }
+    if (self->steps.shift)
+        arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->steps.shift, self->features};
+    if (self->steps.factor)
+        arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->steps.factor, self->features};
+    if (status == UC_OK)
+        status = uc_container_write(path, magic, NEWEST_VERSION, header, arrays, filled, true);
+
+    for (size_t i = 0; i < 3; i++)
+        uc_free(copies[i]);
+    json_decref(header);
+    uc_free(class_names);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static uc_status damaged(const uc_container *file, const char *what)
+{
+    return uc_fail(UC_ERR_FORMAT, "%s: damaged: %s", file->source, what);
+}
+
+static uc_status read_names(uc_names *out, const uc_container *file, size_t count)
+{
+    const json_t *list = json_object_get(file->header, "arrays");
+    const json_int_t length = json_integer_value(json_array_get(json_array_get(list, 0), 2));
+    const void *data;
+    if (length < (json_int_t)count)
+        return damaged(file, "its class names are missing");
+    uc_status status = uc_container_array(&data, file, "classes", UC_ARRAY_U8, (size_t)length);
+    if (status != UC_OK)
+        return status;
+    const char *name = data, *end = name + length;
+    for (; name < end && status == UC_OK;) {
+        const size_t size = strnlen(name, (size_t)(end - name));
+        uint32_t index;
+        if (name + size == end)
+            return damaged(file, "a class name does not end");
+        status = uc_names_add(&index, out, name, size);
+        name += size + 1;
+    }
+    if (status == UC_OK && out->count != count)
+        return damaged(file, "it does not have as many class names as it says");
+    return status;
+}
+
+static uc_status check_finite(const uc_container *file, const char *name, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return uc_fail(UC_ERR_FORMAT, "%s: damaged: array '%s' holds a value that is not finite",
+                           file->source, name);
+    return UC_OK;
+}
+
+static uc_status read_weights(double **out, const uc_container *file, const char *name, size_t features,
+                              size_t classes)
+{
+    const void *data;
+    const size_t stride = uc_class_stride(classes), count = (features + 1) * classes;
+    uc_status status = uc_container_array(&data, file, name, UC_ARRAY_F64, count);
+    if (status == UC_OK)
+        status = check_finite(file, name, data, count);
+    if (status != UC_OK)
+        return status;
+    if (!*out && !(*out = uc_alloc((features + 1) * stride, sizeof **out)))
+        return UC_ERR_NOMEM;
+    for (size_t j = 0; j <= features; j++)
+        memcpy(*out + j * stride, (const double *)data + j * classes, classes * sizeof **out);
+    return UC_OK;
+}
+
+static uc_status read_column_reals(double **out, const uc_container *file, const char *name, size_t features)
+{
+    const void *data;
+    if (!uc_container_has(file, name))
+        return UC_OK;
+    uc_status status = uc_container_array(&data, file, name, UC_ARRAY_F64, features);
+    if (status == UC_OK)
+        status = check_finite(file, name, data, features);
+    if (status != UC_OK)
+        return status;
+    *out = uc_alloc(features, sizeof **out);
+    if (!*out)
+        return UC_ERR_NOMEM;
+    memcpy(*out, data, features * sizeof **out);
+    return UC_OK;
+}
+
+static uc_status read_steps(uc_steps *out, const uc_container *file, size_t features)
+{
+    const char *scale = NULL;
+    int normalize_input = 0, normalize = 0;
+    if (json_unpack(file->header, "{s:{s:s, s:b, s:b}}", "steps", "scale", &scale, "normalize_input",
+                    &normalize_input, "normalize", &normalize) != 0)
+        return damaged(file, "its header does not say how rows are prepared");
+    size_t scaling = 0;
+    while (scaling < sizeof scalings / sizeof *scalings && strcmp(scale, scalings[scaling]) != 0)
+        scaling++;
+    if (scaling == sizeof scalings / sizeof *scalings)
+        return damaged(file, "its header names an unknown scaling");
+    *out = (uc_steps){.scaling = (uc_scaling)scaling,
+                      .cols = features,
+                      .normalize_input = normalize_input,
+                      .normalize = normalize};
+    uc_status status = read_column_reals(&out->shift, file, "shift", features);
+    if (status == UC_OK)
+        status = read_column_reals(&out->factor, file, "factor", features);
+    const bool needs_factor = scaling != UC_SCALE_NONE;
+    const bool needs_shift = scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD;
+    if (status == UC_OK && (needs_factor != (out->factor != NULL) || needs_shift != (out->shift != NULL)))
+        status = damaged(file, "its scaling is incomplete");
+    return status;
+}
+
+static uc_status read_state(uc_model *self, const uc_container *file)
+{
+    json_t *counters = json_object_get(file->header, "state");
+    if (!json_is_object(counters))
+        return UC_OK;
+    const size_t K = self->classes.count;
+    uc_status status = read_weights(&self->state.weights, file, "state.weights", self->features, K);
+    if (status == UC_OK && uc_container_has(file, "state.average"))
+        status = read_weights(&self->state.average, file, "state.average", self->features, K);
+    if (status == UC_OK)
+        self->state.counters = json_incref(counters);
+    return status;
+}
+
+static uc_status adopt(uc_model *self, const uc_container *file)
+{
+    json_t *settings = json_object_get(file->header, "settings"),
+           *summary = json_object_get(file->header, "summary");
+    if (!json_is_object(settings) || !json_is_object(summary))
+        return damaged(file, "its header has no settings or no summary");
+    json_decref(self->settings);
+    json_decref(self->summary);
+    self->settings = json_incref(settings);
+    self->summary = json_incref(summary);
+    self->bias = json_number_value(json_object_get(file->header, "bias"));
+    self->format_version = file->version;
+    self->checksum = uc_container_checksum(file);
+    if (!isfinite(self->bias))
+        return damaged(file, "its bias is not finite");
+    uc_status status = read_steps(&self->steps, file, self->features);
+    if (status == UC_OK)
+        status = read_weights(&self->weights, file, "weights", self->features, self->classes.count);
+    if (status == UC_OK)
+        status = read_state(self, file);
+    return status;
+}
+
+/* Shapes are checked against the file's length before anything of their size is allocated. */
+static uc_status read_model(uc_model **out, const uc_container *file)
+{
+    const json_int_t classes = json_integer_value(json_object_get(file->header, "class_count"));
+    const json_int_t features = json_integer_value(json_object_get(file->header, "features"));
+    const char *learner = json_string_value(json_object_get(file->header, "learner"));
+    const json_int_t most = (json_int_t)(file->length / sizeof(double));
+    if (!learner || classes < 1 || features < 0 || classes > most || features >= most / classes)
+        return damaged(file, "its header does not fit its length");
+    uc_names names = {0};
+    uc_model *self = NULL;
+    uc_status status = read_names(&names, file, (size_t)classes);
+    if (status == UC_OK)
+        status = uc_model_create(&self, &names, (size_t)features, learner);
+    if (status == UC_OK)
+        status = adopt(self, file);
+    uc_names_free(&names);
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_model_free(self);
+    return status;
+}
+
+uc_status uc_model_load_memory(uc_model **out, const void *bytes, size_t length, const char *source)
+{
+    if (!uc_model_recognise(bytes, length))
+        return uc_fail(UC_ERR_FORMAT, "%s: not a model file of unconfuse", source);
+    uc_container file;
+    uc_status status = uc_container_open(&file, bytes, length, magic, NEWEST_VERSION, true, source);
+    if (status != UC_OK)
+        return status;
+    status = read_model(out, &file);
+    uc_container_close(&file);
+    return status;
+}
+
+uc_status uc_model_load(uc_model **out, const char *path)
+{
+    uc_bytes bytes;
+    uc_status status = uc_bytes_read(&bytes, path);
+    if (status != UC_OK)
+        return status;
+    status =
+        uc_model_load_memory(out, bytes.data, bytes.length, strcmp(path, "-") == 0 ? "standard input" : path);
+    uc_bytes_free(&bytes);
+    return status;
+}
