@@ -1,0 +1,52 @@
+/* What a learner is. To add one: fill in this struct in a file of its own and name it in registry.c. */
+#ifndef UC_LEARNER_H
+#define UC_LEARNER_H
+
+#include "unconfuse/learn.h"
+
+/* What an online learner sees of a round.
+ *
+ *   K    classes        s_k  scores        xx   squared length of the row        y   the label */
+typedef struct uc_round {
+    const double *scores; /* K, at this row, before the update */
+    size_t classes;       /* K */
+    double xx;            /* the constant feature included; > 0 */
+    uint32_t proposed;
+    double probability; /* with which it was proposed */
+    uc_answer answer;
+    double weight; /* of the label's class; 1 unless class weights are on */
+} uc_round;
+
+/* A change of the weights: class classes[i] gets tau[i] times the row. */
+typedef struct uc_step {
+    size_t count;
+    uint32_t *classes; /* room for K, as in the next two */
+    double *tau;
+    double *work;
+} uc_step;
+
+struct uc_learner {
+    const char *name, *summary, *paper;
+    const uc_option *options;
+    size_t settings_size;
+    bool full, partial;  /* the feedback that it learns from */
+    bool normalizes;     /* --normalize is on unless told otherwise */
+    size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
+
+    /* Online: the update that this round asks for; `step` comes with count 0, which means none. */
+    void (*step)(uc_step *step, const uc_round *round, const void *settings);
+};
+
+#define UC_NO_CLASS_WEIGHT SIZE_MAX
+
+extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa;
+
+/* The entry of every learner's table that has class weights. */
+#define UC_CLASS_WEIGHT_OPTION(struct_name)                                                                  \
+    {                                                                                                        \
+        .name = "class-weight", .type = UC_OPTION_CHOICE, .offset = offsetof(struct_name, class_weight),     \
+        .standard = "none", .choices = "none|balanced",                                                      \
+        .help = "balanced: an example counts n/(K n_c), n_c the examples of its class"                       \
+    }
+
+#endif

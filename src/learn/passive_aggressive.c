@@ -1,0 +1,163 @@
+/*
+ * Passive-aggressive learning with one pair of classes (Crammer, Dekel, Keshet, Shalev-Shwartz, Singer, JMLR
+ * 7:551-585, 2006), and with all classes that matter: support-class PA (Matsushima, Shimizu, Yoshida, Ninomiya,
+ * Nakagawa, SDM 2010).
+ *
+ *   s_k  scores      y  the label      xx  squared length of the row      C  cost (times the class weight)
+ *   l_i  = max(0, 1 + s_i - s_y), i != y, the losses
+ *
+ * Both ask for the smallest change of the weights that gives the row a margin of 1: `pa` against the best wrong class
+ * r only,
+ *
+ *   tau_y = t, tau_r = -t;   t = l_r/(2 xx)  |  min(C, l_r/(2 xx))  |  l_r/(2 xx + 1/(2C))   for variants 0, 1, 2
+ *
+ * `spa` against every wrong class, exactly. The classes that change are those with l_i > theta, where theta solves
+ *
+ *   sum_i (l_i - theta)_+ = a theta + b                                                                        (*)
+ *
+ *   variant 0 (hard)           a = 1                   b = 0
+ *   variant 1 (slack C xi)     as 0 while theta/xx <= C; else a = 0, b = C xx
+ *   variant 2 (slack C xi^2)   a = 1/(1 + 1/(2 C xx))  b = 0
+ *
+ * tau_i = -(l_i - theta)/xx for these, and tau_y is minus their sum. (*) has one root: its left side falls, its right
+ * side does not. Michelot's iteration finds it without sorting: solve (*) for a set of classes, drop those at or below
+ * the root, repeat; every root found is a lower bound, so no support class is ever dropped.
+ *
+ * A class weight multiplies C; the hard variant has no C, there it multiplies the step.
+ */
+#include <math.h>
+#include <stddef.h>
+
+#include "learn/learner.h"
+
+enum { HARD, LINEAR_SLACK, SQUARED_SLACK };
+
+static const uc_option options[] = {
+    {.name = "variant",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(uc_pa_settings, variant),
+     .standard = "0",
+     .choices = "0|1|2",
+     .help = "0: hard margin; 1: slack, each step at most the cost; 2: squared slack"},
+    {.name = "cost",
+     .letter = 'c',
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(uc_pa_settings, cost),
+     .standard = "1",
+     .low = 0,
+     .above_low = true,
+     .high = 1e12,
+     .argument = "C",
+     .help = "how much one example may change the weights (variants 1 and 2)"},
+    UC_CLASS_WEIGHT_OPTION(uc_pa_settings),
+    {.name = NULL},
+};
+
+static uint32_t best_wrong(const double *scores, size_t classes, uint32_t y)
+{
+    uint32_t best = y == 0 ? 1 : 0;
+    for (uint32_t r = best + 1; r < classes; r++)
+        if (r != y && scores[r] > scores[best])
+            best = r;
+    return best;
+}
+
+static void pa_step(uc_step *out, const uc_round *round, const void *user)
+{
+    const uc_pa_settings *settings = user;
+    const uint32_t y = round->answer.label, r = best_wrong(round->scores, round->classes, y);
+    const double loss = 1.0 + round->scores[r] - round->scores[y], C = settings->cost * round->weight;
+    if (!(loss > 0.0))
+        return;
+    double t = loss / (2.0 * round->xx);
+    if (settings->variant == HARD)
+        t *= round->weight;
+    else if (settings->variant == LINEAR_SLACK)
+        t = fmin(C, t);
+    else
+        t = loss / (2.0 * round->xx + 1.0 / (2.0 * C));
+    out->classes[0] = y;
+    out->tau[0] = t;
+    out->classes[1] = r;
+    out->tau[1] = -t;
+    out->count = 2;
+}
+
+/* The root of (*) over losses[0..*count), which keeps only the losses above it, with their classes. */
+static double michelot(double *losses, uint32_t *classes, size_t *count, double a, double b)
+{
+    for (;;) {
+        double sum = 0.0;
+        for (size_t i = 0; i < *count; i++)
+            sum += losses[i];
+        const double theta = (sum - b) / ((double)*count + a);
+        size_t kept = 0;
+        for (size_t i = 0; i < *count; i++)
+            if (losses[i] > theta) {
+                losses[kept] = losses[i];
+                classes[kept++] = classes[i];
+            }
+        if (kept == *count || kept == 0) /* 0: rounding, when all losses equal the root */
+            return theta;
+        *count = kept;
+    }
+}
+
+static void spa_step(uc_step *out, const uc_round *round, const void *user)
+{
+    const uc_pa_settings *settings = user;
+    const double *s = round->scores, C = settings->cost * round->weight, xx = round->xx;
+    const uint32_t y = round->answer.label;
+    double *losses = out->work;
+    uint32_t *support = out->classes + 1;
+    size_t count = 0;
+    for (uint32_t i = 0; i < round->classes; i++) {
+        const double loss = 1.0 + s[i] - s[y];
+        if (i != y && loss > 0.0) {
+            losses[count] = loss;
+            support[count++] = i;
+        }
+    }
+    if (count == 0)
+        return;
+    const double a = settings->variant == SQUARED_SLACK ? 1.0 / (1.0 + 1.0 / (2.0 * C * xx)) : 1.0;
+    double theta = michelot(losses, support, &count, a, 0.0);
+    if (settings->variant == LINEAR_SLACK && theta > C * xx)
+        theta = michelot(losses, support, &count, 0.0, C * xx);
+    const double scale = (settings->variant == HARD ? round->weight : 1.0) / xx;
+    double total = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        out->tau[1 + i] = -(losses[i] - theta) * scale;
+        total -= out->tau[1 + i];
+    }
+    out->classes[0] = y;
+    out->tau[0] = total;
+    out->count = 1 + count;
+}
+
+const uc_learner uc_learner_pa = {
+    .name = "pa",
+    .summary =
+        "labels that are mostly right: passive-aggressive, large margins; variants 1 and 2 resist noise",
+    .paper =
+        "Crammer, Dekel, Keshet, Shalev-Shwartz, Singer: Online passive-aggressive algorithms, JMLR 7, 2006",
+    .options = options,
+    .settings_size = sizeof(uc_pa_settings),
+    .full = true,
+    .class_weight = offsetof(uc_pa_settings, class_weight),
+    .step = pa_step,
+};
+
+const uc_learner uc_learner_spa = {
+    .name = "spa",
+    .summary =
+        "labels that are mostly right, many classes: passive-aggressive over all classes at once, exactly",
+    .paper =
+        "Matsushima, Shimizu, Yoshida, Ninomiya, Nakagawa: Exact passive-aggressive algorithm for multiclass "
+        "classification using support class, SDM 2010",
+    .options = options,
+    .settings_size = sizeof(uc_pa_settings),
+    .full = true,
+    .class_weight = offsetof(uc_pa_settings, class_weight),
+    .step = spa_step,
+};

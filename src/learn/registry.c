@@ -1,0 +1,132 @@
+/* The one table that lists the learners. */
+#include <string.h>
+
+#include "base/base.h"
+#include "learn/learner.h"
+
+static const uc_learner *const learners[] = {
+    &uc_learner_perceptron,
+    &uc_learner_pa,
+    &uc_learner_spa,
+};
+
+#define LEARNERS (sizeof learners / sizeof *learners)
+
+const uc_learner *uc_learner_at(size_t i)
+{
+    return i < LEARNERS ? learners[i] : NULL;
+}
+
+const uc_learner *uc_learner_find(const char *name)
+{
+    char list[512] = "";
+    for (size_t i = 0; i < LEARNERS; i++) {
+        if (strcmp(learners[i]->name, name) == 0)
+            return learners[i];
+        const size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", learners[i]->name);
+    }
+    uc_fail(UC_ERR_OPTION, "there is no learner '%s'; the learners are %s", name, list);
+    return NULL;
+}
+
+const char *uc_learner_name(const uc_learner *self)
+{
+    return self->name;
+}
+
+const char *uc_learner_summary(const uc_learner *self)
+{
+    return self->summary;
+}
+
+const char *uc_learner_paper(const uc_learner *self)
+{
+    return self->paper;
+}
+
+const uc_option *uc_learner_options(const uc_learner *self)
+{
+    return self->options;
+}
+
+size_t uc_learner_settings_size(const uc_learner *self)
+{
+    return self->settings_size;
+}
+
+bool uc_learner_is_online(const uc_learner *self)
+{
+    return self->step != NULL;
+}
+
+bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)
+{
+    return feedback == UC_FEEDBACK_FULL ? self->full : self->partial;
+}
+
+/* ---- settings that every learner shares ---- */
+
+#define FIELD(name) offsetof(uc_train_settings, name)
+
+const uc_option uc_train_options[] = {
+    {.name = "passes",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(passes),
+     .standard = "5",
+     .low = 1,
+     .high = 1e9,
+     .help = "passes over the data"},
+    {.name = "shuffle",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(shuffle),
+     .standard = "on",
+     .help = "a new order of the examples in every pass"},
+    {.name = "average",
+     .type = UC_OPTION_FLAG,
+     .automatic = true,
+     .offset = FIELD(average),
+     .standard = "auto",
+     .help = "the model is the mean of all iterates (auto: on when labels are told)"},
+    {.name = "scale",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(scale),
+     .standard = "none",
+     .choices = "none|range|standard|maxabs",
+     .help = "columns to [-1,1], to mean 0 and deviation 1, or by their largest absolute value"},
+    {.name = "normalize-input",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(normalize_input),
+     .standard = "off",
+     .help = "rows to unit length before the map"},
+    {.name = "normalize",
+     .type = UC_OPTION_FLAG,
+     .automatic = true,
+     .offset = FIELD(normalize),
+     .standard = "auto",
+     .help = "rows to unit length where the weights live (auto: as suits the learner)"},
+    {.name = "bias",
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(bias),
+     .standard = "auto",
+     .low = -1e6,
+     .high = 1e6,
+     .argument = "B",
+     .help = "add a constant feature B; 0: none (auto: as suits the learner)"},
+    {.name = "seed",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(seed),
+     .standard = "1",
+     .low = 0,
+     .high = 0x1p63,
+     .help = "random numbers: same seed, same model"},
+    {.name = NULL},
+};
+
+uc_train_settings uc_train_defaults(void)
+{
+    uc_train_settings settings = {0};
+    uc_options_defaults(uc_train_options, &settings);
+    return settings;
+}
