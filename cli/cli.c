@@ -1,0 +1,571 @@
+/* Reading a command line by option tables, and saying what went wrong. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- saying things ---- */
+
+static char own_error[1024];
+
+uc_status cli_fail(uc_status status, const char *format, ...)
+{
+    char text[sizeof own_error]; /* the last sentence may be part of this one */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    memcpy(own_error, text, sizeof own_error);
+    return status;
+}
+
+const char *cli_last_error(void)
+{
+    return own_error[0] ? own_error : uc_last_error();
+}
+
+void cli_warn(const char *format, ...)
+{
+    va_list arguments;
+    cli_progress_end();
+    va_start(arguments, format);
+    fputs("unconfuse: warning: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+void cli_detail(const cli_call *call, const char *format, ...)
+{
+    if (!call->common.verbose)
+        return;
+    va_list arguments;
+    cli_progress_end();
+    va_start(arguments, format);
+    fputs("unconfuse: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+FILE *cli_summary(const cli_call *call, const char *output)
+{
+    if (call->common.json || call->common.quiet)
+        return NULL;
+    cli_progress_end();
+    return output && strcmp(output, "-") == 0 ? stderr : stdout;
+}
+
+/* ---- memory ---- */
+
+void *cli_realloc(void *block, size_t count, size_t size)
+{
+    void *result = reallocarray(block, count ? count : 1, size);
+    if (!result) {
+        fprintf(stderr, "unconfuse: not enough memory for %zu times %zu bytes\n", count, size);
+        exit(1);
+    }
+    return result;
+}
+
+void *cli_calloc(size_t count, size_t size)
+{
+    void *result = cli_realloc(NULL, count, size);
+    return memset(result, 0, count * size);
+}
+
+/* ---- families ---- */
+
+static const char *learner_name(size_t i)
+{
+    const uc_learner *learner = uc_learner_at(i);
+    return learner ? uc_learner_name(learner) : NULL;
+}
+
+static const char *learner_summary(size_t i)
+{
+    return uc_learner_summary(uc_learner_at(i));
+}
+
+static const uc_option *learner_options(size_t i)
+{
+    return uc_learner_options(uc_learner_at(i));
+}
+
+static size_t learner_settings_size(size_t i)
+{
+    return uc_learner_settings_size(uc_learner_at(i));
+}
+
+static const char *generator_name(size_t i)
+{
+    const uc_generator *generator = uc_generator_at(i);
+    return generator ? uc_generator_name(generator) : NULL;
+}
+
+static const char *generator_summary(size_t i)
+{
+    return uc_generator_summary(uc_generator_at(i));
+}
+
+static const uc_option *generator_options(size_t i)
+{
+    return uc_generator_options(uc_generator_at(i));
+}
+
+static size_t generator_settings_size(size_t i)
+{
+    return uc_generator_settings_size(uc_generator_at(i));
+}
+
+const cli_family cli_learners = {"learner", learner_name, learner_summary, learner_options,
+                                 learner_settings_size};
+const cli_family cli_generators = {"generator", generator_name, generator_summary, generator_options,
+                                   generator_settings_size};
+
+size_t cli_family_find(const cli_family *self, const char *name)
+{
+    for (size_t i = 0; self->name(i); i++)
+        if (strcmp(self->name(i), name) == 0)
+            return i;
+    return CLI_NO_MEMBER;
+}
+
+static size_t family_count(const cli_family *self)
+{
+    size_t count = 0;
+    while (self->name(count))
+        count++;
+    return count;
+}
+
+/* ---- the tables of a call ---- */
+
+#define COMMON(field) offsetof(cli_common, field)
+const uc_option cli_common_options[] = {
+    {.name = "seed",
+     .type = UC_OPTION_COUNT,
+     .offset = COMMON(seed),
+     .standard = "1",
+     .high = 0x1p63,
+     .help = "of all randomness; same seed, same bytes"},
+    {.name = "threads",
+     .type = UC_OPTION_COUNT,
+     .offset = COMMON(threads),
+     .standard = "0",
+     .high = 4096,
+     .help = "threads to work with, 0: all cores; the result does not depend on it"},
+    {.name = "memory",
+     .type = UC_OPTION_BYTES,
+     .offset = COMMON(memory),
+     .standard = "0",
+     .argument = "SIZE",
+     .help = "memory that may be used, such as 512M or 4G, 0: the machine's"},
+    {.name = "json",
+     .type = UC_OPTION_FLAG,
+     .offset = COMMON(json),
+     .standard = "off",
+     .help = "print one JSON object on standard output and nothing else"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = UC_OPTION_FLAG,
+     .offset = COMMON(quiet),
+     .standard = "off",
+     .help = "no progress and no summary"},
+    {.name = "verbose",
+     .type = UC_OPTION_FLAG,
+     .offset = COMMON(verbose),
+     .standard = "off",
+     .help = "say more on standard error"},
+    {.name = "help",
+     .letter = 'h',
+     .type = UC_OPTION_FLAG,
+     .offset = COMMON(help),
+     .standard = "off",
+     .help = "print this help"},
+    {0},
+};
+
+const uc_option *cli_table_at(const cli_call *call, size_t i, const char **title, void **settings)
+{
+    const cli_family *family = call->command->family;
+    for (const cli_section *section = call->command->sections; section->title; section++, i--)
+        if (i == 0) {
+            *title = section->title;
+            *settings = (char *)call->args + section->offset;
+            return section->table;
+        }
+    if (family && call->member != CLI_NO_MEMBER) {
+        if (i-- == 0) {
+            *title = family->name(call->member);
+            *settings = call->member_settings;
+            return family->options(call->member);
+        }
+    } else if (family) {
+        const size_t members = family_count(family);
+        if (i < members) {
+            *title = family->name(i);
+            *settings = NULL;
+            return family->options(i);
+        }
+        i -= members;
+    }
+    *title = "Common options";
+    *settings = (void *)&call->common;
+    return i == 0 ? cli_common_options : NULL;
+}
+
+static const uc_option *find_name(const cli_call *call, const char *name)
+{
+    const char *title;
+    void *settings;
+    const uc_option *table, *option;
+    for (size_t i = 0; (table = cli_table_at(call, i, &title, &settings)); i++)
+        if ((option = uc_options_find(table, name)))
+            return option;
+    return NULL;
+}
+
+static const uc_option *find_letter(const cli_call *call, char letter)
+{
+    const char *title;
+    void *settings;
+    const uc_option *table;
+    for (size_t i = 0; (table = cli_table_at(call, i, &title, &settings)); i++)
+        for (; table->name; table++)
+            if (table->letter == letter)
+                return table;
+    return NULL;
+}
+
+static uc_status set_everywhere(cli_call *call, const uc_option *option, const char *value)
+{
+    const char *title;
+    void *settings;
+    const uc_option *table;
+    for (size_t i = 0; (table = cli_table_at(call, i, &title, &settings)); i++) {
+        const uc_option *same = uc_options_find(table, option->name);
+        const uc_status status = same && settings ? uc_option_set(same, settings, value) : UC_OK;
+        if (status != UC_OK)
+            return status;
+    }
+    if (strcmp(option->name, "output") == 0)
+        call->writes_standard_output = strcmp(value, "-") == 0;
+    call->given = cli_realloc(call->given, call->given_count + 1, sizeof *call->given);
+    call->given[call->given_count++] = option;
+    return UC_OK;
+}
+
+bool cli_given(const cli_call *call, const char *option)
+{
+    for (size_t i = 0; i < call->given_count; i++)
+        if (strcmp(call->given[i]->name, option) == 0)
+            return true;
+    return false;
+}
+
+/* ---- an option that does not exist ---- */
+
+/* How many letters must be changed, added, removed or swapped with their neighbour; at most 63 of each word count. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t rows[3][64]; /* of the table of distances between beginnings: this row and the two before it */
+    const size_t height = strnlen(a, 63), width = strnlen(b, 63);
+    for (size_t j = 0; j <= width; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= height; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            const size_t changed = above[j - 1] + (a[i - 1] != b[j - 1]);
+            const size_t removed = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1;
+            row[j] = changed < removed ? changed : removed;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
+                row[j] = before[j - 2] + 1;
+        }
+    }
+    return rows[height % 3][width];
+}
+
+/* The one of the names that looks most like `word`; name(i) is NULL past the end. */
+static const char *nearest_name(const char *word, const char *(*name)(size_t i, const void *user),
+                                const void *user)
+{
+    const char *nearest = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; name(i, user); i++)
+        if (edit_distance(word, name(i, user)) < least) {
+            nearest = name(i, user);
+            least = edit_distance(word, nearest);
+        }
+    return nearest;
+}
+
+/* "pa, spa": the members that do have the option. */
+static bool members_with(const cli_family *family, const char *name, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = 0;
+    for (size_t i = 0; family && family->name(i); i++)
+        if (uc_options_find(family->options(i), name) && length < size)
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", family->name(i));
+    return length > 0;
+}
+
+/* The i-th option of all tables. */
+static const char *option_name(size_t i, const void *user)
+{
+    const cli_call *call = user;
+    const char *title;
+    void *settings;
+    const uc_option *table;
+    for (size_t t = 0; (table = cli_table_at(call, t, &title, &settings)); t++)
+        for (; table->name; table++)
+            if (i-- == 0)
+                return table->name;
+    return NULL;
+}
+
+static uc_status refuse_name(const cli_call *call, const char *name)
+{
+    char members[256];
+    if (call->member != CLI_NO_MEMBER && members_with(call->command->family, name, members, sizeof members))
+        return cli_fail(UC_ERR_OPTION, "--%s is not an option of %s, but of %s", name,
+                        call->command->family->name(call->member), members);
+    return cli_fail(UC_ERR_OPTION, "unknown option --%s; did you mean --%s?", name,
+                    nearest_name(name, option_name, call));
+}
+
+/* ---- walking over the words of a command line ---- */
+
+typedef struct walker {
+    int argc;
+    char **argv;
+    int at;
+    const char *letters; /* the rest of a cluster such as -qj */
+    bool only_words;     /* after -- */
+} walker;
+
+typedef struct token {
+    const uc_option *option; /* NULL: a word */
+    const char *text;        /* the option's value, or the word; NULL: the end */
+} token;
+
+static uc_status take_value(token *out, walker *self, const char *shown)
+{
+    if (self->at >= self->argc)
+        return cli_fail(UC_ERR_OPTION, "%s needs a value", shown);
+    out->text = self->argv[self->at++];
+    return UC_OK;
+}
+
+static uc_status next_letter(token *out, walker *self, const cli_call *call)
+{
+    const char shown[] = {'-', *self->letters++, 0};
+    out->option = find_letter(call, shown[1]);
+    if (!out->option)
+        return cli_fail(UC_ERR_OPTION, "unknown option %s; see unconfuse help %s", shown,
+                        call->command->name);
+    if (out->option->type == UC_OPTION_FLAG) {
+        out->text = "on";
+        return UC_OK;
+    }
+    out->text = self->letters;
+    self->letters = NULL;
+    return *out->text ? UC_OK : take_value(out, self, shown);
+}
+
+static uc_status next_name(token *out, walker *self, const cli_call *call, const char *argument)
+{
+    char name[64];
+    const size_t length = strcspn(argument, "=");
+    const bool valued = argument[length] == '=';
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), argument);
+    out->option = find_name(call, name);
+    if (!out->option && strncmp(name, "no-", 3) == 0) {
+        out->option = find_name(call, name + 3);
+        if (!out->option || out->option->type != UC_OPTION_FLAG || valued)
+            return refuse_name(call, name);
+        out->text = "off";
+        return UC_OK;
+    }
+    if (!out->option)
+        return refuse_name(call, name);
+    out->text = valued ? argument + length + 1 : "on";
+    if (valued || out->option->type == UC_OPTION_FLAG)
+        return UC_OK;
+    return take_value(out, self, self->argv[self->at - 1]);
+}
+
+static uc_status next_token(token *out, walker *self, const cli_call *call)
+{
+    *out = (token){NULL, NULL};
+    if (self->letters && *self->letters)
+        return next_letter(out, self, call);
+    if (self->at >= self->argc)
+        return UC_OK;
+    const char *argument = self->argv[self->at++];
+    if (self->only_words || argument[0] != '-' || argument[1] == 0) {
+        out->text = argument;
+        return UC_OK;
+    }
+    if (argument[1] != '-') {
+        self->letters = argument + 1;
+        return next_letter(out, self, call);
+    }
+    if (argument[2] != 0)
+        return next_name(out, self, call, argument + 2);
+    self->only_words = true;
+    return next_token(out, self, call);
+}
+
+/* ---- parsing ---- */
+
+static const char *member_name(size_t i, const void *user)
+{
+    return ((const cli_family *)user)->name(i);
+}
+
+/* The first word chooses the member; options before it may be those of any. */
+static uc_status choose_member(cli_call *call, int argc, char **argv)
+{
+    const cli_family *family = call->command->family;
+    walker walk = {.argc = argc, .argv = argv};
+    token found;
+    do {
+        const uc_status status = next_token(&found, &walk, call);
+        if (status != UC_OK)
+            return status;
+    } while (found.option);
+    if (!found.text)
+        return UC_OK;
+    const size_t member = cli_family_find(family, found.text);
+    if (member == CLI_NO_MEMBER)
+        return cli_fail(UC_ERR_OPTION, "there is no %s called %s; did you mean %s? (unconfuse %s lists them)",
+                        family->word, found.text, nearest_name(found.text, member_name, family),
+                        family == &cli_learners ? "learners" : "generate");
+    call->member_settings = cli_calloc(1, family->settings_size(member));
+    call->member = member;
+    return UC_OK;
+}
+
+static void set_defaults(cli_call *call)
+{
+    const char *title;
+    void *settings;
+    const uc_option *table;
+    for (size_t i = 0; (table = cli_table_at(call, i, &title, &settings)); i++)
+        if (settings)
+            uc_options_defaults(table, settings);
+}
+
+/* Once is enough, also when it comes from every fold of a cross-validation. */
+static void hear_warning(const char *sentence, void *user)
+{
+    static char last[256];
+    (void)user;
+    if (strncmp(last, sentence, sizeof last - 1) == 0)
+        return;
+    snprintf(last, sizeof last, "%s", sentence);
+    cli_warn("%s", sentence);
+}
+
+uc_status cli_parse(cli_call *call, const cli_command *command, int argc, char **argv)
+{
+    *call = (cli_call){.command = command, .member = CLI_NO_MEMBER};
+    call->args = cli_calloc(1, command->args_size ? command->args_size : 1);
+    call->words = cli_calloc((size_t)argc + 1, sizeof *call->words);
+    uc_status status = command->family ? choose_member(call, argc, argv) : UC_OK;
+    if (status != UC_OK)
+        return status;
+    set_defaults(call);
+
+    walker walk = {.argc = argc, .argv = argv};
+    size_t words = 0;
+    for (;;) {
+        token found;
+        status = next_token(&found, &walk, call);
+        if (status == UC_OK && found.option)
+            status = set_everywhere(call, found.option, found.text);
+        if (status != UC_OK)
+            return status;
+        if (!found.text)
+            break;
+        if (!found.option && (words++ > 0 || !command->family))
+            call->words[call->word_count++] = found.text;
+    }
+    call->context = (uc_context){.threads = (unsigned)call->common.threads,
+                                 .memory = call->common.memory,
+                                 .progress = call->common.quiet ? cli_progress_silent : cli_progress,
+                                 .warn = hear_warning};
+    if (call->common.help)
+        return UC_OK;
+    if (call->common.json && call->writes_standard_output)
+        return cli_fail(UC_ERR_OPTION, "--json and -o - both want standard output");
+    if (words < command->least)
+        return cli_fail(UC_ERR_OPTION, "an argument is missing; usage: unconfuse %s %s", command->name,
+                        command->usage);
+    if (words > command->most)
+        return cli_fail(UC_ERR_OPTION, "%s is one word too many; usage: unconfuse %s %s",
+                        call->words[call->word_count - (words - command->most)], command->name,
+                        command->usage);
+    return UC_OK;
+}
+
+void cli_call_free(cli_call *call)
+{
+    free(call->args);
+    free(call->member_settings);
+    free(call->words);
+    free(call->given);
+    json_decref(call->result);
+}
+
+static const char *command_name(size_t i, const void *user)
+{
+    (void)user;
+    return cli_commands[i] ? cli_commands[i]->name : NULL;
+}
+
+uc_status cli_refuse_command(const char *name)
+{
+    return cli_fail(UC_ERR_OPTION,
+                    "there is no command called %s; did you mean %s? (unconfuse help lists them)", name,
+                    nearest_name(name, command_name, NULL));
+}
+
+const cli_command *cli_command_find(const char *first, const char *second, int *words_used)
+{
+    for (const cli_command *const *command = cli_commands; *command; command++) {
+        const char *space = strchr((*command)->name, ' ');
+        const size_t length = space ? (size_t)(space - (*command)->name) : strlen((*command)->name);
+        if (strncmp((*command)->name, first, length) != 0 || first[length] != 0)
+            continue;
+        if (!space || (second && strcmp(space + 1, second) == 0)) {
+            *words_used = space ? 2 : 1;
+            return *command;
+        }
+    }
+    return NULL;
+}
+
+uc_status cli_split_names(uc_names *out, const char *list, const char *option)
+{
+    uc_names names = {0};
+    for (const char *name = list; name;) {
+        const size_t length = strcspn(name, ","), before = names.count;
+        uint32_t index;
+        const uc_status status = uc_names_add(&index, &names, name, length);
+        if (status != UC_OK || length == 0 || names.count == before) {
+            uc_names_free(&names);
+            return status != UC_OK ? status
+                                   : cli_fail(UC_ERR_OPTION, "--%s %s: %s", option, list,
+                                              length == 0 ? "a name is empty" : "a name occurs twice");
+        }
+        name = name[length] ? name + length + 1 : NULL;
+    }
+    *out = names;
+    return UC_OK;
+}

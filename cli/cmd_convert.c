@@ -1,0 +1,115 @@
+/* unconfuse convert: data from one format into another, and models likewise. */
+#include <string.h>
+
+#include "commands.h"
+
+/* Positions in --to; the first five are uc_format. */
+enum { TO_AUTO = UC_FORMAT_AUTO, TO_UCD = UC_FORMAT_UCD, TO_UC, TO_LIBLINEAR };
+
+typedef struct convert_args {
+    uc_read_settings read;
+    int to;
+    const char *labels;
+} convert_args;
+
+static const uc_option options[] = {
+    {.name = "to",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(convert_args, to),
+     .standard = "auto",
+     .choices = "auto|libsvm|csv|npy|ucd|uc|liblinear",
+     .help = "the format to write; auto: data by the ending of OUT, a model into the other format"},
+    {.name = "labels-out",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(convert_args, labels),
+     .argument = "FILE",
+     .help = "NPY: the file for the labels"},
+    {0},
+};
+
+static const cli_section sections[] = {
+    {"Options", options, 0},
+    {"Data options", uc_read_options, offsetof(convert_args, read)},
+    {0},
+};
+
+static void tell(cli_call *call, const char *kind, const char *examples, size_t examples_count,
+                 size_t features, const uc_names *classes)
+{
+    const char *output = call->words[1];
+    FILE *text = cli_summary(call, output);
+    if (text)
+        fprintf(text, "%zu %s, %zu features, %zu classes: %s\n", examples_count, examples, features,
+                classes->count, output);
+    if (call->common.json)
+        call->result = json_pack("{ss sI sI so so}", "kind", kind, examples, (json_int_t)examples_count,
+                                 "features", (json_int_t)features, "classes", cli_json_names(classes),
+                                 "output", cli_json_text(output));
+}
+
+static uc_status convert_data(cli_call *call)
+{
+    const convert_args *args = call->args;
+    uc_dataset data = {0};
+    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    if (status == UC_OK)
+        status = cli_write_data(call, &data, call->words[1], (uc_format)args->to, args->labels);
+    if (status == UC_OK)
+        tell(call, "data", "examples", data.X.rows, data.X.cols, &data.classes);
+    uc_dataset_free(&data);
+    return status;
+}
+
+static bool ends_in_uc(const char *path)
+{
+    const size_t length = strlen(path);
+    return length >= 3 && strcmp(path + length - 3, ".uc") == 0;
+}
+
+static uc_status convert_model(cli_call *call, cli_kind kind)
+{
+    const convert_args *args = call->args;
+    const char *output = call->words[1];
+    uc_model *model = NULL;
+    int to = args->to;
+    if (to == TO_AUTO)
+        to = kind == CLI_LIBLINEAR || ends_in_uc(output) ? TO_UC : TO_LIBLINEAR;
+    uc_status status = cli_load_model(&model, call->words[0]);
+    if (status == UC_OK)
+        status = to == TO_UC ? uc_model_save(model, output) : uc_model_export_liblinear(model, output);
+    if (status == UC_OK)
+        tell(call, "model", "weight_vectors", uc_model_classes(model)->count, uc_model_features(model),
+             uc_model_classes(model));
+    uc_model_free(model);
+    return status;
+}
+
+static uc_status run(cli_call *call)
+{
+    const convert_args *args = call->args;
+    const cli_kind kind = cli_recognise(call->words[0]);
+    const bool from_standard_input = strcmp(call->words[0], "-") == 0;
+    const bool to_model = args->to >= TO_UC;
+    if (call->common.json && strcmp(call->words[1], "-") == 0)
+        return cli_fail(UC_ERR_OPTION, "--json and the output - both want standard output");
+    if (kind != CLI_DATA && args->to != TO_AUTO && !to_model)
+        return cli_fail(UC_ERR_INVALID, "%s is a model: it becomes uc or liblinear", call->words[0]);
+    if (kind == CLI_DATA && to_model && !from_standard_input)
+        return cli_fail(UC_ERR_INVALID, "%s is not a model: data become libsvm, csv, npy or ucd",
+                        call->words[0]);
+    return kind == CLI_DATA && !to_model ? convert_data(call) : convert_model(call, kind);
+}
+
+const cli_command command_convert = {
+    .name = "convert",
+    .usage = "IN OUT [--to FORMAT]",
+    .summary = "write data or a model in another format",
+    .description = "Data become LIBSVM text, CSV, NPY or the binary format ucd, which is mapped instead of "
+                   "read; .gz and .zst endings compress. Models become a file of this program (uc) or a "
+                   "LIBLINEAR text model.",
+    .sections = sections,
+    .args_size = sizeof(convert_args),
+    .least = 2,
+    .most = 2,
+    .run = run,
+};

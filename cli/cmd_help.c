@@ -1,0 +1,95 @@
+/* unconfuse help: the overview, a command's help, the manual page, completion scripts. */
+#include <string.h>
+
+#include "commands.h"
+
+typedef struct help_args {
+    int manual, completion;
+} help_args;
+
+static const uc_option options[] = {
+    {.name = "man",
+     .type = UC_OPTION_FLAG,
+     .offset = offsetof(help_args, manual),
+     .standard = "off",
+     .help = "print the manual page (roff)"},
+    {.name = "completion",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(help_args, completion),
+     .standard = "none",
+     .choices = "none|bash|zsh",
+     .argument = "bash|zsh",
+     .help = "print the completion script of a shell"},
+    {0},
+};
+
+static const cli_section sections[] = {{"Options", options, 0}, {0}};
+
+static json_t *describe_commands(void)
+{
+    json_t *list = json_array();
+    for (const cli_command *const *command = cli_commands; *command; command++) {
+        json_t *tables = json_array();
+        for (const cli_section *section = (*command)->sections; section->title; section++) {
+            json_t *table = cli_json_table(section->table);
+            json_array_extend(tables, table);
+            json_decref(table);
+        }
+        json_array_append_new(list,
+                              json_pack("{ss ss ss so}", "name", (*command)->name, "usage", (*command)->usage,
+                                        "summary", (*command)->summary, "options", tables));
+    }
+    return list;
+}
+
+/* The help of every command that begins with these words: `help noise` tells of both. */
+static uc_status print_commands(const char *first, const char *second)
+{
+    bool found = false;
+    const size_t length = strlen(first);
+    for (const cli_command *const *command = cli_commands; *command; command++) {
+        const char *name = (*command)->name;
+        if (strncmp(name, first, length) != 0 || (name[length] != 0 && name[length] != ' '))
+            continue;
+        if (second && name[length] == ' ' && strcmp(name + length + 1, second) != 0)
+            continue;
+        if (found)
+            putchar('\n');
+        cli_call call;
+        (void)cli_parse(&call, *command, 1, (char *[]){"--help", NULL});
+        cli_print_command_help(stdout, &call);
+        cli_call_free(&call);
+        found = true;
+    }
+    return found ? UC_OK : cli_refuse_command(first);
+}
+
+static uc_status run(cli_call *call)
+{
+    const help_args *args = call->args;
+    if (call->common.json)
+        call->result = json_pack("{ss so}", "version", uc_version(), "commands", describe_commands());
+    else if (args->manual)
+        cli_print_manual(stdout);
+    else if (args->completion == 1)
+        cli_print_bash(stdout);
+    else if (args->completion == 2)
+        cli_print_zsh(stdout);
+    else if (call->word_count > 0)
+        return print_commands(call->words[0], call->words[1]);
+    else
+        cli_print_overview(stdout);
+    return UC_OK;
+}
+
+const cli_command command_help = {
+    .name = "help",
+    .usage = "[COMMAND] [--man | --completion bash|zsh]",
+    .summary = "tell what the commands do",
+    .description = "Prints an overview, the help of a command, the manual page, or a script that makes a "
+                   "shell complete commands, learners, options and their values.",
+    .sections = sections,
+    .args_size = sizeof(help_args),
+    .most = 2,
+    .run = run,
+};

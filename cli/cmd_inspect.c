@@ -1,0 +1,223 @@
+/* unconfuse inspect: what is in a file. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+typedef struct inspect_args {
+    uc_read_settings read;
+} inspect_args;
+
+static const cli_section sections[] = {
+    {"Data options", uc_read_options, offsetof(inspect_args, read)},
+    {0},
+};
+
+/* ---- JSON as text: a name and its value a line, members of members indented ---- */
+
+#define LISTED 20 /* items of a list that are shown */
+
+static void print_value(const json_t *value)
+{
+    char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+    fputs(text ? text : json_string_value(value), stdout);
+    free(text);
+}
+
+static void print_members(json_t *object, int indent)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value)
+    {
+        if (json_is_object(value)) {
+            printf("%*s%s\n", indent, "", name);
+            print_members(value, indent + 2);
+            continue;
+        }
+        printf("%*s%-*s", indent, "", 22 - indent, name);
+        const size_t items = json_is_array(value) ? json_array_size(value) : 0;
+        for (size_t i = 0; i < items && i < LISTED; i++) {
+            putchar(' ');
+            print_value(json_array_get(value, i));
+        }
+        if (items > LISTED)
+            printf(" ... (%zu)", items);
+        if (!json_is_array(value)) {
+            putchar(' ');
+            print_value(value);
+        }
+        putchar('\n');
+    }
+}
+
+/* ---- models ---- */
+
+static uc_status inspect_model(cli_call *call)
+{
+    uc_model *model = NULL;
+    char *text = NULL;
+    uc_status status = cli_load_model(&model, call->words[0]);
+    if (status == UC_OK)
+        status = uc_model_describe(&text, model);
+    if (status == UC_OK)
+        call->result = json_loads(text, 0, NULL);
+    uc_text_free(text);
+    uc_model_free(model);
+    return status;
+}
+
+/* ---- data ---- */
+
+typedef struct tally {
+    size_t rows, cols, unlabelled, nonzeros;
+    float low, high;
+    size_t *counts; /* of each class */
+    size_t classes;
+    size_t bags;
+    char format[16];
+    bool labels;
+} tally;
+
+static void count_values(tally *self, const uc_matrix *X)
+{
+    for (size_t i = 0; i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        for (size_t j = 0; j < row.count; j++) {
+            const float value = row.values[j];
+            self->nonzeros += value != 0;
+            self->low = value < self->low ? value : self->low;
+            self->high = value > self->high ? value : self->high;
+        }
+    }
+    self->rows += X->rows;
+    self->cols = X->cols > self->cols ? X->cols : self->cols;
+}
+
+static void count_labels(tally *self, const uc_dataset *block, const uc_names *classes)
+{
+    if (!block->y)
+        return;
+    self->labels = true;
+    self->counts = cli_realloc(self->counts, classes->count, sizeof *self->counts);
+    for (; self->classes < classes->count; self->classes++)
+        self->counts[self->classes] = 0;
+    for (size_t i = 0; i < block->X.rows; i++)
+        if (block->y[i] == UC_NONE)
+            self->unlabelled++;
+        else
+            self->counts[block->y[i]]++;
+}
+
+static void count_bags(tally *self, const uc_dataset *block)
+{
+    for (size_t i = 0; block->bag && i < block->X.rows; i++)
+        if (block->bag[i] != UC_NONE && block->bag[i] >= self->bags)
+            self->bags = (size_t)block->bag[i] + 1;
+}
+
+static json_t *describe_data(const tally *self, const uc_names *classes, const uint32_t *position)
+{
+    json_t *counts = json_array();
+    const double cells = (double)self->rows * (double)self->cols;
+    const bool zeros = (double)self->nonzeros < cells; /* also those that are not written */
+    for (size_t k = 0; k < classes->count; k++)
+        for (size_t old = 0; old < classes->count; old++)
+            if (position[old] == k)
+                json_array_append_new(counts, json_pack("{so sI}", "class", cli_json_text(classes->text[k]),
+                                                        "examples", (json_int_t)self->counts[old]));
+    return json_pack("{ss ss sI sI so sI sI so so}", "kind", "data", "format", self->format, "examples",
+                     (json_int_t)self->rows, "features", (json_int_t)self->cols, "classes", counts,
+                     "unlabelled", (json_int_t)(self->labels ? self->unlabelled : self->rows), "bags",
+                     (json_int_t)self->bags, "density",
+                     cli_json_real(cells > 0 ? (double)self->nonzeros / cells : 0), "range",
+                     json_pack("[ff]", zeros ? fmin(0, (double)self->low) : (double)self->low,
+                               zeros ? fmax(0, (double)self->high) : (double)self->high));
+}
+
+static uc_status inspect_data(cli_call *call)
+{
+    const inspect_args *args = call->args;
+    tally self = {.low = INFINITY, .high = -INFINITY};
+    uc_reader *reader = NULL;
+    const uc_dataset *block = NULL;
+    uc_names classes = {0};
+    uint32_t *position = NULL;
+    uc_status status = uc_reader_open(&reader, call->words[0], &args->read, &call->context);
+    while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
+        count_values(&self, &block->X);
+        count_labels(&self, block, uc_reader_classes(reader));
+        count_bags(&self, block);
+        status = cli_check_interrupt();
+    }
+    if (status == UC_OK) {
+        snprintf(self.format, sizeof self.format, "%s", uc_reader_format(reader));
+        position = cli_calloc(uc_reader_classes(reader)->count, sizeof *position);
+        status = uc_names_copy(&classes, uc_reader_classes(reader));
+    }
+    if (status == UC_OK)
+        status = uc_names_sort(&classes, position);
+    if (status == UC_OK)
+        call->result = describe_data(&self, &classes, position);
+    uc_names_free(&classes);
+    uc_reader_close(reader);
+    free(position);
+    free(self.counts);
+    return status;
+}
+
+static void print_data(const json_t *result)
+{
+    json_t *classes = json_object_get(result, "classes"), *item;
+    size_t i;
+    cli_table table = {.align = "lr", .columns = 3};
+    json_t *rest = json_copy((json_t *)result);
+    json_object_set_new(rest, "classes", json_integer((json_int_t)json_array_size(classes)));
+    print_members(rest, 0);
+    json_decref(rest);
+    const double rows = json_number_value(json_object_get(result, "examples"));
+    if (json_array_size(classes) == 0)
+        return;
+    putchar('\n');
+    cli_cell(&table, "class");
+    cli_cell(&table, "examples");
+    cli_cell(&table, "share");
+    json_array_foreach(classes, i, item)
+    {
+        const json_int_t count = json_integer_value(json_object_get(item, "examples"));
+        cli_cell(&table, "%s", json_string_value(json_object_get(item, "class")));
+        cli_cell(&table, "%lld", (long long)count);
+        cli_cell(&table, "%.1f%%", 100 * (double)count / rows);
+    }
+    cli_table_print(&table, stdout);
+}
+
+static uc_status run(cli_call *call)
+{
+    const bool data = cli_recognise(call->words[0]) == CLI_DATA;
+    const uc_status status = data ? inspect_data(call) : inspect_model(call);
+    if (status != UC_OK || call->common.json)
+        return status;
+    cli_progress_end();
+    if (data)
+        print_data(call->result);
+    else
+        print_members(call->result, 0);
+    json_decref(call->result);
+    call->result = NULL;
+    return UC_OK;
+}
+
+const cli_command command_inspect = {
+    .name = "inspect",
+    .usage = "MODEL|DATA",
+    .summary = "tell what is in a file",
+    .description = "Tells what a model file holds (learner, settings, classes, how training went), or what "
+                   "data look like (examples, features, classes, density, range of the values).",
+    .sections = sections,
+    .args_size = sizeof(inspect_args),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,76 @@
+/* unconfuse learners: which learners there are, and the options of one. */
+#include <string.h>
+
+#include "commands.h"
+
+static const cli_section sections[] = {{0}};
+
+static const char *feedback_of(const uc_learner *learner)
+{
+    const bool full = uc_learner_accepts(learner, UC_FEEDBACK_FULL);
+    const bool partial = uc_learner_accepts(learner, UC_FEEDBACK_PARTIAL);
+    return full && partial ? "both" : partial ? "right/wrong" : "labels";
+}
+
+static json_t *describe(const uc_learner *learner)
+{
+    return json_pack("{ss ss ss ss so}", "name", uc_learner_name(learner), "feedback", feedback_of(learner),
+                     "summary", uc_learner_summary(learner), "paper", uc_learner_paper(learner), "options",
+                     cli_json_table(uc_learner_options(learner)));
+}
+
+static void print_all(void)
+{
+    cli_table table = {.align = "l", .columns = 3};
+    cli_cell(&table, "learner");
+    cli_cell(&table, "feedback");
+    cli_cell(&table, "summary");
+    for (size_t i = 0; uc_learner_at(i); i++) {
+        cli_cell(&table, "%s", uc_learner_name(uc_learner_at(i)));
+        cli_cell(&table, "%s", feedback_of(uc_learner_at(i)));
+        cli_cell(&table, "%s", uc_learner_summary(uc_learner_at(i)));
+    }
+    cli_table_print(&table, stdout);
+}
+
+static json_t *describe_all(void)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; uc_learner_at(i); i++)
+        json_array_append_new(all, describe(uc_learner_at(i)));
+    return json_pack("{so}", "learners", all);
+}
+
+static void print_one(const uc_learner *learner)
+{
+    printf("%s: %s\nlearns from: %s\npaper: %s\n", uc_learner_name(learner), uc_learner_summary(learner),
+           feedback_of(learner), uc_learner_paper(learner));
+    if (uc_learner_options(learner)->name)
+        printf("\nOptions, besides those of unconfuse help train:\n");
+    cli_print_options(stdout, uc_learner_options(learner));
+}
+
+static uc_status run(cli_call *call)
+{
+    const uc_learner *learner = call->word_count ? uc_learner_find(call->words[0]) : NULL;
+    if (call->word_count && !learner)
+        return cli_fail(UC_ERR_OPTION, "%s", uc_last_error());
+    if (call->common.json)
+        call->result = learner ? describe(learner) : describe_all();
+    else if (learner)
+        print_one(learner);
+    else
+        print_all();
+    return UC_OK;
+}
+
+const cli_command command_learners = {
+    .name = "learners",
+    .usage = "[NAME]",
+    .summary = "list the learners, or the options of one",
+    .description = "Lists the learners with the kind of labels that each learns from, or tells the options "
+                   "of one, their defaults and bounds, and the paper that it comes from.",
+    .sections = sections,
+    .most = 1,
+    .run = run,
+};

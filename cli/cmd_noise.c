@@ -1,0 +1,199 @@
+/* unconfuse noise make, noise apply: noise matrices, and labels corrupted on purpose. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+/* ---- make ---- */
+
+typedef struct make_args {
+    const char *classes, *output;
+    double rate, level;
+} make_args;
+
+static const uc_option make_options[] = {
+    {.name = "classes",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(make_args, classes),
+     .argument = "K|a,b,c",
+     .help = "how many classes there are, or their names"},
+    {.name = "rate",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(make_args, rate),
+     .high = 1,
+     .argument = "ETA",
+     .help = "uniform: the share of wrong labels in every class"},
+    {.name = "level",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(make_args, level),
+     .high = 10,
+     .argument = "I",
+     .help = "random: 0 is the identity, 10 the strongest noise of the UMA paper"},
+    {.name = "output",
+     .letter = 'o',
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(make_args, output),
+     .argument = "FILE",
+     .help = "the CSV file to write"},
+    {0},
+};
+
+static const cli_section make_sections[] = {{"Options", make_options, 0}, {0}};
+
+/* A number of classes, or their names. */
+static uc_status parse_classes(size_t *count, uc_names *names, const char *text)
+{
+    if (text[strspn(text, "0123456789")] != 0) {
+        const uc_status status = cli_split_names(names, text, "classes");
+        *count = names->count;
+        return status;
+    }
+    const unsigned long long number = strtoull(text, NULL, 10);
+    if (number < 2 || number > 65536)
+        return cli_fail(UC_ERR_OPTION, "--classes %s: it must be a whole number from 2 to 65536, or names",
+                        text);
+    *count = (size_t)number;
+    return UC_OK;
+}
+
+static uc_status check_make(const cli_call *call, bool uniform)
+{
+    const make_args *args = call->args;
+    const char *wanted = uniform ? "rate" : "level", *other = uniform ? "level" : "rate";
+    if (!uniform && strcmp(call->words[0], "random") != 0)
+        return cli_fail(UC_ERR_OPTION, "noise make %s: it must be uniform or random", call->words[0]);
+    if (!args->classes || !args->output || !cli_given(call, wanted))
+        return cli_fail(UC_ERR_OPTION, "noise make %s needs --classes, --%s and -o FILE", call->words[0],
+                        wanted);
+    if (cli_given(call, other))
+        return cli_fail(UC_ERR_OPTION, "--%s is not for noise make %s, which takes --%s", other,
+                        call->words[0], wanted);
+    return UC_OK;
+}
+
+static uc_status run_make(cli_call *call)
+{
+    const make_args *args = call->args;
+    const bool uniform = strcmp(call->words[0], "uniform") == 0;
+    uc_noise noise = {0};
+    uc_names names = {0};
+    uc_noise_check check = {0};
+    size_t classes = 0;
+    uc_status status = check_make(call, uniform);
+    if (status == UC_OK)
+        status = parse_classes(&classes, &names, args->classes);
+    if (status == UC_OK)
+        status = uniform ? uc_noise_uniform(&noise, classes, args->rate)
+                         : uc_noise_random(&noise, classes, args->level, call->common.seed);
+    if (status == UC_OK && names.count)
+        status = uc_noise_match(&noise, &names);
+    if (status == UC_OK)
+        status = cli_noise_check(&check, &noise);
+    if (status == UC_OK)
+        status = uc_noise_write(&noise, args->output);
+    FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
+    if (text)
+        fprintf(text, "%zu classes, %.1f%% of the labels wrong, condition number %.3g: %s\n", classes,
+                100 * check.wrong, check.condition, args->output);
+    if (status == UC_OK && call->common.json)
+        call->result = json_pack("{sI so so so}", "classes", (json_int_t)classes, "condition",
+                                 cli_json_real(check.condition), "wrong", cli_json_real(check.wrong),
+                                 "output", cli_json_text(args->output));
+    uc_names_free(&names);
+    uc_noise_free(&noise);
+    return status;
+}
+
+const cli_command command_noise_make = {
+    .name = "noise make",
+    .usage = "uniform|random --classes K (--rate ETA | --level I) -o FILE",
+    .summary = "make a noise matrix",
+    .description = "Writes a noise matrix as CSV: columns are the true class, rows the observed one, "
+                   "columns sum to 1.",
+    .sections = make_sections,
+    .args_size = sizeof(make_args),
+    .least = 1,
+    .most = 1,
+    .run = run_make,
+};
+
+/* ---- apply ---- */
+
+typedef struct apply_args {
+    uc_read_settings read;
+    cli_noise noise;
+    cli_data_output data;
+    const char *output;
+} apply_args;
+
+static const uc_option apply_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(apply_args, output),
+     .argument = "OUT",
+     .help = "the data file to write"},
+    {0},
+};
+
+static const cli_section apply_sections[] = {
+    {"Options", apply_options, 0},
+    {"Noise of the labels", cli_noise_options, offsetof(apply_args, noise)},
+    {"Output options", cli_data_output_options, offsetof(apply_args, data)},
+    {"Data options", uc_read_options, offsetof(apply_args, read)},
+    {0},
+};
+
+static void tell_applied(cli_call *call, size_t changed, size_t labelled, const uc_noise_check *check)
+{
+    const apply_args *args = call->args;
+    FILE *text = cli_summary(call, args->output);
+    if (text)
+        fprintf(text, "%zu of %zu labels changed (%.1f%%), condition number %.3g: %s\n", changed, labelled,
+                labelled ? 100 * (double)changed / (double)labelled : 0, check->condition, args->output);
+    if (call->common.json)
+        call->result =
+            json_pack("{sI sI so so}", "labels", (json_int_t)labelled, "changed", (json_int_t)changed,
+                      "condition", cli_json_real(check->condition), "output", cli_json_text(args->output));
+}
+
+static uc_status run_apply(cli_call *call)
+{
+    const apply_args *args = call->args;
+    uc_dataset data = {0};
+    uc_noise noise = {0};
+    uc_noise_check check;
+    size_t changed = 0, labelled = 0;
+    if (!args->output || !cli_noise_is_given(call))
+        return cli_fail(UC_ERR_OPTION,
+                        "noise apply needs -o OUT and one of --noise-matrix, --noise-rate, --noise-rates");
+    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    if (status == UC_OK)
+        status = cli_noise_build(&noise, &check, &args->noise, &data.classes, call);
+    if (status == UC_OK)
+        status = uc_noise_apply(&data, &noise, call->common.seed, &changed);
+    if (status == UC_OK)
+        status = cli_write_data(call, &data, args->output, (uc_format)args->data.format, args->data.labels);
+    if (status == UC_OK) {
+        for (size_t i = 0; i < data.X.rows; i++)
+            labelled += data.y[i] != UC_NONE;
+        tell_applied(call, changed, labelled, &check);
+    }
+    uc_noise_free(&noise);
+    uc_dataset_free(&data);
+    return status;
+}
+
+const cli_command command_noise_apply = {
+    .name = "noise apply",
+    .usage = "DATA -o OUT (--noise-matrix FILE | --noise-rate ETA | --noise-rates ETA+,ETA-)",
+    .summary = "make labels wrong on purpose",
+    .description = "Draws an observed label for every example from the column of its true class, and "
+                   "writes the data with these labels.",
+    .sections = apply_sections,
+    .args_size = sizeof(apply_args),
+    .least = 1,
+    .most = 1,
+    .run = run_apply,
+};

@@ -1,0 +1,182 @@
+/* unconfuse predict: a class name a line, in constant memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+typedef struct predict_args {
+    uc_read_settings read;
+    const char *output;
+    int scores, probabilities;
+} predict_args;
+
+static const uc_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(predict_args, output),
+     .argument = "FILE",
+     .help = "where the predictions go, instead of standard output"},
+    {.name = "scores",
+     .type = UC_OPTION_FLAG,
+     .offset = offsetof(predict_args, scores),
+     .standard = "off",
+     .help = "a header, then the predicted class and the score of every class, with tabs between them"},
+    {.name = "probabilities",
+     .type = UC_OPTION_FLAG,
+     .offset = offsetof(predict_args, probabilities),
+     .standard = "off",
+     .help = "likewise with probabilities, for models that know them"},
+    {0},
+};
+
+static const cli_section sections[] = {
+    {"Options", options, 0},
+    {"Data options", uc_read_options, offsetof(predict_args, read)},
+    {0},
+};
+
+typedef struct writer {
+    const uc_names *classes;
+    size_t *lengths;    /* of the class names */
+    cli_output *output; /* NULL: predictions go to `list` */
+    json_t *list;
+    size_t examples;
+} writer;
+
+/* The shorter of two texts that read back as the same number. */
+static size_t print_score(char *text, double score)
+{
+    int length = snprintf(text, 32, "%.15g", score);
+    if (strtod(text, NULL) != score)
+        length = snprintf(text, 32, "%.17g", score);
+    return (size_t)length;
+}
+
+static void write_header(writer *self)
+{
+    size_t length = strlen("label\n");
+    for (size_t k = 0; k < self->classes->count; k++)
+        length += self->lengths[k] + 1;
+    char *begin = cli_output_reserve(self->output, length), *at = begin;
+    at = (char *)memcpy(at, "label", 5) + 5;
+    for (size_t k = 0; k < self->classes->count; k++) {
+        *at++ = '\t';
+        at = (char *)memcpy(at, self->classes->text[k], self->lengths[k]) + self->lengths[k];
+    }
+    *at++ = '\n';
+    cli_output_advance(self->output, (size_t)(at - begin));
+}
+
+static void write_rows(writer *self, size_t rows, const uint32_t *predicted, const double *scores)
+{
+    const size_t K = self->classes->count;
+    for (size_t i = 0; i < rows; i++) {
+        const size_t length = self->lengths[predicted[i]];
+        char *begin = cli_output_reserve(self->output, length + 1 + (scores ? 33 * K : 0));
+        char *at = (char *)memcpy(begin, self->classes->text[predicted[i]], length) + length;
+        for (size_t k = 0; scores && k < K; k++) {
+            *at++ = '\t';
+            at += print_score(at, scores[i * K + k]);
+        }
+        *at++ = '\n';
+        cli_output_advance(self->output, (size_t)(at - begin));
+    }
+}
+
+static void list_rows(writer *self, size_t rows, const uint32_t *predicted, const double *scores)
+{
+    const size_t K = self->classes->count;
+    for (size_t i = 0; i < rows; i++) {
+        json_t *label = cli_json_text(self->classes->text[predicted[i]]);
+        if (scores) {
+            json_t *row = json_array();
+            for (size_t k = 0; k < K; k++)
+                json_array_append_new(row, cli_json_real(scores[i * K + k]));
+            label = json_pack("{so so}", "label", label, "scores", row);
+        }
+        json_array_append_new(self->list, label);
+    }
+}
+
+static uc_status visit(const uc_dataset *block, const uc_reader *reader, const uint32_t *predicted,
+                       const double *scores, void *user)
+{
+    writer *self = user;
+    (void)reader;
+    self->examples += block->X.rows;
+    if (!self->output) {
+        list_rows(self, block->X.rows, predicted, scores);
+        return UC_OK;
+    }
+    write_rows(self, block->X.rows, predicted, scores);
+    return cli_output_failed(self->output) ? UC_ERR_IO : UC_OK;
+}
+
+static uc_status predict(cli_call *call, writer *self, const uc_model *model)
+{
+    const predict_args *args = call->args;
+    const bool to_file = args->output && strcmp(args->output, "-") != 0;
+    uc_status status = UC_OK;
+    if (call->common.json && !to_file)
+        self->list = json_array();
+    else
+        status = cli_output_open(&self->output, to_file ? args->output : "-");
+    if (status != UC_OK)
+        return status;
+    if (args->scores && self->output)
+        write_header(self);
+    status = cli_score_file(call, model, call->words[1], &args->read, args->scores, visit, self);
+    if (self->output && (status == UC_OK || cli_output_failed(self->output)))
+        status = cli_output_commit(self->output); /* a failed write is reported here */
+    else
+        cli_output_abort(self->output);
+    if (status == UC_OK && call->common.json) {
+        call->result = json_pack("{sI so}", "examples", (json_int_t)self->examples, "classes",
+                                 cli_json_names(self->classes));
+        if (to_file)
+            json_object_set_new(call->result, "output", cli_json_text(args->output));
+        else
+            json_object_set(call->result, "predictions", self->list);
+    }
+    json_decref(self->list);
+    return status;
+}
+
+static uc_status run(cli_call *call)
+{
+    const predict_args *args = call->args;
+    uc_model *model = NULL;
+    if (args->scores && args->probabilities)
+        return cli_fail(UC_ERR_OPTION, "give only one of --scores and --probabilities");
+    uc_status status = cli_load_model(&model, call->words[0]);
+    if (status != UC_OK)
+        return status;
+    if (args->probabilities) {
+        status = cli_fail(UC_ERR_INVALID, "%s: a model of %s has scores but no probabilities; use --scores",
+                          call->words[0], uc_model_learner(model));
+    } else {
+        writer self = {.classes = uc_model_classes(model)};
+        self.lengths = cli_calloc(self.classes->count, sizeof *self.lengths);
+        for (size_t k = 0; k < self.classes->count; k++)
+            self.lengths[k] = strlen(self.classes->text[k]);
+        status = predict(call, &self, model);
+        free(self.lengths);
+    }
+    uc_model_free(model);
+    return status;
+}
+
+const cli_command command_predict = {
+    .name = "predict",
+    .usage = "MODEL DATA [-o FILE] [--scores | --probabilities]",
+    .summary = "print a class name for every example",
+    .description = "Predicts the class of every example, a name a line in the order of the file, in "
+                   "constant memory. LIBSVM columns that the model does not know are ignored, with one "
+                   "warning.",
+    .sections = sections,
+    .args_size = sizeof(predict_args),
+    .least = 2,
+    .most = 2,
+    .run = run,
+};

@@ -1,0 +1,85 @@
+/* unconfuse split: two parts of a data file. */
+#include "commands.h"
+
+typedef struct split_args {
+    uc_read_settings read;
+    cli_data_output data;
+    const char *output, *rest;
+    double share;
+    int stratified;
+} split_args;
+
+static const uc_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(split_args, output),
+     .argument = "DATA",
+     .help = "the file for the first part"},
+    {.name = "rest",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(split_args, rest),
+     .argument = "DATA",
+     .help = "the file for the second part"},
+    {.name = "share",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(split_args, share),
+     .standard = "0.7",
+     .low = 0,
+     .above_low = true,
+     .high = 1,
+     .help = "how much of the data the first part gets"},
+    {.name = "stratified",
+     .type = UC_OPTION_FLAG,
+     .offset = offsetof(split_args, stratified),
+     .standard = "on",
+     .help = "the same share of every class"},
+    {0},
+};
+
+static const cli_section sections[] = {
+    {"Options", options, 0},
+    {"Data options", uc_read_options, offsetof(split_args, read)},
+    {"Output options", cli_data_output_options, offsetof(split_args, data)},
+    {0},
+};
+
+static uc_status run(cli_call *call)
+{
+    const split_args *args = call->args;
+    if (!args->output || !args->rest)
+        return cli_fail(UC_ERR_OPTION, "say where the two parts go with -o DATA --rest DATA");
+    uc_dataset data = {0}, first = {0}, second = {0};
+    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    if (status == UC_OK)
+        status = uc_split(&first, &second, &data, args->share, args->stratified && data.y, call->common.seed);
+    if (status == UC_OK)
+        status = cli_write_data(call, &first, args->output, (uc_format)args->data.format, args->data.labels);
+    if (status == UC_OK)
+        status = cli_write_data(call, &second, args->rest, (uc_format)args->data.format, NULL);
+    FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
+    if (text)
+        fprintf(text, "%zu examples: %s\n%zu examples: %s\n", first.X.rows, args->output, second.X.rows,
+                args->rest);
+    if (status == UC_OK && call->common.json)
+        call->result = json_pack("{sI so sI so}", "examples", (json_int_t)first.X.rows, "output",
+                                 cli_json_text(args->output), "rest_examples", (json_int_t)second.X.rows,
+                                 "rest", cli_json_text(args->rest));
+    uc_dataset_free(&first);
+    uc_dataset_free(&second);
+    uc_dataset_free(&data);
+    return status;
+}
+
+const cli_command command_split = {
+    .name = "split",
+    .usage = "DATA -o DATA --rest DATA [--share P]",
+    .summary = "divide data at random into two files",
+    .description = "Divides the examples at random into two files, such as one to train on and one to test "
+                   "on. The same seed gives the same division.",
+    .sections = sections,
+    .args_size = sizeof(split_args),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,209 @@
+/* unconfuse train: a data file becomes a model, or, with -v, an estimate of how good one would be. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+typedef struct train_args {
+    uc_train_settings train;
+    uc_read_settings read;
+    cli_noise noise;
+    const char *output;
+    uint64_t folds;
+} train_args;
+
+static const uc_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(train_args, output),
+     .argument = "MODEL",
+     .help = "the model file to write"},
+    {.name = "folds",
+     .letter = 'v',
+     .type = UC_OPTION_COUNT,
+     .offset = offsetof(train_args, folds),
+     .low = 2,
+     .high = 1e9,
+     .argument = "K",
+     .help = "cross-validate on K folds instead of writing a model"},
+    {0},
+};
+
+static const cli_section sections[] = {
+    {"Options", options, 0},
+    {"Training options", uc_train_options, offsetof(train_args, train)},
+    {"Noise of the labels", cli_noise_options, offsetof(train_args, noise)},
+    {"Data options", uc_read_options, offsetof(train_args, read)},
+    {0},
+};
+
+/* ---- one model ---- */
+
+static json_t *take(json_t *description, const char *member)
+{
+    json_t *value = json_object_get(description, member);
+    return value ? json_incref(value) : json_null();
+}
+
+static json_t *describe(const uc_model *model)
+{
+    char *text;
+    if (uc_model_describe(&text, model) != UC_OK)
+        return NULL;
+    json_t *description = json_loads(text, 0, NULL);
+    uc_text_free(text);
+    return description;
+}
+
+static uc_status tell(cli_call *call, const uc_model *model, size_t examples, double seconds)
+{
+    const train_args *args = call->args;
+    const uc_names *classes = uc_model_classes(model);
+    json_t *description = describe(model);
+    if (!description)
+        return UC_ERR_NOMEM;
+    json_t *summary = json_object_get(description, "summary");
+    FILE *text = cli_summary(call, args->output);
+    if (call->common.json)
+        call->result = json_pack(
+            "{ss so sI sI so so so so sf so}", "learner", uc_model_learner(model), "settings",
+            take(description, "settings"), "examples", (json_int_t)examples, "features",
+            (json_int_t)uc_model_features(model), "classes", cli_json_names(classes), "iterations",
+            take(summary, "iterations"), "updates", take(summary, "updates"), "training_error",
+            take(summary, "training_error"), "seconds", seconds, "model", cli_json_text(args->output));
+    if (text) {
+        fprintf(text, "%s: %zu examples, %zu features, %zu classes, %.3f s\n", uc_model_learner(model),
+                examples, uc_model_features(model), classes->count, seconds);
+        if (json_is_number(json_object_get(summary, "training_error")))
+            fprintf(text, "training error %.2f%% (progressive, in the last of %lld passes), %lld updates\n",
+                    100 * json_number_value(json_object_get(summary, "training_error")),
+                    (long long)json_integer_value(json_object_get(summary, "iterations")),
+                    (long long)json_integer_value(json_object_get(summary, "updates")));
+        fprintf(text, "model: %s\n", args->output);
+    }
+    json_decref(description);
+    return UC_OK;
+}
+
+static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *settings)
+{
+    const train_args *args = call->args;
+    const size_t examples = data->X.rows;
+    const double began = cli_seconds();
+    uc_model *model = NULL;
+    settings->overwrite = 1;
+    uc_status status =
+        uc_train(&model, uc_learner_at(call->member), call->member_settings, settings, data, &call->context);
+    const double seconds = cli_seconds() - began;
+    if (status == UC_OK)
+        status = cli_check_interrupt();
+    if (status == UC_OK)
+        status = uc_model_save(model, args->output);
+    if (status == UC_OK)
+        status = tell(call, model, examples, seconds);
+    uc_model_free(model);
+    return status;
+}
+
+/* ---- cross-validation ---- */
+
+static void mean_and_deviation(double *mean, double *deviation, const double *values, size_t count)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    *mean = sum / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - *mean) * (values[i] - *mean);
+    *deviation = sqrt(squares / (double)(count - 1));
+}
+
+static void tell_folds(cli_call *call, const uc_evaluation *evaluation, const uc_names *classes,
+                       const double *fold_error, const uc_train_settings *settings, double seconds)
+{
+    const uint64_t folds = ((const train_args *)call->args)->folds;
+    double mean, deviation;
+    mean_and_deviation(&mean, &deviation, fold_error, folds);
+    if (!call->common.json) {
+        printf("%s: %llu folds, error a fold %.2f%% +- %.2f%%, %.3f s\n", cli_learners.name(call->member),
+               (unsigned long long)folds, 100 * mean, 100 * deviation, seconds);
+        cli_report_text(stdout, evaluation, classes);
+        return;
+    }
+    json_t *errors = json_array(), *shown = json_object();
+    for (size_t i = 0; i < folds; i++)
+        json_array_append_new(errors, cli_json_real(fold_error[i]));
+    cli_json_settings(shown, cli_learners.options(call->member), call->member_settings);
+    cli_json_settings(shown, uc_train_options, settings);
+    call->result =
+        json_pack("{ss so sI so so so sf}", "learner", cli_learners.name(call->member), "settings", shown,
+                  "folds", (json_int_t)folds, "fold_errors", errors, "fold_error_mean", cli_json_real(mean),
+                  "fold_error_deviation", cli_json_real(deviation), "seconds", seconds);
+    cli_report_json(call->result, evaluation, classes);
+}
+
+static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc_train_settings *settings)
+{
+    const uint64_t folds = ((const train_args *)call->args)->folds;
+    const double began = cli_seconds();
+    if (folds > data->X.rows)
+        return cli_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
+                        (unsigned long long)folds, data->X.rows);
+    uint32_t *predicted = cli_calloc(data->X.rows, sizeof *predicted);
+    double *fold_error = cli_calloc(folds, sizeof *fold_error);
+    uc_evaluation evaluation = {0};
+    uc_status status =
+        uc_cross_validate(predicted, fold_error, uc_learner_at(call->member), call->member_settings, settings,
+                          data, (unsigned)folds, &call->context);
+    if (status == UC_OK)
+        status =
+            uc_evaluate(&evaluation, data->y, predicted, data->X.rows, data->classes.count, settings->noise);
+    if (status == UC_OK)
+        tell_folds(call, &evaluation, &data->classes, fold_error, settings, cli_seconds() - began);
+    uc_evaluation_free(&evaluation);
+    free(fold_error);
+    free(predicted);
+    return status;
+}
+
+static uc_status run(cli_call *call)
+{
+    const train_args *args = call->args;
+    uc_train_settings settings = args->train;
+    uc_dataset data = {0};
+    uc_noise noise = {0};
+    uc_noise_check check;
+    if (!args->output && !args->folds)
+        return cli_fail(UC_ERR_OPTION, "say where the model goes with -o MODEL, or cross-validate with -v K");
+    if (args->output && args->folds)
+        return cli_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
+    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    if (status == UC_OK && cli_noise_is_given(call))
+        status = cli_noise_build(&noise, &check, &args->noise, &data.classes, call);
+    if (noise.classes)
+        settings.noise = &noise;
+    if (status == UC_OK)
+        status = args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings);
+    if (status == UC_ERR_FORMAT && data.X.rows)
+        (void)cli_fail(status, "%s: %s", call->words[0],
+                       cli_last_error()); /* the learner does not know the file */
+    uc_noise_free(&noise);
+    uc_dataset_free(&data);
+    return status;
+}
+
+const cli_command command_train = {
+    .name = "train",
+    .usage = "LEARNER [options] DATA -o MODEL",
+    .summary = "learn a model from a data file (-v K: cross-validate)",
+    .description = "Learns a model from labelled data and writes it to a file. The same data, options and "
+                   "seed give the same bytes, whatever the number of threads.",
+    .sections = sections,
+    .args_size = sizeof(train_args),
+    .family = &cli_learners,
+    .least = 2,
+    .most = 2,
+    .run = run,
+};

@@ -1,0 +1,82 @@
+/* JSON from the library's types. Only main prints it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+json_t *cli_json_text(const char *text)
+{
+    json_t *result = json_string(text);
+    if (result)
+        return result;
+    char *replaced = cli_calloc(3 * strlen(text) + 1, 1), *end = replaced;
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x80)
+            *end++ = *text;
+        else
+            end = (char *)memcpy(end, "\xEF\xBF\xBD", 3) + 3;
+    result = json_string(replaced);
+    free(replaced);
+    return result;
+}
+
+json_t *cli_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *cli_json_names(const uc_names *names)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < names->count; i++)
+        json_array_append_new(list, cli_json_text(names->text[i]));
+    return list;
+}
+
+json_t *cli_json_option(const uc_option *option, const void *settings)
+{
+    char text[64];
+    const void *field = (const char *)settings + option->offset;
+    if (option->type == UC_OPTION_TEXT) {
+        const char *value = *(const char *const *)field;
+        return value ? cli_json_text(value) : json_null();
+    }
+    uc_option_text(option, settings, text, sizeof text);
+    if (strcmp(text, "auto") == 0 || option->type == UC_OPTION_CHOICE)
+        return json_string(text);
+    if (option->type == UC_OPTION_FLAG)
+        return json_boolean(*(const int *)field);
+    if (option->type == UC_OPTION_REAL)
+        return cli_json_real(*(const double *)field);
+    return json_integer((json_int_t) * (const uint64_t *)field);
+}
+
+void cli_json_settings(json_t *object, const uc_option *table, const void *settings)
+{
+    for (; table->name; table++)
+        json_object_set_new(object, table->name, cli_json_option(table, settings));
+}
+
+json_t *cli_json_table(const uc_option *table)
+{
+    static const char *const types[] = {"flag", "count", "real", "choice", "text", "bytes"};
+    json_t *list = json_array();
+    for (; table->name; table++) {
+        json_t *option = json_pack("{ss ss ss? ss?}", "name", table->name, "type", types[table->type],
+                                   "default", table->standard, "choices", table->choices);
+        if (table->type == UC_OPTION_COUNT || table->type == UC_OPTION_REAL) {
+            json_object_set_new(option, "low", cli_json_real(table->low));
+            json_object_set_new(option, "high", cli_json_real(table->high));
+        }
+        json_object_set_new(option, "help", json_string(table->help));
+        json_array_append_new(list, option);
+    }
+    return list;
+}
+
+json_t *cli_json_class(const char *name, size_t examples, double recall, double precision)
+{
+    return json_pack("{so sI so so}", "class", cli_json_text(name), "examples", (json_int_t)examples,
+                     "recall", cli_json_real(recall), "precision", cli_json_real(precision));
+}

@@ -1,0 +1,96 @@
+/* unconfuse: learns classifiers from labels that cannot be trusted. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "commands.h"
+
+const cli_command *const cli_commands[] = {
+    &command_train,
+    &command_predict,
+    &command_evaluate,
+    &command_stream,
+    &command_noise_make,
+    &command_noise_apply,
+    &command_split,
+    &command_generate,
+    &command_convert,
+    &command_inspect,
+    &command_learners,
+    &command_help,
+    NULL,
+};
+
+/* What was printed must have arrived. */
+static uc_status finish_output(const cli_call *call)
+{
+    if (call->result && json_dumpf(call->result, stdout, JSON_REAL_PRECISION(17)) == 0)
+        putchar('\n');
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cli_fail(UC_ERR_IO, "standard output: cannot write: %s", strerror(errno));
+    return UC_OK;
+}
+
+static int report(uc_status status)
+{
+    if (status == UC_OK)
+        return 0;
+    if (cli_signal()) {
+        fputs("unconfuse: interrupted\n", stderr);
+        return 128 + cli_signal();
+    }
+    fprintf(stderr, "unconfuse: %s\n", cli_last_error());
+    return status == UC_ERR_OPTION ? 2 : 1;
+}
+
+static uc_status run(const cli_command *command, int argc, char **argv)
+{
+    cli_call call;
+    uc_status status = cli_parse(&call, command, argc, argv);
+    if (status == UC_OK) {
+        cli_detail(&call, "version %s, CPU level %s", uc_version(), uc_cpu_level());
+        if (call.common.help)
+            cli_print_command_help(stdout, &call);
+        else
+            status = command->run(&call);
+    }
+    cli_progress_end();
+    if (status == UC_OK)
+        status = finish_output(&call);
+    cli_call_free(&call);
+    return status;
+}
+
+static uc_status dispatch(int argc, char **argv)
+{
+    const char *first = argv[1];
+    if (strcmp(first, "--version") == 0 || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
+        if (strcmp(first, "--version") == 0)
+            printf("unconfuse %s\n", uc_version());
+        else
+            cli_print_overview(stdout);
+        return finish_output(&(cli_call){0});
+    }
+    int used;
+    const cli_command *command = cli_command_find(first, argv[2], &used);
+    if (command)
+        return run(command, argc - 1 - used, argv + 1 + used);
+    if (strcmp(first, "noise") == 0)
+        return cli_fail(UC_ERR_OPTION, "noise must be followed by make or apply; see unconfuse help noise");
+    return cli_refuse_command(first);
+}
+
+int main(int argc, char **argv)
+{
+    cli_catch_signals();
+    const char *level = getenv("UNCONFUSE_CPU");
+    if (level && *level && uc_cpu_set_level(level) != UC_OK)
+        return report(cli_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", uc_last_error()));
+    if (argc < 2) {
+        cli_print_overview(stderr);
+        return 2;
+    }
+    return report(dispatch(argc, argv));
+}

@@ -1,0 +1,192 @@
+/* Output that appears whole or not at all, and tables whose columns line up. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* ---- files ---- */
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+
+struct cli_output {
+    const char *path;
+    int file;
+    int error; /* errno of the first failure; later writes are skipped */
+    char *buffer;
+    size_t filled, capacity;
+};
+
+/* The unfinished file, for the signal handler; at most one is open at a time. */
+static char temporary[4096];
+static volatile int temporary_exists;
+
+void cli_output_discard(void)
+{
+    if (temporary_exists)
+        (void)unlink(temporary);
+    temporary_exists = 0;
+}
+
+static uc_status fail_io(const char *path, int error)
+{
+    return cli_fail(UC_ERR_IO, "%s: cannot write: %s", strcmp(path, "-") == 0 ? "standard output" : path,
+                    strerror(error));
+}
+
+/* What exists and is no ordinary file (a pipe, /dev/null) is written directly. */
+static int open_target(const char *path)
+{
+    struct stat info;
+    if (strcmp(path, "-") == 0)
+        return STDOUT_FILENO;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return open(path, O_WRONLY | O_CLOEXEC);
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid()) >=
+        sizeof temporary) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    temporary_exists = file >= 0;
+    return file;
+}
+
+uc_status cli_output_open(cli_output **out, const char *path)
+{
+    const int file = open_target(path);
+    if (file < 0)
+        return fail_io(path, errno);
+    cli_output *self = cli_calloc(1, sizeof *self);
+    *self = (cli_output){path, file, 0, cli_realloc(NULL, BUFFER_BYTES, 1), 0, BUFFER_BYTES};
+    *out = self;
+    return UC_OK;
+}
+
+static void flush(cli_output *self)
+{
+    const char *bytes = self->buffer;
+    while (self->filled > 0 && !self->error) {
+        const ssize_t written = write(self->file, bytes, self->filled);
+        if (written < 0 && errno != EINTR)
+            self->error = errno;
+        if (written > 0) {
+            bytes += written;
+            self->filled -= (size_t)written;
+        }
+    }
+    self->filled = 0;
+}
+
+char *cli_output_reserve(cli_output *self, size_t length)
+{
+    if (self->filled + length > self->capacity)
+        flush(self);
+    if (length > self->capacity) {
+        self->buffer = cli_realloc(self->buffer, length, 1);
+        self->capacity = length;
+    }
+    return self->buffer + self->filled;
+}
+
+void cli_output_advance(cli_output *self, size_t length)
+{
+    self->filled += length;
+}
+
+bool cli_output_failed(const cli_output *self)
+{
+    return self->error != 0;
+}
+
+static void release(cli_output *self)
+{
+    free(self->buffer);
+    free(self);
+}
+
+uc_status cli_output_commit(cli_output *self)
+{
+    flush(self);
+    if (self->file != STDOUT_FILENO && close(self->file) != 0 && !self->error)
+        self->error = errno;
+    if (!self->error && temporary_exists && rename(temporary, self->path) != 0)
+        self->error = errno;
+    const uc_status status = self->error ? fail_io(self->path, self->error) : UC_OK;
+    if (self->error)
+        cli_output_discard();
+    temporary_exists = 0;
+    release(self);
+    return status;
+}
+
+void cli_output_abort(cli_output *self)
+{
+    if (!self)
+        return;
+    if (self->file != STDOUT_FILENO)
+        close(self->file);
+    cli_output_discard();
+    release(self);
+}
+
+/* ---- tables ---- */
+
+void cli_cell(cli_table *self, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        text = cli_calloc(1, 1);
+    if (self->count == self->capacity) {
+        self->capacity = self->capacity ? 2 * self->capacity : 64;
+        self->cells = cli_realloc(self->cells, self->capacity, sizeof *self->cells);
+    }
+    self->cells[self->count++] = text;
+}
+
+/* Characters of UTF-8: bytes that do not continue one. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+static char alignment(const cli_table *self, size_t column)
+{
+    const size_t last = strlen(self->align) - 1;
+    return self->align[column < last ? column : last];
+}
+
+void cli_table_print(cli_table *self, FILE *file)
+{
+    size_t *width = cli_calloc(self->columns, sizeof *width);
+    for (size_t i = 0; i < self->count; i++)
+        if (width_of(self->cells[i]) > width[i % self->columns])
+            width[i % self->columns] = width_of(self->cells[i]);
+    for (size_t i = 0; i < self->count; i++) {
+        const size_t column = i % self->columns;
+        const bool last = column + 1 == self->columns;
+        const bool blank = last && self->cells[i][0] == 0;
+        const int padding = blank ? 0 : (int)(width[column] - width_of(self->cells[i]));
+        if (alignment(self, column) == 'r')
+            fprintf(file, "%*s%s", padding, "", self->cells[i]);
+        else
+            fprintf(file, "%s%*s", self->cells[i], last ? 0 : padding, "");
+        fputs(last ? "\n" : "  ", file);
+        free(self->cells[i]);
+    }
+    free(width);
+    free(self->cells);
+    self->cells = NULL;
+    self->count = self->capacity = 0;
+}

@@ -1,0 +1,147 @@
+/* How far the work is, on standard error, and stopping it with Ctrl-C.
+ *
+ * The first signal sets a flag, which the progress callback turns into a cancellation: the library then unwinds and
+ * leaves nothing half-written. The second one ends the program at once. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define QUIET_SECONDS 0.5 /* work that is over sooner shows nothing */
+#define BAR_SECONDS 0.1   /* between two drawings of the bar */
+#define LINE_SECONDS 5.0  /* between two lines where there is no terminal */
+
+static volatile sig_atomic_t caught;
+static int nothing = -1; /* /dev/null */
+
+static void stop(int signal_number)
+{
+    if (caught) {
+        cli_output_discard();
+        _exit(128 + signal_number);
+    }
+    caught = signal_number;
+    /* A read that waits for standard input sees the end of it instead. */
+    if (nothing >= 0)
+        (void)dup2(nothing, STDIN_FILENO);
+}
+
+void cli_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = stop};
+    nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop reading: then we end, quietly */
+}
+
+int cli_signal(void)
+{
+    return caught;
+}
+
+uc_status cli_check_interrupt(void)
+{
+    return caught ? UC_ERR_CANCELLED : UC_OK;
+}
+
+double cli_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- the bar ---- */
+
+static struct {
+    char task[64];
+    double began, shown;
+    bool drawn; /* a bar is on the terminal's last line */
+} state;
+
+/* 1234567 -> "1.2 M" */
+static const char *with_prefix(double value, char *text, size_t size)
+{
+    static const char prefixes[] = " kMGT";
+    size_t i = 0;
+    for (; value >= 1000 && i + 1 < sizeof prefixes - 1; i++)
+        value /= 1000;
+    if (i == 0)
+        snprintf(text, size, "%.3g ", value);
+    else
+        snprintf(text, size, "%.3g %c", value, prefixes[i]);
+    return text;
+}
+
+/* "43%, 1.2 M/s, 0:12 left, error 0.041" */
+static void describe(char *text, size_t size, double done, double total, double elapsed, const char *detail)
+{
+    char rate[32];
+    size_t length = 0;
+    if (total > 0)
+        length += (size_t)snprintf(text, size, "%.0f%%, ", 100 * fmin(1, done / total));
+    length += (size_t)snprintf(text + length, size - length, "%s/s",
+                               with_prefix(done / fmax(elapsed, 1e-3), rate, sizeof rate));
+    if (total > 0 && done > 0) {
+        const long left = lround(fmin(elapsed * (total - done) / done, 1e8));
+        length += (size_t)snprintf(text + length, size - length, ", %ld:%02ld left", left / 60, left % 60);
+    }
+    if (detail && length < size)
+        snprintf(text + length, size - length, ", %s", detail);
+}
+
+static void draw(double done, double total, const char *text)
+{
+    char bar[21];
+    const double share = total > 0 ? fmin(1, done / total) : 0;
+    const size_t filled = (size_t)(share * (sizeof bar - 1));
+    memset(bar, ' ', sizeof bar - 1);
+    memset(bar, '#', filled);
+    bar[sizeof bar - 1] = 0;
+    if (total > 0)
+        fprintf(stderr, "\r\033[K%s [%s] %s", state.task, bar, text);
+    else
+        fprintf(stderr, "\r\033[K%s %s", state.task, text);
+    state.drawn = true;
+}
+
+bool cli_progress(const char *task, double done, double total, const char *detail, void *user)
+{
+    const double now = cli_seconds();
+    (void)user;
+    if (strncmp(state.task, task, sizeof state.task - 1) != 0) {
+        snprintf(state.task, sizeof state.task, "%s", task);
+        state.began = state.shown = now;
+    }
+    const bool terminal = isatty(STDERR_FILENO);
+    if (now - state.began >= QUIET_SECONDS && now - state.shown >= (terminal ? BAR_SECONDS : LINE_SECONDS)) {
+        char text[160];
+        describe(text, sizeof text, done, total, now - state.began, detail);
+        if (terminal)
+            draw(done, total, text);
+        else
+            fprintf(stderr, "unconfuse: %s: %s\n", state.task, text);
+        state.shown = now;
+    }
+    return !caught;
+}
+
+bool cli_progress_silent(const char *task, double done, double total, const char *detail, void *user)
+{
+    (void)task, (void)done, (void)total, (void)detail, (void)user;
+    return !caught;
+}
+
+void cli_progress_end(void)
+{
+    if (state.drawn)
+        fputs("\r\033[K", stderr);
+    state.drawn = false;
+}

@@ -1,0 +1,171 @@
+/* An evaluation for people and for programs. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+#define MATRIX_CLASSES 20 /* a larger confusion matrix is summarised */
+#define LARGEST 10        /* confusions that are shown then */
+
+static json_t *json_matrix(const double *shares, const uint64_t *counts, size_t classes)
+{
+    json_t *rows = json_array();
+    for (size_t p = 0; p < classes; p++) {
+        json_t *row = json_array();
+        for (size_t q = 0; q < classes; q++) {
+            const size_t cell = p * classes + q;
+            json_array_append_new(row, shares ? cli_json_real(shares[cell])
+                                              : json_integer((json_int_t)counts[cell]));
+        }
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static uint64_t examples_of(const uc_evaluation *evaluation, size_t cls)
+{
+    uint64_t sum = 0;
+    for (size_t q = 0; q < evaluation->classes; q++)
+        sum += evaluation->confusion[cls * evaluation->classes + q];
+    return sum;
+}
+
+void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_names *classes)
+{
+    json_t *per_class = json_array();
+    for (size_t k = 0; k < evaluation->classes; k++)
+        json_array_append_new(per_class, cli_json_class(classes->text[k], examples_of(evaluation, k),
+                                                        evaluation->recall[k], evaluation->precision[k]));
+    json_object_set_new(object, "examples", json_integer((json_int_t)evaluation->examples));
+    json_object_set_new(object, "error", cli_json_real(evaluation->error));
+    json_object_set_new(object, "error_interval",
+                        json_pack("[oo]", cli_json_real(evaluation->error_interval[0]),
+                                  cli_json_real(evaluation->error_interval[1])));
+    json_object_set_new(object, "classes", cli_json_names(classes));
+    json_object_set_new(object, "confusion", json_matrix(NULL, evaluation->confusion, evaluation->classes));
+    json_object_set_new(object, "confusion_rate", cli_json_real(evaluation->confusion_rate));
+    json_object_set_new(object, "confusion_norm", cli_json_real(evaluation->confusion_norm));
+    json_object_set_new(object, "confusion_norm_joint", cli_json_real(evaluation->confusion_norm_joint));
+    json_object_set_new(object, "per_class", per_class);
+    json_object_set_new(object, "unknown_labels", json_integer((json_int_t)evaluation->unknown_labels));
+    if (!evaluation->corrected)
+        return;
+    json_object_set_new(object, "corrected_error", cli_json_real(evaluation->corrected_error));
+    json_object_set_new(object, "corrected_error_deviation",
+                        cli_json_real(evaluation->corrected_error_deviation));
+    json_object_set_new(object, "corrected_confusion",
+                        json_matrix(evaluation->corrected_confusion, NULL, evaluation->classes));
+}
+
+/* ---- text ---- */
+
+static void percent_cell(cli_table *table, double share)
+{
+    if (isnan(share))
+        cli_cell(table, "-");
+    else
+        cli_cell(table, "%.1f%%", 100 * share);
+}
+
+/* Counts, or, with `shares`, estimated percentages of all examples. */
+static void print_matrix(FILE *file, const uc_evaluation *evaluation, const uc_names *classes,
+                         const double *shares)
+{
+    const size_t K = evaluation->classes;
+    cli_table table = {.align = "lr", .columns = K + (shares ? 1 : 2)};
+    cli_cell(&table, "true \\ predicted");
+    for (size_t q = 0; q < K; q++)
+        cli_cell(&table, "%s", classes->text[q]);
+    if (!shares)
+        cli_cell(&table, "recall");
+    for (size_t p = 0; p < K; p++) {
+        cli_cell(&table, "%s", classes->text[p]);
+        for (size_t q = 0; q < K; q++)
+            if (shares)
+                cli_cell(&table, "%.1f%%", 100 * shares[p * K + q]);
+            else
+                cli_cell(&table, "%llu", (unsigned long long)evaluation->confusion[p * K + q]);
+        if (!shares)
+            percent_cell(&table, evaluation->recall[p]);
+    }
+    if (!shares) {
+        cli_cell(&table, "precision");
+        for (size_t q = 0; q < K; q++)
+            percent_cell(&table, evaluation->precision[q]);
+        cli_cell(&table, "%s", "");
+    }
+    cli_table_print(&table, file);
+}
+
+static void print_classes(FILE *file, const uc_evaluation *evaluation, const uc_names *classes)
+{
+    cli_table table = {.align = "lr", .columns = 4};
+    cli_cell(&table, "class");
+    cli_cell(&table, "examples");
+    cli_cell(&table, "recall");
+    cli_cell(&table, "precision");
+    for (size_t k = 0; k < evaluation->classes; k++) {
+        cli_cell(&table, "%s", classes->text[k]);
+        cli_cell(&table, "%llu", (unsigned long long)examples_of(evaluation, k));
+        percent_cell(&table, evaluation->recall[k]);
+        percent_cell(&table, evaluation->precision[k]);
+    }
+    cli_table_print(&table, file);
+}
+
+static void print_largest(FILE *file, const uc_evaluation *evaluation, const uc_names *classes)
+{
+    const size_t K = evaluation->classes;
+    size_t largest[LARGEST], count = 0; /* cells, by descending count */
+    for (size_t cell = 0; cell < K * K; cell++) {
+        const uint64_t value = evaluation->confusion[cell];
+        if (cell / K == cell % K || value == 0)
+            continue;
+        size_t at = count < LARGEST ? count++ : LARGEST;
+        for (; at > 0 && evaluation->confusion[largest[at - 1]] < value; at--)
+            if (at < LARGEST)
+                largest[at] = largest[at - 1];
+        if (at < LARGEST)
+            largest[at] = cell;
+    }
+    if (count == 0)
+        return;
+    cli_table table = {.align = "llr", .columns = 3};
+    cli_cell(&table, "true");
+    cli_cell(&table, "predicted");
+    cli_cell(&table, "examples");
+    for (size_t i = 0; i < count; i++) {
+        cli_cell(&table, "%s", classes->text[largest[i] / K]);
+        cli_cell(&table, "%s", classes->text[largest[i] % K]);
+        cli_cell(&table, "%llu", (unsigned long long)evaluation->confusion[largest[i]]);
+    }
+    fputs("\nlargest confusions\n", file);
+    cli_table_print(&table, file);
+}
+
+void cli_report_text(FILE *file, const uc_evaluation *evaluation, const uc_names *classes)
+{
+    fprintf(file, "error           %.2f%% (%zu of %zu; 95%% interval %.2f%% to %.2f%%)\n",
+            100 * evaluation->error, evaluation->errors, evaluation->examples,
+            100 * evaluation->error_interval[0], 100 * evaluation->error_interval[1]);
+    if (evaluation->unknown_labels)
+        fprintf(file, "unknown labels  %zu, counted as errors\n", evaluation->unknown_labels);
+    if (evaluation->unlabelled)
+        fprintf(file, "unlabelled      %zu, skipped\n", evaluation->unlabelled);
+    fprintf(file, "confusion       rate %.4f, norm %.4f, joint norm %.4f\n", evaluation->confusion_rate,
+            evaluation->confusion_norm, evaluation->confusion_norm_joint);
+    if (evaluation->corrected)
+        fprintf(file, "without noise   error %.2f%% +- %.2f%% (estimated from the noise of these labels)\n",
+                100 * evaluation->corrected_error, 100 * evaluation->corrected_error_deviation);
+    fputc('\n', file);
+    if (evaluation->classes > MATRIX_CLASSES) {
+        print_classes(file, evaluation, classes);
+        print_largest(file, evaluation, classes);
+        return;
+    }
+    print_matrix(file, evaluation, classes, NULL);
+    if (evaluation->corrected) {
+        fputs("\nwithout noise, estimated shares of all examples\n", file);
+        print_matrix(file, evaluation, classes, evaluation->corrected_confusion);
+    }
+}

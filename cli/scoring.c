@@ -1,0 +1,97 @@
+/* Predicting a file block by block. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* Rows with a value in a column that the model does not know. */
+static size_t rows_beyond(const uc_matrix *X, size_t features)
+{
+    size_t count = 0;
+    for (size_t i = 0; X->cols > features && i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        bool beyond = false;
+        if (row.columns)
+            beyond = row.count > 0 && row.columns[row.count - 1] >= features;
+        else
+            for (size_t j = features; j < row.count; j++)
+                beyond = beyond || row.values[j] != 0;
+        count += beyond;
+    }
+    return count;
+}
+
+static uc_status check_width(const uc_dataset *block, const uc_reader *reader, const char *path,
+                             size_t features)
+{
+    const char *format = uc_reader_format(reader);
+    if (block->X.cols == features || (strcmp(format, "csv") != 0 && strcmp(format, "npy") != 0))
+        return UC_OK;
+    return cli_fail(UC_ERR_INVALID,
+                    "%s: the data have %zu columns of features, but the model was trained on %zu", path,
+                    block->X.cols, features);
+}
+
+typedef struct buffers {
+    uint32_t *predicted;
+    double *scores;
+    size_t rows;
+} buffers;
+
+static uc_status score_block(buffers *self, const uc_model *model, const uc_matrix *X, bool with_scores,
+                             const uc_context *context)
+{
+    const size_t classes = uc_model_classes(model)->count;
+    if (X->rows > self->rows) {
+        self->rows = X->rows;
+        self->predicted = cli_realloc(self->predicted, self->rows, sizeof *self->predicted);
+        if (with_scores)
+            self->scores = cli_realloc(self->scores, self->rows * classes, sizeof *self->scores);
+    }
+    if (!with_scores)
+        return uc_model_predict(self->predicted, model, X, context);
+    const uc_status status = uc_model_scores(self->scores, model, X, context);
+    for (size_t i = 0; status == UC_OK && i < X->rows; i++) {
+        const double *score = self->scores + i * classes;
+        uint32_t best = 0;
+        for (uint32_t k = 1; k < classes; k++)
+            if (score[k] > score[best])
+                best = k;
+        self->predicted[i] = best;
+    }
+    return status;
+}
+
+uc_status cli_score_file(const cli_call *call, const uc_model *model, const char *path,
+                         const uc_read_settings *read, bool with_scores, cli_scored_fn *visit, void *user)
+{
+    const size_t features = uc_model_features(model);
+    uc_read_settings settings = *read;
+    settings.expected_cols = features;
+    buffers buffer = {0};
+    uc_reader *reader = NULL;
+    const uc_dataset *block = NULL;
+    size_t rows = 0, beyond = 0;
+    uc_status status = uc_reader_open(&reader, path, &settings, &call->context);
+    while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
+        status = check_width(block, reader, path, features);
+        if (status == UC_OK)
+            status = score_block(&buffer, model, &block->X, with_scores, &call->context);
+        if (status == UC_OK)
+            status = visit(block, reader, buffer.predicted, buffer.scores, user);
+        if (status == UC_OK)
+            status = cli_check_interrupt();
+        rows += block->X.rows;
+        beyond += rows_beyond(&block->X, features);
+    }
+    if (status == UC_OK)
+        status = cli_check_interrupt();
+    if (status == UC_OK && beyond > 0)
+        cli_warn("%s: %zu of %zu examples have columns above %zu, which the model does not know; those were "
+                 "ignored",
+                 path, beyond, rows, features);
+    uc_reader_close(reader);
+    free(buffer.predicted);
+    free(buffer.scores);
+    return status;
+}
