@@ -1,0 +1,109 @@
+"""Bad input gets one sentence with file and line, exit status 1, and leaves nothing behind."""
+import gzip
+
+import pytest
+
+LIBSVM = [
+    ("1 1:1\n2 2:x\n", "bad:2: the value 'x' of column 2 is not a number"),
+    ("1 1:1\n2 2:1.5kg\n", "bad:2: the value '1.5kg' of column 2 is not a number"),
+    ("1 1:1\n2 1:nan\n", "bad:2: the value 'nan' of column 1 is not a finite number"),
+    ("1 1:inf\n2 1:1\n", "bad:1: the value 'inf' of column 1 is not a finite number"),
+    ("1 1:1\n\n2 1:1e39\n", "bad:3: the value '1e39' of column 1 is beyond the range of float"),
+    ("1 0:1\n2 1:1\n", "bad:1: column 0 is not an integer from 1 to 2147483647"),
+    ("1 1:1\n2 -1:1\n", "bad:2: column -1 is not an integer from 1 to 2147483647"),
+    ("1 1:1\n2 1.5:1\n", "bad:2: column 1.5 is not an integer from 1 to 2147483647"),
+    ("1 1:1\n2 2147483648:1\n", "bad:2: column 2147483648 is not an integer from 1 to 2147483647"),
+    ("1 1:1\n2 3:1 2:1\n", "bad:2: column 2 is not above 3, the one before"),
+    ("1 1:1\n2 3:1 3:1\n", "bad:2: column 3 is not above 3, the one before"),
+    ("1 1:1\n2 2\n", "bad:2: '2' has no colon: expected column:value"),
+    ("1 1:1\n2 2:\n", "bad:2: column 2 has no value"),
+    ("1 1:1\n1:1\n", "bad:2: no label before '1:1'"),
+    ("1 1:1\n2 1:\x011\n", "bad:2: control character 0x01"),
+    ("# only a comment\n", "bad: no examples"),
+    ("", "bad: no examples"),
+    ("1 1:1\n1 1:2\n", "bad: only one class, '1', where two are needed"),
+    ("1 1:1\n? 1:2\n2 1:1\n", "bad: example 2 has no label ('?'), which this learner cannot use"),
+]
+
+CSV = [
+    ("x,y,label\n1,2,a\n3,4\n", "bad:3: 2 columns, but the first line has 3"),
+    ("x,y,label\n1,2,a\n3,4,b,5\n", "bad:3: 4 columns, but the first line has 3"),
+    ("x,y,label\n1,2,a\n3,four,b\n", "bad:3: column 'y': 'four' is not a number"),
+    ("x,y,label\n1,2,a\n3,nan,b\n", "bad:3: column 'y': 'nan' is not a finite number"),
+    ("x,y,label\n1,2,a\n3,,b\n", "bad:3: column 'y' is empty"),
+    ("x,y,label\n1,2,a\n3,4,\n", "bad:3: no label"),
+    ("x,y,label\n1,2,a\n3,\"4,b\n", "bad:3: a quote is not closed on its line"),
+    ("x,y,label\n", "bad: no examples"),
+]
+
+
+@pytest.mark.parametrize("text, sentence", LIBSVM + CSV)
+def test_training_names_file_line_and_value(unconfuse, text, sentence):
+    unconfuse.write("bad", text)
+    assert unconfuse.fails(1, "train", "pa", "bad", "-o", "m.uc") == sentence
+
+
+@pytest.mark.parametrize("text, sentence", LIBSVM[:15] + CSV[:5])
+def test_streaming_says_the_same(unconfuse, text, sentence):
+    unconfuse.write("bad", text)
+    assert unconfuse.fails(1, "stream", "pa", "bad", "-o", "m.uc") == sentence
+
+
+@pytest.mark.parametrize("text, sentence", LIBSVM[:15])
+def test_predicting_to_a_file_leaves_no_part_of_it(unconfuse, text, sentence):
+    unconfuse.write("good", "1 1:1\n2 2:1\n")
+    unconfuse.ok("train", "pa", "good", "-o", "m.uc")
+    unconfuse.write("bad", text)
+    assert unconfuse.fails(1, "predict", "m.uc", "bad", "-o", "predictions", "-q") == sentence
+
+
+def test_standard_input_has_a_name_of_its_own(unconfuse):
+    sentence = unconfuse.fails(1, "train", "pa", "-", "-o", "m.uc", stdin="1 1:1\n2 2:x\n")
+    assert sentence == "standard input:2: the value 'x' of column 2 is not a number"
+
+
+def test_truncated_archive(unconfuse):
+    whole = gzip.compress(b"1 1:1\n2 2:1\n" * 1000)
+    unconfuse.write("cut.svm.gz", whole[:len(whole) // 2])
+    assert unconfuse.fails(1, "train", "pa", "cut.svm.gz", "-o", "m.uc") == "cut.svm.gz: the archive ends too early"
+
+
+def test_a_failure_with_json_prints_nothing_on_standard_output(unconfuse):
+    unconfuse.write("bad", "1 1:1\n2 2:x\n")
+    for arguments in [("train", "pa", "bad", "-o", "m.uc"), ("stream", "pa", "bad"), ("inspect", "bad"),
+                      ("convert", "bad", "out.csv"), ("noise", "apply", "bad", "-o", "out", "--noise-rate", "0.1")]:
+        assert unconfuse.fails(1, *arguments, "--json").startswith("bad:2: ")
+
+
+def test_a_model_too_large_for_memory_is_refused_before_training(unconfuse):
+    unconfuse.write("wide", "1 1:1\n2 2147483647:1\n")
+    sentence = unconfuse.fails(1, "train", "pa", "wide", "-o", "m.uc", "--memory", "1G")
+    assert "a model of 2147483647 features and 2 classes" in sentence
+
+
+def test_damaged_model_is_refused(unconfuse):
+    unconfuse.write("good", "1 1:1\n2 2:1\n")
+    unconfuse.ok("train", "pa", "good", "-o", "m.uc")
+    bytes_ = bytearray(unconfuse.read("m.uc"))
+    bytes_[len(bytes_) // 2] ^= 1
+    unconfuse.write("m.uc", bytes(bytes_))
+    assert unconfuse.fails(1, "predict", "m.uc", "good").startswith("m.uc: ")
+    unconfuse.write("m.uc", bytes(bytes_[:40]))
+    assert unconfuse.fails(1, "inspect", "m.uc").startswith("m.uc: ")
+
+
+MATRICES = [
+    ("0.9,0.2\n0.3,0.8\n", "noise.csv: column 1 sums to 1.2, not 1"),
+    ("0.9,0.1\n0.3,0.7\n", "--noise-orientation rows"),
+    ("1.1,0\n-0.1,1\n", "is not between 0 and 1"),
+    ("0.5,0.5\n0.5,0.5\n", "singular"),
+    ("0.8,0.1,0\n0.1,0.8,0\n0.1,0.1,1\n", "noise.csv: the noise matrix has 3 classes, the data have 2"),
+    (",a,x\na,0.9,0.2\nx,0.1,0.8\n", "noise.csv: class \"b\" of the data is not in the noise matrix"),
+]
+
+
+@pytest.mark.parametrize("matrix, sentence", MATRICES)
+def test_noise_matrices_that_cannot_be(unconfuse, matrix, sentence):
+    unconfuse.write("data.svm", "a 1:1\nb 2:1\n")
+    unconfuse.write("noise.csv", matrix)
+    assert sentence in unconfuse.fails(1, "noise", "apply", "data.svm", "-o", "out", "--noise-matrix", "noise.csv")

@@ -1,0 +1,147 @@
+"""Being stopped, pipes that close, disks that are full, progress."""
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import PROGRAM, blobs
+
+
+@pytest.fixture
+def large(unconfuse):
+    block = blobs(["1", "2", "3"], 2000, columns=30).encode()
+    with open(unconfuse.directory / "large.svm", "wb") as file:
+        for _ in range(60):
+            file.write(block)
+    return "large.svm"
+
+
+def interrupt(unconfuse, *arguments, after, stdin=subprocess.DEVNULL, number=signal.SIGINT):
+    before = sorted(os.listdir(unconfuse.directory))
+    with subprocess.Popen([PROGRAM, *arguments], cwd=unconfuse.directory, stdin=stdin, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        time.sleep(after)
+        assert process.poll() is None, "it was over too soon"
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert sorted(os.listdir(unconfuse.directory)) == before, "something was left behind"
+    return process.returncode, out.decode(), err.decode()
+
+
+def test_interrupted_training_leaves_nothing(unconfuse, large):
+    status, out, err = interrupt(unconfuse, "train", "spa", large, "-o", "m.uc", "--passes", "100000", after=1)
+    assert (status, out) == (130, "") and err.splitlines()[-1] == "unconfuse: interrupted"
+
+
+def test_interrupted_stream_leaves_nothing(unconfuse, large):
+    status, out, err = interrupt(unconfuse, "stream", "spa", large, "-o", "m.uc", "--passes", "100000", "-q", after=1)
+    assert (status, out, err) == (130, "", "unconfuse: interrupted\n")
+
+
+def test_interrupted_prediction_leaves_nothing(unconfuse):
+    unconfuse.write("data.svm", blobs(["1", "2"], 100))
+    unconfuse.ok("train", "pa", "data.svm", "-o", "m.uc")
+    before = sorted(os.listdir(unconfuse.directory))
+    text = blobs(["1", "2"], 2000).encode()
+    with subprocess.Popen([PROGRAM, "predict", "m.uc", "-", "-o", "out"], cwd=unconfuse.directory, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write(text)
+        process.stdin.flush()
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        process.stdin.close()
+        assert process.wait(timeout=10) == 130
+        assert process.stderr.read() == b"unconfuse: interrupted\n"
+    assert sorted(os.listdir(unconfuse.directory)) == before
+
+
+def test_a_program_that_waits_for_standard_input_can_be_interrupted(unconfuse):
+    with subprocess.Popen([PROGRAM, "train", "pa", "-", "-o", "m.uc"], cwd=unconfuse.directory, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write(b"1 1:1\n2 2:1\n")
+        process.stdin.flush()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == 130  # although nobody closes its standard input
+        assert process.stderr.read() == b"unconfuse: interrupted\n"
+    assert os.listdir(unconfuse.directory) == []
+
+
+def test_terminated_likewise(unconfuse, large):
+    status, _, err = interrupt(unconfuse, "train", "spa", large, "-o", "m.uc", "--passes", "100000", after=1,
+                               number=signal.SIGTERM)
+    assert status == 143 and err.splitlines()[-1] == "unconfuse: interrupted"
+
+
+def test_a_closed_pipe_ends_quietly(unconfuse, large):
+    unconfuse.ok("train", "pa", large, "-o", "m.uc", "--passes", "1")
+    for command in ["predict m.uc large.svm", "convert large.svm -", "help --man"]:
+        result = subprocess.run(["bash", "-c", f"{PROGRAM} {command} | head -1"], cwd=unconfuse.directory, capture_output=True)
+        assert result.stderr == b"" and result.stdout.count(b"\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is not there")
+def test_a_full_disk_is_a_failure(unconfuse):
+    unconfuse.write("data.svm", blobs(["1", "2"], 100))
+    unconfuse.ok("train", "pa", "data.svm", "-o", "m.uc")
+    before = sorted(os.listdir(unconfuse.directory))
+    for arguments in [["predict", "m.uc", "data.svm"], ["evaluate", "m.uc", "data.svm"], ["learners", "--json"], ["help"],
+                      ["--version"], ["inspect", "m.uc"], ["convert", "data.svm", "-"], ["train", "pa", "data.svm", "-o", "-"]]:
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([PROGRAM, *arguments], cwd=unconfuse.directory, stdout=full, stderr=subprocess.PIPE)
+        lines = result.stderr.decode().splitlines()
+        assert result.returncode == 1 and lines[-1] == \
+            "unconfuse: standard output: cannot write: No space left on device", (arguments, lines)
+    for arguments in [["predict", "m.uc", "data.svm", "-o", "/dev/full"], ["train", "pa", "data.svm", "-o", "/dev/full"],
+                      ["convert", "data.svm", "/dev/full", "--to", "csv"]]:
+        assert unconfuse.fails(1, *arguments) == "/dev/full: cannot write: No space left on device"
+    assert sorted(os.listdir(unconfuse.directory)) == before
+
+
+def test_short_work_shows_no_progress(unconfuse):
+    unconfuse.write("data.svm", blobs(["1", "2"], 100))
+    assert unconfuse.ok("train", "pa", "data.svm", "-o", "m.uc").err == ""
+
+
+def read_until(master, wanted, seconds):
+    """What a terminal shows until `wanted` is in it, its other end closes, or the time is over."""
+    shown, deadline = b"", time.monotonic() + seconds
+    while wanted not in shown and time.monotonic() < deadline:
+        if select.select([master], [], [], 0.1)[0]:
+            try:
+                shown += os.read(master, 65536)
+            except OSError:
+                break
+    return shown
+
+
+@pytest.mark.parametrize("quiet", [[], ["-q"]])
+def test_a_bar_on_a_terminal_and_nothing_with_quiet(unconfuse, large, quiet):
+    master, slave = pty.openpty()
+    with subprocess.Popen([PROGRAM, "train", "spa", large, "-o", "m.uc", "--passes", "100000", *quiet], stderr=slave,
+                          cwd=unconfuse.directory, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        os.close(slave)
+        shown = read_until(master, b" left, pass ", 3 if quiet else 60)
+        process.send_signal(signal.SIGINT)
+        shown += read_until(master, b"interrupted\r\n", 30)
+        assert process.wait(timeout=30) == 130
+    os.close(master)
+    if quiet:
+        assert shown == b"unconfuse: interrupted\r\n"
+    else:
+        assert b"training [" in shown and b"/s, " in shown and b" of 100000, error " in shown
+        assert shown.endswith(b"\r\x1b[Kunconfuse: interrupted\r\n")  # the bar is gone
+
+
+def test_a_line_now_and_then_where_there_is_no_terminal(unconfuse, large):
+    with subprocess.Popen([PROGRAM, "train", "spa", large, "-o", "m.uc", "--passes", "100000"], cwd=unconfuse.directory,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        line = process.stderr.readline().decode()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert line.startswith("unconfuse: training: ") and " left, pass " in line and "\x1b" not in line

@@ -1,0 +1,90 @@
+/* What the tests share: cmocka in its order of includes, files in a directory of their own, and checks that
+ * say what was wrong. Everything here fails the running test, with a sentence, instead of returning an error.
+ */
+#ifndef TESTS_SUPPORT_H
+#define TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+
+/* ---- files ----
+ * Paths are valid until the program ends. */
+
+/* A path called `name` in a directory that belongs to this program and is removed with all its content at the
+ * end. */
+const char *temporary_path(const char *name);
+/* A file of the source tree, such as source_path("tests/golden/model_1.uc"). */
+const char *source_path(const char *name);
+/* The directory of the public data sets: $UNCONFUSE_DATA, else ../shared/data beside the source tree, else
+ * NULL. */
+const char *data_directory(void);
+/* Skips the running test when there is no such directory; otherwise the path of the file in it. */
+#define data_file_or_skip(path, name)                                                                        \
+    do {                                                                                                     \
+        (path) = data_file(name);                                                                            \
+        if (!(path)) {                                                                                       \
+            print_message("skipped: no data\n");                                                             \
+            skip();                                                                                          \
+        }                                                                                                    \
+    } while (0)
+const char *data_file(const char *name); /* NULL: not there */
+
+void write_file(const char *path, const char *text);
+void write_bytes(const char *path, const void *bytes, size_t length);
+/* The whole file, followed by a zero byte; the caller frees it with free(). `length` may be NULL. */
+char *read_file(const char *path, size_t *length);
+bool file_exists(const char *path);
+/* The files and directories in the program's temporary directory: unchanged after a write that failed. */
+size_t temporary_count(void);
+
+/* ---- checks ---- */
+
+/* |a - b| <= tolerance; NaN is near nothing, and an infinity only near itself. */
+#define assert_near(a, b, tolerance) check_near((a), (b), (tolerance), #a, __FILE__, __LINE__)
+/* The same relative to the larger of |a| and |b|. */
+#define assert_near_relative(a, b, tolerance)                                                                \
+    check_near_relative((a), (b), (tolerance), #a, __FILE__, __LINE__)
+/* `call` returns `status`. */
+#define assert_status(call, status) check_status((call), (status), #call, __FILE__, __LINE__)
+#define assert_ok(call) assert_status(call, UC_OK)
+/* `call` returns `status`, and uc_last_error() is exactly `sentence`. */
+#define assert_error(call, status, sentence)                                                                 \
+    check_error((call), (status), (sentence), #call, __FILE__, __LINE__)
+/* `call` returns `status`, and uc_last_error() contains `part`. */
+#define assert_error_has(call, status, part)                                                                 \
+    check_error_has((call), (status), (part), #call, __FILE__, __LINE__)
+
+/* Makes allocation 1, 2, 3, ... of `call` fail until it succeeds; `status` ends as UC_OK, and the results of
+ * that last run are the caller's to free. Every run before it must return UC_ERR_NOMEM and leave no block
+ * behind. */
+#define FOR_EACH_FAILING_ALLOCATION(status, call)                                                            \
+    do {                                                                                                     \
+        const long live_before_ = uc_alloc_live();                                                           \
+        for (long successes_ = 0;; successes_++) {                                                           \
+            uc_alloc_fail_after(successes_);                                                                 \
+            (status) = (call);                                                                               \
+            uc_alloc_fail_after(-1);                                                                         \
+            if ((status) == UC_OK)                                                                           \
+                break;                                                                                       \
+            check_failed_allocation((status), successes_, live_before_, #call, __FILE__, __LINE__);          \
+        }                                                                                                    \
+    } while (0)
+
+void check_near(double a, double b, double tolerance, const char *what, const char *file, int line);
+void check_near_relative(double a, double b, double tolerance, const char *what, const char *file, int line);
+void check_status(uc_status got, uc_status want, const char *what, const char *file, int line);
+void check_error(uc_status got, uc_status want, const char *sentence, const char *what, const char *file,
+                 int line);
+void check_error_has(uc_status got, uc_status want, const char *part, const char *what, const char *file,
+                     int line);
+void check_failed_allocation(uc_status got, long successes, long live_before, const char *what,
+                             const char *file, int line);
+
+#endif

@@ -1,0 +1,336 @@
+/* Files that appear whole or not at all, and whole files in memory. */
+#define _GNU_SOURCE
+#include "tests/support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void check_content(const char *path, const char *expected)
+{
+    char *content = read_file(path, NULL);
+    assert_string_equal(content, expected);
+    free(content);
+}
+
+static void a_file_appears_only_at_the_commit(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("whole");
+    const size_t files = temporary_count();
+    uc_output *output;
+    for (int durable = 0; durable < 2; durable++) {
+        assert_ok(uc_output_open(&output, path));
+        assert_ok(uc_output_write(output, "one ", 4));
+        assert_ok(uc_output_printf(output, "%d %s", 2, "three"));
+        assert_false(file_exists(path));
+        assert_ok(uc_output_commit(output, durable));
+        check_content(path, "one 2 three");
+        assert_int_equal(temporary_count(), files + 1);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+static void the_old_file_stays_until_the_commit(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("old");
+    write_file(path, "old");
+    uc_output *output;
+    assert_ok(uc_output_open(&output, path));
+    assert_ok(uc_output_write(output, "new", 3));
+    check_content(path, "old");
+    assert_ok(uc_output_commit(output, true));
+    check_content(path, "new");
+    assert_int_equal(unlink(path), 0);
+}
+
+static void aborting_leaves_nothing_new(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("aborted"), *old = temporary_path("kept");
+    write_file(old, "old");
+    const size_t files = temporary_count();
+    uc_output *output;
+    assert_ok(uc_output_open(&output, path));
+    assert_ok(uc_output_write(output, "half", 4));
+    uc_output_abort(output);
+    assert_ok(uc_output_open(&output, old));
+    uc_output_abort(output);
+    uc_output_abort(NULL);
+    assert_false(file_exists(path));
+    check_content(old, "old");
+    assert_int_equal(temporary_count(), files);
+}
+
+/* Pieces below, at and above the size of the buffer come out in their order. */
+static void pieces_of_any_size_come_out_in_order(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 100000, 262143, 262144, 262145, 0, 700000, 5};
+    const char *path = temporary_path("large");
+    uc_output *output;
+    assert_ok(uc_output_open(&output, path));
+    unsigned char *expected = malloc(2000000);
+    size_t length = 0;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (size_t i = 0; i < sizes[s]; i++)
+            expected[length + i] = (unsigned char)((length + i) * 2654435761u >> 13);
+        assert_ok(uc_output_write(output, expected + length, sizes[s]));
+        length += sizes[s];
+    }
+    assert_ok(uc_output_commit(output, false));
+    size_t read;
+    char *content = read_file(path, &read);
+    assert_int_equal(read, length);
+    assert_memory_equal(content, expected, length);
+    free(content);
+    free(expected);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void permissions_follow_the_umask(void **state)
+{
+    (void)state;
+    static const mode_t masks[] = {022, 077, 002, 027};
+    const char *path = temporary_path("permissions");
+    for (size_t i = 0; i < 4; i++) {
+        const mode_t before = umask(masks[i]);
+        uc_output *output;
+        assert_ok(uc_output_open(&output, path));
+        assert_ok(uc_output_commit(output, true));
+        umask(before);
+        struct stat info;
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_mode & 07777, 0666 & ~masks[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+static void a_symbolic_link_stays_and_the_file_behind_it_is_replaced(void **state)
+{
+    (void)state;
+    const char *target = temporary_path("target"), *link = temporary_path("link");
+    write_file(target, "old");
+    assert_int_equal(symlink("target", link), 0);
+    uc_output *output;
+    assert_ok(uc_output_open(&output, link));
+    assert_ok(uc_output_write(output, "new", 3));
+    assert_ok(uc_output_commit(output, true));
+    struct stat info;
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(lstat(target, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
+    check_content(target, "new");
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(unlink(target), 0);
+}
+
+static void a_full_disk_is_a_failure_at_the_commit_or_before(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0)
+        skip();
+    uc_output *output;
+    assert_ok(uc_output_open(&output, "/dev/full"));
+    assert_ok(uc_output_write(output, "text", 4)); /* still in the buffer */
+    assert_error(uc_output_commit(output, true), UC_ERR_IO, "/dev/full: cannot write: No space left on device");
+    char *large = calloc(1, 1000000);
+    assert_ok(uc_output_open(&output, "/dev/full"));
+    assert_error(uc_output_write(output, large, 1000000), UC_ERR_IO,
+                 "/dev/full: cannot write: No space left on device");
+    uc_output_abort(output);
+    assert_true(file_exists("/dev/full"));
+    free(large);
+}
+
+static void what_is_not_an_ordinary_file_is_written_directly(void **state)
+{
+    (void)state;
+    uc_output *output;
+    assert_ok(uc_output_open(&output, "/dev/null"));
+    assert_ok(uc_output_write(output, "text", 4));
+    assert_ok(uc_output_commit(output, true));
+    struct stat info;
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+}
+
+static void directories_are_refused(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("directory");
+    assert_int_equal(mkdir(path, 0777), 0);
+    const size_t files = temporary_count();
+    const long live = uc_alloc_live();
+    uc_output *output = NULL;
+    char sentence[512];
+    snprintf(sentence, sizeof sentence, "%s: cannot write: it is a directory", path);
+    assert_error(uc_output_open(&output, path), UC_ERR_IO, sentence);
+    assert_null(output);
+    const char *inside = temporary_path("nowhere/file");
+    snprintf(sentence, sizeof sentence, "%s: cannot write: No such file or directory", inside);
+    assert_error(uc_output_open(&output, inside), UC_ERR_IO, sentence);
+    assert_null(output);
+    assert_int_equal(temporary_count(), files);
+    assert_int_equal(uc_alloc_live(), live);
+    assert_int_equal(rmdir(path), 0);
+}
+
+static void two_outputs_to_one_name_do_not_mix(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("twice");
+    uc_output *a, *b;
+    assert_ok(uc_output_open(&a, path));
+    assert_ok(uc_output_open(&b, path));
+    assert_ok(uc_output_write(a, "aaaa", 4));
+    assert_ok(uc_output_write(b, "bb", 2));
+    assert_ok(uc_output_commit(b, false));
+    check_content(path, "bb");
+    assert_ok(uc_output_commit(a, false));
+    check_content(path, "aaaa");
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Runs in a child, whose standard output is a file. */
+static void a_dash_is_standard_output(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("standard-output");
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int file = open(path, O_WRONLY | O_CREAT, 0666);
+        if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
+            _exit(1);
+        uc_output *output;
+        const bool done = uc_output_open(&output, "-") == UC_OK && uc_output_write(output, "text", 4) == UC_OK &&
+                          uc_output_commit(output, true) == UC_OK && write(STDOUT_FILENO, "!", 1) == 1;
+        _exit(done ? 0 : 2);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    assert_int_equal(WEXITSTATUS(result), 0);
+    check_content(path, "text!"); /* standard output is still open after the commit */
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_text_too_long_for_one_piece_is_refused(void **state)
+{
+    (void)state;
+    char *text = malloc(5001);
+    memset(text, 'x', 5000);
+    text[5000] = '\0';
+    uc_output *output;
+    const char *path = temporary_path("long");
+    assert_ok(uc_output_open(&output, path));
+    assert_error_has(uc_output_printf(output, "%s", text), UC_ERR_INVALID, "a text of 5000 bytes is too long");
+    assert_ok(uc_output_printf(output, "%.4000s", text));
+    uc_output_abort(output);
+    free(text);
+}
+
+static uc_status write_something(const char *path)
+{
+    uc_output *output;
+    uc_status status = uc_output_open(&output, path);
+    if (status != UC_OK)
+        return status;
+    status = uc_output_write(output, "text", 4);
+    if (status == UC_OK)
+        return uc_output_commit(output, true);
+    uc_output_abort(output);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("failing");
+    const size_t files = temporary_count();
+    uc_status status;
+    FOR_EACH_FAILING_ALLOCATION(status, write_something(path));
+    assert_int_equal(temporary_count(), files + 1);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void whole_files_are_read_mapped_or_not(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("input");
+    char *text = malloc(300000);
+    for (size_t i = 0; i < 300000; i++)
+        text[i] = (char)(i * 7);
+    write_bytes(path, text, 300000);
+    uc_bytes bytes;
+    assert_ok(uc_bytes_read(&bytes, path));
+    assert_int_equal(bytes.length, 300000);
+    assert_memory_equal(bytes.data, text, 300000);
+    bytes.data[0] = 'X'; /* private: the file stays */
+    uc_bytes_free(&bytes);
+    size_t length;
+    char *back = read_file(path, &length);
+    assert_memory_equal(back, text, 300000);
+    free(back);
+
+    write_bytes(path, text, 0);
+    assert_ok(uc_bytes_read(&bytes, path));
+    assert_int_equal(bytes.length, 0);
+    uc_bytes_free(&bytes);
+
+    int pipes[2]; /* a pipe cannot be mapped */
+    char name[64];
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(write(pipes[1], text, 5000), 5000);
+    close(pipes[1]);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", pipes[0]);
+    if (file_exists(name)) {
+        assert_ok(uc_bytes_read(&bytes, name));
+        assert_int_equal(bytes.length, 5000);
+        assert_memory_equal(bytes.data, text, 5000);
+        uc_bytes_free(&bytes);
+    }
+    close(pipes[0]);
+    free(text);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void files_that_cannot_be_read_are_named(void **state)
+{
+    (void)state;
+    uc_bytes bytes;
+    char sentence[512];
+    const char *path = temporary_path("missing");
+    snprintf(sentence, sizeof sentence, "%s: cannot read: No such file or directory", path);
+    assert_error(uc_bytes_read(&bytes, path), UC_ERR_IO, sentence);
+    assert_error(uc_bytes_read(&bytes, "/"), UC_ERR_IO, "/: cannot read: Is a directory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_appears_only_at_the_commit),
+        cmocka_unit_test(the_old_file_stays_until_the_commit),
+        cmocka_unit_test(aborting_leaves_nothing_new),
+        cmocka_unit_test(pieces_of_any_size_come_out_in_order),
+        cmocka_unit_test(permissions_follow_the_umask),
+        cmocka_unit_test(a_symbolic_link_stays_and_the_file_behind_it_is_replaced),
+        cmocka_unit_test(a_full_disk_is_a_failure_at_the_commit_or_before),
+        cmocka_unit_test(what_is_not_an_ordinary_file_is_written_directly),
+        cmocka_unit_test(directories_are_refused),
+        cmocka_unit_test(two_outputs_to_one_name_do_not_mix),
+        cmocka_unit_test(a_dash_is_standard_output),
+        cmocka_unit_test(a_text_too_long_for_one_piece_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(whole_files_are_read_mapped_or_not),
+        cmocka_unit_test(files_that_cannot_be_read_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

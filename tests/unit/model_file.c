@@ -1,0 +1,736 @@
+/* The model file: everything comes back, the same bytes twice, and nothing damaged gets in. */
+#define _GNU_SOURCE
+#include "tests/sample.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "data/container.h"
+#include "model/model.h"
+#include "unconfuse/learn.h"
+
+static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
+
+/* Spaces, quotes, a backslash, line ends, UTF-8, bytes that are not UTF-8, and no bytes at all. */
+static const char *const difficult_names[] = {"a class", "\"quoted\"", "back\\slash", "line\nend",
+                                              "\xc3\xa9t\xc3\xa9", "\xff\xfe", "", "007"};
+enum { CLASSES = 8, FEATURES = 3 };
+
+/* A model with everything: scaling, a bias, averaging, a learner's state. */
+static uc_model *full_model(uc_scaling scaling)
+{
+    uc_dataset data = sample_data(60, FEATURES, CLASSES, false, 1);
+    uc_names names = sample_names(difficult_names, CLASSES);
+    uc_steps steps;
+    uc_online *online;
+    uc_model *model;
+    uc_train_settings train = uc_train_defaults();
+    train.bias = 0.1;
+    train.seed = 123456789012345;
+    train.normalize = 1;
+    train.scale = (int)scaling;
+    const uc_pa_settings settings = {.variant = 2, .cost = 1.0 / 3.0, .class_weight = UC_CLASS_WEIGHT_BALANCED};
+    assert_ok(uc_steps_learn(&steps, scaling, &data.X));
+    assert_ok(uc_online_begin(&online, uc_learner_find("spa"), &settings, &train, &names, &steps));
+    for (size_t i = 0; i < 60; i++) {
+        const uc_row row = uc_matrix_row(&data.X, i);
+        uc_proposal proposal;
+        assert_ok(uc_online_propose(&proposal, online, &row));
+        assert_ok(uc_online_learn(online, &row, &proposal, (uc_answer){UC_ANSWER_LABEL, data.y[i]}));
+    }
+    assert_ok(uc_online_model(&model, online, true));
+    uc_online_free(online);
+    uc_steps_free(&steps);
+    uc_names_free(&names);
+    uc_dataset_free(&data);
+    return model;
+}
+
+static void check_same_reals(const double *a, const double *b, size_t count)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    if (a && count)
+        assert_memory_equal(a, b, count * sizeof *a);
+}
+
+static void check_same_model(const uc_model *a, const uc_model *b)
+{
+    assert_int_equal(a->classes.count, b->classes.count);
+    for (size_t k = 0; k < a->classes.count; k++)
+        assert_string_equal(a->classes.text[k], b->classes.text[k]);
+    assert_int_equal(a->features, b->features);
+    assert_int_equal(a->stride, b->stride);
+    assert_true(a->bias == b->bias);
+    const size_t count = (a->features + 1) * a->stride;
+    check_same_reals(a->weights, b->weights, count);
+    check_same_reals(a->state.weights, b->state.weights, count);
+    check_same_reals(a->state.average, b->state.average, count);
+    assert_int_equal(a->steps.scaling, b->steps.scaling);
+    assert_int_equal(a->steps.cols, b->steps.cols);
+    assert_int_equal(a->steps.normalize, b->steps.normalize);
+    assert_int_equal(a->steps.normalize_input, b->steps.normalize_input);
+    check_same_reals(a->steps.shift, b->steps.shift, a->features);
+    check_same_reals(a->steps.factor, b->steps.factor, a->features);
+    assert_string_equal(a->learner, b->learner);
+    assert_true(json_equal(a->settings, b->settings));
+    assert_true(json_equal(a->summary, b->summary));
+    assert_int_equal(a->state.counters == NULL, b->state.counters == NULL);
+    if (a->state.counters)
+        assert_true(json_equal(a->state.counters, b->state.counters));
+}
+
+/* The bytes of a saved model in a block of exactly their length; the caller frees it. */
+static unsigned char *saved(const uc_model *model, size_t *length)
+{
+    const char *path = temporary_path("saved.uc");
+    assert_ok(uc_model_save(model, path));
+    char *content = read_file(path, length);
+    unsigned char *exact = malloc(*length);
+    assert_non_null(exact);
+    memcpy(exact, content, *length);
+    free(content);
+    return exact;
+}
+
+static void a_model_comes_back_in_every_field(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("model.uc");
+    for (int scaling = UC_SCALE_NONE; scaling <= UC_SCALE_MAXABS; scaling++) {
+        uc_model *model = full_model((uc_scaling)scaling), *back;
+        assert_non_null(model->state.counters);
+        assert_non_null(model->state.average);
+        assert_ok(uc_model_save(model, path));
+        assert_ok(uc_model_load(&back, path));
+        check_same_model(model, back);
+        assert_int_equal(back->format_version, 1);
+        size_t length;
+        unsigned char *bytes = saved(model, &length);
+        uint32_t sum;
+        memcpy(&sum, bytes + length - 8, sizeof sum);
+        assert_int_equal(back->checksum, sum);
+        uc_model_free(back);
+        assert_true(uc_model_recognise(bytes, length));
+        assert_ok(uc_model_load_memory(&back, bytes, length, "memory"));
+        check_same_model(model, back);
+        uc_model_free(back);
+        uc_model_free(model);
+        free(bytes);
+    }
+}
+
+static void a_model_without_state_or_features_comes_back(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"no", "yes"};
+    uc_names classes = sample_names(names, 2);
+    for (size_t features = 0; features < 3; features++) {
+        uc_model *model, *back;
+        const char *path = temporary_path("plain.uc");
+        assert_ok(uc_model_create(&model, &classes, features, "spa"));
+        model->bias = 1.0;
+        model->weights[0] = -0.0;
+        model->weights[1] = 5e-324;
+        assert_ok(uc_model_save(model, path));
+        assert_ok(uc_model_load(&back, path));
+        model->steps.cols = features;
+        check_same_model(model, back);
+        assert_null(back->state.counters);
+        uc_model_free(model);
+        uc_model_free(back);
+    }
+    uc_names_free(&classes);
+}
+
+static void saving_twice_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_STANDARD), *same = full_model(UC_SCALE_STANDARD), *back;
+    size_t a, b, c;
+    unsigned char *first = saved(model, &a), *second = saved(same, &b);
+    assert_int_equal(a, b);
+    assert_memory_equal(first, second, a);
+    assert_ok(uc_model_load_memory(&back, first, a, "memory"));
+    unsigned char *third = saved(back, &c); /* also after a round trip */
+    assert_int_equal(a, c);
+    assert_memory_equal(first, third, a);
+    uc_model_free(model);
+    uc_model_free(same);
+    uc_model_free(back);
+    free(first);
+    free(second);
+    free(third);
+}
+
+static void every_flipped_byte_is_refused(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_RANGE);
+    size_t length;
+    unsigned char *bytes = saved(model, &length);
+    uc_model_free(model);
+    const long live = uc_alloc_live();
+    for (size_t i = 0; i < length; i++) {
+        static const unsigned char flips[] = {0x01, 0x80, 0xff, 0x20};
+        for (size_t f = 0; f < 4; f++) {
+            uc_model *back = NULL;
+            bytes[i] ^= flips[f];
+            assert_status(uc_model_load_memory(&back, bytes, length, "model.uc"), UC_ERR_FORMAT);
+            assert_int_equal(strncmp(uc_last_error(), "model.uc: ", 10), 0);
+            assert_null(back);
+            bytes[i] ^= flips[f];
+        }
+    }
+    assert_int_equal(uc_alloc_live(), live);
+    free(bytes);
+}
+
+static void every_cut_is_refused(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_RANGE);
+    size_t length;
+    unsigned char *bytes = saved(model, &length);
+    uc_model_free(model);
+    const long live = uc_alloc_live();
+    const char *path = temporary_path("cut.uc");
+    for (size_t cut = 0; cut < length; cut++) {
+        uc_model *back = NULL;
+        unsigned char *part = malloc(cut ? cut : 1);
+        memcpy(part, bytes, cut);
+        assert_status(uc_model_load_memory(&back, part, cut, "model.uc"), UC_ERR_FORMAT);
+        assert_int_equal(uc_model_recognise(part, cut), cut >= 8);
+        free(part);
+        if (cut % 16 == 0) {
+            write_bytes(path, bytes, cut);
+            assert_status(uc_model_load(&back, path), UC_ERR_FORMAT);
+        }
+        assert_null(back);
+    }
+    assert_int_equal(uc_alloc_live(), live);
+    free(bytes);
+}
+
+static void bytes_after_the_end_are_refused(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_NONE), *back = NULL;
+    size_t length;
+    unsigned char *bytes = saved(model, &length), *longer = calloc(1, length + 64);
+    memcpy(longer, bytes, length);
+    for (size_t more = 1; more <= 64; more++)
+        assert_status(uc_model_load_memory(&back, longer, length + more, "model.uc"), UC_ERR_FORMAT);
+    uc_model_free(model);
+    free(bytes);
+    free(longer);
+}
+
+static void seal(unsigned char *bytes, size_t length)
+{
+    const uint32_t sum = (uint32_t)crc32_z(0, bytes, length - 8);
+    memcpy(bytes + length - 8, &sum, sizeof sum);
+}
+
+static void a_newer_version_is_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_NONE), *back = NULL;
+    size_t length;
+    unsigned char *bytes = saved(model, &length);
+    bytes[8] = 2;
+    seal(bytes, length);
+    assert_error(uc_model_load_memory(&back, bytes, length, "model.uc"), UC_ERR_FORMAT,
+                 "model.uc: format version 2, but this program reads versions 1 to 1");
+    assert_error(uc_model_load_memory(&back, "1 2:3\n", 6, "data.svm"), UC_ERR_FORMAT,
+                 "data.svm: not a model file of unconfuse");
+    uc_model_free(model);
+    free(bytes);
+}
+
+/* Mappings and buffers of programs that embed the library need not begin at a multiple of 8. */
+static void a_model_loads_from_bytes_at_any_address(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_STANDARD), *back;
+    size_t length;
+    unsigned char *bytes = saved(model, &length), *moved = malloc(length + 16);
+    for (size_t shift = 0; shift < 9; shift++) {
+        memcpy(moved + shift, bytes, length);
+        assert_ok(uc_model_load_memory(&back, moved + shift, length, "memory"));
+        check_same_model(model, back);
+        uc_model_free(back);
+    }
+    uc_model_free(model);
+    free(bytes);
+    free(moved);
+}
+
+/* ---- headers that lie, in files whose checksum is right ---- */
+
+typedef struct lie {
+    const char *header; /* without arrays */
+    const char *names;
+    size_t names_length;
+    size_t weights;   /* how many */
+    double weight;    /* the value of all of them */
+    bool shift, factor, state_weights;
+} lie;
+
+#define HEADER(learner, classes, features, bias, scale, more)                                                          \
+    "{\"library\":\"0.1.0\",\"learner\":" learner ",\"settings\":{},\"summary\":{},\"class_count\":" classes           \
+    ",\"features\":" features ",\"bias\":" bias ",\"steps\":{\"scale\":" scale                                         \
+    ",\"normalize_input\":false,\"normalize\":false},\"map\":\"none\"" more "}"
+
+static uc_status load_lie(uc_model **out, lie told)
+{
+    double values[64];
+    uc_array arrays[5];
+    size_t count = 0, length;
+    for (size_t i = 0; i < 64; i++)
+        values[i] = told.weight;
+    if (told.names)
+        arrays[count++] = (uc_array){"classes", UC_ARRAY_U8, told.names, told.names_length};
+    arrays[count++] = (uc_array){"weights", UC_ARRAY_F64, values, told.weights};
+    if (told.shift)
+        arrays[count++] = (uc_array){"shift", UC_ARRAY_F64, values, 2};
+    if (told.factor)
+        arrays[count++] = (uc_array){"factor", UC_ARRAY_F64, values, 2};
+    if (told.state_weights)
+        arrays[count++] = (uc_array){"state.weights", UC_ARRAY_F64, values, told.weights};
+    json_t *header = json_loads(told.header, 0, NULL);
+    assert_non_null(header);
+    const char *path = temporary_path("lie.uc");
+    assert_ok(uc_container_write(path, magic, 1, header, arrays, count, false));
+    json_decref(header);
+    char *bytes = read_file(path, &length);
+    const long live = uc_alloc_live();
+    const uc_status status = uc_model_load_memory(out, bytes, length, "lie.uc");
+    if (status != UC_OK)
+        assert_int_equal(uc_alloc_live(), live);
+    free(bytes);
+    return status;
+}
+
+static const lie truth = {HEADER("\"spa\"", "2", "2", "1.5", "\"none\"", ""), "a\0b", 4, 6, 0.5, false, false, false};
+
+static void the_file_that_the_next_tests_spoil_is_good(void **state)
+{
+    (void)state;
+    uc_model *model;
+    assert_ok(load_lie(&model, truth));
+    assert_int_equal(model->features, 2);
+    assert_true(model->bias == 1.5);
+    assert_true(uc_model_weight(model, 1, 1) == 0.5);
+    assert_true(uc_model_offset(model, 0) == 0.75);
+    uc_model_free(model);
+}
+
+static void sizes_that_do_not_fit_are_refused_before_memory_is_asked_for(void **state)
+{
+    (void)state;
+    static const char *const headers[] = {
+        HEADER("\"spa\"", "2", "9000000000000000", "0", "\"none\"", ""),
+        HEADER("\"spa\"", "9000000000000000", "2", "0", "\"none\"", ""),
+        HEADER("\"spa\"", "4294967296", "4294967296", "0", "\"none\"", ""),
+        HEADER("\"spa\"", "9223372036854775807", "9223372036854775807", "0", "\"none\"", ""),
+        HEADER("\"spa\"", "2", "-1", "0", "\"none\"", ""),
+        HEADER("\"spa\"", "0", "2", "0", "\"none\"", ""),
+        HEADER("\"spa\"", "-2", "2", "0", "\"none\"", ""),
+        HEADER("7", "2", "2", "0", "\"none\"", ""),
+    };
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        uc_model *model = NULL;
+        lie told = truth;
+        told.header = headers[i];
+        assert_error(load_lie(&model, told), UC_ERR_FORMAT, "lie.uc: damaged: its header does not fit its length");
+        assert_null(model);
+    }
+    /* sizes that a file of this length could have, but not this file */
+    uc_model *model = NULL;
+    lie told = truth;
+    told.header = HEADER("\"spa\"", "2", "3", "0", "\"none\"", "");
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it has no array 'weights' of 8 numbers of type f64");
+    told.header = HEADER("\"spa\"", "3", "2", "0", "\"none\"", "");
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it does not have as many class names as it says");
+}
+
+static void class_names_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    uc_model *model = NULL;
+    lie told = truth;
+    told.names = "a\0bc";
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "a class name does not end");
+    told.names = "a\0a";
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it does not have as many class names as it says");
+    told.names = "a\0b\0c";
+    told.names_length = 6;
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it does not have as many class names as it says");
+    told.names_length = 0;
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "its class names are missing");
+    told.names = NULL;
+    assert_status(load_lie(&model, told), UC_ERR_FORMAT);
+    assert_null(model);
+}
+
+static void values_that_are_not_finite_are_refused(void **state)
+{
+    (void)state;
+    uc_model *model = NULL;
+    lie told = truth;
+    told.weight = NAN;
+    assert_error(load_lie(&model, told), UC_ERR_FORMAT,
+                 "lie.uc: damaged: array 'weights' holds a value that is not finite");
+    told.weight = -INFINITY;
+    assert_status(load_lie(&model, told), UC_ERR_FORMAT);
+    told.weight = DBL_MAX;
+    assert_ok(load_lie(&model, told));
+    uc_model_free(model);
+}
+
+static void scaling_that_is_incomplete_is_refused(void **state)
+{
+    (void)state;
+    static const char *const scales[] = {HEADER("\"spa\"", "2", "2", "0", "\"none\"", ""),
+                                         HEADER("\"spa\"", "2", "2", "0", "\"range\"", ""),
+                                         HEADER("\"spa\"", "2", "2", "0", "\"standard\"", ""),
+                                         HEADER("\"spa\"", "2", "2", "0", "\"maxabs\"", "")};
+    for (int scale = 0; scale < 4; scale++)
+        for (int arrays = 0; arrays < 4; arrays++) {
+            uc_model *model = NULL;
+            lie told = truth;
+            told.header = scales[scale];
+            told.shift = arrays & 1;
+            told.factor = arrays & 2;
+            const int needed = scale == 0 ? 0 : scale == 3 ? 2 : 3;
+            if (arrays == needed) {
+                assert_ok(load_lie(&model, told));
+                uc_model_free(model);
+            } else {
+                assert_error(load_lie(&model, told), UC_ERR_FORMAT, "lie.uc: damaged: its scaling is incomplete");
+            }
+        }
+    uc_model *model = NULL;
+    lie told = truth;
+    told.header = HEADER("\"spa\"", "2", "2", "0", "\"logarithm\"", "");
+    assert_error(load_lie(&model, told), UC_ERR_FORMAT, "lie.uc: damaged: its header names an unknown scaling");
+    told.header = HEADER("\"spa\"", "2", "2", "0", "7", "");
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "its header does not say how rows are prepared");
+}
+
+/* A map that this version does not know must not be skipped in silence: the scores would be wrong. */
+static void a_map_that_is_not_known_is_refused(void **state)
+{
+    (void)state;
+    uc_model *model = NULL;
+    lie told = truth;
+    told.header = "{\"library\":\"0.1.0\",\"learner\":\"spa\",\"settings\":{},\"summary\":{},\"class_count\":2,\"features\":2,"
+                  "\"bias\":0,\"steps\":{\"scale\":\"none\",\"normalize_input\":false,\"normalize\":false},\"map\":\"kpca\"}";
+    assert_status(load_lie(&model, told), UC_ERR_FORMAT);
+}
+
+static void a_state_that_does_not_fit_cannot_be_resumed(void **state)
+{
+    (void)state;
+    uc_model *model = NULL;
+    uc_online *online = NULL;
+    lie told = truth;
+    told.header = HEADER("\"spa\"", "2", "2", "0", "\"none\"", ",\"state\":{\"rounds\":3,\"label_counts\":[1]}");
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it has no array 'state.weights'");
+    told.state_weights = true;
+    assert_ok(load_lie(&model, told));
+    assert_error(uc_online_resume(&online, model), UC_ERR_FORMAT,
+                 "the model's learner state does not fit its settings");
+    uc_model_free(model);
+    told.header = HEADER("\"unheard of\"", "2", "2", "0", "\"none\"", ",\"state\":{\"rounds\":3,\"label_counts\":[1,2]}");
+    assert_ok(load_lie(&model, told));
+    assert_error_has(uc_online_resume(&online, model), UC_ERR_FORMAT, "there is no learner 'unheard of'");
+    uc_model_free(model);
+    told = truth;
+    assert_ok(load_lie(&model, told));
+    assert_error_has(uc_online_resume(&online, model), UC_ERR_INVALID, "the model holds no learner's state");
+    uc_model_free(model);
+}
+
+/* ---- files ---- */
+
+static void a_model_that_cannot_be_written_or_read_is_named(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_NONE), *back = NULL;
+    const size_t files = temporary_count();
+    assert_error_has(uc_model_save(model, temporary_path("nowhere/model.uc")), UC_ERR_IO, "nowhere/model.uc: cannot write");
+    if (access("/dev/full", W_OK) == 0)
+        assert_status(uc_model_save(model, "/dev/full"), UC_ERR_IO);
+    assert_int_equal(temporary_count(), files);
+    assert_error_has(uc_model_load(&back, temporary_path("missing.uc")), UC_ERR_IO, "missing.uc: cannot read");
+    uc_model_free(model);
+    uc_model_free(NULL);
+}
+
+/* Made by tests/golden/make_model.c, where its three rounds are worked by hand. */
+static void a_model_of_format_1_loads_and_predicts_as_it_did(void **state)
+{
+    (void)state;
+    uc_model *model;
+    assert_ok(uc_model_load(&model, source_path("tests/golden/model-v1.uc")));
+    assert_int_equal(model->format_version, 1);
+    assert_string_equal(uc_model_learner(model), "perceptron");
+    assert_int_equal(uc_model_features(model), 2);
+    static const char *const names[3] = {"cat", "a \"dog\"", "caf\xe9"};
+    /* means of the three iterates: weights of the two features, then the constant (bias 2 times its weight) */
+    static const double expected[3][3] = {
+        {0.0, 2.0 / 3, 0.0}, {1.0 / 3, -1.0, 2.0 * -2.0 / 3}, {-1.0 / 3, 1.0 / 3, 2.0 * 2.0 / 3}};
+    for (size_t k = 0; k < 3; k++) {
+        assert_string_equal(uc_model_classes(model)->text[k], names[k]);
+        assert_near(uc_model_weight(model, 0, k), expected[k][0], 1e-15);
+        assert_near(uc_model_weight(model, 1, k), expected[k][1], 1e-15);
+        assert_near(uc_model_offset(model, k), expected[k][2], 1e-15);
+    }
+    float values[3 * 16] = {0};
+    const float rows[3][2] = {{1.0f, 2.0f}, {21.0f, -3.0f}, {1.0f, -2.0f}}; /* seen as (0, 8), (10, -2), (0, 0) */
+    for (size_t i = 0; i < 3; i++)
+        memcpy(values + 16 * i, rows[i], sizeof rows[i]);
+    const uc_matrix X = {.rows = 3, .cols = 2, .stride = 16, .values = values};
+    uint32_t predicted[3];
+    double scores[9];
+    assert_ok(uc_model_predict(predicted, model, &X, NULL));
+    assert_ok(uc_model_scores(scores, model, &X, NULL));
+    const double by_hand[9] = {16.0 / 3, -8.0 - 4.0 / 3, 8.0 / 3 + 4.0 / 3, -4.0 / 3, 10.0 / 3 + 2.0 - 4.0 / 3,
+                               -10.0 / 3 - 2.0 / 3 + 4.0 / 3, 0.0, -4.0 / 3, 4.0 / 3};
+    for (size_t i = 0; i < 9; i++)
+        assert_near(scores[i], by_hand[i], 1e-14);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(predicted[i], i);
+
+    uc_online *online; /* its learner goes on: W = last iterates */
+    assert_ok(uc_online_resume(&online, model));
+    assert_int_equal(uc_online_rounds(online), 3);
+    assert_int_equal(uc_online_updates(online), 3);
+    uc_model *again;
+    assert_ok(uc_online_model(&again, online, true));
+    for (size_t i = 0; i < 3 * model->stride; i++)
+        assert_near(again->weights[i], model->weights[i], 1e-15);
+    const double last[3][4] = {{-2.0, 0.0, 2.0, 0.0}, {0.0, 1.0, -1.0, 0.0}, {0.0, -1.0, 1.0, 0.0}};
+    for (size_t j = 0; j < 3; j++)
+        for (size_t k = 0; k < 3; k++)
+            assert_true(again->state.weights[j * again->stride + k] == last[j][k]);
+    uc_model_free(again);
+    uc_online_free(online);
+    uc_model_free(model);
+}
+
+/* ---- inspecting ---- */
+
+static void a_description_is_json_and_complete(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_STANDARD), *back;
+    size_t length;
+    unsigned char *bytes = saved(model, &length);
+    assert_ok(uc_model_load_memory(&back, bytes, length, "memory"));
+    char *text;
+    assert_ok(uc_model_describe(&text, back));
+    json_t *object = json_loads(text, 0, NULL);
+    assert_non_null(object);
+    const char *learner, *scale, *map, *checksum;
+    int features, version, normalize, resumable;
+    double bias;
+    assert_int_equal(json_unpack(object, "{s:s, s:i, s:i, s:f, s:{s:s, s:b}, s:s, s:s, s:b}", "learner", &learner,
+                                 "features", &features, "format_version", &version, "bias", &bias, "steps", "scale",
+                                 &scale, "normalize", &normalize, "map", &map, "checksum", &checksum, "resumable",
+                                 &resumable),
+                     0);
+    assert_string_equal(learner, "spa");
+    assert_string_equal(scale, "standard");
+    assert_string_equal(map, "none");
+    assert_true(features == FEATURES && version == 1 && bias == 0.1 && normalize && resumable);
+    char expected[16];
+    uint32_t sum;
+    memcpy(&sum, bytes + length - 8, sizeof sum);
+    snprintf(expected, sizeof expected, "%08x", sum);
+    assert_string_equal(checksum, expected);
+    assert_true(json_equal(json_object_get(object, "settings"), model->settings));
+    assert_true(json_equal(json_object_get(object, "summary"), model->summary));
+    const json_t *classes = json_object_get(object, "classes");
+    assert_int_equal(json_array_size(classes), CLASSES);
+    for (size_t k = 0; k < CLASSES; k++) /* bytes that are not UTF-8 cannot be JSON */
+        assert_string_equal(json_string_value(json_array_get(classes, k)), k == 5 ? "?\?" : difficult_names[k]);
+    const json_t *norms = json_object_get(object, "weight_norms");
+    for (size_t k = 0; k < CLASSES; k++) {
+        double squares = 0.0;
+        for (size_t j = 0; j < FEATURES; j++)
+            squares += pow(uc_model_weight(model, j, k), 2.0);
+        assert_near_relative(json_real_value(json_array_get(norms, k)), sqrt(squares), 1e-12);
+    }
+    json_decref(object);
+    uc_text_free(text);
+    uc_model_free(model);
+    uc_model_free(back);
+    free(bytes);
+}
+
+static void settings_come_back_from_json(void **state)
+{
+    (void)state;
+    uc_train_settings train = uc_train_defaults(), back = uc_train_defaults();
+    train.passes = 1000000000;
+    train.shuffle = 0;
+    train.average = UC_AUTO_FLAG;
+    train.scale = UC_SCALE_MAXABS;
+    train.normalize_input = 1;
+    train.normalize = 1;
+    train.bias = 0.1;
+    train.seed = INT64_MAX;
+    json_t *object = json_object();
+    assert_ok(uc_settings_to_json(object, uc_train_options, &train));
+    assert_ok(uc_settings_from_json(&back, uc_train_options, object));
+    assert_memory_equal(&back, &train, sizeof train);
+    train.bias = UC_AUTO_REAL;
+    assert_ok(uc_settings_to_json(object, uc_train_options, &train));
+    assert_ok(uc_settings_from_json(&back, uc_train_options, object));
+    assert_true(isnan(back.bias));
+    json_object_set_new(object, "passes", json_string("many"));
+    assert_error_has(uc_settings_from_json(&back, uc_train_options, object), UC_ERR_OPTION, "--passes many");
+    json_decref(object);
+}
+
+/* ---- memory ---- */
+
+/* Jansson's memory through ours, so that its allocations are counted and fail too. */
+static void *json_alloc(size_t size)
+{
+    return uc_alloc(1, size);
+}
+
+static uc_status train_save_load_predict(uint32_t *predicted, uc_dataset *data, const char *path)
+{
+    uc_model *model = NULL, *back = NULL;
+    char *text = NULL;
+    uc_train_settings train = uc_train_defaults();
+    train.scale = UC_SCALE_STANDARD;
+    train.normalize = 1;
+    const uc_context context = {.threads = 1};
+    uc_status status = uc_train(&model, uc_learner_find("spa"), NULL, &train, data, &context);
+    if (status == UC_OK)
+        status = uc_model_save(model, path);
+    if (status == UC_OK)
+        status = uc_model_load(&back, path);
+    if (status == UC_OK)
+        status = uc_model_describe(&text, back);
+    if (status == UC_OK)
+        status = uc_model_predict(predicted, back, &data->X, &context);
+    uc_text_free(text);
+    uc_model_free(back);
+    uc_model_free(model);
+    return status;
+}
+
+static void check_every_allocation(void)
+{
+    uc_dataset data = sample_data(30, 5, 3, false, 1);
+    uint32_t predicted[30], expected[30];
+    const char *path = temporary_path("failing.uc");
+    assert_ok(train_save_load_predict(expected, &data, path));
+    assert_int_equal(unlink(path), 0);
+    const size_t files = temporary_count();
+    const long live = uc_alloc_live();
+    long failures = 0;
+    for (;; failures++) {
+        uc_alloc_fail_after(failures);
+        const uc_status status = train_save_load_predict(predicted, &data, path);
+        uc_alloc_fail_after(-1);
+        assert_int_equal(uc_alloc_live(), live);
+        assert_int_equal(temporary_count(), files + file_exists(path)); /* no temporary file stays */
+        if (status == UC_OK)
+            break;
+        if (status != UC_ERR_NOMEM)
+            fail_msg("allocation %ld failed, status %d: %s", failures + 1, (int)status, uc_last_error());
+        (void)unlink(path);
+    }
+    assert_true(failures > 50);
+    assert_memory_equal(predicted, expected, sizeof expected);
+    assert_int_equal(unlink(path), 0);
+    uc_dataset_free(&data);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    check_every_allocation();
+}
+
+static void every_allocation_may_fail_those_of_json_too(void **state)
+{
+    (void)state;
+    json_malloc_t before_alloc;
+    json_free_t before_free;
+    json_get_alloc_funcs(&before_alloc, &before_free);
+    json_set_alloc_funcs(json_alloc, uc_free);
+    check_every_allocation();
+    json_set_alloc_funcs(before_alloc, before_free);
+}
+
+static uc_status save_load_resume(uc_model *model, const char *path)
+{
+    uc_model *back = NULL, *again = NULL;
+    uc_online *online = NULL;
+    uc_status status = uc_model_save(model, path);
+    if (status == UC_OK)
+        status = uc_model_load(&back, path);
+    if (status == UC_OK)
+        status = uc_online_resume(&online, back);
+    if (status == UC_OK)
+        status = uc_online_model(&again, online, true);
+    uc_model_free(again);
+    uc_online_free(online);
+    uc_model_free(back);
+    return status;
+}
+
+static void every_allocation_of_a_state_may_fail(void **state)
+{
+    (void)state;
+    json_malloc_t before_alloc;
+    json_free_t before_free;
+    json_get_alloc_funcs(&before_alloc, &before_free);
+    json_set_alloc_funcs(json_alloc, uc_free);
+    uc_model *model = full_model(UC_SCALE_RANGE);
+    const char *path = temporary_path("state.uc");
+    uc_status status;
+    FOR_EACH_FAILING_ALLOCATION(status, save_load_resume(model, path));
+    uc_model_free(model);
+    json_set_alloc_funcs(before_alloc, before_free);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_comes_back_in_every_field),
+        cmocka_unit_test(a_model_without_state_or_features_comes_back),
+        cmocka_unit_test(saving_twice_gives_the_same_bytes),
+        cmocka_unit_test(every_flipped_byte_is_refused),
+        cmocka_unit_test(every_cut_is_refused),
+        cmocka_unit_test(bytes_after_the_end_are_refused),
+        cmocka_unit_test(a_newer_version_is_refused_with_a_sentence),
+        cmocka_unit_test(the_file_that_the_next_tests_spoil_is_good),
+        cmocka_unit_test(sizes_that_do_not_fit_are_refused_before_memory_is_asked_for),
+        cmocka_unit_test(class_names_that_do_not_fit_are_refused),
+        cmocka_unit_test(values_that_are_not_finite_are_refused),
+        cmocka_unit_test(scaling_that_is_incomplete_is_refused),
+        cmocka_unit_test(a_map_that_is_not_known_is_refused),
+        cmocka_unit_test(a_state_that_does_not_fit_cannot_be_resumed),
+        cmocka_unit_test(a_model_that_cannot_be_written_or_read_is_named),
+        cmocka_unit_test(a_model_of_format_1_loads_and_predicts_as_it_did),
+        cmocka_unit_test(a_description_is_json_and_complete),
+        cmocka_unit_test(settings_come_back_from_json),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_may_fail_those_of_json_too),
+        cmocka_unit_test(every_allocation_of_a_state_may_fail),
+        cmocka_unit_test(a_model_loads_from_bytes_at_any_address),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,713 @@
+/* The noise matrix: what is accepted, how it is made, read, written, matched and inverted. */
+#include "tests/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unconfuse/noise.h"
+
+static void name_list(uc_names *out, const char *const *names, size_t count)
+{
+    *out = (uc_names){0};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t index;
+        assert_ok(uc_names_add(&index, out, names[i], strlen(names[i])));
+    }
+}
+
+static void check_values(const uc_noise *noise, const double *values, size_t classes, double tolerance)
+{
+    assert_int_equal(noise->classes, classes);
+    for (size_t i = 0; i < classes * classes; i++)
+        assert_near(noise->values[i], values[i], tolerance);
+}
+
+static void check_names(const uc_noise *noise, const char *const *names, size_t count)
+{
+    assert_int_equal(noise->names.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(noise->names.text[i], names[i]);
+}
+
+/* ---- making ---- */
+
+static const double three[9] = {.7, .1, .2, .2, .8, .2, .1, .1, .6};      /* columns sum to 1 */
+static const double three_rows[9] = {.7, .2, .1, .1, .8, .1, .2, .2, .6}; /* its transpose */
+
+static void rows_are_transposed_to_columns(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    assert_ok(uc_noise_create(&noise, three_rows, 3, NULL, UC_NOISE_ROWS, "C"));
+    check_values(&noise, three, 3, 1e-15);
+    uc_noise_free(&noise);
+    assert_ok(uc_noise_create(&noise, three, 3, NULL, UC_NOISE_COLUMNS, "C"));
+    check_values(&noise, three, 3, 1e-15);
+    uc_noise_free(&noise);
+    uc_noise_free(&noise); /* an empty one may be freed */
+}
+
+static void sums_near_one_are_renormalised(void **state)
+{
+    (void)state;
+    const double rounded[4] = {.9005, .333, .1, .666};
+    uc_noise noise;
+    assert_ok(uc_noise_create(&noise, rounded, 2, NULL, UC_NOISE_COLUMNS, "C"));
+    const double want[4] = {.9005 / 1.0005, .333 / .999, .1 / 1.0005, .666 / .999};
+    check_values(&noise, want, 2, 1e-15);
+    uc_noise_free(&noise);
+}
+
+static void what_is_not_a_noise_matrix_is_refused(void **state)
+{
+    (void)state;
+    uc_noise noise = {0};
+    assert_error(
+        uc_noise_create(&noise, three_rows, 3, NULL, UC_NOISE_COLUMNS, "noise.csv"), UC_ERR_INVALID,
+        "noise.csv: column 2 sums to 1.2, not 1, but every row sums to 1; if the true class is in rows, say "
+        "--noise-orientation rows");
+    assert_error(
+        uc_noise_create(&noise, three, 3, NULL, UC_NOISE_ROWS, "noise.csv"), UC_ERR_INVALID,
+        "noise.csv: row 2 sums to 1.2, not 1, but every column sums to 1; if the true class is in columns, "
+        "say --noise-orientation columns");
+    const double neither[4] = {.9, .2, .3, .8};
+    assert_error(uc_noise_create(&noise, neither, 2, NULL, UC_NOISE_COLUMNS, "C"), UC_ERR_INVALID,
+                 "C: column 1 sums to 1.2, not 1");
+    assert_error(uc_noise_create(&noise, neither, 2, NULL, UC_NOISE_ROWS, "C"), UC_ERR_INVALID,
+                 "C: row 1 sums to 1.1, not 1");
+    const double negative[4] = {1.1, 0, -.1, 1};
+    assert_error(uc_noise_create(&noise, negative, 2, NULL, UC_NOISE_COLUMNS, "C"), UC_ERR_INVALID,
+                 "C: the entry 1.1 in row 1, column 1 is not between 0 and 1");
+    const double below[4] = {1, 0, -.1, 1};
+    assert_error(uc_noise_create(&noise, below, 2, NULL, UC_NOISE_COLUMNS, "C"), UC_ERR_INVALID,
+                 "C: the entry -0.1 in row 2, column 1 is not between 0 and 1");
+    const double unknown[4] = {1, 0, 0, NAN};
+    assert_error(uc_noise_create(&noise, unknown, 2, NULL, UC_NOISE_COLUMNS, "C"), UC_ERR_INVALID,
+                 "C: the entry nan in row 2, column 2 is not between 0 and 1");
+    const double singular[9] = {.5, .1, .3, .3, .1,
+                                .2, .2, .8, .5}; /* the third column is the mean of the others */
+    assert_error(uc_noise_create(&noise, singular, 3, NULL, UC_NOISE_COLUMNS, "C"), UC_ERR_INVALID,
+                 "C: the matrix is singular: different true classes would give the same labels");
+    const double one = 1;
+    assert_error(uc_noise_create(&noise, &one, 1, NULL, UC_NOISE_COLUMNS, "C"), UC_ERR_INVALID,
+                 "a noise matrix needs at least 2 classes, not 1");
+    uc_names names;
+    name_list(&names, (const char *const[]){"a", "b"}, 2);
+    assert_error(uc_noise_create(&noise, three, 3, &names, UC_NOISE_COLUMNS, "C"), UC_ERR_INVALID,
+                 "C: 2 class names for a matrix of 3 classes");
+    uc_names_free(&names);
+    assert_null(noise.values);
+}
+
+static void a_sum_just_within_the_tolerance_passes_and_just_outside_fails(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    const double within[4] = {.9009, 0, .1, 1}, outside[4] = {.9011, 0, .1, 1};
+    assert_ok(uc_noise_create(&noise, within, 2, NULL, UC_NOISE_COLUMNS, "C"));
+    uc_noise_free(&noise);
+    assert_status(uc_noise_create(&noise, outside, 2, NULL, UC_NOISE_COLUMNS, "C"), UC_ERR_INVALID);
+}
+
+static void uniform_noise_flips_to_all_others_alike(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    assert_ok(uc_noise_uniform(&noise, 4, .3));
+    for (size_t p = 0; p < 4; p++)
+        for (size_t q = 0; q < 4; q++)
+            assert_near(noise.values[p * 4 + q], p == q ? .7 : .1, 1e-15);
+    assert_int_equal(noise.names.count, 0);
+    uc_noise_free(&noise);
+    assert_error(uc_noise_uniform(&noise, 4, 1), UC_ERR_INVALID,
+                 "the noise rate must be at least 0 and below 1, not 1");
+    assert_error(uc_noise_uniform(&noise, 4, -.1), UC_ERR_INVALID,
+                 "the noise rate must be at least 0 and below 1, not -0.1");
+    assert_error(
+        uc_noise_uniform(&noise, 4, .75), UC_ERR_INVALID,
+        "noise rate 0.75 for 4 classes: the matrix is singular: different true classes would give the same "
+        "labels");
+    assert_error(uc_noise_uniform(&noise, 1, .1), UC_ERR_INVALID,
+                 "a noise matrix needs at least 2 classes, not 1");
+}
+
+static void binary_rates_are_of_the_true_positives_and_negatives(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    assert_ok(uc_noise_binary(&noise, .4, .1));
+    const double want[4] = {.9, .4, .1, .6}; /* column 1: a true positive is observed negative with .4 */
+    check_values(&noise, want, 2, 1e-15);
+    uc_noise_free(&noise);
+    assert_ok(uc_noise_binary(&noise, .4, 0));
+    uc_noise_free(&noise);
+    assert_error(uc_noise_binary(&noise, 1.5, 0), UC_ERR_INVALID,
+                 "the noise rates must be from 0 to 1, not 1.5 and 0");
+    assert_error(uc_noise_binary(&noise, 0, -1), UC_ERR_INVALID,
+                 "the noise rates must be from 0 to 1, not 0 and -1");
+    assert_error(
+        uc_noise_binary(&noise, .3, .7), UC_ERR_INVALID,
+        "noise rates 0.3 and 0.7: the matrix is singular: different true classes would give the same labels");
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* ||C - diag C|| grows by about .11 a level, and the condition number as in the paper's family of ten
+ * classes: what an independent computation with NumPy gave for 400 matrices, the mean up to level 7 and the
+ * median above. */
+static void random_noise_is_the_papers_family(void **state)
+{
+    (void)state;
+    enum { SEEDS = 200, K = 10 };
+    const struct {
+        double level, norm, condition, tolerance;
+    } want[] = {{1, .109, 1.139, .01}, {3, .328, 1.574, .02}, {5, .547, 2.535, .05},
+                {7, .765, 6.35, .15},  {8, .875, 16.9, .4},   {10, 1.096, 86, .5}};
+    for (size_t w = 0; w < sizeof want / sizeof *want; w++) {
+        double norms = 0, conditions[SEEDS], mean = 0;
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            uc_noise noise;
+            uc_noise_check check;
+            double squares = 0;
+            assert_ok(uc_noise_random(&noise, K, want[w].level, seed));
+            assert_ok(uc_noise_inspect(&check, &noise));
+            for (size_t i = 0; i < K * K; i++)
+                squares += i % (K + 1) ? noise.values[i] * noise.values[i] : 0;
+            norms += sqrt(squares) / SEEDS;
+            conditions[seed] = check.condition;
+            mean += check.condition / SEEDS;
+            uc_noise_free(&noise);
+        }
+        qsort(conditions, SEEDS, sizeof *conditions, compare_doubles);
+        assert_near(norms, want[w].norm, .02 * want[w].norm);
+        assert_near_relative(want[w].level > 7 ? conditions[SEEDS / 2] : mean, want[w].condition,
+                             want[w].tolerance);
+    }
+}
+
+/* One seed, one family: C_level = (1 - level/10) I + level/10 C_10. Columns are normalised, not rows. */
+static void random_noise_moves_on_a_line_from_the_identity(void **state)
+{
+    (void)state;
+    uc_noise full, noise, other;
+    assert_ok(uc_noise_random(&full, 5, 10, 3));
+    for (double level = 0; level <= 10; level += 1.25) {
+        assert_ok(uc_noise_random(&noise, 5, level, 3));
+        for (size_t p = 0; p < 5; p++)
+            for (size_t q = 0; q < 5; q++)
+                assert_near(noise.values[p * 5 + q],
+                            (p == q) * (1 - level / 10) + level / 10 * full.values[p * 5 + q], 1e-15);
+        uc_noise_free(&noise);
+    }
+    double column = 0, row = 0;
+    for (size_t i = 0; i < 5; i++) {
+        column += full.values[i * 5];
+        row += full.values[i];
+    }
+    assert_near(column, 1, 1e-14);
+    assert_true(fabs(row - 1) > .01);
+    assert_ok(uc_noise_random(&other, 5, 10, 4));
+    assert_memory_not_equal(other.values, full.values, 25 * sizeof(double));
+    uc_noise_free(&other);
+    uc_noise_free(&full);
+    assert_error(uc_noise_random(&noise, 5, 10.5, 1), UC_ERR_INVALID,
+                 "the noise level must be from 0 to 10, not 10.5");
+    assert_error(uc_noise_random(&noise, 5, -1, 1), UC_ERR_INVALID,
+                 "the noise level must be from 0 to 10, not -1");
+    assert_error(uc_noise_random(&noise, 1, 1, 1), UC_ERR_INVALID,
+                 "a noise matrix needs at least 2 classes, not 1");
+}
+
+/* ---- files ---- */
+
+static const char *const abc[] = {"a", "b", "c"};
+
+static void check_text(const char *text, const char *const *names)
+{
+    uc_noise noise;
+    const char *path = temporary_path("noise.csv");
+    write_file(path, text);
+    assert_ok(uc_noise_read(&noise, path, UC_NOISE_COLUMNS, NULL));
+    check_values(&noise, three, 3, 1e-15);
+    check_names(&noise, names, names ? 3 : 0);
+    uc_noise_free(&noise);
+}
+
+static void csv_is_read_with_and_without_names(void **state)
+{
+    (void)state;
+    check_text(".7,.1,.2\n.2,.8,.2\n.1,.1,.6\n", NULL);
+    check_text("a,b,c\n.7,.1,.2\n.2,.8,.2\n.1,.1,.6\n", abc);
+    check_text("a,.7,.1,.2\nb,.2,.8,.2\nc,.1,.1,.6\n", abc);
+    check_text(",a,b,c\na,.7,.1,.2\nb,.2,.8,.2\nc,.1,.1,.6\n", abc);
+    check_text("observed\\true,a,b,c\na,.7,.1,.2\nb,.2,.8,.2\nc,.1,.1,.6\n", abc);
+    check_text("a,b,c\na,.7,.1,.2\nb,.2,.8,.2\nc,.1,.1,.6\n", abc); /* as R writes it */
+    const char *const numbers[] = {"0", "1", "2"};
+    check_text("0,1,2\n.7,.1,.2\n.2,.8,.2\n.1,.1,.6\n", numbers);
+    check_text("0,.7,.1,.2\n1,.2,.8,.2\n2,.1,.1,.6\n", numbers);
+    check_text(",0,1,2\n0,.7,.1,.2\n1,.2,.8,.2\n2,.1,.1,.6\n", numbers);
+}
+
+static void csv_may_use_tabs_semicolons_spaces_quotes_and_windows_lines(void **state)
+{
+    (void)state;
+    check_text(".7\t.1\t.2\n.2\t.8\t.2\n.1\t.1\t.6\n", NULL);
+    check_text("\ta\tb\tc\na\t.7\t.1\t.2\nb\t.2\t.8\t.2\nc\t.1\t.1\t.6\n", abc);
+    check_text(".7;.1;.2\r\n.2;.8;.2\r\n.1;.1;.6", NULL);
+    check_text("\xef\xbb\xbf.7, .1 ,.2\n\n.2,.8,2e-1\n  \n.1,.1,.6\n\n", NULL);
+    const char *const odd[] = {"a;b", "say \"c\"", "d,e"};
+    check_text("\"a;b\", \"say \"\"c\"\"\" ,\"d,e\"\n.7,.1,.2\n.2,.8,.2\n.1,.1,.6\n", odd);
+    const char *const inches[] = {"5\"", "6\"", "7"};
+    check_text("5\",6\",7\n.7,.1,.2\n.2,.8,.2\n.1,.1,.6\n", inches);
+}
+
+static void row_names_in_another_order_decide(void **state)
+{
+    (void)state;
+    check_text(",a,b,c\nc,.1,.1,.6\na,.7,.1,.2\nb,.2,.8,.2\n", abc);
+}
+
+static void rows_in_a_file_may_be_the_true_class(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    const char *path = temporary_path("rows.csv");
+    write_file(path, "a,b,c\n.7,.2,.1\n.1,.8,.1\n.2,.2,.6\n");
+    assert_ok(uc_noise_read(&noise, path, UC_NOISE_ROWS, NULL));
+    check_values(&noise, three, 3, 1e-15);
+    check_names(&noise, abc, 3);
+    uc_noise_free(&noise);
+}
+
+/* `rest` follows the file's name. */
+static void check_refused(const char *text, size_t length, const char *rest)
+{
+    uc_noise noise = {0};
+    char sentence[512];
+    const char *path = temporary_path("bad.csv");
+    write_bytes(path, text, length);
+    snprintf(sentence, sizeof sentence, "%s%s", path, rest);
+    const long live = uc_alloc_live();
+    const uc_status status = uc_noise_read(&noise, path, UC_NOISE_COLUMNS, NULL);
+    assert_true(status == UC_ERR_FORMAT || status == UC_ERR_INVALID);
+    assert_string_equal(uc_last_error(), sentence);
+    assert_null(noise.values);
+    assert_int_equal(uc_alloc_live(), live);
+}
+
+static void bad_files_are_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text, *rest;
+    } bad[] = {
+        {"", ": the file is empty"},
+        {"\n \n", ": the file is empty"},
+        {"1", ": a noise matrix needs at least 2 classes, not 1"},
+        {".7,.1,.2\n.2,.8\n.1,.1,.6\n", ":2: 2 fields where the line before has 3"},
+        {".7,.1,.2\n.2,.8,.2\n.1,.1,.6,0\n", ":3: 4 fields where the line before has 3"},
+        {".7,.1,.2\n.2,.8,x\n.1,.1,.6\n", ":2: \"x\" is not a number"},
+        {".7,.1,.2\n.2,,.2\n.1,.1,.6\n", ":2: \"\" is not a number"},
+        {"1,0,0,0,0\n0,1,0,0,0\n", ": 2 lines of 5 fields are not a square matrix, with or without names"},
+        {"a,b\na,1,0\n", ": 2 lines of 3 fields are not a square matrix, with or without names"},
+        {"a,a\n1,0\n0,1\n", ":1: class \"a\" is named twice"},
+        {"a,1,0\na,0,1\n", ":2: class \"a\" is named twice"},
+        {",a,\na,1,0\nb,0,1\n", ":1: a class without a name"},
+        {",a,b\na,1,0\nc,0,1\n", ":3: the row \"c\" has no column of that name"},
+        {"\"a,b\n1,0\n0,1\n", ":1: a quote that does not end its field"},
+        {"\"a\"x,b\n1,0\n0,1\n", ":1: a quote that does not end its field"},
+        {"1,0\n0,2\n", ": the entry 2 in row 2, column 2 is not between 0 and 1"},
+        {"1,0\n0,nan\n", ": the entry nan in row 2, column 2 is not between 0 and 1"},
+        {".5,.5\n.5,.5\n", ": the matrix is singular: different true classes would give the same labels"},
+        {".9,.1\n.2,.8\n",
+         ": column 1 sums to 1.1, not 1, but every row sums to 1; if the true class is in rows, say "
+         "--noise-orientation rows"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check_refused(bad[i].text, strlen(bad[i].text), bad[i].rest);
+    check_refused("1,0\0\n0,1\n", 9, ": neither a text file nor NPY");
+    uc_noise noise;
+    const char *missing = temporary_path("missing.csv");
+    assert_error_has(uc_noise_read(&noise, missing, UC_NOISE_COLUMNS, NULL), UC_ERR_IO, "missing.csv: ");
+    assert_error_has(uc_noise_read(&noise, missing, UC_NOISE_COLUMNS, NULL), UC_ERR_IO,
+                     "No such file or directory");
+}
+
+/* .75,.5 and .25,.5 by gzip. */
+static void a_packed_file_is_read(void **state)
+{
+    (void)state;
+    static const unsigned char packed[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03,
+                                           0xd3, 0x33, 0x37, 0xd5, 0xd1, 0x33, 0xe5, 0xd2, 0x33, 0x02,
+                                           0x53, 0x00, 0x8f, 0xca, 0x92, 0x2c, 0x0e, 0x00, 0x00, 0x00};
+    const double want[4] = {.75, .5, .25, .5};
+    uc_noise noise;
+    const char *path = temporary_path("noise.csv.gz");
+    write_bytes(path, packed, sizeof packed);
+    assert_ok(uc_noise_read(&noise, path, UC_NOISE_COLUMNS, NULL));
+    check_values(&noise, want, 2, 0);
+    uc_noise_free(&noise);
+    write_bytes(path, packed, sizeof packed - 12);
+    assert_error_has(uc_noise_read(&noise, path, UC_NOISE_COLUMNS, NULL), UC_ERR_FORMAT, "noise.csv.gz: ");
+}
+
+/* A version 1 or 2 file; the header is padded as NumPy does it. */
+static size_t make_npy(char *out, char version, const char *type, const char *order, const char *shape,
+                       const void *data, size_t bytes)
+{
+    char header[128];
+    int text = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", type,
+                        order, shape);
+    while (text < 117)
+        header[text++] = ' ';
+    header[text++] = '\n';
+    const size_t prefix = version == 1 ? 10 : 12;
+    memset(out, 0, prefix);
+    memcpy(out, "\x93NUMPY", 6);
+    out[6] = version;
+    out[8] = (char)text;
+    memcpy(out + prefix, header, (size_t)text);
+    memcpy(out + prefix + text, data, bytes);
+    return prefix + (size_t)text + bytes;
+}
+
+static void check_npy(char version, const char *type, const char *order, const void *data, size_t bytes,
+                      const double *want, size_t classes, double tolerance)
+{
+    char file[512], shape[32];
+    uc_noise noise;
+    const char *path = temporary_path("noise.npy");
+    snprintf(shape, sizeof shape, "(%zu, %zu)", classes, classes);
+    write_bytes(path, file, make_npy(file, version, type, order, shape, data, bytes));
+    assert_ok(uc_noise_read(&noise, path, UC_NOISE_COLUMNS, NULL));
+    check_values(&noise, want, classes, tolerance);
+    uc_noise_free(&noise);
+}
+
+static void npy_is_read_in_full_precision(void **state)
+{
+    (void)state;
+    check_npy(1, "<f8", "False", three, sizeof three, three, 3, 1e-15);
+    check_npy(1, "<f8", "True", three_rows, sizeof three_rows, three, 3, 1e-15);
+    check_npy(2, "<f8", "False", three, sizeof three, three, 3, 1e-15);
+    const float single[4] = {.75f, .5f, .25f, .5f};
+    const double same[4] = {.75, .5, .25, .5}, swap[4] = {0, 1, 1, 0};
+    check_npy(1, "<f4", "False", single, sizeof single, same, 2, 0);
+    const int64_t wide[4] = {0, 1, 1, 0};
+    const uint8_t narrow[4] = {0, 1, 1, 0};
+    const int16_t fortran[4] = {0, 1, 1, 0};
+    check_npy(1, "<i8", "False", wide, sizeof wide, swap, 2, 0);
+    check_npy(1, "|u1", "False", narrow, sizeof narrow, swap, 2, 0);
+    check_npy(1, "<i2", "True", fortran, sizeof fortran, swap, 2, 0);
+}
+
+static void bad_npy_is_refused(void **state)
+{
+    (void)state;
+    char file[512];
+    const int32_t negative[4] = {1, 0, 0, -1};
+    check_refused(file, make_npy(file, 1, "<i4", "False", "(2, 2)", negative, sizeof negative),
+                  ": the entry -1 in row 2, column 2 is not between 0 and 1");
+    const char *rest = ": an NPY file must hold a matrix of little-endian floats or integers";
+    check_refused(file, make_npy(file, 1, ">f8", "False", "(3, 3)", three, sizeof three), rest);
+    check_refused(file, make_npy(file, 1, "<c16", "False", "(3, 3)", three, sizeof three), rest);
+    check_refused(file, make_npy(file, 1, "<f2", "False", "(3, 3)", three, sizeof three), rest);
+    check_refused(file, make_npy(file, 1, "<f8", "False", "(9,)", three, sizeof three), rest);
+    check_refused(file, make_npy(file, 1, "<f8", "False", "(1, 3, 3)", three, sizeof three), rest);
+    check_refused(file, make_npy(file, 1, "<f8", "False", "(3, 2)", three, sizeof three),
+                  ": a matrix of 3 x 2 is not square");
+    check_refused(file, make_npy(file, 1, "<f8", "False", "(0, 0)", three, 0),
+                  ": a noise matrix needs at least 2 classes, not 0");
+    check_refused(file, make_npy(file, 1, "<f8", "False", "(999999999, 999999999)", three, sizeof three),
+                  ": the file is cut short");
+    check_refused("\x93NUMPY\1\0\3\0{}\n", 13, rest);
+    const size_t length = make_npy(file, 1, "<f8", "False", "(3, 3)", three, sizeof three);
+    for (size_t cut = 6; cut < length; cut++)
+        check_refused(file, cut, ": the file is cut short");
+}
+
+static void what_is_written_reads_back_exactly(void **state)
+{
+    (void)state;
+    const char *const odd[] = {"a,b", "say \"c\"", " d ", "#e;f", "7"};
+    const char *path = temporary_path("written.csv");
+    for (int named = 0; named < 2; named++) {
+        uc_noise noise, back;
+        assert_ok(uc_noise_random(&noise, 5, 6.5, 9));
+        if (named)
+            name_list(&noise.names, odd, 5);
+        assert_ok(uc_noise_write(&noise, path));
+        assert_ok(uc_noise_read(&back, path, UC_NOISE_COLUMNS, NULL));
+        check_values(&back, noise.values, 5, 2e-16); /* columns are normalised again: the last bit may move */
+        check_names(&back, odd, named ? 5 : 0);
+        uc_noise_free(&noise);
+        uc_noise_free(&back);
+    }
+}
+
+static void a_written_file_is_what_people_expect(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    const char *path = temporary_path("plain.csv");
+    assert_ok(uc_noise_create(&noise, (double[]){.9, .25, .1, .75}, 2, NULL, UC_NOISE_COLUMNS, "C"));
+    assert_ok(uc_noise_write(&noise, path));
+    char *text = read_file(path, NULL);
+    assert_string_equal(text, "0.9,0.25\n0.1,0.75\n");
+    free(text);
+    name_list(&noise.names, (const char *const[]){"cat", "dog"}, 2);
+    assert_ok(uc_noise_write(&noise, path));
+    text = read_file(path, NULL);
+    assert_string_equal(text, ",cat,dog\ncat,0.9,0.25\ndog,0.1,0.75\n");
+    free(text);
+    uc_noise_free(&noise);
+}
+
+static void a_full_disk_is_reported(void **state)
+{
+    (void)state;
+    if (!file_exists("/dev/full"))
+        skip();
+    uc_noise noise;
+    const size_t sizes[] = {2, 200}; /* noticed at the end, and on the way */
+    for (int i = 0; i < 2; i++) {
+        assert_ok(uc_noise_uniform(&noise, sizes[i], 1.0 / 3));
+        assert_error_has(uc_noise_write(&noise, "/dev/full"), UC_ERR_IO, "/dev/full: ");
+        uc_noise_free(&noise);
+    }
+    assert_ok(uc_noise_uniform(&noise, 2, .1));
+    const char *path = temporary_path("no/such/directory.csv");
+    assert_error_has(uc_noise_write(&noise, path), UC_ERR_IO, "directory.csv: ");
+    uc_noise_free(&noise);
+}
+
+/* ---- using ---- */
+
+static void names_decide_over_position(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    uc_names names, wanted;
+    name_list(&names, abc, 3);
+    name_list(&wanted, (const char *const[]){"c", "a", "b"}, 3);
+    assert_ok(uc_noise_create(&noise, three, 3, &names, UC_NOISE_COLUMNS, "C"));
+    assert_ok(uc_noise_match(&noise, &wanted));
+    const double want[9] = {.6, .1, .1, .2, .7, .1, .2, .2, .8};
+    check_values(&noise, want, 3, 1e-15);
+    check_names(&noise, (const char *const[]){"c", "a", "b"}, 3);
+    assert_ok(uc_noise_match(&noise, &names)); /* and back */
+    check_values(&noise, three, 3, 1e-15);
+    uc_noise_free(&noise);
+    uc_names_free(&names);
+    uc_names_free(&wanted);
+}
+
+static void without_names_the_position_decides(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    uc_names names;
+    name_list(&names, abc, 3);
+    assert_ok(uc_noise_create(&noise, three, 3, NULL, UC_NOISE_COLUMNS, "C"));
+    assert_ok(uc_noise_match(&noise, &names));
+    check_values(&noise, three, 3, 1e-15);
+    check_names(&noise, abc, 3);
+    uc_noise_free(&noise);
+    uc_names_free(&names);
+}
+
+static void classes_that_do_not_match_are_refused(void **state)
+{
+    (void)state;
+    uc_noise named, plain;
+    uc_names names, other, fewer;
+    name_list(&names, abc, 3);
+    name_list(&other, (const char *const[]){"a", "b", "dog"}, 3);
+    name_list(&fewer, abc, 2);
+    assert_ok(uc_noise_create(&named, three, 3, &names, UC_NOISE_COLUMNS, "C"));
+    assert_ok(uc_noise_create(&plain, three, 3, NULL, UC_NOISE_COLUMNS, "C"));
+    assert_error(uc_noise_match(&named, &other), UC_ERR_INVALID,
+                 "class \"dog\" of the data is not in the noise matrix");
+    assert_error(uc_noise_match(&named, &fewer), UC_ERR_INVALID,
+                 "class \"c\" of the noise matrix is not in the data");
+    assert_error(uc_noise_match(&plain, &fewer), UC_ERR_INVALID,
+                 "the noise matrix has 3 classes, the data have 2");
+    check_names(&named, abc, 3);
+    check_values(&plain, three, 3, 1e-15);
+    uc_noise_free(&named);
+    uc_noise_free(&plain);
+    uc_names_free(&names);
+    uc_names_free(&other);
+    uc_names_free(&fewer);
+}
+
+/* (1-r r; r 1-r) has the singular values 1 and 1 - 2r. */
+static void the_condition_number_of_two_classes_is_known(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    uc_noise_check check;
+    assert_ok(uc_noise_uniform(&noise, 2, .4));
+    assert_ok(uc_noise_inspect(&check, &noise));
+    assert_near(check.condition, 5, 1e-13);
+    assert_near(check.wrong, .4, 1e-15);
+    assert_int_equal(check.dominated, 0);
+    uc_noise_free(&noise);
+}
+
+static void rows_without_a_dominant_diagonal_are_counted(void **state)
+{
+    (void)state;
+    uc_noise noise;
+    uc_noise_check check;
+    /* Row 1: .3 < .4. Row 2: .5 = .5, a tie. */
+    const double C[9] = {.7, .2, .1, .1, .3, .4, .2, .5, .5};
+    assert_ok(uc_noise_create(&noise, C, 3, NULL, UC_NOISE_COLUMNS, "C"));
+    assert_ok(uc_noise_inspect(&check, &noise));
+    assert_int_equal(check.dominated, 2);
+    assert_int_equal(check.dominated_row, 1);
+    assert_near(check.wrong, .5, 1e-15);
+    uc_noise_free(&noise);
+}
+
+static void multiply(double *out, const double *A, const double *B, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            out[i * n + j] = 0;
+            for (size_t k = 0; k < n; k++)
+                out[i * n + j] += A[i * n + k] * B[k * n + j];
+        }
+}
+
+static void the_inverse_times_the_matrix_is_the_identity(void **state)
+{
+    (void)state;
+    double inverse[49], product[49];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        uc_noise noise;
+        assert_ok(uc_noise_random(&noise, 7, 5, seed));
+        assert_ok(uc_noise_invert(inverse, &noise, 0));
+        multiply(product, inverse, noise.values, 7);
+        for (size_t i = 0; i < 49; i++)
+            assert_near(product[i], i % 8 == 0, 1e-12);
+        uc_noise_free(&noise);
+    }
+}
+
+/* X = (C'C + r I)^-1 (C' + r I)  <=>  C'C X + r X = C' + r I, entry by entry. */
+static void the_ridge_inverse_solves_its_equation(void **state)
+{
+    (void)state;
+    enum { K = 6 };
+    double X[K * K], transpose[K * K], gram[K * K], left[K * K];
+    for (double ridge = 1e-4; ridge < 1e3; ridge *= 10) {
+        uc_noise noise;
+        assert_ok(uc_noise_random(&noise, K, 8, 2));
+        assert_ok(uc_noise_invert(X, &noise, ridge));
+        for (size_t i = 0; i < K * K; i++)
+            transpose[i] = noise.values[i % K * K + i / K];
+        multiply(gram, transpose, noise.values, K);
+        multiply(left, gram, X, K);
+        for (size_t i = 0; i < K * K; i++)
+            assert_near(left[i] + ridge * X[i], transpose[i] + (i % (K + 1) == 0) * ridge,
+                        1e-11 * (1 + ridge));
+        uc_noise_free(&noise);
+    }
+}
+
+static void the_ridge_leads_from_the_inverse_to_the_identity(void **state)
+{
+    (void)state;
+    double inverse[9], nearly[9], far[9];
+    uc_noise noise;
+    assert_ok(uc_noise_create(&noise, three, 3, NULL, UC_NOISE_COLUMNS, "C"));
+    assert_ok(uc_noise_invert(inverse, &noise, 0));
+    assert_ok(uc_noise_invert(nearly, &noise, 1e-10));
+    assert_ok(uc_noise_invert(far, &noise, 1e10));
+    for (size_t i = 0; i < 9; i++) {
+        assert_near(nearly[i], inverse[i], 1e-8);
+        assert_near(far[i], i % 4 == 0, 1e-8);
+    }
+    assert_error(uc_noise_invert(far, &noise, -1), UC_ERR_INVALID,
+                 "the ridge must be a number of at least 0, not -1");
+    assert_error(uc_noise_invert(far, &noise, NAN), UC_ERR_INVALID,
+                 "the ridge must be a number of at least 0, not nan");
+    uc_noise_free(&noise);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    double inverse[9];
+    uc_status status;
+    uc_noise noise;
+    uc_noise_check check;
+    uc_names names;
+    const char *path = temporary_path("alloc.csv"), *npy = temporary_path("alloc.npy");
+    char file[512];
+    write_file(path, ",a,b,c\nc,.1,.1,.6\na,.7,.1,.2\nb,.2,.8,.2\n");
+    write_bytes(npy, file, make_npy(file, 1, "<f8", "False", "(3, 3)", three, sizeof three));
+    name_list(&names, abc, 3);
+    const long live = uc_alloc_live();
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_uniform(&noise, 3, .1));
+    uc_noise_free(&noise);
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_binary(&noise, .1, .2));
+    uc_noise_free(&noise);
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_random(&noise, 3, 3, 1));
+    uc_noise_free(&noise);
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_create(&noise, three, 3, &names, UC_NOISE_COLUMNS, "C"));
+    uc_noise_free(&noise);
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_read(&noise, npy, UC_NOISE_COLUMNS, NULL));
+    uc_noise_free(&noise);
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_read(&noise, path, UC_NOISE_COLUMNS, NULL));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_match(&noise, &names));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_inspect(&check, &noise));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_invert(inverse, &noise, 0));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_invert(inverse, &noise, .1));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_noise_write(&noise, path));
+    uc_noise_free(&noise);
+    assert_int_equal(uc_alloc_live(), live);
+    uc_names_free(&names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_transposed_to_columns),
+        cmocka_unit_test(sums_near_one_are_renormalised),
+        cmocka_unit_test(what_is_not_a_noise_matrix_is_refused),
+        cmocka_unit_test(a_sum_just_within_the_tolerance_passes_and_just_outside_fails),
+        cmocka_unit_test(uniform_noise_flips_to_all_others_alike),
+        cmocka_unit_test(binary_rates_are_of_the_true_positives_and_negatives),
+        cmocka_unit_test(random_noise_is_the_papers_family),
+        cmocka_unit_test(random_noise_moves_on_a_line_from_the_identity),
+        cmocka_unit_test(csv_is_read_with_and_without_names),
+        cmocka_unit_test(csv_may_use_tabs_semicolons_spaces_quotes_and_windows_lines),
+        cmocka_unit_test(row_names_in_another_order_decide),
+        cmocka_unit_test(rows_in_a_file_may_be_the_true_class),
+        cmocka_unit_test(bad_files_are_refused_with_a_sentence),
+        cmocka_unit_test(a_packed_file_is_read),
+        cmocka_unit_test(npy_is_read_in_full_precision),
+        cmocka_unit_test(bad_npy_is_refused),
+        cmocka_unit_test(what_is_written_reads_back_exactly),
+        cmocka_unit_test(a_written_file_is_what_people_expect),
+        cmocka_unit_test(a_full_disk_is_reported),
+        cmocka_unit_test(names_decide_over_position),
+        cmocka_unit_test(without_names_the_position_decides),
+        cmocka_unit_test(classes_that_do_not_match_are_refused),
+        cmocka_unit_test(the_condition_number_of_two_classes_is_known),
+        cmocka_unit_test(rows_without_a_dominant_diagonal_are_counted),
+        cmocka_unit_test(the_inverse_times_the_matrix_is_the_identity),
+        cmocka_unit_test(the_ridge_inverse_solves_its_equation),
+        cmocka_unit_test(the_ridge_leads_from_the_inverse_to_the_identity),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

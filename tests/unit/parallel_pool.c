@@ -1,0 +1,357 @@
+/* Blocks and sums: the same bits for any number of threads, the lowest failure, and more than one process. */
+#include "tests/support.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parallel/parallel.h"
+#include "unconfuse/random.h"
+
+static const unsigned thread_counts[] = {1, 2, 3, 7};
+
+/* ---- blocks ---- */
+
+static uc_status count_block(size_t block, void *user)
+{
+    atomic_fetch_add((atomic_int *)user + block, 1);
+    return UC_OK;
+}
+
+static void every_block_runs_exactly_once(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 2, 5, 1000};
+    for (size_t t = 0; t < 4; t++)
+        for (size_t c = 0; c < 5; c++) {
+            static atomic_int runs[1000];
+            memset(runs, 0, sizeof runs);
+            const uc_context context = {.threads = thread_counts[t]};
+            assert_ok(uc_run_blocks(&context, counts[c], count_block, runs));
+            for (size_t b = 0; b < 1000; b++)
+                assert_int_equal(runs[b], b < counts[c]);
+        }
+}
+
+typedef struct failing {
+    size_t lowest;        /* this block and some later ones fail */
+    atomic_size_t before; /* blocks below it that ran */
+    atomic_size_t all;
+} failing;
+
+static uc_status fail_late(size_t block, void *user)
+{
+    failing *self = user;
+    atomic_fetch_add(&self->all, 1);
+    if (block < self->lowest)
+        atomic_fetch_add(&self->before, 1);
+    if (block == self->lowest) /* the slowest to fail is the one that counts */
+        for (volatile size_t wait = 0; wait < 300000; wait++)
+            continue;
+    if (block >= self->lowest && (block - self->lowest) % 2 == 0)
+        return uc_fail(block == self->lowest ? UC_ERR_FORMAT : UC_ERR_IO, "block %zu failed", block);
+    return UC_OK;
+}
+
+static void the_lowest_block_that_fails_is_reported_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    static const size_t lowest[] = {0, 1, 3, 17, 98};
+    for (size_t t = 0; t < 4; t++)
+        for (size_t l = 0; l < 5; l++)
+            for (size_t repeat = 0; repeat < 5; repeat++) {
+                failing job = {.lowest = lowest[l]};
+                char sentence[64];
+                const uc_context context = {.threads = thread_counts[t]};
+                snprintf(sentence, sizeof sentence, "block %zu failed", lowest[l]);
+                assert_error(uc_run_blocks(&context, 100, fail_late, &job), UC_ERR_FORMAT, sentence);
+                assert_int_equal(job.before, lowest[l]);
+            }
+}
+
+static void no_new_block_begins_after_a_failure(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < 4; t++) {
+        failing job = {.lowest = 2};
+        const uc_context context = {.threads = thread_counts[t]};
+        assert_status(uc_run_blocks(&context, 100000, fail_late, &job), UC_ERR_FORMAT);
+        assert_true(job.all < 50000);
+    }
+}
+
+/* ---- sums ---- */
+
+enum { LENGTH = 3, MOST_ROWS = 40000 };
+
+typedef struct numbers {
+    double values[MOST_ROWS];
+    size_t fail_at; /* a row; SIZE_MAX: none */
+} numbers;
+
+static uc_status add_numbers(double *sum, size_t first, size_t last, void *user)
+{
+    const numbers *self = user;
+    for (size_t i = first; i < last; i++) {
+        if (i >= self->fail_at)
+            return uc_fail(UC_ERR_INVALID, "row %zu", i);
+        sum[0] += self->values[i];
+        sum[1] += self->values[i] * self->values[i];
+        sum[2] += 1.0;
+    }
+    return UC_OK;
+}
+
+static numbers *make_numbers(void)
+{
+    numbers *self = malloc(sizeof *self);
+    assert_non_null(self);
+    uc_rng rng = uc_rng_make(1, 1);
+    for (size_t i = 0; i < MOST_ROWS; i++) /* of very different sizes, so that the order of additions shows */
+        self->values[i] = ldexp(uc_rng_normal(&rng), (int)uc_rng_below(&rng, 60) - 30);
+    self->fail_at = SIZE_MAX;
+    return self;
+}
+
+static void sums_have_the_same_bits_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    numbers *data = make_numbers();
+    static const size_t rows[] = {0, 1, 511, 512, 513, 1024, 5000, 8192, 8193, MOST_ROWS};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        double first[LENGTH], plain[LENGTH] = {1.0, 2.0, 3.0}, size = 0.0;
+        add_numbers(plain, 0, rows[r], data);
+        for (size_t i = 0; i < rows[r]; i++)
+            size += fabs(data->values[i]);
+        for (size_t t = 0; t < 4; t++) {
+            const uc_context context = {.threads = thread_counts[t]};
+            double sum[LENGTH] = {1.0, 2.0, 3.0}; /* is added to */
+            assert_ok(uc_sum_over(&context, rows[r], add_numbers, data, sum, LENGTH));
+            assert_near(sum[0], plain[0], 1e-12 * size);
+            assert_near_relative(sum[1], plain[1], 1e-12);
+            assert_true(sum[2] == plain[2]);
+            if (t == 0)
+                memcpy(first, sum, sizeof sum);
+            assert_memory_equal(sum, first, sizeof sum);
+        }
+        double sum[LENGTH] = {1.0, 2.0, 3.0};
+        assert_ok(uc_sum_over(NULL, rows[r], add_numbers, data, sum, LENGTH));
+        assert_memory_equal(sum, first, sizeof sum);
+    }
+    free(data);
+}
+
+static uc_status add_long(double *sum, size_t first, size_t last, void *user)
+{
+    const size_t length = *(const size_t *)user;
+    for (size_t i = first; i < last; i++)
+        sum[(i * 7919) % length] += 1.0 / (double)(i + 1);
+    return UC_OK;
+}
+
+/* Too long for all lanes: fewer of them are used, and still nothing depends on the threads. */
+static void very_long_sums_have_the_same_bits_too(void **state)
+{
+    (void)state;
+    size_t length = (size_t)5 << 20;
+    const size_t rows = 20 * 512;
+    double *first = calloc(length, sizeof *first), *sum = calloc(length, sizeof *sum);
+    assert_true(first && sum);
+    const uc_context one = {.threads = 1}, three = {.threads = 3};
+    assert_ok(uc_sum_over(&one, rows, add_long, &length, first, length));
+    assert_ok(uc_sum_over(&three, rows, add_long, &length, sum, length));
+    assert_memory_equal(sum, first, length * sizeof *sum);
+    for (size_t i = 0; i < rows; i += 97)
+        assert_near_relative(sum[(i * 7919) % length], 1.0 / (double)(i + 1), 1e-15);
+    free(first);
+    free(sum);
+}
+
+static void a_sum_that_fails_leaves_the_numbers_as_they_were(void **state)
+{
+    (void)state;
+    numbers *data = make_numbers();
+    data->fail_at = 6000;
+    for (size_t t = 0; t < 4; t++) {
+        const uc_context context = {.threads = thread_counts[t]};
+        double sum[LENGTH] = {1.0, 2.0, 3.0};
+        assert_error_has(uc_sum_over(&context, MOST_ROWS, add_numbers, data, sum, LENGTH), UC_ERR_INVALID, "row ");
+        assert_true(sum[0] == 1.0 && sum[1] == 2.0 && sum[2] == 3.0);
+    }
+    free(data);
+}
+
+/* Which row is named must not depend on the threads either. */
+static void a_sum_that_fails_names_the_same_row_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    numbers *data = make_numbers();
+    data->fail_at = 6000;
+    char first[128] = "";
+    for (size_t t = 0; t < 4; t++) {
+        const uc_context context = {.threads = thread_counts[t]};
+        double sum[LENGTH] = {0};
+        assert_status(uc_sum_over(&context, MOST_ROWS, add_numbers, data, sum, LENGTH), UC_ERR_INVALID);
+        if (t == 0)
+            snprintf(first, sizeof first, "%s", uc_last_error());
+        assert_string_equal(uc_last_error(), first);
+    }
+    free(data);
+}
+
+static void every_allocation_of_a_sum_may_fail(void **state)
+{
+    (void)state;
+    numbers *data = make_numbers();
+    double sum[LENGTH] = {0};
+    uc_status status;
+    FOR_EACH_FAILING_ALLOCATION(status, uc_sum_over(NULL, 100, add_numbers, data, sum, LENGTH));
+    assert_true(sum[2] == 100.0);
+    free(data);
+}
+
+static void a_sum_too_long_for_memory_is_refused(void **state)
+{
+    (void)state;
+    double sum = 0.0;
+    numbers *data = make_numbers();
+    assert_status(uc_sum_over(NULL, MOST_ROWS, add_numbers, data, &sum, SIZE_MAX / 4), UC_ERR_NOMEM);
+    free(data);
+}
+
+/* ---- processes ---- */
+
+/* Two processes in one: the other one contributes `other`. */
+typedef struct pair {
+    uc_comm comm;
+    double other[LENGTH];
+    uc_status status;
+    size_t calls;
+} pair;
+
+static uc_status sum_of_two(const uc_comm *comm, double *values, size_t length)
+{
+    pair *self = (pair *)(uintptr_t)comm;
+    self->calls++;
+    for (size_t i = 0; i < length; i++)
+        values[i] += self->other[i];
+    return self->status == UC_OK ? UC_OK : uc_fail(self->status, "the other process is gone");
+}
+
+static void a_sum_is_over_all_processes(void **state)
+{
+    (void)state;
+    numbers *data = make_numbers();
+    pair two = {.comm = {.rank = 0, .size = 2, .sum = sum_of_two}};
+    assert_int_equal(add_numbers(two.other, 1000, 3000, data), UC_OK);
+    double alone[LENGTH] = {0}, sum[LENGTH] = {10.0, 20.0, 30.0};
+    assert_ok(uc_sum_over(NULL, 1000, add_numbers, data, alone, LENGTH));
+    const uc_context context = {.threads = 2, .comm = &two.comm};
+    assert_ok(uc_sum_over(&context, 1000, add_numbers, data, sum, LENGTH));
+    assert_int_equal(two.calls, 1);
+    /* what was in `sum` before counts once, not once a process */
+    assert_true(sum[0] == 10.0 + (alone[0] + two.other[0]));
+    assert_true(sum[1] == 20.0 + (alone[1] + two.other[1]));
+    assert_true(sum[2] == 3030.0);
+
+    two.status = UC_ERR_IO;
+    memset(sum, 0, sizeof sum);
+    assert_error(uc_sum_over(&context, 1000, add_numbers, data, sum, LENGTH), UC_ERR_IO, "the other process is gone");
+    assert_true(sum[0] == 0.0 && sum[1] == 0.0 && sum[2] == 0.0);
+    free(data);
+}
+
+/* A process without rows of its own still takes part. */
+static void a_process_without_rows_takes_part_in_the_sum(void **state)
+{
+    (void)state;
+    numbers *data = make_numbers();
+    pair two = {.comm = {.rank = 1, .size = 2, .sum = sum_of_two}, .other = {1.0, 2.0, 3.0}};
+    double sum[LENGTH] = {0};
+    const uc_context context = {.comm = &two.comm};
+    assert_ok(uc_sum_over(&context, 0, add_numbers, data, sum, LENGTH));
+    assert_int_equal(two.calls, 1);
+    assert_true(sum[0] == 1.0 && sum[1] == 2.0 && sum[2] == 3.0);
+    free(data);
+}
+
+static void a_process_alone_sums_its_own(void **state)
+{
+    (void)state;
+    double values[2] = {1.5, -2.0};
+    assert_ok(uc_comm_sum(NULL, values, 2));
+    assert_ok(uc_comm_sum(&uc_comm_self, values, 2));
+    assert_true(values[0] == 1.5 && values[1] == -2.0);
+    assert_int_equal(uc_comm_self.rank, 0);
+    assert_int_equal(uc_comm_self.size, 1);
+}
+
+/* ---- the context ---- */
+
+static void threads_and_memory_come_from_the_context_or_the_machine(void **state)
+{
+    (void)state;
+    const uc_context context = {.threads = 5, .memory = 1000000};
+    assert_int_equal(uc_threads(&context), 5);
+    assert_true(uc_threads(NULL) >= 1);
+    assert_int_equal(uc_memory_limit(&context), 1000000);
+    assert_true(uc_memory_limit(NULL) > 1000000);
+    assert_ok(uc_memory_check(&context, 1e6, "a thing"));
+    assert_error(uc_memory_check(&context, 1.6e6, "a thing"), UC_ERR_NOMEM,
+                 "a thing needs 1.6 MB of memory, more than the limit of 1.0 MB (--memory)");
+    assert_ok(uc_memory_check(NULL, 1e6, "a thing"));
+}
+
+typedef struct listener {
+    bool go_on;
+    char heard[128];
+} listener;
+
+static bool hear(const char *task, double done, double total, const char *detail, void *user)
+{
+    listener *self = user;
+    snprintf(self->heard, sizeof self->heard, "%s %g %g %s", task, done, total, detail ? detail : "-");
+    return self->go_on;
+}
+
+static void hear_warning(const char *sentence, void *user)
+{
+    snprintf(((listener *)user)->heard, sizeof((listener *)user)->heard, "%s", sentence);
+}
+
+static void progress_is_told_and_may_cancel(void **state)
+{
+    (void)state;
+    listener user = {.go_on = true};
+    uc_context context = {.progress = hear, .warn = hear_warning, .user = &user};
+    assert_ok(uc_report(&context, "work", 3, 4, NULL));
+    assert_string_equal(user.heard, "work 3 4 -");
+    user.go_on = false;
+    assert_error(uc_report(&context, "work", 3, 4, "detail"), UC_ERR_CANCELLED, "interrupted");
+    assert_ok(uc_report(NULL, "work", 3, 4, NULL));
+    uc_warn(&context, "%d things", 3);
+    assert_string_equal(user.heard, "3 things");
+    uc_warn(NULL, "nobody listens");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_block_runs_exactly_once),
+        cmocka_unit_test(the_lowest_block_that_fails_is_reported_for_any_number_of_threads),
+        cmocka_unit_test(no_new_block_begins_after_a_failure),
+        cmocka_unit_test(sums_have_the_same_bits_for_any_number_of_threads),
+        cmocka_unit_test(very_long_sums_have_the_same_bits_too),
+        cmocka_unit_test(a_sum_that_fails_leaves_the_numbers_as_they_were),
+        cmocka_unit_test(a_sum_that_fails_names_the_same_row_for_any_number_of_threads),
+        cmocka_unit_test(every_allocation_of_a_sum_may_fail),
+        cmocka_unit_test(a_sum_too_long_for_memory_is_refused),
+        cmocka_unit_test(a_sum_is_over_all_processes),
+        cmocka_unit_test(a_process_without_rows_takes_part_in_the_sum),
+        cmocka_unit_test(a_process_alone_sums_its_own),
+        cmocka_unit_test(threads_and_memory_come_from_the_context_or_the_machine),
+        cmocka_unit_test(progress_is_told_and_may_cancel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
