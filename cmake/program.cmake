@@ -1,4 +1,5 @@
 # The program `unconfuse`: public headers and jansson only.
+file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c)
 add_executable(unconfuse ${cli_sources})
 set_target_properties(unconfuse PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_include_directories(unconfuse PRIVATE ${PROJECT_SOURCE_DIR}/cli)

@@ -31,7 +31,8 @@ uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, c
                           uc_noise_orientation orientation, const char *source);
 /* Every class is mislabelled with probability `rate`, as each other class equally often. 0 <= rate < 1. */
 uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate);
-/* The UMA paper's random matrices: level 0 is the identity, 10 the strongest of its figure. */
+/* The UMA paper's random matrices: level 0 is the identity, 10 a random stochastic matrix; up to 20 it moves on,
+ * away from the diagonal. */
 uc_status uc_noise_random(uc_noise *out, size_t classes, double level, uint64_t seed);
 /* Two classes: the share of true positives, and of true negatives, that carry the wrong label. The positive
  * class is the second one. */

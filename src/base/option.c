@@ -223,7 +223,7 @@ size_t uc_option_text(const uc_option *option, const void *settings, char *text,
         length = print_choice(option->choices, *CONST_FIELD(int, settings, option), text, size);
         break;
     case UC_OPTION_TEXT: {
-        const char *value = *CONST_FIELD(const char *, settings, option);
+        const char *value = *CONST_FIELD(char *, settings, option);
         length = snprintf(text, size, "%s", value ? value : "");
         break;
     }

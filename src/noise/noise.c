@@ -9,11 +9,10 @@
  * algorithms). The paper's matrices have the true class in rows, and are transposed before use:
  *
  *   M        entries uniform in [0, 1), every row divided by its sum; drawn again while it is singular
- *   C_level  = transpose of I + level (M - I)/10,  level in [0, 10]
+ *   C_level  = transpose of Omega(I + level (M - I)/10),  level in [0, 20]
  *
- * In this range no entry is negative and every row of I + level (M - I)/10 sums to 1, so that the paper's
- * operator Omega, which clips and normalises, changes nothing. Level 0 is the identity, level 10 is M
- * transposed. M depends on the seed only: one seed gives one family. For ten classes ||C - diag C|| is about
+ * Omega replaces negative entries by zero and divides every row by its sum; up to level 10 there is nothing to
+ * replace. Level 0 is the identity, level 10 is M transposed. M depends on the seed only: one seed gives one family. For ten classes ||C - diag C|| is about
  * .11 times the level, and the condition number grows from 1.1 at level 1 over 2.5 at level 5 to hundreds at
  * level 10.
  *
@@ -217,10 +216,22 @@ static uc_status draw_reference(double *values, size_t classes, uc_rng *rng)
                    classes);
 }
 
+/* Omega of row q of (1 - share) I + share M, in place of M's. */
+static void blend_row(double *row, size_t classes, size_t q, double share)
+{
+    double sum = 0.0;
+    for (size_t p = 0; p < classes; p++) {
+        row[p] = fmax(0.0, (p == q) * (1.0 - share) + share * row[p]);
+        sum += row[p];
+    }
+    for (size_t p = 0; p < classes; p++)
+        row[p] /= sum;
+}
+
 uc_status uc_noise_random(uc_noise *out, size_t classes, double level, uint64_t seed)
 {
-    if (!(level >= 0.0 && level <= 10.0))
-        return uc_fail(UC_ERR_INVALID, "the noise level must be from 0 to 10, not %g", level);
+    if (!(level >= 0.0 && level <= 20.0))
+        return uc_fail(UC_ERR_INVALID, "the noise level must be from 0 to 20, not %g", level);
     uc_status status = check_classes(classes);
     if (status != UC_OK)
         return status;
@@ -233,9 +244,7 @@ uc_status uc_noise_random(uc_noise *out, size_t classes, double level, uint64_t 
         char source[80];
         snprintf(source, sizeof source, "noise level %g for %zu classes", level, classes);
         for (size_t q = 0; q < classes; q++)
-            for (size_t p = 0; p < classes; p++)
-                values[q * classes + p] =
-                    (p == q) * (1.0 - level / 10.0) + values[q * classes + p] * (level / 10.0);
+            blend_row(values + q * classes, classes, q, level / 10.0);
         status = uc_noise_create(out, values, classes, NULL, UC_NOISE_ROWS, source);
     }
     uc_free(values);

@@ -202,9 +202,21 @@ static void random_noise_moves_on_a_line_from_the_identity(void **state)
         for (size_t p = 0; p < 5; p++)
             for (size_t q = 0; q < 5; q++)
                 assert_near(noise.values[p * 5 + q],
-                            (p == q) * (1 - level / 10) + level / 10 * full.values[p * 5 + q], 1e-15);
+                            (p == q) * (1 - level / 10) + level / 10 * full.values[p * 5 + q], 1e-14);
         uc_noise_free(&noise);
     }
+    assert_ok(
+        uc_noise_random(&noise, 5, 20, 3)); /* -I + 2 M: negative on most of the diagonal, which becomes 0 */
+    for (size_t q = 0; q < 5; q++) {
+        double clipped[5], sum = 0;
+        for (size_t p = 0; p < 5; p++) {
+            clipped[p] = fmax(0, 2 * full.values[p * 5 + q] - (p == q));
+            sum += clipped[p];
+        }
+        for (size_t p = 0; p < 5; p++)
+            assert_near(noise.values[p * 5 + q], clipped[p] / sum, 1e-14);
+    }
+    uc_noise_free(&noise);
     double column = 0, row = 0;
     for (size_t i = 0; i < 5; i++) {
         column += full.values[i * 5];
@@ -216,10 +228,10 @@ static void random_noise_moves_on_a_line_from_the_identity(void **state)
     assert_memory_not_equal(other.values, full.values, 25 * sizeof(double));
     uc_noise_free(&other);
     uc_noise_free(&full);
-    assert_error(uc_noise_random(&noise, 5, 10.5, 1), UC_ERR_INVALID,
-                 "the noise level must be from 0 to 10, not 10.5");
+    assert_error(uc_noise_random(&noise, 5, 20.5, 1), UC_ERR_INVALID,
+                 "the noise level must be from 0 to 20, not 20.5");
     assert_error(uc_noise_random(&noise, 5, -1, 1), UC_ERR_INVALID,
-                 "the noise level must be from 0 to 10, not -1");
+                 "the noise level must be from 0 to 20, not -1");
     assert_error(uc_noise_random(&noise, 1, 1, 1), UC_ERR_INVALID,
                  "a noise matrix needs at least 2 classes, not 1");
 }
