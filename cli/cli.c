@@ -58,20 +58,23 @@ FILE *cli_summary(const cli_call *call, const char *output)
 
 /* ---- memory ---- */
 
+static void *give_up(size_t count, size_t size)
+{
+    cli_output_discard();
+    fprintf(stderr, "unconfuse: not enough memory for %zu times %zu bytes\n", count, size);
+    exit(1);
+}
+
 void *cli_realloc(void *block, size_t count, size_t size)
 {
     void *result = reallocarray(block, count ? count : 1, size);
-    if (!result) {
-        fprintf(stderr, "unconfuse: not enough memory for %zu times %zu bytes\n", count, size);
-        exit(1);
-    }
-    return result;
+    return result ? result : give_up(count, size);
 }
 
 void *cli_calloc(size_t count, size_t size)
 {
-    void *result = cli_realloc(NULL, count, size);
-    return memset(result, 0, count * size);
+    void *result = calloc(count ? count : 1, size);
+    return result ? result : give_up(count, size);
 }
 
 /* ---- families ---- */
@@ -531,6 +534,16 @@ static const char *command_name(size_t i, const void *user)
 
 uc_status cli_refuse_command(const char *name)
 {
+    char seconds[128] = "";
+    size_t length = 0;
+    const size_t skip = strlen(name);
+    for (const cli_command *const *command = cli_commands; *command && length < sizeof seconds; command++)
+        if (strncmp((*command)->name, name, skip) == 0 && (*command)->name[skip] == ' ')
+            length += (size_t)snprintf(seconds + length, sizeof seconds - length, "%s%s",
+                                       length ? " or " : "", (*command)->name + skip + 1);
+    if (length > 0)
+        return cli_fail(UC_ERR_OPTION, "%s must be followed by %s; see unconfuse help %s", name, seconds,
+                        name);
     return cli_fail(UC_ERR_OPTION,
                     "there is no command called %s; did you mean %s? (unconfuse help lists them)", name,
                     nearest_name(name, command_name, NULL));

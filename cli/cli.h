@@ -171,10 +171,11 @@ typedef struct cli_noise {
 } cli_noise;
 extern const uc_option cli_noise_options[];
 bool cli_noise_is_given(const cli_call *call);
-/* The noise that the options tell of, in the order of `classes`; warns when a diagonal does not dominate its row. */
+/* The noise that the options tell of, in the order of `classes`; untouched when they tell of none. Warns when a diagonal
+ * does not dominate its row. */
 uc_status cli_noise_build(uc_noise *out, uc_noise_check *check, const cli_noise *self,
                           const uc_names *classes, const cli_call *call);
-/* Refuses a singular matrix, warns about one that hides a class. */
+/* Warns about a matrix that hides a class. */
 uc_status cli_noise_check(uc_noise_check *out, const uc_noise *noise);
 
 /* --to, --labels-out (files.c) */
@@ -192,6 +193,7 @@ uc_status cli_split_names(uc_names *out, const char *list, const char *option);
 /* What a file is: a model of ours, a LIBLINEAR model, or (anything else, and "-") data (files.c). */
 typedef enum cli_kind { CLI_DATA, CLI_MODEL, CLI_LIBLINEAR } cli_kind;
 cli_kind cli_recognise(const char *path);
+bool cli_reads_once(const char *path);                      /* standard input, a pipe */
 uc_status cli_load_model(uc_model **out, const char *path); /* either kind of model */
 /* The whole file in memory. */
 uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,

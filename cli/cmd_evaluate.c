@@ -89,7 +89,7 @@ static uc_status run(cli_call *call)
     uc_noise noise = {0};
     uc_noise_check check;
     uc_status status = cli_load_model(&model, call->words[0]);
-    if (status == UC_OK && cli_noise_is_given(call))
+    if (status == UC_OK)
         status = cli_noise_build(&noise, &check, &args->noise, uc_model_classes(model), call);
     if (status == UC_OK)
         status = evaluate(call, model, noise.classes ? &noise : NULL);

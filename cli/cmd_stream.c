@@ -142,7 +142,7 @@ static uc_status check_options(stream *self)
     const stream_args *args = self->args;
     const uc_learner *learner = uc_learner_at(self->call->member);
     const uc_option *own = uc_learner_options(learner);
-    if (strcmp(self->path, "-") == 0) {
+    if (cli_reads_once(self->path)) {
         const char *refused = args->passes > 1                     ? "--passes above 1"
                               : args->shuffle                      ? "--shuffle"
                               : args->train.scale != UC_SCALE_NONE ? "--scale"
@@ -232,7 +232,7 @@ static uc_status begin(stream *self, const uc_dataset *data)
     uc_train_settings train = args->train;
     uc_names classes = {0};
     uc_steps steps = {0};
-    const bool from_file = strcmp(self->path, "-") != 0;
+    const bool from_file = !cli_reads_once(self->path);
     const bool scaled = train.scale != UC_SCALE_NONE;
     uc_status status = UC_OK;
     train.passes = args->passes;

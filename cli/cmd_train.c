@@ -180,7 +180,7 @@ static uc_status run(cli_call *call)
     if (args->output && args->folds)
         return cli_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
     uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
-    if (status == UC_OK && cli_noise_is_given(call))
+    if (status == UC_OK)
         status = cli_noise_build(&noise, &check, &args->noise, &data.classes, call);
     if (noise.classes)
         settings.noise = &noise;

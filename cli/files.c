@@ -1,5 +1,6 @@
 /* Reading and writing data, and telling what a file is. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -55,11 +56,17 @@ uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const cha
     return status == UC_OK ? uc_dataset_write(data, path, format, labels, &call->context) : status;
 }
 
+bool cli_reads_once(const char *path)
+{
+    struct stat info;
+    return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
+}
+
 cli_kind cli_recognise(const char *path)
 {
     static const char liblinear[] = "solver_type ";
     char bytes[64];
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    FILE *file = cli_reads_once(path) ? NULL : fopen(path, "rb");
     if (!file)
         return CLI_DATA; /* whoever reads it says why it cannot be opened */
     const size_t length = fread(bytes, 1, sizeof bytes, file);

@@ -77,8 +77,8 @@ static uc_status dispatch(int argc, char **argv)
     const cli_command *command = cli_command_find(first, argv[2], &used);
     if (command)
         return run(command, argc - 1 - used, argv + 1 + used);
-    if (strcmp(first, "noise") == 0)
-        return cli_fail(UC_ERR_OPTION, "noise must be followed by make or apply; see unconfuse help noise");
+    if (argv[2] && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
+        return run(&command_help, 1, argv + 1); /* noise --help */
     return cli_refuse_command(first);
 }
 

@@ -97,6 +97,8 @@ uc_status cli_noise_build(uc_noise *out, uc_noise_check *check, const cli_noise 
     if (self->positive && !self->rates)
         return cli_fail(UC_ERR_OPTION,
                         "--positive says which class the first of --noise-rates is for; give both");
+    if (!cli_noise_is_given(call))
+        return UC_OK;
     uc_noise noise = {0};
     uc_status status;
     if (self->rates)

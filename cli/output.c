@@ -15,6 +15,8 @@
 
 struct cli_output {
     const char *path;
+    char *
+        followed; /* where a symbolic link leads: the file behind it is replaced; NULL: there is no file yet */
     int file;
     int error; /* errno of the first failure; later writes are skipped */
     char *buffer;
@@ -38,6 +40,22 @@ static uc_status fail_io(const char *path, int error)
                     strerror(error));
 }
 
+static int open_temporary(const char *path)
+{
+    int file = -1;
+    errno = EEXIST;
+    for (int attempt = 0; attempt < 1000 && file < 0 && errno == EEXIST; attempt++) {
+        const int length =
+            snprintf(temporary, sizeof temporary, "%s.%ld-%d.tmp", path, (long)getpid(), attempt);
+        if ((size_t)length >= sizeof temporary)
+            errno = ENAMETOOLONG;
+        else
+            file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    temporary_exists = file >= 0;
+    return file;
+}
+
 /* What exists and is no ordinary file (a pipe, /dev/null) is written directly. */
 static int open_target(const char *path)
 {
@@ -46,23 +64,20 @@ static int open_target(const char *path)
         return STDOUT_FILENO;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         return open(path, O_WRONLY | O_CLOEXEC);
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid()) >=
-        sizeof temporary) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    temporary_exists = file >= 0;
-    return file;
+    return open_temporary(path);
 }
 
 uc_status cli_output_open(cli_output **out, const char *path)
 {
-    const int file = open_target(path);
-    if (file < 0)
-        return fail_io(path, errno);
+    char *followed = strcmp(path, "-") == 0 ? NULL : realpath(path, NULL);
+    const int file = open_target(followed ? followed : path);
+    if (file < 0) {
+        const uc_status status = fail_io(path, errno);
+        free(followed);
+        return status;
+    }
     cli_output *self = cli_calloc(1, sizeof *self);
-    *self = (cli_output){path, file, 0, cli_realloc(NULL, BUFFER_BYTES, 1), 0, BUFFER_BYTES};
+    *self = (cli_output){path, followed, file, 0, cli_realloc(NULL, BUFFER_BYTES, 1), 0, BUFFER_BYTES};
     *out = self;
     return UC_OK;
 }
@@ -105,6 +120,7 @@ bool cli_output_failed(const cli_output *self)
 
 static void release(cli_output *self)
 {
+    free(self->followed);
     free(self->buffer);
     free(self);
 }
@@ -114,7 +130,8 @@ uc_status cli_output_commit(cli_output *self)
     flush(self);
     if (self->file != STDOUT_FILENO && close(self->file) != 0 && !self->error)
         self->error = errno;
-    if (!self->error && temporary_exists && rename(temporary, self->path) != 0)
+    if (!self->error && temporary_exists &&
+        rename(temporary, self->followed ? self->followed : self->path) != 0)
         self->error = errno;
     const uc_status status = self->error ? fail_io(self->path, self->error) : UC_OK;
     if (self->error)

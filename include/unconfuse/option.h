@@ -39,6 +39,7 @@ typedef struct uc_option {
     const char *standard; /* the default as a user would type it; "on"/"off" for flags; NULL for text */
     double low, high;     /* inclusive bounds of a count or real */
     const char *choices;  /* "none|range|standard" */
+    const char *zero;     /* a word for the value 0 of a real, whatever its bounds: "median"; NULL: none */
     const char *argument; /* what the help calls the value; NULL: made from the type */
     const char *help;     /* one line; the default is added by whoever prints it */
 } uc_option;

@@ -6,6 +6,7 @@
 #include "unconfuse/cpu.h"
 #include "unconfuse/dataset.h"
 #include "unconfuse/learn.h"
+#include "unconfuse/map.h"
 #include "unconfuse/matrix.h"
 #include "unconfuse/metrics.h"
 #include "unconfuse/model.h"

@@ -42,8 +42,9 @@ static bool within(const uc_option *option, double value)
 static uc_status refuse(const uc_option *option, const char *value, const char *wanted)
 {
     char bounds[96];
-    return uc_fail(UC_ERR_OPTION, "--%s %s: it must be %s%s%s", option->name, value, wanted,
-                   bounds_text(option, bounds, sizeof bounds), option->automatic ? ", or auto" : "");
+    return uc_fail(UC_ERR_OPTION, "--%s %s: it must be %s%s%s%s%s", option->name, value, wanted,
+                   bounds_text(option, bounds, sizeof bounds), option->zero ? ", or " : "",
+                   option->zero ? option->zero : "", option->automatic ? ", or auto" : "");
 }
 
 static bool parse_flag(int *out, const char *value)
@@ -109,8 +110,10 @@ uc_status uc_option_set(const uc_option *option, void *settings, const char *val
     }
     case UC_OPTION_REAL: {
         double real = UC_AUTO_REAL;
-        if (!automatic &&
-            (!uc_parse_real(&real, value, strlen(value)) || !isfinite(real) || !within(option, real)))
+        if (option->zero && strcmp(value, option->zero) == 0)
+            real = 0.0;
+        else if (!automatic &&
+                 (!uc_parse_real(&real, value, strlen(value)) || !isfinite(real) || !within(option, real)))
             return refuse(option, value, "a number ");
         *FIELD(double, settings, option) = real;
         return UC_OK;
@@ -161,7 +164,8 @@ uc_status uc_options_check(const uc_option *table, const void *settings)
             valid = (table->automatic && count == UC_AUTO_COUNT) || within(table, (double)count);
         } else if (table->type == UC_OPTION_REAL) {
             const double real = *CONST_FIELD(double, settings, table);
-            valid = (table->automatic && isnan(real)) || (isfinite(real) && within(table, real));
+            valid = (table->automatic && isnan(real)) || (table->zero && real == 0.0) ||
+                    (isfinite(real) && within(table, real));
         } else if (table->type == UC_OPTION_CHOICE) {
             const int choice = *CONST_FIELD(int, settings, table);
             if (choice < 0 || choice >= choice_count(table->choices))
@@ -216,7 +220,10 @@ size_t uc_option_text(const uc_option *option, const void *settings, char *text,
     }
     case UC_OPTION_REAL: {
         const double real = *CONST_FIELD(double, settings, option);
-        length = isnan(real) ? snprintf(text, size, "auto") : print_real(real, text, size);
+        if (isnan(real) || (option->zero && real == 0.0))
+            length = snprintf(text, size, "%s", isnan(real) ? "auto" : option->zero);
+        else
+            length = print_real(real, text, size);
         break;
     }
     case UC_OPTION_CHOICE:

@@ -92,7 +92,7 @@ double uc_model_offset(const uc_model *self, size_t cls)
 
 static json_t *value_to_json(const uc_option *option, const char *text)
 {
-    if (option->automatic && strcmp(text, "auto") == 0)
+    if ((option->automatic && strcmp(text, "auto") == 0) || (option->zero && strcmp(text, option->zero) == 0))
         return json_string(text);
     switch (option->type) {
     case UC_OPTION_FLAG:

