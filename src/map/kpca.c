@@ -222,7 +222,7 @@ static uc_krylov_problem krylov_problem(gram *self, size_t D, bool kept, uint64_
                                  self->n,
                                  D,
                                  kept ? D / 8 + 16 : D / 2 + 16,
-                                 kept ? 11 * D / 4 + 16 : 7 * D / 2 + 16,
+                                 kept ? 9 * D / 4 + 16 : 7 * D / 2 + 16,
                                  UC_MAP_VANISHED,
                                  seed};
     if (problem.dimension > self->n)
