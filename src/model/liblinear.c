@@ -72,6 +72,8 @@ static uc_status write_model(uc_output *output, const uc_model *self)
 
 uc_status uc_model_export_liblinear(const uc_model *self, const char *path)
 {
+    if (self->steps.map)
+        return uc_fail(UC_ERR_INVALID, "%s: a model with a map cannot be written as a LIBLINEAR model", path);
     if ((self->steps.normalize || self->steps.normalize_input) && self->bias != 0.0)
         return uc_fail(
             UC_ERR_INVALID,
@@ -256,7 +258,7 @@ static uc_status read_liblinear(uc_model **out, parser *self)
     if (status == UC_OK)
         status = uc_names_sort(&sorted, place);
     if (status == UC_OK)
-        status = uc_model_create(&model, &sorted, header.features, "liblinear");
+        status = uc_model_create(&model, &sorted, header.features, header.features, "liblinear");
     if (status != UC_OK)
         goto cleanup;
     model->bias = header.bias >= 0 ? header.bias : 0.0;
