@@ -58,7 +58,7 @@ FILE *cli_summary(const cli_call *call, const char *output)
 
 /* ---- memory ---- */
 
-static void *give_up(size_t count, size_t size)
+static _Noreturn void give_up(size_t count, size_t size)
 {
     cli_output_discard();
     fprintf(stderr, "unconfuse: not enough memory for %zu times %zu bytes\n", count, size);
@@ -68,13 +68,17 @@ static void *give_up(size_t count, size_t size)
 void *cli_realloc(void *block, size_t count, size_t size)
 {
     void *result = reallocarray(block, count ? count : 1, size);
-    return result ? result : give_up(count, size);
+    if (!result)
+        give_up(count, size);
+    return result;
 }
 
 void *cli_calloc(size_t count, size_t size)
 {
     void *result = calloc(count ? count : 1, size);
-    return result ? result : give_up(count, size);
+    if (!result)
+        give_up(count, size);
+    return result;
 }
 
 /* ---- families ---- */
@@ -490,12 +494,12 @@ uc_status cli_parse(cli_call *call, const cli_command *command, int argc, char *
     for (;;) {
         token found;
         status = next_token(&found, &walk, call);
+        if (status == UC_OK && !found.text)
+            break;
         if (status == UC_OK && found.option)
             status = set_everywhere(call, found.option, found.text);
         if (status != UC_OK)
             return status;
-        if (!found.text)
-            break;
         if (!found.option && (words++ > 0 || !command->family))
             call->words[call->word_count++] = found.text;
     }

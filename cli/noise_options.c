@@ -59,7 +59,7 @@ static uc_status parse_rates(double rates[2], const char *text)
 
 static uc_status build_binary(uc_noise *out, const cli_noise *self, const uc_names *classes)
 {
-    double rates[2];
+    double rates[2] = {0, 0};
     const uc_status status = parse_rates(rates, self->rates);
     if (status != UC_OK)
         return status;

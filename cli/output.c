@@ -193,13 +193,16 @@ void cli_table_print(cli_table *self, FILE *file)
     for (size_t i = 0; i < self->count; i++) {
         const size_t column = i % self->columns;
         const bool last = column + 1 == self->columns;
-        const bool blank = last && self->cells[i][0] == 0;
-        const int padding = blank ? 0 : (int)(width[column] - width_of(self->cells[i]));
+        const int padding = (int)(width[column] - width_of(self->cells[i]));
+        const bool blank = last && self->cells[i][0] == 0; /* no blanks at the end of a line */
+        if (column > 0 && !blank)
+            fputs("  ", file);
         if (alignment(self, column) == 'r')
-            fprintf(file, "%*s%s", padding, "", self->cells[i]);
+            fprintf(file, "%*s%s", blank ? 0 : padding, "", self->cells[i]);
         else
             fprintf(file, "%s%*s", self->cells[i], last ? 0 : padding, "");
-        fputs(last ? "\n" : "  ", file);
+        if (last)
+            fputc('\n', file);
         free(self->cells[i]);
     }
     free(width);

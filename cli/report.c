@@ -7,16 +7,25 @@
 #define MATRIX_CLASSES 20 /* a larger confusion matrix is summarised */
 #define LARGEST 10        /* confusions that are shown then */
 
-static json_t *json_matrix(const double *shares, const uint64_t *counts, size_t classes)
+static json_t *json_counts(const uint64_t *counts, size_t classes)
 {
     json_t *rows = json_array();
     for (size_t p = 0; p < classes; p++) {
         json_t *row = json_array();
-        for (size_t q = 0; q < classes; q++) {
-            const size_t cell = p * classes + q;
-            json_array_append_new(row, shares ? cli_json_real(shares[cell])
-                                              : json_integer((json_int_t)counts[cell]));
-        }
+        for (size_t q = 0; q < classes; q++)
+            json_array_append_new(row, json_integer((json_int_t)counts[p * classes + q]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static json_t *json_shares(const double *shares, size_t classes)
+{
+    json_t *rows = json_array();
+    for (size_t p = 0; p < classes; p++) {
+        json_t *row = json_array();
+        for (size_t q = 0; q < classes; q++)
+            json_array_append_new(row, cli_json_real(shares[p * classes + q]));
         json_array_append_new(rows, row);
     }
     return rows;
@@ -42,7 +51,7 @@ void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_n
                         json_pack("[oo]", cli_json_real(evaluation->error_interval[0]),
                                   cli_json_real(evaluation->error_interval[1])));
     json_object_set_new(object, "classes", cli_json_names(classes));
-    json_object_set_new(object, "confusion", json_matrix(NULL, evaluation->confusion, evaluation->classes));
+    json_object_set_new(object, "confusion", json_counts(evaluation->confusion, evaluation->classes));
     json_object_set_new(object, "confusion_rate", cli_json_real(evaluation->confusion_rate));
     json_object_set_new(object, "confusion_norm", cli_json_real(evaluation->confusion_norm));
     json_object_set_new(object, "confusion_norm_joint", cli_json_real(evaluation->confusion_norm_joint));
@@ -54,7 +63,7 @@ void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_n
     json_object_set_new(object, "corrected_error_deviation",
                         cli_json_real(evaluation->corrected_error_deviation));
     json_object_set_new(object, "corrected_confusion",
-                        json_matrix(evaluation->corrected_confusion, NULL, evaluation->classes));
+                        json_shares(evaluation->corrected_confusion, evaluation->classes));
 }
 
 /* ---- text ---- */

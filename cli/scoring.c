@@ -42,7 +42,7 @@ static uc_status score_block(buffers *self, const uc_model *model, const uc_matr
                              const uc_context *context)
 {
     const size_t classes = uc_model_classes(model)->count;
-    if (X->rows > self->rows) {
+    if (X->rows > self->rows || !self->predicted || (with_scores && !self->scores)) {
         self->rows = X->rows;
         self->predicted = cli_realloc(self->predicted, self->rows, sizeof *self->predicted);
         if (with_scores)

@@ -1,11 +1,6 @@
-/* Runs a fuzz target over files, and over the files of directories, so that its corpus is a test with any compiler:
- *
- *   replay_fuzz_THING fuzz/corpus/THING
- *
- * Fails when there was nothing to run. The empty input is always tried first, as libFuzzer does. */
-#define _GNU_SOURCE
+/* Runs a fuzz target over files: every file of the directories (or the files) given as arguments. With it the corpus is a
+ * test that needs no special compiler. */
 #include <dirent.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,62 +9,57 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
-static void give_up(const char *path)
-{
-    fprintf(stderr, "%s: %s\n", path, strerror(errno));
-    exit(1);
-}
+static size_t replayed;
 
-/* The target gets a block of exactly the file's size, so that a sanitizer sees every read past its end. */
-static void replay_file(const char *path, size_t length)
+static int replay_file(const char *path, size_t size)
 {
     FILE *file = fopen(path, "rb");
-    uint8_t *bytes = malloc(length ? length : 1);
-    if (!file || !bytes || fread(bytes, 1, length, file) != length)
-        give_up(path);
-    fclose(file);
-    printf("%s\n", path);
-    fflush(stdout); /* the last name printed is the input that crashed */
-    LLVMFuzzerTestOneInput(bytes, length);
-    free(bytes);
-}
-
-/* Returns the number of files that were run. */
-static size_t replay(const char *path)
-{
-    struct stat status;
-    if (stat(path, &status) != 0)
-        give_up(path);
-    if (!S_ISDIR(status.st_mode)) {
-        replay_file(path, (size_t)status.st_size);
+    uint8_t *bytes = malloc(size ? size : 1); /* exactly as long as the file, so that reading beyond it is seen */
+    if (!file || !bytes || fread(bytes, 1, size, file) != size) {
+        perror(path);
+        if (file)
+            fclose(file);
+        free(bytes);
         return 1;
     }
-    struct dirent **entries;
-    const int count = scandir(path, &entries, NULL, alphasort);
-    if (count < 0)
-        give_up(path);
-    size_t files = 0;
-    for (int i = 0; i < count; i++) {
-        char *below;
-        if (entries[i]->d_name[0] != '.') {
-            if (asprintf(&below, "%s/%s", path, entries[i]->d_name) < 0)
-                give_up(path);
-            files += replay(below);
-            free(below);
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    return files;
+    fclose(file);
+    LLVMFuzzerTestOneInput(bytes, size);
+    free(bytes);
+    replayed++;
+    return 0;
 }
 
-int main(int argc, char **argv)
+static int replay(const char *path)
 {
-    const uint8_t nothing = 0;
-    LLVMFuzzerTestOneInput(&nothing, 0);
-    size_t files = 0;
-    for (int i = 1; i < argc; i++)
-        files += replay(argv[i]);
-    printf("%zu inputs\n", files);
-    return files > 0 ? 0 : 1;
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        perror(path);
+        return 1;
+    }
+    if (!S_ISDIR(info.st_mode))
+        return replay_file(path, (size_t)info.st_size);
+    DIR *directory = opendir(path);
+    if (!directory) {
+        perror(path);
+        return 1;
+    }
+    int failed = 0;
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
+        char inside[4096];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(inside, sizeof inside, "%s/%s", path, entry->d_name);
+        failed |= replay(inside);
+    }
+    closedir(directory);
+    return failed;
+}
+
+int main(int count, char **arguments)
+{
+    int failed = 0;
+    for (int i = 1; i < count; i++)
+        failed |= replay(arguments[i]);
+    printf("%zu inputs replayed\n", replayed);
+    return failed || replayed == 0;
 }

@@ -20,7 +20,7 @@ static inline uc_dataset sample_data(size_t rows, size_t cols, size_t classes, b
     data.y = uc_alloc(rows, sizeof *data.y);
     assert_non_null(data.y);
     for (size_t k = 0; k < classes; k++) {
-        char name[16];
+        char name[24];
         uint32_t index;
         snprintf(name, sizeof name, "%zu", k + 1);
         assert_ok(uc_names_add(&index, &data.classes, name, strlen(name)));

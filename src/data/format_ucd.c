@@ -114,8 +114,9 @@ static uc_status read_header(uc_dataset *out, size_t *entries, const uc_containe
         return status;
     const bool sparse = json_is_true(json_object_get(file->header, "sparse"));
     size_t values = *entries;
-    if (sparse ? X->stride != 0
-               : X->stride < X->cols || X->stride % 16 || !uc_size_mul(&values, X->rows, X->stride))
+    if (X->cols > UINT32_MAX ||
+        (sparse ? X->stride != 0
+                : X->stride < X->cols || X->stride % 16 || !uc_size_mul(&values, X->rows, X->stride)))
         return uc_fail(UC_ERR_FORMAT, "%s: damaged: rows of %zu columns every %zu values", file->source, X->cols,
                        X->stride);
     status = read_array(&X->values, file, "values", UC_ARRAY_F32, values);

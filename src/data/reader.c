@@ -412,7 +412,8 @@ const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length
     return quoted;
 }
 
-/* The length of the UTF-8 character at p, 0 when it is not one or a control character. */
+/* The length of the UTF-8 character at p; 0 when it is not one, a control character, or a byte order mark, which no one
+ * sees: files that were put together have it in the middle. */
 static size_t character_length(const unsigned char *p, size_t left)
 {
     if (p[0] < 0x80)
@@ -426,7 +427,8 @@ static size_t character_length(const unsigned char *p, size_t left)
     const bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
     const bool surrogate = p[0] == 0xed && p[1] >= 0xa0;
     const bool beyond = p[0] == 0xf4 && p[1] >= 0x90;
-    return overlong || surrogate || beyond ? 0 : length;
+    const bool byte_order_mark = p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf;
+    return overlong || surrogate || beyond || byte_order_mark ? 0 : length;
 }
 
 bool uc_is_name(const char *text, size_t length)

@@ -53,7 +53,7 @@ void uc_mapping_free(uc_mapping *self); /* NULL is fine */
 #define UC_QUOTE_SIZE 48
 const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length);
 
-/* Whether text can be a name of a class or bag: valid UTF-8 without control characters. */
+/* Whether text can be the name of a class or bag: valid UTF-8 without control characters and byte order marks. */
 bool uc_is_name(const char *text, size_t length);
 
 #endif

@@ -295,8 +295,10 @@ static uc_status add_names(uc_text_block *block, uc_reader *reader, size_t line)
         if (!uc_is_name(name->text, name->length)) {
             char quoted[UC_QUOTE_SIZE];
             if (!uc_text_blame_control(block, name->text))
-                uc_text_blame(block, "the %s '%s' is not UTF-8 text", name->is_bag ? "bag" : "label",
-                              uc_quote(quoted, name->text, name->length));
+                uc_text_blame(block, "the %s '%s' %s", name->is_bag ? "bag" : "label",
+                              uc_quote(quoted, name->text, name->length),
+                              memmem(name->text, name->length, "\xef\xbb\xbf", 3) ? "has a byte order mark"
+                                                                                  : "is not UTF-8 text");
             return fail_at(reader, line + name->line, block->sentence);
         }
         uint32_t *index = (name->is_bag ? block->bag : block->y) + name->row;

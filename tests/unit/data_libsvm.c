@@ -152,6 +152,7 @@ static void every_bad_line_is_named_with_its_reason(void **state)
         {"1 1:1 # \x1b", "control character 0x1b"},
         {"# \x1b", "control character 0x1b"},
         {"a\x7f 1:1", "control character 0x7f"},
+        {"\xef\xbb\xbf" "1 1:1", "the label '???1' has a byte order mark"},
         {"\xff\x41 1:1", "the label '?A' is not UTF-8 text"},
         {"1 1:aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee",
          "the value 'aaaaaaaaaabbbbbbbbbbccccccccccddddddd...' of column 1 is not a number"},

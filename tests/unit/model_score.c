@@ -14,7 +14,7 @@ static uc_model *random_model(uint64_t seed, size_t features, size_t classes, uc
     uc_names names = {0};
     uc_model *model;
     for (size_t k = 0; k < classes; k++) {
-        char name[16];
+        char name[24];
         uint32_t index;
         snprintf(name, sizeof name, "%zu", k);
         assert_ok(uc_names_add(&index, &names, name, strlen(name)));

@@ -1,0 +1,13 @@
+/* The reader of LIBSVM text never crashes, and what it accepts is a data set. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fuzz/truths.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    check_reader(bytes, length, UC_FORMAT_LIBSVM);
+    return 0;
+}

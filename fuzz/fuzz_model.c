@@ -1,0 +1,168 @@
+/* Model files, ours and LIBLINEAR's, from arbitrary bytes.
+ *
+ * Bytes that begin like a model file are tried as they are, and once more with length and checksum put right, so that
+ * the fuzzer reaches what lies behind them. Anything else is read as LIBLINEAR's text.
+ *
+ * A model that loads must describe itself, score a row, go on learning when it says that it can, and save to bytes
+ * that load and save to the same bytes again. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/base.h"
+#include "unconfuse/learn.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+static void check(int truth, const char *claim)
+{
+    if (truth)
+        return;
+    fprintf(stderr, "not true: %s (%s)\n", claim, uc_last_error());
+    abort();
+}
+#define CHECK(claim) check((claim), #claim)
+
+/* A file in memory; its path is valid until it is closed. */
+static int memory_file(char path[64], const void *bytes, size_t length)
+{
+    const int file = memfd_create("fuzz", 0);
+    CHECK(file >= 0);
+    CHECK(write(file, bytes, length) == (ssize_t)length);
+    snprintf(path, 64, "/proc/self/fd/%d", file);
+    return file;
+}
+
+/* A model is saved by renaming, so it needs a directory; one in memory where there is one. */
+static const char *scratch_path(void)
+{
+    static char path[64];
+    if (!path[0])
+        snprintf(path, sizeof path, "%s/unconfuse-fuzz-%ld.uc", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+                 (long)getpid());
+    return path;
+}
+
+static void save(uc_bytes *out, const uc_model *model)
+{
+    CHECK(uc_model_save(model, scratch_path()) == UC_OK);
+    CHECK(uc_bytes_read(out, scratch_path()) == UC_OK);
+    unlink(scratch_path());
+}
+
+static void check_saving(const uc_model *model)
+{
+    uc_bytes first, second;
+    uc_model *back;
+    save(&first, model);
+    CHECK(uc_model_load_memory(&back, first.data, first.length, "saved") == UC_OK);
+    save(&second, back);
+    CHECK(first.length == second.length && memcmp(first.data, second.data, first.length) == 0);
+    uc_model_free(back);
+    uc_bytes_free(&first);
+    uc_bytes_free(&second);
+}
+
+static void check_scores(const uc_model *model)
+{
+    const size_t K = uc_model_classes(model)->count;
+    float values[16];
+    uint32_t columns[16], predicted;
+    uint64_t offsets[2] = {0, 16};
+    for (uint32_t j = 0; j < 16; j++) {
+        values[j] = 1.0f;
+        columns[j] = j * j;
+    }
+    const uc_matrix dense = {.rows = 1, .cols = 16, .stride = 16, .values = values};
+    const uc_matrix sparse = {.rows = 1, .cols = 226, .values = values, .offsets = offsets, .columns = columns};
+    const uc_context context = {.threads = 1};
+    CHECK(uc_model_predict(&predicted, model, &dense, &context) == UC_OK && predicted < K);
+    CHECK(uc_model_predict(&predicted, model, &sparse, &context) == UC_OK && predicted < K);
+}
+
+/* A learner's state that the file tells is either refused or can be learned from. */
+static void check_resuming(const uc_model *model)
+{
+    uc_online *online;
+    if (uc_online_resume(&online, model) != UC_OK)
+        return;
+    const float values[3] = {1.0f, -2.0f, 0.5f};
+    const uc_row row = {3, values, NULL};
+    uc_proposal proposal;
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK(uc_online_propose(&proposal, online, &row) == UC_OK);
+        const uc_answer answer = {UC_ANSWER_LABEL, i % (uint32_t)uc_online_classes(online)->count};
+        CHECK(uc_online_learn(online, &row, &proposal, answer) == UC_OK);
+    }
+    uc_online_free(online);
+}
+
+static void check_model(const uc_model *model)
+{
+    char *text;
+    CHECK(uc_model_classes(model)->count > 0);
+    CHECK(uc_model_describe(&text, model) == UC_OK);
+    uc_text_free(text);
+    check_scores(model);
+    check_saving(model);
+    check_resuming(model);
+}
+
+static void try_model(const uint8_t *bytes, size_t length)
+{
+    uc_model *model = NULL;
+    const uc_status status = uc_model_load_memory(&model, bytes, length, "fuzz");
+    CHECK(status == UC_OK || status == UC_ERR_FORMAT);
+    CHECK((model != NULL) == (status == UC_OK));
+    if (model)
+        check_model(model);
+    uc_model_free(model);
+}
+
+/* The same with its length and checksum put right. */
+static void try_sealed(const uint8_t *bytes, size_t length)
+{
+    uint8_t *sealed = malloc(length);
+    CHECK(sealed != NULL);
+    memcpy(sealed, bytes, length);
+    const uint64_t whole = length;
+    memcpy(sealed + 16, &whole, sizeof whole);
+    const uint32_t ending[2] = {(uint32_t)crc32_z(0, sealed, length - 8), 0};
+    memcpy(sealed + length - 8, ending, sizeof ending);
+    try_model(sealed, length);
+    free(sealed);
+}
+
+static void try_liblinear(const uint8_t *bytes, size_t length)
+{
+    char path[64];
+    const int file = memory_file(path, bytes, length);
+    uc_model *model = NULL;
+    const uc_status status = uc_model_import_liblinear(&model, path);
+    close(file);
+    CHECK(status == UC_OK || status == UC_ERR_FORMAT);
+    CHECK((model != NULL) == (status == UC_OK));
+    if (model) {
+        check_model(model);
+        uc_model_free(model);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    const long live = uc_alloc_live();
+    if (uc_model_recognise(bytes, length)) {
+        try_model(bytes, length);
+        if (length >= 32)
+            try_sealed(bytes, length);
+    } else {
+        try_liblinear(bytes, length);
+    }
+    CHECK(uc_alloc_live() == live);
+    return 0;
+}
