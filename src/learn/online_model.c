@@ -3,17 +3,21 @@
 
 #include "learn/online.h"
 
+/* Rows of the learner's stride, which may be larger than the model's after a class could not be added. */
 static void copy_rows(double *out, const double *from, const uc_online *self)
 {
-    memcpy(out, from, (self->features + 1) * self->stride * sizeof *out);
+    const size_t stride = uc_class_stride(self->classes.count);
+    for (size_t j = 0; j <= self->features; j++)
+        memcpy(out + j * stride, from + j * self->stride, stride * sizeof *out);
 }
 
 uc_status uc_online_write(uc_model *model, const uc_online *self)
 {
-    const size_t count = (self->features + 1) * self->stride;
     copy_rows(model->weights, self->weights, self);
-    for (size_t i = 0; i < count && self->average && self->rounds > 0; i++)
-        model->weights[i] -= self->average[i] / (double)self->rounds;
+    for (size_t j = 0; j <= self->features && self->average && self->rounds > 0; j++)
+        for (size_t k = 0; k < self->classes.count; k++)
+            model->weights[j * model->stride + k] -=
+                self->average[j * self->stride + k] / (double)self->rounds;
     model->bias = self->train.bias;
     const uc_status status = uc_json_set(model->summary, "rounds", json_integer((json_int_t)self->rounds));
     return status == UC_OK ? uc_json_set(model->summary, "updates", json_integer((json_int_t)self->updates))
@@ -33,7 +37,7 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
 
 static uc_status write_state(uc_model *model, const uc_online *self)
 {
-    const size_t count = (self->features + 1) * self->stride;
+    const size_t count = (self->features + 1) * model->stride;
     model->state.counters = json_pack("{s:I, s:I, s:[]}", "rounds", (json_int_t)self->rounds, "updates",
                                       (json_int_t)self->updates, "label_counts");
     model->state.weights = uc_alloc(count, sizeof(double));

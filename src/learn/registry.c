@@ -118,7 +118,7 @@ const uc_option uc_train_options[] = {
      .offset = FIELD(seed),
      .standard = "1",
      .low = 0,
-     .high = 0x1p63,
+     .high = 0x1p53,
      .help = "random numbers: same seed, same model"},
     {.name = NULL},
 };

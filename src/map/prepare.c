@@ -191,10 +191,10 @@ static double scaled(const uc_steps *self, size_t j, double value)
 
 static uc_row scale_row(const uc_steps *self, uc_row row, float *work)
 {
-    if (row.columns && self->shift) { /* zeros become other values: the row becomes dense */
+    if (self->shift) { /* zeros, and columns that the row does not have, become other values */
         size_t next = 0;
         for (size_t j = 0; j < self->cols; j++) {
-            const bool stored = next < row.count && row.columns[next] == j;
+            const bool stored = next < row.count && (!row.columns || row.columns[next] == j);
             work[j] = to_float(scaled(self, j, stored ? (double)row.values[next++] : 0.0));
         }
         return (uc_row){self->cols, work, NULL};
@@ -318,8 +318,8 @@ uc_status uc_steps_apply(const uc_steps *self, uc_matrix *X, const uc_context *c
     if (self->factor && X->cols > self->cols)
         return uc_fail(UC_ERR_INVALID, "the data have %zu columns, but the scaling was learned from %zu",
                        X->cols, self->cols);
-    if (self->shift && uc_matrix_is_sparse(X))
-        return uc_fail(UC_ERR_INVALID, "sparse data cannot be shifted in place");
+    if (self->shift && (uc_matrix_is_sparse(X) || X->cols != self->cols))
+        return uc_fail(UC_ERR_INVALID, "only dense data of %zu columns can be shifted in place", self->cols);
     const uc_status status = apply_to_blocks(self, X, prepare_input_block, context);
     return status == UC_OK && self->map ? apply_map(self, X, context) : status;
 }

@@ -29,6 +29,13 @@ static uc_status check_labels(const uc_model *self, const char *path)
         if (!uc_parse_count(&number, name + sign, strlen(name + sign)) || number > INT_MAX)
             return uc_fail(UC_ERR_INVALID,
                            "%s: LIBLINEAR models need integer labels, but there is a class '%s'", path, name);
+        double value, previous = NAN; /* classes are sorted by number */
+        (void)uc_parse_real(&value, name, strlen(name));
+        if (k > 0)
+            (void)uc_parse_real(&previous, self->classes.text[k - 1], strlen(self->classes.text[k - 1]));
+        if (value == previous)
+            return uc_fail(UC_ERR_INVALID, "%s: classes '%s' and '%s' are the same label for LIBLINEAR", path,
+                           self->classes.text[k - 1], name);
     }
     return UC_OK;
 }

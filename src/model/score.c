@@ -63,32 +63,29 @@ static void keep(const score_job *job, double *scores, size_t first, size_t last
     }
 }
 
-/* A copy of the rows, without the columns that the model does not know. */
+/* A copy of the rows in the columns that the model knows: dense when the data are, or when a shift will make them so. */
 static uc_status known_block(uc_matrix *out, const score_job *job, size_t first, size_t last)
 {
-    const size_t known = job->model->features;
-    uc_matrix rows = *job->X;
-    rows.rows = last - first;
-    if (uc_matrix_is_sparse(job->X))
-        rows.offsets += first;
-    else
-        rows.values += first * rows.stride;
-    if (rows.cols > known && !uc_matrix_is_sparse(job->X))
-        rows.cols = known;
-    const uc_status status = uc_matrix_subset(out, &rows, NULL, 0);
-    if (status != UC_OK || !uc_matrix_is_sparse(out) || out->cols <= known)
-        return status;
-    size_t kept = 0;
-    for (size_t i = 0; i < out->rows; i++) { /* what is known moves to the front */
-        const uc_row row = known_columns(uc_matrix_row(&rows, i), known);
-        memcpy(out->values + kept, row.values, row.count * sizeof *row.values);
-        memcpy(out->columns + kept, row.columns, row.count * sizeof *row.columns);
-        out->offsets[i] = kept;
-        kept += row.count;
+    const size_t features = job->model->features;
+    const bool sparse = uc_matrix_is_sparse(job->X) && !job->model->steps.shift;
+    const size_t entries = sparse ? (size_t)(job->X->offsets[last] - job->X->offsets[first]) : 0;
+    const uc_status status = sparse ? uc_matrix_create_sparse(out, last - first, features, entries)
+                                    : uc_matrix_create_dense(out, last - first, features);
+    for (size_t i = first; i < last && status == UC_OK; i++) {
+        const uc_row row = known_columns(uc_matrix_row(job->X, i), features);
+        const size_t start = sparse ? (size_t)out->offsets[i - first] : (i - first) * out->stride;
+        if (!sparse && row.columns) {
+            for (size_t j = 0; j < row.count; j++)
+                out->values[start + row.columns[j]] = row.values[j];
+            continue;
+        }
+        memcpy(out->values + start, row.values, row.count * sizeof *row.values);
+        if (sparse) {
+            memcpy(out->columns + start, row.columns, row.count * sizeof *row.columns);
+            out->offsets[i - first + 1] = start + row.count;
+        }
     }
-    out->offsets[out->rows] = kept;
-    out->cols = known;
-    return UC_OK;
+    return status;
 }
 
 /* Rows that go through a map: the whole block at once, since that is a matrix product. */
@@ -99,8 +96,6 @@ static uc_status mapped_scores(double *scores, const score_job *job, size_t firs
     uc_matrix block = {0};
     double *work = NULL;
     uc_status status = known_block(&block, job, first, last);
-    if (status == UC_OK && model->steps.shift && uc_matrix_is_sparse(&block))
-        status = uc_matrix_densify(&block);
     if (status == UC_OK)
         status = uc_steps_apply(&model->steps, &block, &alone);
     if (status == UC_OK) {
