@@ -1,7 +1,7 @@
 """scikit-learn's side of the benchmark: reads commands from standard input, answers each with one JSON object.
 
-    load FILE            load_svmlight_file
-    fit average|last     one pass of PassiveAggressiveClassifier over what was loaded
+    load FILE                              load_svmlight_file
+    fit in-order|shuffled last|average     one pass of PassiveAggressiveClassifier over what was loaded
 """
 import json
 import sys
@@ -28,6 +28,8 @@ for line in sys.stdin:
         (X, y), answer = timed(lambda: load_svmlight_file(argument))
         X.sort_indices()
     else:
-        learner = PassiveAggressiveClassifier(max_iter=1, tol=None, shuffle=False, average=argument == "average")
+        order, weights = argument.split()
+        learner = PassiveAggressiveClassifier(max_iter=1, tol=None, shuffle=order == "shuffled",
+                                              average=weights == "average", random_state=1)
         _, answer = timed(lambda: learner.fit(X, y))
     print(json.dumps(answer), flush=True)

@@ -116,6 +116,21 @@ static const char *read_front(uc_text_block *block, const uc_reader *reader, con
     return block->status == UC_OK ? p : NULL;
 }
 
+/* `whole` digits, a point, `decimals` digits: more than eight of them. false: too many for a double. */
+static inline bool read_long_mantissa(uint64_t *mantissa, const char *p, unsigned whole, unsigned decimals)
+{
+    const unsigned head = decimals < 8 ? decimals : 8;
+    const char *behind = p + whole + 1;
+    if (decimals > 8 && whole > 3)
+        return false;
+    *mantissa = uc_number_value(uc_number_word(p), whole) * uc_count_of_ten[head] +
+                uc_number_value(uc_number_word(behind), head);
+    if (decimals > 8)
+        *mantissa = *mantissa * uc_count_of_ten[decimals - 8] +
+                    uc_number_value(uc_number_word(behind + 8), decimals - 8);
+    return *mantissa <= (uint64_t)1 << 53;
+}
+
 /* A pair of the usual shape at p, `12345:-0.678` with a blank or newline behind it: at most eight digits in the column
  * and before the point, sixteen behind it, all within 32 characters. Where it ends is found from a mask of the
  * characters that are not digits and not digit by digit, so that the next pair can begin while this one is still
@@ -136,27 +151,27 @@ static inline const char *read_usual_pair(uint64_t *column, float *value, const 
     if (p[colon] != ':' || colon - 1 > 7 || whole - 1 > 7 || (sign && p[colon + 1] != '-'))
         return NULL;
     *column = uc_number_value(uc_number_word(p), colon);
-    uint64_t mantissa = uc_number_value(uc_number_word(p + first), whole);
     unsigned end = point, decimals = 0;
     if (p[point] == '.') {
         others &= others - 1;
         end = others ? (unsigned)__builtin_ctz(others) : 0;
         decimals = end - point - 1;
-        if (decimals - 1 > 15 || (decimals > 8 && whole > 3))
+        if (decimals > 16)
             return NULL;
-        const unsigned head = decimals < 8 ? decimals : 8;
-        mantissa = mantissa * uc_count_of_ten[head] + uc_number_value(uc_number_word(p + point + 1), head);
-        if (decimals > 8) {
-            const uint64_t tail = uc_number_value(uc_number_word(p + point + 9), decimals - 8);
-            mantissa = mantissa * uc_count_of_ten[decimals - 8] + tail;
-            if (mantissa > (uint64_t)1 << 53)
-                return NULL;
-        }
+    }
+    uint64_t mantissa;
+    if (whole + decimals <= 8) {
+        /* The digits before the point, and those behind it moved up by its one place. */
+        const uint64_t before = UINT64_MAX >> (64 - 8 * whole);
+        const uint64_t digits = (uc_number_word(p + first) & before) | (uc_number_word(p + first + 1) & ~before);
+        mantissa = uc_number_value(digits, whole + decimals);
+    } else if (!read_long_mantissa(&mantissa, p + first, whole, decimals)) {
+        return NULL;
     }
     if (p[end] != ' ' && p[end] != '\n')
         return NULL;
-    const double magnitude = (double)mantissa / uc_power_of_ten[decimals];
-    *value = (float)(sign ? -magnitude : magnitude);
+    const float magnitude = uc_number_scale(mantissa, decimals);
+    *value = sign ? -magnitude : magnitude;
     return p + end;
 }
 
@@ -178,12 +193,16 @@ static const char *read_pairs(uc_text_block *block, const char *line, const char
     float *value = block->values + block->pairs;
     uint32_t *column = block->columns + block->pairs;
     uint64_t before = 0;
-    while (*p != '\n' && *p != '#') {
+    for (;;) {
         uint64_t index;
         float read;
         const char *end = read_usual_pair(&index, &read, p);
-        if (!end)
+        if (!end) {
+            p = skip_blanks(p);
+            if (*p == '\n' || *p == '#')
+                break;
             end = read_any_pair(&index, &read, p);
+        }
         if (!end || index <= before || index > LARGEST_COLUMN) {
             blame_pair(block, line, p, before);
             return NULL;
@@ -191,7 +210,7 @@ static const char *read_pairs(uc_text_block *block, const char *line, const char
         *column++ = (uint32_t)index - 1;
         *value++ = read;
         before = index;
-        p = *end == ' ' && end[1] > ' ' ? end + 1 : skip_blanks(end);
+        p = end + (*end == ' ');
     }
     block->pairs = (size_t)(value - block->values);
     block->cols = before > block->cols ? (size_t)before : block->cols;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "data/number.h"
+#include "data/reader.h"
 
 #define LONGEST_HEADER ((size_t)1 << 20)
 
@@ -52,10 +53,12 @@ static uc_status read_type(uc_npy *out, const char *p, const uc_input *input)
     const bool sized = kind && uc_parse_count(&size, name + 1, strlen(name + 1)) && size < 1u << 20;
     const bool number = (strchr("iu", kind) && (size == 1 || size == 2 || size == 4 || size == 8)) ||
                         (kind == 'f' && (size == 4 || size == 8)) || (kind == 'b' && size == 1);
-    if (!sized || !(number || kind == 'U' || kind == 'S'))
+    if (!sized || !(number || kind == 'U' || kind == 'S')) {
+        char quoted[UC_QUOTE_SIZE];
         return uc_fail(UC_ERR_FORMAT,
                        "%s: items of type '%s' cannot be read; convert them with astype('float32') or astype(str)",
-                       uc_input_name(input), type[0] ? type : "object");
+                       uc_input_name(input), type[0] ? uc_quote(quoted, type, strlen(type)) : "object");
+    }
     out->kind = kind;
     out->size = kind == 'U' ? 4 * (size_t)size : (size_t)size;
     const char order = has_order ? type[0] : '=';

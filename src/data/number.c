@@ -6,8 +6,8 @@
  *
  * Reading: q = m * 10^e, with double arithmetic and a table of powers, is within 4 units in the last place of the
  * nearest double d (m, the power and the product are each rounded once; further digits change less than 2^-59). So
- * (float)q = (float)d unless q lies that close to the middle of two floats, where the 29 bits that a float lacks
- * are near 2^28. Only then is the exact and slow strtod asked.
+ * (float)q = (float)d unless q lies that close to the middle of two floats. Only then is the exact and slow strtod
+ * asked.
  *
  * Writing: the decimals k are raised until m = round(|value| 10^k) gives (float)(m / 10^k) = value, which is the
  * very expression that reads it back.
@@ -27,6 +27,9 @@ const double uc_power_of_ten[65] = {
     1e51, 1e52, 1e53, 1e54, 1e55, 1e56, 1e57, 1e58, 1e59, 1e60, 1e61, 1e62, 1e63, 1e64,
 };
 const uint64_t uc_count_of_ten[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
+const double uc_part_of_ten[17] = {1e0,  1e-1, 1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7, 1e-8,
+                                   1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16};
 
 #define MOST_DIGITS 19            /* always fit 64 bits */
 #define FAR_EXPONENT ((long)1000000) /* the value is 0 or infinite, whatever its digits */
@@ -124,10 +127,7 @@ static double read_decimal(const decimal *number)
     if (e >= -64 && e <= 64) {
         const double m = (double)number->mantissa;
         const double q = e < 0 ? m / uc_power_of_ten[-e] : m * uc_power_of_ten[e];
-        uint64_t bits;
-        memcpy(&bits, &q, sizeof bits);
-        const int64_t from_middle = (int64_t)(bits & 0x1fffffffu) - 0x10000000;
-        if (q >= (double)FLT_MIN && q < (double)FLT_MAX && (from_middle > 16 || from_middle < -16))
+        if (q >= (double)FLT_MIN && q < (double)FLT_MAX && !uc_number_is_doubtful(q))
             return q;
     }
     return read_exactly(number);

@@ -18,6 +18,7 @@
 
 extern const double uc_power_of_ten[65];  /* 10^0 .. 10^64; exact up to 10^22 */
 extern const uint64_t uc_count_of_ten[9]; /* 10^0 .. 10^8 */
+extern const double uc_part_of_ten[17];   /* 10^0 .. 10^-16, rounded */
 
 /* Eight characters in one word, the first one in the lowest byte, digits as 0..9. */
 static inline uint64_t uc_number_word(const char *text)
@@ -69,6 +70,25 @@ static inline uint32_t uc_number_mask(const char *text)
 #endif
 }
 
+/* Whether a double lies so close to the middle of two floats that an error of a few units in its last place could make
+ * it the other float: the 29 bits that a float does not keep are near 2^28. */
+static inline bool uc_number_is_doubtful(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return ((bits + 16) & 0x1fffffffu) - 0x10000000u <= 32;
+}
+
+/* (float)(m / 10^decimals) for m <= 2^53 and decimals <= 16. The quotient of two exact doubles is the nearest double to
+ * the text. A product with 10^-decimals is within two units of it and much faster, and nearly always the same float. */
+static inline float uc_number_scale(uint64_t m, unsigned decimals)
+{
+    const double near = (double)(int64_t)m * uc_part_of_ten[decimals];
+    if (__builtin_expect(uc_number_is_doubtful(near), 0))
+        return (float)((double)(int64_t)m / uc_power_of_ten[decimals]);
+    return (float)near;
+}
+
 /* Any decimal number; what uc_number_read does not do inline. */
 const char *uc_number_read_any(float *out, const char *text);
 
@@ -101,9 +121,8 @@ static inline const char *uc_number_read(float *out, const char *text)
     if (digits == 0 || mantissa > (uint64_t)1 << 53 || (after | 0x20) == 'e' || after == '.' ||
         (after >= '0' && after <= '9'))
         return uc_number_read_any(out, text);
-    /* Both are exact, so the quotient is the nearest double. */
-    const double value = (double)mantissa / uc_power_of_ten[decimals];
-    *out = (float)(negative ? -value : value);
+    const float value = uc_number_scale(mantissa, decimals);
+    *out = negative ? -value : value;
     return p;
 }
 
