@@ -55,7 +55,7 @@ static uc_status resize(uc_online *self, size_t capacity, size_t stride)
 uc_status uc_online_reserve(uc_online *self, size_t features)
 {
     if (features > self->capacity) {
-        const size_t capacity = self->weights ? uc_grown(self->capacity, features) : features;
+        const size_t capacity = self->capacity ? uc_grown(self->capacity, features) : features;
         const uc_status status = resize(self, capacity, self->stride);
         if (status != UC_OK)
             return status;

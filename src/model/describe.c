@@ -51,14 +51,14 @@ uc_status uc_model_describe(char **text, const uc_model *self)
     char checksum[16];
     snprintf(checksum, sizeof checksum, "%08x", self->checksum);
     json_t *object = json_pack(
-        "{s:s, s:s, s:O, s:O, s:I, s:I, s:o, s:f, s:{s:s, s:b, s:b}, s:s, s:o, s:o, s:b, s:b, s:i, s:s}",
-        "kind", "model", "learner", self->learner, "settings", self->settings, "summary", self->summary,
-        "features", (json_int_t)self->features, "dimension", (json_int_t)self->dimension, "classes",
+        "{s:s, s:s, s:O, s:O, s:I, s:I, s:o, s:f, s:{s:s, s:b, s:b}, s:o, s:o, s:b, s:b, s:i, s:s}", "kind",
+        "model", "learner", self->learner, "settings", self->settings, "summary", self->summary, "features",
+        (json_int_t)self->features, "dimension", (json_int_t)self->dimension, "classes",
         classes_json(&self->classes), "bias", self->bias, "steps", "scale", scalings[self->steps.scaling],
         "normalize_input", (int)self->steps.normalize_input, "normalize", (int)self->steps.normalize, "map",
-        uc_map_kind_name(self->steps.map), "map_details", uc_map_header(self->steps.map), "weight_norms",
-        norms_json(self), "probabilities", (int)self->probabilities, "resumable",
-        self->state.counters != NULL, "format_version", (int)self->format_version, "checksum", checksum);
+        uc_map_header(self->steps.map), "weight_norms", norms_json(self), "probabilities",
+        (int)self->probabilities, "resumable", self->state.counters != NULL, "format_version",
+        (int)self->format_version, "checksum", checksum);
     char *dump = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     char *copy = dump ? uc_strdup(dump) : NULL;
     json_free_t release;

@@ -10,15 +10,10 @@
 static const char *const kinds[] = {"none", "kpca", "kgs", "random", "nystroem", "jl", "landmarks"};
 static const char *const kernels[] = {"linear", "gaussian", "polynomial"};
 
-const char *uc_map_kind_name(const uc_map *map)
-{
-    return kinds[map ? map->kind : UC_MAP_NONE];
-}
-
 json_t *uc_map_header(const uc_map *map)
 {
     if (!map)
-        return json_pack("{s:s}", "kind", "none");
+        return json_string("none");
     return json_pack("{s:s, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:b}", "kind", kinds[map->kind], "kernel",
                      kernels[map->kernel], "width", map->width, "degree", map->degree, "coefficient",
                      map->coefficient, "landmarks", (json_int_t)map->landmarks.rows, "columns",
@@ -161,16 +156,15 @@ uc_status uc_map_read(uc_map **out, const uc_container *file)
     json_int_t landmarks, cols, dimension;
     int sparse, kind_number, kernel_number;
     const json_t *header = json_object_get(file->header, "map");
-    if (json_unpack((json_t *)header, "{s:s}", "kind", &kind) != 0)
-        return damaged(file);
-    if (strcmp(kind, "none") == 0) {
+    if (json_is_string(header) && strcmp(json_string_value(header), "none") == 0) {
         *out = NULL;
         return UC_OK;
     }
     const json_int_t most = (json_int_t)file->length;
-    if (json_unpack((json_t *)header, "{s:s, s:F, s:F, s:F, s:I, s:I, s:I, s:b}", "kernel", &kernel, "width",
-                    &width, "degree", &degree, "coefficient", &coefficient, "landmarks", &landmarks,
-                    "columns", &cols, "dimension", &dimension, "sparse", &sparse) != 0 ||
+    if (json_unpack((json_t *)header, "{s:s, s:s, s:F, s:F, s:F, s:I, s:I, s:I, s:b}", "kind", &kind,
+                    "kernel", &kernel, "width", &width, "degree", &degree, "coefficient", &coefficient,
+                    "landmarks", &landmarks, "columns", &cols, "dimension", &dimension, "sparse",
+                    &sparse) != 0 ||
         !find_word(&kind_number, kind, kinds, sizeof kinds / sizeof *kinds) ||
         !find_word(&kernel_number, kernel, kernels, sizeof kernels / sizeof *kernels) || !isfinite(width) ||
         !isfinite(degree) || !isfinite(coefficient) || landmarks < 0 || landmarks > most || cols < 0 ||

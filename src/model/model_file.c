@@ -29,14 +29,13 @@ bool uc_model_recognise(const void *bytes, size_t length)
 
 static json_t *header_of(const uc_model *self)
 {
-    return json_pack("{s:s, s:s, s:O, s:O, s:I, s:I, s:I, s:f, s:b, s:{s:s, s:b, s:b}, s:o, s:O?}", "library",
-                     uc_version(), "learner", self->learner, "settings", self->settings, "summary",
-                     self->summary, "class_count", (json_int_t)self->classes.count, "features",
-                     (json_int_t)self->features, "dimension", (json_int_t)self->dimension, "bias", self->bias,
-                     "probabilities", (int)self->probabilities, "steps", "scale",
-                     scalings[self->steps.scaling], "normalize_input", (int)self->steps.normalize_input,
-                     "normalize", (int)self->steps.normalize, "map", uc_map_header(self->steps.map), "state",
-                     self->state.counters);
+    return json_pack(
+        "{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:{s:s, s:b, s:b}, s:o, s:O?}", "library", uc_version(),
+        "learner", self->learner, "settings", self->settings, "summary", self->summary, "class_count",
+        (json_int_t)self->classes.count, "features", (json_int_t)self->features, "bias", self->bias,
+        "probabilities", (int)self->probabilities, "steps", "scale", scalings[self->steps.scaling],
+        "normalize_input", (int)self->steps.normalize_input, "normalize", (int)self->steps.normalize, "map",
+        uc_map_header(self->steps.map), "state", self->state.counters);
 }
 
 static char *joined_names(const uc_names *names, size_t *length)
@@ -248,7 +247,9 @@ static uc_status read_model(uc_model **out, const uc_container *file)
 {
     const json_int_t classes = json_integer_value(json_object_get(file->header, "class_count"));
     const json_int_t features = json_integer_value(json_object_get(file->header, "features"));
-    const json_int_t dimension = json_integer_value(json_object_get(file->header, "dimension"));
+    const json_t *map = json_object_get(file->header, "map"); /* an object, or the word none */
+    const json_int_t dimension =
+        json_is_object(map) ? json_integer_value(json_object_get(map, "dimension")) : features;
     const char *learner = json_string_value(json_object_get(file->header, "learner"));
     const json_int_t most = (json_int_t)(file->length / sizeof(double));
     if (!learner || classes < 1 || features < 0 || features > INT32_MAX || dimension < 0 || classes > most ||

@@ -7,8 +7,7 @@
 
 #define UC_MAP_ARRAYS 6 /* at most */
 
-/* map NULL: none */
-const char *uc_map_kind_name(const uc_map *map);
+/* map NULL: the word none */
 json_t *uc_map_header(const uc_map *map);
 size_t uc_map_arrays(uc_array arrays[UC_MAP_ARRAYS], const uc_map *map);
 uc_status uc_map_read(uc_map **out, const uc_container *file); /* *out NULL: the file has none */

@@ -130,7 +130,7 @@ static void a_model_without_state_or_features_comes_back(void **state)
     for (size_t features = 0; features < 3; features++) {
         uc_model *model, *back;
         const char *path = temporary_path("plain.uc");
-        assert_ok(uc_model_create(&model, &classes, features, "spa"));
+        assert_ok(uc_model_create(&model, &classes, features, features, "spa"));
         model->bias = 1.0;
         model->weights[0] = -0.0;
         model->weights[1] = 5e-324;
