@@ -41,6 +41,7 @@ struct uc_learner {
     bool normalizes;     /* --normalize is on unless told otherwise */
     bool free_offset;    /* has an offset a class that is not penalised, instead of a constant feature */
     bool uses_noise;     /* learns with a noise matrix */
+    bool unlabelled;     /* rows without a label are of use to it */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 
     /* Batch: sets the model's weights and adds to its summary; NULL for an online learner. */
@@ -54,6 +55,8 @@ struct uc_learner {
 extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_uma,
     uc_learner_logistic;
 
+/* Whether the learner can be trained on these labels. */
+uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data);
 /* A copy of the learner's settings, or its defaults for NULL; freed with uc_free. */
 void *uc_learner_settings(const uc_learner *learner, const void *settings);
 /* Every `auto` of the shared settings becomes what suits the learner. train NULL: the defaults. */

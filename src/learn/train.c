@@ -7,7 +7,7 @@
 #define SHUFFLE_STREAM 1 /* of random numbers */
 #define ROUNDS_A_REPORT 4096
 
-static uc_status check_data(const uc_dataset *data)
+uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data)
 {
     if (!data->y)
         return uc_fail(UC_ERR_FORMAT, "the data have no labels");
@@ -16,10 +16,10 @@ static uc_status check_data(const uc_dataset *data)
     if (data->classes.count < 2)
         return uc_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed",
                        data->classes.count ? data->classes.text[0] : "");
-    for (size_t i = 0; i < data->X.rows; i++)
+    for (size_t i = 0; i < data->X.rows && !learner->unlabelled; i++)
         if (data->y[i] >= data->classes.count)
-            return uc_fail(UC_ERR_FORMAT, "example %zu has no label ('?'), which this learner cannot use",
-                           i + 1);
+            return uc_fail(UC_ERR_FORMAT, "example %zu has no label ('?'), which %s cannot use", i + 1,
+                           learner->name);
     return UC_OK;
 }
 
@@ -148,10 +148,12 @@ static uc_status count_errors(double *training_error, const uc_model *model, con
     if (!predicted)
         return UC_ERR_NOMEM;
     const uc_status status = uc_model_predict_prepared(predicted, model, &data->X, context);
-    size_t errors = 0;
-    for (size_t i = 0; i < data->X.rows && status == UC_OK; i++)
-        errors += predicted[i] != data->y[i];
-    *training_error = (double)errors / (double)data->X.rows;
+    size_t errors = 0, labelled = 0;
+    for (size_t i = 0; i < data->X.rows && status == UC_OK; i++) {
+        labelled += data->y[i] != UC_NONE;
+        errors += data->y[i] != UC_NONE && predicted[i] != data->y[i];
+    }
+    *training_error = labelled ? (double)errors / (double)labelled : 0.0;
     uc_free(predicted);
     return status;
 }
@@ -258,7 +260,7 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
     const uc_train_settings common = uc_train_decide(learner, train);
     void *own = uc_learner_settings(learner, settings);
     uc_dataset copy = {0};
-    uc_status status = own ? check_data(data) : UC_ERR_NOMEM;
+    uc_status status = own ? uc_train_check(learner, data) : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = uc_options_check(uc_train_options, &common);
     if (status == UC_OK)

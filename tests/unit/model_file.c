@@ -584,7 +584,7 @@ static void settings_come_back_from_json(void **state)
     train.normalize_input = 1;
     train.normalize = 1;
     train.bias = 0.1;
-    train.seed = INT64_MAX;
+    train.seed = INT64_C(1) << 53;
     json_t *object = json_object();
     assert_ok(uc_settings_to_json(object, uc_train_options, &train));
     assert_ok(uc_settings_from_json(&back, uc_train_options, object));
