@@ -34,6 +34,7 @@ static const uc_option options[] = {
 static const cli_section sections[] = {
     {"Options", options, 0},
     {"Training options", uc_train_options, offsetof(train_args, train)},
+    {"Map options", uc_map_options, offsetof(train_args, train.map)},
     {"Noise of the labels", cli_noise_options, offsetof(train_args, noise)},
     {"Data options", uc_read_options, offsetof(train_args, read)},
     {0},
@@ -57,6 +58,24 @@ static json_t *describe(const uc_model *model)
     return description;
 }
 
+static void tell_error(FILE *text, const json_t *summary, bool online)
+{
+    const double error = 100 * json_number_value(json_object_get(summary, "training_error"));
+    const long long iterations = (long long)json_integer_value(json_object_get(summary, "iterations"));
+    const json_t *corrected = json_object_get(summary, "corrected_error");
+    if (online)
+        fprintf(text, "training error %.2f%% (progressive, in the last of %lld passes), %lld updates\n",
+                error, iterations, (long long)json_integer_value(json_object_get(summary, "updates")));
+    else
+        fprintf(text, "training error %.2f%% (of the labels as given), %lld iterations\n", error, iterations);
+    if (corrected)
+        fprintf(text,
+                "corrected error %.2f%% +- %.2f%% (estimated for the true labels), condition number %.3g\n",
+                100 * json_number_value(corrected),
+                100 * json_number_value(json_object_get(summary, "corrected_error_deviation")),
+                json_number_value(json_object_get(summary, "condition_number")));
+}
+
 static uc_status tell(cli_call *call, const uc_model *model, size_t examples, double seconds)
 {
     const train_args *args = call->args;
@@ -77,10 +96,7 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
         fprintf(text, "%s: %zu examples, %zu features, %zu classes, %.3f s\n", uc_model_learner(model),
                 examples, uc_model_features(model), classes->count, seconds);
         if (json_is_number(json_object_get(summary, "training_error")))
-            fprintf(text, "training error %.2f%% (progressive, in the last of %lld passes), %lld updates\n",
-                    100 * json_number_value(json_object_get(summary, "training_error")),
-                    (long long)json_integer_value(json_object_get(summary, "iterations")),
-                    (long long)json_integer_value(json_object_get(summary, "updates")));
+            tell_error(text, summary, uc_learner_is_online(uc_learner_at(call->member)));
         fprintf(text, "model: %s\n", args->output);
     }
     json_decref(description);

@@ -218,7 +218,8 @@ static uc_status move_rows(uma *self)
         for (size_t cell = 0; cell < cells; cell++)
             for (size_t e = self->cell_start[cell]; e < self->cell_start[cell + 1]; e++)
                 self->N[cell] += self->entry[e] < self->n ? 1 : UINT64_MAX; /* plus or minus one */
-        status = uc_run_blocks(self->context, cells, move_cell, self);
+        const uc_context fitting = uc_context_for_work(self->context, (double)total * (double)self->d);
+        status = uc_run_blocks(&fitting, cells, move_cell, self);
     }
     uc_free(position);
     uint32_t *old = self->predicted;
@@ -339,7 +340,9 @@ static uc_status refresh_norms(uma *self, size_t p)
         for (size_t q = 0; q < Q; q++)
             for (size_t i = 0; i < job.count; i++)
                 job.B_present[q * job.count + i] = self->B[q * Q + job.present[i]];
-        status = uc_run_blocks(self->context, job.count ? tiles : 0, norm_tile, &job);
+        const uc_context fitting =
+            uc_context_for_work(self->context, (double)Q * (double)job.count * (double)self->d);
+        status = uc_run_blocks(&fitting, job.count ? tiles : 0, norm_tile, &job);
     }
     for (size_t q = 0; q < Q && status == UC_OK; q++) {
         double square = 0.0;
