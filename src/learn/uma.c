@@ -167,7 +167,8 @@ static uc_status move_cell(size_t cell, void *user)
         const size_t row = leaves ? self->entry[e] - self->n : self->entry[e];
         uc_row_axpy(leaves ? -1.0 : 1.0, uc_matrix_row(self->X, row), sum);
     }
-    if (sum && self->N[cell] == 0) /* nothing is left but rounding */
+    if (sum && self->N[cell] == 0 &&
+        self->cell_start[cell] < self->cell_start[cell + 1]) /* only rounding is left */
         memset(sum, 0, self->d * sizeof *sum);
     return UC_OK;
 }
