@@ -18,11 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/learner.h"
+#include "learn/logistic.h"
 #include "linalg/linalg.h"
-#include "model/model.h"
-
-enum { CORRECTION_AUTO, CORRECTION_NONE, CORRECTION_FORWARD, CORRECTION_BACKWARD };
 
 #define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
 
@@ -62,16 +59,12 @@ static const uc_option options[] = {
     {.name = NULL},
 };
 
+typedef uc_logistic_problem problem;
+
 typedef struct logistic {
-    const uc_dataset *data;
-    const uc_context *context;
+    problem problem;
     const uc_logistic_settings *settings;
-    size_t d, K, S; /* dimensions, classes, their stride */
-    int correction;
-    bool free_offset;
-    const double *C; /* K x K; forward */
-    double *B;       /* K x K; backward */
-    const double *W; /* (1 + d) x S: the point at which the gradient is taken */
+    const uc_context *context;
     uint64_t evaluations;
     int iterations;
     uc_status status; /* why the optimiser was stopped */
@@ -89,7 +82,7 @@ static double softmax(double *s, size_t K)
     return highest + log(total);
 }
 
-static double backward_gradient(const logistic *self, double *s, uint32_t y)
+static double backward_gradient(const problem *self, double *s, uint32_t y)
 {
     const size_t K = self->K;
     double along = 0.0, weight = 0.0;
@@ -103,7 +96,7 @@ static double backward_gradient(const logistic *self, double *s, uint32_t y)
     return loss;
 }
 
-static double forward_gradient(const logistic *self, double *s, uint32_t y)
+static double forward_gradient(const problem *self, double *s, uint32_t y)
 {
     const double *row = self->C + y * self->K;
     double observed = 0.0;
@@ -117,31 +110,37 @@ static double forward_gradient(const logistic *self, double *s, uint32_t y)
 }
 
 /* Scores become the gradient in the scores; returns the loss. */
-static double gradient_in_scores(const logistic *self, double *s, uint32_t y)
+static double gradient_in_scores(const problem *self, double *s, uint32_t y)
 {
-    if (self->correction == CORRECTION_FORWARD)
+    if (self->correction == UC_CORRECTION_FORWARD)
         return forward_gradient(self, s, y);
-    if (self->correction == CORRECTION_BACKWARD)
+    if (self->correction == UC_CORRECTION_BACKWARD)
         return backward_gradient(self, s, y);
     const double own = s[y], loss = softmax(s, self->K) - own;
     s[y] -= 1.0;
     return loss;
 }
 
+typedef struct gradient_job {
+    const problem *problem;
+    const double *W; /* (1 + d) x S: the point at which the gradient is taken */
+} gradient_job;
+
 /* Adds the gradient, (1 + d) x S, and behind it the loss, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
-    const logistic *self = user;
+    const gradient_job *job = user;
+    const problem *self = job->problem;
     const uc_matrix *X = &self->data->X;
-    const size_t S = self->S;
-    const size_t work_size = uc_matrix_is_sparse(X) ? 0 : ROWS_AT_ONCE * self->d;
+    const size_t S = self->S, d = X->cols;
+    const size_t work_size = uc_matrix_is_sparse(X) ? 0 : ROWS_AT_ONCE * d;
     double *scores = uc_alloc(ROWS_AT_ONCE * S, sizeof *scores), *work = uc_alloc(work_size, sizeof *work);
     for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
         const size_t rows = last - start < ROWS_AT_ONCE ? last - start : ROWS_AT_ONCE;
-        uc_block_scores(scores, X, start, rows, self->W + S, S, self->W, work);
+        uc_block_scores(scores, X, start, rows, job->W + S, S, job->W, work);
         for (size_t i = 0; i < rows; i++) {
             double *s = scores + i * S;
-            sum[(self->d + 1) * S] += gradient_in_scores(self, s, self->data->y[start + i]);
+            sum[(d + 1) * S] += gradient_in_scores(self, s, self->data->y[start + i]);
             for (size_t q = self->K; q < S; q++)
                 s[q] = 0.0;
             for (size_t q = 0; q < self->K; q++)
@@ -154,34 +153,39 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
     return scores && work ? UC_OK : UC_ERR_NOMEM;
 }
 
+uc_status uc_logistic_gradient(double *objective, double *gradient, const double *W, const problem *self,
+                               const uc_context *context)
+{
+    const size_t S = self->S, used = (self->data->X.cols + 1) * S;
+    const double n = (double)self->data->X.rows;
+    gradient_job job = {self, W};
+    double *sum = uc_alloc(used + 1, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_sum_over(context, self->data->X.rows, add_gradient, &job, sum, used + 1);
+    double squares = 0.0;
+    for (size_t i = 0; i < used && status == UC_OK; i++) {
+        gradient[i] = i < S ? (self->free_offset ? sum[i] / n : 0.0) : sum[i] / n + self->l2 * W[i];
+        squares += i < S ? 0.0 : W[i] * W[i];
+    }
+    if (status == UC_OK)
+        *objective = sum[used] / n + self->l2 / 2 * squares;
+    uc_free(sum);
+    return status;
+}
+
 static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *W, lbfgsfloatval_t *gradient, int count,
                                 lbfgsfloatval_t step)
 {
     (void)step;
     logistic *self = user;
-    const size_t used = (self->d + 1) * self->S, n = self->data->X.rows;
-    self->W = W;
+    double objective = 0.0;
     self->evaluations++;
-    double *sum = uc_alloc(used + 1, sizeof *sum);
-    if (!sum || self->status != UC_OK) {
-        self->status = self->status != UC_OK ? self->status : UC_ERR_NOMEM;
-        memset(gradient, 0, (size_t)count * sizeof *gradient); /* a stationary point: the optimiser ends */
-        uc_free(sum);
-        return 0.0;
-    }
-    self->status = uc_sum_over(self->context, n, add_gradient, self, sum, used + 1);
-    double penalty = 0.0;
-    for (size_t i = 0; i < (size_t)count; i++) {
-        const bool offset = i < self->S, padding = i >= used;
-        gradient[i] = padding || (offset && !self->free_offset) ? 0.0 : sum[i] / (double)n;
-        if (!offset && !padding) {
-            gradient[i] += self->settings->l2 * W[i];
-            penalty += W[i] * W[i];
-        }
-    }
-    const double loss = sum[used] / (double)n + self->settings->l2 / 2 * penalty;
-    uc_free(sum);
-    return loss;
+    memset(gradient, 0,
+           (size_t)count * sizeof *gradient); /* after a failure: a stationary point, which ends it */
+    if (self->status == UC_OK)
+        self->status = uc_logistic_gradient(&objective, gradient, W, &self->problem, self->context);
+    return objective;
 }
 
 static int progress(void *user, const lbfgsfloatval_t *W, const lbfgsfloatval_t *gradient,
@@ -225,7 +229,7 @@ static uc_status check_end(const logistic *self, int code)
 
 static uc_status minimise(uc_model *model, logistic *self)
 {
-    const size_t used = (self->d + 1) * self->S,
+    const size_t used = (self->problem.data->X.cols + 1) * self->problem.S,
                  count = (used + 15) / 16 * 16; /* as SIMD builds of liblbfgs want it */
     if (count > INT32_MAX)
         return uc_fail(UC_ERR_INVALID, "%zu weights are more than L-BFGS can count", used);
@@ -257,35 +261,39 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
 {
     const uc_logistic_settings *settings = user;
     const uc_noise *noise = fit->train->noise;
-    logistic self = {
-        .data = fit->data,
-        .context = fit->context,
-        .settings = settings,
-        .d = fit->data->X.cols,
-        .K = fit->data->classes.count,
-        .S = model->stride,
-        .correction = settings->correction,
-        .free_offset = fit->train->bias != 0.0,
-        .C = noise ? noise->values : NULL,
-    };
-    if (isnan(settings->l2))
-        return uc_fail(UC_ERR_INVALID, "--l2 auto must be decided before training (uc_select)");
-    if (self.correction == CORRECTION_AUTO)
-        self.correction = noise ? CORRECTION_FORWARD : CORRECTION_NONE;
-    if (self.correction != CORRECTION_NONE && !noise)
+    const size_t K = fit->data->classes.count;
+    int correction = settings->correction;
+    if (correction == UC_CORRECTION_AUTO)
+        correction = noise ? UC_CORRECTION_FORWARD : UC_CORRECTION_NONE;
+    if (correction != UC_CORRECTION_NONE && !noise)
         return uc_fail(UC_ERR_INVALID,
                        "--correction %s needs the noise: tell it with --noise-matrix or --noise-rate",
-                       self.correction == CORRECTION_FORWARD ? "forward" : "backward");
+                       correction == UC_CORRECTION_FORWARD ? "forward" : "backward");
+    if (isnan(settings->l2))
+        return uc_fail(UC_ERR_INVALID, "--l2 auto must become a number before training (uc_select)");
+    double *inverse = NULL;
     uc_status status = UC_OK;
-    if (self.correction == CORRECTION_BACKWARD) {
-        self.B = uc_alloc(self.K * self.K, sizeof *self.B);
-        status = self.B ? uc_noise_invert(self.B, noise, 0.0) : UC_ERR_NOMEM;
+    if (correction == UC_CORRECTION_BACKWARD) {
+        inverse = uc_alloc(K * K, sizeof *inverse);
+        status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
     }
+    logistic self = {
+        .problem = {.data = fit->data,
+                    .K = K,
+                    .S = model->stride,
+                    .correction = (uc_correction)correction,
+                    .C = noise ? noise->values : NULL,
+                    .B = inverse,
+                    .l2 = settings->l2,
+                    .free_offset = fit->train->bias != 0.0},
+        .settings = settings,
+        .context = fit->context,
+    };
     if (status == UC_OK)
         status = minimise(model, &self);
     if (status == UC_OK) /* the free offset is the weight of a constant 1 */
-        model->bias = self.free_offset ? 1.0 : 0.0;
-    uc_free(self.B);
+        model->bias = self.problem.free_offset ? 1.0 : 0.0;
+    uc_free(inverse);
     return status;
 }
 

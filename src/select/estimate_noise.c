@@ -514,6 +514,7 @@ static uc_status held_out_probabilities(double *P, const uc_dataset *data,
     uc_status status =
         uc_option_set(uc_options_find(uc_learner_options(logistic), "correction"), &learner, "none");
     learner.l2 = settings->l2;
+    learner.tolerance = 1e-3; /* averages of probabilities need no more */
     uc_train_settings common = train ? *train : uc_train_defaults();
     common.noise = NULL;
     common.overwrite = 1; /* each fold's data are a copy of our own */
