@@ -16,6 +16,14 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
                             const void *settings, const uc_train_settings *train, const uc_dataset *data,
                             unsigned folds, const uc_context *context);
 
+/* Turns every `auto` of the learner's settings and of train->map into a number, by inner 5-fold cross-validation on at
+ * most 5,000 examples: the width, the dimension, and what the learner names. Uses labels as they are, never clean ones. */
+uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *learner,
+                    const uc_dataset *data, const uc_context *context);
+/* uc_select, then uc_train. The settings are left as they are. */
+uc_status uc_select_and_train(uc_model **out, const uc_learner *learner, const void *settings,
+                              const uc_train_settings *train, uc_dataset *data, const uc_context *context);
+
 /* ---- estimating the noise matrix ---- */
 
 typedef enum uc_noise_estimator {
@@ -27,7 +35,7 @@ typedef struct uc_noise_estimate_settings {
     uint64_t bootstrap; /* resamples behind the intervals; 0: no intervals             (200) */
     uint64_t folds;     /* from data: of the out-of-fold probabilities                 (5) */
     int estimator;      /* from data: uc_noise_estimator                               (counting) */
-    double anchors;     /* from data: anchors of a class, as a share of its labels     (0.1) */
+    double anchors;     /* from data: anchors of a class, as a share of its labels     (0.3) */
     double l2;          /* from data: of the logistic regression                       (1e-4) */
     uint64_t seed;      /* same seed, same intervals                                   (1) */
 } uc_noise_estimate_settings;

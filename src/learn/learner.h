@@ -33,6 +33,13 @@ typedef struct uc_fit {
     const uc_context *context;
 } uc_fit;
 
+/* Values to try for an option of type REAL that is `auto`. */
+typedef struct uc_candidates {
+    const char *option; /* NULL ends a list of them */
+    const double *values;
+    size_t count;
+} uc_candidates;
+
 struct uc_learner {
     const char *name, *summary, *paper;
     const uc_option *options;
@@ -43,6 +50,8 @@ struct uc_learner {
     bool uses_noise;     /* learns with a noise matrix */
     bool unlabelled;     /* rows without a label are of use to it */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
+
+    const uc_candidates *candidates; /* NULL: no option of its own is `auto` before training */
 
     /* Batch: sets the model's weights and adds to its summary; NULL for an online learner. */
     uc_status (*fit)(uc_model *model, const uc_fit *fit, const void *settings);

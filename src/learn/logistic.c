@@ -297,6 +297,9 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     return status;
 }
 
+static const double l2_values[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
+static const uc_candidates candidates[] = {{"l2", l2_values, sizeof l2_values / sizeof *l2_values}, {0}};
+
 const uc_learner uc_learner_logistic = {
     .name = "logistic",
     .summary = "labels confused by a matrix, or clean; gives probabilities, and finds suspicious labels",
@@ -309,5 +312,6 @@ const uc_learner uc_learner_logistic = {
     .free_offset = true,
     .uses_noise = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
+    .candidates = candidates,
     .fit = fit,
 };

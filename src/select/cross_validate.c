@@ -33,7 +33,7 @@ static uc_status run_fold(double *error, validation *self, unsigned fold, const 
     size_t count = rows_of(self->rows, self->fold_of, self->data->X.rows, fold, false);
     uc_status status = uc_dataset_subset(&part, self->data, self->rows, count);
     if (status == UC_OK)
-        status = uc_train(&model, self->learner, self->settings, &self->train, &part, context);
+        status = uc_select_and_train(&model, self->learner, self->settings, &self->train, &part, context);
     uc_dataset_free(&part);
     count = rows_of(self->rows, self->fold_of, self->data->X.rows, fold, true);
     if (status == UC_OK)
