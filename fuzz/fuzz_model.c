@@ -1,10 +1,10 @@
 /* Model files, ours and LIBLINEAR's, from arbitrary bytes.
  *
- * Bytes that begin like a model file are tried as they are, and once more with length and checksum put right, so that
- * the fuzzer reaches what lies behind them. Anything else is read as LIBLINEAR's text.
+ * Bytes that begin like a model file are tried as they are, and once more with length and checksum put right,
+ * so that the fuzzer reaches what lies behind them. Anything else is read as LIBLINEAR's text.
  *
- * A model that loads must describe itself, score a row, go on learning when it says that it can, and save to bytes
- * that load and save to the same bytes again. */
+ * A model that loads must describe itself, score a row, go on learning when it says that it can, and save to
+ * bytes that load and save to the same bytes again. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -43,8 +43,8 @@ static const char *scratch_path(void)
 {
     static char path[64];
     if (!path[0])
-        snprintf(path, sizeof path, "%s/unconfuse-fuzz-%ld.uc", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
-                 (long)getpid());
+        snprintf(path, sizeof path, "%s/unconfuse-fuzz-%ld.uc",
+                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
     return path;
 }
 
@@ -79,7 +79,8 @@ static void check_scores(const uc_model *model)
         columns[j] = j * j;
     }
     const uc_matrix dense = {.rows = 1, .cols = 16, .stride = 16, .values = values};
-    const uc_matrix sparse = {.rows = 1, .cols = 226, .values = values, .offsets = offsets, .columns = columns};
+    const uc_matrix sparse = {
+        .rows = 1, .cols = 226, .values = values, .offsets = offsets, .columns = columns};
     const uc_context context = {.threads = 1};
     CHECK(uc_model_predict(&predicted, model, &dense, &context) == UC_OK && predicted < K);
     CHECK(uc_model_predict(&predicted, model, &sparse, &context) == UC_OK && predicted < K);

@@ -14,7 +14,8 @@ static size_t replayed;
 static int replay_file(const char *path, size_t size)
 {
     FILE *file = fopen(path, "rb");
-    uint8_t *bytes = malloc(size ? size : 1); /* exactly as long as the file, so that reading beyond it is seen */
+    uint8_t *bytes =
+        malloc(size ? size : 1); /* exactly as long as the file, so that reading beyond it is seen */
     if (!file || !bytes || fread(bytes, 1, size, file) != size) {
         perror(path);
         if (file)

@@ -12,12 +12,13 @@
 #include "data/reader.h"
 #include "unconfuse/dataset.h"
 
-#define CHECK(truth)                                                                                                 \
-    do {                                                                                                             \
-        if (!(truth)) {                                                                                              \
-            fprintf(stderr, "%s:%d: not true: %s (last error: %s)\n", __FILE__, __LINE__, #truth, uc_last_error());  \
-            abort();                                                                                                 \
-        }                                                                                                            \
+#define CHECK(truth)                                                                                         \
+    do {                                                                                                     \
+        if (!(truth)) {                                                                                      \
+            fprintf(stderr, "%s:%d: not true: %s (last error: %s)\n", __FILE__, __LINE__, #truth,            \
+                    uc_last_error());                                                                        \
+            abort();                                                                                         \
+        }                                                                                                    \
     } while (0)
 
 static void check_row(const uc_matrix *X, size_t i)
@@ -99,7 +100,8 @@ static void check_reader(const void *bytes, size_t length, uc_format format)
     uc_read_settings settings = uc_read_defaults();
     settings.format = (int)format;
     settings.storage = UC_STORAGE_SPARSE;
-    const uc_context one = {.threads = 1, .memory = (uint64_t)1 << 28}, three = {.threads = 3, .memory = one.memory};
+    const uc_context one = {.threads = 1, .memory = (uint64_t)1 << 28},
+                     three = {.threads = 3, .memory = one.memory};
     const long live = uc_alloc_live();
     uc_dataset data = {0}, again = {0};
     const uc_status status = uc_dataset_read_memory(&data, bytes, length, "fuzz", &settings, &one);

@@ -167,11 +167,12 @@ static uc_status choose_columns(layout *self, bool *header, const uc_reader *rea
     /* Names beat numbers. */
     if (*header && settings->bag && find_name(fields, self->columns, settings->bag) != NO_COLUMN)
         self->bag = find_name(fields, self->columns, settings->bag);
-    if (*header && settings->label && !no_label && find_name(fields, self->columns, settings->label) != NO_COLUMN)
+    if (*header && settings->label && !no_label &&
+        find_name(fields, self->columns, settings->label) != NO_COLUMN)
         self->label = find_name(fields, self->columns, settings->label);
     if (self->label != NO_COLUMN && self->label == self->bag)
-        return uc_fail(UC_ERR_INVALID, "%s: label and bag cannot both be column %zu", uc_input_name(reader->input),
-                       self->label + 1);
+        return uc_fail(UC_ERR_INVALID, "%s: label and bag cannot both be column %zu",
+                       uc_input_name(reader->input), self->label + 1);
     self->features = self->columns - (self->label != NO_COLUMN) - (self->bag != NO_COLUMN);
     if (self->features == 0)
         return uc_fail(UC_ERR_FORMAT, "%s: no columns of features", uc_input_name(reader->input));
@@ -192,22 +193,22 @@ static uc_status keep_names(layout *self, const field *fields)
 }
 
 /* Cuts a line into at most length + 1 fields. */
-static uc_status cut_line(field *fields, size_t *count, const layout *self, const uc_reader *reader, char *line,
-                          size_t number)
+static uc_status cut_line(field *fields, size_t *count, const layout *self, const uc_reader *reader,
+                          char *line, size_t number)
 {
     *count = 0;
     for (char *p = line;; p++) {
         if (!cut_field(&fields[(*count)++], &p, self->delimiter))
-            return uc_fail(UC_ERR_FORMAT, "%s:%zu: a quote is not closed on its line", uc_input_name(reader->input),
-                           number);
+            return uc_fail(UC_ERR_FORMAT, "%s:%zu: a quote is not closed on its line",
+                           uc_input_name(reader->input), number);
         if (*p == '\n')
             return UC_OK;
     }
 }
 
 /* Learns the layout from a copy of the first line, which cutting may change. */
-static uc_status learn_layout(layout *self, bool *header, const uc_reader *reader, const char *line, size_t length,
-                              size_t number)
+static uc_status learn_layout(layout *self, bool *header, const uc_reader *reader, const char *line,
+                              size_t length, size_t number)
 {
     self->delimiter = find_delimiter(line, length);
     char *copy = uc_alloc(length + 1 + UC_NUMBER_SLACK, 1);
@@ -234,7 +235,8 @@ static void blame_column(uc_text_block *block, const layout *self, size_t column
 {
     char name[UC_QUOTE_SIZE], text[UC_QUOTE_SIZE], where[80];
     if (self->names)
-        snprintf(where, sizeof where, "column '%s'", uc_quote(name, self->names[column], strlen(self->names[column])));
+        snprintf(where, sizeof where, "column '%s'",
+                 uc_quote(name, self->names[column], strlen(self->names[column])));
     else
         snprintf(where, sizeof where, "column %zu", column + 1);
     if (value->length == 0)
@@ -253,12 +255,13 @@ static void blame_ragged(uc_text_block *block, const layout *self, size_t count,
         if (!cut_field(&unused, &p, self->delimiter))
             break;
     }
-    uc_text_blame(block, "%zu column%s, but the first line has %zu", count, count == 1 ? "" : "s", self->columns);
+    uc_text_blame(block, "%zu column%s, but the first line has %zu", count, count == 1 ? "" : "s",
+                  self->columns);
 }
 
 /* A field that is not simply a number: a label, a bag, a quoted or a bad one. Returns where it ends, or NULL. */
-static char *read_field(uc_text_block *block, const uc_reader *reader, const layout *self, size_t column, char *p,
-                        float *value)
+static char *read_field(uc_text_block *block, const uc_reader *reader, const layout *self, size_t column,
+                        char *p, float *value)
 {
     field cut;
     char *start = p;

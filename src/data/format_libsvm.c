@@ -57,7 +57,8 @@ static void blame_pair(uc_text_block *block, const char *line, const char *p, ui
     const char *end = word_end(p);
     const char *colon = memchr(p, ':', (size_t)(end - p));
     if (!colon) {
-        uc_text_blame(block, "'%s' has no colon: expected column:value", uc_quote(quoted, p, (size_t)(end - p)));
+        uc_text_blame(block, "'%s' has no colon: expected column:value",
+                      uc_quote(quoted, p, (size_t)(end - p)));
         return;
     }
     if (colon - p == 3 && (memcmp(p, "bag", 3) == 0 || memcmp(p, "qid", 3) == 0)) {
@@ -66,8 +67,8 @@ static void blame_pair(uc_text_block *block, const char *line, const char *p, ui
     }
     uint64_t column;
     if (!uc_parse_count(&column, p, (size_t)(colon - p)) || column < 1 || column > LARGEST_COLUMN) {
-        uc_text_blame(block, "column %s is not an integer from 1 to %u", uc_quote(quoted, p, (size_t)(colon - p)),
-                      LARGEST_COLUMN);
+        uc_text_blame(block, "column %s is not an integer from 1 to %u",
+                      uc_quote(quoted, p, (size_t)(colon - p)), LARGEST_COLUMN);
         return;
     }
     if (column <= before) {
@@ -79,8 +80,9 @@ static void blame_pair(uc_text_block *block, const char *line, const char *p, ui
         uc_text_blame(block, "column %llu has no value", (unsigned long long)column);
         return;
     }
-    uc_text_blame(block, "the value '%s' of column %llu %s", uc_quote(quoted, colon + 1, (size_t)(end - colon - 1)),
-                  (unsigned long long)column, uc_number_complaint(colon + 1, (size_t)(end - colon - 1)));
+    uc_text_blame(block, "the value '%s' of column %llu %s",
+                  uc_quote(quoted, colon + 1, (size_t)(end - colon - 1)), (unsigned long long)column,
+                  uc_number_complaint(colon + 1, (size_t)(end - colon - 1)));
 }
 
 /* Goes over a comment to the end of its line; NULL when it holds a control character. */
@@ -112,7 +114,8 @@ static const char *read_front(uc_text_block *block, const uc_reader *reader, con
         }
     }
     if (has_bag != (block->bag != NULL))
-        uc_text_blame(block, has_bag ? "a bag, but the lines before have none" : "no bag, but the lines before have one");
+        uc_text_blame(block, has_bag ? "a bag, but the lines before have none"
+                                     : "no bag, but the lines before have one");
     return block->status == UC_OK ? p : NULL;
 }
 
@@ -163,7 +166,8 @@ static inline const char *read_usual_pair(uint64_t *column, float *value, const 
     if (whole + decimals <= 8) {
         /* The digits before the point, and those behind it moved up by its one place. */
         const uint64_t before = UINT64_MAX >> (64 - 8 * whole);
-        const uint64_t digits = (uc_number_word(p + first) & before) | (uc_number_word(p + first + 1) & ~before);
+        const uint64_t digits =
+            (uc_number_word(p + first) & before) | (uc_number_word(p + first + 1) & ~before);
         mantissa = uc_number_value(digits, whole + decimals);
     } else if (!read_long_mantissa(&mantissa, p + first, whole, decimals)) {
         return NULL;

@@ -13,7 +13,7 @@
 typedef struct npy_state {
     uc_npy array;
     size_t rows_done;
-    uint32_t *labels; /* of all rows; NULL: none */
+    uint32_t *labels;     /* of all rows; NULL: none */
     unsigned char *bytes; /* BLOCK_BYTES, or one row when that is more */
     size_t rows_a_block;
     float *column; /* Fortran order: values of a part of a column */
@@ -121,8 +121,8 @@ static uc_status read_labels(uc_reader *self)
     uc_npy array;
     status = uc_npy_read_header(&array, input, 1, "labels");
     if (status == UC_OK && array.shape[0] != state->array.shape[0])
-        status = uc_fail(UC_ERR_FORMAT, "%s has %zu labels, but %s has %zu rows", uc_input_name(input), array.shape[0],
-                         uc_input_name(self->input), state->array.shape[0]);
+        status = uc_fail(UC_ERR_FORMAT, "%s has %zu labels, but %s has %zu rows", uc_input_name(input),
+                         array.shape[0], uc_input_name(self->input), state->array.shape[0]);
     if (status == UC_OK)
         status = read_label_items(self, input, &array);
     uc_input_close(input);
@@ -131,13 +131,15 @@ static uc_status read_labels(uc_reader *self)
 
 /* ---- rows ---- */
 
-static uc_status fail_value(const uc_reader *self, const uc_npy *array, const void *item, size_t row, size_t column)
+static uc_status fail_value(const uc_reader *self, const uc_npy *array, const void *item, size_t row,
+                            size_t column)
 {
     char text[32];
     const size_t length = uc_npy_print(text, array, item, 0);
     const bool finite = !memchr(text, 'n', length);
-    return uc_fail(UC_ERR_FORMAT, "%s: row %zu, column %zu: %.*s is %s", uc_input_name(self->input), row + 1, column + 1,
-                   (int)length, text, finite ? "beyond the range of float" : "not a finite number");
+    return uc_fail(UC_ERR_FORMAT, "%s: row %zu, column %zu: %.*s is %s", uc_input_name(self->input), row + 1,
+                   column + 1, (int)length, text,
+                   finite ? "beyond the range of float" : "not a finite number");
 }
 
 static void add_labels(uc_reader *self, size_t first, size_t count)
@@ -157,7 +159,8 @@ static uc_status next_rows(uc_reader *self, size_t count)
         unsigned char *items = state->bytes + i * X->cols * state->array.size;
         const size_t good = uc_npy_to_float(row, &state->array, items, X->cols);
         if (good < X->cols)
-            status = fail_value(self, &state->array, items + good * state->array.size, state->rows_done + i, good);
+            status =
+                fail_value(self, &state->array, items + good * state->array.size, state->rows_done + i, good);
         memset(row + X->cols, 0, (X->stride - X->cols) * sizeof *row);
     }
     return status;
@@ -219,7 +222,8 @@ static uc_status begin(uc_reader *self)
     const uc_npy *array = &state->array;
     const size_t cols = array->shape[1];
     if (array->kind == 'U' || array->kind == 'S')
-        return uc_fail(UC_ERR_FORMAT, "%s: an array of text, but the data must be numbers", uc_input_name(self->input));
+        return uc_fail(UC_ERR_FORMAT, "%s: an array of text, but the data must be numbers",
+                       uc_input_name(self->input));
     if (cols == 0 || cols > SIZE_MAX / 1024)
         return uc_fail(UC_ERR_FORMAT, "%s: %zu columns of features", uc_input_name(self->input), cols);
     if (self->settings.labels)
@@ -230,7 +234,9 @@ static uc_status begin(uc_reader *self)
     self->rows.X.cols = cols;
     self->rows.X.stride = uc_dense_stride(cols);
     const size_t row_bytes = cols * array->size;
-    state->rows_a_block = array->fortran ? array->shape[0] : BLOCK_BYTES / row_bytes ? BLOCK_BYTES / row_bytes : 1;
+    state->rows_a_block = array->fortran            ? array->shape[0]
+                          : BLOCK_BYTES / row_bytes ? BLOCK_BYTES / row_bytes
+                                                    : 1;
     const size_t bytes = array->fortran || row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
     status = uc_memory_check(&self->context, (double)bytes, "a row of the file");
     if (status != UC_OK)

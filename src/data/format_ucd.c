@@ -81,7 +81,8 @@ static uc_status read_names(uc_names *out, const uc_container *file, const char 
         const size_t length = json_string_length(item);
         uint32_t index = UC_NONE;
         if (!text || length == 0 || !uc_is_name(text, length))
-            return uc_fail(UC_ERR_FORMAT, "%s: damaged: %s has an entry that is not a name", file->source, key);
+            return uc_fail(UC_ERR_FORMAT, "%s: damaged: %s has an entry that is not a name", file->source,
+                           key);
         const uc_status status = uc_names_add(&index, out, text, length);
         if (status != UC_OK)
             return status;
@@ -91,7 +92,8 @@ static uc_status read_names(uc_names *out, const uc_container *file, const char 
     return UC_OK;
 }
 
-static uc_status read_array(void *out, const uc_container *file, const char *name, uc_array_type type, size_t count)
+static uc_status read_array(void *out, const uc_container *file, const char *name, uc_array_type type,
+                            size_t count)
 {
     const void *data;
     const uc_status status = uc_container_array(&data, file, name, type, count);
@@ -117,8 +119,8 @@ static uc_status read_header(uc_dataset *out, size_t *entries, const uc_containe
     if (X->cols > UINT32_MAX ||
         (sparse ? X->stride != 0
                 : X->stride < X->cols || X->stride % 16 || !uc_size_mul(&values, X->rows, X->stride)))
-        return uc_fail(UC_ERR_FORMAT, "%s: damaged: rows of %zu columns every %zu values", file->source, X->cols,
-                       X->stride);
+        return uc_fail(UC_ERR_FORMAT, "%s: damaged: rows of %zu columns every %zu values", file->source,
+                       X->cols, X->stride);
     status = read_array(&X->values, file, "values", UC_ARRAY_F32, values);
     if (status == UC_OK && sparse)
         status = read_array(&X->offsets, file, "offsets", UC_ARRAY_U64, X->rows + 1);
@@ -208,8 +210,8 @@ static uc_status begin(uc_reader *self)
         return status;
     uc_container file = {0};
     size_t entries = 0;
-    status = uc_container_open(&file, data.mapping->bytes, data.mapping->length, UC_DATA_MAGIC, UC_DATA_VERSION, false,
-                               uc_input_name(self->input));
+    status = uc_container_open(&file, data.mapping->bytes, data.mapping->length, UC_DATA_MAGIC,
+                               UC_DATA_VERSION, false, uc_input_name(self->input));
     if (status == UC_OK)
         status = read_header(&data, &entries, &file);
     if (status == UC_OK)

@@ -18,7 +18,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define RAW_BYTES  ((size_t)1 << 17)
+#define RAW_BYTES ((size_t)1 << 17)
 #define HEAD_BYTES ((size_t)1 << 16)
 
 typedef enum packing { PLAIN, GZIP, ZSTD } packing;
@@ -176,7 +176,8 @@ static uc_status unpack(size_t *got, uc_input *self, void *buffer, size_t size)
             *got = 0;
             return UC_OK;
         }
-        status = self->packing == GZIP ? step_gzip(got, self, buffer, size) : step_zstd(got, self, buffer, size);
+        status =
+            self->packing == GZIP ? step_gzip(got, self, buffer, size) : step_zstd(got, self, buffer, size);
         if (status != UC_OK || *got > 0)
             return status;
         if (ended)
@@ -209,8 +210,9 @@ static uc_status recognise(uc_input *self)
             return uc_fail(UC_ERR_NOMEM, "%s: not enough memory to unpack the archive", self->name);
         self->packing = GZIP;
         self->inside = true;
-    } else if (self->raw_end >= 4 && ((b[0] == 0x28 && b[1] == 0xb5 && b[2] == 0x2f && b[3] == 0xfd) ||
-                                      ((b[0] & 0xf0) == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18))) {
+    } else if (self->raw_end >= 4 &&
+               ((b[0] == 0x28 && b[1] == 0xb5 && b[2] == 0x2f && b[3] == 0xfd) ||
+                ((b[0] & 0xf0) == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18))) {
         self->zstd = ZSTD_createDStream();
         if (!self->zstd)
             return uc_fail(UC_ERR_NOMEM, "%s: not enough memory to unpack the archive", self->name);
@@ -237,7 +239,8 @@ static uc_status open_file(uc_input *self, const char *path)
     if (self->regular) {
         /* Standard input may be a file that someone has begun to read. */
         const off_t at = lseek(self->file, 0, SEEK_CUR);
-        self->total = at > 0 ? (at < info.st_size ? (uint64_t)(info.st_size - at) : 0) : (uint64_t)info.st_size;
+        self->total =
+            at > 0 ? (at < info.st_size ? (uint64_t)(info.st_size - at) : 0) : (uint64_t)info.st_size;
         self->regular = at >= 0;
     }
     return UC_OK;

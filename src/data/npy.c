@@ -55,9 +55,10 @@ static uc_status read_type(uc_npy *out, const char *p, const uc_input *input)
                         (kind == 'f' && (size == 4 || size == 8)) || (kind == 'b' && size == 1);
     if (!sized || !(number || kind == 'U' || kind == 'S')) {
         char quoted[UC_QUOTE_SIZE];
-        return uc_fail(UC_ERR_FORMAT,
-                       "%s: items of type '%s' cannot be read; convert them with astype('float32') or astype(str)",
-                       uc_input_name(input), type[0] ? uc_quote(quoted, type, strlen(type)) : "object");
+        return uc_fail(
+            UC_ERR_FORMAT,
+            "%s: items of type '%s' cannot be read; convert them with astype('float32') or astype(str)",
+            uc_input_name(input), type[0] ? uc_quote(quoted, type, strlen(type)) : "object");
     }
     out->kind = kind;
     out->size = kind == 'U' ? 4 * (size_t)size : (size_t)size;
@@ -156,8 +157,9 @@ uc_status uc_npy_read_header(uc_npy *out, uc_input *input, size_t dimensions, co
     self.fortran = order && *order == 'T';
     uc_free(text);
     if (status == UC_OK && self.dimensions != dimensions)
-        status = uc_fail(UC_ERR_FORMAT, "%s: an array of %zu dimension%s, but the %s must have %zu", uc_input_name(input),
-                         self.dimensions, self.dimensions == 1 ? "" : "s", what, dimensions);
+        status =
+            uc_fail(UC_ERR_FORMAT, "%s: an array of %zu dimension%s, but the %s must have %zu",
+                    uc_input_name(input), self.dimensions, self.dimensions == 1 ? "" : "s", what, dimensions);
     if (status == UC_OK)
         status = check_length(&self, input);
     if (status == UC_OK)
@@ -183,12 +185,12 @@ void uc_npy_to_native(const uc_npy *self, void *bytes, size_t count)
 }
 
 /* One loop a type: all items of an array have the same. */
-#define CONVERT(type)                                                                                                \
-    for (size_t i = 0; i < count; i++) {                                                                             \
-        type item;                                                                                                   \
-        memcpy(&item, p + i * sizeof item, sizeof item);                                                             \
-        out[i] = (float)item;                                                                                        \
-    }                                                                                                                \
+#define CONVERT(type)                                                                                        \
+    for (size_t i = 0; i < count; i++) {                                                                     \
+        type item;                                                                                           \
+        memcpy(&item, p + i * sizeof item, sizeof item);                                                     \
+        out[i] = (float)item;                                                                                \
+    }                                                                                                        \
     break
 
 size_t uc_npy_to_float(float *out, const uc_npy *self, void *bytes, size_t count)
@@ -232,7 +234,11 @@ static int64_t signed_item(const unsigned char *p, size_t size)
     int8_t one = 0;
     int16_t two = 0;
     int32_t four = 0;
-    memcpy(size == 1 ? (void *)&one : size == 2 ? (void *)&two : size == 4 ? (void *)&four : (void *)&value, p, size);
+    memcpy(size == 1   ? (void *)&one
+           : size == 2 ? (void *)&two
+           : size == 4 ? (void *)&four
+                       : (void *)&value,
+           p, size);
     return size == 1 ? one : size == 2 ? two : size == 4 ? four : value;
 }
 
@@ -242,7 +248,11 @@ static uint64_t unsigned_item(const unsigned char *p, size_t size)
     uint8_t one = 0;
     uint16_t two = 0;
     uint32_t four = 0;
-    memcpy(size == 1 ? (void *)&one : size == 2 ? (void *)&two : size == 4 ? (void *)&four : (void *)&value, p, size);
+    memcpy(size == 1   ? (void *)&one
+           : size == 2 ? (void *)&two
+           : size == 4 ? (void *)&four
+                       : (void *)&value,
+           p, size);
     return size == 1 ? one : size == 2 ? two : size == 4 ? four : value;
 }
 

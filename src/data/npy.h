@@ -5,8 +5,8 @@
 #include "data/input.h"
 
 typedef struct uc_npy {
-    char kind;   /* f i u b: float, signed, unsigned, bool; U S: text */
-    size_t size; /* bytes of an item */
+    char kind;    /* f i u b: float, signed, unsigned, bool; U S: text */
+    size_t size;  /* bytes of an item */
     bool swapped; /* the other byte order than this machine's */
     bool fortran; /* column after column */
     size_t dimensions;

@@ -28,20 +28,21 @@ const double uc_power_of_ten[65] = {
 };
 const uint64_t uc_count_of_ten[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
-const double uc_part_of_ten[17] = {1e0,  1e-1, 1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7, 1e-8,
+const double uc_part_of_ten[17] = {1e0,  1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7, 1e-8,
                                    1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16};
 
-#define MOST_DIGITS 19            /* always fit 64 bits */
+#define MOST_DIGITS 19               /* always fit 64 bits */
 #define FAR_EXPONENT ((long)1000000) /* the value is 0 or infinite, whatever its digits */
 
 /* The parts of a number in text. */
 typedef struct decimal {
     bool negative;
-    const char *digits, *end; /* from the first digit that is not 0 to behind the last; a point may be between */
-    uint64_t mantissa;        /* m */
-    long exponent;            /* e */
-    long scale;               /* power of ten of the first significant digit, for the slow path */
-    bool any;                 /* there is a digit */
+    const char *digits,
+        *end;          /* from the first digit that is not 0 to behind the last; a point may be between */
+    uint64_t mantissa; /* m */
+    long exponent;     /* e */
+    long scale;        /* power of ten of the first significant digit, for the slow path */
+    bool any;          /* there is a digit */
 } decimal;
 
 static bool is_digit(char c)

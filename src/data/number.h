@@ -40,7 +40,8 @@ static inline uint64_t uc_number_value(uint64_t t, unsigned count)
     t <<= 64 - 8 * count;  /* zeros in front instead of what follows */
     t = t * 10 + (t >> 8); /* two digits in every other byte, then four, then eight */
     return (((t & 0x000000ff000000ffu) * 0x000f424000000064u) +
-            (((t >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u)) >> 32;
+            (((t >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u)) >>
+           32;
 }
 
 /* The up to eight digits that text begins with: how many, and their value. */

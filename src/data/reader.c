@@ -1,14 +1,15 @@
 /*
  * Reading data: recognises the format, hands out blocks of rows, and collects them into a whole data set.
  *
- * A whole data set is the same blocks, appended instead of replaced, in arrays that grow by a quarter: the system
- * moves the pages of large blocks without copying them, so the arrays are never held twice.
+ * A whole data set is the same blocks, appended instead of replaced. Its arrays are made as large as the part of the file
+ * that has been read lets expect, and cut to size in the end: the system gives memory only where something is written,
+ * and moves the pages of large blocks without copying them, so the arrays are never held twice.
  */
+#define _GNU_SOURCE
 #include "data/reader.h"
 
 #include <string.h>
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include <sys/mman.h>
 
 const uc_option uc_read_options[] = {
     {.name = "format",
@@ -21,7 +22,8 @@ const uc_option uc_read_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(uc_read_settings, label),
      .argument = "COLUMN",
-     .help = "CSV: the label's column, a name or 1, 2, ... (-1: the last), or none; else label, class, target, y or the last"},
+     .help = "CSV: the label's column, a name or 1, 2, ... (-1: the last), or none; else label, class, "
+             "target, y or the last"},
     {.name = "bag",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(uc_read_settings, bag),
@@ -133,7 +135,8 @@ static uc_status recognise(uc_reader *self)
         else if (first == 0xff || first == 0xfe)
             return uc_fail(UC_ERR_FORMAT, "%s: text in UTF-16; convert it to UTF-8 first", name);
         else if (first >= 0x80 && first < 0xc0) /* no text begins like this */
-            return uc_fail(UC_ERR_FORMAT, "%s: neither LIBSVM nor CSV text, and not an NPY or UCD file", name);
+            return uc_fail(UC_ERR_FORMAT, "%s: neither LIBSVM nor CSV text, and not an NPY or UCD file",
+                           name);
         else if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
             format = recognise_text(bytes + 3, bytes + length);
         else
@@ -204,9 +207,26 @@ static uc_status grow(void **array, size_t count, size_t size)
     return UC_OK;
 }
 
-static size_t larger_by_a_quarter(size_t needed, bool exact)
+/* How many items to make room for when `needed` are known of: all, as far as the share of the file that they come from
+ * tells, or a quarter more. */
+static size_t expected(const uc_reader *self, size_t needed, bool exact)
 {
-    return exact ? needed : needed + needed / 4;
+    const double done = (double)uc_input_done(self->input), total = (double)uc_input_total(self->input);
+    const double quarter = (double)needed * 1.25, all = (double)needed * 1.02 * total / done;
+    if (exact || quarter >= (double)(SIZE_MAX / 64))
+        return needed;
+    return (size_t)(self->whole && done > 0.0 && all > quarter && all < (double)(SIZE_MAX / 64) ? all
+                                                                                                : quarter);
+}
+
+/* Asks for large pages: filling an array for the first time costs more than parsing it when every 4 KB are handed out
+ * singly. */
+static void advise_large_pages(void *array, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)1 << 21, begin = ((uintptr_t)array + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)array + bytes) / page * page;
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* only a wish */
 }
 
 static uc_status reserve_rows(uc_reader *self, size_t rows)
@@ -227,31 +247,35 @@ static uc_status reserve_rows(uc_reader *self, size_t rows)
     return status;
 }
 
-static uc_status reserve_values(uc_reader *self, size_t values)
+static uc_status reserve_values(uc_reader *self, size_t values, size_t needed)
 {
     uc_matrix *X = &self->rows.X;
-    const double bytes = (double)values * (self->sparse ? 8.0 : 4.0);
+    const double bytes = (double)needed * (self->sparse ? 8.0 : 4.0);
     uc_status status = uc_memory_check(&self->context, bytes, uc_input_name(self->input));
     if (status == UC_OK)
         status = grow((void **)&X->values, values, sizeof *X->values);
     if (status == UC_OK && self->sparse)
         status = grow((void **)&X->columns, values, sizeof *X->columns);
-    if (status == UC_OK)
-        self->value_capacity = values;
-    return status;
+    if (status != UC_OK)
+        return status;
+    self->value_capacity = values;
+    advise_large_pages(X->values, values * sizeof *X->values);
+    if (self->sparse)
+        advise_large_pages(X->columns, values * sizeof *X->columns);
+    return UC_OK;
 }
 
 uc_status uc_reader_reserve(uc_reader *self, size_t rows, size_t entries, bool exact)
 {
     size_t values = entries;
     if (!self->sparse && !uc_size_mul(&values, rows, self->rows.X.stride))
-        return uc_fail(UC_ERR_NOMEM, "%s: %zu rows of %zu columns do not fit in memory", uc_input_name(self->input),
-                       rows, self->rows.X.cols);
+        return uc_fail(UC_ERR_NOMEM, "%s: %zu rows of %zu columns do not fit in memory",
+                       uc_input_name(self->input), rows, self->rows.X.cols);
     uc_status status = UC_OK;
     if (rows > self->row_capacity || (self->has_bags && !self->rows.bag))
-        status = reserve_rows(self, larger_by_a_quarter(rows, exact));
+        status = reserve_rows(self, expected(self, rows, exact));
     if (status == UC_OK && (values > self->value_capacity || !self->rows.X.values))
-        status = reserve_values(self, larger_by_a_quarter(values, exact));
+        status = reserve_values(self, expected(self, values, exact), values);
     return status;
 }
 

@@ -44,7 +44,7 @@ uc_status uc_reader_reserve(uc_reader *self, size_t rows, size_t entries, bool e
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
                                  const uc_read_settings *settings, const uc_context *context);
 
-#define UC_DATA_MAGIC   "\x89UCDATA\n"
+#define UC_DATA_MAGIC "\x89UCDATA\n"
 #define UC_DATA_VERSION 1
 
 void uc_mapping_free(uc_mapping *self); /* NULL is fine */

@@ -6,8 +6,8 @@
 #include <zstd.h>
 
 #define PACKED_BYTES ((size_t)1 << 17)
-#define GZIP_LEVEL   6
-#define ZSTD_LEVEL   3
+#define GZIP_LEVEL 6
+#define ZSTD_LEVEL 3
 
 struct uc_sink {
     uc_output *output;
@@ -26,7 +26,9 @@ static bool ends_with(const char *text, size_t length, const char *ending)
 size_t uc_sink_stem(const char *path)
 {
     const size_t length = strlen(path);
-    return ends_with(path, length, ".gz") ? length - 3 : ends_with(path, length, ".zst") ? length - 4 : length;
+    return ends_with(path, length, ".gz")    ? length - 3
+           : ends_with(path, length, ".zst") ? length - 4
+                                             : length;
 }
 
 static voidpf zlib_alloc(voidpf user, uInt count, uInt size)
@@ -47,7 +49,8 @@ static uc_status begin_packing(uc_sink *self, const char *path)
     if (ends_with(path, length, ".gz")) {
         self->gzip.zalloc = zlib_alloc;
         self->gzip.zfree = zlib_free;
-        self->is_gzip = deflateInit2(&self->gzip, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+        self->is_gzip =
+            deflateInit2(&self->gzip, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
         if (!self->is_gzip)
             return uc_fail(UC_ERR_NOMEM, "%s: not enough memory to pack the file", path);
     } else if (ends_with(path, length, ".zst")) {

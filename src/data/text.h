@@ -15,8 +15,8 @@ typedef struct uc_new_name {
 } uc_new_name;
 
 typedef struct uc_text_block {
-    char *begin, *end;         /* whole lines, the last one with its newline; the parser may change them */
-    size_t newlines, colons;   /* no more rows and no more column:value pairs than these */
+    char *begin, *end;          /* whole lines, the last one with its newline; the parser may change them */
+    size_t newlines, colons;    /* no more rows and no more column:value pairs than these */
     size_t row_base, pair_base; /* where the block's rows and pairs go */
     /* Where to write row 0, 1, ... of the block: parts of the reader's arrays. */
     float *values;

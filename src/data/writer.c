@@ -10,7 +10,7 @@
 #include "data/sink.h"
 
 #define BLOCKS_AT_ONCE ((size_t)32)
-#define BLOCK_BYTES    ((size_t)64 << 10) /* of text, about */
+#define BLOCK_BYTES ((size_t)64 << 10) /* of text, about */
 
 /* ---- text that grows ---- */
 
@@ -177,7 +177,8 @@ static uc_status write_rows(uc_sink *sink, job *self, const uc_context *context)
             status = uc_sink_write(sink, self->blocks[i].bytes, self->blocks[i].length);
         self->first += blocks * self->rows_a_block;
         if (status == UC_OK)
-            status = uc_report(context, "writing", (double)(self->first < rows ? self->first : rows), (double)rows, NULL);
+            status = uc_report(context, "writing", (double)(self->first < rows ? self->first : rows),
+                               (double)rows, NULL);
     }
     return status;
 }
@@ -188,7 +189,8 @@ static uc_status check_libsvm_names(const uc_names *names, const char *what, con
 {
     for (size_t i = 0; i < names->count; i++)
         if (strpbrk(names->text[i], " \t\r#:") || names->text[i][0] == '\0')
-            return uc_fail(UC_ERR_INVALID, "%s: the %s '%s' cannot be written as LIBSVM text: it has a blank, '#' or ':'",
+            return uc_fail(UC_ERR_INVALID,
+                           "%s: the %s '%s' cannot be written as LIBSVM text: it has a blank, '#' or ':'",
                            path, what, names->text[i]);
     return UC_OK;
 }
@@ -213,7 +215,8 @@ static uc_status write_header(uc_sink *sink, const uc_dataset *data, char delimi
     return status;
 }
 
-static uc_status write_text(const uc_dataset *data, const char *path, char delimiter, const uc_context *context)
+static uc_status write_text(const uc_dataset *data, const char *path, char delimiter,
+                            const uc_context *context)
 {
     uc_status status = UC_OK;
     if (!delimiter) {
@@ -251,8 +254,8 @@ static uc_status write_npy_header(uc_sink *sink, const char *type, const char *s
 {
     /* The whole header, with its newline, is a multiple of 64 bytes. */
     char line[192];
-    const int length = snprintf(line + 10, sizeof line - 10, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
-                                type, shape);
+    const int length = snprintf(line + 10, sizeof line - 10,
+                                "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
     const size_t total = (10 + (size_t)length + 1 + 63) / 64 * 64;
     memset(line + 10 + length, ' ', total - 11 - (size_t)length);
     line[total - 1] = '\n';
@@ -324,7 +327,8 @@ static uc_status write_npy_labels(uc_sink *sink, const uc_dataset *data)
     return status;
 }
 
-static uc_status write_npy(const uc_dataset *data, const char *path, const char *labels, const uc_context *context)
+static uc_status write_npy(const uc_dataset *data, const char *path, const char *labels,
+                           const uc_context *context)
 {
     if (labels && !data->y)
         return uc_fail(UC_ERR_INVALID, "%s: the data have no labels", labels);
@@ -377,12 +381,13 @@ static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, const 
     if (data->bag)
         arrays[count++] = (uc_array){"bag", UC_ARRAY_U32, data->bag, X->rows};
     json_t *header = json_pack("{s:I, s:I, s:b, s:I, s:I, s:o, s:o}", "rows", (json_int_t)X->rows, "cols",
-                               (json_int_t)X->cols, "sparse", (int)sparse, "stride", (json_int_t)X->stride, "entries",
-                               (json_int_t)entries, "classes", names_to_json(&data->classes), "bags",
-                               names_to_json(&data->bags));
+                               (json_int_t)X->cols, "sparse", (int)sparse, "stride", (json_int_t)X->stride,
+                               "entries", (json_int_t)entries, "classes", names_to_json(&data->classes),
+                               "bags", names_to_json(&data->bags));
     if (!header)
         return uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the names of classes and bags", path);
-    const uc_status status = uc_container_write(path, UC_DATA_MAGIC, UC_DATA_VERSION, header, arrays, count, false);
+    const uc_status status =
+        uc_container_write(path, UC_DATA_MAGIC, UC_DATA_VERSION, header, arrays, count, false);
     json_decref(header);
     return status;
 }
@@ -433,8 +438,8 @@ static uc_status format_of(uc_format *out, const char *path)
             *out = endings[i].format;
             return UC_OK;
         }
-    return uc_fail(UC_ERR_INVALID, "%s: its ending is none of .svm .libsvm .txt .csv .tsv .npy .ucd; choose a format",
-                   path);
+    return uc_fail(UC_ERR_INVALID,
+                   "%s: its ending is none of .svm .libsvm .txt .csv .tsv .npy .ucd; choose a format", path);
 }
 
 uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,

@@ -60,4 +60,28 @@ void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k
 /* The position of the largest of values[0..count), the lowest of equals. */
 size_t uc_argmax(const double *values, size_t count);
 
+/* ---- dense matrices over BLAS and LAPACK, row by row; one thread each ---- */
+
+/* A part of a matrix: rows of `stride` doubles, used as it stands or transposed. */
+typedef struct uc_block {
+    const double *values;
+    size_t stride;
+    bool transposed;
+} uc_block;
+/* C = alpha A B + beta C, C m x n with rows of `stride` doubles, A m x k, B k x n (as used). beta 0: C need not be
+ * initialised. */
+void uc_multiply_blocks(double *C, size_t stride, uc_block A, uc_block B, size_t m, size_t k, size_t n,
+                        double alpha, double beta);
+/* C (m x n) = A (m x k) B (k x n), without gaps. */
+void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k, size_t n);
+double uc_dot(const double *a, const double *b, size_t n);
+/* The `count` largest eigenvalues, descending, of the symmetric n x n matrix A, which is destroyed. Row k of `vectors`
+ * (count x n) is the unit eigenvector of values[k]. */
+uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count);
+/* The inverse of a lower triangle in place: n rows of n; what is above the diagonal is left alone.
+ * UC_ERR_INVALID when a diagonal entry is 0. */
+uc_status uc_invert_lower(double *L, size_t n);
+/* x = L^-1 x for a lower triangle whose rows are `stride` doubles apart. */
+void uc_solve_lower(const double *L, size_t stride, double *x, size_t n);
+
 #endif

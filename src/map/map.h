@@ -19,4 +19,34 @@ struct uc_map {
     double *eigenvalues; /* D, kpca; NULL otherwise */
 };
 
+/* What a kind of map learns from the rows of X. `self` comes with kind, kernel and `dimension`, which is at most the
+ * number of rows and may be lowered; the kind fills in the rest. On failure whatever was filled in is freed with the
+ * map. */
+typedef struct uc_map_fitting {
+    uc_map *self;
+    const uc_matrix *X;
+    const uc_map_settings *settings;
+    uint64_t seed;
+    const uc_context *context;
+} uc_map_fitting;
+
+uc_status uc_map_fit_kpca(const uc_map_fitting *fitting);
+uc_status uc_map_fit_kgs(const uc_map_fitting *fitting);
+uc_status uc_map_fit_random(const uc_map_fitting *fitting);
+uc_status uc_map_fit_jl(const uc_map_fitting *fitting);
+uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting);
+uc_status uc_map_fit_landmarks(const uc_map_fitting *fitting);
+
+/* The rows named become the landmarks. */
+uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *rows, size_t count);
+/* norm2 of the landmarks that are there. */
+uc_status uc_map_measure_landmarks(uc_map *self);
+/* `count` different rows, in random order. */
+uc_status uc_map_random_rows(size_t **out, size_t rows, size_t count, uint64_t seed);
+
+/* A coordinate counts as vanished when its eigenvalue or squared residual is below this share of the largest. */
+#define UC_MAP_VANISHED 1e-10
+/* Lowers the dimension to `found` with a warning. UC_ERR_INVALID when nothing is left. */
+uc_status uc_map_lower_dimension(uc_map *self, size_t found, const uc_context *context);
+
 #endif

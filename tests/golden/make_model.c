@@ -1,7 +1,8 @@
-/* Writes a small model that uses all of the model file: scaling, a bias, names that need care, a learner's state.
+/* Writes a small model that uses all of the model file: scaling, a bias, names that need care, a learner's
+ * state.
  *
- * Three rounds of `perceptron` on two features, worked by hand. The scaling turns the raw rows into exact numbers:
- * shift (1, -2), factor (0.5, 2), bias 2.
+ * Three rounds of `perceptron` on two features, worked by hand. The scaling turns the raw rows into exact
+ * numbers: shift (1, -2), factor (0.5, 2), bias 2.
  *
  *   raw row       as the weights see it   label    before the round          what the round adds
  *   (3, -1.5)     ( 1, 1) and 2           cat      all scores 0: wrong       cat + row, "a dog" - row

@@ -23,7 +23,11 @@ static uint32_t find(const uc_names *names, const char *name)
 /* Name number i; many of them begin alike. */
 static void name_number(char *text, size_t size, size_t i)
 {
-    snprintf(text, size, "%s%zu", i % 3 == 0 ? "" : i % 3 == 1 ? "name " : "a long beginning that many share/", i);
+    snprintf(text, size, "%s%zu",
+             i % 3 == 0   ? ""
+             : i % 3 == 1 ? "name "
+                          : "a long beginning that many share/",
+             i);
 }
 
 static void a_hundred_thousand_names_are_found_where_they_were_added(void **state)

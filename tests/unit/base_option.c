@@ -68,7 +68,10 @@ static const uc_option table[] = {
                 .standard = "range",
                 .choices = "none|range|standard"},
     [TEXT] = {.name = "text", .type = UC_OPTION_TEXT, .offset = offsetof(settings, text)},
-    [BYTES] = {.name = "bytes", .type = UC_OPTION_BYTES, .offset = offsetof(settings, bytes), .standard = "1M"},
+    [BYTES] = {.name = "bytes",
+               .type = UC_OPTION_BYTES,
+               .offset = offsetof(settings, bytes),
+               .standard = "1M"},
     {.name = NULL},
 };
 
@@ -146,8 +149,18 @@ static void counts_stay_within_their_bounds(void **state)
     assert_int_equal(values.count, 7);
     check_refused(COUNT, "0", "--count 0: it must be a whole number from 1 to 100");
     check_refused(COUNT, "101", "--count 101: it must be a whole number from 1 to 100");
-    static const char *const bad[] = {"",     "-1", "+1", "1.5", "1e1", " 1", "1 ", "auto",
-                                      "ten", "0x1", "18446744073709551616", "99999999999999999999999"};
+    static const char *const bad[] = {"",
+                                      "-1",
+                                      "+1",
+                                      "1.5",
+                                      "1e1",
+                                      " 1",
+                                      "1 ",
+                                      "auto",
+                                      "ten",
+                                      "0x1",
+                                      "18446744073709551616",
+                                      "99999999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sentence[128];
         snprintf(sentence, sizeof sentence, "--count %s: it must be a whole number from 1 to 100", bad[i]);
@@ -176,7 +189,8 @@ static void reals_stay_within_their_bounds(void **state)
     }
     check_refused(REAL, "1.0000001", "--real 1.0000001: it must be a number from -1 to 1");
     check_refused(REAL, "-1.0000001", "--real -1.0000001: it must be a number from -1 to 1");
-    static const char *const bad[] = {"", "auto", "nan", "inf", "-inf", "0x1p-1", "1,0", " 1", "1 ", "1e", "e1", "--1"};
+    static const char *const bad[] = {"",    "auto", "nan", "inf", "-inf", "0x1p-1",
+                                      "1,0", " 1",   "1 ",  "1e",  "e1",   "--1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sentence[128];
         snprintf(sentence, sizeof sentence, "--real %s: it must be a number from -1 to 1", bad[i]);
@@ -230,7 +244,8 @@ static void bytes_have_units(void **state)
         assert_ok(uc_option_set(&table[BYTES], &values, good[i].text));
         assert_true(values.bytes == good[i].value);
     }
-    static const char *const bad[] = {"", "M", "1MM", "-1M", "1.5G", "16777216T", "1X", "18446744073709551616"};
+    static const char *const bad[] = {"",     "M",         "1MM", "-1M",
+                                      "1.5G", "16777216T", "1X",  "18446744073709551616"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sentence[128];
         snprintf(sentence, sizeof sentence, "--bytes %s: it must be a size such as 512M or 4G", bad[i]);
@@ -316,7 +331,8 @@ static void settings_filled_in_by_hand_are_checked(void **state)
     assert_status(uc_options_check(table, &values), UC_ERR_OPTION);
     values = defaults();
     values.automatic_count = 1;
-    assert_error(uc_options_check(table, &values), UC_ERR_OPTION, "--auto-count 1: it must be at least 2, or auto");
+    assert_error(uc_options_check(table, &values), UC_ERR_OPTION,
+                 "--auto-count 1: it must be at least 2, or auto");
     values = defaults();
     values.real = 1.5;
     assert_error(uc_options_check(table, &values), UC_ERR_OPTION, "--real 1.5: it must be from -1 to 1");
@@ -372,7 +388,8 @@ static void numbers_are_read_to_their_length_only(void **state)
     assert_near_relative(value, 1.1111111111111111e299, 1e-15);
 }
 
-/* Sets every entry to its default by uc_option_set, as uc_options_defaults does without looking at the status. */
+/* Sets every entry to its default by uc_option_set, as uc_options_defaults does without looking at the
+ * status. */
 static void check_table(const uc_option *options, size_t size, const char *owner)
 {
     char *values = calloc(1, size), text[256];
@@ -423,7 +440,8 @@ static void learners_do_not_repeat_the_shared_options(void **state)
     for (size_t i = 0; uc_learner_at(i); i++)
         for (const uc_option *option = uc_learner_options(uc_learner_at(i)); option->name; option++)
             if (uc_options_find(uc_train_options, option->name))
-                fail_msg("%s --%s is also an option of every learner", uc_learner_name(uc_learner_at(i)), option->name);
+                fail_msg("%s --%s is also an option of every learner", uc_learner_name(uc_learner_at(i)),
+                         option->name);
 }
 
 int main(void)

@@ -139,7 +139,8 @@ static void a_full_disk_is_a_failure_at_the_commit_or_before(void **state)
     uc_output *output;
     assert_ok(uc_output_open(&output, "/dev/full"));
     assert_ok(uc_output_write(output, "text", 4)); /* still in the buffer */
-    assert_error(uc_output_commit(output, true), UC_ERR_IO, "/dev/full: cannot write: No space left on device");
+    assert_error(uc_output_commit(output, true), UC_ERR_IO,
+                 "/dev/full: cannot write: No space left on device");
     char *large = calloc(1, 1000000);
     assert_ok(uc_output_open(&output, "/dev/full"));
     assert_error(uc_output_write(output, large, 1000000), UC_ERR_IO,
@@ -210,7 +211,8 @@ static void a_dash_is_standard_output(void **state)
         if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
             _exit(1);
         uc_output *output;
-        const bool done = uc_output_open(&output, "-") == UC_OK && uc_output_write(output, "text", 4) == UC_OK &&
+        const bool done = uc_output_open(&output, "-") == UC_OK &&
+                          uc_output_write(output, "text", 4) == UC_OK &&
                           uc_output_commit(output, true) == UC_OK && write(STDOUT_FILENO, "!", 1) == 1;
         _exit(done ? 0 : 2);
     }
@@ -231,7 +233,8 @@ static void a_text_too_long_for_one_piece_is_refused(void **state)
     uc_output *output;
     const char *path = temporary_path("long");
     assert_ok(uc_output_open(&output, path));
-    assert_error_has(uc_output_printf(output, "%s", text), UC_ERR_INVALID, "a text of 5000 bytes is too long");
+    assert_error_has(uc_output_printf(output, "%s", text), UC_ERR_INVALID,
+                     "a text of 5000 bytes is too long");
     assert_ok(uc_output_printf(output, "%.4000s", text));
     uc_output_abort(output);
     free(text);

@@ -1,4 +1,5 @@
-/* Random numbers: Philox against published answers, distributions by their moments and by chi-square tests. */
+/* Random numbers: Philox against published answers, distributions by their moments and by chi-square tests.
+ * */
 #include "tests/support.h"
 
 #include <math.h>
@@ -14,8 +15,9 @@ static void check_block(uint64_t seed, uint64_t stream, uint64_t block, const ui
         assert_int_equal(uc_rng_word(&rng), expected[i]);
 }
 
-/* kat_vectors of Random123, philox4x32 with 10 rounds. The second and third have counters whose block number, times
- * four, does not fit `drawn`; they are checked through the generator's own definition in the next test. */
+/* kat_vectors of Random123, philox4x32 with 10 rounds. The second and third have counters whose block number,
+ * times four, does not fit `drawn`; they are checked through the generator's own definition in the next test.
+ * */
 static void words_are_those_of_philox(void **state)
 {
     (void)state;
@@ -182,8 +184,8 @@ static void numbers_below_a_bound_are_equally_frequent(void **state)
     }
 }
 
-/* With a bound of 3/4 of all 64-bit numbers, a plain remainder would give the lowest third of the values twice as
- * often as the others. */
+/* With a bound of 3/4 of all 64-bit numbers, a plain remainder would give the lowest third of the values
+ * twice as often as the others. */
 static void numbers_below_a_huge_bound_are_not_favoured_by_the_remainder(void **state)
 {
     (void)state;
@@ -287,8 +289,8 @@ static void streams_and_seeds_are_independent(void **state)
 {
     (void)state;
     const size_t count = 100000;
-    const uint64_t pairs[][4] = {{1, 0, 1, 1}, {1, 0, 2, 0}, {0, 1, 1, 0}, {1, 0, 1, UINT64_C(1) << 32},
-                                 {1, 0, UINT64_C(1) << 32, 0}};
+    const uint64_t pairs[][4] = {
+        {1, 0, 1, 1}, {1, 0, 2, 0}, {0, 1, 1, 0}, {1, 0, 1, UINT64_C(1) << 32}, {1, 0, UINT64_C(1) << 32, 0}};
     for (size_t p = 0; p < 5; p++) {
         uc_rng a = uc_rng_make(pairs[p][0], pairs[p][1]), b = uc_rng_make(pairs[p][2], pairs[p][3]);
         double product = 0.0;

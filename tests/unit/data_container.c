@@ -22,8 +22,9 @@ static const uint64_t longs[1] = {UINT64_MAX};
 static uc_status write_sample(const char *path, uint32_t version)
 {
     const uc_array arrays[] = {
-        {"reals", UC_ARRAY_F64, reals, 5},   {"counts", UC_ARRAY_U32, counts, 3}, {"bytes", UC_ARRAY_U8, bytes, 7},
-        {"floats", UC_ARRAY_F32, floats, 2}, {"longs", UC_ARRAY_U64, longs, 1},   {"none", UC_ARRAY_F64, NULL, 0},
+        {"reals", UC_ARRAY_F64, reals, 5}, {"counts", UC_ARRAY_U32, counts, 3},
+        {"bytes", UC_ARRAY_U8, bytes, 7},  {"floats", UC_ARRAY_F32, floats, 2},
+        {"longs", UC_ARRAY_U64, longs, 1}, {"none", UC_ARRAY_F64, NULL, 0},
     };
     json_t *header = json_pack("{s:s, s:f}", "name", "caf\xc3\xa9", "value", 0.1);
     assert_non_null(header);
@@ -77,7 +78,8 @@ static void arrays_come_back_as_they_were_written(void **state)
                     {"longs", UC_ARRAY_U64, longs, 1, 8}};
     for (size_t i = 0; i < 5; i++) {
         assert_true(uc_container_has(&container, expected[i].name));
-        assert_ok(uc_container_array(&data, &container, expected[i].name, expected[i].type, expected[i].count));
+        assert_ok(
+            uc_container_array(&data, &container, expected[i].name, expected[i].type, expected[i].count));
         assert_int_equal(((const unsigned char *)data - file) % 64, 0);
         assert_memory_equal(data, expected[i].data, expected[i].count * expected[i].size);
     }
@@ -162,7 +164,8 @@ static void every_flipped_bit_is_noticed(void **state)
         for (unsigned bit = 0; bit < 8; bit++) {
             uc_container container;
             file[i] ^= (unsigned char)(1u << bit);
-            assert_status(uc_container_open(&container, file, length, magic, NEWEST, true, "file"), UC_ERR_FORMAT);
+            assert_status(uc_container_open(&container, file, length, magic, NEWEST, true, "file"),
+                          UC_ERR_FORMAT);
             assert_int_equal(strncmp(uc_last_error(), "file: ", 6), 0);
             file[i] ^= (unsigned char)(1u << bit);
         }
@@ -192,7 +195,8 @@ static void flipped_bits_that_nobody_verifies_never_lead_outside_of_the_file(voi
     (void)state;
     size_t length, opened = 0;
     unsigned char *file = sample(&length);
-    static const uc_array_type types[] = {UC_ARRAY_F64, UC_ARRAY_U32, UC_ARRAY_U8, UC_ARRAY_F32, UC_ARRAY_U64};
+    static const uc_array_type types[] = {UC_ARRAY_F64, UC_ARRAY_U32, UC_ARRAY_U8, UC_ARRAY_F32,
+                                          UC_ARRAY_U64};
     static const char *const names[] = {"reals", "counts", "bytes", "floats", "longs"};
     static const size_t sizes[] = {8, 4, 1, 4, 8};
     for (size_t i = 0; i < length; i++)
@@ -232,10 +236,10 @@ static void newer_versions_are_refused_with_their_number(void **state)
             uc_container_close(&container);
         } else {
             char sentence[128];
-            snprintf(sentence, sizeof sentence, "file: format version %u, but this program reads versions 1 to 3",
-                     version);
-            assert_error(uc_container_open(&container, file, length, magic, NEWEST, true, "file"), UC_ERR_FORMAT,
-                         sentence);
+            snprintf(sentence, sizeof sentence,
+                     "file: format version %u, but this program reads versions 1 to 3", version);
+            assert_error(uc_container_open(&container, file, length, magic, NEWEST, true, "file"),
+                         UC_ERR_FORMAT, sentence);
         }
         free(file);
     }
@@ -280,19 +284,22 @@ static void headers_that_lie_are_refused(void **state)
     (void)state;
     assert_ok(open_with_header("{\"arrays\":[[\"a\",\"f64\",4,512]]}", "a"));
     assert_ok(open_with_header("{\"arrays\":[[\"a\",\"f64\",4,960]]}", "a"));
-    static const char *const places[] = {"961", "1024", "0", "-64", "100", "9223372036854775744", "512.0", "\"512\"",
-                                         "null"};
+    static const char *const places[] = {"961",   "1024",    "0",   "-64", "100", "9223372036854775744",
+                                         "512.0", "\"512\"", "null"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char text[128];
         snprintf(text, sizeof text, "{\"arrays\":[[\"a\",\"f64\",4,%s]]}", places[i]);
-        assert_error(open_with_header(text, "a"), UC_ERR_FORMAT, "file: damaged: array 'a' does not lie within the file");
+        assert_error(open_with_header(text, "a"), UC_ERR_FORMAT,
+                     "file: damaged: array 'a' does not lie within the file");
     }
-    static const char *const bad[] = {"", "{", "[]", "{}", "null", "{\"arrays\":{}}", "{\"arrays\":[]} x", "{\"arrays\":3}"};
+    static const char *const bad[] = {
+        "", "{", "[]", "{}", "null", "{\"arrays\":{}}", "{\"arrays\":[]} x", "{\"arrays\":3}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_error_has(open_with_header(bad[i], "a"), UC_ERR_FORMAT, "file: damaged: its header");
-    static const char *const missing[] = {"{\"arrays\":[]}", "{\"arrays\":[3,null,[],[\"a\"],[\"a\",\"f64\",4,512]]}",
-                                          "{\"arrays\":[[\"a\",\"f32\",4,512]]}", "{\"arrays\":[[\"a\",7,4,512]]}",
-                                          "{\"arrays\":[[\"a\",\"f64\",\"4\",512]]}"};
+    static const char *const missing[] = {
+        "{\"arrays\":[]}", "{\"arrays\":[3,null,[],[\"a\"],[\"a\",\"f64\",4,512]]}",
+        "{\"arrays\":[[\"a\",\"f32\",4,512]]}", "{\"arrays\":[[\"a\",7,4,512]]}",
+        "{\"arrays\":[[\"a\",\"f64\",\"4\",512]]}"};
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
         assert_error_has(open_with_header(missing[i], "a"), UC_ERR_FORMAT, "it has no array 'a'");
 }

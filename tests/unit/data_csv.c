@@ -102,7 +102,8 @@ static void the_label_column_can_be_told(void **state)
     static const struct {
         const char *wanted;
         const char *label; /* of the only row */
-    } cases[] = {{"1", "10"}, {"3", "20"}, {"a", "10"}, {"-1", "40"}, {"-4", "10"}, {"2", "20"}, {"4", "40"}, {"y", "40"}};
+    } cases[] = {{"1", "10"},  {"3", "20"}, {"a", "10"}, {"-1", "40"},
+                 {"-4", "10"}, {"2", "20"}, {"4", "40"}, {"y", "40"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uc_read_settings settings = uc_read_defaults();
         settings.label = cases[i].wanted;
@@ -160,7 +161,8 @@ static void columns_that_are_not_there_are_refused(void **state)
     uc_read_settings settings = uc_read_defaults();
     uc_dataset data = {0};
     settings.label = "foo";
-    assert_error(read_with(&data, "a,b\n1,2\n", &settings), UC_ERR_INVALID, "data.csv: no column is called 'foo'");
+    assert_error(read_with(&data, "a,b\n1,2\n", &settings), UC_ERR_INVALID,
+                 "data.csv: no column is called 'foo'");
     settings.label = "3";
     assert_error(read_with(&data, "a,b\n1,2\n", &settings), UC_ERR_INVALID,
                  "data.csv: there is no column 3: the file has 2 columns");
@@ -169,7 +171,8 @@ static void columns_that_are_not_there_are_refused(void **state)
                  "data.csv: there is no column -3: the file has 2 columns");
     settings.label = NULL;
     settings.format = UC_FORMAT_CSV;
-    assert_error(read_with(&data, "label\na\n", &settings), UC_ERR_FORMAT, "data.csv: no columns of features");
+    assert_error(read_with(&data, "label\na\n", &settings), UC_ERR_FORMAT,
+                 "data.csv: no columns of features");
 }
 
 static void quotes_follow_rfc_4180(void **state)
@@ -244,7 +247,8 @@ static void a_long_file_is_the_same_for_any_number_of_threads(void **state)
     assert_non_null(text);
     p += sprintf(p, "a,b,c,label\n");
     for (size_t i = 0; i < rows; i++)
-        p += sprintf(p, "%s%zu,-0.%zu,%g,c%zu\n", i % 1000 == 0 ? "\n" : "", i, i % 777, (double)i / 7.0, i / 20000);
+        p += sprintf(p, "%s%zu,-0.%zu,%g,c%zu\n", i % 1000 == 0 ? "\n" : "", i, i % 777, (double)i / 7.0,
+                     i / 20000);
     for (unsigned threads = 1; threads <= 7; threads += 3) {
         const uc_context context = {.threads = threads};
         uc_dataset data = {0};

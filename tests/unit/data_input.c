@@ -48,7 +48,8 @@ static void members_one_after_the_other_are_one_file(void **state)
     (void)state;
     for (int zstd = 0; zstd < 2; zstd++) {
         size_t a, b;
-        unsigned char *first = pack(zstd, lines, 13, &a), *second = pack(zstd, lines + 13, strlen(lines) - 13, &b);
+        unsigned char *first = pack(zstd, lines, 13, &a),
+                      *second = pack(zstd, lines + 13, strlen(lines) - 13, &b);
         unsigned char *both = calloc(1, a + b + 100);
         assert_non_null(both);
         memcpy(both, first, a);
@@ -101,8 +102,8 @@ static void a_long_archive_cut_short_ends_too_early(void **state)
             assert_ok(uc_dataset_read_memory(&data, packed, length, "data", NULL, &context));
             assert_int_equal(data.X.rows, rows);
             uc_dataset_free(&data);
-            assert_error(uc_dataset_read_memory(&data, packed, length - 10, "data", NULL, &context), UC_ERR_FORMAT,
-                         "data: the archive ends too early");
+            assert_error(uc_dataset_read_memory(&data, packed, length - 10, "data", NULL, &context),
+                         UC_ERR_FORMAT, "data: the archive ends too early");
         }
         free(packed);
     }
@@ -152,11 +153,11 @@ static void the_format_is_known_by_the_content(void **state)
     static const struct {
         const char *text, *format;
     } cases[] = {
-        {"1 1:2\n", "libsvm"},       {"a\n", "libsvm"},          {"1,3 1:2\n", "libsvm"},
-        {"1\t1:2\t2:3\n", "libsvm"}, {"1 qid:2 1:2\n", "libsvm"}, {"1\tbag:3\t1:2\n", "libsvm"},
+        {"1 1:2\n", "libsvm"},        {"a\n", "libsvm"},           {"1,3 1:2\n", "libsvm"},
+        {"1\t1:2\t2:3\n", "libsvm"},  {"1 qid:2 1:2\n", "libsvm"}, {"1\tbag:3\t1:2\n", "libsvm"},
         {"# a,b\n1 1:2\n", "libsvm"}, {"1,2,a\n", "csv"},          {"1\t2\ta\n", "csv"},
-        {"1;2;a\n", "csv"},          {"# x,y\n1,2\n", "csv"},     {"2020-01-01 12:30:00,5,6\n", "csv"},
-        {"a b,c\n1,2\n", "csv"},     {"1 2:3", "libsvm"},
+        {"1;2;a\n", "csv"},           {"# x,y\n1,2\n", "csv"},     {"2020-01-01 12:30:00,5,6\n", "csv"},
+        {"a b,c\n1,2\n", "csv"},      {"1 2:3", "libsvm"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = temporary_path("recognise");

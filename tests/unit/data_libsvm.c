@@ -8,7 +8,8 @@
 #include "data/reader.h"
 #include "unconfuse/random.h"
 
-static uc_status read_settings(uc_dataset *out, const char *text, const uc_read_settings *settings, unsigned threads)
+static uc_status read_settings(uc_dataset *out, const char *text, const uc_read_settings *settings,
+                               unsigned threads)
 {
     const uc_context context = {.threads = threads};
     return uc_dataset_read_memory(out, text, strlen(text), "data.svm", settings, &context);
@@ -21,8 +22,8 @@ static uc_status read_text(uc_dataset *out, const char *text)
     return read_settings(out, text, &settings, 1);
 }
 
-static void check_row(const uc_dataset *data, size_t i, const char *label, size_t count, const uint32_t *columns,
-                      const float *values)
+static void check_row(const uc_dataset *data, size_t i, const char *label, size_t count,
+                      const uint32_t *columns, const float *values)
 {
     const uc_row row = uc_matrix_row(&data->X, i);
     if (label)
@@ -78,7 +79,8 @@ static void comments_blank_lines_qid_tabs_and_crlf_are_read_over(void **state)
 static void labels_stay_as_they_are_written(void **state)
 {
     (void)state;
-    static const char *const labels[] = {"cat", "007", "-1", "1.0", "1", "+1", "1,3", "na\xc3\xafve", "\"q\""};
+    static const char *const labels[] = {"cat", "007", "-1",           "1.0",  "1",
+                                         "+1",  "1,3", "na\xc3\xafve", "\"q\""};
     const size_t count = sizeof labels / sizeof labels[0];
     char text[400] = "";
     for (size_t i = 0; i < count; i++)
@@ -152,7 +154,9 @@ static void every_bad_line_is_named_with_its_reason(void **state)
         {"1 1:1 # \x1b", "control character 0x1b"},
         {"# \x1b", "control character 0x1b"},
         {"a\x7f 1:1", "control character 0x7f"},
-        {"\xef\xbb\xbf" "1 1:1", "the label '???1' has a byte order mark"},
+        {"\xef\xbb\xbf"
+         "1 1:1",
+         "the label '???1' has a byte order mark"},
         {"\xff\x41 1:1", "the label '?A' is not UTF-8 text"},
         {"1 1:aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee",
          "the value 'aaaaaaaaaabbbbbbbbbbccccccccccddddddd...' of column 1 is not a number"},
@@ -402,7 +406,8 @@ static void a_progress_callback_can_cancel(void **state)
     int calls = 0;
     const uc_context context = {.threads = 1, .progress = stop_at_half, .user = &calls};
     uc_dataset data = {0};
-    assert_status(uc_dataset_read_memory(&data, text, strlen(text), "data.svm", NULL, &context), UC_ERR_CANCELLED);
+    assert_status(uc_dataset_read_memory(&data, text, strlen(text), "data.svm", NULL, &context),
+                  UC_ERR_CANCELLED);
     assert_true(calls >= 2 && calls <= 4);
     free(text);
 }
@@ -413,12 +418,13 @@ static void more_than_the_memory_limit_is_refused(void **state)
     char *text = long_text(9000000, 5);
     const uc_context context = {.threads = 1, .memory = 4000000};
     uc_dataset data = {0};
-    assert_status(uc_dataset_read_memory(&data, text, strlen(text), "data.svm", NULL, &context), UC_ERR_NOMEM);
+    assert_status(uc_dataset_read_memory(&data, text, strlen(text), "data.svm", NULL, &context),
+                  UC_ERR_NOMEM);
     uc_read_settings settings = uc_read_defaults();
     settings.storage = UC_STORAGE_DENSE;
     const char *wide = "1 2000000000:1\n";
-    assert_error_has(uc_dataset_read_memory(&data, wide, strlen(wide), "wide.svm", &settings, &context), UC_ERR_NOMEM,
-                     "wide.svm needs 8000.0 MB");
+    assert_error_has(uc_dataset_read_memory(&data, wide, strlen(wide), "wide.svm", &settings, &context),
+                     UC_ERR_NOMEM, "wide.svm needs 8000.0 MB");
     free(text);
 }
 

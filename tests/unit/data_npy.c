@@ -13,7 +13,8 @@ typedef struct npy_file {
     size_t length;
 } npy_file;
 
-static npy_file make(int version, const char *descr, const char *order, const char *shape, const void *items, size_t size)
+static npy_file make(int version, const char *descr, const char *order, const char *shape, const void *items,
+                     size_t size)
 {
     npy_file file = {.length = 0};
     char text[300];
@@ -68,12 +69,14 @@ static void every_type_of_number_is_read(void **state)
         const char *type;
         const void *items;
         size_t size;
-    } cases[] = {{"'<f4'", f4, sizeof f4}, {"'<f8'", f8, sizeof f8}, {"'|i1'", i1, sizeof i1}, {"'<i2'", i2, sizeof i2},
-                 {"'<i4'", i4, sizeof i4}, {"'<i8'", i8, sizeof i8}, {"'|u1'", i1, sizeof i1}, {"'<u2'", i2, sizeof i2},
-                 {"'<u4'", i4, sizeof i4}, {"'<u8'", i8, sizeof i8}};
+    } cases[] = {{"'<f4'", f4, sizeof f4}, {"'<f8'", f8, sizeof f8}, {"'|i1'", i1, sizeof i1},
+                 {"'<i2'", i2, sizeof i2}, {"'<i4'", i4, sizeof i4}, {"'<i8'", i8, sizeof i8},
+                 {"'|u1'", i1, sizeof i1}, {"'<u2'", i2, sizeof i2}, {"'<u4'", i4, sizeof i4},
+                 {"'<u8'", i8, sizeof i8}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int version = 1; version <= 3; version++) {
-            const npy_file file = make(version, cases[i].type, "False", "(3, 2)", cases[i].items, cases[i].size);
+            const npy_file file =
+                make(version, cases[i].type, "False", "(3, 2)", cases[i].items, cases[i].size);
             check_matrix(&file, 3, 2, want);
         }
     const npy_file flags = make(1, "'|b1'", "False", "(1, 3)", "\1\0\1", 3);
@@ -169,9 +172,13 @@ static void what_cannot_be_data_is_refused(void **state)
     file = make(1, "'<f8'", "False", "(1, 0)", items, 0);
     check_refused(&file, "X.npy: 0 columns of features");
     file = make(1, "'<c16'", "False", "(1, 1)", items, 16);
-    check_refused(&file, "X.npy: items of type '<c16' cannot be read; convert them with astype('float32') or astype(str)");
+    check_refused(
+        &file,
+        "X.npy: items of type '<c16' cannot be read; convert them with astype('float32') or astype(str)");
     file = make(1, "'|O'", "False", "(1, 1)", items, 8);
-    check_refused(&file, "X.npy: items of type '|O' cannot be read; convert them with astype('float32') or astype(str)");
+    check_refused(
+        &file,
+        "X.npy: items of type '|O' cannot be read; convert them with astype('float32') or astype(str)");
     file = make(1, "'<U2'", "False", "(1, 1)", items, 8);
     check_refused(&file, "X.npy: an array of text, but the data must be numbers");
     file = make(1, "'<f8'", "False", "(18446744073709551615, 2)", items, 8);
@@ -199,7 +206,8 @@ static void labels_that_do_not_fit_are_refused(void **state)
     assert_error(read_npy(&data, &X, path), UC_ERR_FORMAT, sentence);
     y = make(1, "'|u1'", "False", "(3, 1)", "\1\2\3", 3);
     write_bytes(path, y.bytes, y.length);
-    assert_error_has(read_npy(&data, &X, path), UC_ERR_FORMAT, "an array of 2 dimensions, but the labels must have 1");
+    assert_error_has(read_npy(&data, &X, path), UC_ERR_FORMAT,
+                     "an array of 2 dimensions, but the labels must have 1");
     y = make(1, "'|S2'", "False", "(3,)", "ab\0\0cd", 6);
     write_bytes(path, y.bytes, y.length);
     assert_error_has(read_npy(&data, &X, path), UC_ERR_FORMAT, "label 2 is empty");
@@ -210,7 +218,8 @@ static void labels_that_do_not_fit_are_refused(void **state)
     y = make(1, "'<f4'", "False", "(3,)", nan_labels, sizeof nan_labels);
     write_bytes(path, y.bytes, y.length);
     assert_error_has(read_npy(&data, &X, path), UC_ERR_FORMAT, "label 2: nan is not a finite number");
-    assert_error(read_npy(&data, &X, "/nowhere/y.npy"), UC_ERR_IO, "/nowhere/y.npy: No such file or directory");
+    assert_error(read_npy(&data, &X, "/nowhere/y.npy"), UC_ERR_IO,
+                 "/nowhere/y.npy: No such file or directory");
 }
 
 static void a_large_array_is_handed_out_in_blocks(void **state)
@@ -236,7 +245,8 @@ static void a_large_array_is_handed_out_in_blocks(void **state)
     const uc_dataset *block;
     assert_ok(uc_reader_open(&reader, path, &settings, NULL));
     size_t row = 0, blocks = 0;
-    for (assert_ok(uc_reader_next(&block, reader)); block; assert_ok(uc_reader_next(&block, reader)), blocks++)
+    for (assert_ok(uc_reader_next(&block, reader)); block;
+         assert_ok(uc_reader_next(&block, reader)), blocks++)
         for (size_t i = 0; i < block->X.rows; i++, row++) {
             assert_memory_equal(block->X.values + i * block->X.stride, made.X.values + row * made.X.stride,
                                 made.X.stride * sizeof(float));

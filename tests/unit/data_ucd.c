@@ -116,7 +116,8 @@ static void classes_are_sorted_when_read(void **state)
     (void)state;
     uc_dataset data = read_text(UC_STORAGE_SPARSE), back = {0};
     char *kept = data.classes.text[0];
-    data.classes.text[0] = data.classes.text[1]; /* the hash table no longer fits, but writing does not use it */
+    data.classes.text[0] =
+        data.classes.text[1]; /* the hash table no longer fits, but writing does not use it */
     data.classes.text[1] = kept;
     const char *path = temporary_path("unsorted.ucd");
     assert_ok(uc_dataset_write(&data, path, UC_FORMAT_UCD, NULL, NULL));
@@ -217,20 +218,29 @@ static void headers_that_lie_are_refused(void **state)
 {
     (void)state;
     check_header("{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":6}", NULL);
-    check_header("{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":16}", "its header has no usable 'entries'");
+    check_header("{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":16}",
+                 "its header has no usable 'entries'");
     check_header("{\"rows\":-2,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":6}", "no usable 'rows'");
-    check_header("{\"rows\":2,\"cols\":17,\"sparse\":false,\"stride\":16,\"entries\":6}", "rows of 17 columns every 16");
-    check_header("{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":3,\"entries\":6}", "rows of 3 columns every 3");
-    check_header("{\"rows\":4,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":12}", "it has no array 'values'");
-    check_header("{\"rows\":100000000000000000,\"cols\":3,\"sparse\":false,\"stride\":1600000,\"entries\":6}", "damaged");
-    check_header("{\"rows\":2,\"cols\":3,\"sparse\":true,\"stride\":16,\"entries\":32}", "rows of 3 columns every 16");
-    check_header("{\"rows\":0,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":0}", "it has no array 'values'");
-    check_header("{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":6,\"classes\":[\"a\",\"a\"]}",
-                 "classes has 'a' twice");
+    check_header("{\"rows\":2,\"cols\":17,\"sparse\":false,\"stride\":16,\"entries\":6}",
+                 "rows of 17 columns every 16");
+    check_header("{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":3,\"entries\":6}",
+                 "rows of 3 columns every 3");
+    check_header("{\"rows\":4,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":12}",
+                 "it has no array 'values'");
+    check_header("{\"rows\":100000000000000000,\"cols\":3,\"sparse\":false,\"stride\":1600000,\"entries\":6}",
+                 "damaged");
+    check_header("{\"rows\":2,\"cols\":3,\"sparse\":true,\"stride\":16,\"entries\":32}",
+                 "rows of 3 columns every 16");
+    check_header("{\"rows\":0,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":0}",
+                 "it has no array 'values'");
+    check_header(
+        "{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":6,\"classes\":[\"a\",\"a\"]}",
+        "classes has 'a' twice");
     check_header("{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":6,\"classes\":[1]}",
                  "classes has an entry that is not a name");
-    check_header("{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":6,\"bags\":[\"a\\u0001\"]}",
-                 "bags has an entry that is not a name");
+    check_header(
+        "{\"rows\":2,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":6,\"bags\":[\"a\\u0001\"]}",
+        "bags has an entry that is not a name");
 }
 
 static uc_status write_and_read(uc_dataset *out, const uc_dataset *data, const char *path)

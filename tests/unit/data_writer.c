@@ -43,9 +43,12 @@ static void libsvm_text_is_written_as_it_would_be_typed(void **state)
 static void csv_has_a_header_and_quotes_what_needs_them(void **state)
 {
     (void)state;
-    uc_dataset data = read_text("1,2,\"a,b\"\n3,0.5,\"say \"\"hi\"\"\"\n5,6,?\n7,8,\" x\"\n", UC_STORAGE_AUTO);
-    check_written(&data, "out.csv", "x1,x2,label\n1,2,\"a,b\"\n3,0.5,\"say \"\"hi\"\"\"\n5,6,?\n7,8,\" x\"\n");
-    check_written(&data, "out.tsv", "x1\tx2\tlabel\n1\t2\ta,b\n3\t0.5\t\"say \"\"hi\"\"\"\n5\t6\t?\n7\t8\t\" x\"\n");
+    uc_dataset data =
+        read_text("1,2,\"a,b\"\n3,0.5,\"say \"\"hi\"\"\"\n5,6,?\n7,8,\" x\"\n", UC_STORAGE_AUTO);
+    check_written(&data, "out.csv",
+                  "x1,x2,label\n1,2,\"a,b\"\n3,0.5,\"say \"\"hi\"\"\"\n5,6,?\n7,8,\" x\"\n");
+    check_written(&data, "out.tsv",
+                  "x1\tx2\tlabel\n1\t2\ta,b\n3\t0.5\t\"say \"\"hi\"\"\"\n5\t6\t?\n7\t8\t\" x\"\n");
     uc_dataset_free(&data);
     data = read_text("1 bag:p 2:5\n0 bag:q 1:3\n", UC_STORAGE_SPARSE);
     check_written(&data, "out.csv", "x1,x2,label,bag\n0,5,1,p\n3,0,0,q\n");
@@ -62,7 +65,8 @@ static void npy_files_are_what_numpy_writes(void **state)
     char *bytes = read_file(path, &length);
     static const float items[] = {1, 2, 3, 4, 5, 6};
     assert_int_equal(length, 128 + sizeof items);
-    assert_memory_equal(bytes, "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 68);
+    assert_memory_equal(
+        bytes, "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 68);
     assert_int_equal(bytes[127], '\n');
     assert_memory_equal(bytes + 128, items, sizeof items);
     free(bytes);
@@ -104,7 +108,8 @@ static uc_dataset random_data(size_t rows, uint64_t seed)
         for (int j = 1; j <= 50; j++)
             if (uc_rng_below(&rng, 4) == 0 || (i == 0 && j == 50))
                 p += sprintf(p, " %d:%.9g", j,
-                             (uc_rng_uniform(&rng) - 0.5) * (i % 2 ? 1.0 : pow(10.0, (double)uc_rng_below(&rng, 60) - 30.0)));
+                             (uc_rng_uniform(&rng) - 0.5) *
+                                 (i % 2 ? 1.0 : pow(10.0, (double)uc_rng_below(&rng, 60) - 30.0)));
         p += sprintf(p, "\n");
     }
     uc_dataset data = read_text(text, UC_STORAGE_SPARSE);
@@ -116,10 +121,11 @@ static void every_format_comes_back_as_it_was(void **state)
 {
     (void)state;
     uc_dataset data = random_data(3000, 1);
-    static const char *const names[] = {"a.svm", "a.svm.gz", "a.svm.zst", "a.csv", "a.csv.gz", "a.tsv.zst", "a.npy",
-                                        "a.npy.gz", "a.npy.zst", "a.ucd"};
+    static const char *const names[] = {"a.svm",     "a.svm.gz", "a.svm.zst", "a.csv",     "a.csv.gz",
+                                        "a.tsv.zst", "a.npy",    "a.npy.gz",  "a.npy.zst", "a.ucd"};
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
-        const char *path = temporary_path(names[n]), *labels = strstr(names[n], ".npy") ? temporary_path("a_y.npy.gz") : NULL;
+        const char *path = temporary_path(names[n]),
+                   *labels = strstr(names[n], ".npy") ? temporary_path("a_y.npy.gz") : NULL;
         assert_ok(uc_dataset_write(&data, path, UC_FORMAT_AUTO, labels, NULL));
         uc_read_settings settings = uc_read_defaults();
         settings.labels = labels;
@@ -152,7 +158,8 @@ static void check_refused(const uc_dataset *data, const char *name, uc_format fo
                           const char *sentence)
 {
     const size_t files = temporary_count();
-    assert_error_has(uc_dataset_write(data, temporary_path(name), format, labels, NULL), UC_ERR_INVALID, sentence);
+    assert_error_has(uc_dataset_write(data, temporary_path(name), format, labels, NULL), UC_ERR_INVALID,
+                     sentence);
     assert_int_equal(temporary_count(), files);
 }
 
@@ -170,15 +177,19 @@ static void what_cannot_be_written_is_refused(void **state)
     }
     uc_dataset data = read_text("1 1:2\n", UC_STORAGE_AUTO);
     check_refused(&data, "refused.xyz", UC_FORMAT_AUTO, NULL, "its ending is none of .svm .libsvm .txt");
-    check_refused(&data, "refused.ucd.gz", UC_FORMAT_AUTO, NULL, "a .ucd file is mapped and cannot be packed");
-    check_refused(&data, "refused.csv", UC_FORMAT_AUTO, "y.npy", "labels go to a file of their own with NPY only");
+    check_refused(&data, "refused.ucd.gz", UC_FORMAT_AUTO, NULL,
+                  "a .ucd file is mapped and cannot be packed");
+    check_refused(&data, "refused.csv", UC_FORMAT_AUTO, "y.npy",
+                  "labels go to a file of their own with NPY only");
     assert_status(uc_dataset_write(&data, "/nowhere/x.svm", UC_FORMAT_AUTO, NULL, NULL), UC_ERR_IO);
     const size_t files = temporary_count();
-    assert_status(uc_dataset_write(&data, temporary_path("half.npy"), UC_FORMAT_AUTO, "/nowhere/y.npy", NULL), UC_ERR_IO);
+    assert_status(uc_dataset_write(&data, temporary_path("half.npy"), UC_FORMAT_AUTO, "/nowhere/y.npy", NULL),
+                  UC_ERR_IO);
     assert_int_equal(temporary_count(), files);
     uc_dataset_free(&data);
     data = read_text("1\n", UC_STORAGE_AUTO);
-    check_refused(&data, "refused.csv", UC_FORMAT_AUTO, NULL, "data without columns cannot be written as CSV");
+    check_refused(&data, "refused.csv", UC_FORMAT_AUTO, NULL,
+                  "data without columns cannot be written as CSV");
     uc_dataset_free(&data);
 }
 
@@ -188,8 +199,8 @@ static uc_status write_all(const uc_dataset *data)
     uc_status status = UC_OK;
     for (size_t i = 0; i < 3 && status == UC_OK; i++) {
         const bool npy = strstr(names[i], "npy") != NULL;
-        status = uc_dataset_write(data, temporary_path(names[i]), UC_FORMAT_AUTO, npy ? temporary_path("fy.npy") : NULL,
-                                  NULL);
+        status = uc_dataset_write(data, temporary_path(names[i]), UC_FORMAT_AUTO,
+                                  npy ? temporary_path("fy.npy") : NULL, NULL);
     }
     return status;
 }

@@ -17,10 +17,12 @@ typedef struct setup {
 
 static const void *settings_of(const setup *self)
 {
-    return strcmp(self->learner, "perceptron") == 0 ? (const void *)&self->perceptron : (const void *)&self->pa;
+    return strcmp(self->learner, "perceptron") == 0 ? (const void *)&self->perceptron
+                                                    : (const void *)&self->pa;
 }
 
-/* Setup number i of many: every learner and variant, with and without averaging, bias, class weights, unit length. */
+/* Setup number i of many: every learner and variant, with and without averaging, bias, class weights, unit
+ * length. */
 static bool setup_number(setup *out, size_t i)
 {
     static const char *const learners[] = {"perceptron", "pa", "spa"};
@@ -38,7 +40,8 @@ static bool setup_number(setup *out, size_t i)
 static uc_online *begin(const setup *self, const uc_names *classes, const uc_steps *steps)
 {
     uc_online *online = NULL;
-    assert_ok(uc_online_begin(&online, uc_learner_find(self->learner), settings_of(self), &self->train, classes, steps));
+    assert_ok(uc_online_begin(&online, uc_learner_find(self->learner), settings_of(self), &self->train,
+                              classes, steps));
     return online;
 }
 
@@ -85,7 +88,8 @@ static void the_average_is_the_plain_mean_of_the_iterates(void **state)
         double sum[(COLS + 1) * 8] = {0};
         uc_model *iterate, *mean;
         for (size_t i = 0; i < ROWS; i++) {
-            assert_int_equal(one_round(plain, &data, i), one_round(averaged, &data, i)); /* averaging proposes nothing */
+            assert_int_equal(one_round(plain, &data, i),
+                             one_round(averaged, &data, i)); /* averaging proposes nothing */
             assert_ok(uc_online_model(&iterate, plain, false));
             for (size_t w = 0; w < (COLS + 1) * 8; w++)
                 sum[w] += iterate->weights[w];
@@ -125,7 +129,8 @@ static void class_weights_follow_the_labels_so_far(void **state)
             present += counts[k] > 0.0;
         size_t worst = CLASSES;
         for (size_t k = 0; k < CLASSES; k++)
-            if (k != y && scores[k] >= scores[y] - 1e-12 && (worst == CLASSES || scores[k] > scores[worst] + 1e-12))
+            if (k != y && scores[k] >= scores[y] - 1e-12 &&
+                (worst == CLASSES || scores[k] > scores[worst] + 1e-12))
                 worst = k;
         const double weight = (double)(i + 1) / (present * counts[y]);
         for (size_t j = 0; j < COLS && worst < CLASSES; j++) {
@@ -145,7 +150,8 @@ static void sparse_rows_are_dense_rows(void **state)
 {
     (void)state;
     setup self;
-    uc_dataset dense = sample_data(ROWS, COLS, CLASSES, false, 3), sparse = sample_data(ROWS, COLS, CLASSES, true, 3);
+    uc_dataset dense = sample_data(ROWS, COLS, CLASSES, false, 3),
+               sparse = sample_data(ROWS, COLS, CLASSES, true, 3);
     for (size_t s = 0; setup_number(&self, s); s++) {
         uc_online *a = begin(&self, &dense.classes, NULL), *b = begin(&self, &dense.classes, NULL);
         for (size_t i = 0; i < ROWS; i++) {
@@ -266,7 +272,8 @@ static void a_class_added_later_starts_at_zero_weights(void **state)
     assert_int_equal(K, CLASSES);
     for (size_t j = 0; j < COLS; j++)
         for (size_t k = 0; k < CLASSES; k++) {
-            assert_near(online->weights[(j + 1) * online->stride + k], W[j][k], 1e-12); /* sums of 64ths are exact */
+            assert_near(online->weights[(j + 1) * online->stride + k], W[j][k],
+                        1e-12); /* sums of 64ths are exact */
             assert_near(uc_model_weight(model, j, k), U[j][k] / ROWS, 1e-11);
         }
     uc_model_free(model);
@@ -429,15 +436,16 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
     uc_proposal proposal;
     uc_pa_settings settings = {.variant = 1, .cost = -1.0};
     const long live = uc_alloc_live();
-    assert_error(uc_online_begin(&online, uc_learner_find("spa"), &settings, NULL, &classes, NULL), UC_ERR_OPTION,
-                 "--cost -1: it must be above 0 and at most 1000000000000");
+    assert_error(uc_online_begin(&online, uc_learner_find("spa"), &settings, NULL, &classes, NULL),
+                 UC_ERR_OPTION, "--cost -1: it must be above 0 and at most 1000000000000");
     uc_train_settings train = uc_train_defaults();
     train.passes = 0;
-    assert_error_has(uc_online_begin(&online, uc_learner_find("spa"), NULL, &train, &classes, NULL), UC_ERR_OPTION,
-                     "--passes 0: it must be from 1 to");
+    assert_error_has(uc_online_begin(&online, uc_learner_find("spa"), NULL, &train, &classes, NULL),
+                     UC_ERR_OPTION, "--passes 0: it must be from 1 to");
     train = uc_train_defaults();
     train.bias = INFINITY;
-    assert_status(uc_online_begin(&online, uc_learner_find("spa"), NULL, &train, &classes, NULL), UC_ERR_OPTION);
+    assert_status(uc_online_begin(&online, uc_learner_find("spa"), NULL, &train, &classes, NULL),
+                  UC_ERR_OPTION);
     assert_null(online);
     assert_int_equal(uc_alloc_live(), live);
 
@@ -447,7 +455,8 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
                  "spa does not learn from right or wrong, only from labels");
     assert_error(uc_online_learn(online, &row, &proposal, (uc_answer){UC_ANSWER_LABEL, 2}), UC_ERR_INVALID,
                  "label 2 is not below the number of classes, 2");
-    assert_status(uc_online_learn(online, &row, &proposal, (uc_answer){UC_ANSWER_LABEL, UC_NONE}), UC_ERR_INVALID);
+    assert_status(uc_online_learn(online, &row, &proposal, (uc_answer){UC_ANSWER_LABEL, UC_NONE}),
+                  UC_ERR_INVALID);
     assert_int_equal(uc_online_rounds(online), 0);
     uc_online_free(online);
     uc_online_free(NULL);

@@ -7,9 +7,10 @@
  *   slack     min 1/2 |v|^2 + C xx e      such that v_y - v_i >= l_i - e, e >= 0
  *   squared   min 1/2 |v|^2 + C xx e^2    such that v_y - v_i >= l_i - e
  *
- * over all wrong classes i for SPA, over the best wrong class for PA. For few classes the solution is searched over
- * all subsets of constraints that hold with equality (each subset is a small linear system, the feasible one with
- * the smallest cost wins); for many classes the sorted rule of Matsushima et al. is followed literally.
+ * over all wrong classes i for SPA, over the best wrong class for PA. For few classes the solution is
+ * searched over all subsets of constraints that hold with equality (each subset is a small linear system, the
+ * feasible one with the smallest cost wins); for many classes the sorted rule of Matsushima et al. is
+ * followed literally.
  */
 #include "tests/sample.h"
 
@@ -91,8 +92,8 @@ static double objective(const problem *p, const double *v)
 /* ---- all subsets of constraints, for few classes ---- */
 
 /* The solution when exactly the constraints of `set` are equalities. With multipliers a_i >= 0 (v_i = -a_i,
- * v_y = sum a): a_i + sum a = l_i - e for i in the set. Hard: e = 0. Squared: 2 C xx e = sum a. Slack: either e = 0,
- * or sum a = C xx and e is free. */
+ * v_y = sum a): a_i + sum a = l_i - e for i in the set. Hard: e = 0. Squared: 2 C xx e = sum a. Slack: either
+ * e = 0, or sum a = C xx and e is free. */
 static bool solve_subset(double *v, const problem *p, unsigned set, bool slack_free)
 {
     const double C = p->cost * p->weight * p->xx;
@@ -277,7 +278,8 @@ static void after_a_hard_step_every_margin_is_at_least_1(void **state)
         const double label = p.scores[p.y] + p.xx * tau[p.y];
         for (size_t i = 0; i < p.K; i++)
             if (i != p.y)
-                assert_true(label - (p.scores[i] + p.xx * tau[i]) >= 1.0 - 1e-9 * (1.0 + 1e-3 * largest_loss(&p)));
+                assert_true(label - (p.scores[i] + p.xx * tau[i]) >=
+                            1.0 - 1e-9 * (1.0 + 1e-3 * largest_loss(&p)));
     }
 }
 
@@ -298,7 +300,8 @@ static void steps_sum_to_zero_and_have_the_right_signs(void **state)
         assert_near(p.xx * sum, 0.0, 1e-12 * (1.0 + largest_loss(&p)));
         assert_int_equal(count == 0, largest_loss(&p) == 0.0);
         if (p.variant == SLACK)
-            assert_true(tau[p.y] <= p.cost * p.weight * (1.0 + 1e-9) + 1e-12 * (1.0 + largest_loss(&p)) / p.xx);
+            assert_true(tau[p.y] <=
+                        p.cost * p.weight * (1.0 + 1e-9) + 1e-12 * (1.0 + largest_loss(&p)) / p.xx);
     }
 }
 

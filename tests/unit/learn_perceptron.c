@@ -15,8 +15,8 @@ typedef struct step_room {
 } step_room;
 
 /* What every class gets, as one number a class. */
-static void take_step(double *tau, const uc_perceptron_settings *settings, const double *scores, size_t classes,
-                      uint32_t label, double weight)
+static void take_step(double *tau, const uc_perceptron_settings *settings, const double *scores,
+                      size_t classes, uint32_t label, double weight)
 {
     step_room room = {.step = {0}};
     room.step = (uc_step){0, room.classes, room.tau, room.work};

@@ -8,8 +8,8 @@
 
 static const char *const learners[] = {"perceptron", "pa", "spa"};
 
-static uc_model *train_on(uc_dataset *data, const char *learner, const void *settings, const uc_train_settings *train,
-                          const uc_context *context)
+static uc_model *train_on(uc_dataset *data, const char *learner, const void *settings,
+                          const uc_train_settings *train, const uc_context *context)
 {
     uc_model *model = NULL;
     assert_ok(uc_train(&model, uc_learner_find(learner), settings, train, data, context));
@@ -28,7 +28,8 @@ static bool weights_differ(const uc_model *a, const uc_model *b)
     return memcmp(a->weights, b->weights, (a->features + 1) * a->stride * sizeof(double)) != 0;
 }
 
-/* One unshuffled pass is propose and learn, row after row; with scaling learned beforehand, unit length, a bias. */
+/* One unshuffled pass is propose and learn, row after row; with scaling learned beforehand, unit length, a
+ * bias. */
 static void a_pass_in_order_is_single_rounds_bit_for_bit(void **state)
 {
     (void)state;
@@ -48,14 +49,16 @@ static void a_pass_in_order_is_single_rounds_bit_for_bit(void **state)
                     uc_steps steps;
                     uc_online *online;
                     assert_ok(uc_steps_learn(&steps, (uc_scaling)train.scale, &data.X));
-                    assert_ok(uc_online_begin(&online, uc_learner_find(learners[l]), NULL, &train, &data.classes, &steps));
+                    assert_ok(uc_online_begin(&online, uc_learner_find(learners[l]), NULL, &train,
+                                              &data.classes, &steps));
                     size_t errors = 0;
                     for (size_t i = 0; i < 150; i++) {
                         const uc_row row = uc_matrix_row(&data.X, i);
                         uc_proposal proposal;
                         assert_ok(uc_online_propose(&proposal, online, &row));
                         errors += proposal.label != data.y[i];
-                        assert_ok(uc_online_learn(online, &row, &proposal, (uc_answer){UC_ANSWER_LABEL, data.y[i]}));
+                        assert_ok(uc_online_learn(online, &row, &proposal,
+                                                  (uc_answer){UC_ANSWER_LABEL, data.y[i]}));
                     }
                     assert_ok(uc_online_model(&single, online, false));
                     check_same_weights(model, single);
@@ -79,7 +82,8 @@ static void every_pass_has_a_new_order_by_the_seed(void **state)
     uc_train_settings train = uc_train_defaults();
     train.passes = 3;
     train.seed = 42;
-    uc_model *first = train_on(&data, "spa", NULL, &train, NULL), *same = train_on(&data, "spa", NULL, &train, NULL);
+    uc_model *first = train_on(&data, "spa", NULL, &train, NULL),
+             *same = train_on(&data, "spa", NULL, &train, NULL);
     check_same_weights(first, same);
     train.seed = 43;
     uc_model *other = train_on(&data, "spa", NULL, &train, NULL);
@@ -134,7 +138,8 @@ static void threads_do_not_matter(void **state)
     train.scale = UC_SCALE_STANDARD;
     train.normalize = 1;
     const uc_context one = {.threads = 1}, seven = {.threads = 7};
-    uc_model *a = train_on(&data, "spa", NULL, &train, &one), *b = train_on(&data, "spa", NULL, &train, &seven);
+    uc_model *a = train_on(&data, "spa", NULL, &train, &one),
+             *b = train_on(&data, "spa", NULL, &train, &seven);
     check_same_weights(a, b);
     uc_model_free(a);
     uc_model_free(b);
@@ -246,7 +251,8 @@ static void data_that_cannot_be_learned_from_are_refused(void **state)
     uc_dataset sparse = sample_data(20, 4, 3, true, 8);
     uc_train_settings train = uc_train_defaults();
     train.scale = UC_SCALE_STANDARD;
-    assert_error_has(uc_train(&model, spa, NULL, &train, &sparse, NULL), UC_ERR_INVALID, "--scale standard would turn");
+    assert_error_has(uc_train(&model, spa, NULL, &train, &sparse, NULL), UC_ERR_INVALID,
+                     "--scale standard would turn");
     uc_dataset_free(&sparse);
     train = uc_train_defaults();
     train.passes = 0;
@@ -268,16 +274,18 @@ static void a_model_too_large_for_the_memory_is_refused_before_training(void **s
     uc_model *model = NULL;
     data.X.cols = 1000000; /* 3 arrays of a million columns and one, times 4 classes, 8 bytes */
     uc_context context = {.memory = 50000000};
-    assert_error(uc_train(&model, uc_learner_find("spa"), NULL, NULL, &data, &context), UC_ERR_NOMEM,
-                 "a model of 1000000 features and 4 classes needs 96.0 MB of memory, more than the limit of 50.0 MB "
-                 "(--memory)");
+    assert_error(
+        uc_train(&model, uc_learner_find("spa"), NULL, NULL, &data, &context), UC_ERR_NOMEM,
+        "a model of 1000000 features and 4 classes needs 96.0 MB of memory, more than the limit of 50.0 MB "
+        "(--memory)");
     context.memory = 200000000;
     assert_ok(uc_train(&model, uc_learner_find("spa"), NULL, NULL, &data, &context));
     uc_model_free(model);
     uc_dataset_free(&data);
 }
 
-/* What was checked against the limit is what is used: the weights of a data set have its columns, not more. */
+/* What was checked against the limit is what is used: the weights of a data set have its columns, not more.
+ * */
 static void the_weights_have_room_for_the_columns_and_not_for_more(void **state)
 {
     (void)state;
@@ -325,7 +333,8 @@ static void progress_is_told_and_may_stop_the_training(void **state)
     user = (watcher){.stop_at = 3};
     const long live = uc_alloc_live();
     model = NULL;
-    assert_error(uc_train(&model, uc_learner_find("spa"), NULL, NULL, &data, &context), UC_ERR_CANCELLED, "interrupted");
+    assert_error(uc_train(&model, uc_learner_find("spa"), NULL, NULL, &data, &context), UC_ERR_CANCELLED,
+                 "interrupted");
     assert_int_equal(user.calls, 3);
     assert_null(model);
     assert_int_equal(uc_alloc_live(), live);

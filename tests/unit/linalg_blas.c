@@ -45,7 +45,8 @@ static double plain_score(const uc_matrix *X, size_t i, const double *W, size_t 
     return sum;
 }
 
-static void check_block(uc_rng *rng, size_t rows, size_t data_cols, size_t cols, size_t S, bool sparse, bool offset)
+static void check_block(uc_rng *rng, size_t rows, size_t data_cols, size_t cols, size_t S, bool sparse,
+                        bool offset)
 {
     uc_matrix X = random_matrix(rng, rows + 3, data_cols, sparse);
     double *W = malloc((cols * S + 1) * sizeof *W), *scores = malloc((rows + 1) * S * sizeof *scores);
@@ -61,7 +62,8 @@ static void check_block(uc_rng *rng, size_t rows, size_t data_cols, size_t cols,
     uc_scores_block(scores, &X, 2, 2 + rows, W, cols, S, offset ? constants : NULL, work);
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < S; k++)
-            assert_near(scores[i * S + k], plain_score(&X, 2 + i, W, cols, S, k) + (offset ? constants[k] : 0.0),
+            assert_near(scores[i * S + k],
+                        plain_score(&X, 2 + i, W, cols, S, k) + (offset ? constants[k] : 0.0),
                         1e-13 * (1.0 + (double)data_cols));
     for (size_t k = 0; k < S; k++)
         assert_true(scores[rows * S + k] == 77.0);
@@ -230,7 +232,8 @@ static int descending(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* One-sided Jacobi: rotate pairs of columns until all are orthogonal; their lengths are the singular values. */
+/* One-sided Jacobi: rotate pairs of columns until all are orthogonal; their lengths are the singular values.
+ * */
 static void plain_singular_values(double *values, const double *matrix, size_t n)
 {
     double A[MOST * MOST];
@@ -246,7 +249,8 @@ static void plain_singular_values(double *values, const double *matrix, size_t n
                 }
                 if (fabs(c) <= 1e-300)
                     continue;
-                const double z = (b - a) / (2.0 * c), t = (z >= 0 ? 1.0 : -1.0) / (fabs(z) + sqrt(1.0 + z * z));
+                const double z = (b - a) / (2.0 * c),
+                             t = (z >= 0 ? 1.0 : -1.0) / (fabs(z) + sqrt(1.0 + z * z));
                 const double cosine = 1.0 / sqrt(1.0 + t * t), sine = t * cosine;
                 for (size_t i = 0; i < n; i++) {
                     const double x = A[i * n + p], y = A[i * n + q];

@@ -136,7 +136,8 @@ static void densifying_a_large_matrix_keeps_every_value(void **state)
     assert_ok(uc_matrix_densify(&X));
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++)
-            if (X.values[i * X.stride + j] != (j % 2 == i % 2 ? (float)(i % 1000) + (float)(j / 2) / 32.0f : 0.0f))
+            if (X.values[i * X.stride + j] !=
+                (j % 2 == i % 2 ? (float)(i % 1000) + (float)(j / 2) / 32.0f : 0.0f))
                 fail_msg("row %zu, column %zu is %g", i, j, (double)X.values[i * X.stride + j]);
     uc_matrix_free(&X);
 }

@@ -59,7 +59,8 @@ static void check_row(sample *self, uc_row row, size_t S)
         assert_near(self->W[i], self->plain[i], 1e-15 * (1.0 + fabs(self->plain[i])));
     assert_near_relative(uc_row_norm2(row), uc_reference_norm2(row), 1e-14);
     if (S == 1) {
-        assert_near(uc_row_dot(row, self->W), uc_reference_dot(row, self->W), 1e-13 * (1.0 + (double)row.count));
+        assert_near(uc_row_dot(row, self->W), uc_reference_dot(row, self->W),
+                    1e-13 * (1.0 + (double)row.count));
         uc_row_axpy(-0.75, row, self->W);
         const double step = -0.75;
         uc_reference_update(self->plain, 1, row, &step);

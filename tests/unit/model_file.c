@@ -15,8 +15,8 @@
 static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
 
 /* Spaces, quotes, a backslash, line ends, UTF-8, bytes that are not UTF-8, and no bytes at all. */
-static const char *const difficult_names[] = {"a class", "\"quoted\"", "back\\slash", "line\nend",
-                                              "\xc3\xa9t\xc3\xa9", "\xff\xfe", "", "007"};
+static const char *const difficult_names[] = {
+    "a class", "\"quoted\"", "back\\slash", "line\nend", "\xc3\xa9t\xc3\xa9", "\xff\xfe", "", "007"};
 enum { CLASSES = 8, FEATURES = 3 };
 
 /* A model with everything: scaling, a bias, averaging, a learner's state. */
@@ -32,7 +32,8 @@ static uc_model *full_model(uc_scaling scaling)
     train.seed = 123456789012345;
     train.normalize = 1;
     train.scale = (int)scaling;
-    const uc_pa_settings settings = {.variant = 2, .cost = 1.0 / 3.0, .class_weight = UC_CLASS_WEIGHT_BALANCED};
+    const uc_pa_settings settings = {
+        .variant = 2, .cost = 1.0 / 3.0, .class_weight = UC_CLASS_WEIGHT_BALANCED};
     assert_ok(uc_steps_learn(&steps, scaling, &data.X));
     assert_ok(uc_online_begin(&online, uc_learner_find("spa"), &settings, &train, &names, &steps));
     for (size_t i = 0; i < 60; i++) {
@@ -274,14 +275,14 @@ typedef struct lie {
     const char *header; /* without arrays */
     const char *names;
     size_t names_length;
-    size_t weights;   /* how many */
-    double weight;    /* the value of all of them */
+    size_t weights; /* how many */
+    double weight;  /* the value of all of them */
     bool shift, factor, state_weights;
 } lie;
 
-#define HEADER(learner, classes, features, bias, scale, more)                                                          \
-    "{\"library\":\"0.1.0\",\"learner\":" learner ",\"settings\":{},\"summary\":{},\"class_count\":" classes           \
-    ",\"features\":" features ",\"bias\":" bias ",\"steps\":{\"scale\":" scale                                         \
+#define HEADER(learner, classes, features, bias, scale, more)                                                \
+    "{\"library\":\"0.1.0\",\"learner\":" learner ",\"settings\":{},\"summary\":{},\"class_count\":" classes \
+    ",\"features\":" features ",\"bias\":" bias ",\"steps\":{\"scale\":" scale                               \
     ",\"normalize_input\":false,\"normalize\":false},\"map\":\"none\"" more "}"
 
 static uc_status load_lie(uc_model **out, lie told)
@@ -314,7 +315,8 @@ static uc_status load_lie(uc_model **out, lie told)
     return status;
 }
 
-static const lie truth = {HEADER("\"spa\"", "2", "2", "1.5", "\"none\"", ""), "a\0b", 4, 6, 0.5, false, false, false};
+static const lie truth = {
+    HEADER("\"spa\"", "2", "2", "1.5", "\"none\"", ""), "a\0b", 4, 6, 0.5, false, false, false};
 
 static void the_file_that_the_next_tests_spoil_is_good(void **state)
 {
@@ -336,6 +338,8 @@ static void sizes_that_do_not_fit_are_refused_before_memory_is_asked_for(void **
         HEADER("\"spa\"", "9000000000000000", "2", "0", "\"none\"", ""),
         HEADER("\"spa\"", "4294967296", "4294967296", "0", "\"none\"", ""),
         HEADER("\"spa\"", "9223372036854775807", "9223372036854775807", "0", "\"none\"", ""),
+        HEADER("\"spa\"", "2", "40", "0", "\"none\"",
+               ""), /* 82 weights do not fit the bytes that there are */
         HEADER("\"spa\"", "2", "-1", "0", "\"none\"", ""),
         HEADER("\"spa\"", "0", "2", "0", "\"none\"", ""),
         HEADER("\"spa\"", "-2", "2", "0", "\"none\"", ""),
@@ -345,16 +349,19 @@ static void sizes_that_do_not_fit_are_refused_before_memory_is_asked_for(void **
         uc_model *model = NULL;
         lie told = truth;
         told.header = headers[i];
-        assert_error(load_lie(&model, told), UC_ERR_FORMAT, "lie.uc: damaged: its header does not fit its length");
+        assert_error(load_lie(&model, told), UC_ERR_FORMAT,
+                     "lie.uc: damaged: its header does not fit its length");
         assert_null(model);
     }
     /* sizes that a file of this length could have, but not this file */
     uc_model *model = NULL;
     lie told = truth;
     told.header = HEADER("\"spa\"", "2", "3", "0", "\"none\"", "");
-    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it has no array 'weights' of 8 numbers of type f64");
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT,
+                     "it has no array 'weights' of 8 numbers of type f64");
     told.header = HEADER("\"spa\"", "3", "2", "0", "\"none\"", "");
-    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it does not have as many class names as it says");
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT,
+                     "it does not have as many class names as it says");
 }
 
 static void class_names_that_do_not_fit_are_refused(void **state)
@@ -365,10 +372,12 @@ static void class_names_that_do_not_fit_are_refused(void **state)
     told.names = "a\0bc";
     assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "a class name does not end");
     told.names = "a\0a";
-    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it does not have as many class names as it says");
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT,
+                     "it does not have as many class names as it says");
     told.names = "a\0b\0c";
     told.names_length = 6;
-    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it does not have as many class names as it says");
+    assert_error_has(load_lie(&model, told), UC_ERR_FORMAT,
+                     "it does not have as many class names as it says");
     told.names_length = 0;
     assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "its class names are missing");
     told.names = NULL;
@@ -410,13 +419,15 @@ static void scaling_that_is_incomplete_is_refused(void **state)
                 assert_ok(load_lie(&model, told));
                 uc_model_free(model);
             } else {
-                assert_error(load_lie(&model, told), UC_ERR_FORMAT, "lie.uc: damaged: its scaling is incomplete");
+                assert_error(load_lie(&model, told), UC_ERR_FORMAT,
+                             "lie.uc: damaged: its scaling is incomplete");
             }
         }
     uc_model *model = NULL;
     lie told = truth;
     told.header = HEADER("\"spa\"", "2", "2", "0", "\"logarithm\"", "");
-    assert_error(load_lie(&model, told), UC_ERR_FORMAT, "lie.uc: damaged: its header names an unknown scaling");
+    assert_error(load_lie(&model, told), UC_ERR_FORMAT,
+                 "lie.uc: damaged: its header names an unknown scaling");
     told.header = HEADER("\"spa\"", "2", "2", "0", "7", "");
     assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "its header does not say how rows are prepared");
 }
@@ -427,8 +438,10 @@ static void a_map_that_is_not_known_is_refused(void **state)
     (void)state;
     uc_model *model = NULL;
     lie told = truth;
-    told.header = "{\"library\":\"0.1.0\",\"learner\":\"spa\",\"settings\":{},\"summary\":{},\"class_count\":2,\"features\":2,"
-                  "\"bias\":0,\"steps\":{\"scale\":\"none\",\"normalize_input\":false,\"normalize\":false},\"map\":\"kpca\"}";
+    told.header = "{\"library\":\"0.1.0\",\"learner\":\"spa\",\"settings\":{},\"summary\":{},\"class_count\":"
+                  "2,\"features\":2,"
+                  "\"bias\":0,\"steps\":{\"scale\":\"none\",\"normalize_input\":false,\"normalize\":false},"
+                  "\"map\":\"kpca\"}";
     assert_status(load_lie(&model, told), UC_ERR_FORMAT);
 }
 
@@ -438,14 +451,16 @@ static void a_state_that_does_not_fit_cannot_be_resumed(void **state)
     uc_model *model = NULL;
     uc_online *online = NULL;
     lie told = truth;
-    told.header = HEADER("\"spa\"", "2", "2", "0", "\"none\"", ",\"state\":{\"rounds\":3,\"label_counts\":[1]}");
+    told.header =
+        HEADER("\"spa\"", "2", "2", "0", "\"none\"", ",\"state\":{\"rounds\":3,\"label_counts\":[1]}");
     assert_error_has(load_lie(&model, told), UC_ERR_FORMAT, "it has no array 'state.weights'");
     told.state_weights = true;
     assert_ok(load_lie(&model, told));
     assert_error(uc_online_resume(&online, model), UC_ERR_FORMAT,
                  "the model's learner state does not fit its settings");
     uc_model_free(model);
-    told.header = HEADER("\"unheard of\"", "2", "2", "0", "\"none\"", ",\"state\":{\"rounds\":3,\"label_counts\":[1,2]}");
+    told.header = HEADER("\"unheard of\"", "2", "2", "0", "\"none\"",
+                         ",\"state\":{\"rounds\":3,\"label_counts\":[1,2]}");
     assert_ok(load_lie(&model, told));
     assert_error_has(uc_online_resume(&online, model), UC_ERR_FORMAT, "there is no learner 'unheard of'");
     uc_model_free(model);
@@ -462,11 +477,13 @@ static void a_model_that_cannot_be_written_or_read_is_named(void **state)
     (void)state;
     uc_model *model = full_model(UC_SCALE_NONE), *back = NULL;
     const size_t files = temporary_count();
-    assert_error_has(uc_model_save(model, temporary_path("nowhere/model.uc")), UC_ERR_IO, "nowhere/model.uc: cannot write");
+    assert_error_has(uc_model_save(model, temporary_path("nowhere/model.uc")), UC_ERR_IO,
+                     "nowhere/model.uc: cannot write");
     if (access("/dev/full", W_OK) == 0)
         assert_status(uc_model_save(model, "/dev/full"), UC_ERR_IO);
     assert_int_equal(temporary_count(), files);
-    assert_error_has(uc_model_load(&back, temporary_path("missing.uc")), UC_ERR_IO, "missing.uc: cannot read");
+    assert_error_has(uc_model_load(&back, temporary_path("missing.uc")), UC_ERR_IO,
+                     "missing.uc: cannot read");
     uc_model_free(model);
     uc_model_free(NULL);
 }
@@ -481,7 +498,8 @@ static void a_model_of_format_1_loads_and_predicts_as_it_did(void **state)
     assert_string_equal(uc_model_learner(model), "perceptron");
     assert_int_equal(uc_model_features(model), 2);
     static const char *const names[3] = {"cat", "a \"dog\"", "caf\xe9"};
-    /* means of the three iterates: weights of the two features, then the constant (bias 2 times its weight) */
+    /* means of the three iterates: weights of the two features, then the constant (bias 2 times its weight)
+     * */
     static const double expected[3][3] = {
         {0.0, 2.0 / 3, 0.0}, {1.0 / 3, -1.0, 2.0 * -2.0 / 3}, {-1.0 / 3, 1.0 / 3, 2.0 * 2.0 / 3}};
     for (size_t k = 0; k < 3; k++) {
@@ -491,7 +509,8 @@ static void a_model_of_format_1_loads_and_predicts_as_it_did(void **state)
         assert_near(uc_model_offset(model, k), expected[k][2], 1e-15);
     }
     float values[3 * 16] = {0};
-    const float rows[3][2] = {{1.0f, 2.0f}, {21.0f, -3.0f}, {1.0f, -2.0f}}; /* seen as (0, 8), (10, -2), (0, 0) */
+    const float rows[3][2] = {
+        {1.0f, 2.0f}, {21.0f, -3.0f}, {1.0f, -2.0f}}; /* seen as (0, 8), (10, -2), (0, 0) */
     for (size_t i = 0; i < 3; i++)
         memcpy(values + 16 * i, rows[i], sizeof rows[i]);
     const uc_matrix X = {.rows = 3, .cols = 2, .stride = 16, .values = values};
@@ -499,8 +518,15 @@ static void a_model_of_format_1_loads_and_predicts_as_it_did(void **state)
     double scores[9];
     assert_ok(uc_model_predict(predicted, model, &X, NULL));
     assert_ok(uc_model_scores(scores, model, &X, NULL));
-    const double by_hand[9] = {16.0 / 3, -8.0 - 4.0 / 3, 8.0 / 3 + 4.0 / 3, -4.0 / 3, 10.0 / 3 + 2.0 - 4.0 / 3,
-                               -10.0 / 3 - 2.0 / 3 + 4.0 / 3, 0.0, -4.0 / 3, 4.0 / 3};
+    const double by_hand[9] = {16.0 / 3,
+                               -8.0 - 4.0 / 3,
+                               8.0 / 3 + 4.0 / 3,
+                               -4.0 / 3,
+                               10.0 / 3 + 2.0 - 4.0 / 3,
+                               -10.0 / 3 - 2.0 / 3 + 4.0 / 3,
+                               0.0,
+                               -4.0 / 3,
+                               4.0 / 3};
     for (size_t i = 0; i < 9; i++)
         assert_near(scores[i], by_hand[i], 1e-14);
     for (uint32_t i = 0; i < 3; i++)
@@ -539,10 +565,10 @@ static void a_description_is_json_and_complete(void **state)
     const char *learner, *scale, *map, *checksum;
     int features, version, normalize, resumable;
     double bias;
-    assert_int_equal(json_unpack(object, "{s:s, s:i, s:i, s:f, s:{s:s, s:b}, s:s, s:s, s:b}", "learner", &learner,
-                                 "features", &features, "format_version", &version, "bias", &bias, "steps", "scale",
-                                 &scale, "normalize", &normalize, "map", &map, "checksum", &checksum, "resumable",
-                                 &resumable),
+    assert_int_equal(json_unpack(object, "{s:s, s:i, s:i, s:f, s:{s:s, s:b}, s:s, s:s, s:b}", "learner",
+                                 &learner, "features", &features, "format_version", &version, "bias", &bias,
+                                 "steps", "scale", &scale, "normalize", &normalize, "map", &map, "checksum",
+                                 &checksum, "resumable", &resumable),
                      0);
     assert_string_equal(learner, "spa");
     assert_string_equal(scale, "standard");
@@ -558,7 +584,8 @@ static void a_description_is_json_and_complete(void **state)
     const json_t *classes = json_object_get(object, "classes");
     assert_int_equal(json_array_size(classes), CLASSES);
     for (size_t k = 0; k < CLASSES; k++) /* bytes that are not UTF-8 cannot be JSON */
-        assert_string_equal(json_string_value(json_array_get(classes, k)), k == 5 ? "?\?" : difficult_names[k]);
+        assert_string_equal(json_string_value(json_array_get(classes, k)),
+                            k == 5 ? "?\?" : difficult_names[k]);
     const json_t *norms = json_object_get(object, "weight_norms");
     for (size_t k = 0; k < CLASSES; k++) {
         double squares = 0.0;
@@ -685,8 +712,8 @@ static void json_release(void *block)
     free(block);
 }
 
-/* Everything that builds or prints JSON. Parsing is left out: jansson itself stops the program by an assertion when
- * its parser runs out of memory in the middle of a number. */
+/* Everything that builds or prints JSON. Parsing is left out: jansson itself stops the program by an
+ * assertion when its parser runs out of memory in the middle of a number. */
 static uc_status train_save_describe(uc_dataset *data, const char *path)
 {
     uc_model *model = NULL, *with_state = NULL;
@@ -729,7 +756,8 @@ static void every_allocation_of_json_may_fail(void **state)
         status = train_save_describe(&data, path);
         json_successes = -1;
         if (status != UC_OK && status != UC_ERR_NOMEM)
-            fail_msg("JSON allocation %ld failed, status %d: %s", successes + 1, (int)status, uc_last_error());
+            fail_msg("JSON allocation %ld failed, status %d: %s", successes + 1, (int)status,
+                     uc_last_error());
         if (json_live != 0 || uc_alloc_live() != live)
             fail_msg("JSON allocation %ld failed and left %ld and %ld blocks", successes + 1, json_live,
                      uc_alloc_live() - live);

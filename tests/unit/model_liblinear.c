@@ -1,4 +1,5 @@
-/* LIBLINEAR's text models: what is written, what is read, what is refused, and what LIBLINEAR itself predicts. */
+/* LIBLINEAR's text models: what is written, what is read, what is refused, and what LIBLINEAR itself
+ * predicts. */
 #define _GNU_SOURCE
 #include "tests/sample.h"
 
@@ -45,7 +46,8 @@ static void a_plain_model_is_written_with_one_column_a_class(void **state)
     uc_model_free(model);
 }
 
-/* w_j (x_j - shift_j) factor_j: weights times factor, and minus the sum of weight factor shift in the constant. */
+/* w_j (x_j - shift_j) factor_j: weights times factor, and minus the sum of weight factor shift in the
+ * constant. */
 static void scaling_is_folded_into_the_weights(void **state)
 {
     (void)state;
@@ -68,12 +70,14 @@ static void scaling_is_folded_into_the_weights(void **state)
 static void models_that_liblinear_cannot_express_are_refused(void **state)
 {
     (void)state;
-    static const char *const words[] = {"1", "cat"}, *const reals[] = {"1", "1.0"}, *const big[] = {"1", "3000000000"};
+    static const char *const words[] = {"1", "cat"}, *const reals[] = {"1", "1.0"},
+                             *const big[] = {"1", "3000000000"};
     static const char *const sign[] = {"1", "-"}, *const good[] = {"1", "2"};
     const char *path = temporary_path("refused");
     uc_model *model = make_model(words, 2, 1);
     char sentence[512];
-    snprintf(sentence, sizeof sentence, "%s: LIBLINEAR models need integer labels, but there is a class 'cat'", path);
+    snprintf(sentence, sizeof sentence,
+             "%s: LIBLINEAR models need integer labels, but there is a class 'cat'", path);
     assert_error(uc_model_export_liblinear(model, path), UC_ERR_INVALID, sentence);
     uc_model_free(model);
     static const char *const *const others[] = {reals, big, sign};
@@ -89,8 +93,9 @@ static void models_that_liblinear_cannot_express_are_refused(void **state)
         assert_ok(uc_model_export_liblinear(model, path)); /* without a bias, unit length changes no argmax */
         assert_int_equal(unlink(path), 0);
         model->bias = 1.0;
-        assert_error_has(uc_model_export_liblinear(model, path), UC_ERR_INVALID,
-                         "a model with rows of unit length and a bias cannot be written as a LIBLINEAR model");
+        assert_error_has(
+            uc_model_export_liblinear(model, path), UC_ERR_INVALID,
+            "a model with rows of unit length and a bias cannot be written as a LIBLINEAR model");
         uc_model_free(model);
     }
     assert_false(file_exists(path));
@@ -162,14 +167,16 @@ static void a_binary_model_has_one_vector_for_its_first_label(void **state)
 {
     (void)state;
     uc_model *model;
-    assert_ok(import(&model, "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 0.5\nw\n4 \n-2 \n10 \n"));
+    assert_ok(import(
+        &model, "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 0.5\nw\n4 \n-2 \n10 \n"));
     assert_string_equal(uc_model_classes(model)->text[0], "-1");
     assert_string_equal(uc_model_classes(model)->text[1], "1");
     assert_true(uc_model_weight(model, 0, 1) == 2.0 && uc_model_weight(model, 0, 0) == -2.0);
     assert_true(uc_model_weight(model, 1, 1) == -1.0 && uc_model_weight(model, 1, 0) == 1.0);
     assert_true(uc_model_offset(model, 1) == 2.5 && uc_model_offset(model, 0) == -2.5);
     uc_model_free(model);
-    assert_ok(import(&model, "solver_type L2R_L2LOSS_SVC_DUAL\nnr_class 2\nlabel -1 1\nnr_feature 1\nbias -1\nw\n4 \n"));
+    assert_ok(import(
+        &model, "solver_type L2R_L2LOSS_SVC_DUAL\nnr_class 2\nlabel -1 1\nnr_feature 1\nbias -1\nw\n4 \n"));
     assert_true(uc_model_weight(model, 0, 0) == 2.0 && uc_model_weight(model, 0, 1) == -2.0);
     assert_true(uc_model_offset(model, 0) == 0.0);
     uc_model_free(model);
@@ -179,14 +186,16 @@ static void columns_follow_the_labels_when_they_are_sorted(void **state)
 {
     (void)state;
     uc_model *model;
-    assert_ok(import(&model, "solver_type L1R_LR\nnr_class 3\nlabel 10 9 -3\nnr_feature 1\nbias -1\nw\n1 2 3 \n"));
+    assert_ok(
+        import(&model, "solver_type L1R_LR\nnr_class 3\nlabel 10 9 -3\nnr_feature 1\nbias -1\nw\n1 2 3 \n"));
     static const char *const names[] = {"-3", "9", "10"};
     for (size_t k = 0; k < 3; k++) {
         assert_string_equal(uc_model_classes(model)->text[k], names[k]);
         assert_true(uc_model_weight(model, 0, k) == 3.0 - (double)k);
     }
     uc_model_free(model);
-    assert_ok(import(&model, "solver_type MCSVM_CS\nnr_class 2\nlabel 2 1\nnr_feature 1\nbias -1\nw\n5 6 \n"));
+    assert_ok(
+        import(&model, "solver_type MCSVM_CS\nnr_class 2\nlabel 2 1\nnr_feature 1\nbias -1\nw\n5 6 \n"));
     assert_true(uc_model_weight(model, 0, 0) == 6.0 && uc_model_weight(model, 0, 1) == 5.0);
     uc_model_free(model);
 }
@@ -207,16 +216,21 @@ static void texts_that_are_not_models_are_refused_with_their_line(void **state)
         {"solver_type L2R_LR\nnr_class 2\nlabel 1 x\n", ":3: a label was expected"},
         {"solver_type L2R_LR\nnr_class 2\nlabel 1 1\n", ":3: a label occurs twice"},
         {"solver_type L2R_LR\nnr_class 2\nlabel 1", ":3: a label was expected"},
-        {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature x\n", ":4: nr_feature must be a whole number"},
+        {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature x\n",
+         ":4: nr_feature must be a whole number"},
         {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias x\n", ":5: a number was expected"},
         {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias", ":5: the file ends too early"},
-        {"nr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n1\n", ":5: the header lacks solver_type, nr_class or label"},
+        {"nr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n1\n",
+         ":5: the header lacks solver_type, nr_class or label"},
         {"solver_type L2R_LR\nw\n", ":2: the header lacks solver_type, nr_class or label"},
         {"solver_type L2R_LR\nnr_class 2\nnr_feature 1\nbias -1\nw\n1\n",
          ":5: the header lacks solver_type, nr_class or label"},
-        {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1.5\n", ":8: the file ends too early"},
-        {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\nx\n", ":8: a number was expected"},
-        {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\nnan\n", ":8: a number was expected"},
+        {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1.5\n",
+         ":8: the file ends too early"},
+        {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\nx\n",
+         ":8: a number was expected"},
+        {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\nnan\n",
+         ":8: a number was expected"},
         {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n1\n2\n",
          ":8: more weights than the header says"},
         {"solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 2000000000\nbias -1\nw\n1\n",
@@ -237,7 +251,8 @@ static void texts_that_are_not_models_are_refused_with_their_line(void **state)
 static void damaged_texts_never_do_harm(void **state)
 {
     (void)state;
-    const char *text = "solver_type L2R_LR\nnr_class 3\nlabel 3 1 2\nnr_feature 2\nbias 1\nw\n1 2 3 \n4 5 6 \n7 8 9 \n";
+    const char *text =
+        "solver_type L2R_LR\nnr_class 3\nlabel 3 1 2\nnr_feature 2\nbias 1\nw\n1 2 3 \n4 5 6 \n7 8 9 \n";
     const size_t length = strlen(text);
     const long live = uc_alloc_live();
     const char *path = temporary_path("damaged.model");
@@ -274,7 +289,8 @@ static void every_allocation_may_fail(void **state)
     uc_status status;
     FOR_EACH_FAILING_ALLOCATION(status, export_import(&back, model, path));
     uc_model_free(back);
-    assert_error_has(uc_model_import_liblinear(&back, temporary_path("missing")), UC_ERR_IO, "missing: cannot read");
+    assert_error_has(uc_model_import_liblinear(&back, temporary_path("missing")), UC_ERR_IO,
+                     "missing: cannot read");
     if (access("/dev/full", W_OK) == 0)
         assert_status(uc_model_export_liblinear(model, "/dev/full"), UC_ERR_IO);
     uc_model_free(model);
@@ -284,7 +300,8 @@ static void every_allocation_may_fail(void **state)
 
 static bool has_liblinear(void)
 {
-    return system("command -v liblinear-train >/dev/null 2>&1 && command -v liblinear-predict >/dev/null 2>&1") == 0;
+    return system("command -v liblinear-train >/dev/null 2>&1 && command -v liblinear-predict >/dev/null "
+                  "2>&1") == 0;
 }
 
 static void write_libsvm(const char *path, const uc_dataset *data)

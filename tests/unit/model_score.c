@@ -115,7 +115,8 @@ static void columns_that_the_model_does_not_know_are_dropped(void **state)
             }
 }
 
-/* A text file whose last columns happen to be all zero reads as fewer columns; the scores must be those of zeros. */
+/* A text file whose last columns happen to be all zero reads as fewer columns; the scores must be those of
+ * zeros. */
 static void columns_that_the_data_do_not_have_are_zero(void **state)
 {
     (void)state;

@@ -2,6 +2,7 @@
 #include "tests/support.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +35,22 @@ static void every_block_runs_exactly_once(void **state)
         }
 }
 
+/* Block `lowest` and every second one after it fail. Whether the lowest fails before or after the next one
+ * that was already running must not matter: `lowest_first` decides which waits for the other (not for ever:
+ * there may be one thread only). */
 typedef struct failing {
-    size_t lowest;        /* this block and some later ones fail */
-    atomic_size_t before; /* blocks below it that ran */
+    size_t lowest;
+    bool lowest_first;
+    atomic_bool lowest_failed, higher_began, higher_failed;
+    atomic_size_t before; /* blocks below the lowest that ran */
     atomic_size_t all;
 } failing;
+
+static void wait_for(atomic_bool *event)
+{
+    for (size_t i = 0; i < 2000 && !atomic_load(event); i++)
+        sched_yield();
+}
 
 static uc_status fail_late(size_t block, void *user)
 {
@@ -46,22 +58,31 @@ static uc_status fail_late(size_t block, void *user)
     atomic_fetch_add(&self->all, 1);
     if (block < self->lowest)
         atomic_fetch_add(&self->before, 1);
-    if (block == self->lowest) /* the slowest to fail is the one that counts */
-        for (volatile size_t wait = 0; wait < 300000; wait++)
-            continue;
-    if (block >= self->lowest && (block - self->lowest) % 2 == 0)
-        return uc_fail(block == self->lowest ? UC_ERR_FORMAT : UC_ERR_IO, "block %zu failed", block);
-    return UC_OK;
+    if (block < self->lowest || (block - self->lowest) % 2 == 1)
+        return UC_OK;
+    if (block == self->lowest) {
+        wait_for(self->lowest_first ? &self->higher_began : &self->higher_failed);
+        atomic_store(&self->lowest_failed, true);
+        return uc_fail(UC_ERR_FORMAT, "block %zu failed", block);
+    }
+    atomic_store(&self->higher_began, true);
+    if (self->lowest_first) {
+        wait_for(&self->lowest_failed);
+        for (int i = 0; i < 100; i++) /* until its failure has been noted */
+            sched_yield();
+    }
+    atomic_store(&self->higher_failed, true);
+    return uc_fail(UC_ERR_IO, "block %zu failed", block);
 }
 
 static void the_lowest_block_that_fails_is_reported_for_any_number_of_threads(void **state)
 {
     (void)state;
-    static const size_t lowest[] = {0, 1, 3, 17, 98};
+    static const size_t lowest[] = {0, 1, 3, 17, 96};
     for (size_t t = 0; t < 4; t++)
         for (size_t l = 0; l < 5; l++)
-            for (size_t repeat = 0; repeat < 5; repeat++) {
-                failing job = {.lowest = lowest[l]};
+            for (size_t repeat = 0; repeat < 10; repeat++) {
+                failing job = {.lowest = lowest[l], .lowest_first = repeat % 2};
                 char sentence[64];
                 const uc_context context = {.threads = thread_counts[t]};
                 snprintf(sentence, sizeof sentence, "block %zu failed", lowest[l]);
@@ -176,7 +197,8 @@ static void a_sum_that_fails_leaves_the_numbers_as_they_were(void **state)
     for (size_t t = 0; t < 4; t++) {
         const uc_context context = {.threads = thread_counts[t]};
         double sum[LENGTH] = {1.0, 2.0, 3.0};
-        assert_error_has(uc_sum_over(&context, MOST_ROWS, add_numbers, data, sum, LENGTH), UC_ERR_INVALID, "row ");
+        assert_error_has(uc_sum_over(&context, MOST_ROWS, add_numbers, data, sum, LENGTH), UC_ERR_INVALID,
+                         "row ");
         assert_true(sum[0] == 1.0 && sum[1] == 2.0 && sum[2] == 3.0);
     }
     free(data);
@@ -257,7 +279,8 @@ static void a_sum_is_over_all_processes(void **state)
 
     two.status = UC_ERR_IO;
     memset(sum, 0, sizeof sum);
-    assert_error(uc_sum_over(&context, 1000, add_numbers, data, sum, LENGTH), UC_ERR_IO, "the other process is gone");
+    assert_error(uc_sum_over(&context, 1000, add_numbers, data, sum, LENGTH), UC_ERR_IO,
+                 "the other process is gone");
     assert_true(sum[0] == 0.0 && sum[1] == 0.0 && sum[2] == 0.0);
     free(data);
 }

@@ -17,21 +17,18 @@ typedef struct variant {
 } variant;
 
 static const variant variants[] = {
-    {"perceptron", {.step = 0}, {0}, false},
-    {"perceptron", {.step = 1}, {0}, true},
-    {"pa", {0}, {.variant = 0, .cost = 1.0}, false},
-    {"pa", {0}, {.variant = 1, .cost = 0.05}, false},
-    {"pa", {0}, {.variant = 2, .cost = 0.05}, false},
-    {"spa", {0}, {.variant = 0, .cost = 1.0}, true},
-    {"spa", {0}, {.variant = 1, .cost = 0.05}, true},
-    {"spa", {0}, {.variant = 2, .cost = 0.05}, true},
+    {"perceptron", {.step = 0}, {0}, false},          {"perceptron", {.step = 1}, {0}, true},
+    {"pa", {0}, {.variant = 0, .cost = 1.0}, false},  {"pa", {0}, {.variant = 1, .cost = 0.05}, false},
+    {"pa", {0}, {.variant = 2, .cost = 0.05}, false}, {"spa", {0}, {.variant = 0, .cost = 1.0}, true},
+    {"spa", {0}, {.variant = 1, .cost = 0.05}, true}, {"spa", {0}, {.variant = 2, .cost = 0.05}, true},
 };
 #define VARIANTS (sizeof variants / sizeof *variants)
 
 static uc_model *learn(const variant *v, uc_dataset *data, const uc_train_settings *train)
 {
     uc_model *model;
-    const void *settings = strcmp(v->learner, "perceptron") == 0 ? (const void *)&v->perceptron : (const void *)&v->pa;
+    const void *settings =
+        strcmp(v->learner, "perceptron") == 0 ? (const void *)&v->perceptron : (const void *)&v->pa;
     assert_ok(uc_train(&model, uc_learner_find(v->learner), settings, train, data, NULL));
     return model;
 }
@@ -59,13 +56,15 @@ static void renaming_classes_renames_the_answers(void **state)
         for (size_t K = 2; K <= 6; K++) {
             if (!variants[v].symmetric && K > 2) /* with two classes there is one other class, and no tie */
                 continue;
-            uc_dataset data = sample_data(ROWS, COLS, K, false, K), renamed = sample_data(ROWS, COLS, K, false, K);
+            uc_dataset data = sample_data(ROWS, COLS, K, false, K),
+                       renamed = sample_data(ROWS, COLS, K, false, K);
             for (size_t i = 0; i < ROWS; i++)
                 renamed.y[i] = (uint32_t)((data.y[i] * (K == 5 ? 2 : 1) + 1) % K);
             uc_model *a = learn(&variants[v], &data, &train), *b = learn(&variants[v], &renamed, &train);
             for (size_t j = 0; j < COLS; j++)
                 for (size_t k = 0; k < K; k++)
-                    assert_near(uc_model_weight(a, j, k), uc_model_weight(b, j, (k * (K == 5 ? 2 : 1) + 1) % K),
+                    assert_near(uc_model_weight(a, j, k),
+                                uc_model_weight(b, j, (k * (K == 5 ? 2 : 1) + 1) % K),
                                 1e-10 * largest_weight(a));
             uc_model_free(a);
             uc_model_free(b);
@@ -80,10 +79,12 @@ static void permuting_columns_permutes_the_weights(void **state)
     uc_train_settings train = two_passes();
     for (size_t v = 0; v < VARIANTS; v++)
         for (int scale = UC_SCALE_NONE; scale <= UC_SCALE_MAXABS; scale++) {
-            uc_dataset data = sample_data(ROWS, COLS, 4, false, 1), moved = sample_data(ROWS, COLS, 4, false, 1);
+            uc_dataset data = sample_data(ROWS, COLS, 4, false, 1),
+                       moved = sample_data(ROWS, COLS, 4, false, 1);
             for (size_t i = 0; i < ROWS; i++)
                 for (size_t j = 0; j < COLS; j++)
-                    moved.X.values[i * moved.X.stride + (j * 3 + 2) % COLS] = data.X.values[i * data.X.stride + j];
+                    moved.X.values[i * moved.X.stride + (j * 3 + 2) % COLS] =
+                        data.X.values[i * data.X.stride + j];
             train.scale = scale;
             train.bias = 0.5;
             uc_model *a = learn(&variants[v], &data, &train), *b = learn(&variants[v], &moved, &train);
@@ -100,8 +101,8 @@ static void permuting_columns_permutes_the_weights(void **state)
         }
 }
 
-/* Data and bias times 1024: the perceptron's weights grow by 1024, a hard passive-aggressive step shrinks by it, so
- * that all scores are 1024^2 times, or exactly, the same. */
+/* Data and bias times 1024: the perceptron's weights grow by 1024, a hard passive-aggressive step shrinks by
+ * it, so that all scores are 1024^2 times, or exactly, the same. */
 static void other_units_change_no_prediction(void **state)
 {
     (void)state;
@@ -137,7 +138,8 @@ static void the_length_of_a_row_does_not_matter_when_rows_get_unit_length(void *
     uc_train_settings train = two_passes();
     for (int input = 0; input < 2; input++)
         for (size_t v = 0; v < VARIANTS; v++) {
-            uc_dataset data = sample_data(ROWS, COLS, 4, true, 3), longer = sample_data(ROWS, COLS, 4, true, 3);
+            uc_dataset data = sample_data(ROWS, COLS, 4, true, 3),
+                       longer = sample_data(ROWS, COLS, 4, true, 3);
             for (size_t i = 0; i < ROWS; i++)
                 for (uint64_t e = data.X.offsets[i]; e < data.X.offsets[i + 1]; e++)
                     longer.X.values[e] *= (float)(1u << (i % 9));
@@ -153,15 +155,16 @@ static void the_length_of_a_row_does_not_matter_when_rows_get_unit_length(void *
         }
 }
 
-/* Columns in other units and with another origin, when they are scaled. Powers of two and multiples of 1/64: the
- * scaled values are the same floats. */
+/* Columns in other units and with another origin, when they are scaled. Powers of two and multiples of 1/64:
+ * the scaled values are the same floats. */
 static void units_and_origins_of_columns_do_not_matter_when_they_are_scaled(void **state)
 {
     (void)state;
     uc_train_settings train = two_passes();
     for (int scale = UC_SCALE_RANGE; scale <= UC_SCALE_MAXABS; scale++)
         for (size_t v = 0; v < VARIANTS; v++) {
-            uc_dataset data = sample_data(ROWS, COLS, 4, false, 4), other = sample_data(ROWS, COLS, 4, false, 4);
+            uc_dataset data = sample_data(ROWS, COLS, 4, false, 4),
+                       other = sample_data(ROWS, COLS, 4, false, 4);
             for (size_t i = 0; i < ROWS; i++)
                 for (size_t j = 0; j < COLS; j++) {
                     float *value = &other.X.values[i * other.X.stride + j];
@@ -189,7 +192,8 @@ static void scaling_inside_is_scaling_outside(void **state)
     uc_train_settings train = two_passes();
     for (int scale = UC_SCALE_RANGE; scale <= UC_SCALE_MAXABS; scale++)
         for (size_t v = 0; v < VARIANTS; v++) {
-            uc_dataset data = sample_data(ROWS, COLS, 4, false, 5), scaled = sample_data(ROWS, COLS, 4, false, 5);
+            uc_dataset data = sample_data(ROWS, COLS, 4, false, 5),
+                       scaled = sample_data(ROWS, COLS, 4, false, 5);
             uc_steps steps;
             assert_ok(uc_steps_learn(&steps, (uc_scaling)scale, &scaled.X));
             assert_ok(uc_steps_apply(&steps, &scaled.X, NULL));
@@ -217,7 +221,8 @@ static void a_bias_is_a_constant_column(void **state)
     (void)state;
     uc_train_settings train = two_passes();
     for (size_t v = 0; v < VARIANTS; v++) {
-        uc_dataset data = sample_data(ROWS, COLS, 4, false, 6), wide = sample_data(ROWS, COLS + 1, 4, false, 6);
+        uc_dataset data = sample_data(ROWS, COLS, 4, false, 6),
+                   wide = sample_data(ROWS, COLS + 1, 4, false, 6);
         for (size_t i = 0; i < ROWS; i++) {
             wide.y[i] = data.y[i];
             for (size_t j = 0; j < COLS; j++)

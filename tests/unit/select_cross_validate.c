@@ -8,8 +8,8 @@
 
 enum { ROWS = 61 };
 
-/* Row i has a feature of its own and nothing else: a model that has seen the row answers its label (see the first
- * test), one that has not has zero scores for it and answers class 0, the lowest of equals. */
+/* Row i has a feature of its own and nothing else: a model that has seen the row answers its label (see the
+ * first test), one that has not has zero scores for it and answers class 0, the lowest of equals. */
 static uc_dataset memorised_data(void)
 {
     uc_dataset data = {0};
@@ -39,7 +39,8 @@ static void no_row_is_predicted_by_a_model_that_saw_it(void **state)
     for (unsigned folds = 2; folds <= ROWS; folds += folds < 10 ? 1 : 17) {
         double errors[ROWS];
         memset(predicted, 0xff, sizeof predicted);
-        assert_ok(uc_cross_validate(predicted, errors, uc_learner_find("spa"), NULL, NULL, &data, folds, NULL));
+        assert_ok(
+            uc_cross_validate(predicted, errors, uc_learner_find("spa"), NULL, NULL, &data, folds, NULL));
         for (size_t i = 0; i < ROWS; i++)
             assert_int_equal(predicted[i], 0); /* predicted, and not from memory */
         for (unsigned f = 0; f < folds; f++)
@@ -135,7 +136,8 @@ static void what_cannot_be_validated_is_refused(void **state)
                  "21 folds of 20 examples: it must be from 2 to the number of examples");
     assert_status(uc_cross_validate(predicted, NULL, spa, NULL, NULL, &data, 0, NULL), UC_ERR_INVALID);
     data.y[3] = UC_NONE;
-    assert_error_has(uc_cross_validate(predicted, NULL, spa, NULL, NULL, &data, 4, NULL), UC_ERR_FORMAT, "has no label");
+    assert_error_has(uc_cross_validate(predicted, NULL, spa, NULL, NULL, &data, 4, NULL), UC_ERR_FORMAT,
+                     "has no label");
     uint32_t *labels = data.y;
     data.y = NULL;
     assert_error(uc_cross_validate(predicted, NULL, spa, NULL, NULL, &data, 4, NULL), UC_ERR_FORMAT,
@@ -163,8 +165,8 @@ static void every_allocation_may_fail(void **state)
     uc_dataset data = sample_data(12, 3, 2, false, 6);
     uint32_t predicted[12];
     uc_status status;
-    FOR_EACH_FAILING_ALLOCATION(status,
-                                uc_cross_validate(predicted, NULL, uc_learner_find("spa"), NULL, NULL, &data, 2, NULL));
+    FOR_EACH_FAILING_ALLOCATION(
+        status, uc_cross_validate(predicted, NULL, uc_learner_find("spa"), NULL, NULL, &data, 2, NULL));
     uc_dataset_free(&data);
 }
 

@@ -1,0 +1,263 @@
+/*
+ * Maps onto the span of some rows, in an orthonormal basis of it: kgs, random and, behind a random projection, jl.
+ *
+ *   l_1 .. l_D   landmarks: rows of X        K_ij = k(l_i, l_j) = L L',  L lower triangular
+ *   map(x) = L^-1 (k(l_1, x), ..., k(l_D, x)),   so P = L^-T: coordinate j needs the first j landmarks only
+ *
+ * <map(x), map(y)> = k(x, y) for x, y in the span: Gram-Schmidt on the landmarks in the kernel's space.
+ *
+ * kgs takes as next landmark the row that is farthest from the span of those before (pivoted incomplete Cholesky;
+ * Shawe-Taylor, Cristianini, Kernel Methods for Pattern Analysis, 2004, algorithm 5.12):
+ *
+ *   g_j = (k(X, l_j) - G g(l_j)') / sqrt(r(l_j))     a column of G (n x D), one kernel column a step
+ *   r  <- r - g_j^2                                  r_i = k(x_i, x_i) - |G_i|^2, the squared distance to the span
+ *
+ * random takes random rows and passes over those that lie in the span already (Balcan, Blum, Vempala, Kernels as
+ * features, 2004). jl takes 4 D such rows, whose space is then multiplied by a Gaussian matrix / sqrt(D): lengths and
+ * angles stay nearly as they are (their second mapping).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+#include "map/kernel.h"
+#include "map/map.h"
+#include "unconfuse/random.h"
+
+#define ROWS_A_BLOCK ((size_t)512)
+#define STREAM_GAUSSIAN UINT64_C(0x6d61702d6a) /* "map-j" */
+#define JL_OVERSAMPLING 4
+
+/* ---- kgs ---- */
+
+typedef struct pivoting {
+    const uc_map *map;
+    const uc_matrix *X;
+    size_t D, step, pivot;
+    double *norm2, *residual; /* n */
+    double *G;                /* n x D */
+    double *pivot_row;        /* cols: the pivot's values, as doubles */
+    size_t *pivots;           /* D */
+} pivoting;
+
+static uc_status pivot_block(size_t block, void *user)
+{
+    const pivoting *run = user;
+    const size_t first = block * ROWS_A_BLOCK, p = run->pivot, step = run->step, D = run->D;
+    const size_t last = first + ROWS_A_BLOCK < run->X->rows ? first + ROWS_A_BLOCK : run->X->rows;
+    const double *pivot_g = run->G + p * D, root = sqrt(run->residual[p]);
+    for (size_t i = first; i < last; i++) {
+        if (i == p)
+            continue; /* others still read its row */
+        double *g = run->G + i * D;
+        const double product = uc_row_dot(uc_matrix_row(run->X, i), run->pivot_row);
+        const double value = uc_kernel_value(run->map, product, run->norm2[i], run->norm2[p]);
+        g[step] = (value - uc_dot(g, pivot_g, step)) / root;
+        run->residual[i] -= g[step] * g[step];
+    }
+    return UC_OK;
+}
+
+/* The rows that are landmarks already have residual 0. */
+static uc_status choose_pivots(size_t *found, pivoting *run, const uc_context *context)
+{
+    const size_t n = run->X->rows;
+    uc_status status = UC_OK;
+    double largest = 0.0;
+    for (run->step = 0; run->step < run->D && status == UC_OK; run->step++) {
+        const size_t p = run->pivot = uc_argmax(run->residual, n);
+        if (run->step == 0)
+            largest = run->residual[p];
+        if (run->residual[p] <= UC_MAP_VANISHED * largest)
+            break;
+        const uc_row row = uc_matrix_row(run->X, p);
+        memset(run->pivot_row, 0, run->X->cols * sizeof *run->pivot_row);
+        uc_row_axpy(1.0, row, run->pivot_row);
+        status = uc_run_blocks(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, pivot_block, run);
+        run->G[p * run->D + run->step] = sqrt(run->residual[p]);
+        run->residual[p] = 0.0;
+        run->pivots[run->step] = p;
+        if (status == UC_OK && run->step % 16 == 0)
+            status = uc_report(context, "kernel Gram-Schmidt", (double)run->step, (double)run->D, NULL);
+    }
+    *found = run->step;
+    return status;
+}
+
+/* P = L^-T (count x count) from the rows of L, `stride` doubles apart, in the order given (NULL: as they stand). */
+static uc_status invert_landmarks(double **projection, const double *L, size_t stride, const size_t *rows,
+                                  size_t count)
+{
+    double *inverse = uc_alloc(count * count, sizeof *inverse), *P = uc_alloc(count * count, sizeof *P);
+    uc_status status = UC_ERR_NOMEM;
+    if (inverse && P) {
+        for (size_t i = 0; i < count; i++)
+            memcpy(inverse + i * count, L + (rows ? rows[i] : i) * stride, (i + 1) * sizeof *inverse);
+        status = uc_invert_lower(inverse, count);
+        for (size_t i = 0; i < count && status == UC_OK; i++)
+            for (size_t j = 0; j <= i; j++)
+                P[j * count + i] = inverse[i * count + j];
+    }
+    uc_free(inverse);
+    if (status == UC_OK)
+        *projection = P;
+    else
+        uc_free(P);
+    return status;
+}
+
+static uc_status finish_kgs(const uc_map_fitting *fitting, const pivoting *run, size_t found)
+{
+    uc_map *self = fitting->self;
+    uc_status status = uc_map_lower_dimension(self, found, fitting->context);
+    if (status == UC_OK)
+        status = uc_map_take_landmarks(self, fitting->X, run->pivots, found);
+    if (status == UC_OK)
+        status = invert_landmarks(&self->projection, run->G, run->D, run->pivots, found);
+    return status;
+}
+
+uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
+{
+    const uc_matrix *X = fitting->X;
+    const size_t n = X->rows, D = fitting->self->dimension;
+    size_t found, count;
+    uc_status status =
+        uc_memory_check(fitting->context, (double)n * (double)D * sizeof(double), "kernel Gram-Schmidt");
+    if (status != UC_OK)
+        return status;
+    if (!uc_size_mul(&count, n, D))
+        return uc_fail(UC_ERR_NOMEM, "%zu rows in %zu dimensions are too many", n, D);
+    pivoting run = {.map = fitting->self, .X = X, .D = D};
+    run.norm2 = uc_alloc(n, sizeof *run.norm2);
+    run.residual = uc_alloc(n, sizeof *run.residual);
+    run.G = uc_alloc(count, sizeof *run.G);
+    run.pivot_row = uc_alloc(X->cols, sizeof *run.pivot_row);
+    run.pivots = uc_alloc(D, sizeof *run.pivots);
+    status = UC_ERR_NOMEM;
+    if (run.norm2 && run.residual && run.G && run.pivot_row && run.pivots) {
+        uc_norms(run.norm2, X, X->cols);
+        for (size_t i = 0; i < n; i++)
+            run.residual[i] = uc_kernel_diagonal(run.map, run.norm2[i]);
+        status = choose_pivots(&found, &run, fitting->context);
+    }
+    if (status == UC_OK)
+        status = finish_kgs(fitting, &run, found);
+    uc_free(run.pivots);
+    uc_free(run.pivot_row);
+    uc_free(run.G);
+    uc_free(run.residual);
+    uc_free(run.norm2);
+    return status;
+}
+
+/* ---- random ---- */
+
+typedef struct spanning {
+    const uc_map *map;
+    const uc_matrix *X;
+    size_t wanted, found;
+    size_t *rows;      /* of X, in random order; the first `found` become the landmarks */
+    double *norm2;     /* wanted: of the landmarks */
+    double *L;         /* wanted x wanted */
+    double *candidate; /* cols */
+    double largest;    /* kernel value of a candidate with itself */
+} spanning;
+
+/* Adds the row to the landmarks unless it lies in their span. */
+static void try_row(spanning *run, size_t i)
+{
+    double *l = run->L + run->found * run->wanted;
+    const uc_row row = uc_matrix_row(run->X, i);
+    const double norm2 = uc_row_norm2(row), own = uc_kernel_diagonal(run->map, norm2);
+    memset(run->candidate, 0, run->X->cols * sizeof *run->candidate);
+    uc_row_axpy(1.0, row, run->candidate);
+    for (size_t j = 0; j < run->found; j++) {
+        const double product = uc_row_dot(uc_matrix_row(run->X, run->rows[j]), run->candidate);
+        l[j] = uc_kernel_value(run->map, product, norm2, run->norm2[j]);
+    }
+    uc_solve_lower(run->L, run->wanted, l, run->found);
+    const double residual = own - uc_dot(l, l, run->found);
+    if (own > run->largest)
+        run->largest = own;
+    if (residual <= UC_MAP_VANISHED * run->largest)
+        return;
+    l[run->found] = sqrt(residual);
+    run->norm2[run->found] = norm2;
+    run->rows[run->found++] = i;
+}
+
+static uc_status span_random_rows(spanning *run, const uc_context *context)
+{
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < run->X->rows && run->found < run->wanted && status == UC_OK; i++) {
+        try_row(run, run->rows[i]);
+        if (i % 64 == 0)
+            status = uc_report(context, "random projection", (double)run->found, (double)run->wanted, NULL);
+    }
+    return status;
+}
+
+/* Landmarks and P of up to `wanted` random rows. */
+static uc_status fit_span(const uc_map_fitting *fitting, size_t wanted)
+{
+    uc_map *self = fitting->self;
+    const size_t n = fitting->X->rows;
+    spanning run = {.map = self, .X = fitting->X, .wanted = wanted};
+    uc_status status = uc_memory_check(
+        fitting->context, 3.0 * (double)wanted * (double)wanted * sizeof(double), "a random projection");
+    if (status == UC_OK)
+        status = uc_map_random_rows(&run.rows, n, n, fitting->seed);
+    if (status != UC_OK)
+        return status;
+    run.norm2 = uc_alloc(wanted, sizeof *run.norm2);
+    run.L = uc_alloc(wanted * wanted, sizeof *run.L);
+    run.candidate = uc_alloc(fitting->X->cols, sizeof *run.candidate);
+    status = run.norm2 && run.L && run.candidate ? span_random_rows(&run, fitting->context) : UC_ERR_NOMEM;
+    if (status == UC_OK && run.found < self->dimension)
+        status = uc_map_lower_dimension(self, run.found, fitting->context);
+    if (status == UC_OK)
+        status = uc_map_take_landmarks(self, fitting->X, run.rows, run.found);
+    if (status == UC_OK)
+        status = invert_landmarks(&self->projection, run.L, wanted, NULL, run.found);
+    uc_free(run.candidate);
+    uc_free(run.L);
+    uc_free(run.norm2);
+    uc_free(run.rows);
+    return status;
+}
+
+uc_status uc_map_fit_random(const uc_map_fitting *fitting)
+{
+    return fit_span(fitting, fitting->self->dimension);
+}
+
+/* ---- jl ---- */
+
+/* P <- P R / sqrt(D), R of standard normal numbers. */
+static uc_status project_at_random(uc_map *self, uint64_t seed)
+{
+    const size_t m = self->landmarks.rows, D = self->dimension;
+    double *R = uc_alloc(m * D, sizeof *R), *P = uc_alloc(m * D, sizeof *P);
+    if (!R || !P) {
+        uc_free(R);
+        uc_free(P);
+        return UC_ERR_NOMEM;
+    }
+    uc_rng rng = uc_rng_make(seed, STREAM_GAUSSIAN);
+    for (size_t i = 0; i < m * D; i++)
+        R[i] = uc_rng_normal(&rng) / sqrt((double)D);
+    uc_multiply(P, self->projection, R, m, m, D);
+    uc_free(R);
+    uc_free(self->projection);
+    self->projection = P;
+    return UC_OK;
+}
+
+uc_status uc_map_fit_jl(const uc_map_fitting *fitting)
+{
+    const size_t n = fitting->X->rows, D = fitting->self->dimension;
+    const size_t wanted = D > n / JL_OVERSAMPLING ? n : JL_OVERSAMPLING * D;
+    const uc_status status = fit_span(fitting, wanted);
+    return status == UC_OK ? project_at_random(fitting->self, fitting->seed) : status;
+}

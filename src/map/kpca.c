@@ -1,0 +1,334 @@
+/*
+ * Kernel principal components (Schoelkopf, Smola, Mueller, Nonlinear component analysis as a kernel eigenvalue problem,
+ * 1998), uncentred unless asked for.
+ *
+ *   K = V diag(lambda) V'    the kernel matrix of the n rows, or J K J with J = I - 11'/n when centred
+ *   P = V diag(lambda)^-1/2  of the D largest;   map(x) = P' k(x) - shift,   shift = P' (row means of K), 0 uncentred
+ *
+ * Centred columns of V sum to 0, so P' needs no centring of its own. Rows of the training data are mapped to
+ * V diag(lambda)^1/2.
+ *
+ * Small problems go to LAPACK; large ones to a block Krylov iteration, which only multiplies by K. Tiles of the upper
+ * half of K are kept while they take at most half of the memory that is allowed; beyond that every product makes them
+ * again, and uses larger blocks so that there are fewer products.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "map/kernel.h"
+#include "map/krylov.h"
+#include "map/map.h"
+
+#define EXACT_ROWS ((size_t)1000) /* up to here LAPACK is fast enough */
+#define TILE_ITEMS (UC_PANEL * UC_PANEL)
+
+typedef struct gram {
+    const uc_map *map;
+    const uc_matrix *X;
+    const uc_context *context;
+    bool center;
+    size_t n, blocks;
+    double *norm2;
+    uc_panels panels;
+    double *tiles; /* of blocks I <= J; NULL: made when needed */
+    /* of the product being made */
+    double *Z;
+    const double *Q;
+    size_t stride, width;
+} gram;
+
+static size_t tile_position(const gram *self, size_t I, size_t J)
+{
+    return I * self->blocks - I * (I + 1) / 2 + J;
+}
+
+static void make_tile(double *tile, const gram *self, size_t I, size_t J, double *work)
+{
+    const size_t first = I * UC_PANEL;
+    uc_panel_kernel(tile, self->map, &self->panels, J, self->X, self->norm2 + first, first,
+                    first + uc_panel_rows(self->n, I), work);
+}
+
+/* Row I of the blocks of K, from the diagonal on, made once. */
+static uc_status fill_job(size_t I, void *user)
+{
+    const gram *self = user;
+    double *work = uc_alloc(uc_panels_work(&self->panels, self->X), sizeof *work);
+    if (!work)
+        return UC_ERR_NOMEM;
+    for (size_t J = I; J < self->blocks; J++)
+        make_tile(self->tiles + tile_position(self, I, J) * TILE_ITEMS, self, I, J, work);
+    uc_free(work);
+    return UC_OK;
+}
+
+/* Z_I = sum over J of K_IJ Q_J; a tile below the diagonal is the transpose of one above. */
+static uc_status multiply_job(size_t I, void *user)
+{
+    const gram *self = user;
+    const size_t rows = uc_panel_rows(self->n, I), width = self->width;
+    double *tile = NULL, *Z = self->Z + I * UC_PANEL * width;
+    if (!self->tiles) {
+        tile = uc_alloc(TILE_ITEMS + uc_panels_work(&self->panels, self->X), sizeof *tile);
+        if (!tile)
+            return UC_ERR_NOMEM;
+    }
+    for (size_t J = 0; J < self->blocks; J++) {
+        const size_t count = uc_panel_rows(self->n, J);
+        uc_block K = {tile, count, false};
+        if (tile)
+            make_tile(tile, self, I, J, tile + TILE_ITEMS);
+        else if (I <= J)
+            K.values = self->tiles + tile_position(self, I, J) * TILE_ITEMS;
+        else
+            K = (uc_block){self->tiles + tile_position(self, J, I) * TILE_ITEMS, rows, true};
+        uc_multiply_blocks(Z, width, K,
+                           (uc_block){self->Q + J * UC_PANEL * self->stride, self->stride, false}, rows,
+                           count, width, 1.0, J == 0 ? 0.0 : 1.0);
+    }
+    uc_free(tile);
+    return UC_OK;
+}
+
+/* Z <- J Z. The columns of Q, made from such Z, are centred already, but for the random start, which may be anything. */
+static void center_columns(double *Z, size_t n, size_t width)
+{
+    for (size_t j = 0; j < width; j++) {
+        double mean = 0.0;
+        for (size_t i = 0; i < n; i++)
+            mean += Z[i * width + j];
+        mean /= (double)n;
+        for (size_t i = 0; i < n; i++)
+            Z[i * width + j] -= mean;
+    }
+}
+
+static uc_status multiply(double *Z, const double *Q, size_t stride, size_t width, void *user)
+{
+    gram *self = user;
+    self->Z = Z;
+    self->Q = Q;
+    self->stride = stride;
+    self->width = width;
+    const uc_status status = uc_run_blocks(self->context, self->blocks, multiply_job, self);
+    if (status == UC_OK && self->center)
+        center_columns(Z, self->n, width);
+    return status;
+}
+
+static void gram_free(gram *self)
+{
+    uc_panels_free(&self->panels);
+    uc_free(self->norm2);
+    uc_free(self->tiles);
+}
+
+static uc_status gram_prepare(gram *self, const uc_map_fitting *fitting)
+{
+    const uc_matrix *X = fitting->X;
+    *self = (gram){.map = fitting->self,
+                   .X = X,
+                   .context = fitting->context,
+                   .center = fitting->settings->center,
+                   .n = X->rows,
+                   .blocks = uc_panel_count(X->rows)};
+    self->norm2 = uc_alloc(X->rows, sizeof *self->norm2);
+    if (!self->norm2)
+        return UC_ERR_NOMEM;
+    uc_norms(self->norm2, X, X->cols);
+    return uc_panels_prepare(&self->panels, X, self->norm2, uc_matrix_is_sparse(X), fitting->context);
+}
+
+static double tiles_bytes(size_t n)
+{
+    const double blocks = (double)uc_panel_count(n);
+    return blocks * (blocks + 1.0) / 2.0 * (double)TILE_ITEMS * sizeof(double);
+}
+
+static uc_status keep_tiles(gram *self)
+{
+    self->tiles = uc_alloc(self->blocks * (self->blocks + 1) / 2, TILE_ITEMS * sizeof *self->tiles);
+    return self->tiles ? uc_run_blocks(self->context, self->blocks, fill_job, self) : UC_ERR_NOMEM;
+}
+
+/* ---- the two ways to the eigenvectors ---- */
+
+/* vectors: n x D, column k that of values[k]. */
+typedef struct components {
+    double *values, *vectors;
+    size_t found;
+} components;
+
+static uc_status full_job(size_t I, void *user)
+{
+    const gram *self = user;
+    double *tile = uc_alloc(TILE_ITEMS + uc_panels_work(&self->panels, self->X), sizeof *tile);
+    if (!tile)
+        return UC_ERR_NOMEM;
+    for (size_t J = 0; J < self->blocks; J++) {
+        const size_t count = uc_panel_rows(self->n, J);
+        make_tile(tile, self, I, J, tile + TILE_ITEMS);
+        for (size_t i = 0; i < uc_panel_rows(self->n, I); i++)
+            memcpy(self->Z + (I * UC_PANEL + i) * self->n + J * UC_PANEL, tile + i * count,
+                   count * sizeof *tile);
+    }
+    uc_free(tile);
+    return UC_OK;
+}
+
+/* K <- J K J */
+static void center_matrix(double *K, size_t n)
+{
+    center_columns(K, n, n);
+    for (size_t i = 0; i < n; i++) {
+        double mean = 0.0;
+        for (size_t j = 0; j < n; j++)
+            mean += K[i * n + j];
+        mean /= (double)n;
+        for (size_t j = 0; j < n; j++)
+            K[i * n + j] -= mean;
+    }
+}
+
+static uc_status solve_exactly(components *out, gram *self, size_t D)
+{
+    const size_t n = self->n;
+    double *K = uc_alloc(n * n, sizeof *K), *rows = uc_alloc(D * n, sizeof *rows);
+    uc_status status = K && rows ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        self->Z = K;
+        status = uc_run_blocks(self->context, self->blocks, full_job, self);
+    }
+    if (status == UC_OK) {
+        if (self->center)
+            center_matrix(K, n);
+        status = uc_eigen_top(out->values, rows, K, n, D);
+    }
+    for (size_t k = 0; k < D && status == UC_OK; k++)
+        for (size_t i = 0; i < n; i++)
+            out->vectors[i * D + k] = rows[k * n + i];
+    out->found = D;
+    uc_free(rows);
+    uc_free(K);
+    return status;
+}
+
+/* Found by trying: an eighth of D at a time in a space of 2.75 D, when products are cheap; half of D at a time in 3.5 D
+ * when every product makes the kernel matrix again. */
+static uc_krylov_problem krylov_problem(gram *self, size_t D, bool kept, uint64_t seed)
+{
+    uc_krylov_problem problem = {multiply,
+                                 self,
+                                 self->n,
+                                 D,
+                                 kept ? D / 8 + 16 : D / 2 + 16,
+                                 kept ? 11 * D / 4 + 16 : 7 * D / 2 + 16,
+                                 UC_MAP_VANISHED,
+                                 seed};
+    if (problem.dimension > self->n)
+        problem.dimension = self->n;
+    if (problem.block > problem.dimension)
+        problem.block = problem.dimension;
+    return problem;
+}
+
+static uc_status solve_by_products(components *out, gram *self, const uc_krylov_problem *problem, bool kept)
+{
+    uc_status status = kept ? keep_tiles(self) : UC_OK;
+    if (status == UC_OK)
+        status = uc_krylov(out->values, out->vectors, &out->found, problem, self->context);
+    return status;
+}
+
+static uc_status solve(components *out, gram *self, const uc_map_fitting *fitting)
+{
+    const size_t n = self->n, D = fitting->self->dimension;
+    const double limit = (double)uc_memory_limit(fitting->context);
+    const bool kept = tiles_bytes(n) <= limit / 2.0;
+    const uc_krylov_problem problem = krylov_problem(self, D, kept, fitting->seed);
+    const double result = (double)n * (double)D * sizeof(double);
+    const bool exact = n <= EXACT_ROWS || problem.dimension > n / 4 * 3;
+    const double bytes = exact ? ((double)n + (double)D) * (double)n * sizeof(double)
+                               : uc_krylov_bytes(&problem) + (kept ? tiles_bytes(n) : 0.0);
+    const uc_status status = uc_memory_check(fitting->context, bytes + result, "kernel PCA");
+    if (status != UC_OK)
+        return status;
+    out->values = uc_alloc(D, sizeof *out->values);
+    out->vectors = uc_alloc(n * D, sizeof *out->vectors);
+    if (!out->values || !out->vectors)
+        return UC_ERR_NOMEM;
+    return exact ? solve_exactly(out, self, D) : solve_by_products(out, self, &problem, kept);
+}
+
+/* ---- the map ---- */
+
+/* P in place of V: the first `found` of `stride` columns, divided by the roots of their eigenvalues. The sign, which
+ * nothing decides, is that which makes the largest entry of a column positive. */
+static void scale_vectors(double *vectors, const double *values, size_t n, size_t found, size_t stride)
+{
+    for (size_t k = 0; k < found; k++) {
+        double largest = 0.0;
+        for (size_t i = 0; i < n; i++)
+            if (fabs(vectors[i * stride + k]) > fabs(largest))
+                largest = vectors[i * stride + k];
+        const double factor = copysign(1.0 / sqrt(values[k]), largest);
+        for (size_t i = 0; i < n; i++)
+            vectors[i * stride + k] *= factor;
+    }
+    for (size_t i = 0; i < n && found < stride; i++)
+        memmove(vectors + i * found, vectors + i * stride, found * sizeof *vectors);
+}
+
+/* shift = P' K 1/n */
+static uc_status find_shift(uc_map *map, gram *self)
+{
+    const size_t n = self->n, D = map->dimension;
+    double *ones = uc_alloc(n, sizeof *ones), *means = uc_alloc(n, sizeof *means);
+    map->shift = uc_alloc(D, sizeof *map->shift);
+    uc_status status = ones && means && map->shift ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        for (size_t i = 0; i < n; i++)
+            ones[i] = 1.0 / (double)n;
+        self->center = false;
+        status = multiply(means, ones, 1, 1, self);
+    }
+    if (status == UC_OK)
+        uc_multiply(map->shift, means, map->projection, 1, n, D);
+    uc_free(means);
+    uc_free(ones);
+    return status;
+}
+
+static uc_status finish(const uc_map_fitting *fitting, gram *self, components *found)
+{
+    uc_map *map = fitting->self;
+    const size_t D = map->dimension;
+    size_t kept = 0;
+    while (kept < found->found && found->values[kept] > UC_MAP_VANISHED * found->values[0])
+        kept++;
+    uc_status status = uc_map_lower_dimension(map, kept, fitting->context);
+    if (status != UC_OK)
+        return status;
+    scale_vectors(found->vectors, found->values, self->n, kept, D);
+    map->projection = found->vectors;
+    map->eigenvalues = found->values;
+    *found = (components){0};
+    if (self->center)
+        status = find_shift(map, self);
+    return status == UC_OK ? uc_map_take_landmarks(map, fitting->X, NULL, 0) : status;
+}
+
+uc_status uc_map_fit_kpca(const uc_map_fitting *fitting)
+{
+    gram self;
+    components found = {0};
+    uc_status status = gram_prepare(&self, fitting);
+    if (status == UC_OK)
+        status = solve(&found, &self, fitting);
+    if (status == UC_OK)
+        status = finish(fitting, &self, &found);
+    uc_free(found.vectors);
+    uc_free(found.values);
+    gram_free(&self);
+    return status;
+}

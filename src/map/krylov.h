@@ -1,0 +1,27 @@
+/* The largest eigenvalues of a symmetric operator that can only be multiplied by. */
+#ifndef UC_MAP_KRYLOV_H
+#define UC_MAP_KRYLOV_H
+
+#include "linalg/linalg.h"
+
+/* Z (n x width, without gaps) = A Q, where rows of Q are `stride` doubles apart. */
+typedef uc_status uc_operator(double *Z, const double *Q, size_t stride, size_t width, void *user);
+
+typedef struct uc_krylov_problem {
+    uc_operator *multiply;
+    void *user;
+    size_t n;         /* A is n x n and positive semidefinite */
+    size_t wanted;    /* eigenvalues */
+    size_t block;     /* vectors multiplied at a time */
+    size_t dimension; /* of the space that is searched, wanted <= dimension <= n: larger is more accurate */
+    double vanished;  /* eigenvalues below this share of the largest are not looked for */
+    uint64_t seed;
+} uc_krylov_problem;
+
+double uc_krylov_bytes(const uc_krylov_problem *problem);
+/* values[k], descending, and vectors (n x wanted; column k is the unit eigenvector of values[k]). *found <= wanted: the
+ * space that A maps to may be smaller; the remaining columns are zero. */
+uc_status uc_krylov(double *values, double *vectors, size_t *found, const uc_krylov_problem *problem,
+                    const uc_context *context);
+
+#endif
