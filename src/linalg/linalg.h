@@ -54,9 +54,6 @@ uc_status uc_invert(double *inverse, const double *A, size_t n);         /* UC_E
 uc_status uc_singular_values(double *values, const double *A, size_t n); /* descending */
 uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t columns); /* A X = B */
 
-/* C = A B, row by row: C is m x n, A is m x k. */
-void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k, size_t n);
-
 /* The position of the largest of values[0..count), the lowest of equals. */
 size_t uc_argmax(const double *values, size_t count);
 

@@ -74,12 +74,14 @@ const uc_option uc_noise_estimate_options[] = {
      .help = "self: anchors of a class, as a share of the examples labelled so"},
     {.name = "l2",
      .type = UC_OPTION_REAL,
+     .automatic = true,
      .offset = FIELD(l2),
      .standard = "1e-4",
      .low = 0,
      .high = 1e6,
      .argument = "L",
-     .help = "cv, self: weight of the squared length of the weights of logistic"},
+     .help = "cv, self: weight of the squared length of the weights of logistic (auto: by the likelihood of "
+             "held-out labels)"},
     {.name = "seed",
      .type = UC_OPTION_COUNT,
      .offset = FIELD(seed),
@@ -521,6 +523,8 @@ static uc_status held_out_probabilities(double *P, const uc_dataset *data,
 
     size_t *rows = uc_alloc(data->X.rows, sizeof *rows);
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
+    if (status == UC_OK) /* what is `auto` is decided once, for all folds */
+        status = uc_select(&learner, &common, logistic, data, context);
     if (status == UC_OK)
         status = rows && fold_of ? uc_folds(fold_of, data, folds, true, settings->seed) : UC_ERR_NOMEM;
     for (unsigned fold = 0; fold < folds && status == UC_OK; fold++) {
