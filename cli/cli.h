@@ -200,12 +200,19 @@ uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
                         const uc_read_settings *settings);
 
 /* Predicts a file block by block in constant memory (scoring.c). `visit` gets each block with its predictions (and
- * scores, K a row, when asked for; else NULL). Refuses CSV and NPY of another width, and warns once about columns that the
- * model does not know. */
+ * scores or probabilities, K a row, when asked for; else NULL). Refuses CSV and NPY of another width, and warns once
+ * about columns that the model does not know. */
+typedef enum cli_wanted { CLI_CLASSES, CLI_SCORES, CLI_PROBABILITIES } cli_wanted;
 typedef uc_status cli_scored_fn(const uc_dataset *block, const uc_reader *reader, const uint32_t *predicted,
                                 const double *scores, void *user);
 uc_status cli_score_file(const cli_call *call, const uc_model *model, const char *path,
-                         const uc_read_settings *read, bool with_scores, cli_scored_fn *visit, void *user);
+                         const uc_read_settings *read, cli_wanted wanted, cli_scored_fn *visit, void *user);
+
+/* Labelled examples, the one whose label is least likely to be right first (suspect.c). */
+uc_status cli_print_suspects(cli_call *call, const uc_model *model, const char *path,
+                             const uc_read_settings *read, const char *output);
+/* The shorter of two texts that read back as the same number; `text` has room for 32 bytes. */
+size_t cli_print_real(char *text, double value);
 
 /* Error, confusion matrix, norms (report.c). */
 void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_names *classes);

@@ -62,7 +62,7 @@ static uc_status evaluate(cli_call *call, const uc_model *model, const uc_noise 
     const evaluate_args *args = call->args;
     pairs self = {.classes = uc_model_classes(model)};
     uc_evaluation evaluation = {0};
-    uc_status status = cli_score_file(call, model, call->words[1], &args->read, false, visit, &self);
+    uc_status status = cli_score_file(call, model, call->words[1], &args->read, CLI_CLASSES, visit, &self);
     if (status == UC_OK)
         status =
             uc_evaluate(&evaluation, self.labels, self.predicted, self.count, self.classes->count, noise);

@@ -7,7 +7,7 @@
 typedef struct predict_args {
     uc_read_settings read;
     const char *output;
-    int scores, probabilities;
+    int scores, probabilities, suspect;
 } predict_args;
 
 static const uc_option options[] = {
@@ -27,6 +27,13 @@ static const uc_option options[] = {
      .offset = offsetof(predict_args, probabilities),
      .standard = "off",
      .help = "likewise with probabilities, for models that know them"},
+    {.name = "suspect",
+     .type = UC_OPTION_FLAG,
+     .offset = offsetof(predict_args, suspect),
+     .standard = "off",
+     .help = "with --probabilities, for labelled data: adds the label given, the probability that it is "
+             "right, and "
+             "the example's number; the most suspicious first"},
     {0},
 };
 
@@ -41,17 +48,9 @@ typedef struct writer {
     size_t *lengths;    /* of the class names */
     cli_output *output; /* NULL: predictions go to `list` */
     json_t *list;
+    const char *values; /* what JSON calls them */
     size_t examples;
 } writer;
-
-/* The shorter of two texts that read back as the same number. */
-static size_t print_score(char *text, double score)
-{
-    int length = snprintf(text, 32, "%.15g", score);
-    if (strtod(text, NULL) != score)
-        length = snprintf(text, 32, "%.17g", score);
-    return (size_t)length;
-}
 
 static void write_header(writer *self)
 {
@@ -77,7 +76,7 @@ static void write_rows(writer *self, size_t rows, const uint32_t *predicted, con
         char *at = (char *)memcpy(begin, self->classes->text[predicted[i]], length) + length;
         for (size_t k = 0; scores && k < K; k++) {
             *at++ = '\t';
-            at += print_score(at, scores[i * K + k]);
+            at += cli_print_real(at, scores[i * K + k]);
         }
         *at++ = '\n';
         cli_output_advance(self->output, (size_t)(at - begin));
@@ -93,7 +92,7 @@ static void list_rows(writer *self, size_t rows, const uint32_t *predicted, cons
             json_t *row = json_array();
             for (size_t k = 0; k < K; k++)
                 json_array_append_new(row, cli_json_real(scores[i * K + k]));
-            label = json_pack("{so so}", "label", label, "scores", row);
+            label = json_pack("{so so}", "label", label, self->values, row);
         }
         json_array_append_new(self->list, label);
     }
@@ -124,9 +123,12 @@ static uc_status predict(cli_call *call, writer *self, const uc_model *model)
         status = cli_output_open(&self->output, to_file ? args->output : "-");
     if (status != UC_OK)
         return status;
-    if (args->scores && self->output)
+    const cli_wanted wanted = args->scores          ? CLI_SCORES
+                              : args->probabilities ? CLI_PROBABILITIES
+                                                    : CLI_CLASSES;
+    if (wanted != CLI_CLASSES && self->output)
         write_header(self);
-    status = cli_score_file(call, model, call->words[1], &args->read, args->scores, visit, self);
+    status = cli_score_file(call, model, call->words[1], &args->read, wanted, visit, self);
     if (self->output && (status == UC_OK || cli_output_failed(self->output)))
         status = cli_output_commit(self->output); /* a failed write is reported here */
     else
@@ -149,14 +151,19 @@ static uc_status run(cli_call *call)
     uc_model *model = NULL;
     if (args->scores && args->probabilities)
         return cli_fail(UC_ERR_OPTION, "give only one of --scores and --probabilities");
+    if (args->suspect && !args->probabilities)
+        return cli_fail(UC_ERR_OPTION, "--suspect goes with --probabilities");
     uc_status status = cli_load_model(&model, call->words[0]);
     if (status != UC_OK)
         return status;
-    if (args->probabilities) {
+    if (args->probabilities && !uc_model_has_probabilities(model)) {
         status = cli_fail(UC_ERR_INVALID, "%s: a model of %s has scores but no probabilities; use --scores",
                           call->words[0], uc_model_learner(model));
+    } else if (args->suspect) {
+        status = cli_print_suspects(call, model, call->words[1], &args->read, args->output);
     } else {
-        writer self = {.classes = uc_model_classes(model)};
+        writer self = {.classes = uc_model_classes(model),
+                       .values = args->probabilities ? "probabilities" : "scores"};
         self.lengths = cli_calloc(self.classes->count, sizeof *self.lengths);
         for (size_t k = 0; k < self.classes->count; k++)
             self.lengths[k] = strlen(self.classes->text[k]);
@@ -169,7 +176,7 @@ static uc_status run(cli_call *call)
 
 const cli_command command_predict = {
     .name = "predict",
-    .usage = "MODEL DATA [-o FILE] [--scores | --probabilities]",
+    .usage = "MODEL DATA [-o FILE] [--scores | --probabilities [--suspect]]",
     .summary = "print a class name for every example",
     .description = "Predicts the class of every example, a name a line in the order of the file, in "
                    "constant memory. LIBSVM columns that the model does not know are ignored, with one "

@@ -9,6 +9,7 @@ typedef struct train_args {
     uc_train_settings train;
     uc_read_settings read;
     cli_noise noise;
+    int estimate; /* the noise, from the data */
     const char *output;
     uint64_t folds;
 } train_args;
@@ -28,12 +29,19 @@ static const uc_option options[] = {
      .high = 1e9,
      .argument = "K",
      .help = "cross-validate on K folds instead of writing a model"},
+    {.name = "noise",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(train_args, estimate),
+     .standard = "none",
+     .choices = "none|estimate",
+     .help = "estimate: the noise matrix, from the noisy labels alone (as noise estimate --method self)"},
     {0},
 };
 
 static const cli_section sections[] = {
     {"Options", options, 0},
     {"Training options", uc_train_options, offsetof(train_args, train)},
+    {"Map options", uc_map_options, offsetof(train_args, train.map)},
     {"Noise of the labels", cli_noise_options, offsetof(train_args, noise)},
     {"Data options", uc_read_options, offsetof(train_args, read)},
     {0},
@@ -57,6 +65,24 @@ static json_t *describe(const uc_model *model)
     return description;
 }
 
+static void tell_error(FILE *text, const json_t *summary, bool online)
+{
+    const double error = 100 * json_number_value(json_object_get(summary, "training_error"));
+    const long long iterations = (long long)json_integer_value(json_object_get(summary, "iterations"));
+    const json_t *corrected = json_object_get(summary, "corrected_error");
+    if (online)
+        fprintf(text, "training error %.2f%% (progressive, in the last of %lld passes), %lld updates\n",
+                error, iterations, (long long)json_integer_value(json_object_get(summary, "updates")));
+    else
+        fprintf(text, "training error %.2f%% (of the labels as given), %lld iterations\n", error, iterations);
+    if (corrected)
+        fprintf(text,
+                "corrected error %.2f%% +- %.2f%% (estimated for the true labels), condition number %.3g\n",
+                100 * json_number_value(corrected),
+                100 * json_number_value(json_object_get(summary, "corrected_error_deviation")),
+                json_number_value(json_object_get(summary, "condition_number")));
+}
+
 static uc_status tell(cli_call *call, const uc_model *model, size_t examples, double seconds)
 {
     const train_args *args = call->args;
@@ -77,10 +103,7 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
         fprintf(text, "%s: %zu examples, %zu features, %zu classes, %.3f s\n", uc_model_learner(model),
                 examples, uc_model_features(model), classes->count, seconds);
         if (json_is_number(json_object_get(summary, "training_error")))
-            fprintf(text, "training error %.2f%% (progressive, in the last of %lld passes), %lld updates\n",
-                    100 * json_number_value(json_object_get(summary, "training_error")),
-                    (long long)json_integer_value(json_object_get(summary, "iterations")),
-                    (long long)json_integer_value(json_object_get(summary, "updates")));
+            tell_error(text, summary, uc_learner_is_online(uc_learner_at(call->member)));
         fprintf(text, "model: %s\n", args->output);
     }
     json_decref(description);
@@ -94,8 +117,8 @@ static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *sett
     const double began = cli_seconds();
     uc_model *model = NULL;
     settings->overwrite = 1;
-    uc_status status =
-        uc_train(&model, uc_learner_at(call->member), call->member_settings, settings, data, &call->context);
+    uc_status status = uc_select_and_train(&model, uc_learner_at(call->member), call->member_settings,
+                                           settings, data, &call->context);
     const double seconds = cli_seconds() - began;
     if (status == UC_OK)
         status = cli_check_interrupt();
@@ -168,20 +191,41 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
     return status;
 }
 
+/* ---- both ---- */
+
+/* The noise that the options tell of or that the data show; untouched without either. */
+static uc_status find_noise(uc_noise *noise, const cli_call *call, const uc_dataset *data)
+{
+    const train_args *args = call->args;
+    uc_noise_check check;
+    if (!args->estimate)
+        return cli_noise_build(noise, &check, &args->noise, &data->classes, call);
+    if (cli_noise_is_given(call))
+        return cli_fail(UC_ERR_OPTION,
+                        "--noise estimate does without --noise-matrix, --noise-rate and --noise-rates");
+    uc_status status = uc_noise_estimate_self(noise, data, &args->train, &call->context);
+    if (status == UC_OK)
+        status = cli_noise_check(&check, noise);
+    FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
+    if (text)
+        fprintf(text, "estimated noise: %.1f%% of the labels wrong, condition number %.3g\n",
+                100 * check.wrong, check.condition);
+    return status;
+}
+
 static uc_status run(cli_call *call)
 {
     const train_args *args = call->args;
     uc_train_settings settings = args->train;
     uc_dataset data = {0};
     uc_noise noise = {0};
-    uc_noise_check check;
     if (!args->output && !args->folds)
         return cli_fail(UC_ERR_OPTION, "say where the model goes with -o MODEL, or cross-validate with -v K");
     if (args->output && args->folds)
         return cli_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
     uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
     if (status == UC_OK)
-        status = cli_noise_build(&noise, &check, &args->noise, &data.classes, call);
+        status = find_noise(&noise, call, &data);
     if (noise.classes)
         settings.noise = &noise;
     if (status == UC_OK)

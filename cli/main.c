@@ -14,6 +14,7 @@ const cli_command *const cli_commands[] = {
     &command_stream,
     &command_noise_make,
     &command_noise_apply,
+    &command_noise_estimate,
     &command_split,
     &command_generate,
     &command_convert,

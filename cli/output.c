@@ -210,3 +210,11 @@ void cli_table_print(cli_table *self, FILE *file)
     self->cells = NULL;
     self->count = self->capacity = 0;
 }
+
+size_t cli_print_real(char *text, double value)
+{
+    int length = snprintf(text, 32, "%.15g", value);
+    if (strtod(text, NULL) != value)
+        length = snprintf(text, 32, "%.17g", value);
+    return (size_t)length;
+}

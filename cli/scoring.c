@@ -38,10 +38,11 @@ typedef struct buffers {
     size_t rows;
 } buffers;
 
-static uc_status score_block(buffers *self, const uc_model *model, const uc_matrix *X, bool with_scores,
+static uc_status score_block(buffers *self, const uc_model *model, const uc_matrix *X, cli_wanted wanted,
                              const uc_context *context)
 {
     const size_t classes = uc_model_classes(model)->count;
+    const bool with_scores = wanted != CLI_CLASSES;
     if (X->rows > self->rows || !self->predicted || (with_scores && !self->scores)) {
         self->rows = X->rows;
         self->predicted = cli_realloc(self->predicted, self->rows, sizeof *self->predicted);
@@ -50,7 +51,8 @@ static uc_status score_block(buffers *self, const uc_model *model, const uc_matr
     }
     if (!with_scores)
         return uc_model_predict(self->predicted, model, X, context);
-    const uc_status status = uc_model_scores(self->scores, model, X, context);
+    const uc_status status = wanted == CLI_SCORES ? uc_model_scores(self->scores, model, X, context)
+                                                  : uc_model_probabilities(self->scores, model, X, context);
     for (size_t i = 0; status == UC_OK && i < X->rows; i++) {
         const double *score = self->scores + i * classes;
         uint32_t best = 0;
@@ -63,7 +65,7 @@ static uc_status score_block(buffers *self, const uc_model *model, const uc_matr
 }
 
 uc_status cli_score_file(const cli_call *call, const uc_model *model, const char *path,
-                         const uc_read_settings *read, bool with_scores, cli_scored_fn *visit, void *user)
+                         const uc_read_settings *read, cli_wanted wanted, cli_scored_fn *visit, void *user)
 {
     const size_t features = uc_model_features(model);
     uc_read_settings settings = *read;
@@ -76,7 +78,7 @@ uc_status cli_score_file(const cli_call *call, const uc_model *model, const char
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
         status = check_width(block, reader, path, features);
         if (status == UC_OK)
-            status = score_block(&buffer, model, &block->X, with_scores, &call->context);
+            status = score_block(&buffer, model, &block->X, wanted, &call->context);
         if (status == UC_OK)
             status = visit(block, reader, buffer.predicted, buffer.scores, user);
         if (status == UC_OK)

@@ -14,7 +14,9 @@ endmacro()
 find_package(OpenMP COMPONENTS C)
 find_package(ZLIB)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
-mark_as_advanced(RANDOM123_INCLUDE_DIR)
+find_path(LBFGS_INCLUDE_DIR lbfgs.h)
+find_library(LBFGS_LIBRARY lbfgs)
+mark_as_advanced(RANDOM123_INCLUDE_DIR LBFGS_INCLUDE_DIR LBFGS_LIBRARY)
 
 if(PkgConfig_FOUND)
   pkg_check_modules(openblas IMPORTED_TARGET openblas)
@@ -31,6 +33,7 @@ endif()
 need("OpenMP, which comes with gcc" "gcc, or libomp-dev for clang" OpenMP_C_FOUND)
 need("zlib" zlib1g-dev ZLIB_FOUND)
 need("Random123 headers" librandom123-dev RANDOM123_INCLUDE_DIR)
+need("liblbfgs" liblbfgs-dev LBFGS_LIBRARY)
 
 if(missing)
   message(FATAL_ERROR "unconfuse needs these and does not find them:${missing}\n"
@@ -40,5 +43,6 @@ endif()
 # libopenblas comes first: LAPACKE then uses its LAPACK, whatever the system's default is.
 add_library(unconfuse_dependencies INTERFACE)
 target_link_libraries(unconfuse_dependencies INTERFACE PkgConfig::openblas PkgConfig::lapacke PkgConfig::zstd
-                                                       PkgConfig::jansson ZLIB::ZLIB OpenMP::OpenMP_C m)
-target_include_directories(unconfuse_dependencies SYSTEM INTERFACE ${RANDOM123_INCLUDE_DIR})
+                                                       PkgConfig::jansson ZLIB::ZLIB OpenMP::OpenMP_C
+                                                       ${LBFGS_LIBRARY} m)
+target_include_directories(unconfuse_dependencies SYSTEM INTERFACE ${RANDOM123_INCLUDE_DIR} ${LBFGS_INCLUDE_DIR})

@@ -39,6 +39,23 @@ typedef struct uc_pa_settings {
     int class_weight; /* uc_class_weight                                    (none) */
 } uc_pa_settings;
 
+typedef struct uc_uma_settings {
+    uint64_t iterations; /* steps at most                                         (1000) */
+    int choose;          /* error | confusion | random: which pair a step mends   (error) */
+    int step;            /* perceptron | uniform | worst: who pays                (perceptron) */
+    double alpha;        /* examples nearer than this to a boundary do not count  (0) */
+    int returns;         /* last | average | tail | best | auto                   (auto) */
+    double ridge;        /* of the inverse of the noise matrix                    (auto) */
+    int init;            /* zero | means                                          (zero) */
+} uc_uma_settings;
+
+typedef struct uc_logistic_settings {
+    int correction;      /* auto | none | forward | backward                      (auto) */
+    double l2;           /* weight of the squared length of the weights           (1e-4) */
+    uint64_t iterations; /* of L-BFGS at most                                     (1000) */
+    double tolerance;    /* of the gradient, beside the weights                   (1e-5) */
+} uc_logistic_settings;
+
 /* ---- settings that every learner shares ---- */
 
 typedef struct uc_train_settings {
@@ -50,6 +67,7 @@ typedef struct uc_train_settings {
     int normalize;       /* rows to unit length where the weights live            (auto: by learner) */
     double bias;         /* a constant feature of this value; 0: none             (auto: by learner) */
     uint64_t seed;       /* same seed, same model                                 (1) */
+    uc_map_settings map; /* of the table uc_map_options                           (none) */
 
     /* Not in the table: */
     int overwrite;         /* uc_train may prepare the caller's data in place: half the memory */

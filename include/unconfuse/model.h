@@ -31,6 +31,14 @@ uc_status uc_model_predict(uint32_t *predicted, const uc_model *self, const uc_m
 uc_status uc_model_scores(double *scores, const uc_model *self, const uc_matrix *X,
                           const uc_context *context);
 
+/* The probability of every true class, for models that know it (uc_model_has_probabilities). */
+bool uc_model_has_probabilities(const uc_model *self);
+uc_status uc_model_probabilities(double *probabilities, const uc_model *self, const uc_matrix *X,
+                                 const uc_context *context);
+/* The probability that `label`, seen on an example with these K probabilities, is its true class; uses the noise that
+ * the model was trained with. */
+double uc_model_label_is_right(const uc_model *self, const double *probabilities, uint32_t label);
+
 uc_status uc_model_save(const uc_model *self,
                         const char *path); /* temporary name, fsync, rename; "-": standard output */
 uc_status uc_model_load(uc_model **out, const char *path); /* "-": standard input */

@@ -1,9 +1,10 @@
 /* What happens to a row between the file and the weights, at training and at prediction alike:
- * columns that the model does not know are dropped, --scale, --normalize-input, (a map,) --normalize. */
+ * columns that the model does not know are dropped, --scale, --normalize-input, the map, --normalize. */
 #ifndef UNCONFUSE_PREPARE_H
 #define UNCONFUSE_PREPARE_H
 
 #include "unconfuse/dataset.h"
+#include "unconfuse/map.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,10 +23,24 @@ typedef struct uc_steps {
     size_t cols;            /* columns of the data it was learned from */
     double *shift, *factor; /* NULL: no scaling (shift also NULL for maxabs) */
     bool normalize_input;   /* rows to unit length before the map; a zero row stays zero */
+    uc_map *map;            /* NULL: none */
     bool normalize;         /* rows to unit length in the space of the weights */
 } uc_steps;                 /* zero-initialised: rows are left as they are */
 
-/* Learns the scaling of X's columns. */
+/* What uc_steps_fit is to learn. */
+typedef struct uc_steps_settings {
+    uc_scaling scaling;
+    bool normalize_input;
+    const uc_map_settings *map; /* NULL, or of the kind none: no map */
+    bool normalize;
+    uint64_t seed; /* of the map */
+} uc_steps_settings;
+
+/* Learns the steps from X, one after the other, and prepares X with each on the way; with a map X becomes another
+ * matrix, and its own arrays are freed. X is of no use after a failure, but still to be freed. */
+uc_status uc_steps_fit(uc_steps *out, uc_matrix *X, const uc_steps_settings *settings,
+                       const uc_context *context);
+/* Learns the scaling of X's columns alone. */
 uc_status uc_steps_learn(uc_steps *out, uc_scaling scaling, const uc_matrix *X);
 /* The same from blocks: begin with a zeroed accumulator, add every block, then finish. */
 typedef struct uc_scale_sums uc_scale_sums;
@@ -34,10 +49,15 @@ uc_status uc_scale_sums_finish(uc_steps *out, uc_scale_sums *sums, uc_scaling sc
 void uc_scale_sums_free(uc_scale_sums *sums);
 
 bool uc_steps_are_idle(const uc_steps *self); /* nothing to do to a row */
-/* Prepares X in place. X must have at most self->cols columns when it is dense and scaled. */
+/* Columns of a row behind the steps, for rows of `cols` columns in front of them. */
+size_t uc_steps_dimension(const uc_steps *self, size_t cols);
+/* Prepares X in place; with a map X becomes another matrix, and its own arrays are freed. X must have at most
+ * self->cols columns when it is dense and scaled. */
 uc_status uc_steps_apply(const uc_steps *self, uc_matrix *X, const uc_context *context);
-/* Prepares one row, all of whose columns are known. The result points into `row` itself or into `work`: room for
- * row.count floats, and for self->cols when a shift makes a sparse row dense. `work` may be the row itself. */
+/* Prepares one row, all of whose columns are known. The result points into `row` itself or into `work`, which has room
+ * for uc_steps_row_work(self, columns of the row) floats, at a multiple of 64 bytes. Without map and shift `work` may
+ * be the row's own values. */
+size_t uc_steps_row_work(const uc_steps *self, size_t cols);
 uc_row uc_steps_row(const uc_steps *self, uc_row row, float *work);
 uc_status uc_steps_copy(uc_steps *out, const uc_steps *self);
 void uc_steps_free(uc_steps *self);

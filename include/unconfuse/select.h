@@ -1,4 +1,4 @@
-/* Choosing by data: cross-validation. */
+/* Choosing by data: cross-validation, noise estimation. */
 #ifndef UNCONFUSE_SELECT_H
 #define UNCONFUSE_SELECT_H
 
@@ -15,6 +15,59 @@ extern "C" {
 uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_learner *learner,
                             const void *settings, const uc_train_settings *train, const uc_dataset *data,
                             unsigned folds, const uc_context *context);
+
+/* Turns every `auto` of the learner's settings and of train->map into a number, by inner 5-fold cross-validation on at
+ * most 5,000 examples: the width, the dimension, and what the learner names. Uses labels as they are, never clean ones. */
+uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *learner,
+                    const uc_dataset *data, const uc_context *context);
+/* uc_select, then uc_train. The settings are left as they are. */
+uc_status uc_select_and_train(uc_model **out, const uc_learner *learner, const void *settings,
+                              const uc_train_settings *train, uc_dataset *data, const uc_context *context);
+
+/* ---- estimating the noise matrix ---- */
+
+typedef enum uc_noise_estimator {
+    UC_NOISE_COUNTING, /* examples counted for the class that they are confidently of */
+    UC_NOISE_ANCHOR,   /* mean probabilities of the examples that are most clearly of a class */
+} uc_noise_estimator;
+
+typedef struct uc_noise_estimate_settings {
+    uint64_t bootstrap; /* resamples behind the intervals; 0: no intervals             (200) */
+    uint64_t folds;     /* from data: of the out-of-fold probabilities                 (5) */
+    int estimator;      /* from data: uc_noise_estimator                               (counting) */
+    double anchors;     /* from data: anchors of a class, as a share of its labels     (0.3) */
+    double l2;          /* from data: of the logistic regression                       (1e-4) */
+    uint64_t seed;      /* same seed, same intervals                                   (1) */
+} uc_noise_estimate_settings;
+
+extern const uc_option uc_noise_estimate_options[]; /* the table of uc_noise_estimate_settings */
+uc_noise_estimate_settings uc_noise_estimate_defaults(void);
+
+/* An estimated matrix C and how sure it is; all arrays are K x K, row by row: observed class p, true class q. */
+typedef struct uc_noise_estimate {
+    uc_noise noise;     /* with class names; may be singular, which uc_noise_inspect tells */
+    double *low, *high; /* 95% bootstrap intervals; NULL without bootstrap */
+    size_t *counts;     /* examples taken for true class q that are observed as p */
+    size_t examples;    /* with labels; from data, not all of them are in `counts` */
+    size_t skipped;     /* without one of the two labels */
+} uc_noise_estimate;    /* zero-initialised is empty and may be freed */
+
+void uc_noise_estimate_free(uc_noise_estimate *self);
+
+/* From two labels of the same examples, positions in `classes`: C[p][q] is the share of gold q that is observed as p. An
+ * example with UC_NONE as either label is skipped. A class without gold examples gets the identity's column, the interval
+ * [0, 1], and a warning; one with fewer than 30 a warning. `settings` may be NULL. */
+uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
+                               size_t count, const uc_names *classes,
+                               const uc_noise_estimate_settings *settings, const uc_context *context);
+/* From noisy labels alone, through out-of-fold probabilities of `logistic` after the steps of `train` (NULL: the
+ * defaults). Right where classes hardly overlap; elsewhere overlap is taken for noise. */
+uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
+                             const uc_noise_estimate_settings *settings, const uc_train_settings *train,
+                             const uc_context *context);
+/* The matrix alone, to train with: uc_noise_from_data at its defaults, without intervals. Refuses a singular one. */
+uc_status uc_noise_estimate_self(uc_noise *out, const uc_dataset *data, const uc_train_settings *train,
+                                 const uc_context *context);
 
 #ifdef __cplusplus
 }

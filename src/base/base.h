@@ -16,6 +16,10 @@ uc_status uc_fail(uc_status status, const char *format, ...) UC_PRINTF(2, 3);
 /* Puts `prefix: ` before the last sentence; returns `status`. */
 uc_status uc_fail_prefix(uc_status status, const char *prefix);
 
+#ifdef __clang_analyzer__ /* which does not see into uc_fail: it returns what it was given */
+#define uc_fail(status, ...) ((uc_fail)(status, __VA_ARGS__), (status))
+#endif
+
 /* ---- memory ----
  * `count` items of `size` bytes, zeroed, at a multiple of 64 bytes. NULL, with the sentence set, when there is not
  * enough memory or the product overflows; count 0 gives a valid pointer. */

@@ -24,7 +24,7 @@ static size_t slot_of(const uc_names *self, const char *name, size_t length)
         if (position == UC_NONE)
             return slot;
         const char *text = self->text[position];
-        if (strncmp(text, name, length) == 0 && text[length] == '\0')
+        if (strlen(text) == length && memcmp(text, name, length) == 0)
             return slot;
     }
 }

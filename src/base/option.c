@@ -171,6 +171,10 @@ uc_status uc_options_check(const uc_option *table, const void *settings)
             if (choice < 0 || choice >= choice_count(table->choices))
                 return uc_fail(UC_ERR_OPTION, "--%s: choice %d is not one of %s", table->name, choice,
                                table->choices);
+        } else if (table->type == UC_OPTION_FLAG) {
+            const int flag = *CONST_FIELD(int, settings, table);
+            if (flag != 0 && flag != 1 && !(table->automatic && flag == UC_AUTO_FLAG))
+                return uc_fail(UC_ERR_OPTION, "--%s: %d is neither on (1) nor off (0)", table->name, flag);
         }
         if (!valid) {
             uc_option_text(table, settings, text, sizeof text);

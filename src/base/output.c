@@ -71,8 +71,13 @@ static uc_status open_file(uc_output *self, const char *path)
     const bool exists = stat(self->path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode))
         return uc_fail(UC_ERR_IO, "%s: cannot write: it is a directory", self->path);
-    if (!exists || S_ISREG(info.st_mode))
-        return open_temporary(self);
+    if (!exists || S_ISREG(info.st_mode)) {
+        const uc_status status = open_temporary(self);
+        if (status == UC_OK && exists)
+            (void)fchmod(self->file,
+                         info.st_mode & 07777); /* the new file may be read by whom the old one was */
+        return status;
+    }
     self->file = open(self->path, O_WRONLY | O_CLOEXEC);
     return self->file >= 0 ? UC_OK : fail_io(self, "write");
 }

@@ -17,7 +17,7 @@ const char *uc_version(void)
     return UC_VERSION;
 }
 
-uc_status uc_fail(uc_status status, const char *format, ...)
+uc_status(uc_fail)(uc_status status, const char *format, ...) /* in brackets: base.h may make it a macro */
 {
     char fresh[sizeof sentence]; /* the arguments may point into the old sentence */
     va_list arguments;

@@ -2,6 +2,7 @@
 #ifndef UC_LEARNER_H
 #define UC_LEARNER_H
 
+#include "model/model.h"
 #include "unconfuse/learn.h"
 
 /* What an online learner sees of a round.
@@ -25,21 +26,50 @@ typedef struct uc_step {
     double *work;
 } uc_step;
 
+/* What a batch learner gets. */
+typedef struct uc_fit {
+    const uc_dataset *data;         /* prepared; every row has a label */
+    const uc_train_settings *train; /* with every `auto` decided */
+    const uc_context *context;
+} uc_fit;
+
+/* Values to try for an option of type REAL that is `auto`. */
+typedef struct uc_candidates {
+    const char *option; /* NULL ends a list of them */
+    const double *values;
+    size_t count;
+} uc_candidates;
+
 struct uc_learner {
     const char *name, *summary, *paper;
     const uc_option *options;
     size_t settings_size;
     bool full, partial;  /* the feedback that it learns from */
     bool normalizes;     /* --normalize is on unless told otherwise */
+    bool free_offset;    /* has an offset a class that is not penalised, instead of a constant feature */
+    bool uses_noise;     /* learns with a noise matrix */
+    bool unlabelled;     /* rows without a label are of use to it */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 
+    const uc_candidates *candidates; /* NULL: no option of its own is `auto` before training */
+
+    /* Batch: sets the model's weights and adds to its summary; NULL for an online learner. */
+    uc_status (*fit)(uc_model *model, const uc_fit *fit, const void *settings);
     /* Online: the update that this round asks for; `step` comes with count 0, which means none. */
     void (*step)(uc_step *step, const uc_round *round, const void *settings);
 };
 
 #define UC_NO_CLASS_WEIGHT SIZE_MAX
 
-extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa;
+extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_uma,
+    uc_learner_logistic;
+
+/* Whether the learner can be trained on these labels. */
+uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data);
+/* A copy of the learner's settings, or its defaults for NULL; freed with uc_free. */
+void *uc_learner_settings(const uc_learner *learner, const void *settings);
+/* Every `auto` of the shared settings becomes what suits the learner. train NULL: the defaults. */
+uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_settings *train);
 
 /* The entry of every learner's table that has class weights. */
 #define UC_CLASS_WEIGHT_OPTION(struct_name)                                                                  \

@@ -10,7 +10,6 @@
  */
 #include "learn/online.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- room ---- */
@@ -56,7 +55,7 @@ static uc_status resize(uc_online *self, size_t capacity, size_t stride)
 uc_status uc_online_reserve(uc_online *self, size_t features)
 {
     if (features > self->capacity) {
-        const size_t capacity = self->weights ? uc_grown(self->capacity, features) : features;
+        const size_t capacity = self->capacity ? uc_grown(self->capacity, features) : features;
         const uc_status status = resize(self, capacity, self->stride);
         if (status != UC_OK)
             return status;
@@ -117,20 +116,7 @@ uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name
 
 /* ---- life ---- */
 
-/* Every `auto` becomes a value. */
-static uc_train_settings decided(const uc_learner *learner, const uc_train_settings *train)
-{
-    uc_train_settings settings = train ? *train : uc_train_defaults();
-    if (settings.average == UC_AUTO_FLAG)
-        settings.average = learner->full;
-    if (settings.normalize == UC_AUTO_FLAG)
-        settings.normalize = learner->normalizes;
-    if (isnan(settings.bias))
-        settings.bias = 0.0;
-    return settings;
-}
-
-static void *copied_settings(const uc_learner *learner, const void *settings)
+void *uc_learner_settings(const uc_learner *learner, const void *settings)
 {
     void *copy = uc_alloc(1, learner->settings_size);
     if (copy && settings)
@@ -146,12 +132,15 @@ uc_status uc_online_begin(uc_online **out, const uc_learner *learner, const void
     if (!uc_learner_is_online(learner))
         return uc_fail(UC_ERR_INVALID, "%s learns from whole data sets, not one example at a time",
                        learner->name);
+    if (train && train->map.map != UC_MAP_NONE)
+        return uc_fail(UC_ERR_INVALID,
+                       "a map is learned from a whole data set, not one example at a time: leave --map out");
     uc_online *self = uc_alloc(1, sizeof *self);
     if (!self)
         return UC_ERR_NOMEM;
     self->learner = learner;
-    self->train = decided(learner, train);
-    self->settings = copied_settings(learner, settings);
+    self->train = uc_train_decide(learner, train);
+    self->settings = uc_learner_settings(learner, settings);
     uc_status status = self->settings ? uc_options_check(learner->options, self->settings) : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = uc_options_check(uc_train_options, &self->train);

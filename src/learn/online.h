@@ -34,4 +34,10 @@ uc_status uc_online_reserve(uc_online *self, size_t features);
 /* One round on a row that is already prepared and fits; returns the class proposed before learning. */
 uint32_t uc_online_round(uc_online *self, uc_row row, uint32_t label);
 
+/* The mean of the iterates (or the last), the constant feature and the counts, into a model of the same shape. */
+uc_status uc_online_write(uc_model *model, const uc_online *self);
+/* What a model remembers of how it was trained. */
+uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const void *settings,
+                            const uc_train_settings *train);
+
 #endif

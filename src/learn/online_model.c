@@ -3,34 +3,41 @@
 
 #include "learn/online.h"
 
+/* Rows of the learner's stride, which may be larger than the model's after a class could not be added. */
 static void copy_rows(double *out, const double *from, const uc_online *self)
 {
-    memcpy(out, from, (self->features + 1) * self->stride * sizeof *out);
+    const size_t stride = uc_class_stride(self->classes.count);
+    for (size_t j = 0; j <= self->features; j++)
+        memcpy(out + j * stride, from + j * self->stride, stride * sizeof *out);
 }
 
-static void write_mean(uc_model *model, const uc_online *self)
+uc_status uc_online_write(uc_model *model, const uc_online *self)
 {
-    const size_t count = (self->features + 1) * self->stride;
     copy_rows(model->weights, self->weights, self);
-    for (size_t i = 0; i < count && self->average && self->rounds > 0; i++)
-        model->weights[i] -= self->average[i] / (double)self->rounds;
+    for (size_t j = 0; j <= self->features && self->average && self->rounds > 0; j++)
+        for (size_t k = 0; k < self->classes.count; k++)
+            model->weights[j * model->stride + k] -=
+                self->average[j * self->stride + k] / (double)self->rounds;
+    model->bias = self->train.bias;
+    const uc_status status = uc_json_set(model->summary, "rounds", json_integer((json_int_t)self->rounds));
+    return status == UC_OK ? uc_json_set(model->summary, "updates", json_integer((json_int_t)self->updates))
+                           : status;
 }
 
-static uc_status write_settings(uc_model *model, const uc_online *self)
+uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const void *settings,
+                            const uc_train_settings *train)
 {
-    uc_status status = uc_settings_to_json(model->settings, self->learner->options, self->settings);
+    uc_status status = uc_settings_to_json(model->settings, learner->options, settings);
     if (status == UC_OK)
-        status = uc_settings_to_json(model->settings, uc_train_options, &self->train);
-    if (status == UC_OK)
-        status = uc_json_set(model->summary, "rounds", json_integer((json_int_t)self->rounds));
-    if (status == UC_OK)
-        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)self->updates));
+        status = uc_settings_to_json(model->settings, uc_train_options, train);
+    if (status == UC_OK && train->map.map != UC_MAP_NONE)
+        status = uc_settings_to_json(model->settings, uc_map_options, &train->map);
     return status;
 }
 
 static uc_status write_state(uc_model *model, const uc_online *self)
 {
-    const size_t count = (self->features + 1) * self->stride;
+    const size_t count = (self->features + 1) * model->stride;
     model->state.counters = json_pack("{s:I, s:I, s:[]}", "rounds", (json_int_t)self->rounds, "updates",
                                       (json_int_t)self->updates, "label_counts");
     model->state.weights = uc_alloc(count, sizeof(double));
@@ -52,15 +59,16 @@ static uc_status write_state(uc_model *model, const uc_online *self)
 uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state)
 {
     uc_model *model = NULL;
-    uc_status status = uc_model_create(&model, &self->classes, self->features, self->learner->name);
+    uc_status status =
+        uc_model_create(&model, &self->classes, self->features, self->features, self->learner->name);
     if (status != UC_OK)
         return status;
-    model->bias = self->train.bias;
-    write_mean(model, self);
-    status = uc_steps_copy(&model->steps, &self->steps);
+    status = uc_online_write(model, self);
+    if (status == UC_OK)
+        status = uc_steps_copy(&model->steps, &self->steps);
     if (status == UC_OK) {
         model->steps.cols = self->features;
-        status = write_settings(model, self);
+        status = uc_write_settings(model, self->learner, self->settings, &self->train);
     }
     if (status == UC_OK && with_state)
         status = write_state(model, self);

@@ -1,13 +1,12 @@
 /* The one table that lists the learners. */
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "learn/learner.h"
 
 static const uc_learner *const learners[] = {
-    &uc_learner_perceptron,
-    &uc_learner_pa,
-    &uc_learner_spa,
+    &uc_learner_perceptron, &uc_learner_pa, &uc_learner_spa, &uc_learner_uma, &uc_learner_logistic,
 };
 
 #define LEARNERS (sizeof learners / sizeof *learners)
@@ -119,14 +118,26 @@ const uc_option uc_train_options[] = {
      .offset = FIELD(seed),
      .standard = "1",
      .low = 0,
-     .high = 0x1p63,
+     .high = 0x1p53,
      .help = "random numbers: same seed, same model"},
     {.name = NULL},
 };
 
 uc_train_settings uc_train_defaults(void)
 {
-    uc_train_settings settings = {0};
+    uc_train_settings settings = {.map = uc_map_defaults()};
     uc_options_defaults(uc_train_options, &settings);
+    return settings;
+}
+
+uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_settings *train)
+{
+    uc_train_settings settings = train ? *train : uc_train_defaults();
+    if (settings.average == UC_AUTO_FLAG)
+        settings.average = learner->full;
+    if (settings.normalize == UC_AUTO_FLAG)
+        settings.normalize = learner->normalizes;
+    if (isnan(settings.bias))
+        settings.bias = learner->free_offset ? 1.0 : 0.0;
     return settings;
 }

@@ -7,7 +7,7 @@
 #define SHUFFLE_STREAM 1 /* of random numbers */
 #define ROUNDS_A_REPORT 4096
 
-static uc_status check_data(const uc_dataset *data)
+uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data)
 {
     if (!data->y)
         return uc_fail(UC_ERR_FORMAT, "the data have no labels");
@@ -16,21 +16,23 @@ static uc_status check_data(const uc_dataset *data)
     if (data->classes.count < 2)
         return uc_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed",
                        data->classes.count ? data->classes.text[0] : "");
-    for (size_t i = 0; i < data->X.rows; i++)
+    for (size_t i = 0; i < data->X.rows && !learner->unlabelled; i++)
         if (data->y[i] >= data->classes.count)
-            return uc_fail(UC_ERR_FORMAT, "example %zu has no label ('?'), which this learner cannot use",
-                           i + 1);
+            return uc_fail(UC_ERR_FORMAT, "example %zu has no label ('?'), which %s cannot use", i + 1,
+                           learner->name);
     return UC_OK;
 }
 
-static uc_status check_memory(const uc_online *self, const uc_dataset *data, const uc_context *context)
+/* The weights, and what the learner keeps beside them, before anything large is allocated. */
+static uc_status check_memory(const uc_dataset *data, const uc_train_settings *train,
+                              const uc_context *context)
 {
-    /* the learner's weights and their average, and the model made from them */
-    const double arrays = self->train.average ? 3.0 : 2.0;
-    const double bytes =
-        arrays * 8.0 * ((double)data->X.cols + 1.0) * (double)uc_class_stride(data->classes.count);
+    const bool mapped = train->map.map != UC_MAP_NONE;
+    const double dimension = mapped ? (double)train->map.dimension : (double)data->X.cols;
+    const double arrays = train->average ? 3.0 : 2.0;
+    const double bytes = arrays * 8.0 * (dimension + 1.0) * (double)uc_class_stride(data->classes.count);
     char what[128];
-    snprintf(what, sizeof what, "a model of %zu features and %zu classes", data->X.cols, data->classes.count);
+    snprintf(what, sizeof what, "a model of %.0f features and %zu classes", dimension, data->classes.count);
     return uc_memory_check(context, bytes, what);
 }
 
@@ -80,22 +82,171 @@ static uc_status run_passes(double *training_error, uc_online *self, const uc_da
     return status;
 }
 
-static uc_status finish(uc_model **out, uc_online *self, const uc_dataset *data, double training_error)
+/* ---- online learners: passes over the data ---- */
+
+static uc_status train_online(uc_model *model, double *training_error, const uc_learner *learner,
+                              const uc_fit *fit, const void *settings)
 {
-    uc_model *model;
-    uc_status status = uc_online_model(&model, self, false);
+    uc_train_settings plain = *fit->train; /* the data are prepared already */
+    plain.scale = UC_SCALE_NONE;
+    plain.normalize = plain.normalize_input = 0;
+    plain.map.map = UC_MAP_NONE;
+    uc_online *self = NULL;
+    size_t *counts = uc_alloc(fit->data->classes.count, sizeof *counts);
+    uc_status status =
+        counts ? uc_online_begin(&self, learner, settings, &plain, &fit->data->classes, NULL) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_online_reserve(self, fit->data->X.cols);
+    if (status == UC_OK) {
+        uc_class_counts(counts, fit->data);
+        for (size_t k = 0; k < fit->data->classes.count; k++)
+            self->label_counts[k] = counts[k];
+        self->counts_are_final = true;
+        status = run_passes(training_error, self, fit->data, fit->context);
+    }
+    if (status == UC_OK)
+        status = uc_online_write(model, self);
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)plain.passes));
+    uc_online_free(self);
+    uc_free(counts);
+    return status;
+}
+
+/* ---- batch learners ---- */
+
+/* A constant column behind the others; the matrix grows by one column in place where its padding has room. */
+static uc_status append_constant(uc_matrix *X, float value)
+{
+    uc_matrix wider;
+    const bool sparse = uc_matrix_is_sparse(X);
+    const uc_status status =
+        sparse ? uc_matrix_create_sparse(&wider, X->rows, X->cols + 1, uc_matrix_entries(X) + X->rows)
+               : uc_matrix_create_dense(&wider, X->rows, X->cols + 1);
     if (status != UC_OK)
         return status;
-    for (size_t i = 0; i < (model->features + 1) * model->stride && status == UC_OK; i++)
+    for (size_t i = 0; i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        const size_t first = sparse ? (size_t)wider.offsets[i] : i * wider.stride;
+        memcpy(wider.values + first, row.values, row.count * sizeof *row.values);
+        wider.values[first + row.count] = value;
+        if (sparse) {
+            memcpy(wider.columns + first, row.columns, row.count * sizeof *row.columns);
+            wider.columns[first + row.count] = (uint32_t)X->cols;
+            wider.offsets[i + 1] = first + row.count + 1;
+        }
+    }
+    uc_matrix_free(X);
+    *X = wider;
+    return UC_OK;
+}
+
+static uc_status count_errors(double *training_error, const uc_model *model, const uc_dataset *data,
+                              const uc_context *context)
+{
+    uint32_t *predicted = uc_alloc(data->X.rows, sizeof *predicted);
+    if (!predicted)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_model_predict_prepared(predicted, model, &data->X, context);
+    size_t errors = 0, labelled = 0;
+    for (size_t i = 0; i < data->X.rows && status == UC_OK; i++) {
+        labelled += data->y[i] != UC_NONE;
+        errors += data->y[i] != UC_NONE && predicted[i] != data->y[i];
+    }
+    *training_error = labelled ? (double)errors / (double)labelled : 0.0;
+    uc_free(predicted);
+    return status;
+}
+
+/* The constant feature is an ordinary column while the learner works, and row 0 of the weights afterwards. */
+static uc_status train_batch(uc_model *model, double *training_error, const uc_learner *learner,
+                             const uc_fit *fit, const void *settings)
+{
+    const double bias = fit->train->bias;
+    model->bias = bias;
+    if (bias == 0.0 || learner->free_offset) {
+        const uc_status status = learner->fit(model, fit, settings);
+        return status == UC_OK ? count_errors(training_error, model, fit->data, fit->context) : status;
+    }
+    uc_dataset wider = *fit->data;
+    uc_model *wide_model = NULL;
+    wider.X = (uc_matrix){0};
+    uc_status status = uc_matrix_subset(&wider.X, &fit->data->X, NULL, 0);
+    if (status == UC_OK)
+        status = append_constant(&wider.X, (float)bias);
+    if (status == UC_OK)
+        status = uc_model_create(&wide_model, &model->classes, wider.X.cols, wider.X.cols, learner->name);
+    const uc_fit wide_fit = {&wider, fit->train, fit->context};
+    if (status == UC_OK)
+        status = learner->fit(wide_model, &wide_fit, settings);
+    if (status == UC_OK) {
+        const size_t count = (model->dimension + 1) * model->stride;
+        memcpy(model->weights, wide_model->weights, count * sizeof *model->weights);
+        memcpy(model->weights, wide_model->weights + count, model->stride * sizeof *model->weights);
+        status = json_object_update(model->summary, wide_model->summary) == 0 ? UC_OK : UC_ERR_NOMEM;
+        model->probabilities = wide_model->probabilities;
+    }
+    if (status == UC_OK)
+        status = count_errors(training_error, model, fit->data, fit->context);
+    uc_model_free(wide_model);
+    uc_matrix_free(&wider.X);
+    return status;
+}
+
+/* ---- all ---- */
+
+static uc_status check_finite(const uc_model *model)
+{
+    for (size_t i = 0; i < (model->dimension + 1) * model->stride; i++)
         if (!isfinite(model->weights[i]))
-            status =
-                uc_fail(UC_ERR_DIVERGED, "the weights grew beyond all numbers; try --normalize or --scale");
+            return uc_fail(UC_ERR_DIVERGED,
+                           "the weights grew beyond all numbers; try --normalize or --scale");
+    return UC_OK;
+}
+
+static uc_status summarise(uc_model *model, const uc_learner *learner, const void *settings,
+                           const uc_fit *fit, double training_error)
+{
+    uc_status status = check_finite(model);
     if (status == UC_OK)
-        status = uc_json_set(model->summary, "examples", json_integer((json_int_t)data->X.rows));
+        status = uc_write_settings(model, learner, settings, fit->train);
     if (status == UC_OK)
-        status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)self->train.passes));
+        status = uc_json_set(model->summary, "examples", json_integer((json_int_t)fit->data->X.rows));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "training_error", json_real(training_error));
+    if (status == UC_OK && fit->train->noise) {
+        const size_t entries = model->classes.count * model->classes.count;
+        model->noise = uc_alloc(entries, sizeof *model->noise);
+        if (!model->noise)
+            return UC_ERR_NOMEM;
+        memcpy(model->noise, fit->train->noise->values, entries * sizeof *model->noise);
+    }
+    return status;
+}
+
+/* `data` may be prepared in place; `features` is what it has before. */
+static uc_status train_in_place(uc_model **out, const uc_learner *learner, const void *settings,
+                                const uc_train_settings *train, uc_dataset *data, const uc_context *context)
+{
+    const size_t features = data->X.cols;
+    const uc_steps_settings wanted = {(uc_scaling)train->scale, train->normalize_input, &train->map,
+                                      train->normalize, train->seed};
+    const uc_fit fit = {data, train, context};
+    uc_model *model = NULL;
+    uc_steps steps = {0};
+    double training_error = 0.0;
+    uc_status status = uc_steps_fit(&steps, &data->X, &wanted, context);
+    if (status == UC_OK)
+        status = uc_model_create(&model, &data->classes, features, data->X.cols, learner->name);
+    if (status != UC_OK) {
+        uc_steps_free(&steps);
+        return status;
+    }
+    model->steps = steps;
+    model->steps.cols = features;
+    status = (learner->fit ? train_batch : train_online)(model, &training_error, learner, &fit, settings);
+    if (status == UC_OK)
+        status = summarise(model, learner, settings, &fit, training_error);
     if (status == UC_OK)
         *out = model;
     else
@@ -103,56 +254,32 @@ static uc_status finish(uc_model **out, uc_online *self, const uc_dataset *data,
     return status;
 }
 
-/* `data` is prepared. */
-static uc_status train_prepared(uc_model **out, uc_online *self, const uc_dataset *data,
-                                const uc_context *context)
-{
-    size_t *counts = uc_alloc(data->classes.count, sizeof *counts);
-    if (!counts)
-        return UC_ERR_NOMEM;
-    uc_class_counts(counts, data);
-    for (size_t k = 0; k < data->classes.count; k++)
-        self->label_counts[k] = counts[k];
-    self->counts_are_final = true;
-    uc_free(counts);
-    double training_error = 0.0;
-    uc_status status = uc_online_reserve(self, data->X.cols);
-    if (status == UC_OK)
-        status = run_passes(&training_error, self, data, context);
-    return status == UC_OK ? finish(out, self, data, training_error) : status;
-}
-
 uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settings,
                    const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
-    const uc_train_settings common = train ? *train : uc_train_defaults();
-    uc_steps steps = {0};
-    uc_online *self = NULL;
-    uc_dataset copy = {0}, *prepared = data;
-    uc_status status = check_data(data);
+    const uc_train_settings common = uc_train_decide(learner, train);
+    void *own = uc_learner_settings(learner, settings);
+    uc_dataset copy = {0};
+    uc_status status = own ? uc_train_check(learner, data) : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = uc_options_check(uc_train_options, &common);
     if (status == UC_OK)
-        status = uc_steps_learn(&steps, (uc_scaling)common.scale, &data->X);
-    if (status == UC_OK && common.noise)
+        status = uc_options_check(uc_map_options, &common.map);
+    if (status == UC_OK)
+        status = uc_options_check(learner->options, own);
+    if (status == UC_OK)
+        status = check_memory(data, &common, context);
+    if (status == UC_OK && common.noise && !learner->uses_noise)
         uc_warn(context, "%s does not use a noise matrix; it is ignored", learner->name);
+    const bool changes = common.scale != UC_SCALE_NONE || common.normalize || common.normalize_input;
+    const bool replaces =
+        common.map.map != UC_MAP_NONE; /* arrays that a mapped file lends cannot be replaced */
+    const bool copies = (changes && !common.overwrite) || (replaces && (!common.overwrite || data->mapping));
+    if (status == UC_OK && copies)
+        status = uc_dataset_subset(&copy, data, NULL, 0);
     if (status == UC_OK)
-        status =
-            uc_online_begin(&self, learner, settings, &common, &data->classes, steps.factor ? &steps : NULL);
-    if (status == UC_OK)
-        status = check_memory(self, data, context);
-    if (status == UC_OK && !uc_steps_are_idle(&self->steps)) {
-        if (!common.overwrite) {
-            status = uc_dataset_subset(&copy, data, NULL, 0);
-            prepared = &copy;
-        }
-        if (status == UC_OK)
-            status = uc_steps_apply(&self->steps, &prepared->X, context);
-    }
-    if (status == UC_OK)
-        status = train_prepared(out, self, prepared, context);
+        status = train_in_place(out, learner, own, &common, copies ? &copy : data, context);
     uc_dataset_free(&copy);
-    uc_online_free(self);
-    uc_steps_free(&steps);
+    uc_free(own);
     return status;
 }

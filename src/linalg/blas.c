@@ -68,6 +68,38 @@ void uc_scores_block(double *scores, const uc_matrix *X, size_t first, size_t la
         dense_block(scores, X, first, last - first, W, X->cols < cols ? X->cols : cols, S, work);
 }
 
+void uc_block_scores(double *scores, const uc_matrix *X, size_t first, size_t rows, const double *W, size_t S,
+                     const double *offset, double *work)
+{
+    for (size_t i = 0; i < rows; i++)
+        memcpy(scores + i * S, offset, S * sizeof *offset);
+    if (uc_matrix_is_sparse(X)) {
+        for (size_t i = 0; i < rows; i++)
+            uc_row_scores(scores + i * S, uc_matrix_row(X, first + i), W, S);
+        return;
+    }
+    prepare_blas();
+    for (size_t i = 0; i < rows; i++) {
+        const float *values = X->values + (first + i) * X->stride;
+        for (size_t j = 0; j < X->cols; j++)
+            work[i * X->cols + j] = values[j];
+    }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)S, (int)X->cols, 1.0, work,
+                (int)X->cols, W, (int)S, 1.0, scores, (int)S);
+}
+
+void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, size_t S, const double *R,
+                     const double *work)
+{
+    if (uc_matrix_is_sparse(X)) {
+        for (size_t i = 0; i < rows; i++)
+            uc_row_update(G, S, uc_matrix_row(X, first + i), R + i * S);
+        return;
+    }
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)X->cols, (int)S, (int)rows, 1.0, work,
+                (int)X->cols, R, (int)S, 1.0, G, (int)S);
+}
+
 /* ---- small matrices ---- */
 
 uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t columns)

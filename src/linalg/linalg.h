@@ -41,6 +41,14 @@ size_t uc_scores_block_work(const uc_matrix *X, size_t cols, size_t rows);
 void uc_scores_block(double *scores, const uc_matrix *X, size_t first, size_t last, const double *W,
                      size_t cols, size_t S, const double *offset, double *work);
 
+/* For gradients, which need a block of rows twice. scores[i * S + k] of rows first .. first + rows - 1 plus
+ * offset[k]; a dense block stays in `work` (rows x cols doubles; none for sparse X) as doubles. */
+void uc_block_scores(double *scores, const uc_matrix *X, size_t first, size_t rows, const double *W, size_t S,
+                     const double *offset, double *work);
+/* G[j][k] += sum over the same rows of x_ij R[i * S + k]; `work` as uc_block_scores left it. */
+void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, size_t S, const double *R,
+                     const double *work);
+
 /* ---- small dense matrices, row by row, over LAPACK ---- */
 uc_status uc_invert(double *inverse, const double *A, size_t n);         /* UC_ERR_INVALID when singular */
 uc_status uc_singular_values(double *values, const double *A, size_t n); /* descending */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "model/model.h"
+#include "model/model_file.h"
 
 /* A name that is not UTF-8 cannot be JSON text; its other bytes become question marks. */
 static json_t *name_json(const char *name)
@@ -34,7 +35,7 @@ static json_t *norms_json(const uc_model *self)
     json_t *list = json_array();
     for (size_t k = 0; k < self->classes.count && list; k++) {
         double sum = 0.0;
-        for (size_t j = 0; j < self->features; j++)
+        for (size_t j = 0; j < self->dimension; j++)
             sum += uc_model_weight(self, j, k) * uc_model_weight(self, j, k);
         if (json_array_append_new(list, json_real(isfinite(sum) ? sqrt(sum) : 0.0)) != 0) {
             json_decref(list);
@@ -50,12 +51,14 @@ uc_status uc_model_describe(char **text, const uc_model *self)
     char checksum[16];
     snprintf(checksum, sizeof checksum, "%08x", self->checksum);
     json_t *object = json_pack(
-        "{s:s, s:s, s:O, s:O, s:I, s:o, s:f, s:{s:s, s:b, s:b}, s:s, s:o, s:b, s:i, s:s}", "kind", "model",
-        "learner", self->learner, "settings", self->settings, "summary", self->summary, "features",
-        (json_int_t)self->features, "classes", classes_json(&self->classes), "bias", self->bias, "steps",
-        "scale", scalings[self->steps.scaling], "normalize_input", (int)self->steps.normalize_input,
-        "normalize", (int)self->steps.normalize, "map", "none", "weight_norms", norms_json(self), "resumable",
-        self->state.counters != NULL, "format_version", (int)self->format_version, "checksum", checksum);
+        "{s:s, s:s, s:O, s:O, s:I, s:I, s:o, s:f, s:{s:s, s:b, s:b}, s:o, s:o, s:b, s:b, s:i, s:s}", "kind",
+        "model", "learner", self->learner, "settings", self->settings, "summary", self->summary, "features",
+        (json_int_t)self->features, "dimension", (json_int_t)self->dimension, "classes",
+        classes_json(&self->classes), "bias", self->bias, "steps", "scale", scalings[self->steps.scaling],
+        "normalize_input", (int)self->steps.normalize_input, "normalize", (int)self->steps.normalize, "map",
+        uc_map_header(self->steps.map), "weight_norms", norms_json(self), "probabilities",
+        (int)self->probabilities, "resumable", self->state.counters != NULL, "format_version",
+        (int)self->format_version, "checksum", checksum);
     char *dump = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     char *copy = dump ? uc_strdup(dump) : NULL;
     json_free_t release;

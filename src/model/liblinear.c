@@ -29,6 +29,13 @@ static uc_status check_labels(const uc_model *self, const char *path)
         if (!uc_parse_count(&number, name + sign, strlen(name + sign)) || number > INT_MAX)
             return uc_fail(UC_ERR_INVALID,
                            "%s: LIBLINEAR models need integer labels, but there is a class '%s'", path, name);
+        double value, previous = NAN; /* classes are sorted by number */
+        (void)uc_parse_real(&value, name, strlen(name));
+        if (k > 0)
+            (void)uc_parse_real(&previous, self->classes.text[k - 1], strlen(self->classes.text[k - 1]));
+        if (value == previous)
+            return uc_fail(UC_ERR_INVALID, "%s: classes '%s' and '%s' are the same label for LIBLINEAR", path,
+                           self->classes.text[k - 1], name);
     }
     return UC_OK;
 }
@@ -72,6 +79,8 @@ static uc_status write_model(uc_output *output, const uc_model *self)
 
 uc_status uc_model_export_liblinear(const uc_model *self, const char *path)
 {
+    if (self->steps.map)
+        return uc_fail(UC_ERR_INVALID, "%s: a model with a map cannot be written as a LIBLINEAR model", path);
     if ((self->steps.normalize || self->steps.normalize_input) && self->bias != 0.0)
         return uc_fail(
             UC_ERR_INVALID,
@@ -256,7 +265,7 @@ static uc_status read_liblinear(uc_model **out, parser *self)
     if (status == UC_OK)
         status = uc_names_sort(&sorted, place);
     if (status == UC_OK)
-        status = uc_model_create(&model, &sorted, header.features, "liblinear");
+        status = uc_model_create(&model, &sorted, header.features, header.features, "liblinear");
     if (status != UC_OK)
         goto cleanup;
     model->bias = header.bias >= 0 ? header.bias : 0.0;

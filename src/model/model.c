@@ -12,25 +12,27 @@ uc_status uc_json_set(json_t *object, const char *name, json_t *value)
                : uc_fail(UC_ERR_NOMEM, "not enough memory for '%s'", name);
 }
 
-uc_status uc_model_size(size_t *count, size_t features, size_t classes)
+uc_status uc_model_size(size_t *count, size_t dimension, size_t classes)
 {
     size_t rows;
-    if (!uc_size_add(&rows, features, 1) || !uc_size_mul(count, rows, uc_class_stride(classes)))
-        return uc_fail(UC_ERR_NOMEM, "a model of %zu features and %zu classes is too large", features,
+    if (!uc_size_add(&rows, dimension, 1) || !uc_size_mul(count, rows, uc_class_stride(classes)))
+        return uc_fail(UC_ERR_NOMEM, "a model of %zu features and %zu classes is too large", dimension,
                        classes);
     return UC_OK;
 }
 
-uc_status uc_model_create(uc_model **out, const uc_names *classes, size_t features, const char *learner)
+uc_status uc_model_create(uc_model **out, const uc_names *classes, size_t features, size_t dimension,
+                          const char *learner)
 {
     size_t count;
-    uc_status status = uc_model_size(&count, features, classes->count);
+    uc_status status = uc_model_size(&count, dimension, classes->count);
     if (status != UC_OK)
         return status;
     uc_model *self = uc_alloc(1, sizeof *self);
     if (!self)
         return UC_ERR_NOMEM;
     self->features = features;
+    self->dimension = dimension;
     self->stride = uc_class_stride(classes->count);
     self->weights = uc_alloc(count, sizeof *self->weights);
     self->learner = uc_strdup(learner);
@@ -54,6 +56,7 @@ void uc_model_free(uc_model *self)
     uc_names_free(&self->classes);
     uc_steps_free(&self->steps);
     uc_free(self->weights);
+    uc_free(self->noise);
     uc_free(self->learner);
     json_decref(self->settings);
     json_decref(self->summary);

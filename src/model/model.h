@@ -16,10 +16,13 @@ typedef struct uc_model_state {
 
 struct uc_model {
     uc_names classes;
-    size_t features; /* columns of raw data */
-    size_t stride;   /* uc_class_stride(classes.count) */
-    double bias;     /* the value of the constant feature; 0: none */
-    double *weights; /* (1 + features) x stride, feature-major; row 0 belongs to the constant feature */
+    size_t features;    /* columns of raw data */
+    size_t dimension;   /* columns behind the steps: the features, or the map's dimension */
+    size_t stride;      /* uc_class_stride(classes.count) */
+    double bias;        /* the value of the constant feature; 0: none */
+    double *weights;    /* (1 + dimension) x stride, feature-major; row 0 belongs to the constant feature */
+    bool probabilities; /* the softmax of the scores is the probability of the true class */
+    double *noise;      /* K x K, as uc_noise has it, of the labels that it was trained on; NULL: not told */
     uc_steps steps;
     char *learner;
     json_t *settings; /* what it was trained with */
@@ -29,14 +32,19 @@ struct uc_model {
 };
 
 /* All zero weights. `settings` and `summary` start as empty objects. */
-uc_status uc_model_create(uc_model **out, const uc_names *classes, size_t features, const char *learner);
+uc_status uc_model_create(uc_model **out, const uc_names *classes, size_t features, size_t dimension,
+                          const char *learner);
 /* Doubles of one array of weights of that shape; fails on overflow. */
-uc_status uc_model_size(size_t *count, size_t features, size_t classes);
+uc_status uc_model_size(size_t *count, size_t dimension, size_t classes);
 
 /* Settings by their table: numbers, booleans and words; `auto` as the word. */
 uc_status uc_settings_to_json(json_t *object, const uc_option *table, const void *settings);
 /* Back; members that the table does not name are ignored, missing ones keep their value. Not for text. */
 uc_status uc_settings_from_json(void *settings, const uc_option *table, const json_t *object);
+
+/* As uc_model_predict, of rows that are prepared already. */
+uc_status uc_model_predict_prepared(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
+                                    const uc_context *context);
 
 /* Sets a member; UC_ERR_NOMEM when that failed. Takes over `value`, which may be NULL for "no memory". */
 uc_status uc_json_set(json_t *object, const char *name, json_t *value);

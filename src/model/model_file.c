@@ -2,7 +2,8 @@
  * The model file: a container (data/container.h) whose header says what the model is and whose arrays are
  *
  *   classes           names, each ended by a zero byte          shift, factor   of --scale
- *   weights           (1 + features) x classes, no padding      state.weights, state.average   of an online learner
+ *   weights           (1 + dimension) x classes, no padding     state.weights, state.average   of an online learner
+ *   noise             classes x classes                         map.*           see map_file.c
  *
  * It holds no time, path, host or thread count: same training, same bytes.
  */
@@ -10,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/container.h"
 #include "linalg/linalg.h"
 #include "model/model.h"
+#include "model/model_file.h"
 
 #define NEWEST_VERSION 1u
 static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
@@ -28,12 +29,13 @@ bool uc_model_recognise(const void *bytes, size_t length)
 
 static json_t *header_of(const uc_model *self)
 {
-    return json_pack("{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:{s:s, s:b, s:b}, s:s, s:O?}", "library",
-                     uc_version(), "learner", self->learner, "settings", self->settings, "summary",
-                     self->summary, "class_count", (json_int_t)self->classes.count, "features",
-                     (json_int_t)self->features, "bias", self->bias, "steps", "scale",
-                     scalings[self->steps.scaling], "normalize_input", (int)self->steps.normalize_input,
-                     "normalize", (int)self->steps.normalize, "map", "none", "state", self->state.counters);
+    return json_pack(
+        "{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:{s:s, s:b, s:b}, s:o, s:O?}", "library", uc_version(),
+        "learner", self->learner, "settings", self->settings, "summary", self->summary, "class_count",
+        (json_int_t)self->classes.count, "features", (json_int_t)self->features, "bias", self->bias,
+        "probabilities", (int)self->probabilities, "steps", "scale", scalings[self->steps.scaling],
+        "normalize_input", (int)self->steps.normalize_input, "normalize", (int)self->steps.normalize, "map",
+        uc_map_header(self->steps.map), "state", self->state.counters);
 }
 
 static char *joined_names(const uc_names *names, size_t *length)
@@ -49,21 +51,21 @@ static char *joined_names(const uc_names *names, size_t *length)
 }
 
 /* Without the padding of the classes. NULL only when there is no memory. */
-static double *packed(const double *weights, size_t features, size_t classes, size_t stride)
+static double *packed(const double *weights, size_t dimension, size_t classes, size_t stride)
 {
-    double *dense = uc_alloc((features + 1) * classes, sizeof *dense);
-    for (size_t j = 0; j <= features && dense; j++)
+    double *dense = uc_alloc((dimension + 1) * classes, sizeof *dense);
+    for (size_t j = 0; j <= dimension && dense; j++)
         memcpy(dense + j * classes, weights + j * stride, classes * sizeof *dense);
     return dense;
 }
 
 uc_status uc_model_save(const uc_model *self, const char *path)
 {
-    const size_t K = self->classes.count, count = (self->features + 1) * K;
+    const size_t K = self->classes.count, count = (self->dimension + 1) * K;
     const double *sources[3] = {self->weights, self->state.weights, self->state.average};
     static const char *const names[3] = {"weights", "state.weights", "state.average"};
     double *copies[3] = {NULL};
-    uc_array arrays[6];
+    uc_array arrays[7 + UC_MAP_ARRAYS];
     size_t filled = 0, names_length;
     char *class_names = joined_names(&self->classes, &names_length);
     json_t *header = header_of(self);
@@ -74,11 +76,14 @@ uc_status uc_model_save(const uc_model *self, const char *path)
     for (size_t i = 0; i < 3 && status == UC_OK; i++) {
         if (!sources[i])
             continue;
-        copies[i] = packed(sources[i], self->features, K, self->stride);
+        copies[i] = packed(sources[i], self->dimension, K, self->stride);
         if (!copies[i])
             status = UC_ERR_NOMEM;
         arrays[filled++] = (uc_array){names[i], UC_ARRAY_F64, copies[i], count};
     }
+    if (self->noise)
+        arrays[filled++] = (uc_array){"noise", UC_ARRAY_F64, self->noise, K * K};
+    filled += uc_map_arrays(arrays + filled, self->steps.map);
     if (self->steps.shift)
         arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->steps.shift, self->features};
     if (self->steps.factor)
@@ -133,37 +138,37 @@ static uc_status check_finite(const uc_container *file, const char *name, const 
     return UC_OK;
 }
 
-static uc_status read_weights(double **out, const uc_container *file, const char *name, size_t features,
+static uc_status read_weights(double **out, const uc_container *file, const char *name, size_t dimension,
                               size_t classes)
 {
     const void *data;
-    const size_t stride = uc_class_stride(classes), count = (features + 1) * classes;
+    const size_t stride = uc_class_stride(classes), count = (dimension + 1) * classes;
     uc_status status = uc_container_array(&data, file, name, UC_ARRAY_F64, count);
     if (status == UC_OK)
         status = check_finite(file, name, data, count);
     if (status != UC_OK)
         return status;
-    if (!*out && !(*out = uc_alloc((features + 1) * stride, sizeof **out)))
+    if (!*out && !(*out = uc_alloc((dimension + 1) * stride, sizeof **out)))
         return UC_ERR_NOMEM;
-    for (size_t j = 0; j <= features; j++)
+    for (size_t j = 0; j <= dimension; j++)
         memcpy(*out + j * stride, (const double *)data + j * classes, classes * sizeof **out);
     return UC_OK;
 }
 
-static uc_status read_column_reals(double **out, const uc_container *file, const char *name, size_t features)
+static uc_status read_reals(double **out, const uc_container *file, const char *name, size_t count)
 {
     const void *data;
     if (!uc_container_has(file, name))
         return UC_OK;
-    uc_status status = uc_container_array(&data, file, name, UC_ARRAY_F64, features);
+    uc_status status = uc_container_array(&data, file, name, UC_ARRAY_F64, count);
     if (status == UC_OK)
-        status = check_finite(file, name, data, features);
+        status = check_finite(file, name, data, count);
     if (status != UC_OK)
         return status;
-    *out = uc_alloc(features, sizeof **out);
+    *out = uc_alloc(count, sizeof **out);
     if (!*out)
         return UC_ERR_NOMEM;
-    memcpy(*out, data, features * sizeof **out);
+    memcpy(*out, data, count * sizeof **out);
     return UC_OK;
 }
 
@@ -183,11 +188,13 @@ static uc_status read_steps(uc_steps *out, const uc_container *file, size_t feat
                       .cols = features,
                       .normalize_input = normalize_input,
                       .normalize = normalize};
-    uc_status status = read_column_reals(&out->shift, file, "shift", features);
+    uc_status status = read_reals(&out->shift, file, "shift", features);
     if (status == UC_OK)
-        status = read_column_reals(&out->factor, file, "factor", features);
+        status = read_reals(&out->factor, file, "factor", features);
     const bool needs_factor = scaling != UC_SCALE_NONE;
     const bool needs_shift = scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD;
+    if (status == UC_OK)
+        status = uc_map_read(&out->map, file);
     if (status == UC_OK && (needs_factor != (out->factor != NULL) || needs_shift != (out->shift != NULL)))
         status = damaged(file, "its scaling is incomplete");
     return status;
@@ -199,9 +206,9 @@ static uc_status read_state(uc_model *self, const uc_container *file)
     if (!json_is_object(counters))
         return UC_OK;
     const size_t K = self->classes.count;
-    uc_status status = read_weights(&self->state.weights, file, "state.weights", self->features, K);
+    uc_status status = read_weights(&self->state.weights, file, "state.weights", self->dimension, K);
     if (status == UC_OK && uc_container_has(file, "state.average"))
-        status = read_weights(&self->state.average, file, "state.average", self->features, K);
+        status = read_weights(&self->state.average, file, "state.average", self->dimension, K);
     if (status == UC_OK)
         self->state.counters = json_incref(counters);
     return status;
@@ -217,6 +224,7 @@ static uc_status adopt(uc_model *self, const uc_container *file)
     json_decref(self->summary);
     self->settings = json_incref(settings);
     self->summary = json_incref(summary);
+    self->probabilities = json_is_true(json_object_get(file->header, "probabilities"));
     self->bias = json_number_value(json_object_get(file->header, "bias"));
     self->format_version = file->version;
     self->checksum = uc_container_checksum(file);
@@ -224,7 +232,11 @@ static uc_status adopt(uc_model *self, const uc_container *file)
         return damaged(file, "its bias is not finite");
     uc_status status = read_steps(&self->steps, file, self->features);
     if (status == UC_OK)
-        status = read_weights(&self->weights, file, "weights", self->features, self->classes.count);
+        status = read_weights(&self->weights, file, "weights", self->dimension, self->classes.count);
+    if (status == UC_OK)
+        status = read_reals(&self->noise, file, "noise", self->classes.count * self->classes.count);
+    if (status == UC_OK && uc_steps_dimension(&self->steps, self->features) != self->dimension)
+        return damaged(file, "its weights do not fit its map");
     if (status == UC_OK)
         status = read_state(self, file);
     return status;
@@ -235,15 +247,19 @@ static uc_status read_model(uc_model **out, const uc_container *file)
 {
     const json_int_t classes = json_integer_value(json_object_get(file->header, "class_count"));
     const json_int_t features = json_integer_value(json_object_get(file->header, "features"));
+    const json_t *map = json_object_get(file->header, "map"); /* an object, or the word none */
+    const json_int_t dimension =
+        json_is_object(map) ? json_integer_value(json_object_get(map, "dimension")) : features;
     const char *learner = json_string_value(json_object_get(file->header, "learner"));
     const json_int_t most = (json_int_t)(file->length / sizeof(double));
-    if (!learner || classes < 1 || features < 0 || classes > most || features >= most / classes)
+    if (!learner || classes < 1 || features < 0 || features > INT32_MAX || dimension < 0 || classes > most ||
+        dimension >= most / classes)
         return damaged(file, "its header does not fit its length");
     uc_names names = {0};
     uc_model *self = NULL;
     uc_status status = read_names(&names, file, (size_t)classes);
     if (status == UC_OK)
-        status = uc_model_create(&self, &names, (size_t)features, learner);
+        status = uc_model_create(&self, &names, (size_t)features, (size_t)dimension, learner);
     if (status == UC_OK)
         status = adopt(self, file);
     uc_names_free(&names);
@@ -254,16 +270,30 @@ static uc_status read_model(uc_model **out, const uc_container *file)
     return status;
 }
 
-uc_status uc_model_load_memory(uc_model **out, const void *bytes, size_t length, const char *source)
+static uc_status load_aligned(uc_model **out, const void *bytes, size_t length, const char *source)
 {
-    if (!uc_model_recognise(bytes, length))
-        return uc_fail(UC_ERR_FORMAT, "%s: not a model file of unconfuse", source);
     uc_container file;
     uc_status status = uc_container_open(&file, bytes, length, magic, NEWEST_VERSION, true, source);
     if (status != UC_OK)
         return status;
     status = read_model(out, &file);
     uc_container_close(&file);
+    return status;
+}
+
+/* Arrays are read in place, so bytes that begin at an odd address are copied first. */
+uc_status uc_model_load_memory(uc_model **out, const void *bytes, size_t length, const char *source)
+{
+    if (!uc_model_recognise(bytes, length))
+        return uc_fail(UC_ERR_FORMAT, "%s: not a model file of unconfuse", source);
+    if ((uintptr_t)bytes % sizeof(double) == 0)
+        return load_aligned(out, bytes, length, source);
+    void *copy = uc_alloc(length, 1);
+    if (!copy)
+        return UC_ERR_NOMEM;
+    memcpy(copy, bytes, length);
+    const uc_status status = load_aligned(out, copy, length, source);
+    uc_free(copy);
     return status;
 }
 

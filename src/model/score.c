@@ -1,4 +1,5 @@
 /* Scores and predictions: <w_q, x> for every class q, and the class with the largest. */
+#include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
@@ -11,6 +12,7 @@ typedef struct score_job {
     const uc_matrix *X;
     double *offset;      /* what every class starts from */
     double *scores;      /* rows x K, or NULL */
+    bool probabilities;  /* instead of scores */
     uint32_t *predicted; /* or NULL */
 } score_job;
 
@@ -37,11 +39,23 @@ static void prepared_scores(double *scores, const score_job *job, size_t first, 
     }
 }
 
-static void keep(const score_job *job, const double *scores, size_t first, size_t last)
+static void softmax(double *scores, size_t count)
+{
+    const double highest = scores[uc_argmax(scores, count)];
+    double total = 0.0;
+    for (size_t k = 0; k < count; k++)
+        total += scores[k] = exp(scores[k] - highest);
+    for (size_t k = 0; k < count; k++)
+        scores[k] /= total;
+}
+
+static void keep(const score_job *job, double *scores, size_t first, size_t last)
 {
     const size_t K = job->model->classes.count, S = job->model->stride;
     for (size_t i = first; i < last; i++) {
-        const double *row_scores = scores + (i - first) * S;
+        double *row_scores = scores + (i - first) * S;
+        if (job->probabilities)
+            softmax(row_scores, K);
         if (job->scores)
             memcpy(job->scores + i * K, row_scores, K * sizeof *row_scores);
         if (job->predicted)
@@ -49,29 +63,86 @@ static void keep(const score_job *job, const double *scores, size_t first, size_
     }
 }
 
-static uc_status score_block(size_t block, void *user)
+/* A copy of the rows in the columns that the model knows: dense when the data are, or when a shift will make them so. */
+static uc_status known_block(uc_matrix *out, const score_job *job, size_t first, size_t last)
 {
-    const score_job *job = user;
+    const size_t features = job->model->features;
+    const bool sparse = uc_matrix_is_sparse(job->X) && !job->model->steps.shift;
+    const size_t entries = sparse ? (size_t)(job->X->offsets[last] - job->X->offsets[first]) : 0;
+    const uc_status status = sparse ? uc_matrix_create_sparse(out, last - first, features, entries)
+                                    : uc_matrix_create_dense(out, last - first, features);
+    for (size_t i = first; i < last && status == UC_OK; i++) {
+        const uc_row row = known_columns(uc_matrix_row(job->X, i), features);
+        const size_t start = sparse ? (size_t)out->offsets[i - first] : (i - first) * out->stride;
+        if (!sparse && row.columns) {
+            for (size_t j = 0; j < row.count; j++)
+                out->values[start + row.columns[j]] = row.values[j];
+            continue;
+        }
+        memcpy(out->values + start, row.values, row.count * sizeof *row.values);
+        if (sparse) {
+            memcpy(out->columns + start, row.columns, row.count * sizeof *row.columns);
+            out->offsets[i - first + 1] = start + row.count;
+        }
+    }
+    return status;
+}
+
+/* Rows that go through a map: the whole block at once, since that is a matrix product. */
+static uc_status mapped_scores(double *scores, const score_job *job, size_t first, size_t last)
+{
     const uc_model *model = job->model;
-    const size_t first = block * ROWS_A_BLOCK;
-    const size_t last = first + ROWS_A_BLOCK < job->X->rows ? first + ROWS_A_BLOCK : job->X->rows;
+    const uc_context alone = {.threads = 1}; /* the blocks are what runs in parallel */
+    uc_matrix block = {0};
+    double *work = NULL;
+    uc_status status = known_block(&block, job, first, last);
+    if (status == UC_OK)
+        status = uc_steps_apply(&model->steps, &block, &alone);
+    if (status == UC_OK) {
+        work = uc_alloc(uc_scores_block_work(&block, model->dimension, last - first), sizeof *work);
+        status = work ? UC_OK : UC_ERR_NOMEM;
+    }
+    if (status == UC_OK)
+        uc_scores_block(scores, &block, 0, last - first, model->weights + model->stride, model->dimension,
+                        model->stride, job->offset, work);
+    uc_free(work);
+    uc_matrix_free(&block);
+    return status;
+}
+
+static uc_status plain_scores(double *scores, const score_job *job, size_t first, size_t last)
+{
+    const uc_model *model = job->model;
     const bool idle = uc_steps_are_idle(&model->steps);
     const size_t work_bytes =
         idle ? uc_scores_block_work(job->X, model->features, last - first) * sizeof(double)
-             : (model->features < job->X->cols ? job->X->cols : model->features) * sizeof(float);
-    double *scores = uc_alloc((last - first) * model->stride, sizeof *scores);
+             : uc_steps_row_work(&model->steps, job->X->cols) * sizeof(float);
     void *work = uc_alloc(work_bytes, 1);
-    if (scores && work) {
-        if (idle)
-            uc_scores_block(scores, job->X, first, last, model->weights + model->stride, model->features,
-                            model->stride, job->offset, work);
-        else
-            prepared_scores(scores, job, first, last, work);
-        keep(job, scores, first, last);
-    }
+    if (!work)
+        return UC_ERR_NOMEM;
+    if (idle)
+        uc_scores_block(scores, job->X, first, last, model->weights + model->stride, model->features,
+                        model->stride, job->offset, work);
+    else
+        prepared_scores(scores, job, first, last, work);
     uc_free(work);
+    return UC_OK;
+}
+
+static uc_status score_block(size_t block, void *user)
+{
+    const score_job *job = user;
+    const size_t first = block * ROWS_A_BLOCK;
+    const size_t last = first + ROWS_A_BLOCK < job->X->rows ? first + ROWS_A_BLOCK : job->X->rows;
+    double *scores = uc_alloc((last - first) * job->model->stride, sizeof *scores);
+    if (!scores)
+        return UC_ERR_NOMEM;
+    const uc_status status = job->model->steps.map ? mapped_scores(scores, job, first, last)
+                                                   : plain_scores(scores, job, first, last);
+    if (status == UC_OK)
+        keep(job, scores, first, last);
     uc_free(scores);
-    return scores && work ? UC_OK : UC_ERR_NOMEM;
+    return status;
 }
 
 static uc_status score_all(score_job *job, const uc_context *context)
@@ -95,8 +166,46 @@ uc_status uc_model_predict(uint32_t *predicted, const uc_model *self, const uc_m
     return score_all(&job, context);
 }
 
+uc_status uc_model_predict_prepared(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
+                                    const uc_context *context)
+{
+    uc_model plain = *self;
+    plain.steps = (uc_steps){0};
+    plain.features = self->dimension;
+    return uc_model_predict(predicted, &plain, X, context);
+}
+
 uc_status uc_model_scores(double *scores, const uc_model *self, const uc_matrix *X, const uc_context *context)
 {
     score_job job = {.model = self, .X = X, .scores = scores};
     return score_all(&job, context);
+}
+
+bool uc_model_has_probabilities(const uc_model *self)
+{
+    return self->probabilities;
+}
+
+uc_status uc_model_probabilities(double *probabilities, const uc_model *self, const uc_matrix *X,
+                                 const uc_context *context)
+{
+    if (!self->probabilities)
+        return uc_fail(UC_ERR_INVALID, "a model of %s has scores but no probabilities; logistic has them",
+                       self->learner);
+    score_job job = {.model = self, .X = X, .scores = probabilities, .probabilities = true};
+    return score_all(&job, context);
+}
+
+/* P(true = y | x, observed = y) = C[y][y] p_y / sum_q C[y][q] p_q, or p_y when no noise was told. */
+double uc_model_label_is_right(const uc_model *self, const double *probabilities, uint32_t label)
+{
+    const size_t K = self->classes.count;
+    if (label >= K)
+        return 0.0;
+    if (!self->noise)
+        return probabilities[label];
+    double observed = 0.0;
+    for (size_t q = 0; q < K; q++)
+        observed += self->noise[label * K + q] * probabilities[q];
+    return observed > 0.0 ? self->noise[label * K + label] * probabilities[label] / observed : 0.0;
 }

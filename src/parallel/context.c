@@ -12,6 +12,14 @@ uint64_t uc_memory_limit(const uc_context *context)
     return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
 }
 
+uc_context uc_context_for_work(const uc_context *context, double operations)
+{
+    uc_context fitting = context ? *context : (uc_context){0};
+    if (operations < 200e3)
+        fitting.threads = 1;
+    return fitting;
+}
+
 uc_status uc_memory_check(const uc_context *context, double bytes, const char *what)
 {
     const uint64_t limit = uc_memory_limit(context);

@@ -19,6 +19,9 @@ typedef uc_status uc_sum_job(double *sum, size_t first, size_t last, void *user)
 uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, void *user, double *sum,
                       size_t length);
 
+/* The same context, with one thread when the work is so small (in additions, say) that starting threads costs more. */
+uc_context uc_context_for_work(const uc_context *context, double operations);
+
 unsigned uc_threads(const uc_context *context);
 uint64_t uc_memory_limit(const uc_context *context); /* bytes */
 /* UC_ERR_NOMEM with the figure when `bytes` for `what` exceed the context's memory. */

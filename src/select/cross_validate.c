@@ -1,7 +1,7 @@
 /* k-fold cross-validation: every row is predicted by a model that did not see it. */
 #include <string.h>
 
-#include "base/base.h"
+#include "learn/learner.h"
 #include "parallel/parallel.h"
 #include "unconfuse/select.h"
 
@@ -33,7 +33,7 @@ static uc_status run_fold(double *error, validation *self, unsigned fold, const 
     size_t count = rows_of(self->rows, self->fold_of, self->data->X.rows, fold, false);
     uc_status status = uc_dataset_subset(&part, self->data, self->rows, count);
     if (status == UC_OK)
-        status = uc_train(&model, self->learner, self->settings, &self->train, &part, context);
+        status = uc_select_and_train(&model, self->learner, self->settings, &self->train, &part, context);
     uc_dataset_free(&part);
     count = rows_of(self->rows, self->fold_of, self->data->X.rows, fold, true);
     if (status == UC_OK)
@@ -59,8 +59,9 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
         return uc_fail(UC_ERR_INVALID,
                        "%u folds of %zu examples: it must be from 2 to the number of examples", folds,
                        data->X.rows);
-    if (!data->y)
-        return uc_fail(UC_ERR_FORMAT, "the data have no labels");
+    uc_status status = uc_train_check(learner, data);
+    if (status != UC_OK)
+        return status;
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
     validation self = {learner,
                        settings,
@@ -71,7 +72,7 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
                        uc_alloc(data->X.rows, sizeof(uint32_t)),
                        predicted};
     self.train.overwrite = 1; /* each fold's data are a copy of our own */
-    uc_status status = fold_of && self.rows && self.answers ? UC_OK : UC_ERR_NOMEM;
+    status = fold_of && self.rows && self.answers ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = uc_folds(fold_of, data, folds, true, self.train.seed);
     for (unsigned fold = 0; fold < folds && status == UC_OK; fold++) {

@@ -235,7 +235,7 @@ static void data_that_cannot_be_learned_from_are_refused(void **state)
     const long live = uc_alloc_live();
     data.y[6] = UC_NONE;
     assert_error(uc_train(&model, spa, NULL, NULL, &data, NULL), UC_ERR_FORMAT,
-                 "example 7 has no label ('?'), which this learner cannot use");
+                 "example 7 has no label ('?'), which spa cannot use");
     data.y[6] = 1;
     uint32_t *labels = data.y;
     data.y = NULL;

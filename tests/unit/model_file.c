@@ -131,7 +131,7 @@ static void a_model_without_state_or_features_comes_back(void **state)
     for (size_t features = 0; features < 3; features++) {
         uc_model *model, *back;
         const char *path = temporary_path("plain.uc");
-        assert_ok(uc_model_create(&model, &classes, features, "spa"));
+        assert_ok(uc_model_create(&model, &classes, features, features, "spa"));
         model->bias = 1.0;
         model->weights[0] = -0.0;
         model->weights[1] = 5e-324;
@@ -611,7 +611,7 @@ static void settings_come_back_from_json(void **state)
     train.normalize_input = 1;
     train.normalize = 1;
     train.bias = 0.1;
-    train.seed = INT64_MAX;
+    train.seed = INT64_C(1) << 53;
     json_t *object = json_object();
     assert_ok(uc_settings_to_json(object, uc_train_options, &train));
     assert_ok(uc_settings_from_json(&back, uc_train_options, object));

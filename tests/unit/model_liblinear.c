@@ -14,7 +14,7 @@ static uc_model *make_model(const char *const *names, size_t classes, size_t fea
 {
     uc_names list = sample_names(names, classes);
     uc_model *model;
-    assert_ok(uc_model_create(&model, &list, features, "spa"));
+    assert_ok(uc_model_create(&model, &list, features, features, "spa"));
     uc_names_free(&list);
     model->steps.cols = features;
     for (size_t j = 0; j <= features; j++)

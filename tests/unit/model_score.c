@@ -19,7 +19,7 @@ static uc_model *random_model(uint64_t seed, size_t features, size_t classes, uc
         snprintf(name, sizeof name, "%zu", k);
         assert_ok(uc_names_add(&index, &names, name, strlen(name)));
     }
-    assert_ok(uc_model_create(&model, &names, features, "spa"));
+    assert_ok(uc_model_create(&model, &names, features, features, "spa"));
     uc_names_free(&names);
     for (size_t j = 0; j <= features; j++)
         for (size_t k = 0; k < classes; k++)

@@ -175,7 +175,7 @@ uc_status uc_steps_learn(uc_steps *out, uc_scaling scaling, const uc_matrix *X)
 
 bool uc_steps_are_idle(const uc_steps *self)
 {
-    return !self->factor && !self->normalize_input && !self->normalize;
+    return !self->factor && !self->normalize_input && !self->map && !self->normalize;
 }
 
 /* A value far outside of what the scaling was learned from stays finite. */
@@ -191,10 +191,10 @@ static double scaled(const uc_steps *self, size_t j, double value)
 
 static uc_row scale_row(const uc_steps *self, uc_row row, float *work)
 {
-    if (row.columns && self->shift) { /* zeros become other values: the row becomes dense */
+    if (self->shift) { /* zeros, and columns that the row does not have, become other values */
         size_t next = 0;
         for (size_t j = 0; j < self->cols; j++) {
-            const bool stored = next < row.count && row.columns[next] == j;
+            const bool stored = next < row.count && (!row.columns || row.columns[next] == j);
             work[j] = to_float(scaled(self, j, stored ? (double)row.values[next++] : 0.0));
         }
         return (uc_row){self->cols, work, NULL};
@@ -214,13 +214,46 @@ static uc_row normalize_row(uc_row row, float *work)
     return (uc_row){row.count, work, row.columns};
 }
 
-uc_row uc_steps_row(const uc_steps *self, uc_row row, float *work)
+/* Scaling and --normalize-input: what comes before the map. Without a map unit length after it is the same step. */
+static uc_row prepare_input(const uc_steps *self, uc_row row, float *work)
 {
     if (self->factor)
         row = scale_row(self, row, work);
-    if (self->normalize_input || self->normalize)
+    if (self->normalize_input || (self->normalize && !self->map))
         row = normalize_row(row, work);
     return row;
+}
+
+static size_t whole_lines(size_t floats)
+{
+    return (floats + 15) / 16 * 16;
+}
+
+size_t uc_steps_dimension(const uc_steps *self, size_t cols)
+{
+    return self->map ? uc_map_dimension(self->map) : cols;
+}
+
+/* The prepared input, then the mapped row, then what the map needs. */
+size_t uc_steps_row_work(const uc_steps *self, size_t cols)
+{
+    const size_t input = whole_lines(cols > self->cols ? cols : self->cols);
+    if (!self->map)
+        return input;
+    return input + whole_lines(uc_map_dimension(self->map)) + 2 * uc_map_row_work(self->map);
+}
+
+uc_row uc_steps_row(const uc_steps *self, uc_row row, float *work)
+{
+    row = prepare_input(self, row, work);
+    if (!self->map)
+        return row;
+    const size_t dimension = uc_map_dimension(self->map);
+    const size_t input = row.columns ? row.count : row.count > self->cols ? row.count : self->cols;
+    float *mapped = work + whole_lines(input);
+    uc_map_row(mapped, self->map, row, (double *)(void *)(mapped + whole_lines(dimension)));
+    row = (uc_row){dimension, mapped, NULL};
+    return self->normalize ? normalize_row(row, mapped) : row;
 }
 
 typedef struct apply_job {
@@ -228,17 +261,54 @@ typedef struct apply_job {
     uc_matrix *X;
 } apply_job;
 
+static void block_range(size_t *first, size_t *last, size_t block, size_t rows)
+{
+    *first = block * ROWS_A_BLOCK;
+    *last = *first + ROWS_A_BLOCK < rows ? *first + ROWS_A_BLOCK : rows;
+}
+
 /* In place: the work space of a row is the row itself. */
-static uc_status apply_block(size_t block, void *user)
+static uc_status prepare_input_block(size_t block, void *user)
 {
     const apply_job *job = user;
-    const size_t first = block * ROWS_A_BLOCK;
-    const size_t last = first + ROWS_A_BLOCK < job->X->rows ? first + ROWS_A_BLOCK : job->X->rows;
+    size_t first, last;
+    block_range(&first, &last, block, job->X->rows);
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(job->X, i);
-        (void)uc_steps_row(job->steps, row, job->X->values + (row.values - job->X->values));
+        (void)prepare_input(job->steps, row, job->X->values + (row.values - job->X->values));
     }
     return UC_OK;
+}
+
+static uc_status normalize_block(size_t block, void *user)
+{
+    const apply_job *job = user;
+    size_t first, last;
+    block_range(&first, &last, block, job->X->rows);
+    for (size_t i = first; i < last; i++) {
+        const uc_row row = uc_matrix_row(job->X, i);
+        (void)normalize_row(row, job->X->values + (row.values - job->X->values));
+    }
+    return UC_OK;
+}
+
+static uc_status apply_to_blocks(const uc_steps *self, uc_matrix *X, uc_block_job *job,
+                                 const uc_context *context)
+{
+    apply_job user = {self, X};
+    return uc_run_blocks(context, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, job, &user);
+}
+
+/* The map, and unit length behind it. */
+static uc_status apply_map(const uc_steps *self, uc_matrix *X, const uc_context *context)
+{
+    uc_matrix mapped;
+    const uc_status status = uc_map_apply(&mapped, self->map, X, context);
+    if (status != UC_OK)
+        return status;
+    uc_matrix_free(X);
+    *X = mapped;
+    return self->normalize ? apply_to_blocks(self, X, normalize_block, context) : UC_OK;
 }
 
 uc_status uc_steps_apply(const uc_steps *self, uc_matrix *X, const uc_context *context)
@@ -248,10 +318,43 @@ uc_status uc_steps_apply(const uc_steps *self, uc_matrix *X, const uc_context *c
     if (self->factor && X->cols > self->cols)
         return uc_fail(UC_ERR_INVALID, "the data have %zu columns, but the scaling was learned from %zu",
                        X->cols, self->cols);
-    if (self->shift && uc_matrix_is_sparse(X))
-        return uc_fail(UC_ERR_INVALID, "sparse data cannot be shifted in place");
-    apply_job job = {self, X};
-    return uc_run_blocks(context, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, apply_block, &job);
+    if (self->shift && (uc_matrix_is_sparse(X) || X->cols != self->cols))
+        return uc_fail(UC_ERR_INVALID, "only dense data of %zu columns can be shifted in place", self->cols);
+    const uc_status status = apply_to_blocks(self, X, prepare_input_block, context);
+    return status == UC_OK && self->map ? apply_map(self, X, context) : status;
+}
+
+/* The map is learned from rows as it will see them. */
+static uc_status fit_map(uc_steps *self, uc_matrix *X, const uc_steps_settings *settings,
+                         const uc_context *context)
+{
+    uc_status status = UC_OK;
+    if (settings->map && settings->map->map != UC_MAP_NONE)
+        status = uc_map_fit(&self->map, settings->map, X, settings->seed, context);
+    self->normalize = settings->normalize;
+    if (status == UC_OK && self->map)
+        return apply_map(self, X, context);
+    if (status == UC_OK && self->normalize && !self->normalize_input)
+        return apply_to_blocks(self, X, normalize_block, context);
+    return status;
+}
+
+uc_status uc_steps_fit(uc_steps *out, uc_matrix *X, const uc_steps_settings *settings,
+                       const uc_context *context)
+{
+    uc_steps steps = {0};
+    uc_status status = uc_steps_learn(&steps, settings->scaling, X);
+    if (status != UC_OK)
+        return status;
+    steps.normalize_input = settings->normalize_input;
+    status = uc_steps_apply(&steps, X, context);
+    if (status == UC_OK)
+        status = fit_map(&steps, X, settings, context);
+    if (status == UC_OK)
+        *out = steps;
+    else
+        uc_steps_free(&steps);
+    return status;
 }
 
 static uc_status copy_reals(double **out, const double *from, size_t count)
@@ -269,9 +372,12 @@ uc_status uc_steps_copy(uc_steps *out, const uc_steps *self)
 {
     uc_steps copy = *self;
     copy.shift = copy.factor = NULL;
+    copy.map = NULL;
     uc_status status = copy_reals(&copy.shift, self->shift, self->cols);
     if (status == UC_OK)
         status = copy_reals(&copy.factor, self->factor, self->cols);
+    if (status == UC_OK && self->map)
+        status = uc_map_copy(&copy.map, self->map);
     if (status == UC_OK)
         *out = copy;
     else
@@ -283,5 +389,6 @@ void uc_steps_free(uc_steps *self)
 {
     uc_free(self->shift);
     uc_free(self->factor);
+    uc_map_free(self->map);
     *self = (uc_steps){0};
 }

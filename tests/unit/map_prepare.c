@@ -348,7 +348,7 @@ static void data_with_other_columns_cannot_be_prepared_in_place(void **state)
     assert_error(uc_steps_apply(&steps, &wide.X, NULL), UC_ERR_INVALID,
                  "the data have 6 columns, but the scaling was learned from 5");
     assert_error(uc_steps_apply(&steps, &sparse.X, NULL), UC_ERR_INVALID,
-                 "sparse data cannot be shifted in place");
+                 "only dense data of 5 columns can be shifted in place");
     uc_steps_free(&steps);
     uc_dataset_free(&data);
     uc_dataset_free(&wide);

@@ -1,0 +1,515 @@
+/* unconfuse noise estimate: how often each class is mistaken for each other, from gold labels, predictions, or the noisy
+ * labels alone. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+
+enum { METHOD_NONE, METHOD_GOLD, METHOD_MODEL, METHOD_CV, METHOD_SELF };
+static const char *const method_names[] = {"", "gold", "model", "cv", "self"};
+
+typedef struct estimate_args {
+    uc_noise_estimate_settings estimate;
+    uc_train_settings train;
+    uc_read_settings read;
+    int method;
+    const char *gold, *model, *predictions, *learner, *output;
+} estimate_args;
+
+#define FIELD(name) offsetof(estimate_args, name)
+static const uc_option options[] = {
+    {.name = "method",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(method),
+     .standard = "none",
+     .choices = "none|gold|model|cv|self",
+     .argument = "gold|model|cv|self",
+     .help = "what to learn it from: gold labels beside the observed ones, a model's predictions, "
+             "cross-validation, or the noisy labels alone"},
+    {.name = "gold",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(gold),
+     .argument = "FILE",
+     .help = "gold: the true labels of DATA, one a line or a data file; '?' where it was not checked"},
+    {.name = "model",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(model),
+     .argument = "G",
+     .help = "model: the model whose mistakes on DATA, with true labels, are counted"},
+    {.name = "predictions",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(predictions),
+     .argument = "FILE",
+     .help = "model: instead of a model, its predictions of DATA, one class a line"},
+    {.name = "learner",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(learner),
+     .argument = "NAME",
+     .help = "cv: the learner whose mistakes are counted (without it perceptron)"},
+    {.name = "output",
+     .letter = 'o',
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(output),
+     .argument = "FILE",
+     .help = "the CSV file to write, for --noise-matrix"},
+    {0},
+};
+
+static const cli_section sections[] = {
+    {"Options", options, 0},
+    {"Estimation options", uc_noise_estimate_options, FIELD(estimate)},
+    {"Training options, cv and self", uc_train_options, FIELD(train)},
+    {"Map options, cv and self", uc_map_options, FIELD(train.map)},
+    {"Data options", uc_read_options, FIELD(read)},
+    {0},
+};
+
+/* ---- which options go together ---- */
+
+static bool is_for(const char *option, int method)
+{
+    static const struct {
+        const char *option;
+        int first, last; /* methods */
+    } belongs[] = {
+        {"gold", METHOD_GOLD, METHOD_GOLD},          {"model", METHOD_MODEL, METHOD_MODEL},
+        {"predictions", METHOD_MODEL, METHOD_MODEL}, {"learner", METHOD_CV, METHOD_CV},
+        {"folds", METHOD_CV, METHOD_SELF},           {"l2", METHOD_CV, METHOD_SELF},
+        {"estimator", METHOD_SELF, METHOD_SELF},     {"anchors", METHOD_SELF, METHOD_SELF},
+    };
+    for (size_t i = 0; i < sizeof belongs / sizeof *belongs; i++)
+        if (strcmp(belongs[i].option, option) == 0)
+            return method >= belongs[i].first && method <= belongs[i].last;
+    const bool training =
+        uc_options_find(uc_train_options, option) || uc_options_find(uc_map_options, option);
+    return !training || strcmp(option, "seed") == 0 || method >= METHOD_CV;
+}
+
+static uc_status check_options(const cli_call *call)
+{
+    const estimate_args *args = call->args;
+    if (args->method == METHOD_NONE || !args->output)
+        return cli_fail(UC_ERR_OPTION, "noise estimate needs --method gold, model, cv or self, and -o FILE");
+    for (size_t i = 0; i < call->given_count; i++)
+        if (!is_for(call->given[i]->name, args->method))
+            return cli_fail(UC_ERR_OPTION, "--%s is not for --method %s", call->given[i]->name,
+                            method_names[args->method]);
+    if (args->method == METHOD_GOLD && !args->gold)
+        return cli_fail(UC_ERR_OPTION, "--method gold needs the true labels: --gold FILE");
+    if (args->method == METHOD_MODEL && !args->model == !args->predictions)
+        return cli_fail(UC_ERR_OPTION, "--method model needs one of --model G and --predictions FILE");
+    if (cli_given(call, "l2") && args->method == METHOD_CV &&
+        strcmp(args->learner ? args->learner : "", "logistic") != 0)
+        return cli_fail(UC_ERR_OPTION,
+                        "--l2 is an option of logistic; say --learner logistic, or leave it out");
+    return UC_OK;
+}
+
+/* ---- labels of a file ---- */
+
+typedef struct labels {
+    uc_names names;
+    uint32_t *y; /* positions in `names`, or UC_NONE */
+    size_t count;
+} labels;
+
+static void free_labels(labels *self)
+{
+    uc_names_free(&self->names);
+    free(self->y);
+}
+
+static char *read_text(size_t *length, const char *path)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    size_t capacity = 1 << 16, got;
+    if (!file)
+        return NULL;
+    char *text = cli_realloc(NULL, capacity + 1, 1);
+    *length = 0;
+    while ((got = fread(text + *length, 1, capacity - *length, file)) > 0)
+        if ((*length += got) == capacity)
+            text = cli_realloc(text, (capacity *= 2) + 1, 1);
+    text[*length] = 0;
+    const bool failed = ferror(file);
+    if (file != stdin)
+        fclose(file);
+    if (!failed)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static size_t line_length(const char *text)
+{
+    const size_t length = strcspn(text, "\n");
+    return length > 0 && text[length - 1] == '\r' ? length - 1 : length;
+}
+
+static bool is_unlabelled(const char *line, size_t length)
+{
+    return length == 1 && *line == '?';
+}
+
+/* No line looks like features, unless that is just what a class is called. */
+static bool is_list(const char *text, size_t length, const uc_names *known)
+{
+    if (memchr(text, 0, length))
+        return false;
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t size = line_length(line), word = strcspn(line, ",;:\t\n");
+        if (word < size && uc_names_find(known, line, size) == UC_NONE)
+            return false;
+    }
+    return strncmp(text, "\x1f\x8b", 2) != 0 && strncmp(text, "\x28\xb5\x2f\xfd", 4) != 0; /* gzip, zstd */
+}
+
+static uc_status parse_list(labels *out, const char *text, const char *path)
+{
+    size_t capacity = 0;
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t length = line_length(line);
+        uint32_t label = UC_NONE;
+        if (length == 0)
+            return cli_fail(UC_ERR_FORMAT, "%s:%zu: there is no label on this line", path, out->count + 1);
+        const uc_status status =
+            is_unlabelled(line, length) ? UC_OK : uc_names_add(&label, &out->names, line, length);
+        if (status != UC_OK)
+            return status;
+        if (out->count == capacity)
+            out->y = cli_realloc(out->y, capacity = capacity ? 2 * capacity : 1024, sizeof *out->y);
+        out->y[out->count++] = label;
+    }
+    return UC_OK;
+}
+
+/* A list of labels or, where `known` is told, a data file; *out is to be freed whatever happens. */
+static uc_status read_labels(labels *out, const cli_call *call, const char *path, const uc_names *known)
+{
+    const estimate_args *args = call->args;
+    uc_dataset data = {0};
+    size_t length;
+    char *text = read_text(&length, path);
+    if (!text)
+        return cli_fail(UC_ERR_IO, "%s: cannot read this file", path);
+    const bool list = !known || strcmp(path, "-") == 0 || is_list(text, length, known);
+    uc_status status = list ? parse_list(out, text, path) : cli_read_data(&data, call, path, &args->read);
+    free(text);
+    if (list || status != UC_OK)
+        return status;
+    if (data.y) {
+        out->count = data.X.rows;
+        out->y = cli_realloc(NULL, out->count, sizeof *out->y);
+        memcpy(out->y, data.y, out->count * sizeof *out->y);
+        status = uc_names_copy(&out->names, &data.classes);
+    } else {
+        status = cli_fail(UC_ERR_FORMAT, "%s: there are no labels in this file", path);
+    }
+    uc_dataset_free(&data);
+    return status;
+}
+
+static uc_status check_rows(const labels *self, const char *path, size_t rows, const char *data_path)
+{
+    if (self->count == rows)
+        return UC_OK;
+    return cli_fail(UC_ERR_INVALID, "%s has %zu labels, but %s has %zu examples", path, self->count,
+                    data_path, rows);
+}
+
+/* y becomes positions in `classes`. */
+static uc_status renumber(labels *self, const uc_names *classes, const char *path, const char *advice)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->y[i] == UC_NONE)
+            continue;
+        const char *name = self->names.text[self->y[i]];
+        self->y[i] = uc_names_find(classes, name, strlen(name));
+        if (self->y[i] == UC_NONE)
+            return cli_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", %s", path, i + 1, name, advice);
+    }
+    return UC_OK;
+}
+
+static uc_status need_labels(const uc_dataset *data, const char *path)
+{
+    return data->y ? UC_OK : cli_fail(UC_ERR_FORMAT, "%s: the data have no labels", path);
+}
+
+/* ---- the methods ---- */
+
+typedef uc_status method_fn(uc_noise_estimate *out, cli_call *call, const uc_context *context);
+
+/* Observed labels from DATA, true ones from --gold. */
+static uc_status from_gold(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+{
+    const estimate_args *args = call->args;
+    const char *path = call->words[0];
+    uc_dataset data = {0};
+    labels gold = {0};
+    uc_status status = cli_read_data(&data, call, path, &args->read);
+    if (status == UC_OK)
+        status = need_labels(&data, path);
+    if (status == UC_OK)
+        status = read_labels(&gold, call, args->gold, &data.classes);
+    if (status == UC_OK)
+        status = check_rows(&gold, args->gold, data.X.rows, path);
+    if (status == UC_OK)
+        status = renumber(
+            &gold, &data.classes, args->gold,
+            "a class that no example of DATA is observed as; give all the data, with '?' as the gold "
+            "label of what was not checked");
+    if (status == UC_OK)
+        status =
+            uc_noise_from_labels(out, data.y, gold.y, data.X.rows, &data.classes, &args->estimate, context);
+    free_labels(&gold);
+    uc_dataset_free(&data);
+    return status;
+}
+
+/* True labels from DATA, observed ones from --model. */
+static uc_status from_model(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+{
+    const estimate_args *args = call->args;
+    const char *path = call->words[0];
+    uc_model *model = NULL;
+    uc_dataset data = {0};
+    labels gold = {0};
+    uc_status status = cli_load_model(&model, args->model);
+    uc_read_settings read = args->read;
+    if (status == UC_OK) {
+        read.expected_cols = uc_model_features(model);
+        status = cli_read_data(&data, call, path, &read);
+    }
+    if (status == UC_OK)
+        status = need_labels(&data, path);
+    uint32_t *predicted = cli_calloc(data.X.rows, sizeof *predicted);
+    if (status == UC_OK)
+        status = uc_model_predict(predicted, model, &data.X, context);
+    if (status == UC_OK) {
+        gold.count = data.X.rows;
+        gold.y = cli_realloc(NULL, gold.count, sizeof *gold.y);
+        memcpy(gold.y, data.y, gold.count * sizeof *gold.y);
+        status = uc_names_copy(&gold.names, &data.classes);
+    }
+    if (status == UC_OK)
+        status = renumber(&gold, uc_model_classes(model), path, "a class that the model does not know");
+    if (status == UC_OK)
+        status = uc_noise_from_labels(out, predicted, gold.y, gold.count, uc_model_classes(model),
+                                      &args->estimate, context);
+    free(predicted);
+    free_labels(&gold);
+    uc_dataset_free(&data);
+    uc_model_free(model);
+    return status;
+}
+
+/* True labels from DATA, observed ones from --predictions; the classes are those of both. */
+static uc_status from_predictions(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+{
+    const estimate_args *args = call->args;
+    const char *path = call->words[0];
+    uc_dataset data = {0};
+    labels gold = {0}, predicted = {0};
+    uc_names classes = {0};
+    uc_status status = cli_read_data(&data, call, path, &args->read);
+    if (status == UC_OK)
+        status = need_labels(&data, path);
+    if (status == UC_OK)
+        status = read_labels(&predicted, call, args->predictions, NULL);
+    if (status == UC_OK)
+        status = check_rows(&predicted, args->predictions, data.X.rows, path);
+    if (status == UC_OK)
+        status = uc_names_copy(&classes, &data.classes);
+    for (size_t k = 0; k < predicted.names.count && status == UC_OK; k++) {
+        uint32_t index;
+        status = uc_names_add(&index, &classes, predicted.names.text[k], strlen(predicted.names.text[k]));
+    }
+    if (status == UC_OK)
+        status = uc_names_sort(&classes, NULL);
+    if (status == UC_OK) {
+        gold = (labels){data.classes, data.y, data.X.rows}; /* lent */
+        (void)renumber(&gold, &classes, path, "");
+        (void)renumber(&predicted, &classes, args->predictions, "");
+        status =
+            uc_noise_from_labels(out, predicted.y, gold.y, gold.count, &classes, &args->estimate, context);
+    }
+    uc_names_free(&classes);
+    free_labels(&predicted);
+    uc_dataset_free(&data);
+    return status;
+}
+
+static uc_status from_model_or_predictions(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+{
+    const estimate_args *args = call->args;
+    return (args->model ? from_model : from_predictions)(out, call, context);
+}
+
+/* The learner's own settings, or NULL for its defaults; freed with free. */
+static void *learner_settings(const uc_learner *learner, const estimate_args *args)
+{
+    void *settings = cli_calloc(1, uc_learner_settings_size(learner));
+    uc_options_defaults(uc_learner_options(learner), settings);
+    if (strcmp(uc_learner_name(learner), "logistic") == 0)
+        ((uc_logistic_settings *)settings)->l2 = args->estimate.l2;
+    return settings;
+}
+
+/* True labels from DATA, observed ones from models that did not see them. */
+static uc_status from_folds(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+{
+    const estimate_args *args = call->args;
+    const char *path = call->words[0];
+    const uc_learner *learner = uc_learner_find(args->learner ? args->learner : "perceptron");
+    uc_dataset data = {0};
+    uint32_t *predicted = NULL;
+    if (!learner)
+        return UC_ERR_OPTION;
+    uc_status status = cli_read_data(&data, call, path, &args->read);
+    if (status == UC_OK)
+        status = need_labels(&data, path);
+    if (status == UC_OK && args->estimate.folds > data.X.rows)
+        status = cli_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
+                          (unsigned long long)args->estimate.folds, data.X.rows);
+    void *settings = learner_settings(learner, args);
+    predicted = cli_calloc(data.X.rows, sizeof *predicted);
+    if (status == UC_OK)
+        status = uc_cross_validate(predicted, NULL, learner, settings, &args->train, &data,
+                                   (unsigned)args->estimate.folds, context);
+    if (status == UC_OK)
+        status = uc_noise_from_labels(out, predicted, data.y, data.X.rows, &data.classes, &args->estimate,
+                                      context);
+    free(predicted);
+    free(settings);
+    uc_dataset_free(&data);
+    return status;
+}
+
+static uc_status from_itself(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+{
+    const estimate_args *args = call->args;
+    uc_dataset data = {0};
+    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    if (status == UC_OK)
+        status = uc_noise_from_data(out, &data, &args->estimate, &args->train, context);
+    uc_dataset_free(&data);
+    return status;
+}
+
+/* ---- what was found ---- */
+
+static void note(const char *sentence, void *user)
+{
+    json_t *warnings = user;
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        if (strcmp(json_string_value(json_array_get(warnings, i)), sentence) == 0)
+            return; /* every fold may say so */
+    json_array_append_new(warnings, cli_json_text(sentence));
+    cli_warn("%s", sentence);
+}
+
+/* Can one learn with it? */
+static void note_learnability(const uc_noise *noise, const uc_noise_check *check, json_t *warnings)
+{
+    char sentence[256];
+    if (isinf(check->condition))
+        note("the matrix is singular: different true classes give the same labels, and no learner can use it",
+             warnings);
+    if (check->dominated == 0)
+        return;
+    snprintf(sentence, sizeof sentence,
+             "%zu of %zu observed classes more often hide another class than show their own; the first is "
+             "\"%.60s\"",
+             check->dominated, noise->classes, noise->names.text[check->dominated_row]);
+    note(sentence, warnings);
+}
+
+static json_t *json_reals(const double *values, size_t K)
+{
+    if (!values)
+        return json_null();
+    json_t *rows = json_array();
+    for (size_t p = 0; p < K; p++) {
+        json_t *row = json_array();
+        for (size_t q = 0; q < K; q++)
+            json_array_append_new(row, cli_json_real(values[p * K + q]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static json_t *json_sizes(const size_t *values, size_t K)
+{
+    json_t *rows = json_array();
+    for (size_t p = 0; p < K; p++) {
+        json_t *row = json_array();
+        for (size_t q = 0; q < K; q++)
+            json_array_append_new(row, json_integer((json_int_t)values[p * K + q]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static json_t *as_json(const uc_noise_estimate *self, const uc_noise_check *check, json_t *warnings,
+                       const estimate_args *args)
+{
+    const size_t K = self->noise.classes;
+    return json_pack("{ss sI sI so so so so so so so sI sO so}", "method", method_names[args->method],
+                     "examples", (json_int_t)self->examples, "skipped", (json_int_t)self->skipped, "classes",
+                     cli_json_names(&self->noise.names), "matrix", json_reals(self->noise.values, K), "low",
+                     json_reals(self->low, K), "high", json_reals(self->high, K), "counts",
+                     json_sizes(self->counts, K), "condition_number", cli_json_real(check->condition),
+                     "wrong", cli_json_real(check->wrong), "dominated_rows", (json_int_t)check->dominated,
+                     "warnings", warnings, "output", cli_json_text(args->output));
+}
+
+static uc_status run(cli_call *call)
+{
+    static method_fn *const methods[] = {NULL, from_gold, from_model_or_predictions, from_folds, from_itself};
+    const estimate_args *args = call->args;
+    uc_noise_estimate found = {0};
+    uc_noise_check check = {0};
+    json_t *warnings = json_array();
+    uc_context context = call->context;
+    context.warn = note;
+    context.user = warnings;
+    uc_status status = check_options(call);
+    if (status == UC_OK)
+        status = methods[args->method](&found, call, &context);
+    if (status == UC_ERR_FORMAT && !strchr(cli_last_error(), ':'))
+        (void)cli_fail(status, "%s: %s", call->words[0],
+                       cli_last_error()); /* the library does not know the file */
+    if (status == UC_OK)
+        status = uc_noise_inspect(&check, &found.noise);
+    if (status == UC_OK) {
+        note_learnability(&found.noise, &check, warnings);
+        status = cli_check_interrupt();
+    }
+    if (status == UC_OK)
+        status = uc_noise_write(&found.noise, args->output);
+    FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
+    if (text)
+        cli_print_noise(text, &found, &check, args->output);
+    if (status == UC_OK && call->common.json)
+        call->result = as_json(&found, &check, warnings, args);
+    json_decref(warnings);
+    uc_noise_estimate_free(&found);
+    return status;
+}
+
+const cli_command command_noise_estimate = {
+    .name = "noise estimate",
+    .usage = "DATA --method gold|model|cv|self [--gold FILE] [--model G | --predictions FILE] -o FILE",
+    .summary = "estimate a noise matrix from data",
+    .description =
+        "Estimates the probability of each observed class given the true class, with 95% bootstrap "
+        "intervals, and writes it as a CSV file that --noise-matrix reads.",
+    .sections = sections,
+    .args_size = sizeof(estimate_args),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

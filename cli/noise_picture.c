@@ -1,0 +1,156 @@
+/* An estimated noise matrix for people: numbers, shaded on a terminal, and how sure they are. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+
+#define MATRIX_CLASSES 20  /* a larger matrix is summarised */
+#define INTERVAL_CLASSES 6 /* up to here every interval has room */
+#define LARGEST 10         /* entries that are shown of a larger matrix */
+
+static bool has_colours(FILE *file)
+{
+    const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
+    return isatty(fileno(file)) && terminal && strcmp(terminal, "dumb") != 0 && !(none && *none);
+}
+
+/* Characters of UTF-8. */
+static int width_of(const char *text)
+{
+    int width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+/* Blue on the diagonal, where labels are right, and red elsewhere; small shares are visible already. */
+static void print_shaded(FILE *file, const uc_noise *noise)
+{
+    static const int right[] = {255, 195, 153, 117, 75, 33}, wrong[] = {255, 224, 217, 210, 203, 160};
+    const size_t K = noise->classes;
+    int first = width_of("observed \\ true"), width = 5;
+    for (size_t k = 0; k < K; k++) {
+        first = first > width_of(noise->names.text[k]) ? first : width_of(noise->names.text[k]);
+        width = width > width_of(noise->names.text[k]) ? width : width_of(noise->names.text[k]);
+    }
+    fprintf(file, "%-*s", first + 1, "observed \\ true");
+    for (size_t q = 0; q < K; q++)
+        fprintf(file, "%*s%s ", width - width_of(noise->names.text[q]) + 1, "", noise->names.text[q]);
+    fputc('\n', file);
+    for (size_t p = 0; p < K; p++) {
+        fprintf(file, "%s%*s", noise->names.text[p], first - width_of(noise->names.text[p]) + 1, "");
+        for (size_t q = 0; q < K; q++) {
+            const double value = noise->values[p * K + q];
+            const size_t shade = (size_t)lround(5 * sqrt(fmin(1, value)));
+            fprintf(file, "\033[48;5;%d;38;5;%dm%*.3f \033[0m", (p == q ? right : wrong)[shade],
+                    shade == 5 ? 255 : 16, width + 1, value);
+        }
+        fputc('\n', file);
+    }
+}
+
+static void begin_table(cli_table *table, const uc_noise *noise, const char *corner)
+{
+    *table = (cli_table){.align = "lr", .columns = noise->classes + 1};
+    cli_cell(table, "%s", corner);
+    for (size_t q = 0; q < noise->classes; q++)
+        cli_cell(table, "%s", noise->names.text[q]);
+}
+
+static void print_plain(FILE *file, const uc_noise *noise)
+{
+    const size_t K = noise->classes;
+    cli_table table;
+    begin_table(&table, noise, "observed \\ true");
+    for (size_t p = 0; p < K; p++) {
+        cli_cell(&table, "%s", noise->names.text[p]);
+        for (size_t q = 0; q < K; q++)
+            cli_cell(&table, "%.3f", noise->values[p * K + q]);
+    }
+    cli_table_print(&table, file);
+}
+
+static void print_intervals(FILE *file, const uc_noise_estimate *self)
+{
+    const size_t K = self->noise.classes;
+    cli_table table;
+    begin_table(&table, &self->noise, "95% intervals");
+    for (size_t p = 0; p < K; p++) {
+        cli_cell(&table, "%s", self->noise.names.text[p]);
+        for (size_t q = 0; q < K; q++)
+            cli_cell(&table, "%.3f-%.3f", self->low[p * K + q], self->high[p * K + q]);
+    }
+    fputc('\n', file);
+    cli_table_print(&table, file);
+}
+
+static void print_widest(FILE *file, const uc_noise_estimate *self)
+{
+    const size_t K = self->noise.classes;
+    size_t widest = 0;
+    double sum = 0;
+    for (size_t i = 0; i < K * K; i++) {
+        sum += self->high[i] - self->low[i];
+        if (self->high[i] - self->low[i] > self->high[widest] - self->low[widest])
+            widest = i;
+    }
+    fprintf(file,
+            "95%% intervals: %.3f wide on average; the widest is %.3f to %.3f, true %s observed as %s\n",
+            sum / (double)(K * K), self->low[widest], self->high[widest], self->noise.names.text[widest % K],
+            self->noise.names.text[widest / K]);
+}
+
+/* The most frequent mistakes, one after the other. */
+static void print_largest(FILE *file, const uc_noise_estimate *self)
+{
+    const size_t K = self->noise.classes;
+    const double *C = self->noise.values;
+    cli_table table = {.align = "llrr", .columns = 4};
+    cli_cell(&table, "true");
+    cli_cell(&table, "observed as");
+    cli_cell(&table, "share");
+    cli_cell(&table, "95%% interval");
+    size_t last = K * K; /* the entry shown before */
+    for (size_t shown = 0; shown < LARGEST; shown++) {
+        size_t best = K * K;
+        for (size_t i = 0; i < K * K; i++) {
+            const bool later = last == K * K || C[i] < C[last] || (C[i] == C[last] && i > last);
+            if (i / K != i % K && later && (best == K * K || C[i] > C[best]))
+                best = i;
+        }
+        if (best == K * K || C[best] == 0)
+            break;
+        cli_cell(&table, "%s", self->noise.names.text[best % K]);
+        cli_cell(&table, "%s", self->noise.names.text[best / K]);
+        cli_cell(&table, "%.3f", C[best]);
+        if (self->low)
+            cli_cell(&table, "%.3f-%.3f", self->low[best], self->high[best]);
+        else
+            cli_cell(&table, "-");
+        last = best;
+    }
+    fputs("most frequent mistakes\n", file);
+    cli_table_print(&table, file);
+}
+
+void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check, const char *path)
+{
+    const size_t K = self->noise.classes;
+    fprintf(file, "%zu examples", self->examples);
+    if (self->skipped)
+        fprintf(file, " (%zu without a label skipped)", self->skipped);
+    fprintf(file, ", %zu classes, %.1f%% of the labels wrong, condition number %.3g: %s\n\n", K,
+            100 * check->wrong, check->condition, path);
+    if (K > MATRIX_CLASSES)
+        print_largest(file, self);
+    else if (has_colours(file))
+        print_shaded(file, &self->noise);
+    else
+        print_plain(file, &self->noise);
+    if (self->low && K <= INTERVAL_CLASSES)
+        print_intervals(file, self);
+    else if (self->low)
+        print_widest(file, self);
+}

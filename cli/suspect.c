@@ -1,0 +1,168 @@
+/* Suspicious labels: every labelled example with the probability that its label is right, least likely first. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct suspect {
+    double right;
+    size_t example; /* from 1 */
+    uint32_t label, predicted;
+} suspect;
+
+typedef struct suspects {
+    const uc_model *model;
+    size_t classes;
+    suspect *list;
+    double *probabilities; /* `classes` an example, in the file's order */
+    size_t count, capacity;
+    size_t examples, unlabelled, unknown;
+    char **texts; /* the names of the file's labels, as they appear */
+    size_t text_count;
+} suspects;
+
+static void copy_new_names(suspects *self, const uc_names *names)
+{
+    if (names->count == self->text_count)
+        return;
+    self->texts = cli_realloc(self->texts, names->count, sizeof *self->texts);
+    for (; self->text_count < names->count; self->text_count++) {
+        const size_t size = strlen(names->text[self->text_count]) + 1;
+        self->texts[self->text_count] = memcpy(cli_calloc(size, 1), names->text[self->text_count], size);
+    }
+}
+
+static uc_status visit(const uc_dataset *block, const uc_reader *reader, const uint32_t *predicted,
+                       const double *probabilities, void *user)
+{
+    suspects *self = user;
+    const size_t K = self->classes, needed = self->count + block->X.rows;
+    if (!block->y)
+        return cli_fail(UC_ERR_INVALID, "there are no labels to suspect");
+    if (needed > self->capacity) {
+        self->capacity = needed > 2 * self->capacity ? needed : 2 * self->capacity;
+        self->list = cli_realloc(self->list, self->capacity, sizeof *self->list);
+        self->probabilities =
+            cli_realloc(self->probabilities, self->capacity * K, sizeof *self->probabilities);
+    }
+    copy_new_names(self, uc_reader_classes(reader));
+    for (size_t i = 0; i < block->X.rows; i++) {
+        self->examples++;
+        if (block->y[i] == UC_NONE) {
+            self->unlabelled++;
+            continue;
+        }
+        const char *text = self->texts[block->y[i]];
+        const uint32_t known = uc_names_find(uc_model_classes(self->model), text, strlen(text));
+        self->unknown += known == UC_NONE;
+        memcpy(self->probabilities + self->count * K, probabilities + i * K, K * sizeof *probabilities);
+        self->list[self->count] =
+            (suspect){uc_model_label_is_right(self->model, probabilities + i * K, known), self->examples,
+                      block->y[i], predicted[i]};
+        self->count++;
+    }
+    return UC_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const suspect *x = a, *y = b;
+    if (x->right != y->right)
+        return x->right < y->right ? -1 : 1;
+    return x->example < y->example ? -1 : x->example > y->example;
+}
+
+static void put(cli_output *output, const char *text, char end)
+{
+    const size_t length = strlen(text);
+    char *at = cli_output_reserve(output, length + 1);
+    memcpy(at, text, length);
+    at[length] = end;
+    cli_output_advance(output, length + 1);
+}
+
+static void put_real(cli_output *output, double value, char end)
+{
+    char text[32];
+    cli_print_real(text, value);
+    put(output, text, end);
+}
+
+/* `place` finds the probabilities of an example after the list was sorted. */
+static void write_list(cli_output *output, const suspects *self, const size_t *place)
+{
+    const uc_names *classes = uc_model_classes(self->model);
+    put(output, "label", '\t');
+    for (size_t k = 0; k < self->classes; k++)
+        put(output, classes->text[k], '\t');
+    put(output, "given\tright\texample", '\n');
+    for (size_t i = 0; i < self->count && !cli_output_failed(output); i++) {
+        const suspect *one = &self->list[i];
+        char number[32];
+        put(output, classes->text[one->predicted], '\t');
+        for (size_t k = 0; k < self->classes; k++)
+            put_real(output, self->probabilities[place[one->example - 1] * self->classes + k], '\t');
+        put(output, self->texts[one->label], '\t');
+        put_real(output, one->right, '\t');
+        snprintf(number, sizeof number, "%zu", one->example);
+        put(output, number, '\n');
+    }
+}
+
+static json_t *list_json(const suspects *self)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < self->count; i++) {
+        const suspect *one = &self->list[i];
+        json_array_append_new(list,
+                              json_pack("{sI so so sf}", "example", (json_int_t)one->example, "given",
+                                        cli_json_text(self->texts[one->label]), "label",
+                                        cli_json_text(uc_model_classes(self->model)->text[one->predicted]),
+                                        "right", one->right));
+    }
+    return list;
+}
+
+static uc_status print(cli_call *call, suspects *self, const char *path)
+{
+    size_t *place = cli_calloc(self->examples, sizeof *place);
+    cli_output *output;
+    for (size_t i = 0; i < self->count; i++)
+        place[self->list[i].example - 1] = i;
+    qsort(self->list, self->count, sizeof *self->list, compare);
+    const bool to_file = path && strcmp(path, "-") != 0;
+    uc_status status = UC_OK;
+    if (!call->common.json || to_file) {
+        status = cli_output_open(&output, to_file ? path : "-");
+        if (status == UC_OK) {
+            write_list(output, self, place);
+            status = cli_output_commit(output);
+        }
+    }
+    if (status == UC_OK && call->common.json) {
+        call->result = json_pack("{sI sI sI}", "examples", (json_int_t)self->examples, "unlabelled",
+                                 (json_int_t)self->unlabelled, "unknown_labels", (json_int_t)self->unknown);
+        json_object_set_new(call->result, to_file ? "output" : "suspects",
+                            to_file ? cli_json_text(path) : list_json(self));
+    }
+    free(place);
+    return status;
+}
+
+uc_status cli_print_suspects(cli_call *call, const uc_model *model, const char *path,
+                             const uc_read_settings *read, const char *output)
+{
+    suspects self = {.model = model, .classes = uc_model_classes(model)->count};
+    uc_status status = cli_score_file(call, model, path, read, CLI_PROBABILITIES, visit, &self);
+    if (status == UC_OK)
+        status = print(call, &self, output);
+    if (status == UC_OK && self.unknown)
+        cli_warn("%s: %zu labels are of classes that the model does not know; their probability counts as 0",
+                 path, self.unknown);
+    for (size_t i = 0; i < self.text_count; i++)
+        free(self.texts[i]);
+    free(self.texts);
+    free(self.list);
+    free(self.probabilities);
+    return status;
+}

@@ -1,0 +1,103 @@
+/* The data sets of the experiments: their files, and where they can be had. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiment.h"
+
+#define FILES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+const data_set data_sets[] = {
+    {"optdigits", FILES("optdigits.train", "optdigits.test"),
+     "UCI, Optical Recognition of Handwritten Digits: optdigits.tra (3,823 rows) and optdigits.tes (1,797); label = "
+     "digit + 1; copies on GitHub: ImBeji/ProjetPythonPapierGit, prachispanse/Machine-Learning-Projects"},
+    {"letter", FILES("letter"),
+     "UCI, Letter Recognition: letter-recognition.data (20,000 rows, in UCI's order); label = 1..26; also in R's package "
+     "mlbench (LetterRecognition) and, scaled, on the LIBSVM data page"},
+    {"reuters-r52", FILES("reuters-r52.train", "reuters-r52.test"),
+     "Reuters-21578, ModApte split, single topic, 52 classes (6,532 and 2,568 documents): word counts of title and body, "
+     "and reuters-r52.classes.txt with a class name a line; texts: UCI, Reuters-21578, or on GitHub "
+     "jakecyr/TextClassification"},
+    {NULL, NULL, NULL},
+};
+
+static const char *const endings[] = {".svm.zst", ".svm.gz", ".svm"};
+
+const data_set *data_find(const char *name)
+{
+    for (const data_set *set = data_sets; set->name; set++)
+        if (strcmp(set->name, name) == 0)
+            return set;
+    return NULL;
+}
+
+const char *data_directory(const char *given)
+{
+    const char *environment = getenv("UNCONFUSE_DATA");
+    if (given)
+        return given;
+    return environment && *environment ? environment : "../shared/data";
+}
+
+/* The path of a file with the first ending that exists; the caller frees it. NULL: there is none. */
+static char *find_file(const char *directory, const char *file)
+{
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *path = papers_text("%s/%s%s", directory, file, endings[i]);
+        if (access(path, R_OK) == 0)
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+bool data_is_there(const char *directory, const char *name)
+{
+    const data_set *set = data_find(name);
+    bool there = set != NULL;
+    for (size_t i = 0; there && set->files[i]; i++) {
+        char *path = find_file(directory, set->files[i]);
+        there = path != NULL;
+        free(path);
+    }
+    return there;
+}
+
+bool data_need(execution *self, const char *name)
+{
+    if (data_is_there(self->data_directory, name))
+        return true;
+    report_skip(&self->report, "skipped: no data: %s (see unconfuse-papers fetch)", name);
+    return false;
+}
+
+uc_status data_read(uc_dataset *out, const execution *self, const char *file)
+{
+    char *path = find_file(self->data_directory, file);
+    if (!path)
+        return papers_fail(UC_ERR_IO, "%s/%s%s: there is no such file", self->data_directory, file, endings[0]);
+    const uc_status status = uc_dataset_read(out, path, NULL, &self->context);
+    free(path);
+    return status;
+}
+
+uc_status data_read_lines(uc_names *out, const execution *self, const char *file)
+{
+    char *path = papers_text("%s/%s", self->data_directory, file), *line = NULL;
+    size_t room = 0;
+    uc_status status = UC_OK;
+    FILE *stream = fopen(path, "r");
+    if (!stream)
+        status = papers_fail(UC_ERR_IO, "%s: cannot open it", path);
+    for (ssize_t length; stream && status == UC_OK && (length = getline(&line, &room, stream)) > 0;) {
+        uint32_t index;
+        const size_t end = (size_t)length - (line[length - 1] == '\n');
+        status = uc_names_add(&index, out, line, end);
+    }
+    if (stream)
+        fclose(stream);
+    free(line);
+    free(path);
+    return status;
+}

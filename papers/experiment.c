@@ -1,0 +1,83 @@
+/* The one table that lists the experiments, and how far one is. */
+#define _GNU_SOURCE
+#include "experiment.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "uma/uma.h"
+
+#define TERMINAL_SECONDS 0.1 /* between two drawings of the line */
+#define LINE_SECONDS 10.0    /* between two lines where there is no terminal */
+#define RUN_STRIDE 1000003   /* between the seeds of two runs */
+
+const experiment *const experiments[] = {
+    &uma_figure1a, &uma_figure1b, &uma_figure2, &uma_table1, &uma_figure3, &uma_figure4, &uma_figure5, NULL,
+};
+
+/* Letters to change, add or remove; at most 63 of each word count. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[64];
+    const size_t height = strnlen(a, 63), width = strnlen(b, 63);
+    for (size_t j = 0; j <= width; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= height; i++) {
+        size_t diagonal = row[0]; /* of the row above */
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            const size_t above = row[j], changed = diagonal + (a[i - 1] != b[j - 1]);
+            const size_t removed = (above < row[j - 1] ? above : row[j - 1]) + 1;
+            row[j] = changed < removed ? changed : removed;
+            diagonal = above;
+        }
+    }
+    return row[width];
+}
+
+const experiment *experiment_nearest(const char *word)
+{
+    const experiment *nearest = experiments[0];
+    for (size_t i = 1; experiments[i]; i++)
+        if (edit_distance(word, experiments[i]->name) < edit_distance(word, nearest->name))
+            nearest = experiments[i];
+    return nearest;
+}
+
+uint64_t execution_seed(const execution *self, size_t run)
+{
+    return self->seed + RUN_STRIDE * (uint64_t)run;
+}
+
+/* ---- progress ---- */
+
+static struct {
+    double shown;
+    bool drawn; /* there is a line on the terminal */
+} progress;
+
+void execution_stage(execution *self, double done, double total, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(self->stage, sizeof self->stage, format, arguments);
+    va_end(arguments);
+    if (!self->context.progress)
+        return;
+    const double now = papers_seconds();
+    const bool terminal = isatty(STDERR_FILENO);
+    if (now - progress.shown < (terminal ? TERMINAL_SECONDS : LINE_SECONDS))
+        return;
+    fprintf(stderr, terminal ? "\r\033[K%s: %.0f%%, %s" : "unconfuse-papers: %s: %.0f%%, %s\n", self->experiment->name,
+            100.0 * done / total, self->stage);
+    progress.drawn = terminal;
+    progress.shown = now;
+}
+
+void execution_stage_end(void)
+{
+    if (progress.drawn)
+        fputs("\r\033[K", stderr);
+    progress.drawn = false;
+}

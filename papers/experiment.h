@@ -1,0 +1,145 @@
+/* The experiments of the papers: what one is, what it reports, and where its data are.
+ *
+ * An experiment adds numbers to the cells of a report, one a run; mean and deviation, the table on standard output, JSON,
+ * CSV and the picture are all made from the report. A new experiment is one function and one line in experiment.c. */
+#ifndef PAPERS_EXPERIMENT_H
+#define PAPERS_EXPERIMENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "unconfuse/unconfuse.h"
+
+#define PAPERS_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* ---- reports (report.c) ---- */
+
+typedef struct cell {
+    double *values; /* one a run */
+    size_t count;
+    double published; /* NaN: the paper gives no number */
+} cell;
+
+typedef enum plot_kind {
+    PLOT_LINES, /* a line a column over the rows' x */
+    PLOT_BARS,  /* a bar a row, of the first column */
+} plot_kind;
+
+/* One table, and one part of the picture. */
+typedef struct panel {
+    char *name, *title;
+    char *row_title, *value_title; /* what rows and values are: the axes */
+    plot_kind kind;
+    bool log_x;
+    int x_column; /* the column whose mean is a row's x; -1: the x that the row was given */
+    char **columns;
+    size_t column_count;
+    char **rows;
+    double *x;
+    size_t row_count;
+    cell *cells; /* row by row */
+} panel;
+
+typedef struct report {
+    panel **panels;
+    size_t panel_count;
+    char **notes; /* sentences under the tables */
+    size_t note_count;
+    char **skipped; /* sentences about what could not be run */
+    size_t skipped_count;
+} report;
+
+panel *report_panel(report *self, const char *name, const char *title, plot_kind kind, const char *row_title,
+                    const char *value_title);
+void report_note(report *self, const char *format, ...) PAPERS_PRINTF(2, 3);
+void report_skip(report *self, const char *format, ...) PAPERS_PRINTF(2, 3);
+void report_free(report *self);
+
+/* Columns first, then rows. Both return the position of what was added. */
+size_t panel_column(panel *self, const char *name);
+size_t panel_row(panel *self, double x, const char *format, ...) PAPERS_PRINTF(3, 4);
+void panel_add(panel *self, size_t row, size_t column, double value);
+void panel_publish(panel *self, size_t row, size_t column, double value);
+const cell *panel_cell(const panel *self, size_t row, size_t column);
+double panel_x(const panel *self, size_t row);
+double cell_mean(const cell *self);      /* NaN without values */
+double cell_deviation(const cell *self); /* NaN for fewer than two values */
+
+void report_print(const report *self, FILE *file);
+json_t *report_json(const report *self);
+void report_csv(const report *self, FILE *file);
+
+/* ---- experiments (experiment.c) ---- */
+
+typedef struct experiment experiment;
+
+/* One execution of an experiment. */
+typedef struct execution {
+    const experiment *experiment;
+    const char *data_directory;
+    size_t runs;
+    bool quick; /* a smaller version, in under a minute */
+    uint64_t seed;
+    uc_context context;
+    char stage[96]; /* what it is at, for the progress */
+    report report;
+} execution;
+
+struct experiment {
+    const char *name;        /* "uma.figure1a" */
+    const char *what;        /* one line */
+    const char *const *data; /* names of data sets, ends with NULL */
+    size_t runs;             /* of the paper */
+    size_t quick_runs;
+    uc_status (*run)(execution *self);
+};
+
+extern const experiment *const experiments[]; /* ends with NULL */
+/* The experiment whose name looks most like `word`. */
+const experiment *experiment_nearest(const char *word);
+
+/* The seed of run `run`: runs share nothing. */
+uint64_t execution_seed(const execution *self, size_t run);
+/* Says on standard error what is done now; call it before each longer piece of work. */
+void execution_stage(execution *self, double done, double total, const char *format, ...) PAPERS_PRINTF(4, 5);
+void execution_stage_end(void);
+
+/* ---- data sets (data.c) ---- */
+
+typedef struct data_set {
+    const char *name;
+    const char *const *files; /* without .svm.zst, ends with NULL */
+    const char *source;       /* where it can be had */
+} data_set;
+
+extern const data_set data_sets[]; /* ends with a name of NULL */
+const data_set *data_find(const char *name);
+/* --data, or the environment's, or the usual place. */
+const char *data_directory(const char *given);
+bool data_is_there(const char *directory, const char *name);
+/* False, with a sentence in the report, when it is not there. */
+bool data_need(execution *self, const char *name);
+/* Reads one file of a data set, such as "optdigits.train". */
+uc_status data_read(uc_dataset *out, const execution *self, const char *file);
+/* The lines of a text file of the directory, in order. */
+uc_status data_read_lines(uc_names *out, const execution *self, const char *file);
+
+/* ---- pictures (plot.c) ---- */
+
+typedef enum plot_result { PLOT_DRAWN, PLOT_NO_PROGRAM, PLOT_FAILED } plot_result;
+/* Writes BASE.gp and has gnuplot draw BASE.svg and BASE.png. */
+plot_result plot_draw(const report *self, const char *title, const char *directory, const char *base);
+
+/* ---- what all share (support.c) ---- */
+
+/* Keeps the sentence and returns `status`. */
+uc_status papers_fail(uc_status status, const char *format, ...) PAPERS_PRINTF(2, 3);
+const char *papers_last_error(void); /* the program's own sentence, else the library's */
+/* These end the program with a sentence when there is no memory. */
+void *papers_realloc(void *block, size_t count, size_t size);
+void *papers_calloc(size_t count, size_t size);
+char *papers_text(const char *format, ...) PAPERS_PRINTF(1, 2);
+double papers_seconds(void); /* a clock that only goes forward */
+
+#endif

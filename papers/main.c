@@ -1,0 +1,365 @@
+/* unconfuse-papers: runs the experiments of the papers again, with the published figure beside ours. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "experiment.h"
+
+static const char usage[] =
+    "usage: unconfuse-papers list                 the experiments, and whether their data are there\n"
+    "       unconfuse-papers run NAME... [options] run them; a paper's name (uma) or `all` means all of its experiments\n"
+    "       unconfuse-papers fetch                where the data can be had, and the file names expected\n"
+    "\n"
+    "options of run:\n";
+
+typedef struct settings {
+    const char *data, *out;
+    uint64_t runs, seed, threads, memory;
+    int quick, json, quiet, help, version;
+} settings;
+
+#define FIELD(name) offsetof(settings, name)
+
+static const uc_option options[] = {
+    {.name = "data",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(data),
+     .argument = "DIR",
+     .help = "directory of the data (UNCONFUSE_DATA, else ../shared/data)"},
+    {.name = "runs",
+     .type = UC_OPTION_COUNT,
+     .automatic = true,
+     .offset = FIELD(runs),
+     .standard = "auto",
+     .low = 1,
+     .high = 1000,
+     .help = "runs to average over (as in the paper; fewer with --quick)"},
+    {.name = "quick",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(quick),
+     .standard = "off",
+     .help = "a smaller version of each, in under a minute"},
+    {.name = "out",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(out),
+     .argument = "DIR",
+     .help = "write NAME.json, NAME.csv and the picture NAME.svg and NAME.png there"},
+    {.name = "seed",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(seed),
+     .standard = "1",
+     .low = 0,
+     .high = 1e15,
+     .help = "same seed, same numbers (1)"},
+    {.name = "threads",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(threads),
+     .standard = "0",
+     .low = 0,
+     .high = 4096,
+     .help = "threads to use (all cores)"},
+    {.name = "memory",
+     .type = UC_OPTION_BYTES,
+     .offset = FIELD(memory),
+     .standard = "0",
+     .low = 0,
+     .high = 1e18,
+     .argument = "SIZE",
+     .help = "memory to use at most (the machine's)"},
+    {.name = "json",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(json),
+     .standard = "off",
+     .help = "one JSON object on standard output instead of tables"},
+    {.name = "quiet", .letter = 'q', .type = UC_OPTION_FLAG, .offset = FIELD(quiet), .standard = "off",
+     .help = "no progress"},
+    {.name = "help", .letter = 'h', .type = UC_OPTION_FLAG, .offset = FIELD(help), .standard = "off", .help = "this text"},
+    {.name = "version", .type = UC_OPTION_FLAG, .offset = FIELD(version), .standard = "off", .help = "the version"},
+    {.name = NULL},
+};
+
+/* ---- options ---- */
+
+static void print_usage(FILE *file)
+{
+    fputs(usage, file);
+    for (const uc_option *option = options; option->name; option++) {
+        const char *argument = option->argument                    ? option->argument
+                               : option->type == UC_OPTION_FLAG ? ""
+                                                                    : "N";
+        char *name = papers_text("--%s %s", option->name, argument);
+        fprintf(file, "  %-16s %s\n", name, option->help);
+        free(name);
+    }
+}
+
+static const uc_option *find_option(const char *word, const char **value)
+{
+    char name[32];
+    *value = NULL;
+    for (const uc_option *option = options; option->name && word[1] != '-'; option++)
+        if (option->letter && word[1] == option->letter && word[2] == 0)
+            return option;
+    const char *equals = strchr(word, '=');
+    const size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    if (word[1] != '-' || length - 2 >= sizeof name)
+        return NULL;
+    memcpy(name, word + 2, length - 2);
+    name[length - 2] = 0;
+    *value = equals ? equals + 1 : NULL;
+    return uc_options_find(options, name);
+}
+
+/* Fills in the settings and moves what is not an option to the front of argv. */
+static uc_status parse(settings *out, int *words, int argc, char **argv)
+{
+    *words = 0;
+    uc_options_defaults(options, out);
+    for (int i = 0; i < argc; i++) {
+        if (argv[i][0] != '-' || argv[i][1] == 0) {
+            argv[(*words)++] = argv[i];
+            continue;
+        }
+        const char *word = argv[i], *value;
+        const uc_option *option = find_option(word, &value);
+        if (!option)
+            return papers_fail(UC_ERR_OPTION, "there is no option '%s' (see unconfuse-papers --help)", word);
+        const bool flag = option->type == UC_OPTION_FLAG;
+        if (!value && !flag && i + 1 < argc)
+            value = argv[++i];
+        if ((!value && !flag) || (value && flag))
+            return papers_fail(UC_ERR_OPTION, flag ? "--%s takes no value" : "--%s needs a value", option->name);
+        const uc_status status = uc_option_set(option, out, flag ? "on" : value);
+        if (status != UC_OK)
+            return status;
+    }
+    return UC_OK;
+}
+
+/* ---- list and fetch ---- */
+
+static void list_data(const experiment *shown, const char *directory)
+{
+    fputs("data: ", stdout);
+    for (size_t i = 0; shown->data[i]; i++)
+        printf("%s%s (%s)", i ? ", " : "", shown->data[i], data_is_there(directory, shown->data[i]) ? "there" : "missing");
+    puts(shown->data[0] ? "" : "generated");
+}
+
+static void list(const settings *given)
+{
+    const char *directory = data_directory(given->data);
+    for (size_t i = 0; experiments[i]; i++) {
+        printf("%-14s %s\n%-14s ", experiments[i]->name, experiments[i]->what, "");
+        list_data(experiments[i], directory);
+    }
+    printf("\nData directory: %s\n", directory);
+}
+
+static void fetch(const settings *given)
+{
+    const char *directory = data_directory(given->data);
+    printf("Nothing is downloaded. Put these files into %s (or name another directory with --data or UNCONFUSE_DATA);\n"
+           "the format is LIBSVM text, plain (.svm) or compressed (.svm.gz, .svm.zst):\n",
+           directory);
+    for (const data_set *set = data_sets; set->name; set++) {
+        printf("\n%s (%s)\n  %s\n", set->name, data_is_there(directory, set->name) ? "there" : "missing", set->source);
+        for (size_t i = 0; set->files[i]; i++)
+            printf("  file: %s.svm\n", set->files[i]);
+    }
+}
+
+/* ---- run ---- */
+
+static bool keep_going(const char *task, double done, double total, const char *detail, void *user)
+{
+    (void)task, (void)done, (void)total, (void)detail, (void)user;
+    return true;
+}
+
+/* Writes one file whole or not at all. */
+static uc_status write_file(const char *directory, const char *name, const char *ending, const report *shown,
+                            const json_t *json)
+{
+    char *path = papers_text("%s/%s%s", directory, name, ending), *temporary = papers_text("%s.new", path);
+    bool complete = false;
+    FILE *file = fopen(temporary, "w");
+    if (file) {
+        if (json)
+            complete = json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0 && fputc('\n', file) != EOF;
+        else
+            report_csv(shown, file);
+        complete = (json ? complete : !ferror(file)) & (fclose(file) == 0);
+        complete = complete && rename(temporary, path) == 0;
+    }
+    const uc_status status =
+        complete ? UC_OK : papers_fail(UC_ERR_IO, "%s: cannot write it: %s", path, strerror(errno));
+    if (!complete && file)
+        (void)unlink(temporary);
+    free(temporary);
+    free(path);
+    return status;
+}
+
+static uc_status write_files(execution *self, const json_t *json, const char *directory)
+{
+    const char *name = self->experiment->name;
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return papers_fail(UC_ERR_IO, "%s: cannot make the directory: %s", directory, strerror(errno));
+    uc_status status = write_file(directory, name, ".json", NULL, json);
+    if (status == UC_OK)
+        status = write_file(directory, name, ".csv", &self->report, NULL);
+    if (status != UC_OK || self->report.panel_count == 0)
+        return status;
+    const plot_result drawn = plot_draw(&self->report, self->experiment->what, directory, name);
+    if (drawn == PLOT_NO_PROGRAM)
+        fprintf(stderr, "unconfuse-papers: no picture of %s: there is no gnuplot (Debian: gnuplot-nox)\n", name);
+    else if (drawn == PLOT_FAILED)
+        return papers_fail(UC_ERR_IO, "%s: gnuplot could not draw %s/%s.gp", name, directory, name);
+    return UC_OK;
+}
+
+static json_t *describe(const execution *self, double seconds)
+{
+    json_t *object = json_pack("{ss ss sI sb sI sf ss}", "experiment", self->experiment->name, "what",
+                               self->experiment->what, "runs", (json_int_t)self->runs, "quick", self->quick, "seed",
+                               (json_int_t)self->seed, "seconds", seconds, "version", uc_version());
+    json_t *content = report_json(&self->report);
+    json_object_update(object, content);
+    json_decref(content);
+    return object;
+}
+
+static void print_result(const execution *self, double seconds)
+{
+    printf("%s: %s\n", self->experiment->name, self->experiment->what);
+    if (self->report.panel_count > 0)
+        printf("%zu run%s%s, seed %llu, %.0f s; mean ±deviation\n\n", self->runs, self->runs == 1 ? "" : "s",
+               self->quick ? ", quick version" : "", (unsigned long long)self->seed, seconds);
+    report_print(&self->report, stdout);
+    for (size_t i = 0; i < self->report.skipped_count; i++)
+        puts(self->report.skipped[i]);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static uc_status run_one(json_t *results, const experiment *chosen, const settings *given)
+{
+    execution self = {
+        .experiment = chosen,
+        .data_directory = data_directory(given->data),
+        .runs = given->runs != UC_AUTO_COUNT ? (size_t)given->runs : given->quick ? chosen->quick_runs : chosen->runs,
+        .quick = given->quick,
+        .seed = given->seed,
+        .context = {.threads = (unsigned)given->threads,
+                    .memory = given->memory,
+                    .progress = given->quiet ? NULL : keep_going},
+    };
+    const double began = papers_seconds();
+    uc_status status = chosen->run(&self);
+    const double seconds = papers_seconds() - began;
+    execution_stage_end();
+    if (status == UC_OK) {
+        json_t *json = describe(&self, seconds);
+        if (!given->json)
+            print_result(&self, seconds);
+        if (given->out)
+            status = write_files(&self, json, given->out);
+        json_array_append_new(results, json);
+    }
+    report_free(&self.report);
+    return status;
+}
+
+/* "all", "uma" or "uma.figure1a" */
+static bool is_meant(const experiment *self, const char *word)
+{
+    const size_t length = strlen(word);
+    return strcmp(word, "all") == 0 || strcmp(word, self->name) == 0 ||
+           (strncmp(self->name, word, length) == 0 && self->name[length] == '.');
+}
+
+static uc_status check_names(int count, char **names)
+{
+    if (count == 0)
+        return papers_fail(UC_ERR_OPTION, "run what? (see unconfuse-papers list)");
+    for (int i = 0; i < count; i++) {
+        bool found = false;
+        for (size_t j = 0; experiments[j]; j++)
+            found |= is_meant(experiments[j], names[i]);
+        if (!found)
+            return papers_fail(UC_ERR_OPTION, "there is no experiment '%s'; did you mean '%s'?", names[i],
+                               experiment_nearest(names[i])->name);
+    }
+    return UC_OK;
+}
+
+static uc_status run(const settings *given, int count, char **names)
+{
+    uc_status status = check_names(count, names);
+    json_t *results = json_array();
+    for (size_t i = 0; experiments[i] && status == UC_OK; i++) {
+        bool meant = false;
+        for (int j = 0; j < count; j++)
+            meant |= is_meant(experiments[i], names[j]);
+        if (meant)
+            status = run_one(results, experiments[i], given);
+    }
+    if (status == UC_OK && given->json) {
+        json_t *all = json_pack("{sO}", "experiments", results);
+        if (json_dumpf(all, stdout, JSON_REAL_PRECISION(17)) == 0)
+            putchar('\n');
+        json_decref(all);
+    }
+    json_decref(results);
+    return status;
+}
+
+/* ---- the program ---- */
+
+static uc_status dispatch(const settings *given, int words, char **argv)
+{
+    const char *command = words > 0 ? argv[0] : "";
+    if (strcmp(command, "run") == 0)
+        return run(given, words - 1, argv + 1);
+    if (strcmp(command, "list") != 0 && strcmp(command, "fetch") != 0)
+        return papers_fail(UC_ERR_OPTION, "there is no command '%s'; the commands are list, run and fetch", command);
+    if (words > 1)
+        return papers_fail(UC_ERR_OPTION, "'%s' is one word too many: %s takes none", argv[1], command);
+    if (strcmp(command, "list") == 0)
+        list(given);
+    else
+        fetch(given);
+    return UC_OK;
+}
+
+int main(int argc, char **argv)
+{
+    settings given;
+    int words;
+    uc_status status = parse(&given, &words, argc - 1, argv + 1);
+    if (status == UC_OK && (given.help || given.version)) {
+        if (given.help)
+            print_usage(stdout);
+        else
+            printf("unconfuse-papers %s\n", uc_version());
+        return 0;
+    }
+    if (status == UC_OK && words == 0) {
+        print_usage(stderr);
+        return 2;
+    }
+    if (status == UC_OK)
+        status = dispatch(&given, words, argv + 1);
+    if (status == UC_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = papers_fail(UC_ERR_IO, "standard output: cannot write: %s", strerror(errno));
+    if (status == UC_OK)
+        return 0;
+    execution_stage_end();
+    fprintf(stderr, "unconfuse-papers: %s\n", papers_last_error());
+    return status == UC_ERR_OPTION ? 2 : 1;
+}

@@ -1,0 +1,221 @@
+/* Pictures: a gnuplot script with the numbers in it, drawn as SVG and PNG by the program gnuplot.
+ *
+ * Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart. A line's band is the
+ * deviation over the runs; what the paper published is a hollow mark of the line's colour. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiment.h"
+
+#define PANEL_WIDTH 480
+#define ONLY_PANEL_WIDTH 840
+#define HEIGHT 520
+
+extern char **environ;
+
+static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000"};
+static const int marks[] = {7, 5, 9, 13, 11, 15, 3}; /* filled shapes */
+
+#define COLOURS (sizeof colours / sizeof *colours)
+
+/* Text between double quotes; gnuplot's marks of enhanced text are off. */
+static void quoted(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(file, "\\%c", *text);
+        else
+            fputc(*text, file);
+    fputc('"', file);
+}
+
+static void number(FILE *file, double value)
+{
+    if (isfinite(value))
+        fprintf(file, " %.10g", value);
+    else
+        fputs(" NaN", file);
+}
+
+/* A block of numbers a panel: a row's name and x, then mean, deviation and published number of every column. */
+static void write_numbers(FILE *file, const panel *self, size_t index)
+{
+    fprintf(file, "$panel%zu << END\n", index);
+    for (size_t row = 0; row < self->row_count; row++) {
+        quoted(file, self->rows[row]);
+        number(file, panel_x(self, row));
+        for (size_t column = 0; column < self->column_count; column++) {
+            const cell *place = panel_cell(self, row, column);
+            const double deviation = cell_deviation(place);
+            number(file, cell_mean(place));
+            number(file, isnan(deviation) ? 0.0 : deviation);
+            number(file, place->published);
+        }
+        fputc('\n', file);
+    }
+    fputs("END\n", file);
+}
+
+/* The place of a column's mean in write_numbers. */
+static size_t field_of(size_t column)
+{
+    return 3 + 3 * column;
+}
+
+static bool column_has(const panel *self, size_t column, bool published)
+{
+    for (size_t row = 0; row < self->row_count; row++) {
+        const cell *place = panel_cell(self, row, column);
+        if (published ? !isnan(place->published) : place->count > 0)
+            return true;
+    }
+    return false;
+}
+
+static void plot_lines(FILE *file, const panel *self, size_t index)
+{
+    size_t drawn = 0;
+    fputs("plot", file);
+    for (int layer = 0; layer < 3; layer++) { /* bands, lines over them, published numbers on top */
+        size_t colour = 0;
+        for (size_t column = 0; column < self->column_count; column++) {
+            if ((int)column == self->x_column || strcmp(self->columns[column], "noise norm") == 0)
+                continue;
+            const size_t field = field_of(column), shade = colour++ % COLOURS;
+            if (!column_has(self, column, layer == 2))
+                continue;
+            fprintf(file, "%s $panel%zu using 2:", drawn++ ? ", \\\n    " : "", index);
+            if (layer == 0)
+                fprintf(file, "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.13 notitle",
+                        field, field + 1, field, field + 1, colours[shade]);
+            else if (layer == 1) {
+                fprintf(file, "%zu with linespoints lc rgb '%s' lw 2 pt %d ps 0.8 title ", field, colours[shade],
+                        marks[shade]);
+                quoted(file, self->columns[column]);
+            } else {
+                fprintf(file, "%zu with points lc rgb '%s' lw 2 pt %d ps 1.9 title ", field + 2, colours[shade],
+                        marks[shade] - 1);
+                char *title = papers_text("%s, paper", self->columns[column]);
+                quoted(file, title);
+                free(title);
+            }
+        }
+    }
+    fputc('\n', file);
+}
+
+static void plot_bars(FILE *file, const panel *self, size_t index)
+{
+    fputs("set style fill solid 0.85 noborder\nset boxwidth 0.62\nset xtics rotate by -35 left nomirror scale 0\n",
+          file);
+    fprintf(file, "set xrange [-0.6:%zu-0.4]\nset yrange [0:*]\n", self->row_count);
+    fprintf(file, "plot $panel%zu using 0:3:xtic(1) with boxes fc rgb '%s' title \"ours\"", index, colours[5]);
+    bool deviates = false;
+    for (size_t row = 0; row < self->row_count; row++)
+        deviates |= cell_deviation(panel_cell(self, row, 0)) > 0.0;
+    if (deviates)
+        fprintf(file, ", \\\n     $panel%zu using 0:3:4 with yerrorbars lc rgb '%s' lw 1.5 pt 0 notitle", index,
+                colours[0]);
+    if (column_has(self, 0, true))
+        fprintf(file, ", \\\n     $panel%zu using 0:5 with points lc rgb '%s' lw 2 pt 12 ps 2 title \"paper\"", index,
+                colours[4]);
+    fputs("\n", file);
+}
+
+static void draw_panel(FILE *file, const panel *self, size_t index)
+{
+    fputs("reset\nset encoding utf8\nset border 3 lc rgb '#666666'\nset tics nomirror textcolor rgb '#333333'\n"
+          "set grid lc rgb '#dddddd' lt 1 lw 1\nset key noenhanced\nset datafile missing NaN\n"
+          "set title font ',13' noenhanced\nset xlabel noenhanced\nset ylabel noenhanced\nset xtics noenhanced\n",
+          file);
+    fputs("set title ", file);
+    quoted(file, self->title);
+    fputs("\nset ylabel ", file);
+    quoted(file, self->value_title);
+    fputc('\n', file);
+    if (self->kind == PLOT_BARS) {
+        fputs("set grid noxtics\nset key top right\n", file);
+        plot_bars(file, self, index);
+        return;
+    }
+    fputs("set xlabel ", file);
+    quoted(file, self->x_column < 0 ? self->row_title : self->columns[self->x_column]);
+    fputs("\nset yrange [0:*]\nset offsets graph 0.02, graph 0.02, graph 0.04, 0\n"
+          "set key bmargin center horizontal samplen 2.5 width 1\n",
+          file);
+    if (self->log_x)
+        fputs("set logscale x\n", file);
+    plot_lines(file, self, index);
+}
+
+static void draw_all(FILE *file, const report *self, const char *title)
+{
+    if (self->panel_count > 1) {
+        fprintf(file, "set multiplot layout 1,%zu title ", self->panel_count);
+        quoted(file, title);
+        fputs(" font ',14' noenhanced\n", file);
+    }
+    for (size_t i = 0; i < self->panel_count; i++)
+        draw_panel(file, self->panels[i], i);
+    fputs(self->panel_count > 1 ? "unset multiplot\n" : "", file);
+}
+
+static void write_script(FILE *file, const report *self, const char *title, const char *base)
+{
+    const size_t width = self->panel_count > 1 ? PANEL_WIDTH * self->panel_count : ONLY_PANEL_WIDTH;
+    fputs("# Draws the figure again: gnuplot THIS FILE\n", file);
+    for (size_t i = 0; i < self->panel_count; i++)
+        write_numbers(file, self->panels[i], i);
+    fprintf(file, "set terminal svg size %zu,%d font 'DejaVu Sans,Helvetica,sans-serif,12' background '#ffffff'\n", width,
+            HEIGHT);
+    fprintf(file, "set output '%s.svg'\n", base);
+    draw_all(file, self, title);
+    fprintf(file, "set terminal pngcairo size %zu,%d font 'DejaVu Sans,12' background '#ffffff' fontscale 1\n",
+            2 * width, 2 * HEIGHT);
+    fprintf(file, "set termoption fontscale 2\nset termoption linewidth 2\nset termoption pointscale 2\nset output '%s.png'\n",
+            base);
+    draw_all(file, self, title);
+    fputs("unset output\n", file);
+}
+
+/* The exit status of gnuplot run on the script in `directory`; 127: there is no such program. */
+static int run_gnuplot(const char *directory, const char *script)
+{
+    char *const arguments[] = {(char[]){"gnuplot"}, papers_text("%s", script), NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = 127;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addchdir_np(&actions, directory);
+    const int error = posix_spawnp(&child, "gnuplot", &actions, NULL, arguments, environ);
+    if (error == 0 && waitpid(child, &status, 0) == child)
+        status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    else if (error != ENOENT)
+        status = 1;
+    posix_spawn_file_actions_destroy(&actions);
+    free(arguments[1]);
+    return status;
+}
+
+plot_result plot_draw(const report *self, const char *title, const char *directory, const char *base)
+{
+    char *script = papers_text("%s.gp", base), *path = papers_text("%s/%s", directory, script);
+    int status = 1;
+    FILE *file = fopen(path, "w");
+    if (file) {
+        write_script(file, self, title, base);
+        if (fclose(file) == 0)
+            status = run_gnuplot(directory, script);
+    }
+    free(path);
+    free(script);
+    return status == 0 ? PLOT_DRAWN : status == 127 ? PLOT_NO_PROGRAM : PLOT_FAILED;
+}

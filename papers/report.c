@@ -1,0 +1,359 @@
+/* Cells of numbers, one a run: as an aligned table with the published number beside the mean, as JSON, as CSV. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment.h"
+
+/* ---- filling it in ---- */
+
+static char *copy_text(const char *text)
+{
+    return papers_text("%s", text);
+}
+
+panel *report_panel(report *self, const char *name, const char *title, plot_kind kind, const char *row_title,
+                    const char *value_title)
+{
+    panel *added = papers_calloc(1, sizeof *added);
+    added->name = copy_text(name);
+    added->title = copy_text(title);
+    added->row_title = copy_text(row_title);
+    added->value_title = copy_text(value_title);
+    added->kind = kind;
+    added->x_column = -1;
+    self->panels = papers_realloc(self->panels, self->panel_count + 1, sizeof *self->panels);
+    self->panels[self->panel_count++] = added;
+    return added;
+}
+
+static void add_sentence(char ***list, size_t *count, const char *format, va_list arguments)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, arguments);
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp((*list)[i], text) == 0)
+            return;
+    *list = papers_realloc(*list, *count + 1, sizeof **list);
+    (*list)[(*count)++] = copy_text(text);
+}
+
+void report_note(report *self, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_sentence(&self->notes, &self->note_count, format, arguments);
+    va_end(arguments);
+}
+
+void report_skip(report *self, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_sentence(&self->skipped, &self->skipped_count, format, arguments);
+    va_end(arguments);
+}
+
+size_t panel_column(panel *self, const char *name)
+{
+    self->columns = papers_realloc(self->columns, self->column_count + 1, sizeof *self->columns);
+    self->columns[self->column_count] = copy_text(name);
+    return self->column_count++;
+}
+
+size_t panel_row(panel *self, double x, const char *format, ...)
+{
+    char label[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(label, sizeof label, format, arguments);
+    va_end(arguments);
+    const size_t row = self->row_count++, width = self->column_count;
+    self->rows = papers_realloc(self->rows, self->row_count, sizeof *self->rows);
+    self->x = papers_realloc(self->x, self->row_count, sizeof *self->x);
+    self->cells = papers_realloc(self->cells, self->row_count * width, sizeof *self->cells);
+    self->rows[row] = copy_text(label);
+    self->x[row] = x;
+    for (size_t column = 0; column < width; column++)
+        self->cells[row * width + column] = (cell){.published = NAN};
+    return row;
+}
+
+static cell *cell_at(panel *self, size_t row, size_t column)
+{
+    return &self->cells[row * self->column_count + column];
+}
+
+void panel_add(panel *self, size_t row, size_t column, double value)
+{
+    cell *place = cell_at(self, row, column);
+    place->values = papers_realloc(place->values, place->count + 1, sizeof *place->values);
+    place->values[place->count++] = value;
+}
+
+void panel_publish(panel *self, size_t row, size_t column, double value)
+{
+    cell_at(self, row, column)->published = value;
+}
+
+static void free_list(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+static void free_panel(panel *self)
+{
+    for (size_t i = 0; i < self->row_count * self->column_count; i++)
+        free(self->cells[i].values);
+    free(self->cells);
+    free_list(self->columns, self->column_count);
+    free_list(self->rows, self->row_count);
+    free(self->x);
+    free(self->name);
+    free(self->title);
+    free(self->row_title);
+    free(self->value_title);
+    free(self);
+}
+
+void report_free(report *self)
+{
+    for (size_t i = 0; i < self->panel_count; i++)
+        free_panel(self->panels[i]);
+    free(self->panels);
+    free_list(self->notes, self->note_count);
+    free_list(self->skipped, self->skipped_count);
+    *self = (report){0};
+}
+
+/* ---- reading it ---- */
+
+const cell *panel_cell(const panel *self, size_t row, size_t column)
+{
+    return &self->cells[row * self->column_count + column];
+}
+
+double panel_x(const panel *self, size_t row)
+{
+    return self->x_column < 0 ? self->x[row] : cell_mean(panel_cell(self, row, (size_t)self->x_column));
+}
+
+double cell_mean(const cell *self)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < self->count; i++)
+        sum += self->values[i];
+    return self->count ? sum / (double)self->count : NAN;
+}
+
+double cell_deviation(const cell *self)
+{
+    if (self->count < 2)
+        return NAN;
+    const double mean = cell_mean(self);
+    double sum = 0.0;
+    for (size_t i = 0; i < self->count; i++)
+        sum += (self->values[i] - mean) * (self->values[i] - mean);
+    return sqrt(sum / (double)(self->count - 1));
+}
+
+/* ---- the table ---- */
+
+/* Characters of UTF-8: bytes that do not continue one. */
+static int width_of(const char *text)
+{
+    int width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+/* Class sizes are whole numbers; everything else is a rate or a norm. */
+static void number_text(char *text, size_t size, double value)
+{
+    snprintf(text, size, fabs(value) >= 100.0 ? "%.0f" : "%.3f", value);
+}
+
+static void cell_text(char *text, size_t size, const cell *self)
+{
+    const double mean = cell_mean(self), deviation = cell_deviation(self);
+    char number[40];
+    if (isnan(mean)) {
+        snprintf(text, size, "-");
+        return;
+    }
+    number_text(text, size, mean);
+    if (isnan(deviation) || (deviation == 0.0 && fabs(mean) >= 100.0))
+        return;
+    number_text(number, sizeof number, deviation);
+    const size_t length = strlen(text);
+    snprintf(text + length, size - length, " ±%s", number);
+}
+
+static bool has_published(const panel *self, size_t column)
+{
+    for (size_t row = 0; row < self->row_count; row++)
+        if (!isnan(panel_cell(self, row, column)->published))
+            return true;
+    return false;
+}
+
+/* The texts of one table, row by row; the first row is the header. */
+typedef struct grid {
+    char **texts;
+    size_t count, width;
+} grid;
+
+static void grid_add(grid *self, const char *text)
+{
+    self->texts = papers_realloc(self->texts, self->count + 1, sizeof *self->texts);
+    self->texts[self->count++] = copy_text(text);
+}
+
+static void grid_fill(grid *self, const panel *source)
+{
+    grid_add(self, source->row_title);
+    for (size_t column = 0; column < source->column_count; column++) {
+        grid_add(self, source->columns[column]);
+        if (has_published(source, column))
+            grid_add(self, "paper");
+    }
+    self->width = self->count;
+    for (size_t row = 0; row < source->row_count; row++) {
+        grid_add(self, source->rows[row]);
+        for (size_t column = 0; column < source->column_count; column++) {
+            char text[96] = "";
+            const cell *place = panel_cell(source, row, column);
+            cell_text(text, sizeof text, place);
+            grid_add(self, text);
+            if (!has_published(source, column))
+                continue;
+            snprintf(text, sizeof text, "%.2f", place->published);
+            grid_add(self, isnan(place->published) ? "" : text);
+        }
+    }
+}
+
+static void grid_print(grid *self, FILE *file)
+{
+    int *widths = papers_calloc(self->width, sizeof *widths);
+    for (size_t i = 0; i < self->count; i++)
+        if (width_of(self->texts[i]) > widths[i % self->width])
+            widths[i % self->width] = width_of(self->texts[i]);
+    for (size_t i = 0; i < self->count; i++) {
+        const size_t column = i % self->width;
+        const int padding = widths[column] - width_of(self->texts[i]);
+        if (column == 0)
+            fprintf(file, "  %s%*s", self->texts[i], padding, "");
+        else if (self->texts[i][0] || column + 1 < self->width) /* no blanks at the end of a line */
+            fprintf(file, "  %*s%s", padding, "", self->texts[i]);
+        if (column + 1 == self->width)
+            fputc('\n', file);
+    }
+    free(widths);
+    free_list(self->texts, self->count);
+}
+
+void report_print(const report *self, FILE *file)
+{
+    for (size_t i = 0; i < self->panel_count; i++) {
+        const panel *shown = self->panels[i];
+        fprintf(file, "%s%s: %s\n", i ? "\n" : "", shown->title, shown->value_title);
+        grid table = {0};
+        grid_fill(&table, shown);
+        grid_print(&table, file);
+    }
+    for (size_t i = 0; i < self->note_count; i++)
+        fprintf(file, "%s%s\n", i == 0 && self->panel_count ? "\n" : "", self->notes[i]);
+}
+
+/* ---- JSON and CSV ---- */
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *cell_json(const cell *self)
+{
+    json_t *values = json_array();
+    for (size_t i = 0; i < self->count; i++)
+        json_array_append_new(values, real(self->values[i]));
+    return json_pack("{so so so so}", "mean", real(cell_mean(self)), "deviation", real(cell_deviation(self)), "paper",
+                     real(self->published), "values", values);
+}
+
+static json_t *panel_json(const panel *self)
+{
+    json_t *rows = json_array();
+    for (size_t row = 0; row < self->row_count; row++) {
+        json_t *cells = json_object();
+        for (size_t column = 0; column < self->column_count; column++)
+            json_object_set_new(cells, self->columns[column], cell_json(panel_cell(self, row, column)));
+        json_array_append_new(rows, json_pack("{ss so so}", "row", self->rows[row], "x", real(panel_x(self, row)),
+                                              "cells", cells));
+    }
+    return json_pack("{ss ss ss ss so}", "name", self->name, "title", self->title, "x", self->row_title, "y",
+                     self->value_title, "rows", rows);
+}
+
+static json_t *list_json(char **list, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, json_string(list[i]));
+    return array;
+}
+
+json_t *report_json(const report *self)
+{
+    json_t *panels = json_array();
+    for (size_t i = 0; i < self->panel_count; i++)
+        json_array_append_new(panels, panel_json(self->panels[i]));
+    return json_pack("{so so so}", "panels", panels, "notes", list_json(self->notes, self->note_count), "skipped",
+                     list_json(self->skipped, self->skipped_count));
+}
+
+static void csv_text(FILE *file, const char *text)
+{
+    const bool quoted = strpbrk(text, ",\"\n") != NULL;
+    if (quoted)
+        fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text, file);
+    }
+    fputs(quoted ? "\"," : ",", file);
+}
+
+static void csv_real(FILE *file, double value, char end)
+{
+    if (isfinite(value))
+        fprintf(file, "%.10g", value);
+    fputc(end, file);
+}
+
+void report_csv(const report *self, FILE *file)
+{
+    fputs("table,row,x,column,mean,deviation,runs,paper\n", file);
+    for (size_t i = 0; i < self->panel_count; i++) {
+        const panel *shown = self->panels[i];
+        for (size_t row = 0; row < shown->row_count; row++)
+            for (size_t column = 0; column < shown->column_count; column++) {
+                const cell *place = panel_cell(shown, row, column);
+                csv_text(file, shown->name);
+                csv_text(file, shown->rows[row]);
+                csv_real(file, panel_x(shown, row), ',');
+                csv_text(file, shown->columns[column]);
+                csv_real(file, cell_mean(place), ',');
+                csv_real(file, cell_deviation(place), ',');
+                fprintf(file, "%zu,", place->count);
+                csv_real(file, place->published, '\n');
+            }
+    }
+}

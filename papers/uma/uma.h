@@ -1,0 +1,33 @@
+/* Louche, Ralaivola: Unconfused ultraconservative multiclass algorithms, section 4. */
+#ifndef PAPERS_UMA_H
+#define PAPERS_UMA_H
+
+#include "experiment.h"
+
+extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma_figure3, uma_figure4, uma_figure5;
+
+/* ---- learning and testing (learn.c) ---- */
+
+/* The choices of the option `return` of the learner uma, by position. */
+enum { UMA_LAST, UMA_AVERAGE, UMA_TAIL, UMA_BEST, UMA_AUTO };
+/* And of the option `choose`. */
+enum { UMA_ERROR, UMA_CONFUSION, UMA_RANDOM };
+
+uc_uma_settings uma_settings(int returns);
+
+typedef struct score {
+    double error;          /* share of wrong predictions */
+    double confusion;      /* Frobenius norm of the off-diagonal recall matrix */
+    double confusion_rate; /* that, divided by the root of the number of classes */
+} score;
+
+/* Trains on rows that are prepared already, and tests. `settings` NULL: the learner's defaults; `noise` NULL: the labels are
+ * taken as they are. */
+uc_status learn_and_test(score *out, const char *learner, const void *settings, const uc_noise *noise,
+                         uc_dataset *train, const uc_dataset *test, uint64_t seed, const uc_context *context);
+/* UMA told of no noise is the perceptron of the paper. */
+uc_status perceptron_and_test(score *out, uc_dataset *train, const uc_dataset *test, uint64_t seed,
+                              const uc_context *context);
+bool learner_exists(const char *name);
+
+#endif

@@ -1,0 +1,317 @@
+/*
+ * Multinomial logistic regression on labels that a matrix has confused.
+ *
+ *   x_i, y_i  an example and its observed label      s_q = <w_q, x> + b_q    p = softmax(s)
+ *   C, B      C[k][q] = P(observed k | true q), and its inverse
+ *
+ *   minimise  1/n sum_i loss_i + l2/2 sum_q ||w_q||^2          over W and the free offsets b
+ *
+ *   none      loss = -log p_y                                   gradient in s_q:  p_q - [q = y]
+ *   forward   loss = -log o,  o = sum_q C[y][q] p_q                               p_q - C[y][q] p_q / o
+ *   backward  loss = -sum_q B[q][y] log p_q                                       p_q sum_r B[r][y] - B[q][y]
+ *
+ * Forward is the likelihood of the labels that were observed (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR 2017); it
+ * is not convex, a start at zero is fine. p then estimates the probability of the true class. L-BFGS by liblbfgs; the
+ * gradient is a sum over the examples.
+ */
+#include <lbfgs.h>
+#include <math.h>
+#include <string.h>
+
+#include "learn/logistic.h"
+#include "linalg/linalg.h"
+
+#define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
+
+#define FIELD(name) offsetof(uc_logistic_settings, name)
+
+static const uc_option options[] = {
+    {.name = "correction",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(correction),
+     .standard = "auto",
+     .choices = "auto|none|forward|backward",
+     .help = "how the noise matrix is used (auto: forward when noise is told, else none)"},
+    {.name = "l2",
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(l2),
+     .standard = "1e-4",
+     .low = 0,
+     .high = 1e6,
+     .argument = "L",
+     .help = "weight of the squared length of the weights (auto: by the likelihood of held-out labels)"},
+    {.name = "iterations",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(iterations),
+     .standard = "1000",
+     .low = 1,
+     .high = 1e9,
+     .help = "steps of L-BFGS at most"},
+    {.name = "tolerance",
+     .type = UC_OPTION_REAL,
+     .offset = FIELD(tolerance),
+     .standard = "1e-5",
+     .low = 0,
+     .above_low = true,
+     .high = 1,
+     .help = "stop when the gradient is this small beside the weights"},
+    {.name = NULL},
+};
+
+typedef uc_logistic_problem problem;
+
+typedef struct logistic {
+    problem problem;
+    const uc_logistic_settings *settings;
+    const uc_context *context;
+    uint64_t evaluations;
+    int iterations;
+    uc_status status; /* why the optimiser was stopped */
+} logistic;
+
+/* s becomes p = softmax(s); returns log sum exp(s). */
+static double softmax(double *s, size_t K)
+{
+    const double highest = s[uc_argmax(s, K)];
+    double total = 0.0;
+    for (size_t q = 0; q < K; q++)
+        total += s[q] = exp(s[q] - highest);
+    for (size_t q = 0; q < K; q++)
+        s[q] /= total;
+    return highest + log(total);
+}
+
+static double backward_gradient(const problem *self, double *s, uint32_t y)
+{
+    const size_t K = self->K;
+    double along = 0.0, weight = 0.0;
+    for (size_t q = 0; q < K; q++) {
+        along += self->B[q * K + y] * s[q];
+        weight += self->B[q * K + y];
+    }
+    const double loss = weight * softmax(s, K) - along;
+    for (size_t q = 0; q < K; q++)
+        s[q] = weight * s[q] - self->B[q * K + y];
+    return loss;
+}
+
+static double forward_gradient(const problem *self, double *s, uint32_t y)
+{
+    const double *row = self->C + y * self->K;
+    double observed = 0.0;
+    (void)softmax(s, self->K);
+    for (size_t q = 0; q < self->K; q++)
+        observed += row[q] * s[q];
+    observed = fmax(observed, 1e-300);
+    for (size_t q = 0; q < self->K; q++)
+        s[q] -= row[q] * s[q] / observed;
+    return -log(observed);
+}
+
+/* Scores become the gradient in the scores; returns the loss. */
+static double gradient_in_scores(const problem *self, double *s, uint32_t y)
+{
+    if (self->correction == UC_CORRECTION_FORWARD)
+        return forward_gradient(self, s, y);
+    if (self->correction == UC_CORRECTION_BACKWARD)
+        return backward_gradient(self, s, y);
+    const double own = s[y], loss = softmax(s, self->K) - own;
+    s[y] -= 1.0;
+    return loss;
+}
+
+typedef struct gradient_job {
+    const problem *problem;
+    const double *W; /* (1 + d) x S: the point at which the gradient is taken */
+} gradient_job;
+
+/* Adds the gradient, (1 + d) x S, and behind it the loss, of rows first .. last-1. */
+static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
+{
+    const gradient_job *job = user;
+    const problem *self = job->problem;
+    const uc_matrix *X = &self->data->X;
+    const size_t S = self->S, d = X->cols;
+    const size_t work_size = uc_matrix_is_sparse(X) ? 0 : ROWS_AT_ONCE * d;
+    double *scores = uc_alloc(ROWS_AT_ONCE * S, sizeof *scores), *work = uc_alloc(work_size, sizeof *work);
+    for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
+        const size_t rows = last - start < ROWS_AT_ONCE ? last - start : ROWS_AT_ONCE;
+        uc_block_scores(scores, X, start, rows, job->W + S, S, job->W, work);
+        for (size_t i = 0; i < rows; i++) {
+            double *s = scores + i * S;
+            sum[(d + 1) * S] += gradient_in_scores(self, s, self->data->y[start + i]);
+            for (size_t q = self->K; q < S; q++)
+                s[q] = 0.0;
+            for (size_t q = 0; q < self->K; q++)
+                sum[q] += s[q];
+        }
+        uc_block_update(sum + S, X, start, rows, S, scores, work);
+    }
+    uc_free(work);
+    uc_free(scores);
+    return scores && work ? UC_OK : UC_ERR_NOMEM;
+}
+
+uc_status uc_logistic_gradient(double *objective, double *gradient, const double *W, const problem *self,
+                               const uc_context *context)
+{
+    const size_t S = self->S, used = (self->data->X.cols + 1) * S;
+    const double n = (double)self->data->X.rows;
+    gradient_job job = {self, W};
+    double *sum = uc_alloc(used + 1, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_sum_over(context, self->data->X.rows, add_gradient, &job, sum, used + 1);
+    double squares = 0.0;
+    for (size_t i = 0; i < used && status == UC_OK; i++) {
+        gradient[i] = i < S ? (self->free_offset ? sum[i] / n : 0.0) : sum[i] / n + self->l2 * W[i];
+        squares += i < S ? 0.0 : W[i] * W[i];
+    }
+    if (status == UC_OK)
+        *objective = sum[used] / n + self->l2 / 2 * squares;
+    uc_free(sum);
+    return status;
+}
+
+static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *W, lbfgsfloatval_t *gradient, int count,
+                                lbfgsfloatval_t step)
+{
+    (void)step;
+    logistic *self = user;
+    double objective = 0.0;
+    self->evaluations++;
+    memset(gradient, 0,
+           (size_t)count * sizeof *gradient); /* after a failure: a stationary point, which ends it */
+    if (self->status == UC_OK)
+        self->status = uc_logistic_gradient(&objective, gradient, W, &self->problem, self->context);
+    return objective;
+}
+
+static int progress(void *user, const lbfgsfloatval_t *W, const lbfgsfloatval_t *gradient,
+                    lbfgsfloatval_t value, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
+                    lbfgsfloatval_t step, int count, int iteration, int tries)
+{
+    (void)W, (void)gradient, (void)length, (void)step, (void)count, (void)tries;
+    logistic *self = user;
+    self->iterations = iteration;
+    char detail[96];
+    snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e", value, gradient_length);
+    if (self->status == UC_OK)
+        self->status =
+            uc_report(self->context, "training", iteration, (double)self->settings->iterations, detail);
+    return self->status != UC_OK;
+}
+
+/* What liblbfgs ended with; a search that cannot improve any more has arrived as well. */
+static uc_status check_end(const logistic *self, int code)
+{
+    if (self->status != UC_OK)
+        return self->status;
+    switch (code) {
+    case LBFGS_SUCCESS:
+    case LBFGS_STOP:
+    case LBFGS_ALREADY_MINIMIZED:
+    case LBFGSERR_MAXIMUMITERATION:
+    case LBFGSERR_ROUNDING_ERROR:
+    case LBFGSERR_MINIMUMSTEP:
+    case LBFGSERR_MAXIMUMLINESEARCH:
+    case LBFGSERR_WIDTHTOOSMALL:
+    case LBFGSERR_OUTOFINTERVAL:
+    case LBFGSERR_INCREASEGRADIENT:
+        return UC_OK;
+    case LBFGSERR_OUTOFMEMORY:
+        return uc_fail(UC_ERR_NOMEM, "not enough memory for L-BFGS");
+    default:
+        return uc_fail(UC_ERR_DIVERGED, "L-BFGS failed (code %d); try --scale or --normalize", code);
+    }
+}
+
+static uc_status minimise(uc_model *model, logistic *self)
+{
+    const size_t used = (self->problem.data->X.cols + 1) * self->problem.S,
+                 count = (used + 15) / 16 * 16; /* as SIMD builds of liblbfgs want it */
+    if (count > INT32_MAX)
+        return uc_fail(UC_ERR_INVALID, "%zu weights are more than L-BFGS can count", used);
+    double *W = uc_alloc(count, sizeof *W);
+    if (!W)
+        return UC_ERR_NOMEM;
+    lbfgs_parameter_t parameters;
+    lbfgs_parameter_init(&parameters);
+    parameters.m = 10;
+    parameters.epsilon = self->settings->tolerance;
+    parameters.max_iterations = self->settings->iterations < INT32_MAX ? (int)self->settings->iterations : 0;
+    lbfgsfloatval_t objective = 0.0;
+    const int code = lbfgs((int)count, W, &objective, evaluate, progress, self, &parameters);
+    uc_status status = check_end(self, code);
+    if (status == UC_OK) {
+        memcpy(model->weights, W, used * sizeof *W);
+        model->probabilities = true;
+        status = uc_json_set(model->summary, "iterations", json_integer(self->iterations));
+    }
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)self->evaluations));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "objective", json_real(objective));
+    uc_free(W);
+    return status;
+}
+
+static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
+{
+    const uc_logistic_settings *settings = user;
+    const uc_noise *noise = fit->train->noise;
+    const size_t K = fit->data->classes.count;
+    int correction = settings->correction;
+    if (correction == UC_CORRECTION_AUTO)
+        correction = noise ? UC_CORRECTION_FORWARD : UC_CORRECTION_NONE;
+    if (correction != UC_CORRECTION_NONE && !noise)
+        return uc_fail(UC_ERR_INVALID,
+                       "--correction %s needs the noise: tell it with --noise-matrix or --noise-rate",
+                       correction == UC_CORRECTION_FORWARD ? "forward" : "backward");
+    if (isnan(settings->l2))
+        return uc_fail(UC_ERR_INVALID, "--l2 auto must become a number before training (uc_select)");
+    double *inverse = NULL;
+    uc_status status = UC_OK;
+    if (correction == UC_CORRECTION_BACKWARD) {
+        inverse = uc_alloc(K * K, sizeof *inverse);
+        status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
+    }
+    logistic self = {
+        .problem = {.data = fit->data,
+                    .K = K,
+                    .S = model->stride,
+                    .correction = (uc_correction)correction,
+                    .C = noise ? noise->values : NULL,
+                    .B = inverse,
+                    .l2 = settings->l2,
+                    .free_offset = fit->train->bias != 0.0},
+        .settings = settings,
+        .context = fit->context,
+    };
+    if (status == UC_OK)
+        status = minimise(model, &self);
+    if (status == UC_OK) /* the free offset is the weight of a constant 1 */
+        model->bias = self.problem.free_offset ? 1.0 : 0.0;
+    uc_free(inverse);
+    return status;
+}
+
+static const double l2_values[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
+static const uc_candidates candidates[] = {{"l2", l2_values, sizeof l2_values / sizeof *l2_values}, {0}};
+
+const uc_learner uc_learner_logistic = {
+    .name = "logistic",
+    .summary = "labels confused by a matrix, or clean; gives probabilities, and finds suspicious labels",
+    .paper =
+        "Patrini, Rozza, Krishna Menon, Nock, Qu: Making deep neural networks robust to label noise: a loss "
+        "correction approach, CVPR 2017",
+    .options = options,
+    .settings_size = sizeof(uc_logistic_settings),
+    .full = true,
+    .free_offset = true,
+    .uses_noise = true,
+    .class_weight = UC_NO_CLASS_WEIGHT,
+    .candidates = candidates,
+    .fit = fit,
+};

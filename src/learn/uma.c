@@ -1,0 +1,763 @@
+/*
+ * UMA, the unconfused multiclass additive algorithm (Louche, Ralaivola, 2013): learns from labels that a known matrix
+ * has confused.
+ *
+ *   n, d, Q    examples, dimensions, classes           x_i, y_i   an example and its observed label
+ *   C, B       C[p][q] = P(observed p | true q), and its (regularised) inverse
+ *   S[p][k]    sum of the x_i that are predicted p and labelled k;  N[p][k] how many they are
+ *   z_pq       = 1/n sum_k B[q][k] S[p][k]: an estimate of the mean of what is truly q and predicted p
+ *
+ * A step chooses a pair p != q, and moves the weights by z = z_pq as an ultraconservative perceptron would move them
+ * for an example z of class q: w_q += z, and the classes that z scores too high for, E = {r != q: <w_r, z> >= <w_q, z>},
+ * lose it between them.
+ *
+ * Seen as a whole: with m_q the corrected class means, UMA is a pairwise subgradient method on
+ *
+ *   J(W) = 1/n sum_i max_q <w_q, x_i> - sum_q <w_q, m_q> = sum_{p != q} <w_p - w_q, z_pq>.
+ *
+ * The step is incremental: it changes the scores by multiples of X z only, so one pass over X is all it needs; only the
+ * examples whose prediction changed move between the sums S, and only the rows p of z whose sums changed are refreshed.
+ * The naive form, which recomputes all of it, is the oracle in tests/unit/learn_uma.c.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/learner.h"
+#include "linalg/linalg.h"
+#include "model/model.h"
+
+enum { CHOOSE_ERROR, CHOOSE_CONFUSION, CHOOSE_RANDOM };
+enum { STEP_PERCEPTRON, STEP_UNIFORM, STEP_WORST };
+enum { RETURN_LAST, RETURN_AVERAGE, RETURN_TAIL, RETURN_BEST, RETURN_AUTO };
+enum { INIT_ZERO, INIT_MEANS };
+
+#define ROWS_A_BLOCK ((size_t)1024)
+#define COLUMNS_A_TILE ((size_t)512)
+#define CHOICE_STREAM 2      /* of random numbers */
+#define RIDGE_CONDITION 50.0 /* from this condition number on, `auto` regularises */
+#define RIDGE_WHEN_BAD 0.01
+#define LOW_DIMENSION 100 /* below it, `auto` returns the best iterate, otherwise the average */
+
+#define FIELD(name) offsetof(uc_uma_settings, name)
+
+static const uc_option options[] = {
+    {.name = "iterations",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(iterations),
+     .standard = "1000",
+     .low = 1,
+     .high = 1e9,
+     .help = "steps at most"},
+    {.name = "choose",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(choose),
+     .standard = "error",
+     .choices = "error|confusion|random",
+     .help = "which pair of classes a step mends: the most frequent confusion, the "
+             "most frequent within its true class, or a random one"},
+    {.name = "step",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(step),
+     .standard = "perceptron",
+     .choices = "perceptron|uniform|worst",
+     .help =
+         "who pays: the predicted class, all classes that score too high, or the one that scores highest"},
+    {.name = "alpha",
+     .type = UC_OPTION_REAL,
+     .offset = FIELD(alpha),
+     .standard = "0",
+     .low = 0,
+     .high = 1e6,
+     .help = "examples nearer than this to a boundary do not count"},
+    {.name = "return",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(returns),
+     .standard = "auto",
+     .choices = "last|average|tail|best|auto",
+     .help = "the last iterate, the mean of all or of the later half, or the one with the smallest corrected "
+             "error "
+             "(auto: best below 100 dimensions, else average)"},
+    {.name = "ridge",
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(ridge),
+     .standard = "auto",
+     .low = 0,
+     .high = 1e6,
+     .argument = "R",
+     .help =
+         "shrinks the inverse of a badly conditioned noise matrix (auto: 0.01 from condition number 50 on)"},
+    {.name = "init",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(init),
+     .standard = "zero",
+     .choices = "zero|means",
+     .help = "start at zero, or at the corrected class means"},
+    {.name = NULL},
+};
+
+typedef struct uma {
+    const uc_matrix *X;
+    const uint32_t *y;
+    size_t n, d, Q;
+    const uc_uma_settings *settings;
+    const uc_context *context;
+    uc_rng rng;
+    int returns; /* with `auto` decided */
+
+    double *B;                  /* Q x Q */
+    double *class_share;        /* pi_q, estimated */
+    double *W;                  /* Q x d: class by class */
+    double *scores;             /* n x Q */
+    uint32_t *predicted, *next; /* n; UC_NONE: nearer than alpha to a boundary. `next`: after the step */
+    double **S;                 /* Q x Q sums of d numbers, NULL while nothing was in it */
+    uint64_t *N;                /* Q x Q */
+    size_t sums;                /* of S that are not NULL */
+    double *norm;               /* Q x Q, ||z_pq|| */
+    bool *stale;                /* Q: rows of norm to refresh */
+    bool *rejected;             /* Q x Q: tried in this step */
+    double *z;                  /* d */
+    double *change;             /* Q: class r gets change[r] z in this step */
+
+    size_t *moved;      /* n: the rows of each block whose prediction changed */
+    size_t *moved_in;   /* how many they are, a block */
+    size_t *entry;      /* 2n: rows in the order of the cell that they leave or enter */
+    size_t *cell_start; /* Q x Q + 1 */
+
+    double condition, ridge; /* of C; what was added to invert it */
+    uint64_t steps;
+    double *sum;      /* Q x d: sum over steps s of (s - 1) times what step s added; NULL: not needed */
+    double *early[2]; /* Q x d: sums of the iterates before the last two powers of two; NULL: not needed */
+    double *best;     /* Q x d */
+    double best_error;
+} uma;
+
+/* ---- sums of the examples, by predicted class and label ---- */
+
+/* The cell that an example of label k is in when it is predicted p. */
+static size_t cell_of(const uma *self, uint32_t p, size_t row)
+{
+    return (size_t)p * self->Q + self->y[row];
+}
+
+static uc_status open_cell(uma *self, size_t cell)
+{
+    if (self->S[cell])
+        return UC_OK;
+    char what[128];
+    snprintf(what, sizeof what, "%zu class sums of %zu numbers", self->sums + 1, self->d);
+    const uc_status status =
+        uc_memory_check(self->context, (double)(self->sums + 1) * (double)self->d * sizeof(double), what);
+    if (status != UC_OK)
+        return status;
+    self->S[cell] = uc_alloc(self->d, sizeof(double));
+    if (!self->S[cell])
+        return UC_ERR_NOMEM;
+    self->sums++;
+    return UC_OK;
+}
+
+/* Entries of one cell, in order of rows: entry e >= n means that row e - n leaves, else row e enters. */
+static uc_status move_cell(size_t cell, void *user)
+{
+    uma *self = user;
+    double *sum = self->S[cell];
+    for (size_t e = self->cell_start[cell]; e < self->cell_start[cell + 1]; e++) {
+        const bool leaves = self->entry[e] >= self->n;
+        const size_t row = leaves ? self->entry[e] - self->n : self->entry[e];
+        uc_row_axpy(leaves ? -1.0 : 1.0, uc_matrix_row(self->X, row), sum);
+    }
+    if (sum && self->N[cell] == 0 &&
+        self->cell_start[cell] < self->cell_start[cell + 1]) /* only rounding is left */
+        memset(sum, 0, self->d * sizeof *sum);
+    return UC_OK;
+}
+
+/* Counts what leaves and enters each cell, or writes it to its place. */
+static void list_entry(uma *self, size_t *position, size_t cell, size_t entry, bool write)
+{
+    if (write)
+        self->entry[position[cell]] = entry;
+    position[cell]++;
+}
+
+static void list_moves(uma *self, size_t *position, bool write)
+{
+    const size_t blocks = (self->n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
+    for (size_t block = 0; block < blocks; block++)
+        for (size_t m = 0; m < self->moved_in[block]; m++) {
+            const size_t row = self->moved[block * ROWS_A_BLOCK + m];
+            if (self->predicted[row] != UC_NONE)
+                list_entry(self, position, cell_of(self, self->predicted[row], row), self->n + row, write);
+            if (self->next[row] != UC_NONE)
+                list_entry(self, position, cell_of(self, self->next[row], row), row, write);
+        }
+}
+
+/* Moves the listed rows from the cells of `predicted` to those of `next`. */
+static uc_status move_rows(uma *self)
+{
+    const size_t cells = self->Q * self->Q;
+    size_t *position = uc_alloc(cells + 1, sizeof *position);
+    if (!position)
+        return UC_ERR_NOMEM;
+    list_moves(self, position, false);
+    uc_status status = UC_OK;
+    size_t total = 0;
+    for (size_t cell = 0; cell <= cells; cell++) {
+        const size_t here = cell < cells ? position[cell] : 0;
+        self->cell_start[cell] = position[cell] = total;
+        total += here;
+        if (here > 0) {
+            self->stale[cell / self->Q] = true;
+            if (status == UC_OK)
+                status = open_cell(self, cell);
+        }
+    }
+    if (status == UC_OK) {
+        list_moves(self, position, true);
+        for (size_t cell = 0; cell < cells; cell++)
+            for (size_t e = self->cell_start[cell]; e < self->cell_start[cell + 1]; e++)
+                self->N[cell] += self->entry[e] < self->n ? 1 : UINT64_MAX; /* plus or minus one */
+        const uc_context fitting = uc_context_for_work(self->context, (double)total * (double)self->d);
+        status = uc_run_blocks(&fitting, cells, move_cell, self);
+    }
+    uc_free(position);
+    uint32_t *old = self->predicted;
+    self->predicted = self->next;
+    self->next = old;
+    return status;
+}
+
+/* ---- scores and predictions ---- */
+
+static uint32_t prediction(const uma *self, const double *scores)
+{
+    const size_t best = uc_argmax(scores, self->Q);
+    /* the first step must begin somewhere: at zero weights every example is on every boundary */
+    if (self->settings->alpha > 0.0 && self->steps > 0)
+        for (size_t r = 0; r < self->Q; r++)
+            if (r != best && scores[best] - scores[r] < self->settings->alpha)
+                return UC_NONE;
+    return (uint32_t)best;
+}
+
+static void note_moves(uma *self, size_t block, size_t first, size_t last)
+{
+    size_t moved = 0;
+    for (size_t i = first; i < last; i++)
+        if (self->next[i] != self->predicted[i])
+            self->moved[first + moved++] = i;
+    self->moved_in[block] = moved;
+}
+
+/* One pass over the block's rows: <x, z>, the scores, the prediction. */
+static uc_status score_block(size_t block, void *user)
+{
+    uma *self = user;
+    const size_t Q = self->Q, first = block * ROWS_A_BLOCK;
+    const size_t last = first + ROWS_A_BLOCK < self->n ? first + ROWS_A_BLOCK : self->n;
+    for (size_t i = first; i < last; i++) {
+        const double product = uc_row_dot(uc_matrix_row(self->X, i), self->z);
+        double *scores = self->scores + i * Q;
+        for (size_t r = 0; r < Q; r++)
+            scores[r] += self->change[r] * product;
+        self->next[i] = prediction(self, scores);
+    }
+    note_moves(self, block, first, last);
+    return UC_OK;
+}
+
+static uc_status update_predictions(uma *self)
+{
+    const uc_status status =
+        uc_run_blocks(self->context, (self->n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, score_block, self);
+    return status == UC_OK ? move_rows(self) : status;
+}
+
+/* 1 - sum over (p, k) of B[p][k] N[p][k] / n: what the error would be on true labels; and its standard error. */
+static double corrected_error(const uma *self, double *deviation)
+{
+    double mean = 0.0, square = 0.0;
+    for (size_t cell = 0; cell < self->Q * self->Q; cell++) {
+        const double share = (double)self->N[cell] / (double)self->n;
+        mean += self->B[cell] * share;
+        square += self->B[cell] * self->B[cell] * share;
+    }
+    if (deviation)
+        *deviation = sqrt(fmax(0.0, square - mean * mean) / (double)self->n);
+    return 1.0 - mean;
+}
+
+/* ---- which pair ---- */
+
+typedef struct norm_job {
+    const uma *self;
+    size_t p;
+    size_t *present; /* the k with a sum S[p][k] */
+    size_t count;
+    double *B_present; /* Q x count */
+    double *squares;   /* tiles x Q */
+} norm_job;
+
+/* The squared lengths of z_p1 .. z_pQ, a tile of columns: Z = B S by GEMM. */
+static uc_status norm_tile(size_t tile, void *user)
+{
+    const norm_job *job = user;
+    const uma *self = job->self;
+    const size_t first = tile * COLUMNS_A_TILE, Q = self->Q;
+    const size_t width = self->d - first < COLUMNS_A_TILE ? self->d - first : COLUMNS_A_TILE;
+    double *sums = uc_alloc(job->count * width, sizeof *sums), *Z = uc_alloc(Q * width, sizeof *Z);
+    if (sums && Z) {
+        for (size_t i = 0; i < job->count; i++)
+            memcpy(sums + i * width, self->S[job->p * Q + job->present[i]] + first, width * sizeof *sums);
+        uc_multiply(Z, job->B_present, sums, Q, job->count, width);
+        for (size_t q = 0; q < Q; q++) {
+            double square = 0.0;
+            for (size_t j = 0; j < width; j++)
+                square += Z[q * width + j] * Z[q * width + j];
+            job->squares[tile * Q + q] = square;
+        }
+    }
+    uc_free(sums);
+    uc_free(Z);
+    return sums && Z ? UC_OK : UC_ERR_NOMEM;
+}
+
+static uc_status refresh_norms(uma *self, size_t p)
+{
+    const size_t Q = self->Q, tiles = (self->d + COLUMNS_A_TILE - 1) / COLUMNS_A_TILE;
+    norm_job job = {self,
+                    p,
+                    uc_alloc(Q, sizeof(size_t)),
+                    0,
+                    uc_alloc(Q * Q, sizeof(double)),
+                    uc_alloc(tiles * Q, sizeof(double))};
+    uc_status status = job.present && job.B_present && job.squares ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        for (size_t k = 0; k < Q; k++)
+            if (self->S[p * Q + k])
+                job.present[job.count++] = k;
+        for (size_t q = 0; q < Q; q++)
+            for (size_t i = 0; i < job.count; i++)
+                job.B_present[q * job.count + i] = self->B[q * Q + job.present[i]];
+        const uc_context fitting =
+            uc_context_for_work(self->context, (double)Q * (double)job.count * (double)self->d);
+        status = uc_run_blocks(&fitting, job.count ? tiles : 0, norm_tile, &job);
+    }
+    for (size_t q = 0; q < Q && status == UC_OK; q++) {
+        double square = 0.0;
+        for (size_t tile = 0; tile < tiles; tile++)
+            square += job.squares[tile * Q + q];
+        self->norm[p * Q + q] = sqrt(square) / (double)self->n;
+    }
+    self->stale[p] = false;
+    uc_free(job.present);
+    uc_free(job.B_present);
+    uc_free(job.squares);
+    return status;
+}
+
+static void compute_z(uma *self, size_t p, size_t q)
+{
+    memset(self->z, 0, self->d * sizeof *self->z);
+    for (size_t k = 0; k < self->Q; k++) {
+        const double *sum = self->S[p * self->Q + k];
+        const double factor = self->B[q * self->Q + k] / (double)self->n;
+        for (size_t j = 0; sum && j < self->d; j++)
+            self->z[j] += factor * sum[j];
+    }
+}
+
+static double product(const double *a, const double *b, size_t count)
+{
+    double sum[4] = {0};
+    size_t j = 0;
+    for (; j + 4 <= count; j += 4)
+        for (size_t lane = 0; lane < 4; lane++)
+            sum[lane] += a[j + lane] * b[j + lane];
+    for (; j < count; j++)
+        sum[0] += a[j] * b[j];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* What each class gets of z; false when z is not an error of the kind that the step mends. */
+static bool plan_step(uma *self, size_t p, size_t q)
+{
+    const size_t Q = self->Q;
+    const double own = product(self->W + q * self->d, self->z, self->d);
+    size_t errors = 0, worst = q;
+    double highest = 0.0;
+    for (size_t r = 0; r < Q; r++) {
+        const double score = product(self->W + r * self->d, self->z, self->d);
+        const bool error = r != q && score >= own;
+        self->change[r] = error ? -1.0 : 0.0;
+        if (error && (errors == 0 || score > highest)) {
+            worst = r;
+            highest = score;
+        }
+        errors += error;
+    }
+    if (errors == 0 || self->change[p] == 0.0)
+        return false;
+    const size_t payer = self->settings->step == STEP_WORST ? worst : p;
+    for (size_t r = 0; r < Q; r++)
+        if (self->settings->step == STEP_UNIFORM)
+            self->change[r] /= (double)errors;
+        else
+            self->change[r] = r == payer ? -1.0 : 0.0;
+    self->change[q] = 1.0;
+    return true;
+}
+
+static bool is_eligible(const uma *self, size_t p, size_t q)
+{
+    return p != q && !self->rejected[p * self->Q + q] && self->norm[p * self->Q + q] > 0.5 / (double)self->n;
+}
+
+/* The next pair in the order of the criterion; false when none is left. */
+static bool next_pair(uma *self, size_t *p_out, size_t *q_out)
+{
+    const size_t Q = self->Q;
+    double best = -1.0;
+    size_t eligible = 0;
+    for (size_t p = 0; p < Q; p++)
+        for (size_t q = 0; q < Q; q++) {
+            if (!is_eligible(self, p, q))
+                continue;
+            eligible++;
+            double value = self->norm[p * Q + q];
+            if (self->settings->choose == CHOOSE_CONFUSION)
+                value /= self->class_share[q];
+            if (self->settings->choose ==
+                CHOOSE_RANDOM) /* each of the eligible pairs is kept with 1/eligible */
+                value = uc_rng_below(&self->rng, eligible) == 0 ? (double)eligible : -1.0;
+            if (value > best) {
+                best = value;
+                *p_out = p;
+                *q_out = q;
+            }
+        }
+    return eligible > 0;
+}
+
+/* ---- one step ---- */
+
+static void add_to_weights(uma *self)
+{
+    for (size_t r = 0; r < self->Q; r++) {
+        if (self->change[r] == 0.0)
+            continue;
+        double *w = self->W + r * self->d;
+        for (size_t j = 0; j < self->d; j++)
+            w[j] += self->change[r] * self->z[j];
+        if (!self->sum)
+            continue;
+        double *u = self->sum + r * self->d;
+        const double factor = (double)(self->steps) * self->change[r];
+        for (size_t j = 0; j < self->d; j++)
+            u[j] += factor * self->z[j];
+    }
+    self->steps++;
+}
+
+/* Before step 2^k: the sum of the iterates so far, t W - U. */
+static void keep_early_sum(uma *self)
+{
+    const uint64_t t = self->steps;
+    if (!self->early[0] || (t & (t + 1)) != 0)
+        return;
+    double *oldest = self->early[0];
+    self->early[0] = self->early[1];
+    self->early[1] = oldest;
+    for (size_t i = 0; i < self->Q * self->d; i++)
+        oldest[i] = (double)t * self->W[i] - self->sum[i];
+}
+
+static void keep_best(uma *self)
+{
+    const double error = corrected_error(self, NULL);
+    if (!self->best || error >= self->best_error)
+        return;
+    self->best_error = error;
+    memcpy(self->best, self->W, self->Q * self->d * sizeof *self->best);
+}
+
+/* *done: no pair is left to mend. */
+static uc_status take_step(uma *self, bool *done)
+{
+    uc_status status = UC_OK;
+    for (size_t p = 0; p < self->Q && status == UC_OK; p++)
+        if (self->stale[p])
+            status = refresh_norms(self, p);
+    if (status != UC_OK)
+        return status;
+    memset(self->rejected, 0, self->Q * self->Q * sizeof *self->rejected);
+    size_t p = 0, q = 0;
+    for (;;) {
+        if (!next_pair(self, &p, &q)) {
+            *done = true;
+            return UC_OK;
+        }
+        compute_z(self, p, q);
+        if (plan_step(self, p, q))
+            break;
+        self->rejected[p * self->Q + q] = true;
+    }
+    keep_early_sum(self);
+    add_to_weights(self);
+    status = update_predictions(self);
+    keep_best(self);
+    char detail[96];
+    snprintf(detail, sizeof detail, "|z| %.2e, corrected error %.4f", self->norm[p * self->Q + q],
+             corrected_error(self, NULL));
+    if (status == UC_OK)
+        status = uc_report(self->context, "training", (double)self->steps, (double)self->settings->iterations,
+                           detail);
+    return status;
+}
+
+/* ---- before and after ---- */
+
+static void release(uma *self)
+{
+    for (size_t cell = 0; self->S && cell < self->Q * self->Q; cell++)
+        uc_free(self->S[cell]);
+    void *const blocks[] = {self->B,        self->class_share, self->W,      self->scores,   self->predicted,
+                            self->next,     self->S,           self->N,      self->norm,     self->stale,
+                            self->rejected, self->z,           self->change, self->moved,    self->moved_in,
+                            self->entry,    self->cell_start,  self->sum,    self->early[0], self->early[1],
+                            self->best};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        uc_free(blocks[i]);
+}
+
+static uc_status allocate(uma *self)
+{
+    const size_t n = self->n, Q = self->Q, weights = self->Q * self->d;
+    const size_t blocks = (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
+    const bool averages = self->returns == RETURN_AVERAGE || self->returns == RETURN_TAIL;
+    bool complete = true;
+    complete &= (self->B = uc_alloc(Q * Q, sizeof(double))) != NULL;
+    complete &= (self->class_share = uc_alloc(Q, sizeof(double))) != NULL;
+    complete &= (self->W = uc_alloc(weights, sizeof(double))) != NULL;
+    complete &= (self->scores = uc_alloc(n * Q, sizeof(double))) != NULL;
+    complete &= (self->predicted = uc_alloc(n, sizeof(uint32_t))) != NULL;
+    complete &= (self->next = uc_alloc(n, sizeof(uint32_t))) != NULL;
+    complete &= (self->S = uc_alloc(Q * Q, sizeof(double *))) != NULL;
+    complete &= (self->N = uc_alloc(Q * Q, sizeof(uint64_t))) != NULL;
+    complete &= (self->norm = uc_alloc(Q * Q, sizeof(double))) != NULL;
+    complete &= (self->stale = uc_alloc(Q, sizeof(bool))) != NULL;
+    complete &= (self->rejected = uc_alloc(Q * Q, sizeof(bool))) != NULL;
+    complete &= (self->z = uc_alloc(self->d, sizeof(double))) != NULL;
+    complete &= (self->change = uc_alloc(Q, sizeof(double))) != NULL;
+    complete &= (self->moved = uc_alloc(n, sizeof(size_t))) != NULL;
+    complete &= (self->moved_in = uc_alloc(blocks, sizeof(size_t))) != NULL;
+    complete &= (self->entry = uc_alloc(2 * n, sizeof(size_t))) != NULL;
+    complete &= (self->cell_start = uc_alloc(Q * Q + 1, sizeof(size_t))) != NULL;
+    if (averages)
+        complete &= (self->sum = uc_alloc(weights, sizeof(double))) != NULL;
+    for (size_t i = 0; i < 2 && self->returns == RETURN_TAIL; i++)
+        complete &= (self->early[i] = uc_alloc(weights, sizeof(double))) != NULL;
+    if (self->returns == RETURN_BEST)
+        complete &= (self->best = uc_alloc(weights, sizeof(double))) != NULL;
+    return complete ? UC_OK : UC_ERR_NOMEM;
+}
+
+static uc_status invert_noise(uma *self, const uc_noise *noise)
+{
+    uc_noise_check check;
+    const uc_status status = uc_noise_inspect(&check, noise);
+    if (status != UC_OK)
+        return status;
+    self->condition = check.condition;
+    self->ridge = self->settings->ridge;
+    if (isnan(self->ridge)) {
+        self->ridge = check.condition < RIDGE_CONDITION ? 0.0 : RIDGE_WHEN_BAD;
+        if (self->ridge > 0.0)
+            uc_warn(self->context,
+                    "the noise matrix is nearly singular (condition number %.3g): its inverse is regularised "
+                    "with "
+                    "--ridge %g, and the classifier may be poor",
+                    check.condition, self->ridge);
+    }
+    return uc_noise_invert(self->B, noise, self->ridge);
+}
+
+/* pi = C^-1 (counts of the labels) / n, kept positive. At the start every example is in a cell. */
+static void estimate_class_shares(uma *self)
+{
+    double total = 0.0;
+    for (size_t q = 0; q < self->Q; q++) {
+        double share = 0.0;
+        for (size_t p = 0; p < self->Q; p++)
+            for (size_t k = 0; k < self->Q; k++)
+                share += self->B[q * self->Q + k] * (double)self->N[p * self->Q + k] / (double)self->n;
+        self->class_share[q] = fmax(share, 1.0 / (double)self->n);
+        total += self->class_share[q];
+    }
+    for (size_t q = 0; q < self->Q; q++)
+        self->class_share[q] /= total;
+}
+
+/* Every example joins the cell of its first prediction. */
+static uc_status predict_first(uma *self)
+{
+    const size_t blocks = (self->n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
+    memset(self->predicted, 0xff, self->n * sizeof *self->predicted);
+    for (size_t block = 0; block < blocks; block++) {
+        const size_t first = block * ROWS_A_BLOCK;
+        const size_t last = first + ROWS_A_BLOCK < self->n ? first + ROWS_A_BLOCK : self->n;
+        for (size_t i = first; i < last; i++)
+            self->next[i] = prediction(self, self->scores + i * self->Q);
+        note_moves(self, block, first, last);
+    }
+    return move_rows(self);
+}
+
+/* w_q = corrected mean of class q, minus the mean of these. At zero weights all examples are predicted 0, so S[0][k]
+ * are the sums of the labels. */
+static uc_status start_at_means(uma *self)
+{
+    const size_t Q = self->Q, d = self->d;
+    for (size_t q = 0; q < Q; q++) {
+        compute_z(self, 0, q);
+        memcpy(self->W + q * d, self->z, d * sizeof *self->z);
+    }
+    for (size_t j = 0; j < d; j++) {
+        double mean = 0.0;
+        for (size_t q = 0; q < Q; q++)
+            mean += self->W[q * d + j] / (double)Q;
+        for (size_t q = 0; q < Q; q++)
+            self->W[q * d + j] -= mean;
+    }
+    const size_t blocks = (self->n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
+    uc_status status = UC_OK;
+    for (size_t q = 0; q < Q && status == UC_OK; q++) {
+        memset(self->change, 0, Q * sizeof *self->change);
+        self->change[q] = 1.0;
+        memcpy(self->z, self->W + q * d, d * sizeof *self->z);
+        status = uc_run_blocks(self->context, blocks, score_block, self);
+    }
+    return status == UC_OK ? move_rows(self) : status;
+}
+
+/* The iterate, or mean of iterates, that was asked for, into W. */
+static void choose_result(uma *self)
+{
+    const size_t weights = self->Q * self->d;
+    const uint64_t t = self->steps;
+    if (self->best && self->best_error < INFINITY)
+        memcpy(self->W, self->best, weights * sizeof *self->W);
+    if (!self->sum || t == 0)
+        return;
+    uint64_t before =
+        0; /* iterates that the tail leaves out: all before the last power of two at or below t/2 */
+    if (self->early[0] && t >= 4) {
+        before = 1;
+        while (4 * (before + 1) <= t)
+            before = 2 * before + 1;
+    }
+    for (size_t i = 0; i < weights; i++) {
+        const double all = (double)t * self->W[i] - self->sum[i];
+        self->W[i] = (all - (before ? self->early[0][i] : 0.0)) / (double)(t - before);
+    }
+}
+
+static uc_status write_model(uc_model *model, const uma *self)
+{
+    double deviation;
+    for (size_t q = 0; q < self->Q; q++)
+        for (size_t j = 0; j < self->d; j++)
+            model->weights[(j + 1) * model->stride + q] = self->W[q * self->d + j];
+    const double error = corrected_error(self, &deviation);
+    uc_status status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)self->steps));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)self->steps));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "condition_number", json_real(self->condition));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "ridge", json_real(self->ridge));
+    if (status == UC_OK)
+        status =
+            uc_json_set(model->summary, "corrected_error", json_real(self->best ? self->best_error : error));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "corrected_error_deviation", json_real(deviation));
+    return status;
+}
+
+static uc_status learn(uma *self, const uc_noise *noise)
+{
+    uc_status status = allocate(self);
+    if (status == UC_OK)
+        status = invert_noise(self, noise);
+    if (status == UC_OK)
+        status = predict_first(self);
+    if (status != UC_OK)
+        return status;
+    estimate_class_shares(self);
+    if (self->settings->init == INIT_MEANS)
+        status = start_at_means(self);
+    bool done = false;
+    while (!done && self->steps < self->settings->iterations && status == UC_OK)
+        status = take_step(self, &done);
+    if (status == UC_OK)
+        choose_result(self);
+    return status;
+}
+
+static uc_status check_size(const uma *self)
+{
+    const double bytes = 8.0 * (double)self->n * (double)self->Q + 40.0 * (double)self->n +
+                         8.0 * 3.0 * (double)self->Q * (double)self->d;
+    return uc_memory_check(self->context, bytes, "UMA's scores and weights");
+}
+
+static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
+{
+    const uc_uma_settings *settings = user;
+    uma self = {
+        .X = &fit->data->X,
+        .y = fit->data->y,
+        .n = fit->data->X.rows,
+        .d = fit->data->X.cols,
+        .Q = fit->data->classes.count,
+        .settings = settings,
+        .context = fit->context,
+        .rng = uc_rng_make(fit->train->seed, CHOICE_STREAM),
+        .returns = settings->returns,
+        .best_error = INFINITY,
+    };
+    if (self.returns == RETURN_AUTO)
+        self.returns = self.d < LOW_DIMENSION ? RETURN_BEST : RETURN_AVERAGE;
+    uc_noise identity = {0};
+    const uc_noise *noise = fit->train->noise;
+    uc_status status = check_size(&self);
+    if (status == UC_OK && !noise) {
+        uc_warn(fit->context,
+                "no noise was told: uma takes the labels as they are (see --noise-matrix, --noise-rate)");
+        status = uc_noise_uniform(&identity, self.Q, 0.0);
+        noise = &identity;
+    }
+    if (status == UC_OK)
+        status = learn(&self, noise);
+    if (status == UC_OK)
+        status = write_model(model, &self);
+    release(&self);
+    uc_noise_free(&identity);
+    return status;
+}
+
+const uc_learner uc_learner_uma = {
+    .name = "uma",
+    .summary = "labels confused by a matrix that is known or estimated (--noise-matrix)",
+    .paper =
+        "Louche, Ralaivola: Unconfused ultraconservative multiclass algorithms, Machine Learning 99, 2015",
+    .options = options,
+    .settings_size = sizeof(uc_uma_settings),
+    .full = true,
+    .normalizes = true,
+    .uses_noise = true,
+    .class_weight = UC_NO_CLASS_WEIGHT,
+    .fit = fit,
+};

@@ -1,0 +1,191 @@
+/* A map's part of the model file: its header member "map", and the arrays map.values, map.offsets, map.columns (the
+ * landmarks), map.projection, map.shift, map.eigenvalues. */
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+#include "map/map.h"
+#include "model/model_file.h"
+
+static const char *const kinds[] = {"none", "kpca", "kgs", "random", "nystroem", "jl", "landmarks"};
+static const char *const kernels[] = {"linear", "gaussian", "polynomial"};
+
+json_t *uc_map_header(const uc_map *map)
+{
+    if (!map)
+        return json_string("none");
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:b}", "kind", kinds[map->kind], "kernel",
+                     kernels[map->kernel], "width", map->width, "degree", map->degree, "coefficient",
+                     map->coefficient, "landmarks", (json_int_t)map->landmarks.rows, "columns",
+                     (json_int_t)map->landmarks.cols, "dimension", (json_int_t)map->dimension, "sparse",
+                     (int)uc_matrix_is_sparse(&map->landmarks));
+}
+
+size_t uc_map_arrays(uc_array arrays[UC_MAP_ARRAYS], const uc_map *map)
+{
+    size_t filled = 0;
+    if (!map)
+        return 0;
+    const uc_matrix *L = &map->landmarks;
+    if (uc_matrix_is_sparse(L)) {
+        const size_t entries = uc_matrix_entries(L);
+        arrays[filled++] = (uc_array){"map.offsets", UC_ARRAY_U64, L->offsets, L->rows + 1};
+        arrays[filled++] = (uc_array){"map.columns", UC_ARRAY_U32, L->columns, entries};
+        arrays[filled++] = (uc_array){"map.values", UC_ARRAY_F32, L->values, entries};
+    } else {
+        arrays[filled++] = (uc_array){"map.values", UC_ARRAY_F32, L->values, L->rows * L->stride};
+    }
+    if (map->projection)
+        arrays[filled++] =
+            (uc_array){"map.projection", UC_ARRAY_F64, map->projection, L->rows * map->dimension};
+    if (map->shift)
+        arrays[filled++] = (uc_array){"map.shift", UC_ARRAY_F64, map->shift, map->dimension};
+    if (map->eigenvalues)
+        arrays[filled++] = (uc_array){"map.eigenvalues", UC_ARRAY_F64, map->eigenvalues, map->dimension};
+    return filled;
+}
+
+static uc_status damaged(const uc_container *file)
+{
+    return uc_fail(UC_ERR_FORMAT, "%s: damaged: its map does not make sense", file->source);
+}
+
+static bool find_word(int *out, const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *out = (int)i;
+            return true;
+        }
+    return false;
+}
+
+static uc_status check_sparse(const uc_matrix *L, size_t entries, const uc_container *file)
+{
+    for (size_t i = 0; i < L->rows; i++)
+        if (L->offsets[i] > L->offsets[i + 1])
+            return damaged(file);
+    if (L->offsets[0] != 0 || L->offsets[L->rows] != entries)
+        return damaged(file);
+    for (size_t i = 0; i < L->rows; i++) {
+        const uc_row row = uc_matrix_row(L, i);
+        for (size_t j = 0; j < row.count; j++)
+            if (row.columns[j] >= L->cols || (j > 0 && row.columns[j] <= row.columns[j - 1]))
+                return damaged(file);
+    }
+    return UC_OK;
+}
+
+/* The shapes were checked against the length of the file by uc_container_array before anything is allocated. */
+static uc_status read_landmarks(uc_matrix *out, const uc_container *file, size_t rows, size_t cols,
+                                bool sparse)
+{
+    const void *offsets, *columns, *values;
+    size_t entries = rows * uc_dense_stride(cols);
+    uc_status status = UC_OK;
+    if (sparse) {
+        status = uc_container_array(&offsets, file, "map.offsets", UC_ARRAY_U64, rows + 1);
+        if (status == UC_OK) {
+            const uint64_t last = ((const uint64_t *)offsets)[rows];
+            if (last > file->length)
+                return damaged(file);
+            entries = (size_t)last;
+            status = uc_container_array(&columns, file, "map.columns", UC_ARRAY_U32, entries);
+        }
+    }
+    if (status == UC_OK)
+        status = uc_container_array(&values, file, "map.values", UC_ARRAY_F32, entries);
+    if (status == UC_OK)
+        status = sparse ? uc_matrix_create_sparse(out, rows, cols, entries)
+                        : uc_matrix_create_dense(out, rows, cols);
+    if (status != UC_OK)
+        return status;
+    memcpy(out->values, values, entries * sizeof *out->values);
+    for (size_t i = 0; i < entries; i++)
+        if (!isfinite(out->values[i]))
+            return damaged(file);
+    if (!sparse)
+        return UC_OK;
+    memcpy(out->offsets, offsets, (rows + 1) * sizeof *out->offsets);
+    memcpy(out->columns, columns, entries * sizeof *out->columns);
+    return check_sparse(out, entries, file);
+}
+
+static uc_status read_reals(double **out, const uc_container *file, const char *name, size_t count)
+{
+    const void *data;
+    if (!uc_container_has(file, name))
+        return UC_OK;
+    const uc_status status = uc_container_array(&data, file, name, UC_ARRAY_F64, count);
+    if (status != UC_OK)
+        return status;
+    *out = uc_alloc(count, sizeof **out);
+    if (!*out)
+        return UC_ERR_NOMEM;
+    memcpy(*out, data, count * sizeof **out);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite((*out)[i]))
+            return damaged(file);
+    return UC_OK;
+}
+
+static uc_status read_arrays(uc_map *map, const uc_container *file, size_t landmarks, size_t cols,
+                             bool sparse)
+{
+    uc_status status = read_landmarks(&map->landmarks, file, landmarks, cols, sparse);
+    if (status == UC_OK)
+        status = read_reals(&map->projection, file, "map.projection", landmarks * map->dimension);
+    if (status == UC_OK)
+        status = read_reals(&map->shift, file, "map.shift", map->dimension);
+    if (status == UC_OK)
+        status = read_reals(&map->eigenvalues, file, "map.eigenvalues", map->dimension);
+    if (status != UC_OK)
+        return status;
+    map->norm2 = uc_alloc(landmarks, sizeof *map->norm2);
+    if (!map->norm2)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < landmarks; i++)
+        map->norm2[i] = uc_row_norm2(uc_matrix_row(&map->landmarks, i));
+    return UC_OK;
+}
+
+uc_status uc_map_read(uc_map **out, const uc_container *file)
+{
+    const char *kind, *kernel;
+    double width, degree, coefficient;
+    json_int_t landmarks, cols, dimension;
+    int sparse, kind_number, kernel_number;
+    const json_t *header = json_object_get(file->header, "map");
+    if (json_is_string(header) && strcmp(json_string_value(header), "none") == 0) {
+        *out = NULL;
+        return UC_OK;
+    }
+    const json_int_t most = (json_int_t)file->length;
+    if (json_unpack((json_t *)header, "{s:s, s:s, s:F, s:F, s:F, s:I, s:I, s:I, s:b}", "kind", &kind,
+                    "kernel", &kernel, "width", &width, "degree", &degree, "coefficient", &coefficient,
+                    "landmarks", &landmarks, "columns", &cols, "dimension", &dimension, "sparse",
+                    &sparse) != 0 ||
+        !find_word(&kind_number, kind, kinds, sizeof kinds / sizeof *kinds) ||
+        !find_word(&kernel_number, kernel, kernels, sizeof kernels / sizeof *kernels) || !isfinite(width) ||
+        !isfinite(degree) || !isfinite(coefficient) || landmarks < 0 || landmarks > most || cols < 0 ||
+        cols > INT32_MAX || dimension < 1 || dimension > most ||
+        (landmarks > 0 && dimension > most / landmarks))
+        return damaged(file);
+    uc_map *map = uc_alloc(1, sizeof *map);
+    if (!map)
+        return UC_ERR_NOMEM;
+    map->kind = (uc_map_kind)kind_number;
+    map->kernel = (uc_kernel)kernel_number;
+    map->width = width;
+    map->degree = degree;
+    map->coefficient = coefficient;
+    map->dimension = (size_t)dimension;
+    uc_status status = read_arrays(map, file, (size_t)landmarks, (size_t)cols, sparse != 0);
+    if (status == UC_OK && !map->projection && (map->kind != UC_MAP_LANDMARKS || landmarks > dimension))
+        status = damaged(file);
+    if (status == UC_OK)
+        *out = map;
+    else
+        uc_map_free(map);
+    return status;
+}

@@ -1,0 +1,361 @@
+/*
+ * Everything called `auto`: turned into a number by inner cross-validation before training.
+ *
+ *   width       of the Gaussian kernel: the median squared distance times 1/16, 1/4, 1, 4, 16
+ *   dimension   of the map: powers of two from 16 to 1024
+ *   a learner's own options, over the values that it names (struct uc_learner, `candidates`)
+ *
+ * The criterion is the error on the labels as they are, or, for a learner that knows probabilities, the likelihood of
+ * those labels (with the noise that was told); neither needs a clean label. Coordinates of kpca, kgs, random and
+ * landmarks are nested, so one map a fold, of the largest dimension, serves for all smaller ones. At most
+ * SAMPLE examples take part.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/learner.h"
+#include "map/map.h"
+#include "parallel/parallel.h"
+#include "unconfuse/select.h"
+
+#define FOLDS 5
+#define SAMPLE ((size_t)5000)
+#define LANDMARKS 700 /* what a map of landmarks has unless told otherwise */
+#define MOST_WIDTHS 5
+#define MOST_DIMENSIONS 7
+#define MOST_VALUES 16
+
+typedef struct search {
+    const uc_learner *learner;
+    void *settings;              /* the candidate at hand */
+    const uc_option *open;       /* the learner's option that is `auto`; NULL: none */
+    const uc_candidates *values; /* of that option */
+    uc_train_settings train;
+    const uc_context *context;
+    double widths[MOST_WIDTHS];
+    size_t width_count;
+    size_t dimensions[MOST_DIMENSIONS];
+    size_t dimension_count;
+    size_t value_count; /* 1 when no option is open */
+    double *loss;       /* widths x dimensions x values, summed over the folds */
+    size_t done, total;
+} search;
+
+static double *loss_of(const search *self, size_t width, size_t dimension, size_t value)
+{
+    return self->loss + (width * self->dimension_count + dimension) * self->value_count + value;
+}
+
+/* ---- one candidate on one fold ---- */
+
+/* The mean of -log P(observed label), or the share of errors. */
+static uc_status held_out_loss(double *loss, const uc_model *model, const uc_dataset *test,
+                               const uc_noise *noise, const uc_context *context)
+{
+    const size_t n = test->X.rows, K = test->classes.count;
+    double *probabilities = NULL, sum = 0.0;
+    uint32_t *predicted = uc_alloc(n, sizeof *predicted);
+    uc_status status = predicted ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK && uc_model_has_probabilities(model)) {
+        probabilities = uc_alloc(n * K, sizeof *probabilities);
+        status =
+            probabilities ? uc_model_probabilities(probabilities, model, &test->X, context) : UC_ERR_NOMEM;
+    } else if (status == UC_OK) {
+        status = uc_model_predict(predicted, model, &test->X, context);
+    }
+    for (size_t i = 0; i < n && status == UC_OK; i++) {
+        if (!probabilities) {
+            sum += predicted[i] != test->y[i];
+            continue;
+        }
+        double observed = noise ? 0.0 : probabilities[i * K + test->y[i]];
+        for (size_t q = 0; q < K && noise; q++)
+            observed += noise->values[test->y[i] * K + q] * probabilities[i * K + q];
+        sum -= log(fmax(observed, 1e-300));
+    }
+    *loss = n ? sum / (double)n : 0.0;
+    uc_free(probabilities);
+    uc_free(predicted);
+    return status;
+}
+
+/* The first `dimension` columns of a dense data set; borrows everything. */
+static uc_dataset prefix_of(const uc_dataset *data, size_t dimension)
+{
+    uc_dataset prefix = *data;
+    if (dimension < prefix.X.cols)
+        prefix.X.cols = dimension;
+    return prefix;
+}
+
+/* All values of the open option on rows that are mapped already. */
+static uc_status try_values(search *self, const uc_dataset *train, const uc_dataset *test, size_t width,
+                            size_t dimension)
+{
+    uc_train_settings plain = self->train;
+    plain.map.map = UC_MAP_NONE;
+    plain.scale = UC_SCALE_NONE;
+    plain.normalize_input = plain.overwrite = 0;
+    const bool mapped = self->train.map.map != UC_MAP_NONE;
+    uc_dataset rows = mapped ? prefix_of(train, self->dimensions[dimension]) : *train;
+    const uc_dataset held_out = mapped ? prefix_of(test, self->dimensions[dimension]) : *test;
+    uc_status status = UC_OK;
+    for (size_t value = 0; value < self->value_count && status == UC_OK; value++) {
+        uc_model *model = NULL;
+        double loss = 0.0;
+        if (self->open)
+            *(double *)(void *)((char *)self->settings + self->open->offset) = self->values->values[value];
+        status = uc_train(&model, self->learner, self->settings, &plain, &rows, self->context);
+        if (status == UC_OK)
+            status = held_out_loss(&loss, model, &held_out, plain.noise, self->context);
+        if (status == UC_OK)
+            *loss_of(self, width, dimension, value) += loss;
+        uc_model_free(model);
+        self->done++;
+        if (status == UC_OK)
+            status = uc_report(self->context, "choosing", (double)self->done, (double)self->total, NULL);
+    }
+    return status;
+}
+
+static bool is_nested(int kind)
+{
+    return kind == UC_MAP_KPCA || kind == UC_MAP_KGS || kind == UC_MAP_RANDOM || kind == UC_MAP_LANDMARKS;
+}
+
+/* Maps both sets with a map learned from the first; *mapped_train and *mapped_test borrow all but their X. */
+static uc_status map_both(uc_dataset *mapped_train, uc_dataset *mapped_test, const search *self,
+                          const uc_dataset *train, const uc_dataset *test, double width, size_t dimension)
+{
+    uc_map_settings settings = self->train.map;
+    settings.width = width;
+    settings.gamma = UC_AUTO_REAL;
+    settings.dimension = dimension;
+    uc_context quiet = self->context ? *self->context : (uc_context){0};
+    quiet.warn = NULL; /* a fold may span less than the whole */
+    uc_map *map = NULL;
+    uc_status status = uc_map_fit(&map, &settings, &train->X, self->train.seed, &quiet);
+    if (status != UC_OK)
+        return status;
+    *mapped_train = *train;
+    *mapped_test = *test;
+    mapped_train->X = mapped_test->X = (uc_matrix){0};
+    status = uc_map_apply(&mapped_train->X, map, &train->X, self->context);
+    if (status == UC_OK)
+        status = uc_map_apply(&mapped_test->X, map, &test->X, self->context);
+    if (status != UC_OK) {
+        uc_matrix_free(&mapped_train->X);
+        uc_matrix_free(&mapped_test->X);
+    }
+    uc_map_free(map);
+    return status;
+}
+
+/* `train` and `test` are scaled. */
+static uc_status try_maps(search *self, const uc_dataset *train, const uc_dataset *test)
+{
+    const bool nested = is_nested(self->train.map.map);
+    uc_status status = UC_OK;
+    for (size_t width = 0; width < self->width_count && status == UC_OK; width++) {
+        uc_dataset mapped_train = {0}, mapped_test = {0};
+        for (size_t i = 0; i < self->dimension_count && status == UC_OK; i++) {
+            const size_t dimension = self->dimension_count - 1 - i; /* the largest first */
+            if (i == 0 || !nested) {
+                uc_matrix_free(&mapped_train.X);
+                uc_matrix_free(&mapped_test.X);
+                status = map_both(&mapped_train, &mapped_test, self, train, test, self->widths[width],
+                                  self->dimensions[dimension]);
+            }
+            if (status == UC_OK)
+                status = try_values(self, &mapped_train, &mapped_test, width, dimension);
+        }
+        uc_matrix_free(&mapped_train.X);
+        uc_matrix_free(&mapped_test.X);
+    }
+    return status;
+}
+
+/* ---- folds ---- */
+
+static uc_status run_fold(search *self, const uc_dataset *data, const uint32_t *fold_of, unsigned fold)
+{
+    size_t *rows = uc_alloc(data->X.rows, sizeof *rows), inside = 0, outside = 0;
+    if (!rows)
+        return UC_ERR_NOMEM;
+    uc_dataset train = {0}, test = {0};
+    for (size_t i = 0; i < data->X.rows; i++) /* the others from the front, the fold from the back */
+        if (fold_of[i] == fold)
+            rows[data->X.rows - ++inside] = i;
+        else
+            rows[outside++] = i;
+    uc_steps steps = {0};
+    const uc_steps_settings input = {.scaling = (uc_scaling)self->train.scale,
+                                     .normalize_input = self->train.normalize_input};
+    uc_status status = uc_dataset_subset(&train, data, rows, outside);
+    if (status == UC_OK)
+        status = uc_dataset_subset(&test, data, rows + outside, inside);
+    if (status == UC_OK)
+        status = uc_steps_fit(&steps, &train.X, &input, self->context);
+    if (status == UC_OK)
+        status = uc_steps_apply(&steps, &test.X, self->context);
+    if (status == UC_OK)
+        status = self->train.map.map != UC_MAP_NONE ? try_maps(self, &train, &test)
+                                                    : try_values(self, &train, &test, 0, 0);
+    uc_steps_free(&steps);
+    uc_dataset_free(&train);
+    uc_dataset_free(&test);
+    uc_free(rows);
+    return status;
+}
+
+static uc_status run_folds(search *self, const uc_dataset *data)
+{
+    uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
+    const size_t candidates = self->width_count * self->dimension_count * self->value_count;
+    self->loss = uc_alloc(candidates, sizeof *self->loss);
+    self->total = FOLDS * candidates;
+    uc_status status =
+        fold_of && self->loss ? uc_folds(fold_of, data, FOLDS, true, self->train.seed) : UC_ERR_NOMEM;
+    for (unsigned fold = 0; fold < FOLDS && status == UC_OK; fold++)
+        status = run_fold(self, data, fold_of, fold);
+    uc_free(fold_of);
+    return status;
+}
+
+/* At most SAMPLE rows, in order. */
+static uc_status sample(uc_dataset *out, const uc_dataset *data, uint64_t seed)
+{
+    if (data->X.rows <= SAMPLE)
+        return uc_dataset_subset(out, data, NULL, 0);
+    uc_dataset rest = {0};
+    const uc_status status = uc_split(out, &rest, data, (double)SAMPLE / (double)data->X.rows, true, seed);
+    uc_dataset_free(&rest);
+    return status;
+}
+
+/* ---- what is open ---- */
+
+static uc_status list_widths(search *self, const uc_dataset *data)
+{
+    static const double factors[MOST_WIDTHS] = {1.0 / 16, 1.0 / 4, 1, 4, 16};
+    const uc_map_settings *map = &self->train.map;
+    self->width_count = 1;
+    self->widths[0] = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
+    if (!isnan(self->widths[0]))
+        return UC_OK;
+    uc_dataset scaled = {0};
+    uc_steps steps = {0};
+    const uc_steps_settings input = {.scaling = (uc_scaling)self->train.scale,
+                                     .normalize_input = self->train.normalize_input};
+    double median = 0.0;
+    uc_status status = uc_dataset_subset(&scaled, data, NULL, 0);
+    if (status == UC_OK)
+        status = uc_steps_fit(&steps, &scaled.X, &input, self->context);
+    if (status == UC_OK)
+        status = uc_median_distance2(&median, &scaled.X, self->train.seed);
+    for (size_t i = 0; i < MOST_WIDTHS; i++)
+        self->widths[i] = median * factors[i];
+    self->width_count = MOST_WIDTHS;
+    uc_steps_free(&steps);
+    uc_dataset_free(&scaled);
+    return status;
+}
+
+static void list_dimensions(search *self, size_t rows)
+{
+    self->dimension_count = 0;
+    if (self->train.map.dimension != UC_AUTO_COUNT) {
+        self->dimensions[self->dimension_count++] = (size_t)self->train.map.dimension;
+        return;
+    }
+    const size_t most = rows - rows / FOLDS; /* what a fold leaves to train on */
+    for (size_t dimension = 16; self->dimension_count < MOST_DIMENSIONS; dimension *= 2) {
+        self->dimensions[self->dimension_count++] = dimension < most ? dimension : most;
+        if (dimension >= most)
+            break;
+    }
+}
+
+/* The learner's option that is `auto`, with the values to try. */
+static void find_open_option(search *self)
+{
+    self->value_count = 1;
+    for (const uc_candidates *list = self->learner->candidates; list && list->option; list++) {
+        const uc_option *option = uc_options_find(self->learner->options, list->option);
+        if (!isnan(*(const double *)(const void *)((const char *)self->settings + option->offset)))
+            continue;
+        self->open = option;
+        self->values = list;
+        self->value_count = list->count;
+        return;
+    }
+}
+
+/* The candidate with the smallest loss, the first of equals: narrow before wide, few dimensions before many. */
+static void choose(search *self)
+{
+    size_t best[3] = {0};
+    for (size_t w = 0; w < self->width_count; w++)
+        for (size_t d = 0; d < self->dimension_count; d++)
+            for (size_t v = 0; v < self->value_count; v++)
+                if (*loss_of(self, w, d, v) < *loss_of(self, best[0], best[1], best[2])) {
+                    best[0] = w;
+                    best[1] = d;
+                    best[2] = v;
+                }
+    if (self->train.map.map != UC_MAP_NONE) {
+        self->train.map.width = self->widths[best[0]];
+        self->train.map.gamma = UC_AUTO_REAL;
+        self->train.map.dimension = self->dimensions[best[1]];
+    }
+    if (self->open)
+        *(double *)(void *)((char *)self->settings + self->open->offset) = self->values->values[best[2]];
+}
+
+uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *learner,
+                    const uc_dataset *data, const uc_context *context)
+{
+    search self = {.learner = learner,
+                   .settings = settings,
+                   .train = uc_train_decide(learner, train),
+                   .context = context};
+    const bool mapped = self.train.map.map != UC_MAP_NONE;
+    uc_dataset rows = {0};
+    uc_status status = uc_train_check(learner, data);
+    if (status == UC_OK && self.train.map.map == UC_MAP_LANDMARKS &&
+        self.train.map.dimension == UC_AUTO_COUNT)
+        self.train.map.dimension = LANDMARKS;
+    find_open_option(&self);
+    if (status == UC_OK)
+        status = sample(&rows, data, self.train.seed);
+    if (status == UC_OK) {
+        self.width_count = self.dimension_count = 1;
+        if (mapped) {
+            status = list_widths(&self, &rows);
+            list_dimensions(&self, rows.X.rows);
+        }
+    }
+    if (status == UC_OK && self.width_count * self.dimension_count * self.value_count > 1)
+        status = run_folds(&self, &rows);
+    else if (status == UC_OK)
+        status = (self.loss = uc_alloc(1, sizeof *self.loss)) ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        choose(&self);
+        train->map = self.train.map;
+    }
+    uc_free(self.loss);
+    uc_dataset_free(&rows);
+    return status;
+}
+
+uc_status uc_select_and_train(uc_model **out, const uc_learner *learner, const void *settings,
+                              const uc_train_settings *train, uc_dataset *data, const uc_context *context)
+{
+    uc_train_settings chosen = train ? *train : uc_train_defaults();
+    void *own = uc_learner_settings(learner, settings);
+    uc_status status = own ? uc_select(own, &chosen, learner, data, context) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_train(out, learner, own, &chosen, data, context);
+    uc_free(own);
+    return status;
+}

@@ -1,0 +1,310 @@
+/* Logistic regression on confused labels. */
+#include "tests/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "learn/logistic.h"
+#include "linalg/linalg.h"
+
+static uc_logistic_settings defaults(void)
+{
+    uc_logistic_settings settings;
+    uc_options_defaults(uc_learner_options(uc_learner_find("logistic")), &settings);
+    return settings;
+}
+
+static uc_noise noise_of(size_t classes, double level)
+{
+    uc_noise noise;
+    assert_ok(uc_noise_random(&noise, classes, level, 5));
+    return noise;
+}
+
+/* The objective as the formulas say it, example by example. */
+static double plain_objective(const double *W, const uc_logistic_problem *self)
+{
+    const size_t K = self->K, S = self->S, d = self->data->X.cols;
+    double total = 0, squares = 0;
+    for (size_t i = 0; i < self->data->X.rows; i++) {
+        const uc_row row = uc_matrix_row(&self->data->X, i);
+        const uint32_t y = self->data->y[i];
+        double p[32], sum = 0, observed = 0;
+        for (size_t q = 0; q < K; q++) {
+            double s = W[q];
+            for (size_t j = 0; j < row.count; j++)
+                s += (double)row.values[j] * W[((row.columns ? row.columns[j] : j) + 1) * S + q];
+            sum += p[q] = exp(s);
+        }
+        for (size_t q = 0; q < K; q++)
+            p[q] /= sum;
+        if (self->correction == UC_CORRECTION_NONE)
+            total -= log(p[y]);
+        for (size_t q = 0; q < K && self->correction == UC_CORRECTION_BACKWARD; q++)
+            total -= self->B[q * K + y] * log(p[q]);
+        for (size_t q = 0; q < K && self->correction == UC_CORRECTION_FORWARD; q++)
+            observed += self->C[y * K + q] * p[q];
+        if (self->correction == UC_CORRECTION_FORWARD)
+            total -= log(observed);
+    }
+    for (size_t i = S; i < (d + 1) * S; i++)
+        squares += W[i] * W[i];
+    return total / (double)self->data->X.rows + self->l2 / 2 * squares;
+}
+
+static void the_gradient_is_that_of_the_formula(void **state)
+{
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++)
+        for (size_t K = 2; K <= 5; K += 3)
+            for (int correction = UC_CORRECTION_NONE; correction <= UC_CORRECTION_BACKWARD; correction++) {
+                uc_dataset data = sample_data(130, 7, K, sparse, 3);
+                uc_noise noise = noise_of(K, 4);
+                double inverse[25], W[8 * 8] = {0}, gradient[8 * 8], objective;
+                assert_ok(uc_noise_invert(inverse, &noise, 0));
+                const size_t S = uc_class_stride(K);
+                const uc_logistic_problem problem = {.data = &data,
+                                                     .K = K,
+                                                     .S = S,
+                                                     .correction = (uc_correction)correction,
+                                                     .C = noise.values,
+                                                     .B = inverse,
+                                                     .l2 = 0.03,
+                                                     .free_offset = true};
+                uc_rng rng = uc_rng_make(K, 1);
+                for (size_t j = 0; j < 8; j++)
+                    for (size_t q = 0; q < K; q++)
+                        W[j * S + q] = 0.4 * uc_rng_normal(&rng);
+                assert_ok(uc_logistic_gradient(&objective, gradient, W, &problem, NULL));
+                assert_near_relative(objective, plain_objective(W, &problem), 1e-12);
+                for (size_t j = 0; j < 8; j++)
+                    for (size_t q = 0; q < K; q++) {
+                        const double old = W[j * S + q], h = 1e-5;
+                        W[j * S + q] = old + h;
+                        const double above = plain_objective(W, &problem);
+                        W[j * S + q] = old - h;
+                        const double below = plain_objective(W, &problem);
+                        W[j * S + q] = old;
+                        assert_near(gradient[j * S + q], (above - below) / (2 * h), 1e-8);
+                    }
+                uc_noise_free(&noise);
+                uc_dataset_free(&data);
+            }
+}
+
+static uc_model *train(int correction, const uc_noise *noise, uc_dataset *data, double bias, unsigned threads)
+{
+    uc_logistic_settings settings = defaults();
+    uc_train_settings common = uc_train_defaults();
+    settings.correction = correction;
+    settings.l2 = 0.01;
+    settings.tolerance = 1e-9;
+    common.noise = noise;
+    common.bias = bias;
+    uc_model *model = NULL;
+    const uc_context context = {.threads = threads};
+    assert_ok(uc_train(&model, uc_learner_find("logistic"), &settings, &common, data, &context));
+    return model;
+}
+
+/* At the minimum no coordinate can be moved to gain anything. */
+static void training_ends_at_the_minimum(void **state)
+{
+    (void)state;
+    for (int correction = UC_CORRECTION_NONE; correction <= UC_CORRECTION_FORWARD; correction++) {
+        uc_dataset data = sample_data(200, 5, 3, false, 12);
+        uc_noise noise = noise_of(3, 3);
+        uc_model *model = train(correction, &noise, &data, UC_AUTO_REAL, 2);
+        const uc_logistic_problem problem = {.data = &data,
+                                             .K = 3,
+                                             .S = 4,
+                                             .correction = (uc_correction)correction,
+                                             .C = noise.values,
+                                             .l2 = 0.01,
+                                             .free_offset = true};
+        const double least = plain_objective(model->weights, &problem);
+        assert_near(json_number_value(json_object_get(model->summary, "objective")), least, 1e-12);
+        for (size_t j = 0; j < 6; j++)
+            for (size_t q = 0; q < 3; q++)
+                for (double move = -1e-3; move < 2e-3; move += 2e-3) {
+                    model->weights[j * 4 + q] += move;
+                    assert_true(plain_objective(model->weights, &problem) > least);
+                    model->weights[j * 4 + q] -= move;
+                }
+        uc_model_free(model);
+        uc_noise_free(&noise);
+        uc_dataset_free(&data);
+    }
+}
+
+static void assert_same_weights(const uc_model *a, const uc_model *b, double tolerance)
+{
+    for (size_t i = 0; i < (a->dimension + 1) * a->stride; i++)
+        assert_near(a->weights[i], b->weights[i], tolerance);
+}
+
+static void corrections_by_the_identity_are_none(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(150, 6, 4, true, 2);
+    uc_noise identity;
+    assert_ok(uc_noise_uniform(&identity, 4, 0));
+    uc_model *none = train(UC_CORRECTION_NONE, NULL, &data, UC_AUTO_REAL, 1);
+    for (int correction = UC_CORRECTION_FORWARD; correction <= UC_CORRECTION_BACKWARD; correction++) {
+        uc_model *corrected = train(correction, &identity, &data, UC_AUTO_REAL, 1);
+        assert_same_weights(none, corrected, 1e-5);
+        uc_model_free(corrected);
+    }
+    uc_model_free(none);
+    uc_noise_free(&identity);
+    uc_dataset_free(&data);
+}
+
+static void without_bias_there_is_no_offset(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(100, 4, 3, false, 2);
+    uc_model *model = train(UC_CORRECTION_NONE, NULL, &data, 0.0, 1);
+    uc_model *with = train(UC_CORRECTION_NONE, NULL, &data, UC_AUTO_REAL, 1);
+    bool any = false;
+    for (size_t q = 0; q < 3; q++) {
+        assert_true(uc_model_offset(model, q) == 0.0);
+        any |= uc_model_offset(with, q) != 0.0;
+    }
+    assert_true(any);
+    uc_model_free(model);
+    uc_model_free(with);
+    uc_dataset_free(&data);
+}
+
+static void probabilities_are_the_softmax_of_the_scores(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(60, 4, 3, false, 2);
+    uc_noise noise = noise_of(3, 3);
+    uc_model *model = train(UC_CORRECTION_FORWARD, &noise, &data, UC_AUTO_REAL, 1);
+    double scores[60 * 3], probabilities[60 * 3];
+    assert_true(uc_model_has_probabilities(model));
+    assert_ok(uc_model_scores(scores, model, &data.X, NULL));
+    assert_ok(uc_model_probabilities(probabilities, model, &data.X, NULL));
+    for (size_t i = 0; i < 60; i++) {
+        double sum = 0;
+        const double *p = probabilities + 3 * i;
+        for (size_t q = 0; q < 3; q++)
+            sum += exp(scores[3 * i + q]);
+        for (size_t q = 0; q < 3; q++)
+            assert_near(p[q], exp(scores[3 * i + q]) / sum, 1e-12);
+        const uint32_t y = data.y[i]; /* Bayes' rule: P(true = y | x, observed = y) */
+        double observed = 0;
+        for (size_t q = 0; q < 3; q++)
+            observed += noise.values[y * 3 + q] * p[q];
+        assert_near(uc_model_label_is_right(model, p, y), noise.values[y * 3 + y] * p[y] / observed, 1e-12);
+        assert_true(uc_model_label_is_right(model, p, UC_NONE) == 0.0);
+    }
+    uc_model_free(model);
+    model = NULL;
+    assert_ok(uc_train(&model, uc_learner_find("spa"), NULL, NULL, &data, NULL));
+    assert_false(uc_model_has_probabilities(model));
+    assert_error(uc_model_probabilities(probabilities, model, &data.X, NULL), UC_ERR_INVALID,
+                 "a model of spa has scores but no probabilities; logistic has them");
+    uc_model_free(model);
+    uc_noise_free(&noise);
+    uc_dataset_free(&data);
+}
+
+/* Half of the labels wrong: told of it, the learner is nearly as good as on clean labels. */
+static void forward_correction_recovers_from_noise(void **state)
+{
+    (void)state;
+    uc_dataset data, test;
+    assert_ok(uc_generate(&data, &test, uc_generator_find("cspa-gaussians"), NULL, 4000, 2000, 3));
+    uc_noise noise = noise_of(4, 6);
+    assert_ok(uc_noise_apply(&data, &noise, 1, NULL));
+    double error[2];
+    for (int corrected = 0; corrected < 2; corrected++) {
+        uc_model *model =
+            train(corrected ? UC_CORRECTION_FORWARD : UC_CORRECTION_NONE, &noise, &data, UC_AUTO_REAL, 2);
+        uint32_t predicted[2000];
+        size_t errors = 0;
+        assert_ok(uc_model_predict(predicted, model, &test.X, NULL));
+        for (size_t i = 0; i < 2000; i++)
+            errors += predicted[i] != test.y[i];
+        error[corrected] = (double)errors / 2000;
+        uc_model_free(model);
+    }
+    assert_true(error[1] < 0.09); /* clean labels: about 0.07 */
+    assert_true(error[1] <= error[0]);
+    uc_noise_free(&noise);
+    uc_dataset_free(&data);
+    uc_dataset_free(&test);
+}
+
+static void the_number_of_threads_does_not_change_a_bit(void **state)
+{
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        uc_dataset data = sample_data(3000, 20, 5, sparse, 2);
+        uc_model *one = train(UC_CORRECTION_NONE, NULL, &data, UC_AUTO_REAL, 1);
+        for (unsigned threads = 2; threads <= 7; threads += 5) {
+            uc_model *many = train(UC_CORRECTION_NONE, NULL, &data, UC_AUTO_REAL, threads);
+            assert_memory_equal(many->weights, one->weights,
+                                (one->dimension + 1) * one->stride * sizeof(double));
+            uc_model_free(many);
+        }
+        uc_model_free(one);
+        uc_dataset_free(&data);
+    }
+}
+
+static uc_status train_status(uc_model **model, uc_dataset *data, const uc_noise *noise)
+{
+    uc_logistic_settings settings = defaults();
+    uc_train_settings common = uc_train_defaults();
+    settings.correction = UC_CORRECTION_BACKWARD;
+    settings.iterations = 3;
+    common.noise = noise;
+    const uc_context alone = {.threads = 1};
+    return uc_train(model, uc_learner_find("logistic"), &settings, &common, data, &alone);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(30, 3, 3, false, 6);
+    uc_noise noise = noise_of(3, 3);
+    uc_model *model = NULL;
+    uc_status status;
+    FOR_EACH_FAILING_ALLOCATION(status, train_status(&model, &data, &noise));
+    uc_model_free(model);
+    uc_noise_free(&noise);
+    uc_dataset_free(&data);
+}
+
+static void a_correction_without_noise_is_refused(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(30, 3, 3, false, 6);
+    uc_logistic_settings settings = defaults();
+    uc_model *model = NULL;
+    settings.correction = UC_CORRECTION_FORWARD;
+    assert_error(uc_train(&model, uc_learner_find("logistic"), &settings, NULL, &data, NULL), UC_ERR_INVALID,
+                 "--correction forward needs the noise: tell it with --noise-matrix or --noise-rate");
+    assert_null(model);
+    uc_dataset_free(&data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_gradient_is_that_of_the_formula),
+        cmocka_unit_test(training_ends_at_the_minimum),
+        cmocka_unit_test(corrections_by_the_identity_are_none),
+        cmocka_unit_test(without_bias_there_is_no_offset),
+        cmocka_unit_test(probabilities_are_the_softmax_of_the_scores),
+        cmocka_unit_test(forward_correction_recovers_from_noise),
+        cmocka_unit_test(the_number_of_threads_does_not_change_a_bit),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(a_correction_without_noise_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
