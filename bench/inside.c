@@ -68,7 +68,8 @@ static uc_status read_file(const char *path, unsigned threads)
     if (status != UC_OK)
         return status;
     print_since(began);
-    printf(", \"rows\": %zu, \"columns\": %zu, \"array_bytes\": %.0f, \"before_bytes\": %.0f, \"peak_bytes\": %.0f}\n",
+    printf(", \"rows\": %zu, \"columns\": %zu, \"array_bytes\": %.0f, \"before_bytes\": %.0f, "
+           "\"peak_bytes\": %.0f}\n",
            data.X.rows, data.X.cols, array_bytes(&data), before, memory("VmHWM:"));
     uc_dataset_free(&data);
     return UC_OK;
@@ -104,7 +105,8 @@ int main(int argc, char **argv)
     } else if (argc == 5 && strcmp(argv[1], "learn") == 0) {
         status = learn(argv[2], strcmp(argv[3], "shuffled") == 0, strcmp(argv[4], "average") == 0);
     } else {
-        fprintf(stderr, "usage: bench_inside read FILE THREADS | learn FILE shuffled|in-order average|last\n");
+        fprintf(stderr,
+                "usage: bench_inside read FILE THREADS | learn FILE shuffled|in-order average|last\n");
         return 2;
     }
     if (status != UC_OK)

@@ -247,13 +247,10 @@ static uc_status reserve_rows(uc_reader *self, size_t rows)
     return status;
 }
 
-static uc_status reserve_values(uc_reader *self, size_t values, size_t needed)
+static uc_status reserve_values(uc_reader *self, size_t values)
 {
     uc_matrix *X = &self->rows.X;
-    const double bytes = (double)needed * (self->sparse ? 8.0 : 4.0);
-    uc_status status = uc_memory_check(&self->context, bytes, uc_input_name(self->input));
-    if (status == UC_OK)
-        status = grow((void **)&X->values, values, sizeof *X->values);
+    uc_status status = grow((void **)&X->values, values, sizeof *X->values);
     if (status == UC_OK && self->sparse)
         status = grow((void **)&X->columns, values, sizeof *X->columns);
     if (status != UC_OK)
@@ -271,11 +268,12 @@ uc_status uc_reader_reserve(uc_reader *self, size_t rows, size_t entries, bool e
     if (!self->sparse && !uc_size_mul(&values, rows, self->rows.X.stride))
         return uc_fail(UC_ERR_NOMEM, "%s: %zu rows of %zu columns do not fit in memory",
                        uc_input_name(self->input), rows, self->rows.X.cols);
-    uc_status status = UC_OK;
-    if (rows > self->row_capacity || (self->has_bags && !self->rows.bag))
+    const double bytes = (double)values * (self->sparse ? 8.0 : 4.0);
+    uc_status status = uc_memory_check(&self->context, bytes, uc_input_name(self->input));
+    if (status == UC_OK && (rows > self->row_capacity || (self->has_bags && !self->rows.bag)))
         status = reserve_rows(self, expected(self, rows, exact));
     if (status == UC_OK && (values > self->value_capacity || !self->rows.X.values))
-        status = reserve_values(self, expected(self, values, exact), values);
+        status = reserve_values(self, expected(self, values, exact));
     return status;
 }
 

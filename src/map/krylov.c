@@ -7,9 +7,8 @@
  *   T = Q' A Q = S diag(theta) S'           the eigenvalues theta and vectors Q S are those of A restricted to span Q
  *
  * Subspace iteration keeps only the last block; here all of them are searched, so that after j products the error
- * falls as the best polynomial of degree j allows, not as the power j. A block of an eighth of what is wanted and a
- * space of about three times what is wanted take three products with as many vectors as are wanted, and give 640
- * components of 10,000 rows to five digits, where fifteen powers give two.
+ * falls as the best polynomial of degree j allows, not as the power j. Small blocks allow more products, so for the
+ * same work they are more accurate; too small ones waste the speed of GEMM.
  *
  * Every block is projected and orthonormalised twice, which is enough. Orthonormal means Z U s^-1/2 where
  * Z'Z = U diag(s) U'; directions with a vanishing s are dropped, so a matrix of low rank ends the iteration early.

@@ -22,7 +22,7 @@ LIBSVM = [
     ("# only a comment\n", "bad: no examples"),
     ("", "bad: no examples"),
     ("1 1:1\n1 1:2\n", "bad: only one class, '1', where two are needed"),
-    ("1 1:1\n? 1:2\n2 1:1\n", "bad: example 2 has no label ('?'), which this learner cannot use"),
+    ("1 1:1\n? 1:2\n2 1:1\n", "bad: example 2 has no label ('?'), which pa cannot use"),
 ]
 
 CSV = [

@@ -209,8 +209,9 @@ static void storage_follows_the_share_of_given_values(void **state)
 
 /* ---- many lines ---- */
 
-/* About `bytes` of text with what makes blocks differ: comments with colons, blank lines, new labels, long lines. */
-static char *long_text(size_t bytes, uint64_t seed)
+/* About `bytes` of text with what makes blocks differ: comments with colons, blank lines, long lines, and a new label
+ * every `bytes_a_label`. */
+static char *long_text(size_t bytes, size_t bytes_a_label, uint64_t seed)
 {
     uc_rng rng = uc_rng_make(seed, 0);
     char *text = malloc(bytes + 400000);
@@ -221,7 +222,7 @@ static char *long_text(size_t bytes, uint64_t seed)
         if (kind == 0)
             length += (size_t)sprintf(text + length, "# 1:2 3:4 :::\n\n");
         const size_t pairs = kind == 1 ? 5000 : uc_rng_below(&rng, 30);
-        length += (size_t)sprintf(text + length, "c%d", (int)uc_rng_below(&rng, 1 + length / 5000));
+        length += (size_t)sprintf(text + length, "c%d", (int)uc_rng_below(&rng, 1 + length / bytes_a_label));
         size_t column = 0;
         for (size_t j = 0; j < pairs; j++) {
             column += 1 + uc_rng_below(&rng, 50);
@@ -276,7 +277,7 @@ static void check_against_strtod(const uc_dataset *data, const char *text)
 static void a_long_file_equals_the_slow_reader_for_any_number_of_threads(void **state)
 {
     (void)state;
-    char *text = long_text(7000000, 1);
+    char *text = long_text(7000000, 5000, 1);
     uc_read_settings settings = uc_read_defaults();
     settings.storage = UC_STORAGE_SPARSE;
     uc_dataset one = {0};
@@ -317,7 +318,7 @@ static void a_line_longer_than_a_chunk_is_read(void **state)
 static void the_first_bad_line_is_reported_for_any_number_of_threads(void **state)
 {
     (void)state;
-    char *text = long_text(5000000, 2);
+    char *text = long_text(5000000, 5000, 2);
     size_t line = 1, blamed = 0;
     for (char *p = text; *p; p = strchr(p, '\n') + 1, line++) {
         const size_t at = (size_t)(p - text);
@@ -342,7 +343,7 @@ static void the_first_bad_line_is_reported_for_any_number_of_threads(void **stat
 static void blocks_of_the_reader_are_the_whole_file_in_order(void **state)
 {
     (void)state;
-    char *text = long_text(5000000, 3);
+    char *text = long_text(5000000, 5000, 3);
     const char *path = temporary_path("long.svm");
     write_file(path, text);
     uc_read_settings settings = uc_read_defaults();
@@ -402,7 +403,7 @@ static bool stop_at_half(const char *task, double done, double total, const char
 static void a_progress_callback_can_cancel(void **state)
 {
     (void)state;
-    char *text = long_text(9000000, 4);
+    char *text = long_text(9000000, 5000, 4);
     int calls = 0;
     const uc_context context = {.threads = 1, .progress = stop_at_half, .user = &calls};
     uc_dataset data = {0};
@@ -415,7 +416,7 @@ static void a_progress_callback_can_cancel(void **state)
 static void more_than_the_memory_limit_is_refused(void **state)
 {
     (void)state;
-    char *text = long_text(9000000, 5);
+    char *text = long_text(9000000, 5000, 5);
     const uc_context context = {.threads = 1, .memory = 4000000};
     uc_dataset data = {0};
     assert_status(uc_dataset_read_memory(&data, text, strlen(text), "data.svm", NULL, &context),
@@ -451,7 +452,7 @@ static uc_status read_long(uc_dataset *out, const char *text)
 static void every_allocation_of_a_long_file_may_fail(void **state)
 {
     (void)state;
-    char *text = long_text(5000000, 6);
+    char *text = long_text(2600000, 200000, 6);
     uc_dataset data = {0};
     uc_status status;
     FOR_EACH_FAILING_ALLOCATION(status, read_long(&data, text));

@@ -461,7 +461,8 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
     uc_online_free(online);
     uc_online_free(NULL);
     assert_null(uc_learner_find("svm"));
-    assert_non_null(strstr(uc_last_error(), "there is no learner 'svm'; the learners are perceptron, pa, spa, "));
+    assert_non_null(
+        strstr(uc_last_error(), "there is no learner 'svm'; the learners are perceptron, pa, spa, "));
     uc_names_free(&classes);
 }
 
