@@ -9,6 +9,8 @@ static const char *feedback_of(const uc_learner *learner)
 {
     const bool full = uc_learner_accepts(learner, UC_FEEDBACK_FULL);
     const bool partial = uc_learner_accepts(learner, UC_FEEDBACK_PARTIAL);
+    if (uc_learner_uses_noise(learner))
+        return "labels and noise";
     return full && partial ? "both" : partial ? "right/wrong" : "labels";
 }
 

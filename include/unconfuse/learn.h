@@ -23,6 +23,7 @@ const uc_option *uc_learner_options(const uc_learner *self);
 size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
+bool uc_learner_uses_noise(const uc_learner *self); /* learns with a noise matrix */
 
 /* The settings structs of the option tables. */
 typedef enum uc_class_weight { UC_CLASS_WEIGHT_NONE, UC_CLASS_WEIGHT_BALANCED } uc_class_weight;

@@ -185,10 +185,12 @@ static uc_status write_rows(uc_sink *sink, job *self, const uc_context *context)
 
 /* ---- LIBSVM and CSV ---- */
 
-static uc_status check_libsvm_names(const uc_names *names, const char *what, const char *path)
+/* Words that end where they should not, or not at all. A label with a colon would be taken for a column. */
+static uc_status check_libsvm_names(const uc_names *names, const char *what, const char *marks,
+                                    const char *path)
 {
     for (size_t i = 0; i < names->count; i++)
-        if (strpbrk(names->text[i], " \t\r#:") || names->text[i][0] == '\0')
+        if (strpbrk(names->text[i], marks) || names->text[i][0] == '\0')
             return uc_fail(UC_ERR_INVALID,
                            "%s: the %s '%s' cannot be written as LIBSVM text: it has a blank, '#' or ':'",
                            path, what, names->text[i]);
@@ -220,9 +222,9 @@ static uc_status write_text(const uc_dataset *data, const char *path, char delim
 {
     uc_status status = UC_OK;
     if (!delimiter) {
-        status = check_libsvm_names(&data->classes, "label", path);
+        status = check_libsvm_names(&data->classes, "label", " \t\r#:", path);
         if (status == UC_OK)
-            status = check_libsvm_names(&data->bags, "bag", path);
+            status = check_libsvm_names(&data->bags, "bag", " \t\r#", path);
     } else if (data->X.cols == 0) {
         status = uc_fail(UC_ERR_INVALID, "%s: data without columns cannot be written as CSV", path);
     }

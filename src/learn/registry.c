@@ -64,6 +64,11 @@ bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)
     return feedback == UC_FEEDBACK_FULL ? self->full : self->partial;
 }
 
+bool uc_learner_uses_noise(const uc_learner *self)
+{
+    return self->uses_noise;
+}
+
 /* ---- settings that every learner shares ---- */
 
 #define FIELD(name) offsetof(uc_train_settings, name)

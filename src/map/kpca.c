@@ -213,7 +213,7 @@ static uc_status solve_exactly(components *out, gram *self, size_t D)
     return status;
 }
 
-/* Found by trying: an eighth of D at a time in a space of 2.25 D, when products are cheap (640 components of 10,000
+/* Found by trying: an eighth of D at a time in a space of 2.5 D, when products are cheap (640 components of 10,000
  * rows: eigenvalues to five digits, angles below 0.01); half of D at a time in 3.5 D when every product makes the
  * kernel matrix again. */
 static uc_krylov_problem krylov_problem(gram *self, size_t D, bool kept, uint64_t seed)
@@ -223,7 +223,7 @@ static uc_krylov_problem krylov_problem(gram *self, size_t D, bool kept, uint64_
                                  self->n,
                                  D,
                                  kept ? D / 8 + 16 : D / 2 + 16,
-                                 kept ? 9 * D / 4 + 16 : 7 * D / 2 + 16,
+                                 kept ? 5 * D / 2 + 16 : 7 * D / 2 + 16,
                                  UC_MAP_VANISHED,
                                  seed};
     if (problem.dimension > self->n)

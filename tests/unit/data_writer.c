@@ -30,7 +30,7 @@ static void check_written(const uc_dataset *data, const char *name, const char *
 static void libsvm_text_is_written_as_it_would_be_typed(void **state)
 {
     (void)state;
-    static const char text[] = "cat bag:a 1:1 3:-0.5\n? bag:b 2:0.1\n";
+    static const char text[] = "cat bag:a:1 1:1 3:-0.5\n? bag:b 2:0.1\n";
     for (int storage = UC_STORAGE_DENSE; storage <= UC_STORAGE_SPARSE; storage++) {
         uc_dataset data = read_text(text, storage);
         check_written(&data, "out.svm", text);
