@@ -23,7 +23,8 @@ def test_without_a_command_the_overview_goes_to_standard_error(unconfuse):
 @pytest.mark.parametrize("option", ["--help", "-h", "help"])
 def test_overview_has_every_command_and_examples_to_copy(unconfuse, option):
     text = unconfuse.ok(option).out
-    for command in ["train", "predict", "evaluate", "stream", "noise make", "noise apply", "generate", "convert",
+    for command in ["train", "predict", "evaluate", "stream", "noise make", "noise apply", "noise estimate", "generate",
+                    "convert",
                     "inspect", "learners", "help"]:
         assert f"\n  {command} " in text
     assert "unconfuse train spa noisy.svm -o model.uc" in text
@@ -100,7 +101,7 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
     (["stream", "pa", "data.svm", "--feedback", "partial"],
      "--feedback partial: pa needs labels; learners for right or wrong: none in this version"),
     (["stream", "pa", "data.svm", "--missing", "1.5"], "--missing 1.5: it must be a number from 0 to 1"),
-    (["noise"], "noise must be followed by make or apply; see unconfuse help noise"),
+    (["noise"], "noise must be followed by make or apply or estimate; see unconfuse help noise"),
     (["noise", "make", "triangular", "--classes", "3", "-o", "m"], "noise make triangular: it must be uniform or random"),
     (["noise", "make", "uniform", "--classes", "3", "-o", "m"], "noise make uniform needs --classes, --rate and -o FILE"),
     (["noise", "make", "uniform", "--classes", "1", "--rate", ".1", "-o", "m"],
@@ -138,8 +139,8 @@ def test_what_does_not_fit_the_data_is_exit_status_1(unconfuse, data, arguments,
     assert unconfuse.fails(1, *arguments, stdin="a 1:1\nb 1:2\n").startswith(sentence)
 
 
-@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "stream", "noise make", "noise apply", "generate",
-                                     "convert", "inspect", "learners", "help"])
+@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "stream", "noise make", "noise apply", "noise estimate",
+                                     "generate", "convert", "inspect", "learners", "help"])
 def test_help_of_a_command_is_the_same_both_ways(unconfuse, command):
     text = unconfuse.ok("help", *command.split()).out
     assert text == unconfuse.ok(*command.split(), "--help").out
@@ -148,10 +149,10 @@ def test_help_of_a_command_is_the_same_both_ways(unconfuse, command):
         assert text.count(f"{option} ") == 1
 
 
-def test_help_of_noise_tells_of_both_commands(unconfuse):
+def test_help_of_noise_tells_of_all_its_commands(unconfuse):
     text = unconfuse.ok("noise", "--help").out
-    assert text == unconfuse.ok("help", "noise").out == unconfuse.ok("help", "noise", "make").out + "\n" + \
-        unconfuse.ok("help", "noise", "apply").out
+    assert text == unconfuse.ok("help", "noise").out == "\n".join(
+        unconfuse.ok("help", "noise", command).out for command in ("make", "apply", "estimate"))
 
 
 def test_help_with_a_learner_has_its_options_with_defaults_and_bounds(unconfuse):
@@ -208,7 +209,7 @@ def test_completion_scripts_parse(unconfuse, shell):
     ("unconfuse train s", ["spa"]),
     ("unconfuse train pa --co", ["--cost"]),
     ("unconfuse train pa --scale ", ["none", "range", "standard", "maxabs"]),
-    ("unconfuse noise ", ["make", "apply"]),
+    ("unconfuse noise ", ["make", "apply", "estimate"]),
     ("unconfuse noise make --le", ["--level"]),
     ("unconfuse generate uma", ["uma-circle"]),
     ("unconfuse convert a b --to l", ["libsvm", "liblinear"]),
