@@ -138,7 +138,7 @@ void cli_print_overview(FILE *file)
             "usage: unconfuse COMMAND [options]\n\n",
             uc_version());
     for (const cli_command *const *command = cli_commands; *command; command++)
-        fprintf(file, "  %-14s%s\n", (*command)->name, (*command)->summary);
+        fprintf(file, "  %-16s%s\n", (*command)->name, (*command)->summary);
     fputs("\nunconfuse help COMMAND tells more; - is standard input or output. To begin with:\n\n", file);
     for (const char *line = examples; *line; line += strcspn(line, "\n") + 1)
         fprintf(file, "  %.*s\n", (int)strcspn(line, "\n"), line);

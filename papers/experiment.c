@@ -63,7 +63,7 @@ void execution_stage(execution *self, double done, double total, const char *for
     va_start(arguments, format);
     vsnprintf(self->stage, sizeof self->stage, format, arguments);
     va_end(arguments);
-    if (!self->context.progress)
+    if (self->quiet)
         return;
     const double now = papers_seconds();
     const bool terminal = isatty(STDERR_FILENO);

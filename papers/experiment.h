@@ -32,7 +32,8 @@ typedef struct panel {
     char *row_title, *value_title; /* what rows and values are: the axes */
     plot_kind kind;
     bool log_x;
-    int x_column; /* the column whose mean is a row's x; -1: the x that the row was given */
+    int x_column;       /* the column whose mean is a row's x; -1: the x that the row was given */
+    size_t first_drawn; /* columns before this one are in the table only */
     char **columns;
     size_t column_count;
     char **rows;
@@ -80,6 +81,7 @@ typedef struct execution {
     const char *data_directory;
     size_t runs;
     bool quick; /* a smaller version, in under a minute */
+    bool quiet; /* no progress */
     uint64_t seed;
     uc_context context;
     char stage[96]; /* what it is at, for the progress */

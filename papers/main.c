@@ -175,12 +175,6 @@ static void fetch(const settings *given)
 
 /* ---- run ---- */
 
-static bool keep_going(const char *task, double done, double total, const char *detail, void *user)
-{
-    (void)task, (void)done, (void)total, (void)detail, (void)user;
-    return true;
-}
-
 /* Writes one file whole or not at all. */
 static uc_status write_file(const char *directory, const char *name, const char *ending, const report *shown,
                             const json_t *json)
@@ -254,10 +248,9 @@ static uc_status run_one(json_t *results, const experiment *chosen, const settin
         .data_directory = data_directory(given->data),
         .runs = given->runs != UC_AUTO_COUNT ? (size_t)given->runs : given->quick ? chosen->quick_runs : chosen->runs,
         .quick = given->quick,
+        .quiet = given->quiet,
         .seed = given->seed,
-        .context = {.threads = (unsigned)given->threads,
-                    .memory = given->memory,
-                    .progress = given->quiet ? NULL : keep_going},
+        .context = {.threads = (unsigned)given->threads, .memory = given->memory},
     };
     const double began = papers_seconds();
     uc_status status = chosen->run(&self);

@@ -86,15 +86,13 @@ static void plot_lines(FILE *file, const panel *self, size_t index)
     fputs("plot", file);
     for (int layer = 0; layer < 3; layer++) { /* bands, lines over them, published numbers on top */
         size_t colour = 0;
-        for (size_t column = 0; column < self->column_count; column++) {
-            if ((int)column == self->x_column || strcmp(self->columns[column], "noise norm") == 0)
-                continue;
+        for (size_t column = self->first_drawn; column < self->column_count; column++) {
             const size_t field = field_of(column), shade = colour++ % COLOURS;
             if (!column_has(self, column, layer == 2))
                 continue;
             fprintf(file, "%s $panel%zu using 2:", drawn++ ? ", \\\n    " : "", index);
             if (layer == 0)
-                fprintf(file, "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.13 notitle",
+                fprintf(file, "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.08 notitle",
                         field, field + 1, field, field + 1, colours[shade]);
             else if (layer == 1) {
                 fprintf(file, "%zu with linespoints lc rgb '%s' lw 2 pt %d ps 0.8 title ", field, colours[shade],
@@ -103,7 +101,7 @@ static void plot_lines(FILE *file, const panel *self, size_t index)
             } else {
                 fprintf(file, "%zu with points lc rgb '%s' lw 2 pt %d ps 1.9 title ", field + 2, colours[shade],
                         marks[shade] - 1);
-                char *title = papers_text("%s, paper", self->columns[column]);
+                char *title = papers_text("%s: paper", self->columns[column]);
                 quoted(file, title);
                 free(title);
             }
@@ -149,7 +147,7 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
     fputs("set xlabel ", file);
     quoted(file, self->x_column < 0 ? self->row_title : self->columns[self->x_column]);
     fputs("\nset yrange [0:*]\nset offsets graph 0.02, graph 0.02, graph 0.04, 0\n"
-          "set key bmargin center horizontal samplen 2.5 width 1\n",
+          "set key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n",
           file);
     if (self->log_x)
         fputs("set logscale x\n", file);

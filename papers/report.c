@@ -172,10 +172,10 @@ static int width_of(const char *text)
     return width;
 }
 
-/* Class sizes are whole numbers; everything else is a rate or a norm. */
+/* Counts are whole numbers; everything else is a rate or a norm. */
 static void number_text(char *text, size_t size, double value)
 {
-    snprintf(text, size, fabs(value) >= 100.0 ? "%.0f" : "%.3f", value);
+    snprintf(text, size, value > 1.0 && value == floor(value) ? "%.0f" : "%.3f", value);
 }
 
 static void cell_text(char *text, size_t size, const cell *self)
@@ -187,7 +187,7 @@ static void cell_text(char *text, size_t size, const cell *self)
         return;
     }
     number_text(text, size, mean);
-    if (isnan(deviation) || (deviation == 0.0 && fabs(mean) >= 100.0))
+    if (isnan(deviation))
         return;
     number_text(number, sizeof number, deviation);
     const size_t length = strlen(text);

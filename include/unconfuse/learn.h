@@ -57,6 +57,11 @@ typedef struct uc_logistic_settings {
     double tolerance;    /* of the gradient, beside the weights                   (1e-5) */
 } uc_logistic_settings;
 
+typedef struct uc_s3vm_settings {
+    double cost;            /* C: weight of the labelled rows' mean loss, > 0           (100) */
+    double unlabelled_cost; /* of the unlabelled rows' mean loss, in units of the cost  (1) */
+} uc_s3vm_settings;
+
 /* ---- settings that every learner shares ---- */
 
 typedef struct uc_train_settings {

@@ -28,7 +28,7 @@ typedef struct uc_step {
 
 /* What a batch learner gets. */
 typedef struct uc_fit {
-    const uc_dataset *data;         /* prepared; every row has a label */
+    const uc_dataset *data;         /* prepared; every row has a label, unless the learner uses others */
     const uc_train_settings *train; /* with every `auto` decided */
     const uc_context *context;
 } uc_fit;
@@ -62,7 +62,7 @@ struct uc_learner {
 #define UC_NO_CLASS_WEIGHT SIZE_MAX
 
 extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_uma,
-    uc_learner_logistic;
+    uc_learner_logistic, uc_learner_s3vm;
 
 /* Whether the learner can be trained on these labels. */
 uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data);

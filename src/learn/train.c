@@ -13,11 +13,12 @@ uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data)
         return uc_fail(UC_ERR_FORMAT, "the data have no labels");
     if (data->X.rows == 0)
         return uc_fail(UC_ERR_FORMAT, "no examples");
+    if (data->classes.count == 0)
+        return uc_fail(UC_ERR_FORMAT, "no example has a label");
     if (data->classes.count < 2)
-        return uc_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed",
-                       data->classes.count ? data->classes.text[0] : "");
-    for (size_t i = 0; i < data->X.rows && !learner->unlabelled; i++)
-        if (data->y[i] >= data->classes.count)
+        return uc_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed", data->classes.text[0]);
+    for (size_t i = 0; i < data->X.rows; i++)
+        if (data->y[i] >= data->classes.count && !(learner->unlabelled && data->y[i] == UC_NONE))
             return uc_fail(UC_ERR_FORMAT, "example %zu has no label ('?'), which %s cannot use", i + 1,
                            learner->name);
     return UC_OK;

@@ -1,0 +1,448 @@
+/* Section 4.2: digits, letters and news, labelled by a rough classifier. Table 1 and figures 2 to 5. */
+#include "problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONF_SHARE 0.05        /* of S that is S_conf */
+#define UNPROJECTED_LIMIT 4000 /* dimensions at most of the kernel without projection */
+
+static const recipe *const all_problems[] = {&problem_optdigits, &problem_letter, &problem_reuters_r8,
+                                             &problem_reuters_r52, NULL};
+/* In figure 4's order. */
+static const recipe *const figure4_problems[] = {&problem_reuters_r8, &problem_optdigits, &problem_letter, NULL};
+
+static const char *const all_data[] = {"optdigits", "letter", "reuters-r52", NULL};
+static const char *const reuters_data[] = {"reuters-r52", NULL};
+
+static bool s3vm_is_there(execution *self)
+{
+    if (learner_exists("s3vm"))
+        return true;
+    report_skip(&self->report, "skipped: S3VM: this build has no learner 's3vm'");
+    return false;
+}
+
+static void note_problem(execution *self, const problem *shown)
+{
+    char kernel[96] = "tf-idf, no kernel";
+    if (shown->gamma > 0.0)
+        snprintf(kernel, sizeof kernel, "Gaussian kernel PCA, D = %zu, gamma = %.4g (%g / median squared distance)",
+                 shown->train.X.cols, shown->gamma, shown->recipe->width_divisor);
+    report_note(&self->report, "%s: %zu training and %zu test examples, %zu classes, %s", shown->recipe->name,
+                shown->train.X.rows, shown->test.X.rows, shown->train.classes.count, kernel);
+}
+
+/* ---- figure 2: how the classes are distributed ---- */
+
+static uc_status show_classes(execution *self, const recipe *chosen)
+{
+    problem shown = {0};
+    uc_status status = problem_open(&shown, self, chosen);
+    const uc_dataset *data = chosen->train_rows ? &shown.all : &shown.raw_train;
+    size_t *counts = papers_calloc(data->classes.count, sizeof *counts);
+    if (status == UC_OK) {
+        panel *table = report_panel(&self->report, chosen->name, chosen->title, PLOT_BARS, "class", "examples");
+        panel_column(table, "examples");
+        uc_class_counts(counts, data);
+        for (size_t k = 0; k < data->classes.count; k++) {
+            const char *name = data->classes.text[k];
+            const size_t row = chosen == &problem_letter      ? panel_row(table, (double)k, "%c", 'A' + (int)k)
+                               : chosen == &problem_optdigits ? panel_row(table, (double)k, "%d", (int)k)
+                                                              : panel_row(table, (double)k, "%s", name);
+            panel_add(table, row, 0, (double)counts[k]);
+        }
+    }
+    free(counts);
+    problem_free(&shown);
+    return status;
+}
+
+static uc_status run_figure2(execution *self)
+{
+    uc_status status = UC_OK;
+    for (size_t i = 0; all_problems[i] && status == UC_OK; i++)
+        if (all_problems[i] != &problem_reuters_r52 && data_need(self, all_problems[i]->data))
+            status = show_classes(self, all_problems[i]);
+    self->runs = 1;
+    if (self->report.panel_count > 0)
+        report_note(&self->report, "The paper: digits and letters are even; its 9 classes of Reuters have roughly 500 to nearly "
+                               "4,000 examples.");
+    return status;
+}
+
+/* ---- table 1 ---- */
+
+enum { F_Y, F_CONF, F_FULL, S3VM, UMA, S3VM_UNPROJECTED, PUBLISHED, UMA_AVERAGED = PUBLISHED, FORWARD, METHODS };
+
+static const char *const method_names[METHODS] = {
+    "f_y: perceptron on y",
+    "f_conf: perceptron on S_conf",
+    "f_full: perceptron, true labels",
+    "S3VM",
+    "UMA, last iterate",
+    "S3VM, no projection",
+    "UMA, average (our default)",
+    "logistic, forward",
+};
+
+/* Columns of table 1: the rows are methods, so that every table is narrow. */
+static panel *table1_panel(execution *self, const recipe *chosen)
+{
+    panel *table = report_panel(&self->report, chosen->name, chosen->title, PLOT_BARS, "method", "test error");
+    panel_column(table, "error");
+    for (size_t method = 0; method < METHODS; method++) {
+        panel_row(table, (double)method, "%s", method_names[method]);
+        if (method < PUBLISHED)
+            panel_publish(table, method, 0, chosen->published[method]);
+    }
+    return table;
+}
+
+/* The learners that are given y and C. */
+static uc_status test_corrected(panel *table, draw *drawn, const uc_noise *noise, uint64_t seed,
+                                const uc_context *context)
+{
+    static const struct {
+        size_t method;
+        int returns;
+    } variants[] = {{UMA, UMA_LAST}, {UMA_AVERAGED, UMA_AUTO}};
+    const uc_dataset *test = &drawn->problem->test;
+    score result;
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants && status == UC_OK; i++) {
+        const uc_uma_settings settings = uma_settings(variants[i].returns);
+        status = learn_and_test(&result, "uma", &settings, noise, &drawn->labelled, test, seed, context);
+        if (status == UC_OK)
+            panel_add(table, variants[i].method, 0, result.error);
+    }
+    if (status == UC_OK)
+        status = learn_and_test(&result, "logistic", NULL, noise, &drawn->labelled, test, seed, context);
+    if (status == UC_OK)
+        panel_add(table, FORWARD, 0, result.error);
+    return status;
+}
+
+/* The perceptrons. f_full does not change from run to run where the split is fixed. */
+static uc_status test_perceptrons(panel *table, draw *drawn, size_t conf, bool full, uint64_t seed,
+                                  const uc_context *context)
+{
+    const problem *from = drawn->problem;
+    score result;
+    uc_status status = perceptron_and_test(&result, &drawn->labelled, &from->test, seed, context);
+    if (status == UC_OK) {
+        panel_add(table, F_Y, 0, result.error);
+        status = draw_test_conf(&result, drawn, conf, seed, context);
+    }
+    if (status == UC_OK)
+        panel_add(table, F_CONF, 0, result.error);
+    if (status == UC_OK && full) {
+        uc_dataset clean = from->train;
+        status = perceptron_and_test(&result, &clean, &from->test, seed, context);
+        if (status == UC_OK)
+            panel_add(table, F_FULL, 0, result.error);
+    }
+    return status;
+}
+
+static uc_status test_s3vms(panel *table, const draw *drawn, size_t conf, uint64_t seed, const execution *running)
+{
+    const problem *from = drawn->problem;
+    const uc_context *context = &running->context;
+    score result;
+    uc_status status = draw_test_s3vm(&result, drawn, conf, &from->train, &from->test, seed, context);
+    if (status != UC_OK)
+        return status;
+    panel_add(table, S3VM, 0, result.error);
+    if (from->gamma == 0.0) { /* there is no projection to leave out */
+        panel_add(table, S3VM_UNPROJECTED, 0, result.error);
+        return UC_OK;
+    }
+    uc_dataset train = {0}, test = {0};
+    const size_t limit = running->quick ? 2 * from->train.X.cols : UNPROJECTED_LIMIT;
+    status = problem_unproject(&train, &test, from, limit, seed, context);
+    if (status == UC_OK)
+        status = draw_test_s3vm(&result, drawn, conf, &train, &test, seed, context);
+    if (status == UC_OK)
+        panel_add(table, S3VM_UNPROJECTED, 0, result.error);
+    uc_dataset_free(&train);
+    uc_dataset_free(&test);
+    return status;
+}
+
+static uc_status run_protocol(execution *self, panel *table, problem *from, size_t run)
+{
+    const uint64_t seed = execution_seed(self, run);
+    draw drawn = {0};
+    uc_noise noise = {0};
+    uc_status status = problem_prepare(from, self, run);
+    const size_t conf = (size_t)lround(CONF_SHARE * (double)from->train.X.rows);
+    if (status == UC_OK)
+        status = draw_labels(&drawn, from, from->recipe->examples_a_class, seed, &self->context);
+    if (status == UC_OK)
+        status = draw_noise(&noise, &drawn, conf, &self->context);
+    if (status == UC_OK)
+        status = test_perceptrons(table, &drawn, conf, run == 0 || from->recipe->train_rows, seed, &self->context);
+    if (status == UC_OK)
+        status = test_corrected(table, &drawn, &noise, seed, &self->context);
+    if (status == UC_OK && s3vm_is_there(self))
+        status = test_s3vms(table, &drawn, conf, seed, self);
+    uc_noise_free(&noise);
+    draw_free(&drawn);
+    return status;
+}
+
+static uc_status run_table1(execution *self)
+{
+    uc_status status = UC_OK;
+    for (size_t i = 0; all_problems[i] && status == UC_OK; i++) {
+        const recipe *chosen = all_problems[i];
+        problem from = {0};
+        if (!data_need(self, chosen->data))
+            continue;
+        panel *table = table1_panel(self, chosen);
+        status = problem_open(&from, self, chosen);
+        for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
+            execution_stage(self, (double)(i * self->runs + run), 4.0 * (double)self->runs, "%s, run %zu of %zu", chosen->name,
+                            run + 1, self->runs);
+            status = run_protocol(self, table, &from, run);
+        }
+        if (status == UC_OK)
+            note_problem(self, &from);
+        problem_free(&from);
+    }
+    return status;
+}
+
+/* ---- figures 3 and 4: the size of S_conf ---- */
+
+typedef struct sizes_plan {
+    const recipe *recipe;
+    size_t examples_a_class;
+    bool s3vm; /* beside UMA: the S3VM, else f_conf */
+} sizes_plan;
+
+static const double shares[] = {0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4};
+
+#define SHARES (sizeof shares / sizeof *shares)
+
+static bool runs_share(const execution *self, size_t i)
+{
+    return !self->quick || i % 2 == 1;
+}
+
+/* UMA with C from the first `count` rows of the order, and its rival from the labels of the same rows. */
+static uc_status test_size(panel *table, size_t row, draw *drawn, size_t count, bool s3vm, uint64_t seed,
+                           const uc_context *context)
+{
+    static const int returns[] = {UMA_LAST, UMA_AUTO};
+    const problem *from = drawn->problem;
+    uc_noise noise = {0};
+    score result;
+    uc_status status = draw_noise(&noise, drawn, count, context);
+    for (size_t i = 0; i < 2 && status == UC_OK; i++) {
+        const uc_uma_settings settings = uma_settings(returns[i]);
+        status = learn_and_test(&result, "uma", &settings, &noise, &drawn->labelled, &from->test, seed, context);
+        if (status == UC_OK)
+            panel_add(table, row, i, result.error);
+    }
+    if (status == UC_OK && s3vm && learner_exists("s3vm"))
+        status = draw_test_s3vm(&result, drawn, count, &from->train, &from->test, seed, context);
+    else if (status == UC_OK && !s3vm)
+        status = draw_test_conf(&result, drawn, count, seed, context);
+    if (status == UC_OK && (!s3vm || learner_exists("s3vm")))
+        panel_add(table, row, 2, result.error);
+    uc_noise_free(&noise);
+    return status;
+}
+
+static uc_status run_sizes_once(execution *self, panel *table, problem *from, const sizes_plan *plan, size_t run)
+{
+    const uint64_t seed = execution_seed(self, run);
+    draw drawn = {0};
+    uc_status status = problem_prepare(from, self, run);
+    if (status == UC_OK)
+        status = draw_labels(&drawn, from, plan->examples_a_class, seed, &self->context);
+    size_t row = 0;
+    for (size_t i = 0; i < SHARES && status == UC_OK; i++) {
+        if (!runs_share(self, i))
+            continue;
+        const size_t count = (size_t)lround(shares[i] * (double)from->train.X.rows);
+        if (run == 0)
+            panel_row(table, (double)count, "%zu", count);
+        execution_stage(self, (double)run, (double)self->runs, "%s, run %zu of %zu, %zu labels", from->recipe->name, run + 1,
+                        self->runs, count);
+        status = test_size(table, row++, &drawn, count, plan->s3vm, seed, &self->context);
+    }
+    draw_free(&drawn);
+    return status;
+}
+
+static uc_status run_sizes(execution *self, const sizes_plan *plan)
+{
+    problem from = {0};
+    if (!data_need(self, plan->recipe->data))
+        return UC_OK;
+    char title[96];
+    snprintf(title, sizeof title, "%s, m = %zu", plan->recipe->title, plan->examples_a_class);
+    panel *table =
+        report_panel(&self->report, plan->recipe->name, title, PLOT_LINES, "labelled examples in S_conf", "test error");
+    table->log_x = true;
+    panel_column(table, "UMA, last");
+    panel_column(table, "UMA, average");
+    panel_column(table, plan->s3vm ? "S3VM" : "f_conf");
+    uc_status status = problem_open(&from, self, plan->recipe);
+    for (size_t run = 0; run < self->runs && status == UC_OK; run++)
+        status = run_sizes_once(self, table, &from, plan, run);
+    if (status == UC_OK)
+        note_problem(self, &from);
+    problem_free(&from);
+    return status;
+}
+
+static uc_status run_figure3(execution *self)
+{
+    const sizes_plan plan = {&problem_reuters_r8, 70, false};
+    const uc_status status = run_sizes(self, &plan);
+    if (self->report.panel_count > 0)
+        report_note(&self->report, "The paper's figure has no numbers; its text: UMA hardly depends on the size, f_conf wins "
+                                   "once it is large, and UMA is near 0.11 at 550 examples.");
+    return status;
+}
+
+static uc_status run_figure4(execution *self)
+{
+    uc_status status = UC_OK;
+    (void)s3vm_is_there(self);
+    for (size_t i = 0; figure4_problems[i] && status == UC_OK; i++) {
+        const sizes_plan plan = {figure4_problems[i], figure4_problems[i]->examples_a_class, true};
+        status = run_sizes(self, &plan);
+    }
+    if (self->report.panel_count > 0)
+        report_note(&self->report, "The paper's figure has no numbers; its text: UMA is low and stable from few labels on, "
+                                   "S3VM starts high and keeps improving.");
+    return status;
+}
+
+/* ---- figure 5: how the pair is chosen ---- */
+
+static const size_t iterations[] = {1, 2, 3, 4, 5, 7, 10, 14, 20, 25, 30, 40, 50, 70, 100, 150, 200};
+
+#define ITERATIONS (sizeof iterations / sizeof *iterations)
+
+/* Every iterate is the last one of a shorter training: UMA takes the same steps again. */
+static uc_status follow_choice(panel *const tables[2], size_t column, draw *drawn, const uc_noise *noise, uint64_t seed,
+                               const execution *running)
+{
+    score result;
+    uc_status status = UC_OK;
+    size_t row = 0;
+    for (size_t i = 0; i < ITERATIONS && status == UC_OK; i++) {
+        if (running->quick && iterations[i] > 50)
+            break;
+        uc_uma_settings settings = uma_settings(UMA_LAST);
+        settings.choose = (int)column;
+        settings.iterations = iterations[i];
+        status = learn_and_test(&result, "uma", &settings, noise, &drawn->labelled, &drawn->problem->test, seed,
+                                &running->context);
+        if (status != UC_OK)
+            break;
+        panel_add(tables[0], row, column, result.error);
+        panel_add(tables[1], row++, column, result.confusion_rate);
+    }
+    return status;
+}
+
+static void begin_figure5(panel *tables[2], execution *self)
+{
+    static const char *const values[] = {"test error", "confusion rate"};
+    static const char *const names[] = {"error", "confusion-rate"};
+    for (size_t i = 0; i < 2; i++) {
+        tables[i] = report_panel(&self->report, names[i], values[i], PLOT_LINES, "iteration", values[i]);
+        tables[i]->log_x = true;
+        panel_column(tables[i], "error"); /* in the order of UMA_ERROR ... */
+        panel_column(tables[i], "confusion");
+        panel_column(tables[i], "random");
+        for (size_t j = 0; j < ITERATIONS && !(self->quick && iterations[j] > 50); j++)
+            panel_row(tables[i], (double)iterations[j], "%zu", iterations[j]);
+    }
+}
+
+static uc_status run_figure5(execution *self)
+{
+    panel *tables[2];
+    problem from = {0};
+    if (!data_need(self, problem_reuters_r8.data))
+        return UC_OK;
+    begin_figure5(tables, self);
+    uc_status status = problem_open(&from, self, &problem_reuters_r8);
+    for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
+        const uint64_t seed = execution_seed(self, run);
+        draw drawn = {0};
+        uc_noise noise = {0};
+        status = problem_prepare(&from, self, run);
+        const size_t conf = (size_t)lround(CONF_SHARE * (double)from.train.X.rows);
+        if (status == UC_OK)
+            status = draw_labels(&drawn, &from, from.recipe->examples_a_class, seed, &self->context);
+        if (status == UC_OK)
+            status = draw_noise(&noise, &drawn, conf, &self->context);
+        for (size_t column = 0; column < 3 && status == UC_OK; column++) {
+            execution_stage(self, (double)(3 * run + column), 3.0 * (double)self->runs, "run %zu of %zu", run + 1, self->runs);
+            status = follow_choice(tables, column, &drawn, &noise, seed, self);
+        }
+        uc_noise_free(&noise);
+        draw_free(&drawn);
+    }
+    if (status == UC_OK)
+        note_problem(self, &from);
+    report_note(&self->report, "The paper's figure has no numbers; its text: a stable state around the 30th iteration, random is "
+                               "never the best, confusion is best for the confusion rate and error for the error.");
+    problem_free(&from);
+    return status;
+}
+
+const experiment uma_figure2 = {
+    .name = "uma.figure2",
+    .what = "how the classes of the data sets are distributed",
+    .data = all_data,
+    .runs = 1,
+    .quick_runs = 1,
+    .run = run_figure2,
+};
+
+const experiment uma_table1 = {
+    .name = "uma.table1",
+    .what = "test errors when a rough classifier has labelled the data",
+    .data = all_data,
+    .runs = 10,
+    .quick_runs = 1,
+    .run = run_table1,
+};
+
+const experiment uma_figure3 = {
+    .name = "uma.figure3",
+    .what = "Reuters: UMA and f_conf against the size of S_conf",
+    .data = reuters_data,
+    .runs = 10,
+    .quick_runs = 1,
+    .run = run_figure3,
+};
+
+const experiment uma_figure4 = {
+    .name = "uma.figure4",
+    .what = "UMA and S3VM against the size of S_conf",
+    .data = all_data,
+    .runs = 15,
+    .quick_runs = 1,
+    .run = run_figure4,
+};
+
+const experiment uma_figure5 = {
+    .name = "uma.figure5",
+    .what = "Reuters: error and confusion along the iterations, by the choice of the pair",
+    .data = reuters_data,
+    .runs = 10,
+    .quick_runs = 1,
+    .run = run_figure5,
+};

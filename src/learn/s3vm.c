@@ -1,0 +1,406 @@
+/*
+ * Semi-supervised support vector machine: a few rows have labels, the others say where the rows are.
+ *
+ *   x_i, y_i  a row and its class; l rows have one, u rows do not
+ *   f_k(x)    = <w_k, x> + b_k, one machine a class against the rest        t_ik = +1 when y_i = k, else -1
+ *   L(g)      = max(0, 1 - g)^2
+ *
+ *   minimise  1/2 sum_k |w_k|^2 + C/l sum over labelled i of   sum_k L(t_ik f_k(x_i))
+ *                               + C_u/u sum over unlabelled i of min_y sum_k L(t_k(y) f_k(x_i))
+ *
+ * An unlabelled row counts as if it had the label that suits it best (Bennett, Demiriz, NIPS 11, 1998). With K
+ * machines that is *one* class for all of them: sum_k L(-f_k) + min_y e_y with e_y = L(f_y) - L(-f_y). Machines that
+ * choose their signs apart from each other may call a row nobody's or everybody's, and are measurably worse than no
+ * unlabelled rows at all. Two classes need one machine: its choice is between e and 0.
+ *
+ *   smooth    min_y e_y becomes -T log sum_y exp(-e_y / T)
+ *   anneal    C_u = 0, then from a hundredth of its value up to it, each minimum the start of the next by L-BFGS
+ *             (Chapelle, Zien, AISTATS 2005)
+ *   balance   the unlabelled rows must score on average what the labelled rows score in the plain machine (C_u = 0),
+ *             lest they all go to one class:  b_k = target_k - <w_k, mean of the unlabelled rows>
+ *
+ * The balance eliminates b, so it holds exactly; its gradient goes to w by the chain rule. The usual target, 2 share_k
+ * - 1, takes every score for +1 or -1; scores of the rest are mostly below -1, and that error costs accuracy.
+ */
+#include "learn/s3vm.h"
+
+#include <lbfgs.h>
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+#define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
+#define TEMPERATURE 0.1           /* T */
+#define STAGES 8                  /* of the annealing */
+#define FIRST_SHARE 0.01          /* of C_u in the first of them */
+#define ROUGH 1e-3                /* gradient beside the weights: where a stage ends, */
+#define FINE 1e-5                 /* and the last one */
+#define MOST_ITERATIONS 1000      /* of a stage */
+
+#define FIELD(name) offsetof(uc_s3vm_settings, name)
+
+static const uc_option options[] = {
+    {.name = "cost",
+     .letter = 'c',
+     .type = UC_OPTION_REAL,
+     .offset = FIELD(cost),
+     .standard = "100",
+     .low = 0,
+     .above_low = true,
+     .high = 1e9,
+     .argument = "C",
+     .help = "weight of the labelled examples' mean loss beside half the squared length of the weights"},
+    {.name = "unlabelled-cost",
+     .type = UC_OPTION_REAL,
+     .offset = FIELD(unlabelled_cost),
+     .standard = "1",
+     .low = 0,
+     .high = 1e6,
+     .argument = "R",
+     .help = "weight of the unlabelled examples' mean loss, in units of the cost; 0: they are ignored"},
+    {.name = NULL},
+};
+
+/* ---- the rows, counted and averaged ---- */
+
+/* Adds both sums of rows, then the numbers of labelled rows of every class and of unlabelled ones. */
+static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
+{
+    const uc_s3vm *self = user;
+    double *counts = sum + 2 * self->d;
+    for (size_t i = first; i < last; i++) {
+        const uint32_t y = self->data->y[i];
+        uc_row_axpy(1.0, uc_matrix_row(&self->data->X, i), y == UC_NONE ? sum + self->d : sum);
+        counts[y == UC_NONE ? self->data->classes.count : y] += 1.0;
+    }
+    return UC_OK;
+}
+
+static uc_status count_rows(uc_s3vm *self)
+{
+    const uc_names *classes = &self->data->classes;
+    const size_t length = 2 * self->d + classes->count + 1;
+    self->means = uc_alloc(length, sizeof *self->means);
+    if (!self->means)
+        return UC_ERR_NOMEM;
+    const uc_status status =
+        uc_sum_over(self->context, self->data->X.rows, add_rows, self, self->means, length);
+    if (status != UC_OK)
+        return status;
+    const double *counts = self->means + 2 * self->d;
+    for (size_t k = 0; k < classes->count; k++) {
+        if (counts[k] == 0.0)
+            return uc_fail(UC_ERR_FORMAT, "class '%s' has no labelled example, and s3vm needs one of every class",
+                           classes->text[k]);
+        self->labelled += (size_t)counts[k];
+    }
+    self->unlabelled = (size_t)counts[classes->count];
+    for (size_t j = 0; j < self->d; j++) {
+        self->means[j] /= (double)self->labelled;
+        self->means[self->d + j] /= self->unlabelled ? (double)self->unlabelled : 1.0;
+    }
+    return UC_OK;
+}
+
+uc_status uc_s3vm_begin(uc_s3vm *self, const uc_fit *fit, double cost)
+{
+    const size_t K = fit->data->classes.count, P = K == 2 ? 1 : K;
+    *self = (uc_s3vm){
+        .data = fit->data,
+        .context = fit->context,
+        .cost = cost,
+        .d = fit->data->X.cols,
+        .P = P,
+        .S = uc_class_stride(P),
+        .free_offset = fit->train->bias != 0.0,
+    };
+    self->target = uc_alloc(self->S, sizeof *self->target);
+    self->offset = uc_alloc(self->S, sizeof *self->offset);
+    self->sum = uc_alloc((self->d + 1) * self->S + 1, sizeof *self->sum);
+    uc_status status = self->target && self->offset && self->sum ? count_rows(self) : UC_ERR_NOMEM;
+    if (status != UC_OK)
+        uc_s3vm_end(self);
+    return status;
+}
+
+void uc_s3vm_end(uc_s3vm *self)
+{
+    uc_free(self->means);
+    uc_free(self->target);
+    uc_free(self->offset);
+    uc_free(self->sum);
+    *self = (uc_s3vm){0};
+}
+
+/* ---- the objective ---- */
+
+/* out[k] += sign <w_k, mean> */
+static void add_mean_scores(double *out, const uc_s3vm *self, const double *W, const double *mean, double sign)
+{
+    for (size_t j = 0; j < self->d; j++)
+        for (size_t k = 0; k < self->P; k++)
+            out[k] += sign * mean[j] * W[(j + 1) * self->S + k];
+}
+
+static void set_offset(uc_s3vm *self, const double *W)
+{
+    memcpy(self->offset, self->balanced ? self->target : W, self->S * sizeof *W);
+    if (self->balanced)
+        add_mean_scores(self->offset, self, W, self->means + self->d, -1.0);
+}
+
+void uc_s3vm_balance(uc_s3vm *self, const double *W)
+{
+    memcpy(self->target, W, self->S * sizeof *W);
+    add_mean_scores(self->target, self, W, self->means, 1.0);
+    self->balanced = true;
+}
+
+/* Scores become the gradient in the scores; returns the loss. */
+static double labelled_gradient(const uc_s3vm *self, double *f, uint32_t y)
+{
+    const double scale = self->cost / (double)self->labelled;
+    double loss = 0.0;
+    for (size_t k = 0; k < self->P; k++) {
+        const double t = (self->P == 1 ? y == 1 : y == k) ? 1.0 : -1.0;
+        const double short_by = fmax(0.0, 1.0 - t * f[k]);
+        loss += short_by * short_by;
+        f[k] = -2.0 * scale * t * short_by;
+    }
+    return scale * loss;
+}
+
+/* The same without a label. With q the smooth choice of the class, machine k's gradient is a mean of the two that its
+ * two signs give: q_k L'(f) - (1 - q_k) L'(-f). */
+static double unlabelled_gradient(const uc_s3vm *self, double *f)
+{
+    const double scale = self->unlabelled_cost / (double)self->unlabelled;
+    double best = self->P == 1 ? 0.0 : -INFINITY, total = 0.0, loss = 0.0;
+    for (size_t k = 0; k < self->P; k++) {
+        const double as_own = fmax(0.0, 1.0 - f[k]), as_rest = fmax(0.0, 1.0 + f[k]);
+        loss += as_rest * as_rest;
+        best = fmax(best, as_rest * as_rest - as_own * as_own);
+    }
+    if (self->P == 1)
+        total = exp(-best / TEMPERATURE);
+    for (size_t k = 0; k < self->P; k++) {
+        const double as_own = fmax(0.0, 1.0 - f[k]), as_rest = fmax(0.0, 1.0 + f[k]);
+        total += exp((as_rest * as_rest - as_own * as_own - best) / TEMPERATURE);
+    }
+    for (size_t k = 0; k < self->P; k++) {
+        const double as_own = fmax(0.0, 1.0 - f[k]), as_rest = fmax(0.0, 1.0 + f[k]);
+        const double q = exp((as_rest * as_rest - as_own * as_own - best) / TEMPERATURE) / total;
+        f[k] = 2.0 * scale * ((1.0 - q) * as_rest - q * as_own);
+    }
+    return scale * (loss - best - TEMPERATURE * log(total));
+}
+
+/* Adds the gradient, (1 + d) x S, and behind it the loss, of rows first .. last-1. */
+static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
+{
+    const uc_s3vm *self = user;
+    const uc_matrix *X = &self->data->X;
+    const size_t S = self->S, work_size = uc_matrix_is_sparse(X) ? 0 : ROWS_AT_ONCE * self->d;
+    double *scores = uc_alloc(ROWS_AT_ONCE * S, sizeof *scores), *work = uc_alloc(work_size, sizeof *work);
+    for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
+        const size_t rows = last - start < ROWS_AT_ONCE ? last - start : ROWS_AT_ONCE;
+        uc_block_scores(scores, X, start, rows, self->W + S, S, self->offset, work);
+        for (size_t i = 0; i < rows; i++) {
+            double *f = scores + i * S, loss = 0.0;
+            const uint32_t y = self->data->y[start + i];
+            if (y != UC_NONE)
+                loss = labelled_gradient(self, f, y);
+            else if (self->unlabelled_cost > 0.0)
+                loss = unlabelled_gradient(self, f);
+            else
+                memset(f, 0, S * sizeof *f);
+            sum[(self->d + 1) * S] += loss;
+            for (size_t k = 0; k < self->P; k++)
+                sum[k] += f[k];
+        }
+        uc_block_update(sum + S, X, start, rows, S, scores, work);
+    }
+    uc_free(work);
+    uc_free(scores);
+    return scores && work ? UC_OK : UC_ERR_NOMEM;
+}
+
+uc_status uc_s3vm_objective(double *value, double *gradient, uc_s3vm *self, const double *W)
+{
+    const size_t S = self->S, used = (self->d + 1) * S;
+    self->W = W;
+    self->evaluations++;
+    set_offset(self, W);
+    memset(self->sum, 0, (used + 1) * sizeof *self->sum);
+    const uc_status status =
+        uc_sum_over(self->context, self->data->X.rows, add_gradient, self, self->sum, used + 1);
+    if (status != UC_OK)
+        return status;
+    const double *mean = self->means + self->d;
+    double penalty = 0.0;
+    for (size_t j = 0; j < self->d; j++)
+        for (size_t k = 0; k < S; k++) {
+            const size_t at = (j + 1) * S + k;
+            gradient[at] = W[at] + self->sum[at] - (self->balanced ? mean[j] * self->sum[k] : 0.0);
+            penalty += W[at] * W[at];
+        }
+    for (size_t k = 0; k < S; k++)
+        gradient[k] = self->free_offset && !self->balanced ? self->sum[k] : 0.0;
+    *value = penalty / 2 + self->sum[used];
+    return UC_OK;
+}
+
+/* ---- the optimiser ---- */
+
+static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *W, lbfgsfloatval_t *gradient, int count,
+                                lbfgsfloatval_t step)
+{
+    (void)step;
+    uc_s3vm *self = user;
+    double value = 0.0;
+    memset(gradient, 0, (size_t)count * sizeof *gradient); /* on failure a stationary point: the optimiser ends */
+    if (self->status == UC_OK)
+        self->status = uc_s3vm_objective(&value, gradient, self, W);
+    return value;
+}
+
+static int progress(void *user, const lbfgsfloatval_t *W, const lbfgsfloatval_t *gradient,
+                    lbfgsfloatval_t value, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
+                    lbfgsfloatval_t step, int count, int iteration, int tries)
+{
+    (void)W, (void)gradient, (void)length, (void)step, (void)count, (void)iteration, (void)tries;
+    uc_s3vm *self = user;
+    char detail[96];
+    self->iterations++;
+    snprintf(detail, sizeof detail, "unlabelled cost %.3g, objective %.6f, gradient %.1e", self->unlabelled_cost,
+             value, gradient_length);
+    if (self->status == UC_OK)
+        self->status = uc_report(self->context, "training", (double)self->iterations, 0.0, detail);
+    return self->status != UC_OK;
+}
+
+/* What liblbfgs ended with; a search that cannot improve any more has arrived as well. */
+static uc_status check_end(const uc_s3vm *self, int code)
+{
+    if (self->status != UC_OK)
+        return self->status;
+    switch (code) {
+    case LBFGS_SUCCESS:
+    case LBFGS_STOP:
+    case LBFGS_ALREADY_MINIMIZED:
+    case LBFGSERR_MAXIMUMITERATION:
+    case LBFGSERR_ROUNDING_ERROR:
+    case LBFGSERR_MINIMUMSTEP:
+    case LBFGSERR_MAXIMUMLINESEARCH:
+    case LBFGSERR_WIDTHTOOSMALL:
+    case LBFGSERR_OUTOFINTERVAL:
+    case LBFGSERR_INCREASEGRADIENT:
+        return UC_OK;
+    case LBFGSERR_OUTOFMEMORY:
+        return uc_fail(UC_ERR_NOMEM, "not enough memory for L-BFGS");
+    default:
+        return uc_fail(UC_ERR_DIVERGED, "L-BFGS failed (code %d); try --scale or --normalize", code);
+    }
+}
+
+uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double tolerance)
+{
+    const size_t used = (self->d + 1) * self->S,
+                 count = (used + 15) / 16 * 16; /* as SIMD builds of liblbfgs want it */
+    if (count > INT32_MAX)
+        return uc_fail(UC_ERR_INVALID, "%zu weights are more than L-BFGS can count", used);
+    double *point = uc_alloc(count, sizeof *point);
+    if (!point)
+        return UC_ERR_NOMEM;
+    memcpy(point, W, used * sizeof *W);
+    lbfgs_parameter_t parameters;
+    lbfgs_parameter_init(&parameters);
+    parameters.m = 10;
+    parameters.epsilon = tolerance;
+    parameters.max_iterations = MOST_ITERATIONS;
+    lbfgsfloatval_t objective = 0.0;
+    const int code = lbfgs((int)count, point, &objective, evaluate, progress, self, &parameters);
+    const uc_status status = check_end(self, code);
+    if (status == UC_OK) {
+        set_offset(self, point); /* the optimiser's last evaluation may have been elsewhere */
+        memcpy(W, point, used * sizeof *W);
+        memcpy(W, self->offset, self->S * sizeof *W);
+        *value = objective;
+    }
+    uc_free(point);
+    return status;
+}
+
+/* The plain machine first, then with the unlabelled rows, of which more and more is made. */
+static uc_status anneal(double *value, uc_s3vm *self, double *W, double unlabelled_cost)
+{
+    const bool plain = self->unlabelled == 0 || unlabelled_cost == 0.0;
+    uc_status status = uc_s3vm_minimise(value, self, W, plain ? FINE : ROUGH);
+    if (plain || status != UC_OK)
+        return status;
+    if (self->free_offset)
+        uc_s3vm_balance(self, W);
+    for (int stage = 1; stage <= STAGES && status == UC_OK; stage++) {
+        const double left = (double)(STAGES - stage) / (STAGES - 1);
+        self->unlabelled_cost = unlabelled_cost * pow(FIRST_SHARE, left);
+        status = uc_s3vm_minimise(value, self, W, stage < STAGES ? ROUGH : FINE);
+    }
+    return status;
+}
+
+/* ---- the learner ---- */
+
+/* One machine for two classes becomes two weight vectors, -w/2 and +w/2. */
+static void write_weights(uc_model *model, const uc_s3vm *self, const double *W)
+{
+    for (size_t j = 0; j <= self->d; j++)
+        for (size_t k = 0; k < model->stride; k++)
+            model->weights[j * model->stride + k] =
+                self->P > 1 ? W[j * self->S + k] : W[j] * (k == 0 ? -0.5 : 0.5);
+    model->bias = self->free_offset ? 1.0 : 0.0; /* the offset is the weight of a constant 1 */
+}
+
+static uc_status write_summary(uc_model *model, const uc_s3vm *self, double objective)
+{
+    uc_status status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)self->iterations));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)self->evaluations));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "objective", json_real(objective));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "unlabelled", json_integer((json_int_t)self->unlabelled));
+    return status;
+}
+
+static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
+{
+    const uc_s3vm_settings *settings = user;
+    uc_s3vm self;
+    uc_status status = uc_s3vm_begin(&self, fit, settings->cost);
+    if (status != UC_OK)
+        return status;
+    double objective = 0.0, *W = uc_alloc((self.d + 1) * self.S, sizeof *W);
+    status = W ? anneal(&objective, &self, W, settings->cost * settings->unlabelled_cost) : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        write_weights(model, &self, W);
+        status = write_summary(model, &self, objective);
+    }
+    uc_free(W);
+    uc_s3vm_end(&self);
+    return status;
+}
+
+const uc_learner uc_learner_s3vm = {
+    .name = "s3vm",
+    .summary = "a few clean labels and many rows without one ('?')",
+    .paper = "Bennett, Demiriz: Semi-supervised support vector machines, NIPS 11, 1998; Chapelle, Zien: "
+             "Semi-supervised classification by low density separation, AISTATS 2005",
+    .options = options,
+    .settings_size = sizeof(uc_s3vm_settings),
+    .full = true,
+    .free_offset = true,
+    .unlabelled = true,
+    .class_weight = UC_NO_CLASS_WEIGHT,
+    .fit = fit,
+};

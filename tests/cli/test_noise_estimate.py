@@ -1,0 +1,210 @@
+"""noise estimate: a matrix from gold labels, predictions, cross-validation, or the noisy labels alone."""
+import json
+import os
+import pty
+import random
+import re
+import subprocess
+
+import pytest
+
+from conftest import blobs
+
+FIELDS = ["method", "examples", "skipped", "classes", "matrix", "low", "high", "counts", "condition_number", "wrong",
+          "dominated_rows", "warnings", "output"]
+# Gold x: observed x x x y; gold y: y y y y x. Columns are the true class.
+OBSERVED = "xxxyyyyyx"
+GOLD = "xxxxyyyyy"
+
+
+def as_data(labels):
+    return "".join(f"{label} 1:{i}\n" for i, label in enumerate(labels))
+
+
+def as_list(labels):
+    return "".join(f"{label}\n" for label in labels)
+
+
+def matrix(unconfuse, name):
+    rows = [line.split(",") for line in unconfuse.read(name).decode().splitlines()]
+    return rows[0][1:], [[float(value) for value in row[1:]] for row in rows[1:]]
+
+
+def noisy_blobs(unconfuse, rows=600, rate=0.3, seed=1):
+    """Classes a, b, c far apart; `rate` of the labels, drawn evenly from the other two, are wrong."""
+    unconfuse.write("clean.svm", blobs(["a", "b", "c"], rows, seed=seed, spread=0.1))
+    unconfuse.ok("noise", "apply", "clean.svm", "--noise-rate", rate, "-o", "noisy.svm", "--seed", seed)
+    return "noisy.svm"
+
+
+@pytest.mark.parametrize("gold", [as_list, as_data])
+def test_gold_labels_by_hand(unconfuse, gold):
+    unconfuse.write("data.svm", as_data(OBSERVED))
+    unconfuse.write("gold.txt", gold(GOLD))
+    result = unconfuse.json("noise", "estimate", "data.svm", "--method", "gold", "--gold", "gold.txt", "-o", "c.csv")
+    assert list(result) == FIELDS
+    assert result["classes"] == ["x", "y"] and result["examples"] == 9 and result["skipped"] == 0
+    assert result["counts"] == [[3, 1], [1, 4]]
+    assert result["matrix"] == [[0.75, pytest.approx(0.2)], [0.25, pytest.approx(0.8)]]
+    for low, value, high in zip(sum(result["low"], []), sum(result["matrix"], []), sum(result["high"], [])):
+        assert 0 <= low < value < high <= 1
+    assert result["condition_number"] > 1 and result["wrong"] == pytest.approx(0.225)
+    assert result["warnings"] == ['fewer than 30 examples to estimate from, for class "x" (4), "y" (5)']
+    assert matrix(unconfuse, "c.csv") == (["x", "y"], result["matrix"])
+
+
+def test_what_was_not_checked_is_skipped(unconfuse):
+    unconfuse.write("data.svm", as_data(OBSERVED + "yyxx"))
+    unconfuse.write("gold.txt", as_list(GOLD + "????"))
+    result = unconfuse.json("noise", "estimate", "data.svm", "--method", "gold", "--gold", "gold.txt", "-o", "c.csv")
+    assert result["examples"] == 9 and result["skipped"] == 4 and result["counts"] == [[3, 1], [1, 4]]
+
+
+def test_names_with_blanks_and_commas_in_a_list(unconfuse):
+    names = {"x": "New York", "y": "Paris, France"}
+    unconfuse.write("data.csv", "label,f\n" + "".join(f'"{names[label]}",{i}\n' for i, label in enumerate(OBSERVED)))
+    unconfuse.write("gold.txt", as_list(names[label] for label in GOLD))
+    result = unconfuse.json("noise", "estimate", "data.csv", "--method", "gold", "--gold", "gold.txt", "-o", "c.csv")
+    assert result["classes"] == ["New York", "Paris, France"] and result["counts"] == [[3, 1], [1, 4]]
+
+
+def test_a_class_missing_in_the_gold_set(unconfuse):
+    unconfuse.write("data.svm", as_data("xyz" * 40))
+    unconfuse.write("gold.txt", as_list("xyx" * 40))
+    result = unconfuse("noise", "estimate", "data.svm", "--method", "gold", "--gold", "gold.txt", "-o", "c.csv")
+    assert result.returncode == 0 and 'the column is the identity\'s, for class "z" (0)' in result.err
+    assert matrix(unconfuse, "c.csv") == (["x", "y", "z"], [[0.5, 0, 0], [0, 1, 0], [0.5, 0, 1]])
+
+
+def test_predictions_and_the_model_that_made_them_agree(unconfuse):
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 300))
+    unconfuse.ok("train", "perceptron", "data.svm", "--passes", 1, "-o", "m.uc")
+    unconfuse.ok("predict", "m.uc", "data.svm", "-o", "p.txt")
+    by_model = unconfuse.json("noise", "estimate", "data.svm", "--method", "model", "--model", "m.uc", "-o", "c.csv")
+    by_file = unconfuse.json("noise", "estimate", "data.svm", "--method", "model", "--predictions", "p.txt", "-o", "c.csv")
+    assert by_model == by_file
+    confusion = unconfuse.json("evaluate", "m.uc", "data.svm")["confusion"]
+    assert by_model["counts"] == [list(column) for column in zip(*confusion)]
+
+
+def test_a_class_that_is_only_predicted(unconfuse):
+    unconfuse.write("data.svm", as_data(GOLD))
+    unconfuse.write("p.txt", as_list(OBSERVED[:-1] + "a"))
+    result = unconfuse.json("noise", "estimate", "data.svm", "--method", "model", "--predictions", "p.txt", "-o", "c.csv")
+    assert result["classes"] == ["a", "x", "y"] and result["counts"] == [[0, 0, 1], [0, 3, 0], [0, 1, 4]]
+    assert [row[0] for row in result["matrix"]] == [1, 0, 0]
+
+
+def test_a_class_that_is_never_predicted_makes_it_singular(unconfuse):
+    unconfuse.write("data.svm", as_data("xxxyyy"))
+    unconfuse.write("p.txt", as_list("xxxxxx"))
+    result = unconfuse.json("noise", "estimate", "data.svm", "--method", "model", "--predictions", "p.txt", "-o", "c.csv")
+    assert result["condition_number"] is None and any("singular" in warning for warning in result["warnings"])
+
+
+def test_cross_validation_counts_the_mistakes_of_the_learner(unconfuse):
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 300))
+    result = unconfuse.json("noise", "estimate", "data.svm", "--method", "cv", "--folds", 4, "--learner", "spa", "-o", "c.csv")
+    confusion = unconfuse.json("train", "spa", "data.svm", "-v", 4)["confusion"]
+    assert result["counts"] == [list(column) for column in zip(*confusion)]
+
+
+@pytest.mark.parametrize("estimator", ["counting", "anchor"])
+def test_noise_of_the_data_alone(unconfuse, estimator):
+    data = noisy_blobs(unconfuse, rows=1500)
+    result = unconfuse.json("noise", "estimate", data, "--method", "self", "--estimator", estimator, "-o", "c.csv",
+                            "--scale", "standard")
+    for p in range(3):
+        for q in range(3):
+            assert result["matrix"][p][q] == pytest.approx(0.7 if p == q else 0.15, abs=0.1)
+    assert [sum(column) for column in zip(*result["matrix"])] == pytest.approx([1, 1, 1])
+
+
+def test_training_with_the_estimate(unconfuse):
+    data = noisy_blobs(unconfuse, rate=0.4)
+    shown = unconfuse.ok("train", "logistic", data, "--noise", "estimate", "-o", "estimated.uc").out
+    assert re.search(r"estimated noise: \d+\.\d% of the labels wrong, condition number", shown)
+    unconfuse.ok("noise", "estimate", data, "--method", "self", "-o", "c.csv")
+    unconfuse.ok("train", "logistic", data, "--noise-matrix", "c.csv", "-o", "told.uc")
+    assert unconfuse.read("estimated.uc") == unconfuse.read("told.uc")
+    assert unconfuse.json("evaluate", "estimated.uc", "clean.svm")["error"] < 0.05
+    assert "does without" in unconfuse.fails(2, "train", "logistic", data, "--noise", "estimate", "--noise-rate", 0.1, "-o", "m.uc")
+
+
+def test_the_number_of_threads_does_not_matter(unconfuse):
+    data = noisy_blobs(unconfuse)
+    outputs = [unconfuse.ok("noise", "estimate", data, "--method", "self", "--threads", n, "--json", "-o", "c.csv").out
+               for n in (1, 3)]
+    assert outputs[0] == outputs[1]
+    other = unconfuse.json("noise", "estimate", data, "--method", "self", "--seed", 2, "-o", "d.csv")
+    assert other["low"] != json.loads(outputs[0])["low"]
+
+
+def test_plain_numbers_in_a_file_and_shades_on_a_terminal(unconfuse):
+    unconfuse.write("data.svm", as_data(OBSERVED))
+    unconfuse.write("gold.txt", as_list(GOLD))
+    command = ["noise", "estimate", "data.svm", "--method", "gold", "--gold", "gold.txt", "-o"]
+    plain = unconfuse.ok(*command, "c.csv").out
+    assert "\033" not in plain and re.search(r"^x +0\.750 +0\.200$", plain, re.M) and "95% intervals" in plain
+    assert "observed" not in unconfuse.ok(*command, "-").out  # the CSV alone; the picture is on standard error
+    master, slave = pty.openpty()
+    subprocess.run([unconfuse.path, *command, "c.csv"], stdout=slave, stderr=subprocess.DEVNULL, cwd=unconfuse.directory,
+                   env={**os.environ, "TERM": "xterm-256color", "NO_COLOR": ""}, check=True)
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            more = os.read(master, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        shown += more
+    os.close(master)
+    assert b"\033[48;5;" in shown and b"0.750" in shown
+
+
+def test_many_classes_are_summarised(unconfuse):
+    draw = random.Random(1)
+    gold = [draw.randrange(30) for _ in range(2000)]
+    unconfuse.write("data.svm", as_data((g + 1) % 30 if draw.random() < 0.3 else g for g in gold))
+    unconfuse.write("gold.txt", as_list(gold))
+    shown = unconfuse.ok("noise", "estimate", "data.svm", "--method", "gold", "--gold", "gold.txt", "-o", "c.csv").out
+    assert "most frequent mistakes" in shown and len(shown.splitlines()) < 20
+
+
+@pytest.mark.parametrize("status, sentence, arguments", [
+    (1, "gold.txt has 9 labels, but short.svm has 3 examples", ["short.svm", "--method", "gold", "--gold", "gold.txt"]),
+    (1, "gold.txt has 9 labels, but short.svm has 3 examples", ["short.svm", "--method", "model", "--predictions", "gold.txt"]),
+    (1, 'odd.txt: label 2 is "z", a class that no example of DATA is observed as; give all the data, with \'?\' as the gold '
+        "label of what was not checked", ["short.svm", "--method", "gold", "--gold", "odd.txt"]),
+    (1, "blank.txt:2: there is no label on this line", ["short.svm", "--method", "gold", "--gold", "blank.txt"]),
+    (1, "no example has both an observed and a gold label", ["short.svm", "--method", "gold", "--gold", "none.txt"]),
+    (1, "nowhere.txt: cannot read this file", ["short.svm", "--method", "gold", "--gold", "nowhere.txt"]),
+    (1, 'strange.svm: label 2 is "z", a class that the model does not know', ["strange.svm", "--method", "model", "--model", "m.uc"]),
+    (1, "--folds 5: there are only 3 examples", ["short.svm", "--method", "cv"]),
+    (1, "open.svm: example 2 has no label ('?'), which cannot be used to estimate noise",
+     ["open.svm", "--method", "self", "--folds", "2"]),
+    (2, "noise estimate needs --method gold, model, cv or self, and -o FILE", ["short.svm"]),
+    (2, "--method gold needs the true labels: --gold FILE", ["short.svm", "--method", "gold"]),
+    (2, "--method model needs one of --model G and --predictions FILE", ["short.svm", "--method", "model"]),
+    (2, "--gold is not for --method self", ["short.svm", "--method", "self", "--gold", "gold.txt"]),
+    (2, "--scale is not for --method gold", ["short.svm", "--method", "gold", "--gold", "gold.txt", "--scale", "range"]),
+    (2, "--l2 is an option of logistic; say --learner logistic, or leave it out", ["short.svm", "--method", "cv", "--l2", "1"]),
+])
+def test_refusals(unconfuse, status, sentence, arguments):
+    unconfuse.write("short.svm", as_data("xyx"))
+    unconfuse.write("strange.svm", as_data("xzx"))
+    unconfuse.write("open.svm", as_data("x?xyxy"))
+    unconfuse.write("gold.txt", as_list(GOLD))
+    unconfuse.write("odd.txt", as_list("xzx"))
+    unconfuse.write("none.txt", as_list("???"))
+    unconfuse.write("blank.txt", "x\n\nx\n")
+    unconfuse.ok("train", "perceptron", "short.svm", "-o", "m.uc")
+    assert unconfuse.fails(status, "noise", "estimate", *arguments, *([] if arguments == ["short.svm"] else ["-o", "c.csv"])) == sentence
+
+
+def test_an_unknown_learner(unconfuse):
+    unconfuse.write("data.svm", as_data(GOLD))
+    sentence = unconfuse.fails(2, "noise", "estimate", "data.svm", "--method", "cv", "--learner", "guess", "-o", "c.csv")
+    assert sentence.startswith("there is no learner 'guess'")
