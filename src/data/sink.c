@@ -6,7 +6,7 @@
 #include <zstd.h>
 
 #define PACKED_BYTES ((size_t)1 << 17)
-#define GZIP_LEVEL 6
+#define GZIP_LEVEL 3
 #define ZSTD_LEVEL 3
 
 struct uc_sink {

@@ -37,6 +37,29 @@ static uc_status check_memory(const uc_dataset *data, const uc_train_settings *t
     return uc_memory_check(context, bytes, what);
 }
 
+/* Rows lie anywhere in memory when they are shuffled, and a sparse row's weights always do: what the next rounds need
+ * is asked for while this one still works. */
+static void prefetch_rounds(const uc_online *self, const uc_dataset *data, const size_t *order, size_t i)
+{
+    const uc_matrix *X = &data->X;
+    const size_t rows = X->rows;
+    if (order && i + 8 < rows) {
+        if (X->offsets)
+            __builtin_prefetch(X->offsets + order[i + 8]);
+        __builtin_prefetch(data->y + order[i + 8]);
+        const uc_row later = uc_matrix_row(X, order[i + 4]);
+        const size_t bytes = later.count * sizeof(float) < 1024 ? later.count * sizeof(float) : 1024;
+        for (size_t at = 0; at < bytes; at += 64) {
+            __builtin_prefetch((const char *)later.values + at);
+            if (later.columns)
+                __builtin_prefetch((const char *)later.columns + at);
+        }
+    }
+    if (i + 1 < rows)
+        uc_row_prefetch(uc_matrix_row(X, order ? order[i + 1] : i + 1), self->weights + self->stride,
+                        self->stride);
+}
+
 static uc_status run_pass(size_t *errors, uc_online *self, const uc_dataset *data, const size_t *order,
                           uint64_t pass, const uc_context *context)
 {
@@ -45,6 +68,7 @@ static uc_status run_pass(size_t *errors, uc_online *self, const uc_dataset *dat
     *errors = 0;
     for (size_t i = 0; i < rows; i++) {
         const size_t row = order ? order[i] : i;
+        prefetch_rounds(self, data, order, i);
         *errors += uc_online_round(self, uc_matrix_row(&data->X, row), data->y[row]) != data->y[row];
         if ((i + 1) % ROUNDS_A_REPORT != 0 && i + 1 != rows)
             continue;

@@ -14,7 +14,7 @@ static void use_one_thread(void)
     openblas_set_num_threads(1);
 }
 
-static void prepare_blas(void)
+void uc_blas_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, use_one_thread);
@@ -39,7 +39,7 @@ static uc_row known_part(uc_row row, size_t cols)
 static void dense_block(double *scores, const uc_matrix *X, size_t first, size_t rows, const double *W,
                         size_t cols, size_t S, double *work)
 {
-    prepare_blas();
+    uc_blas_begin();
     for (size_t start = 0; start < cols; start += COLUMN_TILE) {
         const size_t width = cols - start < COLUMN_TILE ? cols - start : COLUMN_TILE;
         for (size_t i = 0; i < rows; i++) {
@@ -78,7 +78,7 @@ void uc_block_scores(double *scores, const uc_matrix *X, size_t first, size_t ro
             uc_row_scores(scores + i * S, uc_matrix_row(X, first + i), W, S);
         return;
     }
-    prepare_blas();
+    uc_blas_begin();
     for (size_t i = 0; i < rows; i++) {
         const float *values = X->values + (first + i) * X->stride;
         for (size_t j = 0; j < X->cols; j++)
@@ -104,7 +104,7 @@ void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, s
 
 uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t columns)
 {
-    prepare_blas();
+    uc_blas_begin();
     double *factors = uc_alloc(n * n, sizeof *factors), *solution = uc_alloc(n * columns, sizeof *solution);
     lapack_int *pivots = uc_alloc(n, sizeof *pivots);
     uc_status status = UC_ERR_NOMEM;
@@ -139,7 +139,7 @@ uc_status uc_invert(double *inverse, const double *A, size_t n)
 
 uc_status uc_singular_values(double *values, const double *A, size_t n)
 {
-    prepare_blas();
+    uc_blas_begin();
     double *copy = uc_alloc(n * n, sizeof *copy), *superdiagonal = uc_alloc(n, sizeof *superdiagonal);
     uc_status status = UC_ERR_NOMEM;
     if (copy && superdiagonal) {

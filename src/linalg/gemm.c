@@ -2,21 +2,9 @@
  * LAPACK, which thinks in columns, is given the transposed problem instead of a copy. */
 #include <cblas.h>
 #include <lapacke.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
-
-static void use_one_thread(void)
-{
-    openblas_set_num_threads(1);
-}
-
-static void prepare_blas(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, use_one_thread);
-}
 
 static CBLAS_TRANSPOSE turned(uc_block block)
 {
@@ -28,7 +16,7 @@ void uc_multiply_blocks(double *C, size_t stride, uc_block A, uc_block B, size_t
 {
     if (m == 0 || n == 0)
         return;
-    prepare_blas();
+    uc_blas_begin();
     cblas_dgemm(CblasRowMajor, turned(A), turned(B), (int)m, (int)n, (int)k, alpha, A.values, (int)A.stride,
                 B.values, (int)B.stride, beta, C, (int)stride);
 }
@@ -44,7 +32,7 @@ void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k
 
 double uc_dot(const double *a, const double *b, size_t n)
 {
-    prepare_blas();
+    uc_blas_begin();
     return cblas_ddot((int)n, a, 1, b, 1);
 }
 
@@ -66,7 +54,7 @@ static void turn_around(double *values, double *vectors, size_t n, size_t count)
 
 uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count)
 {
-    prepare_blas();
+    uc_blas_begin();
     const lapack_int size = (lapack_int)n, lowest = (lapack_int)(n - count + 1);
     lapack_int found = 0, integers_needed = 0, info;
     double reals_needed = 0.0;
@@ -101,7 +89,7 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
 /* Our lower triangle is the upper one of a matrix stored by columns. */
 uc_status uc_invert_lower(double *L, size_t n)
 {
-    prepare_blas();
+    uc_blas_begin();
     const lapack_int size = (lapack_int)n;
     if (n > 0 && LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', size, L, size) != 0)
         return uc_fail(UC_ERR_INVALID, "the triangular matrix is singular");
@@ -111,7 +99,7 @@ uc_status uc_invert_lower(double *L, size_t n)
 /* x' = x' L^-T, all rows at once. */
 void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, size_t l_stride, size_t n)
 {
-    prepare_blas();
+    uc_blas_begin();
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows, (int)n, 1.0, L,
                 (int)l_stride, X, (int)x_stride);
 }

@@ -6,7 +6,7 @@
  * instructions in the same order. Two sums, over the even and the odd entries of the row, hide the latency of the
  * additions; they are joined at the end.
  *
- * Vectors are the compiler's own; 8 doubles become one, two or four registers, as the level has them.
+ * Vectors are the compiler's own, never wider than the registers of the level: gcc moves wider ones through memory.
  */
 #include <string.h>
 
@@ -14,7 +14,6 @@
 
 typedef double pair __attribute__((vector_size(16)));
 typedef double quad __attribute__((vector_size(32)));
-typedef double octet __attribute__((vector_size(64)));
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define PREFETCH_DISTANCE 12 /* entries ahead: about the time that a line takes from memory */
@@ -23,7 +22,6 @@ typedef double octet __attribute__((vector_size(64)));
 #define STORE(type, to) (*(type##_at_any_address *)(void *)(to))
 typedef pair pair_at_any_address __attribute__((aligned(8), may_alias));
 typedef quad quad_at_any_address __attribute__((aligned(8), may_alias));
-typedef octet octet_at_any_address __attribute__((aligned(8), may_alias));
 
 ALWAYS_INLINE size_t column_at(uc_row row, size_t i, bool dense)
 {
@@ -32,8 +30,14 @@ ALWAYS_INLINE size_t column_at(uc_row row, size_t i, bool dense)
 
 ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, bool dense)
 {
-    if (!dense && i + PREFETCH_DISTANCE < row.count)
-        __builtin_prefetch(W + row.columns[i + PREFETCH_DISTANCE] * S);
+    if (!dense && i + PREFETCH_DISTANCE < row.count) {
+        const double *w = W + row.columns[i + PREFETCH_DISTANCE] * S;
+        __builtin_prefetch(w);
+        if (S > 4)
+            __builtin_prefetch(w + 8);
+        if (S > 12)
+            __builtin_prefetch(w + 16);
+    }
 }
 
 /* ---- scores: one function for each width of a block of classes ---- */
@@ -64,11 +68,22 @@ ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, boo
             STORE(vector, scores + b * WIDTH) += even[b] + odd[b];                                           \
     }
 
+#ifdef __AVX__
+typedef quad widest;
+typedef quad_at_any_address widest_at_any_address;
+#else
+typedef pair widest;
+typedef pair_at_any_address widest_at_any_address;
+#endif
+#define VECTORS(classes) ((classes) * sizeof(double) / sizeof(widest))
+
 DEFINE_SCORES(scores_of_2, pair, 1)
-DEFINE_SCORES(scores_of_4, quad, 1)
-DEFINE_SCORES(scores_of_8, octet, 1)
-DEFINE_SCORES(scores_of_12, quad, 3)
-DEFINE_SCORES(scores_of_16, octet, 2)
+DEFINE_SCORES(scores_of_4, widest, VECTORS(4))
+DEFINE_SCORES(scores_of_8, widest, VECTORS(8))
+DEFINE_SCORES(scores_of_12, widest, VECTORS(12))
+DEFINE_SCORES(scores_of_16, widest, VECTORS(16))
+DEFINE_SCORES(scores_of_20, widest, VECTORS(20))
+DEFINE_SCORES(scores_of_24, widest, VECTORS(24))
 
 ALWAYS_INLINE double dot_of(uc_row row, const double *w, bool dense)
 {
@@ -93,14 +108,27 @@ ALWAYS_INLINE void scores_of(double *scores, uc_row row, const double *W, size_t
         return;
     }
     size_t k = 0;
-    for (; k + 16 <= S; k += 16)
+    for (; k + 24 <= S; k += 24)
+        scores_of_24(scores + k, row, W + k, S, dense);
+    switch (S - k) {
+    case 20:
+        scores_of_20(scores + k, row, W + k, S, dense);
+        break;
+    case 16:
         scores_of_16(scores + k, row, W + k, S, dense);
-    if (S - k == 12)
+        break;
+    case 12:
         scores_of_12(scores + k, row, W + k, S, dense);
-    else if (S - k == 8)
+        break;
+    case 8:
         scores_of_8(scores + k, row, W + k, S, dense);
-    else if (S - k == 4)
+        break;
+    case 4:
         scores_of_4(scores + k, row, W + k, S, dense);
+        break;
+    default:
+        break;
+    }
 }
 
 static void scores(double *out, uc_row row, const double *W, size_t S)

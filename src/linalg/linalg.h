@@ -28,6 +28,9 @@ void uc_row_update(double *W, size_t S, uc_row row, const double *tau);
 void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes, const double *tau,
                         size_t count);
 
+/* Asks for what a round on `row` will touch, while another round still works: the weights of its columns. */
+void uc_row_prefetch(uc_row row, const double *W, size_t S);
+
 /* The plain versions. */
 void uc_reference_scores(double *scores, uc_row row, const double *W, size_t S);
 void uc_reference_update(double *W, size_t S, uc_row row, const double *tau);
@@ -58,6 +61,9 @@ uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t
 size_t uc_argmax(const double *values, size_t count);
 
 /* ---- dense matrices over BLAS and LAPACK, row by row; one thread each ---- */
+
+/* Before the first call of BLAS: OpenBLAS is to use one thread. Whoever calls it says so; only the first time counts. */
+void uc_blas_begin(void);
 
 /* A part of a matrix: rows of `stride` doubles, used as it stands or transposed. */
 typedef struct uc_block {

@@ -38,6 +38,17 @@ void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes
     }
 }
 
+void uc_row_prefetch(uc_row row, const double *W, size_t S)
+{
+    if (!row.columns)
+        return; /* the next row's weights are this row's */
+    for (size_t i = 0; i < row.count; i++) {
+        const char *line = (const char *)(W + row.columns[i] * S);
+        for (size_t at = 0; at < S * sizeof(double); at += 64)
+            __builtin_prefetch(line + at);
+    }
+}
+
 size_t uc_argmax(const double *values, size_t count)
 {
     size_t best = 0;

@@ -326,19 +326,22 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
         self.train.map.dimension == UC_AUTO_COUNT)
         self.train.map.dimension = LANDMARKS;
     find_open_option(&self);
-    if (status == UC_OK)
-        status = sample(&rows, data, self.train.seed);
-    if (status == UC_OK) {
-        self.width_count = self.dimension_count = 1;
-        if (mapped) {
-            status = list_widths(&self, &rows);
-            list_dimensions(&self, rows.X.rows);
-        }
+    const uc_map_settings *map = &self.train.map;
+    const bool open_width = map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->gamma) && isnan(map->width);
+    const bool open_map = mapped && (open_width || map->dimension == UC_AUTO_COUNT);
+    if (status != UC_OK || (!open_map && !self.open)) {
+        if (status == UC_OK)
+            train->map = self.train.map;
+        return status;
     }
-    if (status == UC_OK && self.width_count * self.dimension_count * self.value_count > 1)
+    status = sample(&rows, data, self.train.seed);
+    self.width_count = self.dimension_count = 1;
+    if (status == UC_OK && mapped) {
+        status = list_widths(&self, &rows);
+        list_dimensions(&self, rows.X.rows);
+    }
+    if (status == UC_OK)
         status = run_folds(&self, &rows);
-    else if (status == UC_OK)
-        status = (self.loss = uc_alloc(1, sizeof *self.loss)) ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK) {
         choose(&self);
         train->map = self.train.map;
