@@ -132,8 +132,8 @@ static json_t *describe_data(const tally *self, const uc_names *classes, const u
                      "unlabelled", (json_int_t)(self->labels ? self->unlabelled : self->rows), "bags",
                      (json_int_t)self->bags, "density",
                      cli_json_real(cells > 0 ? (double)self->nonzeros / cells : 0), "range",
-                     json_pack("[ff]", zeros ? fmin(0, (double)self->low) : (double)self->low,
-                               zeros ? fmax(0, (double)self->high) : (double)self->high));
+                     json_pack("[oo]", cli_json_real(zeros ? fmin(0, (double)self->low) : (double)self->low),
+                               cli_json_real(zeros ? fmax(0, (double)self->high) : (double)self->high)));
 }
 
 static uc_status inspect_data(cli_call *call)

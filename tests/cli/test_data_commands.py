@@ -206,3 +206,10 @@ def test_inspected_liblinear_model(unconfuse):
 def test_bags_are_counted(unconfuse):
     unconfuse.write("data.svm", "a bag:x 1:1\nb bag:y 1:2\nb bag:y 1:3\n")
     assert unconfuse.json("inspect", "data.svm")["bags"] == 2
+
+
+def test_inspect_of_labels_without_features(unconfuse):
+    unconfuse.write("labels.svm", "1\n2\n1\n")
+    found = unconfuse.json("inspect", "labels.svm")
+    assert found["examples"] == 3 and found["features"] == 0 and found["range"] == [None, None]
+    assert "examples" in unconfuse.ok("inspect", "labels.svm").out
