@@ -477,7 +477,7 @@ static uc_status run(cli_call *call)
     context.warn = note;
     context.user = warnings;
     uc_status status = check_options(call);
-    if (status == UC_OK)
+    if (status == UC_OK && methods[args->method])
         status = methods[args->method](&found, call, &context);
     if (status == UC_ERR_FORMAT && !strchr(cli_last_error(), ':'))
         (void)cli_fail(status, "%s: %s", call->words[0],

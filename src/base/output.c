@@ -189,7 +189,7 @@ uc_status uc_output_commit(uc_output *self, bool durable)
         uc_output_abort(self);
         return status;
     }
-    if (durable && self->temporary)
+    if (durable && self->temporary && self->path)
         sync_directory(self->path);
     release(self);
     return UC_OK;

@@ -59,6 +59,8 @@ double uc_rng_normal(uc_rng *self)
 /* Values past the largest multiple of `bound` are drawn again, so that none is favoured. */
 uint64_t uc_rng_below(uc_rng *self, uint64_t bound)
 {
+    if (bound <= 1)
+        return 0;
     const uint64_t excess = (UINT64_MAX % bound + 1) % bound;
     uint64_t value;
     do

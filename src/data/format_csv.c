@@ -42,7 +42,6 @@ static bool cut_field(field *out, char **p, char delimiter)
     char *q = *p;
     while (is_blank(*q, delimiter))
         q++;
-    char *to = q;
     if (*q != '"') {
         out->text = q;
         while (*q != delimiter && *q != '\n')
@@ -53,7 +52,8 @@ static bool cut_field(field *out, char **p, char delimiter)
         out->length = (size_t)(q - out->text);
         return true;
     }
-    out->text = to = ++q;
+    char *to = ++q;
+    out->text = to;
     for (;; q++) {
         if (*q == '\n')
             return false;

@@ -315,7 +315,7 @@ void uc_input_close(uc_input *self)
 /* One step: what was peeked at, or what the next stage gives. */
 static uc_status read_some(size_t *got, uc_input *self, void *buffer, size_t size)
 {
-    if (self->head_at < self->head_end) {
+    if (self->head && self->head_at < self->head_end) {
         const size_t left = self->head_end - self->head_at;
         *got = left < size ? left : size;
         memcpy(buffer, self->head + self->head_at, *got);

@@ -235,13 +235,13 @@ size_t uc_number_write(char *text, float value)
                 return length + write_fixed(text + length, (uint64_t)m, decimals);
         }
     }
-    char digits[20];
+    char digits[20] = {0};
     for (int count = 1;; count++) {
         int exponent;
         scientific_digits(digits, &exponent, magnitude, count);
         char candidate[UC_NUMBER_TEXT + UC_NUMBER_SLACK] = {0};
         const size_t written = write_scientific(candidate, digits, count, exponent);
-        float read;
+        float read = 0.0f;
         uc_number_read(&read, candidate);
         if (read == (float)magnitude || count == 9) {
             memcpy(text + length, candidate, written);
@@ -256,7 +256,7 @@ size_t uc_number_write_real(char *text, double value)
     size_t length = 0;
     if (signbit(value))
         text[length++] = '-';
-    char digits[20], candidate[40];
+    char digits[20] = {0}, candidate[40];
     int exponent = 0, count = 1;
     for (; count <= 17; count++) {
         scientific_digits(digits, &exponent, magnitude, count);

@@ -79,6 +79,7 @@ static double softmax(double *s, size_t K)
         total += s[q] = exp(s[q] - highest);
     for (size_t q = 0; q < K; q++)
         s[q] /= total;
+    /* cppcheck-suppress invalidFunctionArg ; one of the terms is exp(0) */
     return highest + log(total);
 }
 

@@ -46,9 +46,12 @@ uc_row uc_known_row(uc_row row, size_t cols)
 static double power(double base, size_t exponent)
 {
     double result = 1.0;
-    for (; exponent > 0; exponent /= 2, base *= base)
+    while (exponent > 0) {
         if (exponent % 2 == 1)
             result *= base;
+        base *= base;
+        exponent /= 2;
+    }
     return result;
 }
 

@@ -134,7 +134,7 @@ static void circle_points_keep_the_margin_to_weights_found_from_the_data(void **
     uc_dataset train, test;
     generate(&train, &test, "uma-circle", OPTIONS("classes", "3", "margin", "0.2"), N, N, 2);
     const size_t n = circle_points(points, &train, &test);
-    double boundary[3], weight[3];
+    double boundary[3] = {0}, weight[3];
     uint32_t label[3];
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {

@@ -158,7 +158,7 @@ static int descending(const void *a, const void *b)
 
 static void solve_by_sorting(double *v, const problem *p)
 {
-    double l[MOST], sum = 0.0, threshold;
+    double l[MOST] = {0}, sum = 0.0, threshold;
     size_t count = 0, n = 0;
     for (size_t i = 0; i < p->K; i++)
         if (i != p->y)

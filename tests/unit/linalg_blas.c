@@ -272,7 +272,7 @@ static void singular_values_are_those_of_jacobis_method(void **state)
     (void)state;
     uc_rng rng = uc_rng_make(7, 0);
     for (size_t n = 1; n <= MOST; n += 3) {
-        double A[MOST * MOST], values[MOST], expected[MOST];
+        double A[MOST * MOST] = {0}, values[MOST], expected[MOST];
         for (size_t i = 0; i < n * n; i++)
             A[i] = uc_rng_normal(&rng);
         plain_singular_values(expected, A, n);
