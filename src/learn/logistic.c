@@ -14,11 +14,11 @@
  * is not convex, a start at zero is fine. p then estimates the probability of the true class. L-BFGS by liblbfgs; the
  * gradient is a sum over the examples.
  */
-#include <lbfgs.h>
 #include <math.h>
 #include <string.h>
 
 #include "learn/logistic.h"
+#include "learn/minimise.h"
 #include "linalg/linalg.h"
 
 #define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
@@ -60,15 +60,6 @@ static const uc_option options[] = {
 };
 
 typedef uc_logistic_problem problem;
-
-typedef struct logistic {
-    problem problem;
-    const uc_logistic_settings *settings;
-    const uc_context *context;
-    uint64_t evaluations;
-    int iterations;
-    uc_status status; /* why the optimiser was stopped */
-} logistic;
 
 /* s becomes p = softmax(s); returns log sum exp(s). */
 static double softmax(double *s, size_t K)
@@ -175,86 +166,33 @@ uc_status uc_logistic_gradient(double *objective, double *gradient, const double
     return status;
 }
 
-static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *W, lbfgsfloatval_t *gradient, int count,
-                                lbfgsfloatval_t step)
+typedef struct search {
+    const problem *problem;
+    const uc_context *context;
+} search;
+
+static uc_status evaluate(double *objective, double *gradient, const double *W, void *user)
 {
-    (void)step;
-    logistic *self = user;
-    double objective = 0.0;
-    self->evaluations++;
-    memset(gradient, 0,
-           (size_t)count * sizeof *gradient); /* after a failure: a stationary point, which ends it */
-    if (self->status == UC_OK)
-        self->status = uc_logistic_gradient(&objective, gradient, W, &self->problem, self->context);
-    return objective;
+    const search *self = user;
+    return uc_logistic_gradient(objective, gradient, W, self->problem, self->context);
 }
 
-static int progress(void *user, const lbfgsfloatval_t *W, const lbfgsfloatval_t *gradient,
-                    lbfgsfloatval_t value, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
-                    lbfgsfloatval_t step, int count, int iteration, int tries)
+static uc_status minimise(uc_model *model, const problem *self, const uc_logistic_settings *settings,
+                          const uc_context *context)
 {
-    (void)W, (void)gradient, (void)length, (void)step, (void)count, (void)tries;
-    logistic *self = user;
-    self->iterations = iteration;
-    char detail[96];
-    snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e", value, gradient_length);
-    if (self->status == UC_OK)
-        self->status =
-            uc_report(self->context, "training", iteration, (double)self->settings->iterations, detail);
-    return self->status != UC_OK;
-}
-
-/* What liblbfgs ended with; a search that cannot improve any more has arrived as well. */
-static uc_status check_end(const logistic *self, int code)
-{
-    if (self->status != UC_OK)
-        return self->status;
-    switch (code) {
-    case LBFGS_SUCCESS:
-    case LBFGS_STOP:
-    case LBFGS_ALREADY_MINIMIZED:
-    case LBFGSERR_MAXIMUMITERATION:
-    case LBFGSERR_ROUNDING_ERROR:
-    case LBFGSERR_MINIMUMSTEP:
-    case LBFGSERR_MAXIMUMLINESEARCH:
-    case LBFGSERR_WIDTHTOOSMALL:
-    case LBFGSERR_OUTOFINTERVAL:
-    case LBFGSERR_INCREASEGRADIENT:
-        return UC_OK;
-    case LBFGSERR_OUTOFMEMORY:
-        return uc_fail(UC_ERR_NOMEM, "not enough memory for L-BFGS");
-    default:
-        return uc_fail(UC_ERR_DIVERGED, "L-BFGS failed (code %d); try --scale or --normalize", code);
-    }
-}
-
-static uc_status minimise(uc_model *model, logistic *self)
-{
-    const size_t used = (self->problem.data->X.cols + 1) * self->problem.S,
-                 count = (used + 15) / 16 * 16; /* as SIMD builds of liblbfgs want it */
-    if (count > INT32_MAX)
-        return uc_fail(UC_ERR_INVALID, "%zu weights are more than L-BFGS can count", used);
-    double *W = uc_alloc(count, sizeof *W);
-    if (!W)
-        return UC_ERR_NOMEM;
-    lbfgs_parameter_t parameters;
-    lbfgs_parameter_init(&parameters);
-    parameters.m = 10;
-    parameters.epsilon = self->settings->tolerance;
-    parameters.max_iterations = self->settings->iterations < INT32_MAX ? (int)self->settings->iterations : 0;
-    lbfgsfloatval_t objective = 0.0;
-    const int code = lbfgs((int)count, W, &objective, evaluate, progress, self, &parameters);
-    uc_status status = check_end(self, code);
-    if (status == UC_OK) {
-        memcpy(model->weights, W, used * sizeof *W);
-        model->probabilities = true;
-        status = uc_json_set(model->summary, "iterations", json_integer(self->iterations));
-    }
+    search user = {self, context};
+    uc_minimum found;
+    uc_status status = uc_minimise(&found, model->weights, (model->dimension + 1) * model->stride, evaluate,
+                                   &user, settings->iterations, settings->tolerance, context);
+    if (status != UC_OK)
+        return status;
+    model->probabilities = true;
+    model->bias = self->free_offset ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */
+    status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)found.iterations));
     if (status == UC_OK)
-        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)self->evaluations));
+        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)found.evaluations));
     if (status == UC_OK)
-        status = uc_json_set(model->summary, "objective", json_real(objective));
-    uc_free(W);
+        status = uc_json_set(model->summary, "objective", json_real(found.value));
     return status;
 }
 
@@ -278,22 +216,16 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         inverse = uc_alloc(K * K, sizeof *inverse);
         status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
     }
-    logistic self = {
-        .problem = {.data = fit->data,
-                    .K = K,
-                    .S = model->stride,
-                    .correction = (uc_correction)correction,
-                    .C = noise ? noise->values : NULL,
-                    .B = inverse,
-                    .l2 = settings->l2,
-                    .free_offset = fit->train->bias != 0.0},
-        .settings = settings,
-        .context = fit->context,
-    };
+    const problem self = {.data = fit->data,
+                          .K = K,
+                          .S = model->stride,
+                          .correction = (uc_correction)correction,
+                          .C = noise ? noise->values : NULL,
+                          .B = inverse,
+                          .l2 = settings->l2,
+                          .free_offset = fit->train->bias != 0.0};
     if (status == UC_OK)
-        status = minimise(model, &self);
-    if (status == UC_OK) /* the free offset is the weight of a constant 1 */
-        model->bias = self.problem.free_offset ? 1.0 : 0.0;
+        status = minimise(model, &self, settings, fit->context);
     uc_free(inverse);
     return status;
 }
