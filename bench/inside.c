@@ -3,6 +3,14 @@
  *   bench_inside read FILE THREADS              a data file whole into memory ("-": standard input), and what memory
  *                                               the process held before, at most, and for the arrays alone
  *   bench_inside learn FILE shuffled|in-order average|last     one pass of spa over data in memory, one thread
+ *   bench_inside uma FILE LABELS STEPS THREADS  steps of uma; with the square of the weights' length at the end
+ *   bench_inside memory ROWS COLUMNS CLASSES STEPS THREADS     steps of uma on data made in memory, which are read once
+ *                                               after every step; the times of both, and the memory of the process
+ *   bench_inside kpca FILE DIMENSION WIDTH THREADS             kernel PCA; what share of the variance it found is told
+ *                                               by `bench_inside variance`, which has the same arguments
+ *   bench_inside logistic FILE LABELS L2 ITERATIONS THREADS    and the model's description, with the objective
+ *
+ * LABELS are those of an NPY file; "-": FILE has them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +18,8 @@
 #include <time.h>
 
 #include "unconfuse/unconfuse.h"
+
+#define NOISE_RATE 0.2 /* of the labels that uma learns from */
 
 typedef struct moment {
     double elapsed, processor; /* seconds */
@@ -27,11 +37,17 @@ static moment now(void)
     return (moment){seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
-static void print_since(moment began)
+static moment since(moment began)
 {
     const moment ended = now();
-    printf("{\"elapsed\": %.6f, \"processor\": %.6f", ended.elapsed - began.elapsed,
-           ended.processor - began.processor);
+    return (moment){ended.elapsed - began.elapsed, ended.processor - began.processor};
+}
+
+/* Begins the JSON object. */
+static void print_since(moment began)
+{
+    const moment taken = since(began);
+    printf("{\"elapsed\": %.6f, \"processor\": %.6f", taken.elapsed, taken.processor);
 }
 
 /* A figure of /proc/self/status, in bytes; 0 where there is none. Not getrusage, whose maximum begins with that of the
@@ -49,6 +65,13 @@ static double memory(const char *name)
     return kilobytes * 1024;
 }
 
+static unsigned count_of(const char *text)
+{
+    return (unsigned)strtoul(text, NULL, 10);
+}
+
+/* ---- reading, and one pass ---- */
+
 static double array_bytes(const uc_dataset *data)
 {
     const uc_matrix *X = &data->X;
@@ -58,13 +81,13 @@ static double array_bytes(const uc_dataset *data)
     return 8 * (double)X->offsets[X->rows] + 8 * (rows + 1) + labels;
 }
 
-static uc_status read_file(const char *path, unsigned threads)
+static uc_status run_read(char **arguments)
 {
-    const uc_context context = {.threads = threads};
+    const uc_context context = {.threads = count_of(arguments[1])};
     const double before = memory("VmRSS:");
     const moment began = now();
     uc_dataset data = {0};
-    const uc_status status = uc_dataset_read(&data, path, NULL, &context);
+    const uc_status status = uc_dataset_read(&data, arguments[0], NULL, &context);
     if (status != UC_OK)
         return status;
     print_since(began);
@@ -75,16 +98,16 @@ static uc_status read_file(const char *path, unsigned threads)
     return UC_OK;
 }
 
-static uc_status learn(const char *path, bool shuffled, bool average)
+static uc_status run_learn(char **arguments)
 {
     const uc_context context = {.threads = 1};
     uc_train_settings settings = uc_train_defaults();
     settings.passes = 1;
-    settings.shuffle = shuffled;
-    settings.average = average;
+    settings.shuffle = strcmp(arguments[1], "shuffled") == 0;
+    settings.average = strcmp(arguments[2], "average") == 0;
     uc_dataset data = {0};
     uc_model *model = NULL;
-    uc_status status = uc_dataset_read(&data, path, NULL, &context);
+    uc_status status = uc_dataset_read(&data, arguments[0], NULL, &context);
     const moment began = now();
     if (status == UC_OK)
         status = uc_train(&model, uc_learner_find("spa"), NULL, &settings, &data, &context);
@@ -97,19 +120,291 @@ static uc_status learn(const char *path, bool shuffled, bool average)
     return status;
 }
 
+static uc_status read_labelled(uc_dataset *out, const char *path, const char *labels,
+                               const uc_context *context)
+{
+    uc_read_settings settings = uc_read_defaults();
+    settings.labels = strcmp(labels, "-") == 0 ? NULL : labels;
+    return uc_dataset_read(out, path, &settings, context);
+}
+
+/* ---- uma ---- */
+
+typedef float four_floats __attribute__((vector_size(16), aligned(4), may_alias));
+
+typedef struct step_times {
+    const uc_matrix *X; /* read once after every step; NULL: not read */
+    unsigned threads;
+    size_t count;
+    moment *steps, *reads;
+    moment began; /* the step */
+    float total;  /* of what was read, so that it is */
+} step_times;
+
+/* As fast as the memory gives it. */
+static float sum_of(const float *values, size_t count)
+{
+    four_floats sums[8] = {{0}};
+    size_t i = 0;
+    for (; i + 32 <= count; i += 32)
+        for (size_t lane = 0; lane < 8; lane++)
+            sums[lane] += *(const four_floats *)(const void *)(values + i + 4 * lane);
+    float total = 0;
+    for (; i < count; i++)
+        total += values[i];
+    for (size_t lane = 0; lane < 8; lane++)
+        total += sums[lane][0] + sums[lane][1] + sums[lane][2] + sums[lane][3];
+    return total;
+}
+
+static float sum_of_matrix(const uc_matrix *X, unsigned threads)
+{
+    enum { ROWS = 1024 };
+    float total = 0;
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads) reduction(+ : total) if (threads > 1)
+    for (size_t first = 0; first < X->rows; first += ROWS) {
+        const size_t rows = X->rows - first < ROWS ? X->rows - first : ROWS;
+        total += sum_of(X->values + first * X->stride, rows * X->stride);
+    }
+    return total;
+}
+
+/* uma reports every step when it is done. */
+static bool note_step(const char *task, double done, double total, const char *detail, void *user)
+{
+    step_times *times = user;
+    (void)done, (void)total, (void)detail;
+    if (strcmp(task, "training") != 0)
+        return true;
+    times->steps[times->count] = since(times->began);
+    const moment began = now();
+    if (times->X)
+        times->total += sum_of_matrix(times->X, times->threads);
+    times->reads[times->count++] = since(began);
+    times->began = now();
+    return true;
+}
+
+static void print_times(const char *name, const moment *times, size_t count)
+{
+    printf("\"%s\": [", name);
+    for (size_t i = 0; i < count; i++)
+        printf("%s{\"elapsed\": %.6f, \"processor\": %.6f}", i ? ", " : "", times[i].elapsed,
+               times[i].processor);
+    printf("]");
+}
+
+/* Rows as they are, unless `prepared`; the last weights. */
+static uc_status train_uma(uc_model **out, step_times *times, uc_dataset *data, uint64_t steps, bool prepared)
+{
+    const uc_context context = {.threads = times->threads, .progress = note_step, .user = times};
+    uc_uma_settings settings = {.iterations = steps};
+    uc_train_settings train = uc_train_defaults();
+    uc_noise noise = {0};
+    train.overwrite = 1;
+    train.noise = &noise;
+    if (!prepared)
+        train.normalize = 0;
+    times->steps = calloc(steps, sizeof *times->steps);
+    times->reads = calloc(steps, sizeof *times->reads);
+    uc_status status = times->steps && times->reads ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_noise_uniform(&noise, data->classes.count, NOISE_RATE);
+    times->began = now();
+    if (status == UC_OK)
+        status = uc_train(out, uc_learner_find("uma"), &settings, &train, data, &context);
+    uc_noise_free(&noise);
+    return status;
+}
+
+static uc_status run_uma(char **arguments)
+{
+    uc_dataset data = {0};
+    uc_model *model = NULL;
+    step_times times = {.threads = count_of(arguments[3])};
+    const uc_context context = {.threads = times.threads};
+    uc_status status = read_labelled(&data, arguments[0], arguments[1], &context);
+    if (status == UC_OK)
+        status = train_uma(&model, &times, &data, count_of(arguments[2]), false);
+    if (status == UC_OK) {
+        double square = 0;
+        for (size_t j = 0; j < data.X.cols; j++)
+            for (size_t k = 0; k < data.classes.count; k++)
+                square += uc_model_weight(model, j, k) * uc_model_weight(model, j, k);
+        printf("{\"square\": %.12g, ", square);
+        print_times("steps", times.steps, times.count);
+        printf("}\n");
+    }
+    free(times.steps);
+    free(times.reads);
+    uc_model_free(model);
+    uc_dataset_free(&data);
+    return status;
+}
+
+/* Classes that overlap: uniform numbers around means that are as far apart as the numbers are spread. */
+static uc_status make_data(uc_dataset *out, size_t rows, size_t cols, size_t classes)
+{
+    uc_rng rng = uc_rng_make(1, 1);
+    uc_status status = uc_matrix_create_dense(&out->X, rows, cols);
+    out->y = status == UC_OK ? calloc(rows, sizeof *out->y) : NULL;
+    float *means = calloc(classes * cols, sizeof *means);
+    if (!out->y || !means)
+        status = status == UC_OK ? UC_ERR_NOMEM : status;
+    for (size_t k = 0; k < classes && status == UC_OK; k++) {
+        char name[24];
+        uint32_t index;
+        const int length = snprintf(name, sizeof name, "%zu", k + 1);
+        status = uc_names_add(&index, &out->classes, name, (size_t)length);
+        for (size_t j = 0; j < cols; j++)
+            means[k * cols + j] = (float)uc_rng_uniform(&rng) - 0.5f;
+    }
+    for (size_t i = 0; i < rows && status == UC_OK; i++) {
+        const size_t k = (size_t)uc_rng_below(&rng, classes);
+        const bool wrong = uc_rng_uniform(&rng) < NOISE_RATE;
+        out->y[i] = (uint32_t)(wrong ? (k + 1 + uc_rng_below(&rng, classes - 1)) % classes : k);
+        float *row = out->X.values + i * out->X.stride;
+        for (size_t j = 0; j < cols; j++)
+            row[j] = 0.1f * means[k * cols + j] + (float)uc_rng_word(&rng) * 0x1p-32f - 0.5f;
+    }
+    free(means);
+    return status;
+}
+
+static uc_status run_memory(char **arguments)
+{
+    const size_t rows = count_of(arguments[0]), cols = count_of(arguments[1]), classes = count_of(arguments[2]);
+    uc_dataset data = {0};
+    uc_model *model = NULL;
+    step_times times = {.X = &data.X, .threads = count_of(arguments[4])};
+    const double before = memory("VmRSS:");
+    uc_status status = make_data(&data, rows, cols, classes);
+    if (status == UC_OK)
+        status = train_uma(&model, &times, &data, count_of(arguments[3]), true);
+    if (status == UC_OK) {
+        printf("{\"data_bytes\": %.0f, \"score_bytes\": %.0f, \"array_bytes\": %.0f, \"before_bytes\": %.0f, "
+               "\"peak_bytes\": %.0f, \"total\": %g, ",
+               4 * (double)rows * (double)cols, 8 * (double)rows * (double)classes, array_bytes(&data), before,
+               memory("VmHWM:"), (double)times.total);
+        print_times("steps", times.steps, times.count);
+        printf(", ");
+        print_times("reads", times.reads, times.count);
+        printf("}\n");
+    }
+    free(times.steps);
+    free(times.reads);
+    free(data.y);
+    data.y = NULL;
+    uc_model_free(model);
+    uc_dataset_free(&data);
+    return status;
+}
+
+/* ---- kernel PCA, logistic regression ---- */
+
+/* The sum of the eigenvalues: of the squared coordinates of the rows that it was learned from. */
+static uc_status print_variance(const uc_map *map, const uc_matrix *X, const uc_context *context)
+{
+    uc_matrix mapped = {0};
+    const uc_status status = uc_map_apply(&mapped, map, X, context);
+    double sum = 0;
+    for (size_t i = 0; i < mapped.rows; i++)
+        for (size_t j = 0; j < mapped.cols; j++) {
+            const double value = mapped.values[i * mapped.stride + j];
+            sum += value * value;
+        }
+    uc_matrix_free(&mapped);
+    if (status == UC_OK)
+        printf("{\"variance\": %.9g}\n", sum);
+    return status;
+}
+
+static uc_status fit_kpca(char **arguments, bool variance)
+{
+    const uc_context context = {.threads = count_of(arguments[3])};
+    uc_map_settings settings = uc_map_defaults();
+    settings.map = UC_MAP_KPCA;
+    settings.dimension = count_of(arguments[1]);
+    settings.width = strtod(arguments[2], NULL);
+    settings.center = 1;
+    uc_dataset data = {0};
+    uc_map *map = NULL;
+    uc_status status = read_labelled(&data, arguments[0], "-", &context);
+    const moment began = now();
+    if (status == UC_OK)
+        status = uc_map_fit(&map, &settings, &data.X, 1, &context);
+    if (status == UC_OK && variance) {
+        status = print_variance(map, &data.X, &context);
+    } else if (status == UC_OK) {
+        print_since(began);
+        printf("}\n");
+    }
+    uc_map_free(map);
+    uc_dataset_free(&data);
+    return status;
+}
+
+static uc_status run_kpca(char **arguments)
+{
+    return fit_kpca(arguments, false);
+}
+
+static uc_status run_variance(char **arguments)
+{
+    return fit_kpca(arguments, true);
+}
+
+static uc_status run_logistic(char **arguments)
+{
+    const uc_context context = {.threads = count_of(arguments[4])};
+    const uc_logistic_settings settings = {
+        .l2 = strtod(arguments[2], NULL), .iterations = count_of(arguments[3]), .tolerance = 1e-9};
+    uc_dataset data = {0};
+    uc_model *model = NULL;
+    char *description = NULL;
+    uc_status status = read_labelled(&data, arguments[0], arguments[1], &context);
+    const moment began = now();
+    if (status == UC_OK)
+        status = uc_train(&model, uc_learner_find("logistic"), &settings, NULL, &data, &context);
+    const moment taken = since(began);
+    if (status == UC_OK)
+        status = uc_model_describe(&description, model);
+    if (status == UC_OK)
+        printf("{\"elapsed\": %.6f, \"processor\": %.6f, \"model\": %s}\n", taken.elapsed, taken.processor,
+               description);
+    uc_text_free(description);
+    uc_model_free(model);
+    uc_dataset_free(&data);
+    return status;
+}
+
+static const struct {
+    const char *name, *arguments;
+    int count;
+    uc_status (*run)(char **arguments);
+} commands[] = {
+    {"read", "FILE THREADS", 2, run_read},
+    {"learn", "FILE shuffled|in-order average|last", 3, run_learn},
+    {"uma", "FILE LABELS STEPS THREADS", 4, run_uma},
+    {"memory", "ROWS COLUMNS CLASSES STEPS THREADS", 5, run_memory},
+    {"kpca", "FILE DIMENSION WIDTH THREADS", 4, run_kpca},
+    {"variance", "FILE DIMENSION WIDTH THREADS", 4, run_variance},
+    {"logistic", "FILE LABELS L2 ITERATIONS THREADS", 5, run_logistic},
+};
+#define COMMANDS (sizeof commands / sizeof *commands)
+
 int main(int argc, char **argv)
 {
-    uc_status status;
-    if (argc == 4 && strcmp(argv[1], "read") == 0) {
-        status = read_file(argv[2], (unsigned)strtoul(argv[3], NULL, 10));
-    } else if (argc == 5 && strcmp(argv[1], "learn") == 0) {
-        status = learn(argv[2], strcmp(argv[3], "shuffled") == 0, strcmp(argv[4], "average") == 0);
-    } else {
-        fprintf(stderr,
-                "usage: bench_inside read FILE THREADS | learn FILE shuffled|in-order average|last\n");
-        return 2;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (argc != commands[i].count + 2 || strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        const uc_status status = commands[i].run(argv + 2);
+        if (status != UC_OK)
+            fprintf(stderr, "bench_inside: %s\n", uc_last_error());
+        return status == UC_OK ? 0 : 1;
     }
-    if (status != UC_OK)
-        fprintf(stderr, "bench_inside: %s\n", uc_last_error());
-    return status == UC_OK ? 0 : 1;
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(stderr, "%s bench_inside %s %s\n", i ? "      " : "usage:", commands[i].name,
+                commands[i].arguments);
+    return 2;
 }

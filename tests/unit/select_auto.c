@@ -1,0 +1,212 @@
+/* Everything called `auto` becomes a number, chosen on the labels as they are. */
+#include "tests/sample.h"
+
+#include <math.h>
+
+#include "learn/learner.h"
+#include "unconfuse/select.h"
+
+static uc_dataset ring(size_t rows, double noise, uint64_t seed)
+{
+    uc_dataset data;
+    assert_ok(uc_generate(&data, NULL, uc_generator_find("rp-ring"), NULL, rows, 0, seed));
+    if (noise > 0) {
+        uc_noise flips;
+        assert_ok(uc_noise_uniform(&flips, 2, noise));
+        assert_ok(uc_noise_apply(&data, &flips, seed, NULL));
+        uc_noise_free(&flips);
+    }
+    return data;
+}
+
+static uc_train_settings with_map(uc_map_kind kind)
+{
+    uc_train_settings train = uc_train_defaults();
+    train.map.map = (int)kind;
+    return train;
+}
+
+static uc_pa_settings pa_defaults(void)
+{
+    uc_pa_settings settings;
+    uc_options_defaults(uc_learner_options(uc_learner_find("pa")), &settings);
+    return settings;
+}
+
+static void nothing_open_is_left_as_it_is(void **state)
+{
+    (void)state;
+    uc_dataset data = ring(60, 0, 1);
+    uc_train_settings train = with_map(UC_MAP_KGS), before;
+    train.map.dimension = 7;
+    train.map.width = 3.5;
+    before = train;
+    uc_pa_settings settings = pa_defaults(), old = settings;
+    assert_ok(uc_select(&settings, &train, uc_learner_find("pa"), &data, NULL));
+    assert_memory_equal(&settings, &old, sizeof settings);
+    assert_true(train.map.width == before.map.width && train.map.dimension == before.map.dimension);
+    uc_dataset_free(&data);
+}
+
+/* A ring of width 4 in a square of side 20: too wide a kernel sees a line, too narrow a one sees single points. */
+static void the_width_and_dimension_chosen_fit_the_problem(void **state)
+{
+    (void)state;
+    static const uc_map_kind kinds[] = {UC_MAP_KGS, UC_MAP_KPCA, UC_MAP_NYSTROEM};
+    for (size_t k = 0; k < 3; k++) {
+        uc_dataset data = ring(300, 0.1, 2);
+        uc_train_settings train = with_map(kinds[k]);
+        uc_pa_settings settings = pa_defaults();
+        train.map.width = UC_AUTO_REAL;
+        if (kinds[k] == UC_MAP_NYSTROEM) /* not nested: fewer candidates, for the time */
+            train.map.dimension = 64;
+        assert_ok(uc_select(&settings, &train, uc_learner_find("pa"), &data, NULL));
+        double median;
+        assert_ok(uc_median_distance2(&median, &data.X, train.seed));
+        assert_true(train.map.width > 0 && train.map.width <= median);
+        assert_true(train.map.dimension >= 16 && train.map.dimension <= 240);
+        uc_dataset_free(&data);
+    }
+}
+
+static void choosing_and_training_is_choosing_then_training(void **state)
+{
+    (void)state;
+    uc_dataset data = ring(200, 0.2, 3);
+    uc_train_settings train = with_map(UC_MAP_KGS), chosen = train;
+    uc_pa_settings settings = pa_defaults();
+    uc_model *at_once = NULL, *in_turn = NULL;
+    assert_ok(uc_select_and_train(&at_once, uc_learner_find("pa"), NULL, &train, &data, NULL));
+    assert_ok(uc_select(&settings, &chosen, uc_learner_find("pa"), &data, NULL));
+    assert_true(train.map.dimension == UC_AUTO_COUNT && chosen.map.dimension != UC_AUTO_COUNT);
+    assert_ok(uc_train(&in_turn, uc_learner_find("pa"), &settings, &chosen, &data, NULL));
+    uint32_t a[200], b[200];
+    assert_ok(uc_model_predict(a, at_once, &data.X, NULL));
+    assert_ok(uc_model_predict(b, in_turn, &data.X, NULL));
+    assert_memory_equal(a, b, sizeof a);
+    uc_model_free(at_once);
+    uc_model_free(in_turn);
+    uc_dataset_free(&data);
+}
+
+static uc_logistic_settings l2_auto(void)
+{
+    uc_logistic_settings settings;
+    uc_options_defaults(uc_learner_options(uc_learner_find("logistic")), &settings);
+    settings.l2 = UC_AUTO_REAL;
+    return settings;
+}
+
+/* Half of the labels at random and as many features as examples: only a strong penalty is any good. On clean labels
+ * that one feature tells, a weak one is. */
+static void the_penalty_follows_the_likelihood_of_held_out_labels(void **state)
+{
+    (void)state;
+    double chosen[2];
+    for (int clean = 0; clean < 2; clean++) {
+        uc_dataset data = sample_data(120, 100, 2, false, 5);
+        uc_rng rng = uc_rng_make(9, 1);
+        for (size_t i = 0; i < 120; i++) {
+            data.y[i] = clean ? (uint32_t)(i % 2) : (uint32_t)uc_rng_below(&rng, 2);
+            data.X.values[i * data.X.stride] = clean ? (i % 2 ? 3.0f : -3.0f) : 0.0f;
+        }
+        uc_logistic_settings settings = l2_auto();
+        uc_train_settings train = uc_train_defaults();
+        assert_ok(uc_select(&settings, &train, uc_learner_find("logistic"), &data, NULL));
+        chosen[clean] = settings.l2;
+        uc_dataset_free(&data);
+    }
+    assert_true(chosen[0] == 1e-1);
+    assert_true(chosen[1] < chosen[0]);
+}
+
+static void a_penalty_that_was_not_chosen_cannot_be_trained_with(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(30, 3, 2, false, 5);
+    uc_logistic_settings settings = l2_auto();
+    uc_model *model = NULL;
+    assert_error(uc_train(&model, uc_learner_find("logistic"), &settings, NULL, &data, NULL), UC_ERR_INVALID,
+                 "--l2 auto must become a number before training (uc_select)");
+    assert_ok(uc_select_and_train(&model, uc_learner_find("logistic"), &settings, NULL, &data, NULL));
+    assert_true(isnan(settings.l2)); /* the caller's settings stay open */
+    uc_model_free(model);
+    uc_dataset_free(&data);
+}
+
+static void landmarks_are_700_unless_told(void **state)
+{
+    (void)state;
+    uc_dataset data = ring(50, 0, 1);
+    uc_train_settings train = with_map(UC_MAP_LANDMARKS);
+    uc_pa_settings settings = pa_defaults();
+    assert_ok(uc_select(&settings, &train, uc_learner_find("pa"), &data, NULL));
+    assert_int_equal(train.map.dimension, 700);
+    uc_dataset_free(&data);
+}
+
+static void cross_validation_chooses_anew_in_every_fold(void **state)
+{
+    (void)state;
+    uc_dataset data = ring(150, 0.1, 4);
+    uc_train_settings train = with_map(UC_MAP_KGS);
+    uint32_t predicted[150];
+    double errors[3], mean = 0;
+    assert_ok(uc_cross_validate(predicted, errors, uc_learner_find("pa"), NULL, &train, &data, 3, NULL));
+    for (size_t i = 0; i < 3; i++)
+        mean += errors[i] / 3;
+    assert_true(mean < 0.35); /* the larger class alone: about 0.4 */
+    uc_dataset_free(&data);
+}
+
+static uc_status select_status(uc_dataset *data)
+{
+    uc_train_settings train = with_map(UC_MAP_KGS);
+    uc_pa_settings settings = pa_defaults();
+    const uc_context alone = {.threads = 1};
+    train.passes = 1;
+    return uc_select(&settings, &train, uc_learner_find("pa"), data, &alone);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    uc_dataset data = ring(20, 0, 1);
+    uc_status status;
+    FOR_EACH_FAILING_ALLOCATION(status, select_status(&data));
+    uc_dataset_free(&data);
+}
+
+static bool stop_at_once(const char *task, double done, double total, const char *detail, void *user)
+{
+    (void)done, (void)total, (void)detail, (void)user;
+    return strcmp(task, "choosing") != 0;
+}
+
+static void choosing_can_be_interrupted(void **state)
+{
+    (void)state;
+    uc_dataset data = ring(60, 0, 1);
+    uc_train_settings train = with_map(UC_MAP_KGS);
+    uc_pa_settings settings = pa_defaults();
+    const uc_context context = {.progress = stop_at_once};
+    assert_status(uc_select(&settings, &train, uc_learner_find("pa"), &data, &context), UC_ERR_CANCELLED);
+    assert_true(train.map.dimension == UC_AUTO_COUNT);
+    uc_dataset_free(&data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_open_is_left_as_it_is),
+        cmocka_unit_test(the_width_and_dimension_chosen_fit_the_problem),
+        cmocka_unit_test(choosing_and_training_is_choosing_then_training),
+        cmocka_unit_test(the_penalty_follows_the_likelihood_of_held_out_labels),
+        cmocka_unit_test(a_penalty_that_was_not_chosen_cannot_be_trained_with),
+        cmocka_unit_test(landmarks_are_700_unless_told),
+        cmocka_unit_test(cross_validation_chooses_anew_in_every_fold),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(choosing_can_be_interrupted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
