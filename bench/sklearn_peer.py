@@ -1,17 +1,28 @@
-"""scikit-learn's side of the benchmark: reads commands from standard input, answers each with one JSON object.
+"""The other side of the benchmark: reads commands from standard input, answers each with one JSON object.
 
     load FILE                              load_svmlight_file
     fit in-order|shuffled last|average     one pass of PassiveAggressiveClassifier over what was loaded
+    uma FILE LABELS STEPS RATE FORM        steps of uma in the naive form, with numpy (BLAS)
+    width FILE                             the median squared distance of 1,000 random pairs of rows
+    kpca FILE DIMENSION WIDTH              KernelPCA, by its fastest solver
+    logistic FILE LABELS L2 ITERATIONS     LogisticRegression (lbfgs, multinomial), and its objective
+
+LABELS are those of an NPY file; "-": FILE is LIBSVM text. What a command read last is kept for the next one.
 """
+import functools
 import json
 import sys
 import time
+import warnings
 
+import numpy
 import sklearn
 from sklearn.datasets import load_svmlight_file
-from sklearn.linear_model import PassiveAggressiveClassifier
+from sklearn.decomposition import KernelPCA
+from sklearn.linear_model import LogisticRegression, PassiveAggressiveClassifier
 
 X = y = None
+warnings.filterwarnings("ignore")  # LogisticRegression's, that more iterations would come nearer to the minimum
 
 
 def timed(work):
@@ -20,16 +31,110 @@ def timed(work):
     return result, {"elapsed": time.perf_counter() - elapsed, "processor": time.process_time() - processor}
 
 
+def load(path):
+    global X, y
+    X = y = None
+    (X, y), answer = timed(lambda: load_svmlight_file(path))
+    X.sort_indices()
+    return answer
+
+
+def fit(order, weights):
+    learner = PassiveAggressiveClassifier(max_iter=1, tol=None, shuffle=order == "shuffled",
+                                          average=weights == "average", random_state=1)
+    return timed(lambda: learner.fit(X, y))[1]
+
+
+@functools.lru_cache(maxsize=1)
+def read(path, labels):
+    if labels == "-" and not path.endswith(".npy"):
+        rows, classes = load_svmlight_file(path)
+        rows.sort_indices()
+        return rows, classes
+    return numpy.load(path).astype(float), None if labels == "-" else numpy.load(labels)
+
+
+# ---- uma ----
+
+
+def sums_at_once(rows, predicted, labels, classes):
+    """S[p, k]: the sum of the rows that are predicted p and labelled k, by one product with a matrix of 0 and 1."""
+    cell = numpy.zeros((rows.shape[0], classes * classes))
+    cell[numpy.arange(rows.shape[0]), predicted * classes + labels] = 1
+    return (cell.T @ rows).reshape(classes, classes, -1)
+
+
+def sums_by_class(rows, predicted, labels, classes):
+    """The same by one product for each predicted class, which is less work."""
+    label = numpy.eye(classes)[labels]
+    sums = numpy.zeros((classes, classes, rows.shape[1]))
+    for p in range(classes):
+        here = numpy.flatnonzero(predicted == p)
+        if here.size:
+            sums[p] = label[here].T @ rows[here]
+    return sums
+
+
+def naive_step(W, rows, labels, inverse, class_sums):
+    """Everything from the beginning: scores, predictions, class sums, all z; then the step of --choose error
+    --step perceptron."""
+    count, classes = len(rows), len(W)
+    predicted = (rows @ W.T).argmax(axis=1)
+    z = inverse @ class_sums(rows, predicted, labels, classes) / count  # z[p, q]
+    length = numpy.sqrt((z * z).sum(axis=2))
+    numpy.fill_diagonal(length, 0)
+    for pair in numpy.argsort(-length, axis=None, kind="stable"):
+        p, q = divmod(int(pair), classes)
+        if length[p, q] <= 0.5 / count:
+            return
+        if W[p] @ z[p, q] >= W[q] @ z[p, q]:
+            W[q] += z[p, q]
+            W[p] -= z[p, q]
+            return
+
+
+def uma(path, labels, steps, rate, form):
+    rows, classes = read(path, labels)
+    classes, labels = numpy.unique(classes, return_inverse=True)
+    K, rate = len(classes), float(rate)
+    noise = numpy.full((K, K), rate / (K - 1)) + (1 - rate - rate / (K - 1)) * numpy.eye(K)
+    inverse, W = numpy.linalg.inv(noise), numpy.zeros((K, rows.shape[1]))
+    class_sums = {"one-product": sums_at_once, "product-a-class": sums_by_class}[form]
+    times = [timed(lambda: naive_step(W, rows, labels, inverse, class_sums))[1] for _ in range(int(steps))]
+    return {"steps": times, "square": (W * W).sum()}
+
+
+# ---- kernel PCA, logistic regression ----
+
+
+def width(path):
+    rows, _ = read(path, "-")
+    rng = numpy.random.Generator(numpy.random.PCG64(1))
+    a, b = rng.integers(rows.shape[0], size=(2, 1000))
+    return {"width": float(numpy.median(((rows[a] - rows[b]) ** 2).sum(axis=1)))}
+
+
+def kpca(path, dimension, width):
+    rows, _ = read(path, "-")
+    learner = KernelPCA(n_components=int(dimension), kernel="rbf", gamma=1 / float(width), eigen_solver="randomized",
+                        random_state=1, copy_X=False)
+    _, answer = timed(lambda: learner.fit(rows))
+    return {**answer, "variance": float(learner.eigenvalues_.sum())}
+
+
+def logistic(path, labels, l2, iterations):
+    rows, classes = read(path, labels)
+    count, l2 = rows.shape[0], float(l2)
+    learner = LogisticRegression(C=1 / (count * l2), multi_class="multinomial", solver="lbfgs", tol=1e-9,
+                                 max_iter=int(iterations))
+    _, answer = timed(lambda: learner.fit(rows, classes))
+    own = numpy.searchsorted(learner.classes_, classes)
+    loss = -learner.predict_log_proba(rows)[numpy.arange(count), own].mean()
+    return {**answer, "objective": loss + l2 / 2 * (learner.coef_ ** 2).sum(), "iterations": int(learner.n_iter_[0])}
+
+
+COMMANDS = {work.__name__: work for work in (load, fit, uma, width, kpca, logistic)}
 print(json.dumps({"version": sklearn.__version__}), flush=True)
 for line in sys.stdin:
-    command, argument = line.rstrip("\n").split(" ", 1)
-    if command == "load":
-        X = y = None
-        (X, y), answer = timed(lambda: load_svmlight_file(argument))
-        X.sort_indices()
-    else:
-        order, weights = argument.split()
-        learner = PassiveAggressiveClassifier(max_iter=1, tol=None, shuffle=order == "shuffled",
-                                              average=weights == "average", random_state=1)
-        _, answer = timed(lambda: learner.fit(X, y))
-    print(json.dumps(answer), flush=True)
+    command, *arguments = line.split()
+    print(json.dumps(COMMANDS[command](*arguments)), flush=True)
