@@ -273,7 +273,8 @@ static uc_status make_data(uc_dataset *out, size_t rows, size_t cols, size_t cla
 
 static uc_status run_memory(char **arguments)
 {
-    const size_t rows = count_of(arguments[0]), cols = count_of(arguments[1]), classes = count_of(arguments[2]);
+    const size_t rows = count_of(arguments[0]), cols = count_of(arguments[1]),
+                 classes = count_of(arguments[2]);
     uc_dataset data = {0};
     uc_model *model = NULL;
     step_times times = {.X = &data.X, .threads = count_of(arguments[4])};
@@ -284,8 +285,8 @@ static uc_status run_memory(char **arguments)
     if (status == UC_OK) {
         printf("{\"data_bytes\": %.0f, \"score_bytes\": %.0f, \"array_bytes\": %.0f, \"before_bytes\": %.0f, "
                "\"peak_bytes\": %.0f, \"total\": %g, ",
-               4 * (double)rows * (double)cols, 8 * (double)rows * (double)classes, array_bytes(&data), before,
-               memory("VmHWM:"), (double)times.total);
+               4 * (double)rows * (double)cols, 8 * (double)rows * (double)classes, array_bytes(&data),
+               before, memory("VmHWM:"), (double)times.total);
         print_times("steps", times.steps, times.count);
         printf(", ");
         print_times("reads", times.reads, times.count);

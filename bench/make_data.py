@@ -1,13 +1,16 @@
 #!/usr/bin/python3
-"""Writes the benchmark's data: LIBSVM text of about the size asked for, the same bytes for the same arguments.
+"""Writes the benchmark's data, the same bytes for the same arguments: LIBSVM text of about the size asked for, or arrays.
 
     make_data.py sparse|dense CLASSES BYTES FILE
+    make_data.py arrays ROWS COLUMNS CLASSES FILE LABELS
 
 sparse  like text: 50,000 columns, about 60 of them in a row, a few columns frequent and most rare (the frequency of the
         r-th is about 1/r), one word in eight drawn from a ranking of the row's class, rows of unit length
 dense   100 columns, all of them given; the classes are Gaussians around random means
+arrays  NPY files of floats and of labels; the classes are Gaussians that overlap, with eigenvalues that fall slowly, and
+        one label in five is wrong
 
-Values have six significant digits. One label in twenty is wrong.
+The text's values have six significant digits; one label in twenty is wrong.
 """
 import sys
 
@@ -47,7 +50,20 @@ def dense_rows(rng, classes):
         yield labels, numpy.full(ROWS, columns), column, values.ravel()
 
 
-def main(shape, classes, size, path):
+def write_arrays(rows, columns, classes, path, labels_path):
+    rng = numpy.random.Generator(numpy.random.PCG64(SEED))
+    spread = 1 / (1 + numpy.arange(columns) / 8)
+    rotation = numpy.linalg.qr(rng.normal(size=(columns, columns)))[0]
+    means = rng.normal(size=(classes, columns)) * spread
+    labels = rng.integers(classes, size=rows)
+    values = (0.7 * means[labels] + rng.normal(size=(rows, columns)) * spread) @ rotation
+    wrong = rng.random(rows) < 0.2
+    labels[wrong] = (labels[wrong] + rng.integers(1, classes, size=wrong.sum())) % classes
+    numpy.save(path, values.astype(numpy.float32))
+    numpy.save(labels_path, labels + 1)
+
+
+def write_text(shape, classes, size, path):
     rng = numpy.random.Generator(numpy.random.PCG64(SEED))
     rows = (sparse_rows if shape == "sparse" else dense_rows)(rng, classes)
     written = 0
@@ -66,4 +82,7 @@ def main(shape, classes, size, path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    if sys.argv[1] == "arrays":
+        write_arrays(*(int(count) for count in sys.argv[2:5]), *sys.argv[5:7])
+    else:
+        write_text(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

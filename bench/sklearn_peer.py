@@ -1,4 +1,5 @@
-"""The other side of the benchmark: reads commands from standard input, answers each with one JSON object.
+"""The other side of the benchmark: reads commands, lists of words in JSON, one a line, from standard input, and answers
+each with one JSON object.
 
     load FILE                              load_svmlight_file
     fit in-order|shuffled last|average     one pass of PassiveAggressiveClassifier over what was loaded
@@ -136,5 +137,5 @@ def logistic(path, labels, l2, iterations):
 COMMANDS = {work.__name__: work for work in (load, fit, uma, width, kpca, logistic)}
 print(json.dumps({"version": sklearn.__version__}), flush=True)
 for line in sys.stdin:
-    command, *arguments = line.split()
+    command, *arguments = json.loads(line)
     print(json.dumps(COMMANDS[command](*arguments)), flush=True)

@@ -65,7 +65,7 @@ class Sklearn:
         return json.loads(line)
 
     def ask(self, *words):
-        self.process.stdin.write(" ".join(str(word) for word in words) + "\n")
+        self.process.stdin.write(json.dumps([str(word) for word in words]) + "\n")
         self.process.stdin.flush()
         return self.answer()
 

@@ -1,0 +1,254 @@
+"""The batch learners: steps of uma, kernel PCA, logistic regression, and what they need of memory.
+
+Every function measures one part and gives a dictionary; `wanted` and `report` tell about all that were measured.
+"""
+import functools
+import json
+import os
+import statistics
+
+from timing import HERE, PYTHON, Failed, Sklearn, median_times, medians, note, ratio, run
+
+NOISE_RATE = "0.2"  # of the labels in the made data
+# Rows, columns, classes and so on: as judged, and small.
+SIZES = {
+    "uma": {"full": (3823, 640, 10, 200), "quick": (3823, 640, 10, 30)},  # rows, columns, classes, steps
+    "bandwidth": {"full": (200_000, 1000, 10, 40), "quick": (20_000, 1000, 10, 20)},
+    "scale": {"full": (1_000_000, 100, 26, 5), "quick": (100_000, 100, 26, 5)},
+    "kpca": {"full": (10_000, 64, 640), "quick": (2000, 64, 128)},  # rows, columns, dimension
+    "logistic": {"full": (20_000, 200, 10), "quick": (2000, 50, 10)},  # rows, columns, classes
+}
+SPARSE_BYTES = {"full": 10_000_000, "quick": 2_000_000}
+L2 = 1e-4
+NEAR = 1e-4  # of the smallest objective seen, relative: where the clock of `logistic` stops
+MOST_ITERATIONS = 400
+
+
+def make_arrays(bench, rows, columns, classes):
+    """The files of the floats and of the labels."""
+    paths = [bench.path("arrays-%d-%d-%d%s.npy" % (rows, columns, classes, kind)) for kind in ("", ".labels")]
+    if not all(os.path.exists(path) for path in paths):
+        run([PYTHON, os.path.join(HERE, "make_data.py"), "arrays", str(rows), str(columns), str(classes), *paths])
+    return paths
+
+
+def inside(bench, command, *arguments, cores=1):
+    """What bench_inside answers; its last argument is the number of threads."""
+    words = [str(word) for word in (*arguments, cores)]
+    return json.loads(run([bench.inside, command, *words], cores)["output"])
+
+
+def later_half(times):
+    return times[len(times) // 2 :]
+
+
+# ---- uma ----
+
+
+def uma(bench):
+    """A step against the naive form, in numpy; both must arrive at the same weights."""
+    rows, columns, classes, steps = SIZES["uma"][bench.args.size]
+    files = make_arrays(bench, rows, columns, classes)
+    squares = {}
+
+    def steps_of(name, answer):
+        squares[name] = answer["square"]
+        return median_times(answer["steps"])
+
+    tasks = {("unconfuse", n): lambda n=n: steps_of("unconfuse", inside(bench, "uma", *files, steps, cores=n))
+             for n in bench.cores}
+    if bench.sklearn:
+        for form in ("one-product", "product-a-class"):
+            tasks["naive, " + form, 1] = lambda form=form: steps_of(
+                form, bench.sklearn.ask("uma", *files, steps, NOISE_RATE, form))
+    times = medians(tasks, bench.args.runs)
+    if max(squares.values()) > (1 + 1e-6) * min(squares.values()):
+        raise Failed("uma and its naive form arrive at different weights: their squares are %s" % squares)
+    return {"rows": rows, "columns": columns, "classes": classes, "steps": steps, "times": times}
+
+
+def bandwidth(bench):
+    """A step that has to read everything from memory, against reading it and nothing else."""
+    rows, columns, classes, steps = SIZES["bandwidth"][bench.args.size]
+    result = []
+    for n in bench.cores:
+        answer = inside(bench, "memory", rows, columns, classes, steps, cores=n)
+        clock = "processor" if n == 1 else "elapsed"
+        step, read = (median_times(later_half(answer[name]))[clock] for name in ("steps", "reads"))
+        # the rows once, and all scores read and written
+        moved = answer["data_bytes"] + 2 * answer["score_bytes"]
+        result.append({"cores": n, "step_seconds": step, "read_seconds": read, "step_bytes": moved,
+                       "read_bytes": answer["array_bytes"], "step_rate": moved / step,
+                       "read_rate": answer["array_bytes"] / read,
+                       "share": moved / step / (answer["array_bytes"] / read)})
+    return {"rows": rows, "columns": columns, "classes": classes, "entries": result}
+
+
+def scale(bench):
+    rows, columns, classes, steps = SIZES["scale"][bench.args.size]
+    answer = inside(bench, "memory", rows, columns, classes, steps, cores=bench.cores[-1])
+    return {"rows": rows, "columns": columns, "classes": classes, "steps": steps,
+            "step_seconds": statistics.median(step["elapsed"] for step in answer["steps"]),
+            **{name: answer[name] for name in ("data_bytes", "score_bytes", "peak_bytes")},
+            "ratio": (answer["peak_bytes"] - answer["score_bytes"]) / answer["data_bytes"]}
+
+
+# ---- kernel PCA ----
+
+
+def kpca(bench):
+    """Learning the map, centred, with the same kernel; and the variance that the components have."""
+    rows, columns, dimension = SIZES["kpca"][bench.args.size]
+    file = make_arrays(bench, rows, columns, 10)[0]
+    peers = {1: bench.sklearn}
+    if bench.sklearn and len(bench.cores) > 1:
+        peers[2] = Sklearn(2)
+    try:
+        width = bench.sklearn.ask("width", file)["width"] if bench.sklearn else 0
+        variance = {}
+
+        def peer(n):
+            answer = peers[n].ask("kpca", file, dimension, width)
+            variance["scikit-learn"] = answer["variance"]
+            return answer
+
+        tasks = {}
+        for n in bench.cores:
+            tasks["unconfuse", n] = lambda n=n: inside(bench, "kpca", file, dimension, width, cores=n)
+            if bench.sklearn:
+                tasks["scikit-learn", n] = lambda n=n: peer(n)
+        times = medians(tasks, bench.args.long_runs, warm_up=False)
+        variance["unconfuse"] = inside(bench, "variance", file, dimension, width, cores=bench.cores[-1])["variance"]
+    finally:
+        if 2 in peers:
+            peers[2].close()
+    return {"rows": rows, "columns": columns, "dimension": dimension, "times": times, "variance": variance}
+
+
+# ---- logistic regression ----
+
+
+def fewest_iterations(objective, target, most):
+    """The smallest number of iterations at which `objective` is at most `target`; it falls with every iteration."""
+    low, high = 1, most
+    while low < high:
+        middle = (low + high) // 2
+        if objective(middle) <= target:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def logistic_on(bench, name, files):
+    """Each with as many iterations as it needs to come near the smallest objective that either of them found."""
+
+    def ours(iterations, n=1):
+        answer = inside(bench, "logistic", *files, L2, iterations, cores=n)
+        return {**answer, **answer["model"]["summary"]}
+
+    fits = {"unconfuse": ours}
+    if bench.sklearn:
+        fits["scikit-learn"] = lambda iterations: bench.sklearn.ask("logistic", *files, L2, iterations)
+    ends = {program: fit(MOST_ITERATIONS) for program, fit in fits.items()}
+    best = min(end["objective"] for end in ends.values())
+    needed, reached, tasks = {}, {}, {}
+    for program, fit in fits.items():
+        objective = functools.lru_cache(maxsize=None)(lambda iterations, fit=fit: fit(iterations)["objective"])
+        needed[program] = fewest_iterations(objective, best * (1 + NEAR), MOST_ITERATIONS)
+        reached[program] = objective(needed[program])
+        tasks[program, 1] = lambda program=program, fit=fit: fit(needed[program])
+    if len(bench.cores) > 1:
+        tasks["unconfuse", 2] = lambda: ours(needed["unconfuse"], 2)
+    return {"name": name, "best": best, "iterations": needed, "objectives": reached,
+            "times": medians(tasks, bench.args.runs)}
+
+
+def logistic(bench):
+    rows, columns, classes = SIZES["logistic"][bench.args.size]
+    result = [logistic_on(bench, "%d rows, %d columns, %d classes" % (rows, columns, classes),
+                          make_arrays(bench, rows, columns, classes))]
+    data = bench.make_data(["sparse", "20"], SPARSE_BYTES[bench.args.size])
+    facts = inside(bench, "read", data)
+    result.append(logistic_on(bench, "sparse, %d rows, %d columns, 20 classes" % (facts["rows"], facts["columns"]),
+                              [data, "-"]))
+    return result
+
+
+PARTS = {part.__name__: part for part in (uma, bandwidth, kpca, logistic, scale)}
+
+
+def measure(bench, parts):
+    result = {}
+    for name, part in PARTS.items():
+        if name in parts:
+            note(name)
+            result[name] = part(bench)
+    return result
+
+
+# ---- what was wanted, and telling ----
+
+
+def naive_ratio(times):
+    """Against the faster one of the naive forms."""
+    ratios = [ratio(times, entry["program"]) for entry in times if entry["program"] != "unconfuse"]
+    return min(ratios) if ratios else None
+
+
+def wanted(result, add):
+    if "uma" in result:
+        add("a step of uma against the faster naive form", "at least 5x", naive_ratio(result["uma"]["times"]),
+            lambda x: x >= 5)
+    for entry in result["bandwidth"]["entries"] if "bandwidth" in result else []:
+        add("a step of uma, share of the bandwidth, threads: %d" % entry["cores"], "at least 0.6", entry["share"],
+            lambda x: x >= 0.6)
+    if "kpca" in result:
+        times = result["kpca"]["times"]
+        add("kpca against scikit-learn, one core, processor", "at least 2x", ratio(times, "scikit-learn"),
+            lambda x: x >= 2)
+        n = max(entry["cores"] for entry in times)
+        add("kpca against scikit-learn, cores: %d, elapsed" % n, "at least 2x",
+            ratio(times, "scikit-learn", n, "elapsed", n), lambda x: x >= 2)
+    for entry in result.get("logistic", []):
+        kind = "sparse" if entry["name"].startswith("sparse") else "dense"
+        add("logistic against scikit-learn, %s" % kind, "at least 1x", ratio(entry["times"], "scikit-learn"),
+            lambda x: x >= 1)
+    if "scale" in result:
+        add("memory of uma beside the scores, %d rows" % result["scale"]["rows"], "at most 1.3x the data",
+            result["scale"]["ratio"], lambda x: x <= 1.3)
+
+
+def size_of(entry):
+    return "%d rows, %d columns, %d classes" % (entry["rows"], entry["columns"], entry["classes"])
+
+
+def report(result, print_times):
+    """print_times(title, times) prints a table."""
+    if "uma" in result:
+        entry = result["uma"]
+        print_times("\na step of uma: %s, median of %d steps" % (size_of(entry), entry["steps"]), entry["times"])
+    if "bandwidth" in result:
+        print("\na step of uma on data beyond the cache: %s" % size_of(result["bandwidth"]))
+        for entry in result["bandwidth"]["entries"]:
+            print("    threads: %d   step %.4f s, %.1f GB/s   reading alone %.4f s, %.1f GB/s   share %.2f" %
+                  (entry["cores"], entry["step_seconds"], entry["step_rate"] / 1e9, entry["read_seconds"],
+                   entry["read_rate"] / 1e9, entry["share"]))
+    if "kpca" in result:
+        entry = result["kpca"]
+        print_times("\nkernel PCA: %d rows, %d columns, %d components, Gaussian kernel" %
+                    (entry["rows"], entry["columns"], entry["dimension"]), entry["times"])
+        print("    the sum of the eigenvalues: " +
+              ", ".join("%s %.6g" % pair for pair in entry["variance"].items()))
+    for entry in result.get("logistic", []):
+        print_times("\nlogistic regression, to within %g of the smallest objective, %.6f: %s" %
+                    (NEAR, entry["best"], entry["name"]), entry["times"])
+        print("    " + "; ".join("%s %d iterations, objective %.6f" %
+                                 (program, entry["iterations"][program], entry["objectives"][program])
+                                 for program in entry["iterations"]))
+    if "scale" in result:
+        entry = result["scale"]
+        print("\nmemory of uma: %s" % size_of(entry))
+        print("    data %.1f MB, scores %.1f MB, at most %.1f MB in all: scores and %.2fx the data; a step %.3f s" %
+              (entry["data_bytes"] / 1e6, entry["score_bytes"] / 1e6, entry["peak_bytes"] / 1e6, entry["ratio"],
+               entry["step_seconds"]))
