@@ -10,13 +10,16 @@
 
 const data_set data_sets[] = {
     {"optdigits", FILES("optdigits.train", "optdigits.test"),
-     "UCI, Optical Recognition of Handwritten Digits: optdigits.tra (3,823 rows) and optdigits.tes (1,797); label = "
+     "UCI, Optical Recognition of Handwritten Digits: optdigits.tra (3,823 rows) and optdigits.tes (1,797); "
+     "label = "
      "digit + 1; copies on GitHub: ImBeji/ProjetPythonPapierGit, prachispanse/Machine-Learning-Projects"},
     {"letter", FILES("letter"),
-     "UCI, Letter Recognition: letter-recognition.data (20,000 rows, in UCI's order); label = 1..26; also in R's package "
+     "UCI, Letter Recognition: letter-recognition.data (20,000 rows, in UCI's order); label = 1..26; also in "
+     "R's package "
      "mlbench (LetterRecognition) and, scaled, on the LIBSVM data page"},
     {"reuters-r52", FILES("reuters-r52.train", "reuters-r52.test"),
-     "Reuters-21578, ModApte split, single topic, 52 classes (6,532 and 2,568 documents): word counts of title and body, "
+     "Reuters-21578, ModApte split, single topic, 52 classes (6,532 and 2,568 documents): word counts of "
+     "title and body, "
      "and reuters-r52.classes.txt with a class name a line; texts: UCI, Reuters-21578, or on GitHub "
      "jakecyr/TextClassification"},
     {NULL, NULL, NULL},
@@ -76,7 +79,8 @@ uc_status data_read(uc_dataset *out, const execution *self, const char *file)
 {
     char *path = find_file(self->data_directory, file);
     if (!path)
-        return papers_fail(UC_ERR_IO, "%s/%s%s: there is no such file", self->data_directory, file, endings[0]);
+        return papers_fail(UC_ERR_IO, "%s/%s%s: there is no such file", self->data_directory, file,
+                           endings[0]);
     const uc_status status = uc_dataset_read(out, path, NULL, &self->context);
     free(path);
     return status;

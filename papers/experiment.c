@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "uma/uma.h"
-
 #define TERMINAL_SECONDS 0.1 /* between two drawings of the line */
 #define LINE_SECONDS 10.0    /* between two lines where there is no terminal */
 #define RUN_STRIDE 1000003   /* between the seeds of two runs */
@@ -50,6 +48,15 @@ uint64_t execution_seed(const execution *self, size_t run)
     return self->seed + RUN_STRIDE * (uint64_t)run;
 }
 
+bool execution_wants(const execution *self, const char *problem)
+{
+    const size_t length = strlen(problem);
+    for (const char *item = self->only; item; item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL)
+        if (strncmp(item, problem, length) == 0 && (item[length] == 0 || item[length] == ','))
+            return true;
+    return !self->only;
+}
+
 /* ---- progress ---- */
 
 static struct {
@@ -57,22 +64,34 @@ static struct {
     bool drawn; /* there is a line on the terminal */
 } progress;
 
+/* `task` is what the library is doing within the stage, or NULL. */
+static void show_progress(const execution *self, const char *task)
+{
+    const double now = papers_seconds();
+    const bool terminal = isatty(STDERR_FILENO);
+    if (self->quiet || now - progress.shown < (terminal ? TERMINAL_SECONDS : LINE_SECONDS))
+        return;
+    fprintf(stderr, terminal ? "\r\033[K%s: %.0f%%, %s%s%s" : "unconfuse-papers: %s: %.0f%%, %s%s%s\n",
+            self->experiment->name, 100.0 * self->done, self->stage, task ? ": " : "", task ? task : "");
+    progress.drawn = terminal;
+    progress.shown = now;
+}
+
+bool execution_progress(const char *task, double done, double total, const char *detail, void *user)
+{
+    (void)done, (void)total, (void)detail;
+    show_progress(user, task);
+    return true;
+}
+
 void execution_stage(execution *self, double done, double total, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(self->stage, sizeof self->stage, format, arguments);
     va_end(arguments);
-    if (self->quiet)
-        return;
-    const double now = papers_seconds();
-    const bool terminal = isatty(STDERR_FILENO);
-    if (now - progress.shown < (terminal ? TERMINAL_SECONDS : LINE_SECONDS))
-        return;
-    fprintf(stderr, terminal ? "\r\033[K%s: %.0f%%, %s" : "unconfuse-papers: %s: %.0f%%, %s\n", self->experiment->name,
-            100.0 * done / total, self->stage);
-    progress.drawn = terminal;
-    progress.shown = now;
+    self->done = done / total;
+    show_progress(self, NULL);
 }
 
 void execution_stage_end(void)

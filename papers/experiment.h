@@ -1,7 +1,8 @@
 /* The experiments of the papers: what one is, what it reports, and where its data are.
  *
- * An experiment adds numbers to the cells of a report, one a run; mean and deviation, the table on standard output, JSON,
- * CSV and the picture are all made from the report. A new experiment is one function and one line in experiment.c. */
+ * An experiment adds numbers to the cells of a report, one a run; mean and deviation, the table on standard
+ * output, JSON, CSV and the picture are all made from the report. A new experiment is one function and one line
+ * in experiment.c. */
 #ifndef PAPERS_EXPERIMENT_H
 #define PAPERS_EXPERIMENT_H
 
@@ -80,11 +81,13 @@ typedef struct execution {
     const experiment *experiment;
     const char *data_directory;
     size_t runs;
-    bool quick; /* a smaller version, in under a minute */
-    bool quiet; /* no progress */
+    bool quick;       /* a smaller version, in under a minute */
+    bool quiet;       /* no progress */
+    const char *only; /* problems to run, by commas; NULL: all */
     uint64_t seed;
     uc_context context;
     char stage[96]; /* what it is at, for the progress */
+    double done;    /* share of the work */
     report report;
 } execution;
 
@@ -98,14 +101,21 @@ struct experiment {
 };
 
 extern const experiment *const experiments[]; /* ends with NULL */
+/* uma/ */
+extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma_figure3, uma_figure4,
+    uma_figure5;
 /* The experiment whose name looks most like `word`. */
 const experiment *experiment_nearest(const char *word);
 
 /* The seed of run `run`: runs share nothing. */
 uint64_t execution_seed(const execution *self, size_t run);
+/* Whether --only lets this problem through. */
+bool execution_wants(const execution *self, const char *problem);
 /* Says on standard error what is done now; call it before each longer piece of work. */
 void execution_stage(execution *self, double done, double total, const char *format, ...) PAPERS_PRINTF(4, 5);
 void execution_stage_end(void);
+/* The context's callback: shows the stage again while the library works on it. `user` is the execution. */
+bool execution_progress(const char *task, double done, double total, const char *detail, void *user);
 
 /* ---- data sets (data.c) ---- */
 

@@ -11,13 +11,14 @@
 
 static const char usage[] =
     "usage: unconfuse-papers list                 the experiments, and whether their data are there\n"
-    "       unconfuse-papers run NAME... [options] run them; a paper's name (uma) or `all` means all of its experiments\n"
+    "       unconfuse-papers run NAME... [options] run them; a paper's name (uma) or `all` means all of its "
+    "experiments\n"
     "       unconfuse-papers fetch                where the data can be had, and the file names expected\n"
     "\n"
     "options of run:\n";
 
 typedef struct settings {
-    const char *data, *out;
+    const char *data, *out, *only;
     uint64_t runs, seed, threads, memory;
     int quick, json, quiet, help, version;
 } settings;
@@ -48,6 +49,11 @@ static const uc_option options[] = {
      .offset = FIELD(out),
      .argument = "DIR",
      .help = "write NAME.json, NAME.csv and the picture NAME.svg and NAME.png there"},
+    {.name = "only",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(only),
+     .argument = "A,B",
+     .help = "of the data sets of a table or figure, these only: optdigits,reuters-r8"},
     {.name = "seed",
      .type = UC_OPTION_COUNT,
      .offset = FIELD(seed),
@@ -75,10 +81,23 @@ static const uc_option options[] = {
      .offset = FIELD(json),
      .standard = "off",
      .help = "one JSON object on standard output instead of tables"},
-    {.name = "quiet", .letter = 'q', .type = UC_OPTION_FLAG, .offset = FIELD(quiet), .standard = "off",
+    {.name = "quiet",
+     .letter = 'q',
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(quiet),
+     .standard = "off",
      .help = "no progress"},
-    {.name = "help", .letter = 'h', .type = UC_OPTION_FLAG, .offset = FIELD(help), .standard = "off", .help = "this text"},
-    {.name = "version", .type = UC_OPTION_FLAG, .offset = FIELD(version), .standard = "off", .help = "the version"},
+    {.name = "help",
+     .letter = 'h',
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(help),
+     .standard = "off",
+     .help = "this text"},
+    {.name = "version",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(version),
+     .standard = "off",
+     .help = "the version"},
     {.name = NULL},
 };
 
@@ -88,9 +107,9 @@ static void print_usage(FILE *file)
 {
     fputs(usage, file);
     for (const uc_option *option = options; option->name; option++) {
-        const char *argument = option->argument                    ? option->argument
+        const char *argument = option->argument                 ? option->argument
                                : option->type == UC_OPTION_FLAG ? ""
-                                                                    : "N";
+                                                                : "N";
         char *name = papers_text("--%s %s", option->name, argument);
         fprintf(file, "  %-16s %s\n", name, option->help);
         free(name);
@@ -132,7 +151,8 @@ static uc_status parse(settings *out, int *words, int argc, char **argv)
         if (!value && !flag && i + 1 < argc)
             value = argv[++i];
         if ((!value && !flag) || (value && flag))
-            return papers_fail(UC_ERR_OPTION, flag ? "--%s takes no value" : "--%s needs a value", option->name);
+            return papers_fail(UC_ERR_OPTION, flag ? "--%s takes no value" : "--%s needs a value",
+                               option->name);
         const uc_status status = uc_option_set(option, out, flag ? "on" : value);
         if (status != UC_OK)
             return status;
@@ -146,7 +166,8 @@ static void list_data(const experiment *shown, const char *directory)
 {
     fputs("data: ", stdout);
     for (size_t i = 0; shown->data[i]; i++)
-        printf("%s%s (%s)", i ? ", " : "", shown->data[i], data_is_there(directory, shown->data[i]) ? "there" : "missing");
+        printf("%s%s (%s)", i ? ", " : "", shown->data[i],
+               data_is_there(directory, shown->data[i]) ? "there" : "missing");
     puts(shown->data[0] ? "" : "generated");
 }
 
@@ -163,11 +184,13 @@ static void list(const settings *given)
 static void fetch(const settings *given)
 {
     const char *directory = data_directory(given->data);
-    printf("Nothing is downloaded. Put these files into %s (or name another directory with --data or UNCONFUSE_DATA);\n"
+    printf("Nothing is downloaded. Put these files into %s (or name another directory with --data or "
+           "UNCONFUSE_DATA);\n"
            "the format is LIBSVM text, plain (.svm) or compressed (.svm.gz, .svm.zst):\n",
            directory);
     for (const data_set *set = data_sets; set->name; set++) {
-        printf("\n%s (%s)\n  %s\n", set->name, data_is_there(directory, set->name) ? "there" : "missing", set->source);
+        printf("\n%s (%s)\n  %s\n", set->name, data_is_there(directory, set->name) ? "there" : "missing",
+               set->source);
         for (size_t i = 0; set->files[i]; i++)
             printf("  file: %s.svm\n", set->files[i]);
     }
@@ -175,7 +198,13 @@ static void fetch(const settings *given)
 
 /* ---- run ---- */
 
-/* Writes one file whole or not at all. */
+static void write_json(FILE *file, const json_t *json)
+{
+    (void)json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    fputc('\n', file);
+}
+
+/* Writes one file whole or not at all: `json` or, when it is NULL, the report as CSV. */
 static uc_status write_file(const char *directory, const char *name, const char *ending, const report *shown,
                             const json_t *json)
 {
@@ -184,11 +213,11 @@ static uc_status write_file(const char *directory, const char *name, const char 
     FILE *file = fopen(temporary, "w");
     if (file) {
         if (json)
-            complete = json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0 && fputc('\n', file) != EOF;
+            write_json(file, json);
         else
             report_csv(shown, file);
-        complete = (json ? complete : !ferror(file)) & (fclose(file) == 0);
-        complete = complete && rename(temporary, path) == 0;
+        complete = !ferror(file);
+        complete = fclose(file) == 0 && complete && rename(temporary, path) == 0;
     }
     const uc_status status =
         complete ? UC_OK : papers_fail(UC_ERR_IO, "%s: cannot write it: %s", path, strerror(errno));
@@ -204,14 +233,15 @@ static uc_status write_files(execution *self, const json_t *json, const char *di
     const char *name = self->experiment->name;
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return papers_fail(UC_ERR_IO, "%s: cannot make the directory: %s", directory, strerror(errno));
-    uc_status status = write_file(directory, name, ".json", NULL, json);
+    uc_status status = write_file(directory, name, ".json", &self->report, json);
     if (status == UC_OK)
         status = write_file(directory, name, ".csv", &self->report, NULL);
     if (status != UC_OK || self->report.panel_count == 0)
         return status;
     const plot_result drawn = plot_draw(&self->report, self->experiment->what, directory, name);
     if (drawn == PLOT_NO_PROGRAM)
-        fprintf(stderr, "unconfuse-papers: no picture of %s: there is no gnuplot (Debian: gnuplot-nox)\n", name);
+        fprintf(stderr, "unconfuse-papers: no picture of %s: there is no gnuplot (Debian: gnuplot-nox)\n",
+                name);
     else if (drawn == PLOT_FAILED)
         return papers_fail(UC_ERR_IO, "%s: gnuplot could not draw %s/%s.gp", name, directory, name);
     return UC_OK;
@@ -220,8 +250,8 @@ static uc_status write_files(execution *self, const json_t *json, const char *di
 static json_t *describe(const execution *self, double seconds)
 {
     json_t *object = json_pack("{ss ss sI sb sI sf ss}", "experiment", self->experiment->name, "what",
-                               self->experiment->what, "runs", (json_int_t)self->runs, "quick", self->quick, "seed",
-                               (json_int_t)self->seed, "seconds", seconds, "version", uc_version());
+                               self->experiment->what, "runs", (json_int_t)self->runs, "quick", self->quick,
+                               "seed", (json_int_t)self->seed, "seconds", seconds, "version", uc_version());
     json_t *content = report_json(&self->report);
     json_object_update(object, content);
     json_decref(content);
@@ -246,12 +276,18 @@ static uc_status run_one(json_t *results, const experiment *chosen, const settin
     execution self = {
         .experiment = chosen,
         .data_directory = data_directory(given->data),
-        .runs = given->runs != UC_AUTO_COUNT ? (size_t)given->runs : given->quick ? chosen->quick_runs : chosen->runs,
+        .runs = given->runs != UC_AUTO_COUNT ? (size_t)given->runs
+                : given->quick               ? chosen->quick_runs
+                                             : chosen->runs,
         .quick = given->quick,
         .quiet = given->quiet,
+        .only = given->only,
         .seed = given->seed,
-        .context = {.threads = (unsigned)given->threads, .memory = given->memory},
+        .context = {.threads = (unsigned)given->threads,
+                    .memory = given->memory,
+                    .progress = execution_progress},
     };
+    self.context.user = &self;
     const double began = papers_seconds();
     uc_status status = chosen->run(&self);
     const double seconds = papers_seconds() - began;
@@ -320,7 +356,8 @@ static uc_status dispatch(const settings *given, int words, char **argv)
     if (strcmp(command, "run") == 0)
         return run(given, words - 1, argv + 1);
     if (strcmp(command, "list") != 0 && strcmp(command, "fetch") != 0)
-        return papers_fail(UC_ERR_OPTION, "there is no command '%s'; the commands are list, run and fetch", command);
+        return papers_fail(UC_ERR_OPTION, "there is no command '%s'; the commands are list, run and fetch",
+                           command);
     if (words > 1)
         return papers_fail(UC_ERR_OPTION, "'%s' is one word too many: %s takes none", argv[1], command);
     if (strcmp(command, "list") == 0)

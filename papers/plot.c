@@ -1,7 +1,7 @@
 /* Pictures: a gnuplot script with the numbers in it, drawn as SVG and PNG by the program gnuplot.
  *
- * Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart. A line's band is the
- * deviation over the runs; what the paper published is a hollow mark of the line's colour. */
+ * Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart. A line's band is
+ * the deviation over the runs; what the paper published is a hollow mark of the line's colour. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +18,8 @@
 #define ONLY_PANEL_WIDTH 840
 #define HEIGHT 520
 
-extern char **environ;
-
-static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000"};
+static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
+                                      "#D55E00", "#56B4E9", "#000000"};
 static const int marks[] = {7, 5, 9, 13, 11, 15, 3}; /* filled shapes */
 
 #define COLOURS (sizeof colours / sizeof *colours)
@@ -45,7 +44,7 @@ static void number(FILE *file, double value)
         fputs(" NaN", file);
 }
 
-/* A block of numbers a panel: a row's name and x, then mean, deviation and published number of every column. */
+/* A block of numbers a panel: a row's name and x, then mean, deviation and published number of each column. */
 static void write_numbers(FILE *file, const panel *self, size_t index)
 {
     fprintf(file, "$panel%zu << END\n", index);
@@ -92,15 +91,17 @@ static void plot_lines(FILE *file, const panel *self, size_t index)
                 continue;
             fprintf(file, "%s $panel%zu using 2:", drawn++ ? ", \\\n    " : "", index);
             if (layer == 0)
-                fprintf(file, "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.08 notitle",
-                        field, field + 1, field, field + 1, colours[shade]);
+                fprintf(
+                    file,
+                    "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.08 notitle",
+                    field, field + 1, field, field + 1, colours[shade]);
             else if (layer == 1) {
-                fprintf(file, "%zu with linespoints lc rgb '%s' lw 2 pt %d ps 0.8 title ", field, colours[shade],
-                        marks[shade]);
+                fprintf(file, "%zu with linespoints lc rgb '%s' lw 2 pt %d ps 0.8 title ", field,
+                        colours[shade], marks[shade]);
                 quoted(file, self->columns[column]);
             } else {
-                fprintf(file, "%zu with points lc rgb '%s' lw 2 pt %d ps 1.9 title ", field + 2, colours[shade],
-                        marks[shade] - 1);
+                fprintf(file, "%zu with points lc rgb '%s' lw 2 pt %d ps 1.9 title ", field + 2,
+                        colours[shade], marks[shade] - 1);
                 char *title = papers_text("%s: paper", self->columns[column]);
                 quoted(file, title);
                 free(title);
@@ -110,47 +111,74 @@ static void plot_lines(FILE *file, const panel *self, size_t index)
     fputc('\n', file);
 }
 
+static bool has_long_names(const panel *self)
+{
+    for (size_t row = 0; row < self->row_count; row++)
+        if (strlen(self->rows[row]) > 3)
+            return true;
+    return false;
+}
+
 static void plot_bars(FILE *file, const panel *self, size_t index)
 {
-    fputs("set style fill solid 0.85 noborder\nset boxwidth 0.62\nset xtics rotate by -35 left nomirror scale 0\n",
-          file);
+    fputs("set style fill solid 0.85 noborder\nset boxwidth 0.62\nset xtics nomirror scale 0\n", file);
+    if (has_long_names(self))
+        fputs("set xtics rotate by -35 left\n", file);
     fprintf(file, "set xrange [-0.6:%zu-0.4]\nset yrange [0:*]\n", self->row_count);
-    fprintf(file, "plot $panel%zu using 0:3:xtic(1) with boxes fc rgb '%s' title \"ours\"", index, colours[5]);
+    fprintf(file, "plot $panel%zu using 0:3:xtic(1) with boxes fc rgb '%s' title \"ours\"", index,
+            colours[5]);
     bool deviates = false;
     for (size_t row = 0; row < self->row_count; row++)
         deviates |= cell_deviation(panel_cell(self, row, 0)) > 0.0;
     if (deviates)
-        fprintf(file, ", \\\n     $panel%zu using 0:3:4 with yerrorbars lc rgb '%s' lw 1.5 pt 0 notitle", index,
-                colours[0]);
+        fprintf(file, ", \\\n     $panel%zu using 0:3:4 with yerrorbars lc rgb '%s' lw 1.5 pt 0 notitle",
+                index, colours[0]);
     if (column_has(self, 0, true))
-        fprintf(file, ", \\\n     $panel%zu using 0:5 with points lc rgb '%s' lw 2 pt 12 ps 2 title \"paper\"", index,
-                colours[4]);
+        fprintf(file,
+                ", \\\n     $panel%zu using 0:5 with points lc rgb '%s' lw 2 pt 12 ps 2 title \"paper\"",
+                index, colours[4]);
     fputs("\n", file);
+}
+
+/* A little more than the rows need. */
+static void set_x_range(FILE *file, const panel *self)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t row = 0; row < self->row_count; row++) {
+        low = fmin(low, panel_x(self, row));
+        high = fmax(high, panel_x(self, row));
+    }
+    if (self->log_x)
+        fprintf(file, "set logscale x\nset xrange [%g:%g]\n", low / 1.15, high * 1.15);
+    else
+        fprintf(file, "set xrange [%g:%g]\n", low - 0.03 * (high - low), high + 0.03 * (high - low));
 }
 
 static void draw_panel(FILE *file, const panel *self, size_t index)
 {
-    fputs("reset\nset encoding utf8\nset border 3 lc rgb '#666666'\nset tics nomirror textcolor rgb '#333333'\n"
-          "set grid lc rgb '#dddddd' lt 1 lw 1\nset key noenhanced\nset datafile missing NaN\n"
-          "set title font ',13' noenhanced\nset xlabel noenhanced\nset ylabel noenhanced\nset xtics noenhanced\n",
-          file);
+    fputs(
+        "reset\nset encoding utf8\nset border 3 lc rgb '#666666'\nset tics nomirror textcolor rgb '#333333'\n"
+        "set grid lc rgb '#dddddd' lt 1 lw 1\nset key noenhanced\nset datafile missing NaN\n"
+        "set title font ',13' noenhanced\nset xlabel noenhanced\nset ylabel noenhanced\nset xtics "
+        "noenhanced\n",
+        file);
     fputs("set title ", file);
     quoted(file, self->title);
     fputs("\nset ylabel ", file);
     quoted(file, self->value_title);
     fputc('\n', file);
     if (self->kind == PLOT_BARS) {
-        fputs("set grid noxtics\nset key top right\n", file);
+        fputs("set grid noxtics\n", file);
+        fputs(column_has(self, 0, true) ? "set key top right Left reverse samplen 2\n" : "unset key\n", file);
         plot_bars(file, self, index);
         return;
     }
     fputs("set xlabel ", file);
     quoted(file, self->x_column < 0 ? self->row_title : self->columns[self->x_column]);
-    fputs("\nset yrange [0:*]\nset offsets graph 0.02, graph 0.02, graph 0.04, 0\n"
+    fputs("\nset yrange [0:*]\n"
           "set key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n",
           file);
-    if (self->log_x)
-        fputs("set logscale x\n", file);
+    set_x_range(file, self);
     plot_lines(file, self, index);
 }
 
@@ -172,13 +200,17 @@ static void write_script(FILE *file, const report *self, const char *title, cons
     fputs("# Draws the figure again: gnuplot THIS FILE\n", file);
     for (size_t i = 0; i < self->panel_count; i++)
         write_numbers(file, self->panels[i], i);
-    fprintf(file, "set terminal svg size %zu,%d font 'DejaVu Sans,Helvetica,sans-serif,12' background '#ffffff'\n", width,
-            HEIGHT);
+    fprintf(file,
+            "set terminal svg size %zu,%d font 'DejaVu Sans,Helvetica,sans-serif,12' background '#ffffff'\n",
+            width, HEIGHT);
     fprintf(file, "set output '%s.svg'\n", base);
     draw_all(file, self, title);
-    fprintf(file, "set terminal pngcairo size %zu,%d font 'DejaVu Sans,12' background '#ffffff' fontscale 1\n",
+    fprintf(file,
+            "set terminal pngcairo size %zu,%d font 'DejaVu Sans,12' background '#ffffff' fontscale 1\n",
             2 * width, 2 * HEIGHT);
-    fprintf(file, "set termoption fontscale 2\nset termoption linewidth 2\nset termoption pointscale 2\nset output '%s.png'\n",
+    fprintf(file,
+            "set termoption fontscale 2\nset termoption linewidth 2\nset termoption pointscale 2\nset output "
+            "'%s.png'\n",
             base);
     draw_all(file, self, title);
     fputs("unset output\n", file);

@@ -1,4 +1,4 @@
-/* Cells of numbers, one a run: as an aligned table with the published number beside the mean, as JSON, as CSV. */
+/* Cells of numbers, one a run: as a table with the published number beside the mean, as JSON, as CSV. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdarg.h>
@@ -283,8 +283,8 @@ static json_t *cell_json(const cell *self)
     json_t *values = json_array();
     for (size_t i = 0; i < self->count; i++)
         json_array_append_new(values, real(self->values[i]));
-    return json_pack("{so so so so}", "mean", real(cell_mean(self)), "deviation", real(cell_deviation(self)), "paper",
-                     real(self->published), "values", values);
+    return json_pack("{so so so so}", "mean", real(cell_mean(self)), "deviation", real(cell_deviation(self)),
+                     "paper", real(self->published), "values", values);
 }
 
 static json_t *panel_json(const panel *self)
@@ -294,8 +294,8 @@ static json_t *panel_json(const panel *self)
         json_t *cells = json_object();
         for (size_t column = 0; column < self->column_count; column++)
             json_object_set_new(cells, self->columns[column], cell_json(panel_cell(self, row, column)));
-        json_array_append_new(rows, json_pack("{ss so so}", "row", self->rows[row], "x", real(panel_x(self, row)),
-                                              "cells", cells));
+        json_array_append_new(rows, json_pack("{ss so so}", "row", self->rows[row], "x",
+                                              real(panel_x(self, row)), "cells", cells));
     }
     return json_pack("{ss ss ss ss so}", "name", self->name, "title", self->title, "x", self->row_title, "y",
                      self->value_title, "rows", rows);
@@ -314,8 +314,8 @@ json_t *report_json(const report *self)
     json_t *panels = json_array();
     for (size_t i = 0; i < self->panel_count; i++)
         json_array_append_new(panels, panel_json(self->panels[i]));
-    return json_pack("{so so so}", "panels", panels, "notes", list_json(self->notes, self->note_count), "skipped",
-                     list_json(self->skipped, self->skipped_count));
+    return json_pack("{so so so}", "panels", panels, "notes", list_json(self->notes, self->note_count),
+                     "skipped", list_json(self->skipped, self->skipped_count));
 }
 
 static void csv_text(FILE *file, const char *text)

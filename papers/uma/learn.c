@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-uc_uma_settings uma_settings(int returns)
+uc_uma_settings uma_settings(int returns, uint64_t iterations)
 {
     uc_uma_settings settings;
     uc_options_defaults(uc_learner_options(uc_learner_find("uma")), &settings);
     settings.returns = returns;
+    if (iterations)
+        settings.iterations = iterations;
     return settings;
 }
 
@@ -39,7 +41,8 @@ static uc_status test(score *out, const uc_model *model, const uc_dataset *data,
 }
 
 uc_status learn_and_test(score *out, const char *learner, const void *settings, const uc_noise *noise,
-                         uc_dataset *train, const uc_dataset *testing, uint64_t seed, const uc_context *context)
+                         uc_dataset *train, const uc_dataset *testing, uint64_t seed,
+                         const uc_context *context)
 {
     uc_train_settings common = uc_train_defaults();
     common.normalize = 0; /* the rows have unit length */
@@ -53,9 +56,9 @@ uc_status learn_and_test(score *out, const char *learner, const void *settings, 
     return status;
 }
 
-uc_status perceptron_and_test(score *out, uc_dataset *train, const uc_dataset *testing, uint64_t seed,
-                              const uc_context *context)
+uc_status perceptron_and_test(score *out, uint64_t iterations, uc_dataset *train, const uc_dataset *testing,
+                              uint64_t seed, const uc_context *context)
 {
-    const uc_uma_settings settings = uma_settings(UMA_LAST);
+    const uc_uma_settings settings = uma_settings(UMA_LAST, iterations);
     return learn_and_test(out, "uma", &settings, NULL, train, testing, seed, context);
 }

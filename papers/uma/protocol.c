@@ -5,13 +5,17 @@
  *   2. a rough classifier g from these: a perceptron
  *   3. C[p][q], the share of class q that g calls p, estimated on S_conf, a small labelled part of S
  *   4. y = g(x) for all of S
- *   5. learners of S, y and C; and for comparison f_y (perceptron on y), f_conf (perceptron on S_conf with its true
- *      labels), f_full (perceptron on S with its true labels), and a semi-supervised SVM that sees S and the labels of S_conf
+ *   5. learners of S, y and C; and for comparison f_y (perceptron on y), f_conf (perceptron on S_conf with its
+ *      true labels), f_full (perceptron on S with its true labels), and a semi-supervised SVM that sees S and the
+ *      labels of S_conf
  */
 #include "problem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SINGULAR_MIX 0.01 /* of the identity, added to an estimate of C that has no inverse */
 
 enum { STREAM_ROUGH = 2, STREAM_CONF = 3 };
 
@@ -38,10 +42,11 @@ static size_t choose_examples(size_t *rows, const uc_dataset *data, size_t examp
 }
 
 /* y = g(x), g a perceptron from the rows named. */
-static uc_status label_with_rough(uint32_t *noisy, const uc_dataset *data, const size_t *rows, size_t count,
+static uc_status label_with_rough(uint32_t *noisy, const problem *from, const size_t *rows, size_t count,
                                   uint64_t seed, const uc_context *context)
 {
-    const uc_uma_settings settings = uma_settings(UMA_LAST);
+    const uc_dataset *data = &from->train;
+    const uc_uma_settings settings = uma_settings(UMA_LAST, from->recipe->iterations);
     uc_train_settings common = uc_train_defaults();
     common.normalize = 0;
     common.seed = seed;
@@ -67,7 +72,7 @@ uc_status draw_labels(draw *out, const problem *from, size_t examples_a_class, u
                   .noisy = papers_calloc(rows, sizeof *out->noisy),
                   .labelled = *data};
     const size_t count = choose_examples(out->order, data, examples_a_class, seed);
-    const uc_status status = label_with_rough(out->noisy, data, out->order, count, seed, context);
+    const uc_status status = label_with_rough(out->noisy, from, out->order, count, seed, context);
     size_t wrong = 0;
     for (size_t i = 0; i < rows; i++)
         wrong += out->noisy[i] != data->y[i];
@@ -76,6 +81,21 @@ uc_status draw_labels(draw *out, const problem *from, size_t examples_a_class, u
     uc_rng rng = uc_rng_make(seed, STREAM_CONF);
     uc_rng_choose(&rng, out->order, rows, rows);
     return status;
+}
+
+/* Few labels may give two classes the same column; UMA needs an inverse. */
+static uc_status make_invertible(uc_noise *noise)
+{
+    uc_noise_check check;
+    const uc_status status = uc_noise_inspect(&check, noise);
+    if (status != UC_OK || isfinite(check.condition))
+        return status;
+    for (size_t p = 0; p < noise->classes; p++)
+        for (size_t q = 0; q < noise->classes; q++) {
+            double *entry = &noise->values[p * noise->classes + q];
+            *entry = (1.0 - SINGULAR_MIX) * *entry + (p == q ? SINGULAR_MIX : 0.0);
+        }
+    return UC_OK;
 }
 
 uc_status draw_noise(uc_noise *out, const draw *self, size_t count, const uc_context *context)
@@ -89,8 +109,10 @@ uc_status draw_noise(uc_noise *out, const draw *self, size_t count, const uc_con
         observed[i] = self->noisy[self->order[i]];
         gold[i] = data->y[self->order[i]];
     }
-    const uc_status status =
+    uc_status status =
         uc_noise_from_labels(&estimate, observed, gold, count, &data->classes, &settings, context);
+    if (status == UC_OK)
+        status = make_invertible(&estimate.noise);
     if (status == UC_OK) {
         *out = estimate.noise;
         estimate.noise = (uc_noise){0};
@@ -106,21 +128,51 @@ uc_status draw_test_conf(score *out, const draw *self, size_t count, uint64_t se
     uc_dataset few = {0};
     uc_status status = uc_dataset_subset(&few, &self->problem->train, self->order, count);
     if (status == UC_OK)
-        status = perceptron_and_test(out, &few, &self->problem->test, seed, context);
+        status = perceptron_and_test(out, self->problem->recipe->iterations, &few, &self->problem->test, seed,
+                                     context);
     uc_dataset_free(&few);
     return status;
 }
 
-uc_status draw_test_s3vm(score *out, const draw *self, size_t count, const uc_dataset *train, const uc_dataset *test,
-                         uint64_t seed, const uc_context *context)
+/* The classes that have a label among the first `count` rows of the order; renumber[k] is UC_NONE for the others. */
+static uc_status labelled_classes(uc_names *out, uint32_t *renumber, const draw *self, size_t count)
 {
-    uc_dataset hidden = *train;
+    const uc_dataset *data = &self->problem->train;
+    uc_status status = UC_OK;
+    for (size_t k = 0; k < data->classes.count; k++)
+        renumber[k] = UC_NONE;
+    for (size_t i = 0; i < count; i++)
+        renumber[data->y[self->order[i]]] = 0;
+    for (size_t k = 0; k < data->classes.count && status == UC_OK; k++)
+        if (renumber[k] != UC_NONE)
+            status = uc_names_add(&renumber[k], out, data->classes.text[k], strlen(data->classes.text[k]));
+    return status;
+}
+
+/* A class without a labelled example cannot be learned: the test examples of it are errors. */
+uc_status draw_test_s3vm(score *out, const draw *self, size_t count, const uc_dataset *train,
+                         const uc_dataset *test, uint64_t seed, const uc_context *context)
+{
+    uc_dataset hidden = *train, seen = *test;
+    uint32_t *renumber = papers_calloc(train->classes.count, sizeof *renumber);
+    uc_names classes = {0};
     hidden.y = papers_calloc(train->X.rows, sizeof *hidden.y);
+    seen.y = papers_calloc(test->X.rows, sizeof *seen.y);
+    uc_status status = labelled_classes(&classes, renumber, self, count);
+    hidden.classes = seen.classes = classes;
     for (size_t i = 0; i < train->X.rows; i++)
         hidden.y[i] = UC_NONE;
     for (size_t i = 0; i < count; i++)
-        hidden.y[self->order[i]] = train->y[self->order[i]];
-    const uc_status status = learn_and_test(out, "s3vm", NULL, NULL, &hidden, test, seed, context);
+        hidden.y[self->order[i]] = renumber[train->y[self->order[i]]];
+    for (size_t i = 0; i < test->X.rows; i++) {
+        const uint32_t label = renumber[test->y[i]];
+        seen.y[i] = label == UC_NONE ? (uint32_t)classes.count : label; /* unknown to the model */
+    }
+    if (status == UC_OK)
+        status = learn_and_test(out, "s3vm", NULL, NULL, &hidden, &seen, seed, context);
+    uc_names_free(&classes);
     free(hidden.y);
+    free(seen.y);
+    free(renumber);
     return status;
 }

@@ -11,7 +11,8 @@
 static const recipe *const all_problems[] = {&problem_optdigits, &problem_letter, &problem_reuters_r8,
                                              &problem_reuters_r52, NULL};
 /* In figure 4's order. */
-static const recipe *const figure4_problems[] = {&problem_reuters_r8, &problem_optdigits, &problem_letter, NULL};
+static const recipe *const figure4_problems[] = {&problem_reuters_r8, &problem_optdigits, &problem_letter,
+                                                 NULL};
 
 static const char *const all_data[] = {"optdigits", "letter", "reuters-r52", NULL};
 static const char *const reuters_data[] = {"reuters-r52", NULL};
@@ -28,10 +29,22 @@ static void note_problem(execution *self, const problem *shown)
 {
     char kernel[96] = "tf-idf, no kernel";
     if (shown->gamma > 0.0)
-        snprintf(kernel, sizeof kernel, "Gaussian kernel PCA, D = %zu, gamma = %.4g (%g / median squared distance)",
+        snprintf(kernel, sizeof kernel,
+                 "Gaussian kernel PCA, D = %zu, gamma = %.4g (%g / median squared distance)",
                  shown->train.X.cols, shown->gamma, shown->recipe->width_divisor);
-    report_note(&self->report, "%s: %zu training and %zu test examples, %zu classes, %s", shown->recipe->name,
-                shown->train.X.rows, shown->test.X.rows, shown->train.classes.count, kernel);
+    const uc_uma_settings settings = uma_settings(UMA_LAST, shown->recipe->iterations);
+    report_note(&self->report,
+                "%s: %zu training and %zu test examples, %zu classes, %s, %llu steps of UMA at most",
+                shown->recipe->name, shown->train.X.rows, shown->test.X.rows, shown->train.classes.count,
+                kernel, (unsigned long long)settings.iterations);
+}
+
+/* Whether a problem is to be run, and its data are there. The quick version leaves out the slowest one. */
+static bool takes_part(execution *self, const recipe *chosen)
+{
+    const bool wanted =
+        execution_wants(self, chosen->name) && !(self->quick && chosen == &problem_reuters_r52);
+    return wanted && data_need(self, chosen->data);
 }
 
 /* ---- figure 2: how the classes are distributed ---- */
@@ -43,12 +56,13 @@ static uc_status show_classes(execution *self, const recipe *chosen)
     const uc_dataset *data = chosen->train_rows ? &shown.all : &shown.raw_train;
     size_t *counts = papers_calloc(data->classes.count, sizeof *counts);
     if (status == UC_OK) {
-        panel *table = report_panel(&self->report, chosen->name, chosen->title, PLOT_BARS, "class", "examples");
+        panel *table =
+            report_panel(&self->report, chosen->name, chosen->title, PLOT_BARS, "class", "examples");
         panel_column(table, "examples");
         uc_class_counts(counts, data);
         for (size_t k = 0; k < data->classes.count; k++) {
             const char *name = data->classes.text[k];
-            const size_t row = chosen == &problem_letter      ? panel_row(table, (double)k, "%c", 'A' + (int)k)
+            const size_t row = chosen == &problem_letter ? panel_row(table, (double)k, "%c", 'A' + (int)k)
                                : chosen == &problem_optdigits ? panel_row(table, (double)k, "%d", (int)k)
                                                               : panel_row(table, (double)k, "%s", name);
             panel_add(table, row, 0, (double)counts[k]);
@@ -63,34 +77,44 @@ static uc_status run_figure2(execution *self)
 {
     uc_status status = UC_OK;
     for (size_t i = 0; all_problems[i] && status == UC_OK; i++)
-        if (all_problems[i] != &problem_reuters_r52 && data_need(self, all_problems[i]->data))
+        if (all_problems[i] != &problem_reuters_r52 && takes_part(self, all_problems[i]))
             status = show_classes(self, all_problems[i]);
     self->runs = 1;
     if (self->report.panel_count > 0)
-        report_note(&self->report, "The paper: digits and letters are even; its 9 classes of Reuters have roughly 500 to nearly "
-                               "4,000 examples.");
+        report_note(
+            &self->report,
+            "The paper: digits and letters are even; its 9 classes of Reuters have roughly 500 to nearly "
+            "4,000 examples.");
     return status;
 }
 
 /* ---- table 1 ---- */
 
-enum { F_Y, F_CONF, F_FULL, S3VM, UMA, S3VM_UNPROJECTED, PUBLISHED, UMA_AVERAGED = PUBLISHED, FORWARD, METHODS };
-
-static const char *const method_names[METHODS] = {
-    "f_y: perceptron on y",
-    "f_conf: perceptron on S_conf",
-    "f_full: perceptron, true labels",
-    "S3VM",
-    "UMA, last iterate",
-    "S3VM, no projection",
-    "UMA, average (our default)",
-    "logistic, forward",
+enum {
+    F_Y,
+    F_CONF,
+    F_FULL,
+    S3VM,
+    UMA,
+    S3VM_UNPROJECTED,
+    PUBLISHED,
+    UMA_AVERAGED = PUBLISHED,
+    FORWARD,
+    METHODS
 };
 
-/* Columns of table 1: the rows are methods, so that every table is narrow. */
+static const char *const method_names[METHODS] = {
+    "f_y",          "f_conf",
+    "f_full",       "S3VM",
+    "UMA, last",    "S3VM, no projection",
+    "UMA, average", "logistic, forward",
+};
+
+/* The rows are methods, so that every table is narrow. */
 static panel *table1_panel(execution *self, const recipe *chosen)
 {
-    panel *table = report_panel(&self->report, chosen->name, chosen->title, PLOT_BARS, "method", "test error");
+    panel *table =
+        report_panel(&self->report, chosen->name, chosen->title, PLOT_BARS, "method", "test error");
     panel_column(table, "error");
     for (size_t method = 0; method < METHODS; method++) {
         panel_row(table, (double)method, "%s", method_names[method]);
@@ -112,7 +136,8 @@ static uc_status test_corrected(panel *table, draw *drawn, const uc_noise *noise
     score result;
     uc_status status = UC_OK;
     for (size_t i = 0; i < sizeof variants / sizeof *variants && status == UC_OK; i++) {
-        const uc_uma_settings settings = uma_settings(variants[i].returns);
+        const uc_uma_settings settings =
+            uma_settings(variants[i].returns, drawn->problem->recipe->iterations);
         status = learn_and_test(&result, "uma", &settings, noise, &drawn->labelled, test, seed, context);
         if (status == UC_OK)
             panel_add(table, variants[i].method, 0, result.error);
@@ -130,7 +155,8 @@ static uc_status test_perceptrons(panel *table, draw *drawn, size_t conf, bool f
 {
     const problem *from = drawn->problem;
     score result;
-    uc_status status = perceptron_and_test(&result, &drawn->labelled, &from->test, seed, context);
+    uc_status status =
+        perceptron_and_test(&result, from->recipe->iterations, &drawn->labelled, &from->test, seed, context);
     if (status == UC_OK) {
         panel_add(table, F_Y, 0, result.error);
         status = draw_test_conf(&result, drawn, conf, seed, context);
@@ -139,14 +165,15 @@ static uc_status test_perceptrons(panel *table, draw *drawn, size_t conf, bool f
         panel_add(table, F_CONF, 0, result.error);
     if (status == UC_OK && full) {
         uc_dataset clean = from->train;
-        status = perceptron_and_test(&result, &clean, &from->test, seed, context);
+        status = perceptron_and_test(&result, from->recipe->iterations, &clean, &from->test, seed, context);
         if (status == UC_OK)
             panel_add(table, F_FULL, 0, result.error);
     }
     return status;
 }
 
-static uc_status test_s3vms(panel *table, const draw *drawn, size_t conf, uint64_t seed, const execution *running)
+static uc_status test_s3vms(panel *table, const draw *drawn, size_t conf, uint64_t seed,
+                            const execution *running)
 {
     const problem *from = drawn->problem;
     const uc_context *context = &running->context;
@@ -183,7 +210,8 @@ static uc_status run_protocol(execution *self, panel *table, problem *from, size
     if (status == UC_OK)
         status = draw_noise(&noise, &drawn, conf, &self->context);
     if (status == UC_OK)
-        status = test_perceptrons(table, &drawn, conf, run == 0 || from->recipe->train_rows, seed, &self->context);
+        status =
+            test_perceptrons(table, &drawn, conf, run == 0 || from->recipe->train_rows, seed, &self->context);
     if (status == UC_OK)
         status = test_corrected(table, &drawn, &noise, seed, &self->context);
     if (status == UC_OK && s3vm_is_there(self))
@@ -199,19 +227,25 @@ static uc_status run_table1(execution *self)
     for (size_t i = 0; all_problems[i] && status == UC_OK; i++) {
         const recipe *chosen = all_problems[i];
         problem from = {0};
-        if (!data_need(self, chosen->data))
+        if (!takes_part(self, chosen))
             continue;
         panel *table = table1_panel(self, chosen);
         status = problem_open(&from, self, chosen);
         for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
-            execution_stage(self, (double)(i * self->runs + run), 4.0 * (double)self->runs, "%s, run %zu of %zu", chosen->name,
-                            run + 1, self->runs);
+            execution_stage(self, (double)(i * self->runs + run), 4.0 * (double)self->runs,
+                            "%s, run %zu of %zu", chosen->name, run + 1, self->runs);
             status = run_protocol(self, table, &from, run);
         }
         if (status == UC_OK)
             note_problem(self, &from);
         problem_free(&from);
     }
+    if (self->report.panel_count > 0)
+        report_note(
+            &self->report,
+            "f_y: perceptron on y = g(x); f_conf: perceptron on the true labels of S_conf; f_full: on all "
+            "true labels; UMA, last: as in the paper; UMA, average: our default; logistic, forward: "
+            "beyond the paper, from the same y and C");
     return status;
 }
 
@@ -242,8 +276,9 @@ static uc_status test_size(panel *table, size_t row, draw *drawn, size_t count, 
     score result;
     uc_status status = draw_noise(&noise, drawn, count, context);
     for (size_t i = 0; i < 2 && status == UC_OK; i++) {
-        const uc_uma_settings settings = uma_settings(returns[i]);
-        status = learn_and_test(&result, "uma", &settings, &noise, &drawn->labelled, &from->test, seed, context);
+        const uc_uma_settings settings = uma_settings(returns[i], from->recipe->iterations);
+        status =
+            learn_and_test(&result, "uma", &settings, &noise, &drawn->labelled, &from->test, seed, context);
         if (status == UC_OK)
             panel_add(table, row, i, result.error);
     }
@@ -257,7 +292,8 @@ static uc_status test_size(panel *table, size_t row, draw *drawn, size_t count, 
     return status;
 }
 
-static uc_status run_sizes_once(execution *self, panel *table, problem *from, const sizes_plan *plan, size_t run)
+static uc_status run_sizes_once(execution *self, panel *table, problem *from, const sizes_plan *plan,
+                                size_t run)
 {
     const uint64_t seed = execution_seed(self, run);
     draw drawn = {0};
@@ -271,8 +307,8 @@ static uc_status run_sizes_once(execution *self, panel *table, problem *from, co
         const size_t count = (size_t)lround(shares[i] * (double)from->train.X.rows);
         if (run == 0)
             panel_row(table, (double)count, "%zu", count);
-        execution_stage(self, (double)run, (double)self->runs, "%s, run %zu of %zu, %zu labels", from->recipe->name, run + 1,
-                        self->runs, count);
+        execution_stage(self, (double)run, (double)self->runs, "%s, run %zu of %zu, %zu labels",
+                        from->recipe->name, run + 1, self->runs, count);
         status = test_size(table, row++, &drawn, count, plan->s3vm, seed, &self->context);
     }
     draw_free(&drawn);
@@ -282,12 +318,12 @@ static uc_status run_sizes_once(execution *self, panel *table, problem *from, co
 static uc_status run_sizes(execution *self, const sizes_plan *plan)
 {
     problem from = {0};
-    if (!data_need(self, plan->recipe->data))
+    if (!takes_part(self, plan->recipe))
         return UC_OK;
     char title[96];
     snprintf(title, sizeof title, "%s, m = %zu", plan->recipe->title, plan->examples_a_class);
-    panel *table =
-        report_panel(&self->report, plan->recipe->name, title, PLOT_LINES, "labelled examples in S_conf", "test error");
+    panel *table = report_panel(&self->report, plan->recipe->name, title, PLOT_LINES,
+                                "labelled examples in S_conf", "test error");
     table->log_x = true;
     panel_column(table, "UMA, last");
     panel_column(table, "UMA, average");
@@ -306,8 +342,10 @@ static uc_status run_figure3(execution *self)
     const sizes_plan plan = {&problem_reuters_r8, 70, false};
     const uc_status status = run_sizes(self, &plan);
     if (self->report.panel_count > 0)
-        report_note(&self->report, "The paper's figure has no numbers; its text: UMA hardly depends on the size, f_conf wins "
-                                   "once it is large, and UMA is near 0.11 at 550 examples.");
+        report_note(
+            &self->report,
+            "The paper's figure has no numbers; its text: UMA hardly depends on the size, f_conf wins "
+            "once it is large, and UMA is near 0.11 at 550 examples.");
     return status;
 }
 
@@ -320,8 +358,9 @@ static uc_status run_figure4(execution *self)
         status = run_sizes(self, &plan);
     }
     if (self->report.panel_count > 0)
-        report_note(&self->report, "The paper's figure has no numbers; its text: UMA is low and stable from few labels on, "
-                                   "S3VM starts high and keeps improving.");
+        report_note(&self->report,
+                    "The paper's figure has no numbers; its text: UMA is low and stable from few labels on, "
+                    "S3VM starts high and keeps improving.");
     return status;
 }
 
@@ -332,8 +371,8 @@ static const size_t iterations[] = {1, 2, 3, 4, 5, 7, 10, 14, 20, 25, 30, 40, 50
 #define ITERATIONS (sizeof iterations / sizeof *iterations)
 
 /* Every iterate is the last one of a shorter training: UMA takes the same steps again. */
-static uc_status follow_choice(panel *const tables[2], size_t column, draw *drawn, const uc_noise *noise, uint64_t seed,
-                               const execution *running)
+static uc_status follow_choice(panel *const tables[2], size_t column, draw *drawn, const uc_noise *noise,
+                               uint64_t seed, const execution *running)
 {
     score result;
     uc_status status = UC_OK;
@@ -341,11 +380,10 @@ static uc_status follow_choice(panel *const tables[2], size_t column, draw *draw
     for (size_t i = 0; i < ITERATIONS && status == UC_OK; i++) {
         if (running->quick && iterations[i] > 50)
             break;
-        uc_uma_settings settings = uma_settings(UMA_LAST);
+        uc_uma_settings settings = uma_settings(UMA_LAST, iterations[i]);
         settings.choose = (int)column;
-        settings.iterations = iterations[i];
-        status = learn_and_test(&result, "uma", &settings, noise, &drawn->labelled, &drawn->problem->test, seed,
-                                &running->context);
+        status = learn_and_test(&result, "uma", &settings, noise, &drawn->labelled, &drawn->problem->test,
+                                seed, &running->context);
         if (status != UC_OK)
             break;
         panel_add(tables[0], row, column, result.error);
@@ -359,7 +397,8 @@ static void begin_figure5(panel *tables[2], execution *self)
     static const char *const values[] = {"test error", "confusion rate"};
     static const char *const names[] = {"error", "confusion-rate"};
     for (size_t i = 0; i < 2; i++) {
-        tables[i] = report_panel(&self->report, names[i], values[i], PLOT_LINES, "iteration", values[i]);
+        tables[i] = report_panel(&self->report, names[i], problem_reuters_r8.title, PLOT_LINES, "iteration",
+                                 values[i]);
         tables[i]->log_x = true;
         panel_column(tables[i], "error"); /* in the order of UMA_ERROR ... */
         panel_column(tables[i], "confusion");
@@ -373,7 +412,7 @@ static uc_status run_figure5(execution *self)
 {
     panel *tables[2];
     problem from = {0};
-    if (!data_need(self, problem_reuters_r8.data))
+    if (!takes_part(self, &problem_reuters_r8))
         return UC_OK;
     begin_figure5(tables, self);
     uc_status status = problem_open(&from, self, &problem_reuters_r8);
@@ -388,7 +427,8 @@ static uc_status run_figure5(execution *self)
         if (status == UC_OK)
             status = draw_noise(&noise, &drawn, conf, &self->context);
         for (size_t column = 0; column < 3 && status == UC_OK; column++) {
-            execution_stage(self, (double)(3 * run + column), 3.0 * (double)self->runs, "run %zu of %zu", run + 1, self->runs);
+            execution_stage(self, (double)(3 * run + column), 3.0 * (double)self->runs, "run %zu of %zu",
+                            run + 1, self->runs);
             status = follow_choice(tables, column, &drawn, &noise, seed, self);
         }
         uc_noise_free(&noise);
@@ -396,8 +436,10 @@ static uc_status run_figure5(execution *self)
     }
     if (status == UC_OK)
         note_problem(self, &from);
-    report_note(&self->report, "The paper's figure has no numbers; its text: a stable state around the 30th iteration, random is "
-                               "never the best, confusion is best for the confusion rate and error for the error.");
+    report_note(
+        &self->report,
+        "The paper's figure has no numbers; its text: a stable state around the 30th iteration, random is "
+        "never the best, confusion is best for the confusion rate and error for the error.");
     problem_free(&from);
     return status;
 }

@@ -2,9 +2,10 @@
  * Section 4.1: ten classes on the unit circle, 1,000 training and 10,000 test points, labels confused by C_i.
  *
  *   figure 1(a)   C_i, i = 1..20, is told to the learners: confusion against ||C_i - diag C_i||
- *   figure 1(b)   the labels are confused by C_10, the learners are told C_i: confusion against rho = 1 - i/10
+ *   figure 1(b)   the labels are confused by C_10, the learners are told C_i: against rho = 1 - i/10
  *
- * The figures show the Frobenius norm without the factor 1/sqrt(Q) of its definition: with it nothing could exceed 1.
+ * The figures show the Frobenius norm without the factor 1/sqrt(Q) of its definition: with it nothing could
+ * exceed 1.
  */
 #include "uma.h"
 
@@ -45,8 +46,8 @@ static double off_diagonal_norm(const uc_noise *noise)
 }
 
 /* All learners, told `noise`; the columns from LAST on. */
-static uc_status learn_toy(panel *table, size_t row, uc_dataset *train, const uc_dataset *test, const uc_noise *noise,
-                           uint64_t seed, const uc_context *context)
+static uc_status learn_toy(panel *table, size_t row, uc_dataset *train, const uc_dataset *test,
+                           const uc_noise *noise, uint64_t seed, const uc_context *context)
 {
     static const struct {
         size_t column;
@@ -55,7 +56,7 @@ static uc_status learn_toy(panel *table, size_t row, uc_dataset *train, const uc
     score result;
     uc_status status = UC_OK;
     for (size_t i = 0; i < sizeof variants / sizeof *variants && status == UC_OK; i++) {
-        const uc_uma_settings settings = uma_settings(variants[i].returns);
+        const uc_uma_settings settings = uma_settings(variants[i].returns, 0);
         status = learn_and_test(&result, "uma", &settings, noise, train, test, seed, context);
         if (status == UC_OK)
             panel_add(table, row, variants[i].column, result.confusion);
@@ -64,7 +65,7 @@ static uc_status learn_toy(panel *table, size_t row, uc_dataset *train, const uc
         status = learn_and_test(&result, "logistic", NULL, noise, train, test, seed, context);
     if (status == UC_OK) {
         panel_add(table, row, LOGISTIC, result.confusion);
-        status = perceptron_and_test(&result, train, test, seed, context);
+        status = perceptron_and_test(&result, 0, train, test, seed, context);
     }
     if (status == UC_OK)
         panel_add(table, row, PERCEPTRON, result.confusion);
@@ -73,7 +74,8 @@ static uc_status learn_toy(panel *table, size_t row, uc_dataset *train, const uc
 
 static panel *toy_panel(execution *self, const char *name, const char *title, const char *row_title)
 {
-    panel *table = report_panel(&self->report, name, title, PLOT_LINES, row_title, "confusion (Frobenius norm)");
+    panel *table =
+        report_panel(&self->report, name, title, PLOT_LINES, row_title, "confusion (Frobenius norm)");
     table->first_drawn = LAST;
     panel_column(table, "‖C - diag C‖");
     panel_column(table, "UMA, last");
@@ -87,7 +89,8 @@ static panel *toy_panel(execution *self, const char *name, const char *title, co
 /* The noise levels that are run; the quick version leaves some out. */
 static bool runs_level(const execution *self, unsigned level)
 {
-    return !self->quick || level == 1 || level == 5 || level == 8 || level == 10 || level == 12 || level == LEVELS;
+    return !self->quick || level == 1 || level == 5 || level == 8 || level == 10 || level == 12 ||
+           level == LEVELS;
 }
 
 /* The labels of run `run` are confused at `level`, and the learners told of `told`. */
@@ -121,7 +124,8 @@ static uc_status run_figure1a(execution *self)
             continue;
         const size_t row = panel_row(table, level, "%u", level);
         for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
-            execution_stage(self, level - 1, LEVELS, "level %u of %d, run %zu of %zu", level, LEVELS, run + 1, self->runs);
+            execution_stage(self, level - 1, LEVELS, "level %u of %d, run %zu of %zu", level, LEVELS, run + 1,
+                            self->runs);
             status = run_toy(self, table, row, level, level, run);
         }
     }
@@ -135,7 +139,8 @@ static uc_status run_figure1a(execution *self)
 
 static uc_status run_figure1b(execution *self)
 {
-    panel *table = toy_panel(self, "toy", "Toy circle, labels confused by C_10, learners told C_i", "approximation factor");
+    panel *table = toy_panel(self, "toy", "Toy circle, labels confused by C_10, learners told C_i",
+                             "approximation factor");
     uc_status status = UC_OK;
     for (unsigned told = 0; told <= LEVELS; told++) {
         if (told > 0 && !runs_level(self, told))
@@ -143,8 +148,8 @@ static uc_status run_figure1b(execution *self)
         const double factor = 1.0 - (double)told / LEVEL_OF_M;
         const size_t row = panel_row(table, factor, "%.1f", factor);
         for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
-            execution_stage(self, told, LEVELS + 1, "told level %u of %d, run %zu of %zu", told, LEVELS, run + 1,
-                            self->runs);
+            execution_stage(self, told, LEVELS + 1, "told level %u of %d, run %zu of %zu", told, LEVELS,
+                            run + 1, self->runs);
             status = run_toy(self, table, row, LEVEL_OF_M, told, run);
         }
         if (told == 2 || (self->quick && told == 5))
@@ -154,8 +159,9 @@ static uc_status run_figure1b(execution *self)
         if (told == 18 || (self->quick && told == LEVELS))
             panel_publish(table, row, LAST, 2.15);
     }
-    report_note(&self->report, "The paper's numbers are those of its text: 1.8 at factor 0, around 2.6 where the noise is "
-                               "underestimated, around 2.15 where it is overestimated.");
+    report_note(&self->report,
+                "The paper's numbers are those of its text: 1.8 at factor 0, around 2.6 where the noise is "
+                "underestimated, around 2.15 where it is overestimated.");
     return status;
 }
 

@@ -4,8 +4,6 @@
 
 #include "experiment.h"
 
-extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma_figure3, uma_figure4, uma_figure5;
-
 /* ---- learning and testing (learn.c) ---- */
 
 /* The choices of the option `return` of the learner uma, by position. */
@@ -13,7 +11,8 @@ enum { UMA_LAST, UMA_AVERAGE, UMA_TAIL, UMA_BEST, UMA_AUTO };
 /* And of the option `choose`. */
 enum { UMA_ERROR, UMA_CONFUSION, UMA_RANDOM };
 
-uc_uma_settings uma_settings(int returns);
+/* The defaults with this `return`, and `iterations` unless they are 0. */
+uc_uma_settings uma_settings(int returns, uint64_t iterations);
 
 typedef struct score {
     double error;          /* share of wrong predictions */
@@ -21,13 +20,13 @@ typedef struct score {
     double confusion_rate; /* that, divided by the root of the number of classes */
 } score;
 
-/* Trains on rows that are prepared already, and tests. `settings` NULL: the learner's defaults; `noise` NULL: the labels are
- * taken as they are. */
+/* Trains on rows that are prepared already, and tests. `settings` NULL: the learner's defaults; `noise` NULL: the
+ * labels are taken as they are. */
 uc_status learn_and_test(score *out, const char *learner, const void *settings, const uc_noise *noise,
                          uc_dataset *train, const uc_dataset *test, uint64_t seed, const uc_context *context);
 /* UMA told of no noise is the perceptron of the paper. */
-uc_status perceptron_and_test(score *out, uc_dataset *train, const uc_dataset *test, uint64_t seed,
-                              const uc_context *context);
+uc_status perceptron_and_test(score *out, uint64_t iterations, uc_dataset *train, const uc_dataset *test,
+                              uint64_t seed, const uc_context *context);
 bool learner_exists(const char *name);
 
 #endif

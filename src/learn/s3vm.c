@@ -10,8 +10,8 @@
  *
  * An unlabelled row counts as if it had the label that suits it best (Bennett, Demiriz, NIPS 11, 1998). With K
  * machines that is *one* class for all of them: sum_k L(-f_k) + min_y e_y with e_y = L(f_y) - L(-f_y). Machines that
- * choose their signs apart from each other may call a row nobody's or everybody's, and are measurably worse than no
- * unlabelled rows at all. Two classes need one machine: its choice is between e and 0.
+ * choose their signs apart from each other may call a row nobody's or everybody's (docs/learners/s3vm.md has figures).
+ * Two classes need one machine: its choice is between e and 0.
  *
  *   smooth    min_y e_y becomes -T log sum_y exp(-e_y / T)
  *   anneal    C_u = 0, then from a hundredth of its value up to it, each minimum the start of the next by L-BFGS
@@ -20,7 +20,7 @@
  *             lest they all go to one class:  b_k = target_k - <w_k, mean of the unlabelled rows>
  *
  * The balance eliminates b, so it holds exactly; its gradient goes to w by the chain rule. The usual target, 2 share_k
- * - 1, takes every score for +1 or -1; scores of the rest are mostly below -1, and that error costs accuracy.
+ * - 1, takes every score for +1 or -1; scores of the rest are mostly below -1.
  */
 #include "learn/s3vm.h"
 
@@ -91,7 +91,8 @@ static uc_status count_rows(uc_s3vm *self)
     const double *counts = self->means + 2 * self->d;
     for (size_t k = 0; k < classes->count; k++) {
         if (counts[k] == 0.0)
-            return uc_fail(UC_ERR_FORMAT, "class '%s' has no labelled example, and s3vm needs one of every class",
+            return uc_fail(UC_ERR_FORMAT,
+                           "class '%s' has no labelled example, and s3vm needs one of every class",
                            classes->text[k]);
         self->labelled += (size_t)counts[k];
     }
@@ -136,7 +137,8 @@ void uc_s3vm_end(uc_s3vm *self)
 /* ---- the objective ---- */
 
 /* out[k] += sign <w_k, mean> */
-static void add_mean_scores(double *out, const uc_s3vm *self, const double *W, const double *mean, double sign)
+static void add_mean_scores(double *out, const uc_s3vm *self, const double *W, const double *mean,
+                            double sign)
 {
     for (size_t j = 0; j < self->d; j++)
         for (size_t k = 0; k < self->P; k++)
@@ -171,27 +173,26 @@ static double labelled_gradient(const uc_s3vm *self, double *f, uint32_t y)
     return scale * loss;
 }
 
-/* The same without a label. With q the smooth choice of the class, machine k's gradient is a mean of the two that its
- * two signs give: q_k L'(f) - (1 - q_k) L'(-f). */
-static double unlabelled_gradient(const uc_s3vm *self, double *f)
+/* The same without a label; `q` has room for P. With q_k the smooth choice of class k, machine k's gradient is the mean
+ * of what its two signs ask for: q_k L'(f) - (1 - q_k) L'(-f). */
+static double unlabelled_gradient(const uc_s3vm *self, double *f, double *q)
 {
+    const size_t P = self->P;
     const double scale = self->unlabelled_cost / (double)self->unlabelled;
-    double best = self->P == 1 ? 0.0 : -INFINITY, total = 0.0, loss = 0.0;
-    for (size_t k = 0; k < self->P; k++) {
+    double best = P == 1 ? 0.0 : -INFINITY, total = 0.0, loss = 0.0;
+    for (size_t k = 0; k < P; k++) {
         const double as_own = fmax(0.0, 1.0 - f[k]), as_rest = fmax(0.0, 1.0 + f[k]);
+        q[k] = as_rest * as_rest - as_own * as_own;
         loss += as_rest * as_rest;
-        best = fmax(best, as_rest * as_rest - as_own * as_own);
+        best = fmax(best, q[k]);
     }
-    if (self->P == 1)
-        total = exp(-best / TEMPERATURE);
-    for (size_t k = 0; k < self->P; k++) {
-        const double as_own = fmax(0.0, 1.0 - f[k]), as_rest = fmax(0.0, 1.0 + f[k]);
-        total += exp((as_rest * as_rest - as_own * as_own - best) / TEMPERATURE);
-    }
-    for (size_t k = 0; k < self->P; k++) {
-        const double as_own = fmax(0.0, 1.0 - f[k]), as_rest = fmax(0.0, 1.0 + f[k]);
-        const double q = exp((as_rest * as_rest - as_own * as_own - best) / TEMPERATURE) / total;
-        f[k] = 2.0 * scale * ((1.0 - q) * as_rest - q * as_own);
+    for (size_t k = 0; k < P; k++)
+        total += q[k] = exp((q[k] - best) / TEMPERATURE);
+    if (P == 1)
+        total += exp(-best / TEMPERATURE);
+    for (size_t k = 0; k < P; k++) {
+        const double share = q[k] / total;
+        f[k] = 2.0 * scale * ((1.0 - share) * fmax(0.0, 1.0 + f[k]) - share * fmax(0.0, 1.0 - f[k]));
     }
     return scale * (loss - best - TEMPERATURE * log(total));
 }
@@ -202,9 +203,11 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
     const uc_s3vm *self = user;
     const uc_matrix *X = &self->data->X;
     const size_t S = self->S, work_size = uc_matrix_is_sparse(X) ? 0 : ROWS_AT_ONCE * self->d;
-    double *scores = uc_alloc(ROWS_AT_ONCE * S, sizeof *scores), *work = uc_alloc(work_size, sizeof *work);
+    double *scores = uc_alloc((ROWS_AT_ONCE + 1) * S, sizeof *scores);
+    double *work = uc_alloc(work_size, sizeof *work);
     for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
         const size_t rows = last - start < ROWS_AT_ONCE ? last - start : ROWS_AT_ONCE;
+        double *choice = scores + ROWS_AT_ONCE * S;
         uc_block_scores(scores, X, start, rows, self->W + S, S, self->offset, work);
         for (size_t i = 0; i < rows; i++) {
             double *f = scores + i * S, loss = 0.0;
@@ -212,7 +215,7 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
             if (y != UC_NONE)
                 loss = labelled_gradient(self, f, y);
             else if (self->unlabelled_cost > 0.0)
-                loss = unlabelled_gradient(self, f);
+                loss = unlabelled_gradient(self, f, choice);
             else
                 memset(f, 0, S * sizeof *f);
             sum[(self->d + 1) * S] += loss;
@@ -259,7 +262,8 @@ static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *W, lbfgsfloat
     (void)step;
     uc_s3vm *self = user;
     double value = 0.0;
-    memset(gradient, 0, (size_t)count * sizeof *gradient); /* on failure a stationary point: the optimiser ends */
+    memset(gradient, 0,
+           (size_t)count * sizeof *gradient); /* on failure a stationary point: the optimiser ends */
     if (self->status == UC_OK)
         self->status = uc_s3vm_objective(&value, gradient, self, W);
     return value;
@@ -273,8 +277,8 @@ static int progress(void *user, const lbfgsfloatval_t *W, const lbfgsfloatval_t 
     uc_s3vm *self = user;
     char detail[96];
     self->iterations++;
-    snprintf(detail, sizeof detail, "unlabelled cost %.3g, objective %.6f, gradient %.1e", self->unlabelled_cost,
-             value, gradient_length);
+    snprintf(detail, sizeof detail, "unlabelled cost %.3g, objective %.6f, gradient %.1e",
+             self->unlabelled_cost, value, gradient_length);
     if (self->status == UC_OK)
         self->status = uc_report(self->context, "training", (double)self->iterations, 0.0, detail);
     return self->status != UC_OK;

@@ -1,0 +1,201 @@
+"""unconfuse-papers: what it lists, what it runs, what it writes."""
+import csv
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import xml.etree.ElementTree
+
+import pytest
+
+from conftest import PROGRAM
+
+PAPERS = str(pathlib.Path(PROGRAM).with_name("unconfuse-papers"))
+NAMES = ["uma.figure1a", "uma.figure1b", "uma.figure2", "uma.table1", "uma.figure3", "uma.figure4", "uma.figure5"]
+
+pytestmark = pytest.mark.skipif(not os.path.exists(PAPERS), reason="this build has no unconfuse-papers")
+
+
+def papers(directory, *arguments, env=None):
+    return subprocess.run([PAPERS, *map(str, arguments)], capture_output=True, text=True, cwd=directory, timeout=400,
+                          env={**os.environ, **(env or {})})
+
+
+def usage_error(directory, *arguments):
+    result = papers(directory, *arguments)
+    assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1, result
+    assert os.listdir(directory) == []
+    return result.stderr.removeprefix("unconfuse-papers: ")
+
+
+def test_list_names_every_experiment_and_says_which_data_are_missing(tmp_path):
+    result = papers(tmp_path, "list", "--data", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert [line.split()[0] for line in result.stdout.splitlines() if line.startswith("uma.")] == NAMES
+    assert "data: generated" in result.stdout and "letter (missing)" in result.stdout
+    assert f"Data directory: {tmp_path}" in result.stdout
+
+
+def test_list_sees_data_that_are_there(tmp_path):
+    for name in ["optdigits.train.svm", "optdigits.test.svm.gz"]:
+        (tmp_path / name).write_text("1 1:1\n")
+    result = papers(tmp_path, "list", env={"UNCONFUSE_DATA": str(tmp_path)})
+    assert "optdigits (there), letter (missing)" in result.stdout
+
+
+def test_fetch_names_source_and_file_of_every_data_set(tmp_path):
+    text = papers(tmp_path, "fetch", "--data", "here").stdout
+    for word in ["here", "letter.svm", "optdigits.train.svm", "optdigits.test.svm", "reuters-r52.train.svm", "UCI",
+                 "mlbench", "Reuters-21578"]:
+        assert word in text
+    assert os.listdir(tmp_path) == []
+
+
+def test_unknown_experiment_is_refused_with_the_nearest_name(tmp_path):
+    assert "did you mean 'uma.figure1a'?" in usage_error(tmp_path, "run", "uma.figur1a")
+    assert "did you mean 'uma.table1'?" in usage_error(tmp_path, "run", "uma.figure2", "table1")
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["walk"], "there is no command 'walk'"),
+    (["run"], "run what?"),
+    (["run", "uma.figure1a", "--fast"], "there is no option '--fast'"),
+    (["run", "uma.figure1a", "--runs", "0"], "runs"),
+    (["run", "uma.figure1a", "--runs"], "--runs needs a value"),
+    (["list", "uma"], "one word too many"),
+])
+def test_wrong_usage_is_one_sentence(tmp_path, arguments, sentence):
+    assert sentence in usage_error(tmp_path, *arguments)
+
+
+def test_no_arguments_print_the_usage(tmp_path):
+    result = papers(tmp_path)
+    assert result.returncode == 2 and "usage: unconfuse-papers" in result.stderr and "--quick" in result.stderr
+
+
+def test_missing_data_are_skipped_with_a_sentence(tmp_path):
+    result = papers(tmp_path, "run", "uma.table1", "--quick", "--data", tmp_path / "nowhere")
+    assert result.returncode == 0, result.stderr
+    for name in ["optdigits", "letter", "reuters-r52"]:
+        assert f"skipped: no data: {name} (see unconfuse-papers fetch)" in result.stdout
+
+
+@pytest.fixture(scope="module")
+def figure1a(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("papers")
+    result = papers(directory, "run", "uma.figure1a", "--quick", "--threads", 1, "--out", directory / "out")
+    assert result.returncode == 0, result.stderr
+    return result, directory / "out"
+
+
+def test_numbers_of_figure1a_are_those_of_the_algorithm(figure1a):
+    content = json.loads((figure1a[1] / "uma.figure1a.json").read_text())
+    assert content["experiment"] == "uma.figure1a" and content["quick"] is True and content["runs"] == 3
+    rows = {row["row"]: row["cells"] for row in content["panels"][0]["rows"]}
+    mean = {level: {column: cell["mean"] for column, cell in cells.items()} for level, cells in rows.items()}
+    # ten runs gave 0.05, 0.4 and 1.8; three deviate
+    assert mean["1"]["UMA, best"] <= 0.2
+    assert mean["5"]["UMA, best"] <= 1.0
+    assert mean["8"]["UMA, best"] <= 2.3
+    for level in ["5", "8", "10"]:
+        assert mean[level]["UMA, best"] < mean[level]["perceptron"] - 0.2
+    assert mean["10"]["logistic, forward"] < mean["10"]["UMA, best"]
+    assert all(len(cell["values"]) == 3 for cells in rows.values() for cell in cells.values())
+    assert rows["1"]["UMA, last"]["paper"] == 0.5 and rows["20"]["perceptron"]["paper"] == 2.75
+
+
+def test_table_has_the_published_number_beside_ours(figure1a):
+    lines = figure1a[0].stdout.splitlines()
+    header = next(line for line in lines if "noise level" in line)
+    first = next(line for line in lines if line.split()[:1] == ["1"])
+    assert header.split()[-2:] == ["perceptron", "paper"]
+    assert first.endswith("1.70") and "±" in first
+    assert len({len(line.rstrip()) for line in lines if line.split()[:1] in (["1"], ["20"])}) == 1
+
+
+def test_csv_and_json_tell_the_same(figure1a):
+    content = json.loads((figure1a[1] / "uma.figure1a.json").read_text())
+    with open(figure1a[1] / "uma.figure1a.csv", newline="") as file:
+        cells = {(line["row"], line["column"]): line for line in csv.DictReader(file)}
+    count = 0
+    for row in content["panels"][0]["rows"]:
+        for column, cell in row["cells"].items():
+            line = cells[row["row"], column]
+            assert float(line["mean"]) == pytest.approx(cell["mean"], rel=1e-8)
+            assert float(line["deviation"]) == pytest.approx(cell["deviation"], rel=1e-6, abs=1e-12)
+            assert int(line["runs"]) == len(cell["values"])
+            count += 1
+    assert count == len(cells) == 36
+
+
+@pytest.mark.skipif(not shutil.which("gnuplot"), reason="there is no gnuplot")
+def test_pictures_are_drawn(figure1a):
+    assert (figure1a[1] / "uma.figure1a.png").read_bytes().startswith(b"\x89PNG")
+    drawing = xml.etree.ElementTree.parse(figure1a[1] / "uma.figure1a.svg")
+    assert "perceptron" in "".join(drawing.getroot().itertext())
+
+
+def test_without_gnuplot_it_says_so_and_goes_on(tmp_path):
+    result = papers(tmp_path, "run", "uma.figure2", "--out", "out", "--data", write_digits(tmp_path),
+                    env={"PATH": "/nowhere"})
+    assert result.returncode == 0, result.stderr
+    assert "there is no gnuplot" in result.stderr
+    assert sorted(os.listdir(tmp_path / "out")) == ["uma.figure2.csv", "uma.figure2.gp", "uma.figure2.json"]
+
+
+def write_digits(directory, rows=12):
+    """A digits file of even classes."""
+    data = directory / "data"
+    data.mkdir(exist_ok=True)
+    for part in ["train", "test"]:
+        (data / f"optdigits.{part}.svm").write_text("".join(f"{i % 3 + 1} 1:{i} 2:1\n" for i in range(rows)))
+    return data
+
+
+def test_figure2_counts_the_classes(tmp_path):
+    result = papers(tmp_path, "run", "uma.figure2", "--data", write_digits(tmp_path), "--json")
+    content = json.loads(result.stdout)["experiments"][0]
+    assert [row["cells"]["examples"]["mean"] for row in content["panels"][0]["rows"]] == [4, 4, 4]
+    assert len(content["skipped"]) == 2
+
+
+def test_only_chooses_among_the_data_sets(tmp_path):
+    data = write_digits(tmp_path)
+    result = papers(tmp_path, "run", "uma.figure2", "--data", data, "--json", "--only", "letter,reuters-r8")
+    content = json.loads(result.stdout)["experiments"][0]
+    assert content["panels"] == []
+    assert [sentence.split()[3] for sentence in content["skipped"]] == ["letter", "reuters-r52"]
+
+
+def write_blobs(directory, examples, classes=3):
+    """A digits file that has something to learn: every class is a corner of a cube, smeared."""
+    data = directory / "data"
+    data.mkdir(exist_ok=True)
+    for part, shift in [("train", 0), ("test", 1)]:
+        lines = []
+        for i in range(examples):
+            k = i % classes
+            values = [(3.0 if j == k else 0.0) + ((i * 7919 + j * 104729 + shift * 31) % 100) / 50 for j in range(4)]
+            lines.append(f"{k + 1}" + "".join(f" {j + 1}:{value}" for j, value in enumerate(values)))
+        (data / f"optdigits.{part}.svm").write_text("\n".join(lines) + "\n")
+    return data
+
+
+def test_protocol_of_table1_learns_and_is_reproducible(tmp_path):
+    data = write_blobs(tmp_path, 600)
+    arguments = ["run", "uma.table1", "--data", data, "--only", "optdigits", "--runs", 2, "--quick", "--json"]
+    first, second = (json.loads(papers(tmp_path, *arguments, "--threads", threads).stdout)["experiments"][0]
+                     for threads in [1, 2])
+    assert first["panels"] == second["panels"]
+    rows = {row["row"]: row["cells"]["error"] for row in first["panels"][0]["rows"]}
+    assert rows["f_full"]["mean"] <= 0.1 and rows["f_full"]["paper"] == 0.04
+    for method in ["f_y", "f_conf", "UMA, last", "UMA, average", "logistic, forward"]:
+        assert len(rows[method]["values"]) == 2 and rows[method]["mean"] <= 0.3, method
+
+
+def test_an_out_directory_that_cannot_be_made_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    result = papers(tmp_path, "run", "uma.figure2", "--data", write_digits(tmp_path), "-q", "--out", "file/out")
+    assert result.returncode == 1
+    assert result.stderr.startswith("unconfuse-papers: file/out: cannot make the directory")
