@@ -342,13 +342,14 @@ static uc_status deliver(stream *self, waiting *slot)
     return uc_online_learn(self->online, &row, &slot->proposal, slot->answer);
 }
 
-static uc_status play(stream *self, uc_row row, uint32_t label, const char *name)
+/* `listed` is the position of the label's name in the reader's list. */
+static uc_status play(stream *self, uc_row row, uint32_t label, const char *name, uint32_t listed)
 {
     uc_proposal proposal;
     uc_status status = uc_online_propose(&proposal, self->online, &row);
     if (status == UC_OK && label == UC_NONE && self->grows) {
         status = uc_online_add_class(&label, self->online, name);
-        self->position[self->positions - 1] = label;
+        self->position[listed] = label;
     }
     if (status != UC_OK)
         return status;
@@ -397,7 +398,7 @@ static uc_status play_row(stream *self, const uc_dataset *data, const uc_names *
         return cli_fail(UC_ERR_INVALID, "%s: the data have no labels", self->path);
     uc_status status = find_label(&label, self, names, data->y[row]);
     if (status == UC_OK)
-        status = play(self, uc_matrix_row(&data->X, row), label, names->text[data->y[row]]);
+        status = play(self, uc_matrix_row(&data->X, row), label, names->text[data->y[row]], data->y[row]);
     return status == UC_OK ? cli_check_interrupt() : status;
 }
 

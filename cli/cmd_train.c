@@ -99,6 +99,8 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
             (json_int_t)uc_model_features(model), "classes", cli_json_names(classes), "iterations",
             take(summary, "iterations"), "updates", take(summary, "updates"), "training_error",
             take(summary, "training_error"), "seconds", seconds, "model", cli_json_text(args->output));
+    if (call->common.json)
+        json_object_update_missing(call->result, summary); /* what else the learner found */
     if (text) {
         fprintf(text, "%s: %zu examples, %zu features, %zu classes, %.3f s\n", uc_model_learner(model),
                 examples, uc_model_features(model), classes->count, seconds);
@@ -160,6 +162,8 @@ static void tell_folds(cli_call *call, const uc_evaluation *evaluation, const uc
         json_array_append_new(errors, cli_json_real(fold_error[i]));
     cli_json_settings(shown, cli_learners.options(call->member), call->member_settings);
     cli_json_settings(shown, uc_train_options, settings);
+    if (settings->map.map != UC_MAP_NONE)
+        cli_json_settings(shown, uc_map_options, &settings->map);
     call->result =
         json_pack("{ss so sI so so so sf}", "learner", cli_learners.name(call->member), "settings", shown,
                   "folds", (json_int_t)folds, "fold_errors", errors, "fold_error_mean", cli_json_real(mean),
@@ -203,6 +207,9 @@ static uc_status find_noise(uc_noise *noise, const cli_call *call, const uc_data
     if (cli_noise_is_given(call))
         return cli_fail(UC_ERR_OPTION,
                         "--noise estimate does without --noise-matrix, --noise-rate and --noise-rates");
+    if (!uc_learner_uses_noise(uc_learner_at(call->member)))
+        return cli_fail(UC_ERR_OPTION, "--noise estimate: %s does not use the noise",
+                        cli_learners.name(call->member));
     uc_status status = uc_noise_estimate_self(noise, data, &args->train, &call->context);
     if (status == UC_OK)
         status = cli_noise_check(&check, noise);
@@ -228,11 +235,11 @@ static uc_status run(cli_call *call)
         status = find_noise(&noise, call, &data);
     if (noise.classes)
         settings.noise = &noise;
-    if (status == UC_OK)
+    if (status == UC_OK) {
         status = args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings);
-    if (status == UC_ERR_FORMAT && data.X.rows)
-        (void)cli_fail(status, "%s: %s", call->words[0],
-                       cli_last_error()); /* the learner does not know the file */
+        if (status == UC_ERR_FORMAT) /* the learner does not know the file */
+            (void)cli_fail(status, "%s: %s", call->words[0], cli_last_error());
+    }
     uc_noise_free(&noise);
     uc_dataset_free(&data);
     return status;

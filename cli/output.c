@@ -62,9 +62,13 @@ static int open_target(const char *path)
     struct stat info;
     if (strcmp(path, "-") == 0)
         return STDOUT_FILENO;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+    const bool exists = stat(path, &info) == 0;
+    if (exists && !S_ISREG(info.st_mode))
         return open(path, O_WRONLY | O_CLOEXEC);
-    return open_temporary(path);
+    const int file = open_temporary(path);
+    if (file >= 0 && exists)
+        (void)fchmod(file, info.st_mode & 07777); /* the new file may be read by whom the old one was */
+    return file;
 }
 
 uc_status cli_output_open(cli_output **out, const char *path)

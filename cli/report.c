@@ -56,6 +56,7 @@ void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_n
     json_object_set_new(object, "confusion_norm", cli_json_real(evaluation->confusion_norm));
     json_object_set_new(object, "confusion_norm_joint", cli_json_real(evaluation->confusion_norm_joint));
     json_object_set_new(object, "per_class", per_class);
+    json_object_set_new(object, "unlabelled", json_integer((json_int_t)evaluation->unlabelled));
     json_object_set_new(object, "unknown_labels", json_integer((json_int_t)evaluation->unknown_labels));
     if (!evaluation->corrected)
         return;

@@ -58,7 +58,7 @@ uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settin
  * block->classes and block->bags are empty. X.cols is the largest column seen so far. */
 uc_status uc_reader_next(const uc_dataset **block, uc_reader *self);
 const uc_names *uc_reader_classes(const uc_reader *self);
-/* The file's lines read so far (for messages), and a text such as "libsvm" or "csv". */
+/* "libsvm", "csv", "npy" or "ucd". */
 const char *uc_reader_format(const uc_reader *self);
 void uc_reader_close(uc_reader *self);
 

@@ -29,8 +29,8 @@ bool uc_learner_uses_noise(const uc_learner *self); /* learns with a noise matri
 typedef enum uc_class_weight { UC_CLASS_WEIGHT_NONE, UC_CLASS_WEIGHT_BALANCED } uc_class_weight;
 
 typedef struct uc_perceptron_settings {
-    int step;         /* max: the best wrong class pays; uniform: all that score too high pay alike  (max) */
-    int class_weight; /* uc_class_weight: balanced weighs every class by n / (K n_class)             (none) */
+    int step; /* max: the best wrong class pays; uniform: all that score too high pay alike  (max) */
+    int class_weight; /* uc_class_weight: balanced weighs every class by n / (K n_class), K of those present             (none) */
 } uc_perceptron_settings;
 
 /* pa and spa */

@@ -2,7 +2,7 @@
  *
  * A map is a list of landmarks, a kernel and a projection:  map(x) = P' (k(l_1, x), ..., k(l_m, x)) - shift.  The kinds
  * differ in how landmarks and projection are found. Coordinates of kpca and kgs are nested: the first D of a larger map
- * are the map of dimension D. */
+ * are the map of dimension D; so are those of random and landmarks, for one seed. */
 #ifndef UNCONFUSE_MAP_H
 #define UNCONFUSE_MAP_H
 

@@ -17,7 +17,7 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
                             unsigned folds, const uc_context *context);
 
 /* Turns every `auto` of the learner's settings and of train->map into a number, by inner 5-fold cross-validation on at
- * most 5,000 examples: the width, the dimension, and what the learner names. Uses labels as they are, never clean ones. */
+ * most 2,000 examples: the width, the dimension, and what the learner names. Uses labels as they are, never clean ones. */
 uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *learner,
                     const uc_dataset *data, const uc_context *context);
 /* uc_select, then uc_train. The settings are left as they are. */

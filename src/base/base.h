@@ -46,6 +46,8 @@ size_t uc_grown(size_t capacity, size_t needed);
  * may be infinite or NaN when the text says so or is out of range. */
 bool uc_parse_real(double *out, const char *text, size_t length);
 bool uc_parse_count(uint64_t *out, const char *text, size_t length); /* digits only; false on overflow */
+/* snprintf("%.*g", digits, value) with a point, whatever the locale; always terminated. */
+size_t uc_print_real(char *text, size_t size, int digits, double value);
 
 /* ---- input files ----
  * A whole file in memory, for files that are parsed in place; "-" is standard input. A mapped file is private: it may

@@ -34,6 +34,16 @@ bool uc_parse_real(double *out, const char *text, size_t length)
     return true;
 }
 
+size_t uc_print_real(char *text, size_t size, int digits, double value)
+{
+    pthread_once(&once, make_locale);
+    const locale_t callers = c_locale ? uselocale(c_locale) : (locale_t)0;
+    const int length = snprintf(text, size, "%.*g", digits, value);
+    if (callers)
+        uselocale(callers);
+    return length > 0 ? (size_t)length : 0;
+}
+
 bool uc_parse_count(uint64_t *out, const char *text, size_t length)
 {
     uint64_t value = 0;

@@ -194,14 +194,14 @@ static int print_choice(const char *choices, int choice, char *text, size_t size
 /* The shortest text that reads back as the same number. */
 static int print_real(double real, char *text, size_t size)
 {
-    int length = 0;
+    size_t length = 0;
     for (int digits = 1; digits <= 17; digits++) {
         double back;
-        length = snprintf(text, size, "%.*g", digits, real);
-        if (length > 0 && (size_t)length < size && uc_parse_real(&back, text, (size_t)length) && back == real)
+        length = uc_print_real(text, size, digits, real);
+        if (length > 0 && length < size && uc_parse_real(&back, text, length) && back == real)
             break;
     }
-    return length;
+    return (int)length;
 }
 
 size_t uc_option_text(const uc_option *option, const void *settings, char *text, size_t size)

@@ -137,14 +137,15 @@ static uc_status find_column(size_t *out, bool *header, const uc_reader *reader,
 static size_t usual_label(bool *header, const uc_reader *reader, const layout *self, const field *fields)
 {
     static const char *const names[] = {"label", "class", "target", "y"};
-    if (reader->settings.expected_cols == self->columns - (self->bag != NO_COLUMN))
-        return NO_COLUMN;
-    for (size_t n = 0; n < 4; n++)
+    for (size_t n = 0; n < 4; n++) {
+        if (n == 3 && reader->settings.expected_cols == self->columns - (self->bag != NO_COLUMN))
+            return NO_COLUMN; /* before `y`, which may well be a feature */
         for (size_t i = 0; i < self->columns; i++)
             if (i != self->bag && field_is(&fields[i], names[n])) {
                 *header = *header || n < 3; /* `y` may well be a label: yes or no */
                 return i;
             }
+    }
     const size_t last = self->columns - 1;
     return last != self->bag ? last : last ? last - 1 : NO_COLUMN;
 }

@@ -370,7 +370,9 @@ static uc_status choose_storage(uc_reader *self)
         return UC_OK;
     const double bytes = (double)X->rows * (double)uc_dense_stride(X->cols) * (double)sizeof(float);
     const uc_status status = uc_memory_check(&self->context, bytes, uc_input_name(self->input));
-    return status == UC_OK ? uc_matrix_densify(X) : status;
+    if (status != UC_OK) /* whoever did not ask for dense data can do without */
+        return self->settings.storage == UC_STORAGE_AUTO ? UC_OK : status;
+    return uc_matrix_densify(X);
 }
 
 static uc_status read_all(uc_dataset *out, uc_input *input, const uc_read_settings *settings,

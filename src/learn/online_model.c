@@ -100,6 +100,8 @@ static uc_status read_state(uc_online *self, const uc_model *model)
 
 uc_status uc_online_resume(uc_online **out, const uc_model *model)
 {
+    if (model->steps.map)
+        return uc_fail(UC_ERR_INVALID, "a learner that works behind a map cannot be resumed");
     if (!model->state.counters)
         return uc_fail(UC_ERR_INVALID,
                        "the model holds no learner's state to go on from: save it with `unconfuse stream`");

@@ -6,8 +6,8 @@
 #include "learn/learner.h"
 
 static const uc_learner *const learners[] = {
-    &uc_learner_perceptron, &uc_learner_pa, &uc_learner_spa, &uc_learner_uma, &uc_learner_logistic,
-    &uc_learner_s3vm,
+    &uc_learner_perceptron, &uc_learner_pa,       &uc_learner_spa,
+    &uc_learner_uma,        &uc_learner_logistic, &uc_learner_s3vm,
 };
 
 #define LEARNERS (sizeof learners / sizeof *learners)

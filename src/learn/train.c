@@ -29,6 +29,10 @@ static uc_status check_memory(const uc_dataset *data, const uc_train_settings *t
                               const uc_context *context)
 {
     const bool mapped = train->map.map != UC_MAP_NONE;
+    if (mapped &&
+        (train->map.dimension == UC_AUTO_COUNT || (isnan(train->map.width) && isnan(train->map.gamma))))
+        return uc_fail(UC_ERR_INVALID,
+                       "--dimension auto and --width auto must become numbers before training (uc_select)");
     const double dimension = mapped ? (double)train->map.dimension : (double)data->X.cols;
     const double arrays = train->average ? 3.0 : 2.0;
     const double bytes = arrays * 8.0 * (dimension + 1.0) * (double)uc_class_stride(data->classes.count);
@@ -140,8 +144,8 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
 
 /* ---- batch learners ---- */
 
-/* A constant column behind the others; the matrix grows by one column in place where its padding has room. */
-static uc_status append_constant(uc_matrix *X, float value)
+/* A copy with a constant column behind the others. */
+static uc_status with_constant(uc_matrix *out, const uc_matrix *X, float value)
 {
     uc_matrix wider;
     const bool sparse = uc_matrix_is_sparse(X);
@@ -161,8 +165,7 @@ static uc_status append_constant(uc_matrix *X, float value)
             wider.offsets[i + 1] = first + row.count + 1;
         }
     }
-    uc_matrix_free(X);
-    *X = wider;
+    *out = wider;
     return UC_OK;
 }
 
@@ -196,9 +199,7 @@ static uc_status train_batch(uc_model *model, double *training_error, const uc_l
     uc_dataset wider = *fit->data;
     uc_model *wide_model = NULL;
     wider.X = (uc_matrix){0};
-    uc_status status = uc_matrix_subset(&wider.X, &fit->data->X, NULL, 0);
-    if (status == UC_OK)
-        status = append_constant(&wider.X, (float)bias);
+    uc_status status = with_constant(&wider.X, &fit->data->X, (float)bias);
     if (status == UC_OK)
         status = uc_model_create(&wide_model, &model->classes, wider.X.cols, wider.X.cols, learner->name);
     const uc_fit wide_fit = {&wider, fit->train, fit->context};

@@ -167,10 +167,18 @@ static uc_status move_cell(size_t cell, void *user)
         const size_t row = leaves ? self->entry[e] - self->n : self->entry[e];
         uc_row_axpy(leaves ? -1.0 : 1.0, uc_matrix_row(self->X, row), sum);
     }
-    if (sum && self->N[cell] == 0 &&
-        self->cell_start[cell] < self->cell_start[cell + 1]) /* only rounding is left */
-        memset(sum, 0, self->d * sizeof *sum);
     return UC_OK;
+}
+
+/* Where nothing is left but rounding, the memory is given back. */
+static void close_empty_cells(uma *self)
+{
+    for (size_t cell = 0; cell < self->Q * self->Q; cell++)
+        if (self->S[cell] && self->N[cell] == 0) {
+            uc_free(self->S[cell]);
+            self->S[cell] = NULL;
+            self->sums--;
+        }
 }
 
 /* Counts what leaves and enters each cell, or writes it to its place. */
@@ -221,6 +229,7 @@ static uc_status move_rows(uma *self)
                 self->N[cell] += self->entry[e] < self->n ? 1 : UINT64_MAX; /* plus or minus one */
         const uc_context fitting = uc_context_for_work(self->context, (double)total * (double)self->d);
         status = uc_run_blocks(&fitting, cells, move_cell, self);
+        close_empty_cells(self);
     }
     uc_free(position);
     uint32_t *old = self->predicted;
@@ -369,27 +378,15 @@ static void compute_z(uma *self, size_t p, size_t q)
     }
 }
 
-static double product(const double *a, const double *b, size_t count)
-{
-    double sum[4] = {0};
-    size_t j = 0;
-    for (; j + 4 <= count; j += 4)
-        for (size_t lane = 0; lane < 4; lane++)
-            sum[lane] += a[j + lane] * b[j + lane];
-    for (; j < count; j++)
-        sum[0] += a[j] * b[j];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 /* What each class gets of z; false when z is not an error of the kind that the step mends. */
 static bool plan_step(uma *self, size_t p, size_t q)
 {
     const size_t Q = self->Q;
-    const double own = product(self->W + q * self->d, self->z, self->d);
+    const double own = uc_dot(self->W + q * self->d, self->z, self->d);
     size_t errors = 0, worst = q;
     double highest = 0.0;
     for (size_t r = 0; r < Q; r++) {
-        const double score = product(self->W + r * self->d, self->z, self->d);
+        const double score = uc_dot(self->W + r * self->d, self->z, self->d);
         const bool error = r != q && score >= own;
         self->change[r] = error ? -1.0 : 0.0;
         if (error && (errors == 0 || score > highest)) {
@@ -664,14 +661,27 @@ static void choose_result(uma *self)
     }
 }
 
-static uc_status write_model(uc_model *model, const uma *self)
+/* The cells as the model that is returned fills them, for its corrected error; the sums are of no use any more. */
+static uc_status count_again(uma *self, const uc_model *model)
 {
-    double deviation;
+    const uc_status status = uc_model_predict_prepared(self->next, model, self->X, self->context);
+    memset(self->N, 0, self->Q * self->Q * sizeof *self->N);
+    for (size_t i = 0; i < self->n && status == UC_OK; i++)
+        self->N[cell_of(self, self->next[i], i)]++;
+    return status;
+}
+
+static uc_status write_model(uc_model *model, uma *self)
+{
     for (size_t q = 0; q < self->Q; q++)
         for (size_t j = 0; j < self->d; j++)
             model->weights[(j + 1) * model->stride + q] = self->W[q * self->d + j];
+    uc_status status = count_again(self, model);
+    if (status != UC_OK)
+        return status;
+    double deviation;
     const double error = corrected_error(self, &deviation);
-    uc_status status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)self->steps));
+    status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)self->steps));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "updates", json_integer((json_int_t)self->steps));
     if (status == UC_OK)
@@ -679,8 +689,7 @@ static uc_status write_model(uc_model *model, const uma *self)
     if (status == UC_OK)
         status = uc_json_set(model->summary, "ridge", json_real(self->ridge));
     if (status == UC_OK)
-        status =
-            uc_json_set(model->summary, "corrected_error", json_real(self->best ? self->best_error : error));
+        status = uc_json_set(model->summary, "corrected_error", json_real(error));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "corrected_error_deviation", json_real(deviation));
     return status;

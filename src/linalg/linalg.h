@@ -1,4 +1,4 @@
-/* Row and block operations. The plain versions in reference.c define what the fast kernels compute.
+/* Row and block operations. The plain versions in rows.c define what the fast kernels compute.
  *
  *   K        classes          S   stride of the weights: K rounded up, the padding is zero
  *   W        weights, feature-major: W[j * S + k] is feature j's weight for class k

@@ -59,6 +59,10 @@ uc_status uc_model_describe(char **text, const uc_model *self)
         uc_map_header(self->steps.map), "weight_norms", norms_json(self), "probabilities",
         (int)self->probabilities, "resumable", self->state.counters != NULL, "format_version",
         (int)self->format_version, "checksum", checksum);
+    if (object && json_object_update_missing(object, self->summary) != 0) {
+        json_decref(object); /* what training found stands at the top as well */
+        object = NULL;
+    }
     char *dump = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     char *copy = dump ? uc_strdup(dump) : NULL;
     json_free_t release;

@@ -69,7 +69,9 @@ static uc_status write_model(uc_output *output, const uc_model *self)
     for (size_t j = 0; j < self->features + (constant ? 1 : 0) && status == UC_OK; j++) {
         for (size_t k = 0; k < K && status == UC_OK; k++) {
             const double w = j < self->features ? folded_weight(self, j, k) : folded_offset(self, k);
-            status = uc_output_printf(output, "%.17g ", w);
+            char text[32];
+            uc_print_real(text, sizeof text, 17, w);
+            status = uc_output_printf(output, "%s ", text);
         }
         if (status == UC_OK)
             status = uc_output_write(output, "\n", 1);

@@ -81,8 +81,10 @@ static uc_status read_landmarks(uc_matrix *out, const uc_container *file, size_t
                                 bool sparse)
 {
     const void *offsets, *columns, *values;
-    size_t entries = rows * uc_dense_stride(cols);
+    size_t entries;
     uc_status status = UC_OK;
+    if (!uc_size_mul(&entries, rows, uc_dense_stride(cols)))
+        return damaged(file);
     if (sparse) {
         status = uc_container_array(&offsets, file, "map.offsets", UC_ARRAY_U64, rows + 1);
         if (status == UC_OK) {
@@ -167,8 +169,9 @@ uc_status uc_map_read(uc_map **out, const uc_container *file)
                     &sparse) != 0 ||
         !find_word(&kind_number, kind, kinds, sizeof kinds / sizeof *kinds) ||
         !find_word(&kernel_number, kernel, kernels, sizeof kernels / sizeof *kernels) || !isfinite(width) ||
-        !isfinite(degree) || !isfinite(coefficient) || landmarks < 0 || landmarks > most || cols < 0 ||
-        cols > INT32_MAX || dimension < 1 || dimension > most ||
+        (kernel_number == UC_KERNEL_GAUSSIAN && !(width > 0.0)) || !isfinite(coefficient) ||
+        !(degree >= 0.0 && degree <= 100.0 && degree == floor(degree)) || landmarks < 0 || landmarks > most ||
+        cols < 0 || cols > INT32_MAX || dimension < 1 || dimension > most ||
         (landmarks > 0 && dimension > most / landmarks))
         return damaged(file);
     uc_map *map = uc_alloc(1, sizeof *map);

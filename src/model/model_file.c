@@ -205,6 +205,8 @@ static uc_status read_state(uc_model *self, const uc_container *file)
     json_t *counters = json_object_get(file->header, "state");
     if (!json_is_object(counters))
         return UC_OK;
+    if (self->steps.map)
+        return damaged(file, "it has both a map and a learner's state");
     const size_t K = self->classes.count;
     uc_status status = read_weights(&self->state.weights, file, "state.weights", self->dimension, K);
     if (status == UC_OK && uc_container_has(file, "state.average"))

@@ -467,7 +467,7 @@ static uc_status write_number(uc_output *output, double value)
     size_t length = 0;
     for (int digits = 15; digits <= 17; digits++) {
         double back;
-        length = (size_t)snprintf(text, sizeof text, "%.*g", digits, value);
+        length = uc_print_real(text, sizeof text, digits, value);
         if (uc_parse_real(&back, text, length) && back == value)
             break;
     }

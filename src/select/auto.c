@@ -2,7 +2,7 @@
  * Everything called `auto`: turned into a number by inner cross-validation before training.
  *
  *   width       of the Gaussian kernel: the median squared distance times 1/16, 1/4, 1, 4, 16
- *   dimension   of the map: powers of two from 16 to 1024
+ *   dimension   of the map: powers of two from 16 to 512
  *   a learner's own options, over the values that it names (struct uc_learner, `candidates`)
  *
  * The criterion is the error on the labels as they are, or, for a learner that knows probabilities, the likelihood of
@@ -19,10 +19,11 @@
 #include "unconfuse/select.h"
 
 #define FOLDS 5
-#define SAMPLE ((size_t)5000)
-#define LANDMARKS 700 /* what a map of landmarks has unless told otherwise */
+#define SAMPLE ((size_t)2000)
+#define SAMPLE_STREAM 3 /* of random numbers */
+#define LANDMARKS 700   /* what a map of landmarks has unless told otherwise */
 #define MOST_WIDTHS 5
-#define MOST_DIMENSIONS 7
+#define MOST_DIMENSIONS 6
 #define MOST_VALUES 16
 
 typedef struct search {
@@ -63,7 +64,11 @@ static uc_status held_out_loss(double *loss, const uc_model *model, const uc_dat
     } else if (status == UC_OK) {
         status = uc_model_predict(predicted, model, &test->X, context);
     }
+    size_t labelled = 0;
     for (size_t i = 0; i < n && status == UC_OK; i++) {
+        if (test->y[i] == UC_NONE)
+            continue;
+        labelled++;
         if (!probabilities) {
             sum += predicted[i] != test->y[i];
             continue;
@@ -73,7 +78,7 @@ static uc_status held_out_loss(double *loss, const uc_model *model, const uc_dat
             observed += noise->values[test->y[i] * K + q] * probabilities[i * K + q];
         sum -= log(fmax(observed, 1e-300));
     }
-    *loss = n ? sum / (double)n : 0.0;
+    *loss = labelled ? sum / (double)labelled : 0.0;
     uc_free(probabilities);
     uc_free(predicted);
     return status;
@@ -222,14 +227,19 @@ static uc_status run_folds(search *self, const uc_dataset *data)
     return status;
 }
 
-/* At most SAMPLE rows, in order. */
+/* At most SAMPLE rows. */
 static uc_status sample(uc_dataset *out, const uc_dataset *data, uint64_t seed)
 {
-    if (data->X.rows <= SAMPLE)
+    const size_t n = data->X.rows;
+    if (n <= SAMPLE)
         return uc_dataset_subset(out, data, NULL, 0);
-    uc_dataset rest = {0};
-    const uc_status status = uc_split(out, &rest, data, (double)SAMPLE / (double)data->X.rows, true, seed);
-    uc_dataset_free(&rest);
+    size_t *rows = uc_alloc(n, sizeof *rows);
+    if (!rows)
+        return UC_ERR_NOMEM;
+    uc_rng rng = uc_rng_make(seed, SAMPLE_STREAM);
+    uc_rng_choose(&rng, rows, n, SAMPLE);
+    const uc_status status = uc_dataset_subset(out, data, rows, SAMPLE);
+    uc_free(rows);
     return status;
 }
 

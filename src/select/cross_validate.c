@@ -40,12 +40,13 @@ static uc_status run_fold(double *error, validation *self, unsigned fold, const 
         status = uc_dataset_subset(&part, self->data, self->rows, count);
     if (status == UC_OK)
         status = uc_model_predict(self->answers, model, &part.X, context);
-    size_t errors = 0;
+    size_t errors = 0, labelled = 0;
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         self->predicted[self->rows[i]] = self->answers[i];
-        errors += self->answers[i] != part.y[i];
+        labelled += part.y[i] != UC_NONE;
+        errors += part.y[i] != UC_NONE && self->answers[i] != part.y[i];
     }
-    *error = count ? (double)errors / (double)count : 0.0;
+    *error = labelled ? (double)errors / (double)labelled : 0.0;
     uc_dataset_free(&part);
     uc_model_free(model);
     return status;
