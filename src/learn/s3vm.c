@@ -24,10 +24,10 @@
  */
 #include "learn/s3vm.h"
 
-#include <lbfgs.h>
 #include <math.h>
 #include <string.h>
 
+#include "learn/minimise.h"
 #include "linalg/linalg.h"
 
 #define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
@@ -256,84 +256,23 @@ uc_status uc_s3vm_objective(double *value, double *gradient, uc_s3vm *self, cons
 
 /* ---- the optimiser ---- */
 
-static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *W, lbfgsfloatval_t *gradient, int count,
-                                lbfgsfloatval_t step)
+static uc_status evaluate(double *value, double *gradient, const double *W, void *user)
 {
-    (void)step;
-    uc_s3vm *self = user;
-    double value = 0.0;
-    memset(gradient, 0,
-           (size_t)count * sizeof *gradient); /* on failure a stationary point: the optimiser ends */
-    if (self->status == UC_OK)
-        self->status = uc_s3vm_objective(&value, gradient, self, W);
-    return value;
-}
-
-static int progress(void *user, const lbfgsfloatval_t *W, const lbfgsfloatval_t *gradient,
-                    lbfgsfloatval_t value, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
-                    lbfgsfloatval_t step, int count, int iteration, int tries)
-{
-    (void)W, (void)gradient, (void)length, (void)step, (void)count, (void)iteration, (void)tries;
-    uc_s3vm *self = user;
-    char detail[96];
-    self->iterations++;
-    snprintf(detail, sizeof detail, "unlabelled cost %.3g, objective %.6f, gradient %.1e",
-             self->unlabelled_cost, value, gradient_length);
-    if (self->status == UC_OK)
-        self->status = uc_report(self->context, "training", (double)self->iterations, 0.0, detail);
-    return self->status != UC_OK;
-}
-
-/* What liblbfgs ended with; a search that cannot improve any more has arrived as well. */
-static uc_status check_end(const uc_s3vm *self, int code)
-{
-    if (self->status != UC_OK)
-        return self->status;
-    switch (code) {
-    case LBFGS_SUCCESS:
-    case LBFGS_STOP:
-    case LBFGS_ALREADY_MINIMIZED:
-    case LBFGSERR_MAXIMUMITERATION:
-    case LBFGSERR_ROUNDING_ERROR:
-    case LBFGSERR_MINIMUMSTEP:
-    case LBFGSERR_MAXIMUMLINESEARCH:
-    case LBFGSERR_WIDTHTOOSMALL:
-    case LBFGSERR_OUTOFINTERVAL:
-    case LBFGSERR_INCREASEGRADIENT:
-        return UC_OK;
-    case LBFGSERR_OUTOFMEMORY:
-        return uc_fail(UC_ERR_NOMEM, "not enough memory for L-BFGS");
-    default:
-        return uc_fail(UC_ERR_DIVERGED, "L-BFGS failed (code %d); try --scale or --normalize", code);
-    }
+    return uc_s3vm_objective(value, gradient, user, W);
 }
 
 uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double tolerance)
 {
-    const size_t used = (self->d + 1) * self->S,
-                 count = (used + 15) / 16 * 16; /* as SIMD builds of liblbfgs want it */
-    if (count > INT32_MAX)
-        return uc_fail(UC_ERR_INVALID, "%zu weights are more than L-BFGS can count", used);
-    double *point = uc_alloc(count, sizeof *point);
-    if (!point)
-        return UC_ERR_NOMEM;
-    memcpy(point, W, used * sizeof *W);
-    lbfgs_parameter_t parameters;
-    lbfgs_parameter_init(&parameters);
-    parameters.m = 10;
-    parameters.epsilon = tolerance;
-    parameters.max_iterations = MOST_ITERATIONS;
-    lbfgsfloatval_t objective = 0.0;
-    const int code = lbfgs((int)count, point, &objective, evaluate, progress, self, &parameters);
-    const uc_status status = check_end(self, code);
-    if (status == UC_OK) {
-        set_offset(self, point); /* the optimiser's last evaluation may have been elsewhere */
-        memcpy(W, point, used * sizeof *W);
-        memcpy(W, self->offset, self->S * sizeof *W);
-        *value = objective;
-    }
-    uc_free(point);
-    return status;
+    uc_minimum found;
+    const uc_status status = uc_minimise(&found, W, (self->d + 1) * self->S, evaluate, self, MOST_ITERATIONS,
+                                         tolerance, self->context);
+    if (status != UC_OK)
+        return status;
+    set_offset(self, W); /* the last evaluation may have been elsewhere */
+    memcpy(W, self->offset, self->S * sizeof *W);
+    self->iterations += found.iterations;
+    *value = found.value;
+    return UC_OK;
 }
 
 /* The plain machine first, then with the unlabelled rows, of which more and more is made. */

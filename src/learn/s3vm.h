@@ -17,7 +17,6 @@ typedef struct uc_s3vm {
     double *sum;                  /* (1 + d) x S, and one more: work space */
     const double *W;              /* the point at which the gradient is taken */
     uint64_t evaluations, iterations;
-    uc_status status; /* why the optimiser was stopped */
 } uc_s3vm;
 
 /* Counts the rows and takes their means; refuses a class without a labelled row. */

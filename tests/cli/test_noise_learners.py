@@ -126,3 +126,36 @@ def test_l2_auto_is_a_number_in_the_model(noisy):
 
 def test_a_map_cannot_be_learned_in_a_stream(noisy):
     assert noisy.fails(2, "stream", "spa", "noisy.svm", "--map", "kgs")
+
+
+@pytest.mark.parametrize("returns", ["last", "average", "tail", "best"])
+def test_the_corrected_error_is_that_of_the_model_returned(noisy, returns):
+    noisy.ok("train", "uma", "--return", returns, "--noise-matrix", "noise.csv", "--iterations", "40", "noisy.svm", "-o", "m.uc", "-q")
+    told = noisy.json("inspect", "m.uc")["corrected_error"]
+    assert abs(told - noisy.json("evaluate", "m.uc", "noisy.svm", "--noise-matrix", "noise.csv")["corrected_error"]) < 1e-9
+
+
+def test_uma_that_has_nothing_to_mend_is_a_model(unconfuse):
+    unconfuse.write("zero.svm", "1 1:0\n2 1:0\n1 1:0\n2 1:0\n")
+    unconfuse.ok("train", "uma", "zero.svm", "-o", "m.uc", "-q")
+    assert unconfuse.json("inspect", "m.uc")["iterations"] == 0
+
+
+def test_a_bad_noise_file_is_blamed_itself(noisy):
+    noisy.write("bad.csv", "x,1\n0,1\n")
+    assert noisy.fails(1, "train", "uma", "--noise-matrix", "bad.csv", "noisy.svm", "-o", "m.uc").startswith("bad.csv")
+
+
+def test_a_stream_keeps_the_labels_of_a_sorted_file_apart(unconfuse):
+    unconfuse.write("down.svm", "2 1:1\n1 1:2\n0 1:3\n" * 4)
+    unconfuse.ok("convert", "down.svm", "down.ucd", "-q")
+    result = unconfuse.json("stream", "spa", "-", stdin=unconfuse.read("down.ucd"))
+    assert sorted(one["examples"] for one in result["per_class"]) == [4, 4, 4]
+
+
+def test_predictions_keep_the_mode_of_the_file_that_they_replace(noisy):
+    noisy.ok("train", "spa", "noisy.svm", "-o", "m.uc", "-q")
+    noisy.write("p.txt", "")
+    (noisy.directory / "p.txt").chmod(0o600)
+    noisy.ok("predict", "m.uc", "test.svm", "-o", "p.txt")
+    assert (noisy.directory / "p.txt").stat().st_mode & 0o777 == 0o600
