@@ -83,6 +83,13 @@ static void tell_error(FILE *text, const json_t *summary, bool online)
                 json_number_value(json_object_get(summary, "condition_number")));
 }
 
+static void tell_eigenvalues(const cli_call *call, const json_t *description)
+{
+    const json_t *values = json_object_get(json_object_get(description, "map"), "eigenvalues");
+    for (size_t i = 0; i < json_array_size(values); i++)
+        cli_detail(call, "eigenvalue %zu: %.6g", i + 1, json_number_value(json_array_get(values, i)));
+}
+
 static uc_status tell(cli_call *call, const uc_model *model, size_t examples, double seconds)
 {
     const train_args *args = call->args;
@@ -91,6 +98,7 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
     if (!description)
         return UC_ERR_NOMEM;
     json_t *summary = json_object_get(description, "summary");
+    tell_eigenvalues(call, description);
     FILE *text = cli_summary(call, args->output);
     if (call->common.json)
         call->result = json_pack(

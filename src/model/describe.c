@@ -1,6 +1,7 @@
 /* A model as one JSON object, for people and programs that look into it. */
 #include <math.h>
 
+#include "map/map.h"
 #include "model/model.h"
 #include "model/model_file.h"
 
@@ -30,6 +31,25 @@ static json_t *classes_json(const uc_names *classes)
     return list;
 }
 
+/* What the file says of the map, and kernel PCA's eigenvalues. */
+static json_t *map_json(const uc_map *map)
+{
+    json_t *object = uc_map_header(map);
+    if (!object || !map || !map->eigenvalues)
+        return object;
+    json_t *list = json_array();
+    for (size_t i = 0; i < map->dimension && list; i++)
+        if (json_array_append_new(list, json_real(map->eigenvalues[i])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    if (json_object_set_new(object, "eigenvalues", list) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
 static json_t *norms_json(const uc_model *self)
 {
     json_t *list = json_array();
@@ -56,7 +76,7 @@ uc_status uc_model_describe(char **text, const uc_model *self)
         (json_int_t)self->features, "dimension", (json_int_t)self->dimension, "classes",
         classes_json(&self->classes), "bias", self->bias, "steps", "scale", scalings[self->steps.scaling],
         "normalize_input", (int)self->steps.normalize_input, "normalize", (int)self->steps.normalize, "map",
-        uc_map_header(self->steps.map), "weight_norms", norms_json(self), "probabilities",
+        map_json(self->steps.map), "weight_norms", norms_json(self), "probabilities",
         (int)self->probabilities, "resumable", self->state.counters != NULL, "format_version",
         (int)self->format_version, "checksum", checksum);
     if (object && json_object_update_missing(object, self->summary) != 0) {
