@@ -195,7 +195,8 @@ static int print_choice(const char *choices, int choice, char *text, size_t size
 static int print_real(double real, char *text, size_t size)
 {
     size_t length = 0;
-    for (int digits = 1; digits <= 17; digits++) {
+    const bool whole = fabs(real) < 1e15 && real == floor(real); /* 100, not 1e+02 */
+    for (int digits = whole ? 15 : 1; digits <= 17; digits++) {
         double back;
         length = uc_print_real(text, size, digits, real);
         if (length > 0 && length < size && uc_parse_real(&back, text, length) && back == real)

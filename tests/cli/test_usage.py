@@ -206,7 +206,7 @@ def test_completion_scripts_parse(unconfuse, shell):
 
 @pytest.mark.parametrize("typed, offered", [
     ("unconfuse tra", ["train"]),
-    ("unconfuse train s", ["spa"]),
+    ("unconfuse train s", ["spa", "s3vm"]),
     ("unconfuse train pa --cos", ["--cost"]),
     ("unconfuse train pa --scale ", ["none", "range", "standard", "maxabs"]),
     ("unconfuse noise ", ["make", "apply", "estimate"]),
