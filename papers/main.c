@@ -238,7 +238,9 @@ static uc_status write_files(execution *self, const json_t *json, const char *di
         status = write_file(directory, name, ".csv", &self->report, NULL);
     if (status != UC_OK || self->report.panel_count == 0)
         return status;
-    const plot_result drawn = plot_draw(&self->report, self->experiment->what, directory, name);
+    char *title = papers_text("%s%s", self->experiment->what, self->quick ? " (quick version)" : "");
+    const plot_result drawn = plot_draw(&self->report, title, directory, name);
+    free(title);
     if (drawn == PLOT_NO_PROGRAM)
         fprintf(stderr, "unconfuse-papers: no picture of %s: there is no gnuplot (Debian: gnuplot-nox)\n",
                 name);

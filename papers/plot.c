@@ -119,12 +119,24 @@ static bool has_long_names(const panel *self)
     return false;
 }
 
+/* Of what is drawn; the legend has its place above. */
+static double highest_bar(const panel *self)
+{
+    double highest = 0.0;
+    for (size_t row = 0; row < self->row_count; row++) {
+        const cell *place = panel_cell(self, row, 0);
+        highest = fmax(highest, fmax(cell_mean(place), place->published)); /* fmax passes over NaN */
+    }
+    return highest > 0.0 ? highest : 1.0;
+}
+
 static void plot_bars(FILE *file, const panel *self, size_t index)
 {
     fputs("set style fill solid 0.85 noborder\nset boxwidth 0.62\nset xtics nomirror scale 0\n", file);
     if (has_long_names(self))
-        fputs("set xtics rotate by -35 left\n", file);
-    fprintf(file, "set xrange [-0.6:%zu-0.4]\nset yrange [0:*]\n", self->row_count);
+        fputs("set xtics rotate by 35 right\n", file);
+    fprintf(file, "set rmargin 3\nset xrange [-0.6:%zu-0.4]\nset yrange [0:%g]\n", self->row_count,
+            1.2 * highest_bar(self));
     fprintf(file, "plot $panel%zu using 0:3:xtic(1) with boxes fc rgb '%s' title \"ours\"", index,
             colours[5]);
     bool deviates = false;
@@ -169,7 +181,9 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
     fputc('\n', file);
     if (self->kind == PLOT_BARS) {
         fputs("set grid noxtics\n", file);
-        fputs(column_has(self, 0, true) ? "set key top right Left reverse samplen 2\n" : "unset key\n", file);
+        fputs(column_has(self, 0, true) ? "set key top right horizontal Left reverse samplen 2\n"
+                                        : "unset key\n",
+              file);
         plot_bars(file, self, index);
         return;
     }

@@ -2,9 +2,9 @@
  * The data sets of section 4.2.2. Digits and letters go through Gaussian kernel PCA (uncentred) to D dimensions,
  * texts through tf-idf as Reuters' own corpus has it, (1 + log tf) log(n / df); then every row gets unit length.
  *
- * The paper gives no kernel width, and the width decides everything: g = 14 gives its error rates on digits. Its
- * Reuters corpus is not public; the 8 and the 52 classes of Reuters-21578 with one topic a document stand in for
- * it.
+ * The paper gives no kernel width, and the width decides everything: g = 14 is a choice, the same for digits and
+ * letters. Its Reuters corpus is not public; the 8 and the 52 classes of Reuters-21578 with one topic a document
+ * stand in for it.
  */
 #include "problem.h"
 
