@@ -129,8 +129,8 @@ def kpca(bench):
 
 
 def fewest_iterations(objective, target, most):
-    """The smallest number of iterations, but for a sixteenth, at which `objective`, which falls with every iteration, is
-    at most `target`."""
+    """The smallest number of iterations, but for a sixteenth, at which `objective` is at most `target`. It falls with
+    every iteration."""
     low, high = 1, most
     while high - low > high // 16:
         middle = (low + high) // 2

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Writes the benchmark's data, the same bytes for the same arguments: LIBSVM text of about the size asked for, or arrays.
+"""Writes the benchmark's data, the same bytes for the same arguments: LIBSVM text of about the size asked for, or
+arrays.
 
     make_data.py sparse|dense CLASSES BYTES FILE
     make_data.py arrays ROWS COLUMNS CLASSES FILE LABELS
@@ -7,8 +8,8 @@
 sparse  like text: 50,000 columns, about 60 of them in a row, a few columns frequent and most rare (the frequency of the
         r-th is about 1/r), one word in eight drawn from a ranking of the row's class, rows of unit length
 dense   100 columns, all of them given; the classes are Gaussians around random means
-arrays  NPY files of floats and of labels; the classes are Gaussians that overlap, with eigenvalues that fall slowly, and
-        one label in five is wrong
+arrays  NPY files of floats and of labels; the classes are Gaussians that overlap, with eigenvalues that fall slowly,
+        and one label in five is wrong
 
 The text's values have six significant digits; one label in twenty is wrong.
 """

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "unconfuse/patience.h"
 
 const cli_command *const cli_commands[] = {
     &command_train,          &command_predict,
@@ -78,6 +79,7 @@ static uc_status dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    uc_wait_asleep(argv);
     cli_catch_signals();
     const char *level = getenv("UNCONFUSE_CPU");
     if (level && *level && uc_cpu_set_level(level) != UC_OK)

@@ -371,6 +371,7 @@ static uc_status dispatch(const settings *given, int words, char **argv)
 
 int main(int argc, char **argv)
 {
+    uc_wait_asleep(argv);
     settings given;
     int words;
     uc_status status = parse(&given, &words, argc - 1, argv + 1);

@@ -13,6 +13,7 @@
 #include "unconfuse/names.h"
 #include "unconfuse/noise.h"
 #include "unconfuse/option.h"
+#include "unconfuse/patience.h"
 #include "unconfuse/prepare.h"
 #include "unconfuse/random.h"
 #include "unconfuse/select.h"

@@ -685,7 +685,8 @@ static uc_status write_model(uc_model *model, uma *self)
     if (status == UC_OK)
         status = uc_json_set(model->summary, "updates", json_integer((json_int_t)self->steps));
     if (status == UC_OK)
-        status = uc_json_set(model->summary, "condition_number", json_real(self->condition));
+        status = uc_json_set(model->summary, "condition_number",
+                             isfinite(self->condition) ? json_real(self->condition) : json_null());
     if (status == UC_OK)
         status = uc_json_set(model->summary, "ridge", json_real(self->ridge));
     if (status == UC_OK)

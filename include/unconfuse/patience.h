@@ -1,0 +1,19 @@
+/* For programs: threads that sleep while they wait. */
+#ifndef UNCONFUSE_PATIENCE_H
+#define UNCONFUSE_PATIENCE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* OpenMP's threads wait for each other by spinning, which on a busy machine takes many times the work itself; how
+ * they wait is read from the environment before main begins. So a program that calls this first in main starts itself
+ * once more, told to wait asleep. Nothing happens when the user has chosen (OMP_WAIT_POLICY), or where a program
+ * cannot find itself. No other function of the library looks at the environment. */
+void uc_wait_asleep(char *const argv[]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
