@@ -71,9 +71,13 @@ ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, boo
 #ifdef __AVX__
 typedef quad widest;
 typedef quad_at_any_address widest_at_any_address;
+#define WIDEN(x) ((quad){(x)[0], (x)[1], (x)[2], (x)[3]}) /* floats to doubles, in one instruction */
+#define GATHER(w, at) ((quad){(w)[(at)[0]], (w)[(at)[1]], (w)[(at)[2]], (w)[(at)[3]]})
 #else
 typedef pair widest;
 typedef pair_at_any_address widest_at_any_address;
+#define WIDEN(x) ((pair){(x)[0], (x)[1]})
+#define GATHER(w, at) ((pair){(w)[(at)[0]], (w)[(at)[1]]})
 #endif
 #define VECTORS(classes) ((classes) * sizeof(double) / sizeof(widest))
 
@@ -85,16 +89,38 @@ DEFINE_SCORES(scores_of_16, widest, VECTORS(16))
 DEFINE_SCORES(scores_of_20, widest, VECTORS(20))
 DEFINE_SCORES(scores_of_24, widest, VECTORS(24))
 
+/* The row's values i, i + 1, ... of one vector times their weights. */
+ALWAYS_INLINE widest products_at(uc_row row, size_t i, const double *w, bool dense)
+{
+    const float *x = row.values + i;
+    if (dense)
+        return WIDEN(x) * LOAD(widest, w + i);
+    const uint32_t *column = row.columns + i;
+    return WIDEN(x) * GATHER(w, column);
+}
+
+/* Four vectors of sums hide the latency of the additions: a dense row waits for nothing but memory. Sparse rows are summed
+ * in the same order. */
 ALWAYS_INLINE double dot_of(uc_row row, const double *w, bool dense)
 {
-    double sum[4] = {0};
+    enum { WIDTH = sizeof(widest) / sizeof(double) };
+    widest a = {0}, b = {0}, c = {0}, d = {0};
     size_t i = 0;
-    for (; i + 4 <= row.count; i += 4)
-        for (size_t lane = 0; lane < 4; lane++)
-            sum[lane] += (double)row.values[i + lane] * w[column_at(row, i + lane, dense)];
+    for (; i + 4 * WIDTH <= row.count; i += 4 * WIDTH) {
+        a += products_at(row, i, w, dense);
+        b += products_at(row, i + WIDTH, w, dense);
+        c += products_at(row, i + 2 * WIDTH, w, dense);
+        d += products_at(row, i + 3 * WIDTH, w, dense);
+    }
+    for (; i + WIDTH <= row.count; i += WIDTH)
+        a += products_at(row, i, w, dense);
+    double total = 0.0;
     for (; i < row.count; i++)
-        sum[0] += (double)row.values[i] * w[column_at(row, i, dense)];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        total += (double)row.values[i] * w[column_at(row, i, dense)];
+    const widest sums = (a + b) + (c + d);
+    for (size_t lane = 0; lane < WIDTH; lane++)
+        total += sums[lane];
+    return total;
 }
 
 ALWAYS_INLINE void scores_of(double *scores, uc_row row, const double *W, size_t S, bool dense)

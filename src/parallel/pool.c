@@ -14,7 +14,7 @@
 
 #define ROWS_A_BLOCK ((size_t)512)
 #define MOST_LANES ((size_t)16)
-#define LANE_BYTES ((size_t)1 << 28) /* all lanes together, unless one alone is larger */
+#define LANE_BYTES ((size_t)1 << 25) /* all lanes together, unless one alone is larger */
 
 unsigned uc_threads(const uc_context *context)
 {
