@@ -333,15 +333,15 @@ static void move_block(const uc_text_block *block, const uc_reader *reader, size
         memmove(reader->rows.bag + row, block->bag, block->rows * sizeof *block->bag);
     if (block->rows == 0)
         return;
-    if (!reader->sparse) {
+    if (!reader->sparse && block->values) {
         memmove(X->values + row * X->stride, block->values, block->rows * X->stride * sizeof *X->values);
         return;
     }
-    if (block->pairs > 0) {
+    if (block->pairs > 0 && block->values && block->columns) {
         memmove(X->values + pair, block->values, block->pairs * sizeof *X->values);
         memmove(X->columns + pair, block->columns, block->pairs * sizeof *X->columns);
     }
-    for (size_t i = 0; i < block->rows; i++)
+    for (size_t i = 0; i < block->rows && block->ends; i++)
         X->offsets[row + i + 1] = block->ends[i] - block->pair_base + pair;
 }
 

@@ -194,6 +194,7 @@ static double unlabelled_gradient(const uc_s3vm *self, double *f, double *q)
         const double share = q[k] / total;
         f[k] = 2.0 * scale * ((1.0 - share) * fmax(0.0, 1.0 + f[k]) - share * fmax(0.0, 1.0 - f[k]));
     }
+    /* cppcheck-suppress invalidFunctionArg ; one of the terms is exp(0) */
     return scale * (loss - best - TEMPERATURE * log(total));
 }
 
