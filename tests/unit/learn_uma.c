@@ -47,6 +47,7 @@ typedef struct naive {
     double *W;       /* Q x d */
     double *history; /* (T + 1) x Q x d */
     double *errors;  /* corrected error after each step */
+    double *mass;    /* the share of the examples behind each step's z, for C = I */
     size_t steps;
 } naive;
 
@@ -113,6 +114,8 @@ static bool naive_step(naive *self, double *z, int choose, int step, const doubl
         tried[at] = true;
         if (dot(self->W + p * d, v, d) < own)
             continue;
+        for (size_t i = 0; i < self->n; i++)
+            self->mass[self->steps] += (predict(self, i) == p && self->y[i] == q) / (double)self->n;
         double *old = malloc(Q * d * sizeof *old);
         memcpy(old, self->W, Q * d * sizeof *old);
         for (size_t r = 0; r < Q; r++) {
@@ -141,6 +144,7 @@ static naive run_naive(const uc_dataset *data, const uc_noise *noise, size_t ite
     self.W = calloc(Q * d, sizeof(double));
     self.history = calloc((iterations + 1) * Q * d, sizeof(double));
     self.errors = calloc(iterations + 1, sizeof(double));
+    self.mass = calloc(iterations + 1, sizeof(double));
     double *z = calloc(Q * Q * d, sizeof(double)), *share = calloc(Q, sizeof(double)), total = 0;
     assert_ok(uc_noise_invert(self.B, noise, 0));
     for (size_t i = 0; i < self.n; i++) {
@@ -174,6 +178,7 @@ static void free_naive(naive *self)
     free(self->W);
     free(self->history);
     free(self->errors);
+    free(self->mass);
 }
 
 static double wanted(const naive *self, int returns, size_t weight)
@@ -264,6 +269,63 @@ static void from_zero_the_weights_of_all_classes_sum_to_zero(void **state)
         uc_dataset_free(&data);
     }
     uc_noise_free(&noise);
+}
+
+/* The perceptron's bound (the paper's Theorem 1), for examples z of different lengths. On data of unit length that some W*
+ * of length 1 separates with margin gamma, a z that sums the share m of the examples has length at most m and margin at
+ * least m gamma. So |W|^2 <= 2 sum m^2 and <W, W*> >= gamma sum m, hence (sum m)^2 <= 2 / gamma^2 sum m^2; and the run
+ * ends by itself. */
+static void on_separable_data_the_perceptrons_bound_holds(void **state)
+{
+    (void)state;
+    enum { N = 200, D = 3, Q = 5 };
+    const double gamma = 0.01;
+    uc_dataset data = sample_data(N, D, Q, false, 1);
+    uc_rng rng = uc_rng_make(3, 3);
+    double truth[Q][D], length = 0;
+    for (size_t q = 0; q < Q; q++)
+        for (size_t j = 0; j < D; j++) {
+            truth[q][j] = uc_rng_normal(&rng);
+            length += truth[q][j] * truth[q][j];
+        }
+    for (size_t i = 0; i < N;) {
+        double x[D], norm = 0, score[Q];
+        size_t best = 0, second = 1;
+        for (size_t j = 0; j < D; j++) {
+            x[j] = uc_rng_normal(&rng);
+            norm += x[j] * x[j];
+        }
+        for (size_t q = 0; q < Q; q++) {
+            for (size_t j = 0; j < D; j++)
+                x[j] /= q == 0 ? sqrt(norm) : 1;
+            score[q] = dot(truth[q], x, D) / sqrt(length);
+        }
+        for (size_t q = 0; q < Q; q++)
+            best = score[q] > score[best] ? q : best;
+        second = best == 0 ? 1 : 0;
+        for (size_t q = 0; q < Q; q++)
+            second = q != best && score[q] > score[second] ? q : second;
+        if (score[best] - score[second] < gamma)
+            continue;
+        data.y[i] = (uint32_t)best;
+        for (size_t j = 0; j < D; j++)
+            data.X.values[i * data.X.stride + j] = (float)x[j];
+        i++;
+    }
+    uc_noise identity;
+    assert_ok(uc_noise_uniform(&identity, Q, 0));
+    naive self = run_naive(&data, &identity, 100000, ERROR_PAIR, PERCEPTRON);
+    assert_true(self.steps > 3 && self.steps < 100000);
+    assert_near(self.errors[self.steps], 0, 1e-12);
+    double sum = 0, squares = 0;
+    for (size_t t = 0; t < self.steps; t++) {
+        sum += self.mass[t];
+        squares += self.mass[t] * self.mass[t];
+    }
+    assert_true(sum * sum <= 2 / (gamma * gamma) * squares);
+    free_naive(&self);
+    uc_noise_free(&identity);
+    uc_dataset_free(&data);
 }
 
 /* J(W) = mean_i max_q <w_q, x_i> - sum_q <w_q, m_q> = sum over p != q of <w_p - w_q, z_pq>, at any W. */
@@ -513,6 +575,7 @@ int main(void)
         cmocka_unit_test(the_incremental_form_takes_the_steps_of_the_naive_one),
         cmocka_unit_test(every_length_of_a_run_returns_the_right_mean),
         cmocka_unit_test(from_zero_the_weights_of_all_classes_sum_to_zero),
+        cmocka_unit_test(on_separable_data_the_perceptrons_bound_holds),
         cmocka_unit_test(the_pairs_add_up_to_one_convex_function),
         cmocka_unit_test(the_corrected_mean_is_unbiased),
         cmocka_unit_test(without_noise_it_is_the_class_sum_perceptron),
