@@ -31,6 +31,8 @@ static void print_members(json_t *object, int indent)
     json_t *value;
     json_object_foreach(object, name, value)
     {
+        if (strcmp(name, "summary") == 0)
+            continue; /* its members stand at the top too */
         if (json_is_object(value)) {
             printf("%*s%s\n", indent, "", name);
             print_members(value, indent + 2);

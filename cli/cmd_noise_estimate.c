@@ -491,8 +491,14 @@ static uc_status run(cli_call *call)
     if (status == UC_OK)
         status = uc_noise_write(&found.noise, args->output);
     FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
-    if (text)
+    if (text) {
         cli_print_noise(text, &found, &check, args->output);
+        if (args->method == METHOD_SELF && found.low)
+            fputs("\nThese intervals know of the sample only: what the classifier behind --method self takes "
+                  "for noise, or "
+                  "misses, is not in them.\n",
+                  text);
+    }
     if (status == UC_OK && call->common.json)
         call->result = as_json(&found, &check, warnings, args);
     json_decref(warnings);

@@ -254,22 +254,22 @@ static void roff_family(FILE *file, const char *title, const cli_family *family)
 
 void cli_print_manual(FILE *file)
 {
-    fprintf(file,
-            ".TH UNCONFUSE 1 2026-11-16 \"unconfuse %s\" \"User Commands\"\n"
-            ".SH NAME\nunconfuse \\- learn classifiers from labels that cannot be trusted\n"
-            ".SH SYNOPSIS\n\\fBunconfuse\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n"
-            ".SH DESCRIPTION\n"
-            "Labels may be confused by a known matrix, flipped at random, wrong more often in one class than "
-            "in another, or\n"
-            "never shown at all but for right or wrong.\n"
-            "\\fBunconfuse\\fR trains linear classifiers from such data, streams through data that do not "
-            "fit in memory,\n"
-            "and tells how good the result is.\n"
-            ".PP\nWhere a file is asked for, \\- is standard input or output.\n"
-            "Data are LIBSVM text, CSV, NPY or the binary format .ucd, recognised from their content; .gz "
-            "and .zst are unpacked.\n"
-            ".SH COMMANDS\n",
-            uc_version());
+    fprintf(
+        file,
+        ".TH UNCONFUSE 1 2026-11-16 \"unconfuse %s\" \"User Commands\"\n"
+        ".SH NAME\nunconfuse \\- learn classifiers from labels that cannot be trusted\n"
+        ".SH SYNOPSIS\n\\fBunconfuse\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n"
+        ".SH DESCRIPTION\n"
+        "Labels may be confused by a known or estimated matrix, flipped at random, or missing for most "
+        "examples.\n"
+        "\\fBunconfuse\\fR trains linear classifiers from such data, streams through data that do not "
+        "fit in memory,\n"
+        "and tells how good the result is.\n"
+        ".PP\nWhere a file is asked for, \\- is standard input or output.\n"
+        "Data are LIBSVM text, CSV or TSV, NPY or the binary format .ucd, recognised from their content; .gz "
+        "and .zst are unpacked.\n"
+        ".SH COMMANDS\n",
+        uc_version());
     for (const cli_command *const *command = cli_commands; *command; command++)
         roff_command(file, *command);
     fputs(".SH OPTIONS\n.SS Common options\n", file);

@@ -130,6 +130,7 @@ typedef struct uma {
     double *early[2]; /* Q x d: sums of the iterates before the last two powers of two; NULL: not needed */
     double *best;     /* Q x d */
     double best_error;
+    bool told; /* of the noise; otherwise nothing is corrected */
 } uma;
 
 /* ---- sums of the examples, by predicted class and label ---- */
@@ -689,9 +690,9 @@ static uc_status write_model(uc_model *model, uma *self)
                              isfinite(self->condition) ? json_real(self->condition) : json_null());
     if (status == UC_OK)
         status = uc_json_set(model->summary, "ridge", json_real(self->ridge));
-    if (status == UC_OK)
+    if (status == UC_OK && self->told)
         status = uc_json_set(model->summary, "corrected_error", json_real(error));
-    if (status == UC_OK)
+    if (status == UC_OK && self->told)
         status = uc_json_set(model->summary, "corrected_error_deviation", json_real(deviation));
     return status;
 }
@@ -737,6 +738,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         .rng = uc_rng_make(fit->train->seed, CHOICE_STREAM),
         .returns = settings->returns,
         .best_error = INFINITY,
+        .told = fit->train->noise != NULL,
     };
     if (self.returns == RETURN_AUTO)
         self.returns = self.d < LOW_DIMENSION ? RETURN_BEST : RETURN_AVERAGE;
