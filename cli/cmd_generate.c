@@ -96,6 +96,8 @@ static uc_status run(cli_call *call)
     }
     if (!args->output)
         return cli_fail(UC_ERR_OPTION, "say where the data go with -o DATA");
+    if (args->test && strcmp(args->output, args->test) == 0)
+        return cli_fail(UC_ERR_OPTION, "-o and --test are the same file, %s", args->output);
     if (args->test_examples && !args->test)
         return cli_fail(UC_ERR_OPTION, "say where the test examples go with --test FILE");
     uc_status status =

@@ -1,4 +1,6 @@
 /* unconfuse split: two parts of a data file. */
+#include <string.h>
+
 #include "commands.h"
 
 typedef struct split_args {
@@ -49,6 +51,8 @@ static uc_status run(cli_call *call)
     const split_args *args = call->args;
     if (!args->output || !args->rest)
         return cli_fail(UC_ERR_OPTION, "say where the two parts go with -o DATA --rest DATA");
+    if (strcmp(args->output, args->rest) == 0)
+        return cli_fail(UC_ERR_OPTION, "-o and --rest are the same file, %s", args->output);
     uc_dataset data = {0}, first = {0}, second = {0};
     uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
     if (status == UC_OK)

@@ -218,6 +218,9 @@ static uc_status begin(uc_reader *self)
         status = read_names(&self->classes, &file, "classes");
     if (status == UC_OK)
         status = read_names(&self->bags, &file, "bags");
+    if (status == UC_OK && ((!data.y && self->classes.count > 0) || (!data.bag && self->bags.count > 0)))
+        status =
+            uc_fail(UC_ERR_FORMAT, "%s: damaged: it names classes or bags, but no example's", file.source);
     if (status == UC_OK)
         status = check_arrays(self, &data, entries);
     if (file.header)

@@ -2,6 +2,7 @@
 #include "learn/minimise.h"
 
 #include <lbfgs.h>
+#include <math.h>
 #include <string.h>
 
 #define MEMORY 10 /* pairs of steps and gradients that approximate the curvature */
@@ -82,7 +83,10 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
     parameters.epsilon = tolerance;
     parameters.max_iterations = iterations < INT32_MAX ? (int)iterations : 0;
     const int code = lbfgs((int)padded, point, &self.found.value, evaluate, progress, &self, &parameters);
-    const uc_status status = self.status != UC_OK ? self.status : status_of(code);
+    uc_status status = self.status != UC_OK ? self.status : status_of(code);
+    if (status == UC_OK && !isfinite(self.found.value))
+        status = uc_fail(UC_ERR_DIVERGED,
+                         "the objective is not a finite number: scale the data (--scale, --normalize)");
     if (status == UC_OK) {
         memcpy(x, point, count * sizeof *x);
         *out = self.found;

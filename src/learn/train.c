@@ -15,6 +15,8 @@ uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data)
         return uc_fail(UC_ERR_FORMAT, "no examples");
     if (data->classes.count == 0)
         return uc_fail(UC_ERR_FORMAT, "no example has a label");
+    if (data->X.cols == 0)
+        return uc_fail(UC_ERR_FORMAT, "the data have no features");
     if (data->classes.count < 2)
         return uc_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed", data->classes.text[0]);
     for (size_t i = 0; i < data->X.rows; i++)

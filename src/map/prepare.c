@@ -332,8 +332,15 @@ static uc_status fit_map(uc_steps *self, uc_matrix *X, const uc_steps_settings *
     if (settings->map && settings->map->map != UC_MAP_NONE)
         status = uc_map_fit(&self->map, settings->map, X, settings->seed, context);
     self->normalize = settings->normalize;
-    if (status == UC_OK && self->map)
-        return apply_map(self, X, context);
+    if (status == UC_OK && self->map) {
+        status = apply_map(self, X, context);
+        for (size_t i = 0; i < X->rows && status == UC_OK; i++)
+            if (!isfinite(uc_row_norm2(uc_matrix_row(X, i))))
+                status =
+                    uc_fail(UC_ERR_DIVERGED,
+                            "row %zu is beyond all numbers behind the map: scale the data (--scale)", i + 1);
+        return status;
+    }
     if (status == UC_OK && self->normalize && !self->normalize_input)
         return apply_to_blocks(self, X, normalize_block, context);
     return status;

@@ -218,10 +218,11 @@ static uc_status run_folds(search *self, const uc_dataset *data)
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
     const size_t candidates = self->width_count * self->dimension_count * self->value_count;
     self->loss = uc_alloc(candidates, sizeof *self->loss);
-    self->total = FOLDS * candidates;
+    const unsigned folds = data->X.rows < FOLDS ? (unsigned)data->X.rows : FOLDS;
+    self->total = folds * candidates;
     uc_status status =
-        fold_of && self->loss ? uc_folds(fold_of, data, FOLDS, true, self->train.seed) : UC_ERR_NOMEM;
-    for (unsigned fold = 0; fold < FOLDS && status == UC_OK; fold++)
+        fold_of && self->loss ? uc_folds(fold_of, data, folds, true, self->train.seed) : UC_ERR_NOMEM;
+    for (unsigned fold = 0; fold < folds && status == UC_OK; fold++)
         status = run_fold(self, data, fold_of, fold);
     uc_free(fold_of);
     return status;
@@ -278,7 +279,8 @@ static void list_dimensions(search *self, size_t rows)
         self->dimensions[self->dimension_count++] = (size_t)self->train.map.dimension;
         return;
     }
-    const size_t most = rows - rows / FOLDS; /* what a fold leaves to train on */
+    const size_t fold = rows < FOLDS ? 1 : rows / FOLDS;
+    const size_t most = rows > fold ? rows - fold : 1; /* what a fold leaves to train on */
     for (size_t dimension = 16; self->dimension_count < MOST_DIMENSIONS; dimension *= 2) {
         self->dimensions[self->dimension_count++] = dimension < most ? dimension : most;
         if (dimension >= most)
