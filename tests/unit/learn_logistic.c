@@ -239,6 +239,40 @@ static void forward_correction_recovers_from_noise(void **state)
     uc_dataset_free(&test);
 }
 
+/* With offsets that were free from the start, one of the ten digits was never predicted again. */
+static void no_class_is_lost_under_strong_noise(void **state)
+{
+    (void)state;
+    const char *train_path, *test_path;
+    data_file_or_skip(train_path, "optdigits.train.svm.zst");
+    data_file_or_skip(test_path, "optdigits.test.svm.zst");
+    uc_dataset data, test;
+    assert_ok(uc_dataset_read(&data, train_path, NULL, NULL));
+    assert_ok(uc_dataset_read(&test, test_path, NULL, NULL));
+    uc_noise noise;
+    assert_ok(uc_noise_random(&noise, 10, 8, 12));
+    assert_ok(uc_noise_apply(&data, &noise, 12, NULL));
+    uc_train_settings common = uc_train_defaults();
+    common.noise = &noise;
+    common.map.map = UC_MAP_NYSTROEM;
+    common.map.dimension = 300;
+    common.map.gamma = 0.00122;
+    uc_model *model = NULL;
+    assert_ok(uc_train(&model, uc_learner_find("logistic"), NULL, &common, &data, NULL));
+    uint32_t *predicted = uc_alloc(test.X.rows, sizeof *predicted);
+    size_t right[10] = {0};
+    assert_ok(uc_model_predict(predicted, model, &test.X, NULL));
+    for (size_t i = 0; i < test.X.rows; i++)
+        right[test.y[i]] += predicted[i] == test.y[i];
+    for (size_t k = 0; k < 10; k++)
+        assert_true(right[k] > 120); /* of about 180 */
+    uc_free(predicted);
+    uc_model_free(model);
+    uc_noise_free(&noise);
+    uc_dataset_free(&data);
+    uc_dataset_free(&test);
+}
+
 static void the_number_of_threads_does_not_change_a_bit(void **state)
 {
     (void)state;
@@ -302,6 +336,7 @@ int main(void)
         cmocka_unit_test(without_bias_there_is_no_offset),
         cmocka_unit_test(probabilities_are_the_softmax_of_the_scores),
         cmocka_unit_test(forward_correction_recovers_from_noise),
+        cmocka_unit_test(no_class_is_lost_under_strong_noise),
         cmocka_unit_test(the_number_of_threads_does_not_change_a_bit),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_correction_without_noise_is_refused),

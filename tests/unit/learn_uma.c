@@ -218,7 +218,7 @@ static void check_against_naive(const uc_dataset *data, double level, uint64_t i
         assert_int_equal(json_integer_value(json_object_get(model->summary, "iterations")), oracle.steps);
         for (size_t q = 0; q < oracle.Q; q++)
             for (size_t j = 0; j < oracle.d; j++)
-                assert_near(uc_model_weight(model, j, q), wanted(&oracle, returns, q * oracle.d + j), 1e-10);
+                assert_near(uc_model_weight(model, j, q), wanted(&oracle, returns, q * oracle.d + j), 1e-12);
         uc_model_free(model);
         uc_dataset_free(&copy);
     }
