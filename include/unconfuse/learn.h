@@ -40,6 +40,35 @@ typedef struct uc_pa_settings {
     int class_weight; /* uc_class_weight                                    (none) */
 } uc_pa_settings;
 
+typedef struct uc_copa_settings {
+    double cost;    /* C, > 0                                                           (0.04) */
+    int cost_scale; /* class: C (T/T_y)^2, T_y examples of the label's class of T; none (class) */
+} uc_copa_settings;
+
+typedef struct uc_cspa_settings {
+    double beta; /* step after "wrong", in (0, 1]; auto: 1/(2(K-1))  (auto) */
+} uc_cspa_settings;
+
+typedef struct uc_cspa_plus_settings {
+    double beta;            /* step after "wrong", in (0, 1]                        (0.5) */
+    double spread;          /* after "wrong" likelier classes gain more; 0: alike   (3) */
+    int metric;             /* auto | none | diagonal | full                        (auto) */
+    double prior;           /* the metric starts as this times the identity, > 0    (1) */
+    double bonus;           /* of classes seldom proposed, in the proposal          (1) */
+    uint64_t replay;        /* past rounds learned from again after each round      (3) */
+    uint64_t memory_rounds; /* rounds kept for replay                               (10000) */
+} uc_cspa_plus_settings;
+
+/* banditron and bpa */
+typedef struct uc_explore_settings {
+    double explore; /* share of proposals drawn evenly, in (0, 1]  (0.05) */
+} uc_explore_settings;
+
+typedef struct uc_confidit_settings {
+    double eta;   /* how much uncertainty counts in the proposal  (1) */
+    double prior; /* A_k starts as this times the identity, > 0   (4) */
+} uc_confidit_settings;
+
 typedef struct uc_uma_settings {
     uint64_t iterations; /* steps at most                                         (1000) */
     int choose;          /* error | confusion | random: which pair a step mends   (error) */
@@ -96,7 +125,8 @@ typedef struct uc_online uc_online;
 
 /* Begins at zero weights. `classes` may be empty when feedback is full: uc_online_add_class grows it. Rows may
  * have any number of columns; the weights grow with the largest seen. `steps` is what scaling was learned
- * beforehand (NULL: none); normalisation follows `train`. */
+ * beforehand (NULL: none); normalisation follows `train`. Of the maps there is `landmarks`, with a width: every row
+ * becomes a landmark when it arrives, until there are enough; later landmarks count as 0 until then. */
 uc_status uc_online_begin(uc_online **out, const uc_learner *learner, const void *settings,
                           const uc_train_settings *train, const uc_names *classes, const uc_steps *steps);
 /* Goes on exactly where the model's learner stopped; refuses a model without a learner's state. */
@@ -104,13 +134,18 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model);
 void uc_online_free(uc_online *self);
 const uc_names *uc_online_classes(const uc_online *self);
 const uc_learner *uc_online_learner(const uc_online *self);
-uint64_t uc_online_rounds(const uc_online *self);  /* rounds learned from */
-uint64_t uc_online_updates(const uc_online *self); /* rounds that changed the weights */
+uint64_t uc_online_rounds(const uc_online *self);    /* rounds learned from */
+uint64_t uc_online_updates(const uc_online *self);   /* rounds that changed the weights */
+uint64_t uc_online_proposals(const uc_online *self); /* since the very beginning */
+bool uc_online_has_map(const uc_online *self);
+/* Rows will have this many columns: what is needed for them is allocated now. */
+uc_status uc_online_expect(uc_online *self, size_t columns);
 uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name);
 
 typedef struct uc_proposal {
     uint32_t label;     /* what was proposed */
     double probability; /* with which it was drawn; 1 for a learner that does not explore */
+    uint32_t favourite; /* the best-scoring class, which a learner that explores may not have proposed */
     uint64_t ticket;    /* private: whether the scores behind it are still at hand */
 } uc_proposal;
 
@@ -124,6 +159,14 @@ typedef struct uc_answer {
 uc_status uc_online_propose(uc_proposal *out, uc_online *self, const uc_row *row);
 /* Learns from what came back. `row` is the one that the proposal was made for, now or rounds ago. */
 uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal *proposal, uc_answer answer);
+/* The same in two steps, for rows that come in blocks or wait for their feedback: prepare as many rows as there are, in
+ * the order in which they will be played, then propose and learn with the prepared ones. Behind a map this is faster
+ * than one by one; the bits are the same. *out is a new matrix; without a map it has at least the rows' columns. */
+uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *rows,
+                            const uc_context *context);
+uc_status uc_online_propose_prepared(uc_proposal *out, uc_online *self, const uc_row *prepared);
+uc_status uc_online_learn_prepared(uc_online *self, const uc_row *prepared, const uc_proposal *proposal,
+                                   uc_answer answer);
 /* The model so far; with_state: uc_online_resume can go on from it. */
 uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state);
 

@@ -59,6 +59,12 @@ uc_status uc_steps_apply(const uc_steps *self, uc_matrix *X, const uc_context *c
  * be the row's own values. */
 size_t uc_steps_row_work(const uc_steps *self, size_t cols);
 uc_row uc_steps_row(const uc_steps *self, uc_row row, float *work);
+/* For a map that grows (uc_map_begin_landmarks): the row, prepared up to the map, becomes its next landmark; nothing
+ * happens when all are there. `work` as above. */
+uc_status uc_steps_arrive(uc_steps *self, uc_row row, float *work);
+/* All rows of X as if they arrived one by one, each before it is prepared: a new matrix, the same bits as uc_steps_arrive
+ * and uc_steps_row give. Columns that the scaling does not know are dropped. */
+uc_status uc_steps_play(uc_matrix *out, uc_steps *self, const uc_matrix *X, const uc_context *context);
 uc_status uc_steps_copy(uc_steps *out, const uc_steps *self);
 void uc_steps_free(uc_steps *self);
 

@@ -246,6 +246,28 @@ uc_status uc_container_array(const void **data, const uc_container *self, const 
     return UC_OK;
 }
 
+uc_status uc_container_array_at(uc_array *out, const uc_container *self, size_t i)
+{
+    const json_t *item = json_array_get(json_object_get(self->header, "arrays"), i);
+    const char *name = json_string_value(json_array_get(item, 0)),
+               *type_name = json_string_value(json_array_get(item, 1));
+    const json_int_t count = json_integer_value(json_array_get(item, 2));
+    *out = (uc_array){0};
+    if (!item)
+        return UC_OK;
+    for (size_t type = 0; name && type_name && count >= 0 && type < sizeof types / sizeof *types; type++)
+        if (strcmp(type_name, types[type].name) == 0) {
+            *out = (uc_array){name, (uc_array_type)type, NULL, (size_t)count};
+            return uc_container_array(&out->data, self, name, out->type, out->count);
+        }
+    return uc_fail(UC_ERR_FORMAT, "%s: damaged: array %zu of its header makes no sense", self->source, i);
+}
+
+size_t uc_array_item_size(uc_array_type type)
+{
+    return types[type].size;
+}
+
 void uc_container_close(uc_container *self)
 {
     json_decref(self->header);

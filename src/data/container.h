@@ -51,6 +51,9 @@ uc_status uc_container_open(uc_container *out, const void *bytes, size_t length,
  * and count within the file. */
 uc_status uc_container_array(const void **data, const uc_container *self, const char *name,
                              uc_array_type type, size_t count);
+/* Array number i, whatever it is; its name belongs to the container. UC_OK with a name of NULL past the last. */
+uc_status uc_container_array_at(uc_array *out, const uc_container *self, size_t i);
+size_t uc_array_item_size(uc_array_type type);
 bool uc_container_has(const uc_container *self, const char *name);
 uint32_t uc_container_checksum(const uc_container *self); /* as stored */
 void uc_container_close(uc_container *self);

@@ -12,10 +12,10 @@ typedef struct uc_round {
     const double *scores; /* K, at this row, before the update */
     size_t classes;       /* K */
     double xx;            /* the constant feature included; > 0 */
-    uint32_t proposed;
-    double probability; /* with which it was proposed */
+    uc_proposal proposal;
     uc_answer answer;
-    double weight; /* of the label's class; 1 unless class weights are on */
+    double weight;   /* of the label's class; 1 unless class weights are on */
+    double rareness; /* examples for every one of the label's class, counted beforehand or so far */
 } uc_round;
 
 /* A change of the weights: class classes[i] gets tau[i] times the row. */
@@ -32,6 +32,8 @@ typedef struct uc_fit {
     const uc_train_settings *train; /* with every `auto` decided */
     const uc_context *context;
 } uc_fit;
+
+typedef struct uc_state uc_state; /* learn/state.h */
 
 /* Values to try for an option of type REAL that is `auto`. */
 typedef struct uc_candidates {
@@ -52,17 +54,34 @@ struct uc_learner {
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 
     const uc_candidates *candidates; /* NULL: no option of its own is `auto` before training */
+    const uc_candidates *grid; /* what to try of its options when it is compared; NULL: its defaults do */
 
     /* Batch: sets the model's weights and adds to its summary; NULL for an online learner. */
     uc_status (*fit)(uc_model *model, const uc_fit *fit, const void *settings);
+
     /* Online: the update that this round asks for; `step` comes with count 0, which means none. */
     void (*step)(uc_step *step, const uc_round *round, const void *settings);
+    bool
+        relative; /* a step leaves out what it would add to all classes alike; in the model their mean is 0 */
+
+    /* Online, for a learner that a step does not describe; NULL: nothing special. online.h tells what it works on. */
+    double (*variance)(const void *settings); /* it keeps one more number a weight, which starts so */
+    size_t memory_size; /* of what it keeps of its own, in uc_online's `memory`; starts zeroed */
+    /* Before there are so many columns or classes, the start included. */
+    uc_status (*grow)(uc_online *self, size_t features, size_t classes);
+    void (*release)(void *memory);                           /* what the memory points to */
+    uc_status (*remember)(uc_online *self, uc_state *state); /* the memory, to a model and back */
+    /* Changes label, probability or favourite of a proposal, which come as the best-scoring class, 1 and that class. */
+    void (*propose)(uc_proposal *proposal, uc_online *self, uc_row row);
+    /* Instead of `step`: changes the weights by itself, and counts an update. self->scores belong to the row. */
+    uc_status (*learn)(uc_online *self, uc_row row, const uc_round *round);
 };
 
 #define UC_NO_CLASS_WEIGHT SIZE_MAX
 
-extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_uma,
-    uc_learner_logistic, uc_learner_s3vm;
+extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_copa,
+    uc_learner_cspa, uc_learner_cspa_plus, uc_learner_banditron, uc_learner_bpa, uc_learner_confidit,
+    uc_learner_uma, uc_learner_logistic, uc_learner_s3vm;
 
 /* Whether the learner can be trained on these labels. */
 uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data);

@@ -7,15 +7,29 @@
  *
  * The mean of the iterates W_1..W_t costs O(1) extra a step:  mean = W - U / t,  because D_s is in the iterates
  * s..t and so counts t - s + 1 = t - (s - 1) times.
+ *
+ * Many updates add something to all classes alike, which changes no difference between scores. A learner that is
+ * `relative` leaves it out, so that such a step costs one class instead of all; the mean over the classes, which is 0 in
+ * the algorithm as published, is taken off when the weights leave this file.
  */
 #include "learn/online.h"
 
+#include <cblas.h>
+#include <math.h>
 #include <string.h>
+
+#define STREAM_LEARNER UINT64_C(0x6c6561726e657220) /* random numbers: "learner " */
 
 /* ---- room ---- */
 
-/* A copy of `array` (may be NULL) in another shape; new entries are zero. */
-static double *reshaped(const double *array, const uc_online *self, size_t capacity, size_t stride)
+static bool has_plane(const uc_online *self, size_t plane)
+{
+    return plane == UC_WEIGHTS || (plane == UC_AVERAGE && self->train.average) ||
+           (plane == UC_VARIANCE && self->learner->variance);
+}
+
+/* A copy of a plane in another shape; new entries are what the learner starts with. */
+static double *reshaped(const uc_online *self, size_t plane, size_t capacity, size_t stride)
 {
     size_t count;
     if (!uc_size_mul(&count, capacity + 1, stride)) {
@@ -23,29 +37,35 @@ static double *reshaped(const double *array, const uc_online *self, size_t capac
         return NULL;
     }
     double *copy = uc_alloc(count, sizeof *copy);
-    for (size_t j = 0; j <= self->features && array && copy; j++)
-        memcpy(copy + j * stride, array + j * self->stride, self->stride * sizeof *copy);
+    if (!copy)
+        return NULL;
+    if (plane == UC_VARIANCE) {
+        const double start = self->learner->variance(self->settings);
+        for (size_t i = 0; i < count; i++)
+            copy[i] = start;
+    }
+    for (size_t j = 0; j <= self->features && self->plane[plane]; j++)
+        memcpy(copy + j * stride, self->plane[plane] + j * self->stride, self->stride * sizeof *copy);
     return copy;
 }
 
-/* The arrays grow together or not at all. */
+/* The planes grow together or not at all. */
 static uc_status resize(uc_online *self, size_t capacity, size_t stride)
 {
-    double *weights = reshaped(self->weights, self, capacity, stride);
-    double *average = self->train.average ? reshaped(self->average, self, capacity, stride) : NULL;
-    float *row_work = uc_alloc(capacity, sizeof *row_work);
-    if (!weights || !row_work || (self->train.average && !average)) {
-        uc_free(weights);
-        uc_free(average);
-        uc_free(row_work);
-        return UC_ERR_NOMEM;
+    double *plane[UC_PLANES] = {NULL};
+    bool complete = true;
+    for (size_t p = 0; p < UC_PLANES && complete; p++)
+        if (has_plane(self, p)) {
+            plane[p] = reshaped(self, p, capacity, stride);
+            complete = plane[p] != NULL;
+        }
+    for (size_t p = 0; p < UC_PLANES; p++) {
+        uc_free(complete ? self->plane[p] : plane[p]);
+        if (complete)
+            self->plane[p] = plane[p];
     }
-    uc_free(self->weights);
-    uc_free(self->average);
-    uc_free(self->row_work);
-    self->weights = weights;
-    self->average = average;
-    self->row_work = row_work;
+    if (!complete)
+        return UC_ERR_NOMEM;
     self->capacity = capacity;
     self->stride = stride;
     self->ticket++;
@@ -54,15 +74,54 @@ static uc_status resize(uc_online *self, size_t capacity, size_t stride)
 
 uc_status uc_online_reserve(uc_online *self, size_t features)
 {
+    if (features <= self->features)
+        return UC_OK;
     if (features > self->capacity) {
         const size_t capacity = self->capacity ? uc_grown(self->capacity, features) : features;
         const uc_status status = resize(self, capacity, self->stride);
         if (status != UC_OK)
             return status;
     }
-    if (features > self->features)
+    const uc_status status =
+        self->learner->grow ? self->learner->grow(self, features, self->classes.count) : UC_OK;
+    if (status == UC_OK)
         self->features = features;
+    return status;
+}
+
+static uc_status reserve_row_work(uc_online *self, size_t size)
+{
+    if (size <= self->row_work_size)
+        return UC_OK;
+    float *row_work = uc_alloc(size, sizeof *row_work);
+    if (!row_work)
+        return UC_ERR_NOMEM;
+    uc_free(self->row_work);
+    self->row_work = row_work;
+    self->row_work_size = size;
+    self->ticket++;
     return UC_OK;
+}
+
+/* Rows of `columns` columns come: room to prepare them, and for their weights. */
+static uc_status reserve_columns(uc_online *self, size_t columns)
+{
+    if (columns > self->columns)
+        self->columns = columns;
+    if (!self->steps.map && columns > self->features) {
+        const uc_status status = uc_online_reserve(self, columns);
+        if (status != UC_OK)
+            return status;
+    }
+    if (uc_steps_are_idle(&self->steps))
+        return UC_OK;
+    return reserve_row_work(self,
+                            uc_steps_row_work(&self->steps, self->steps.map ? columns : self->capacity));
+}
+
+uc_status uc_online_expect(uc_online *self, size_t columns)
+{
+    return reserve_columns(self, columns);
 }
 
 /* Small arrays with room for `classes`. */
@@ -75,7 +134,7 @@ static uc_status reserve_classes(uc_online *self, size_t classes)
                     uc_alloc(classes, sizeof *step.work)};
     uc_status status =
         counts && scores && full_step && step.classes && step.tau && step.work ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK && (stride != self->stride || !self->weights))
+    if (status == UC_OK && (stride != self->stride || !self->plane[UC_WEIGHTS]))
         status = resize(self, self->capacity, stride);
     if (status != UC_OK) {
         uc_free(counts);
@@ -102,6 +161,20 @@ static uc_status reserve_classes(uc_online *self, size_t classes)
     return UC_OK;
 }
 
+/* A new class starts at weight 0 in the algorithm as published: so must the mean of the others. */
+static void settle_mean(uc_online *self)
+{
+    const size_t K = self->classes.count;
+    for (size_t p = UC_WEIGHTS; p <= UC_AVERAGE && self->learner->relative && K > 0; p++)
+        for (size_t j = 0; j <= self->features && self->plane[p]; j++) {
+            double *row = self->plane[p] + j * self->stride, sum = 0.0;
+            for (size_t k = 0; k < K; k++)
+                sum += row[k];
+            for (size_t k = 0; k < K; k++)
+                row[k] -= sum / (double)K;
+        }
+}
+
 uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name)
 {
     const size_t length = strlen(name);
@@ -110,8 +183,14 @@ uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name
         *index = found;
         return UC_OK;
     }
-    const uc_status status = reserve_classes(self, self->classes.count + 1);
-    return status == UC_OK ? uc_names_add(index, &self->classes, name, length) : status;
+    const size_t classes = self->classes.count + 1;
+    uc_status status = reserve_classes(self, classes);
+    if (status == UC_OK && self->learner->grow)
+        status = self->learner->grow(self, self->features, classes);
+    if (status != UC_OK)
+        return status;
+    settle_mean(self);
+    return uc_names_add(index, &self->classes, name, length);
 }
 
 /* ---- life ---- */
@@ -126,22 +205,28 @@ void *uc_learner_settings(const uc_learner *learner, const void *settings)
     return copy;
 }
 
-uc_status uc_online_begin(uc_online **out, const uc_learner *learner, const void *settings,
-                          const uc_train_settings *train, const uc_names *classes, const uc_steps *steps)
+/* The map that grows while rows arrive, unless `steps` brought one that has grown already. */
+static uc_status begin_map(uc_online *self)
 {
-    if (!uc_learner_is_online(learner))
-        return uc_fail(UC_ERR_INVALID, "%s learns from whole data sets, not one example at a time",
-                       learner->name);
-    if (train && train->map.map != UC_MAP_NONE)
+    const uc_map_settings *map = &self->train.map;
+    if (map->map == UC_MAP_NONE || self->steps.map)
+        return UC_OK;
+    if (map->map != UC_MAP_LANDMARKS)
         return uc_fail(UC_ERR_INVALID,
-                       "a map is learned from a whole data set, not one example at a time: leave --map out");
-    uc_online *self = uc_alloc(1, sizeof *self);
-    if (!self)
-        return UC_ERR_NOMEM;
-    self->learner = learner;
-    self->train = uc_train_decide(learner, train);
-    self->settings = uc_learner_settings(learner, settings);
-    uc_status status = self->settings ? uc_options_check(learner->options, self->settings) : UC_ERR_NOMEM;
+                       "this map is learned from a whole data set, not one example at a time: use --map "
+                       "landmarks");
+    const double width = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
+    if (map->kernel == UC_KERNEL_GAUSSIAN && !(width > 0.0))
+        return uc_fail(UC_ERR_INVALID,
+                       "the width of the kernel cannot be found one example at a time: give --width W");
+    return uc_map_begin_landmarks(&self->steps.map, map, width);
+}
+
+/* Everything behind the settings, which are there. */
+static uc_status begin(uc_online *self, const uc_names *classes, const uc_steps *steps)
+{
+    const uc_learner *learner = self->learner;
+    uc_status status = uc_options_check(learner->options, self->settings);
     if (status == UC_OK)
         status = uc_options_check(uc_train_options, &self->train);
     if (status == UC_OK && steps)
@@ -149,11 +234,38 @@ uc_status uc_online_begin(uc_online **out, const uc_learner *learner, const void
     self->steps.normalize = self->train.normalize;
     self->steps.normalize_input = self->train.normalize_input;
     if (status == UC_OK)
+        status = begin_map(self);
+    if (status == UC_OK)
         status = reserve_classes(self, classes->count);
     if (status == UC_OK)
         status = uc_names_copy(&self->classes, classes);
+    if (status == UC_OK && learner->memory_size > 0) {
+        self->memory = uc_alloc(1, learner->memory_size);
+        status = self->memory ? UC_OK : UC_ERR_NOMEM;
+    }
+    if (status == UC_OK && learner->grow)
+        status = learner->grow(self, 0, classes->count);
+    if (status == UC_OK && self->steps.map)
+        status = uc_online_reserve(self, uc_map_dimension(self->steps.map));
     if (status == UC_OK && steps)
-        status = uc_online_reserve(self, steps->cols);
+        status = reserve_columns(self, steps->cols);
+    return status;
+}
+
+uc_status uc_online_begin(uc_online **out, const uc_learner *learner, const void *settings,
+                          const uc_train_settings *train, const uc_names *classes, const uc_steps *steps)
+{
+    if (!uc_learner_is_online(learner))
+        return uc_fail(UC_ERR_INVALID, "%s learns from whole data sets, not one example at a time",
+                       learner->name);
+    uc_online *self = uc_alloc(1, sizeof *self);
+    if (!self)
+        return UC_ERR_NOMEM;
+    self->learner = learner;
+    self->train = uc_train_decide(learner, train);
+    self->rng = uc_rng_make(self->train.seed, STREAM_LEARNER);
+    self->settings = uc_learner_settings(learner, settings);
+    const uc_status status = self->settings ? begin(self, classes, steps) : UC_ERR_NOMEM;
     if (status == UC_OK)
         *out = self;
     else
@@ -165,11 +277,14 @@ void uc_online_free(uc_online *self)
 {
     if (!self)
         return;
+    if (self->memory && self->learner->release)
+        self->learner->release(self->memory);
+    uc_free(self->memory);
     uc_free(self->settings);
     uc_names_free(&self->classes);
     uc_steps_free(&self->steps);
-    uc_free(self->weights);
-    uc_free(self->average);
+    for (size_t p = 0; p < UC_PLANES; p++)
+        uc_free(self->plane[p]);
     uc_free(self->label_counts);
     uc_free(self->scores);
     uc_free(self->full_step);
@@ -200,25 +315,44 @@ uint64_t uc_online_updates(const uc_online *self)
     return self->updates;
 }
 
+uint64_t uc_online_proposals(const uc_online *self)
+{
+    return self->proposals;
+}
+
+bool uc_online_has_map(const uc_online *self)
+{
+    return self->steps.map != NULL;
+}
+
 /* ---- rounds ---- */
 
-static void score(uc_online *self, uc_row row)
+void uc_online_score(uc_online *self, uc_row row)
 {
+    const double *W = self->plane[UC_WEIGHTS];
     for (size_t k = 0; k < self->stride; k++)
-        self->scores[k] = self->train.bias * self->weights[k];
-    uc_row_scores(self->scores, row, self->weights + self->stride, self->stride);
+        self->scores[k] = self->train.bias * W[k];
+    uc_row_scores(self->scores, row, W + self->stride, self->stride);
     self->ticket++;
 }
 
-/* W += row (x) step, dense over the classes when many of them change. */
+/* The step as one number a class, times `factor`. */
+static const double *spread_step(const uc_online *self, double factor)
+{
+    const uc_step *step = &self->step;
+    double *full = self->full_step;
+    memset(full, 0, self->stride * sizeof *full);
+    for (size_t i = 0; i < step->count; i++)
+        full[step->classes[i]] = factor * step->tau[i];
+    return full;
+}
+
+/* array += row (x) step, dense over the classes when many of them change. */
 static void add_step(const uc_online *self, double *array, uc_row row, double factor)
 {
     const uc_step *step = &self->step;
     const size_t S = self->stride;
-    double *full = self->full_step;
-    memset(full, 0, S * sizeof *full);
-    for (size_t i = 0; i < step->count; i++)
-        full[step->classes[i]] = factor * step->tau[i];
+    const double *full = spread_step(self, factor);
     for (size_t k = 0; k < S; k++)
         array[k] += self->train.bias * full[k];
     if (S <= 8 || 4 * step->count >= S) {
@@ -230,6 +364,27 @@ static void add_step(const uc_online *self, double *array, uc_row row, double fa
     uc_row_update_some(array + S, S, row, step->classes, self->step.work, step->count);
 }
 
+void uc_online_add(uc_online *self, uc_row row)
+{
+    if (self->step.count == 0)
+        return;
+    add_step(self, self->plane[UC_WEIGHTS], row, 1.0);
+    if (self->plane[UC_AVERAGE] && self->rounds > 0)
+        add_step(self, self->plane[UC_AVERAGE], row, (double)self->rounds);
+}
+
+void uc_online_add_along(uc_online *self, const double *direction)
+{
+    const int S = (int)self->stride, rows = (int)self->features + 1;
+    uc_blas_begin();
+    if (self->step.count > 0)
+        cblas_dger(CblasRowMajor, rows, S, 1.0, direction, 1, spread_step(self, 1.0), 1,
+                   self->plane[UC_WEIGHTS], S);
+    if (self->step.count > 0 && self->plane[UC_AVERAGE] && self->rounds > 0)
+        cblas_dger(CblasRowMajor, rows, S, (double)self->rounds, direction, 1, self->full_step, 1,
+                   self->plane[UC_AVERAGE], S);
+}
+
 /* n/(K n_label), with the counts so far unless they were taken beforehand. */
 static double class_weight(const uc_online *self, uint32_t label)
 {
@@ -237,48 +392,70 @@ static double class_weight(const uc_online *self, uint32_t label)
     if (offset == UC_NO_CLASS_WEIGHT ||
         *(const int *)(const void *)((const char *)self->settings + offset) == 0)
         return 1.0;
-    uint64_t total = 0;
     size_t present = 0;
-    for (size_t k = 0; k < self->classes.count; k++) {
-        total += self->label_counts[k];
+    for (size_t k = 0; k < self->classes.count; k++)
         present += self->label_counts[k] > 0;
-    }
-    return (double)total / ((double)present * (double)self->label_counts[label]);
+    return (double)self->label_total / ((double)present * (double)self->label_counts[label]);
+}
+
+/* The step that the round asks for, along the row. */
+static uc_status learn_step(uc_online *self, uc_row row, const uc_round *round)
+{
+    self->step.count = 0;
+    self->learner->step(&self->step, round, self->settings);
+    uc_online_add(self, row);
+    self->updates += self->step.count > 0;
+    return UC_OK;
 }
 
 /* Learns from self->scores, which belong to `row`. */
-static void learn_scored(uc_online *self, uc_row row, uint32_t proposed, double probability, uc_answer answer)
+static uc_status learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
 {
-    if (answer.kind == UC_ANSWER_LABEL && !self->counts_are_final)
+    const bool labelled = answer.kind == UC_ANSWER_LABEL;
+    if (labelled && !self->counts_are_final) {
         self->label_counts[answer.label]++;
-    uc_round round = {
+        self->label_total++;
+    }
+    const uc_round round = {
         .scores = self->scores,
         .classes = self->classes.count,
         .xx = uc_row_norm2(row) + self->train.bias * self->train.bias,
-        .proposed = proposed,
-        .probability = probability,
+        .proposal = *proposal,
         .answer = answer,
-        .weight = answer.kind == UC_ANSWER_LABEL ? class_weight(self, answer.label) : 1.0,
+        .weight = labelled ? class_weight(self, answer.label) : 1.0,
+        .rareness = labelled ? (double)self->label_total / (double)self->label_counts[answer.label] : 1.0,
     };
-    self->step.count = 0;
+    uc_status status = UC_OK;
+    const uint64_t before = self->updates;
     if (round.xx > 0.0 && round.classes > 1)
-        self->learner->step(&self->step, &round, self->settings);
-    if (self->step.count > 0) {
-        add_step(self, self->weights, row, 1.0);
-        if (self->average && self->rounds > 0)
-            add_step(self, self->average, row, (double)self->rounds);
-        self->updates++;
+        status = (self->learner->learn ? self->learner->learn : learn_step)(self, row, &round);
+    if (self->updates != before)
         self->ticket++;
-    }
-    self->rounds++;
+    self->rounds += status == UC_OK;
+    return status;
 }
 
-uint32_t uc_online_round(uc_online *self, uc_row row, uint32_t label)
+/* From self->scores, which belong to `row`. */
+static uc_proposal propose_scored(uc_online *self, uc_row row)
 {
-    score(self, row);
-    const uint32_t proposed = (uint32_t)uc_argmax(self->scores, self->classes.count);
-    learn_scored(self, row, proposed, 1.0, (uc_answer){UC_ANSWER_LABEL, label});
-    return proposed;
+    const size_t K = self->classes.count;
+    const uint32_t best = K ? (uint32_t)uc_argmax(self->scores, K) : UC_NONE;
+    uc_proposal proposal = {best, 1.0, best, self->ticket};
+    if (self->learner->propose && K > 0)
+        self->learner->propose(&proposal, self, row);
+    self->proposals++;
+    return proposal;
+}
+
+uc_status uc_online_round(uint32_t *proposed, uc_online *self, uc_row row, uint32_t label)
+{
+    uc_online_score(self, row);
+    const uc_proposal proposal = propose_scored(self, row);
+    *proposed = proposal.label;
+    const uc_answer_kind told = self->learner->full       ? UC_ANSWER_LABEL
+                                : proposal.label == label ? UC_ANSWER_RIGHT
+                                                          : UC_ANSWER_WRONG;
+    return learn_scored(self, row, &proposal, (uc_answer){told, label});
 }
 
 static size_t columns_of(const uc_row *row)
@@ -286,51 +463,119 @@ static size_t columns_of(const uc_row *row)
     return row->columns ? (row->count ? (size_t)row->columns[row->count - 1] + 1 : 0) : row->count;
 }
 
-/* The row as the weights see it; the weights grow with it. */
-static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row)
+/* What the scaling does not know is dropped. */
+static uc_row known_part(const uc_online *self, uc_row row)
 {
-    uc_row known = *row;
-    if (self->steps.factor) { /* what the scaling does not know is dropped */
-        while (known.columns && known.count > 0 && known.columns[known.count - 1] >= self->steps.cols)
-            known.count--;
-        if (!known.columns && known.count > self->steps.cols)
-            known.count = self->steps.cols;
+    if (self->steps.factor) {
+        while (row.columns && row.count > 0 && row.columns[row.count - 1] >= self->steps.cols)
+            row.count--;
+        if (!row.columns && row.count > self->steps.cols)
+            row.count = self->steps.cols;
     }
-    const uc_status status = uc_online_reserve(self, columns_of(&known));
+    return row;
+}
+
+/* The row as the weights see it; the weights, and the map when the row arrives, grow with it. */
+static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool arrives)
+{
+    const uc_row known = known_part(self, *row);
+    uc_status status = reserve_columns(self, columns_of(&known));
+    if (status == UC_OK && self->steps.map && arrives) {
+        status = uc_steps_arrive(&self->steps, known, self->row_work);
+        if (status == UC_OK)
+            status = reserve_columns(self, columns_of(&known)); /* one more landmark */
+    }
     if (status == UC_OK)
-        *out = uc_steps_row(&self->steps, known, self->row_work);
+        *out = self->prepared = uc_steps_row(&self->steps, known, self->row_work);
     return status;
+}
+
+static uc_status check_prepared(uc_online *self, const uc_row *row)
+{
+    const size_t columns = columns_of(row);
+    if (!self->steps.map)
+        return reserve_columns(self, columns);
+    return columns <= self->features
+               ? UC_OK
+               : uc_fail(UC_ERR_INVALID, "the row has %zu columns, but the map gives %zu", columns,
+                         self->features);
+}
+
+static uc_status check_answer(const uc_online *self, const uc_proposal *proposal, uc_answer answer)
+{
+    const bool labelled = answer.kind == UC_ANSWER_LABEL;
+    if (!uc_learner_accepts(self->learner, labelled ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL))
+        return uc_fail(UC_ERR_INVALID, "%s does not learn from %s", self->learner->name,
+                       labelled ? "labels, only from right or wrong" : "right or wrong, only from labels");
+    if (labelled && answer.label >= self->classes.count)
+        return uc_fail(UC_ERR_INVALID, "label %u is not below the number of classes, %zu", answer.label,
+                       self->classes.count);
+    if (!labelled && (proposal->label >= self->classes.count || proposal->favourite >= self->classes.count))
+        return uc_fail(UC_ERR_INVALID, "the class proposed, %u, is not below the number of classes, %zu",
+                       proposal->label, self->classes.count);
+    return UC_OK;
 }
 
 uc_status uc_online_propose(uc_proposal *out, uc_online *self, const uc_row *row)
 {
     uc_row prepared;
-    const uc_status status = prepare(&prepared, self, row);
+    const uc_status status = prepare(&prepared, self, row, true);
     if (status != UC_OK)
         return status;
-    score(self, prepared);
-    const uint32_t label =
-        self->classes.count ? (uint32_t)uc_argmax(self->scores, self->classes.count) : UC_NONE;
-    *out = (uc_proposal){label, 1.0, self->ticket};
+    uc_online_score(self, prepared);
+    *out = propose_scored(self, prepared);
     return UC_OK;
+}
+
+uc_status uc_online_propose_prepared(uc_proposal *out, uc_online *self, const uc_row *prepared)
+{
+    const uc_status status = check_prepared(self, prepared);
+    if (status != UC_OK)
+        return status;
+    self->prepared = (uc_row){0};
+    uc_online_score(self, *prepared);
+    *out = propose_scored(self, *prepared);
+    return UC_OK;
+}
+
+static uc_status learn_prepared(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
+{
+    if (proposal->ticket != self->ticket)
+        uc_online_score(self, row);
+    return learn_scored(self, row, proposal, answer);
 }
 
 uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal *proposal, uc_answer answer)
 {
-    if (!uc_learner_accepts(self->learner,
-                            answer.kind == UC_ANSWER_LABEL ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL))
-        return uc_fail(UC_ERR_INVALID, "%s does not learn from %s", self->learner->name,
-                       answer.kind == UC_ANSWER_LABEL ? "labels, only from right or wrong"
-                                                      : "right or wrong, only from labels");
-    if (answer.kind == UC_ANSWER_LABEL && answer.label >= self->classes.count)
-        return uc_fail(UC_ERR_INVALID, "label %u is not below the number of classes, %zu", answer.label,
-                       self->classes.count);
-    uc_row prepared;
-    const uc_status status = prepare(&prepared, self, row);
-    if (status != UC_OK)
-        return status;
-    if (proposal->ticket != self->ticket)
-        score(self, prepared);
-    learn_scored(self, prepared, proposal->label, proposal->probability, answer);
-    return UC_OK;
+    uc_row prepared = self->prepared;
+    uc_status status = check_answer(self, proposal, answer);
+    const bool at_hand = self->steps.map && prepared.values && proposal->ticket == self->ticket;
+    if (status == UC_OK && !at_hand)
+        status = prepare(&prepared, self, row, false);
+    return status == UC_OK ? learn_prepared(self, prepared, proposal, answer) : status;
+}
+
+uc_status uc_online_learn_prepared(uc_online *self, const uc_row *prepared, const uc_proposal *proposal,
+                                   uc_answer answer)
+{
+    uc_status status = check_answer(self, proposal, answer);
+    if (status == UC_OK)
+        status = check_prepared(self, prepared);
+    return status == UC_OK ? learn_prepared(self, *prepared, proposal, answer) : status;
+}
+
+/* ---- many rows ---- */
+
+uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *rows, const uc_context *context)
+{
+    uc_matrix copy;
+    uc_status status = reserve_columns(
+        self, self->steps.factor && rows->cols > self->steps.cols ? self->steps.cols : rows->cols);
+    if (status == UC_OK)
+        status = uc_steps_play(&copy, &self->steps, rows, context);
+    if (status == UC_OK && self->steps.map)
+        status = reserve_columns(self, self->columns); /* for more landmarks */
+    if (status == UC_OK)
+        *out = copy;
+    return status;
 }

@@ -6,33 +6,58 @@
 #include "linalg/linalg.h"
 #include "model/model.h"
 
+/* Arrays of the weights' shape, which grow, are saved and are resumed together. */
+enum {
+    UC_WEIGHTS,
+    UC_AVERAGE,  /* sum over rounds s of (s - 1) times what round s added; NULL: no averaging */
+    UC_VARIANCE, /* the learner's own; NULL: it has none */
+    UC_PLANES
+};
+
 struct uc_online {
     const uc_learner *learner;
     void *settings;
+    void *memory;            /* the learner's own; NULL: it has none */
     uc_train_settings train; /* with every `auto` decided */
     uc_names classes;
     uc_steps steps;
 
-    size_t features; /* columns seen */
-    size_t capacity; /* columns that the arrays have room for */
-    size_t stride;   /* uc_class_stride(classes.count) */
-    double *weights; /* (1 + capacity) x stride; row 0 belongs to the constant feature */
-    double *average; /* sum over rounds s of (s - 1) times what round s added; NULL: no averaging */
-    uint64_t rounds, updates;
-    uint64_t *label_counts; /* of each class; for class weights */
-    bool counts_are_final;  /* counted beforehand, not round by round */
+    size_t columns;           /* of the rows seen */
+    size_t features;          /* of prepared rows: the columns, or the map's dimension */
+    size_t capacity;          /* features that the planes have room for */
+    size_t stride;            /* uc_class_stride(classes.count) */
+    double *plane[UC_PLANES]; /* (1 + capacity) x stride; row 0 belongs to the constant feature */
+    uint64_t proposals, rounds, updates;
+    uint64_t *label_counts; /* of each class */
+    uint64_t label_total;
+    bool counts_are_final; /* counted beforehand, not round by round */
+    uc_rng rng;            /* of a learner that explores or replays */
 
-    double *scores;    /* of the last row scored, stride of them */
-    double *full_step; /* an update as one number a class, stride of them */
+    double *scores; /* of the last row scored, stride of them */
+    double
+        *full_step; /* an update as one number a class, stride of them; the learner's work space otherwise */
     uc_step step;
     uint64_t ticket; /* of the scores: a proposal with the same ticket was made from them */
-    float *row_work; /* capacity */
+    uc_row prepared; /* the last row that was prepared here */
+    float *row_work;
+    size_t row_work_size;
 };
 
-/* Room for rows of `features` columns and for all classes. */
+/* Room for prepared rows of `features` columns and for all classes. */
 uc_status uc_online_reserve(uc_online *self, size_t features);
-/* One round on a row that is already prepared and fits; returns the class proposed before learning. */
-uint32_t uc_online_round(uc_online *self, uc_row row, uint32_t label);
+/* One round on a row that is already prepared and fits; *proposed is the class proposed before learning. */
+uc_status uc_online_round(uint32_t *proposed, uc_online *self, uc_row row, uint32_t label);
+
+/* ---- for learners ---- */
+
+/* self->scores of a prepared row. */
+void uc_online_score(uc_online *self, uc_row row);
+/* Adds self->step times the row to the weights, and to their average. */
+void uc_online_add(uc_online *self, uc_row row);
+/* The same along `direction` (1 + features; the constant feature's comes first). */
+void uc_online_add_along(uc_online *self, const double *direction);
+
+/* ---- for training and models ---- */
 
 /* The mean of the iterates (or the last), the constant feature and the counts, into a model of the same shape. */
 uc_status uc_online_write(uc_model *model, const uc_online *self);

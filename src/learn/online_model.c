@@ -2,22 +2,24 @@
 #include <string.h>
 
 #include "learn/online.h"
+#include "learn/state.h"
 
-/* Rows of the learner's stride, which may be larger than the model's after a class could not be added. */
-static void copy_rows(double *out, const double *from, const uc_online *self)
-{
-    const size_t stride = uc_class_stride(self->classes.count);
-    for (size_t j = 0; j <= self->features; j++)
-        memcpy(out + j * stride, from + j * self->stride, stride * sizeof *out);
-}
-
+/* The weights as the algorithm has them, or their mean over the rounds. */
 uc_status uc_online_write(uc_model *model, const uc_online *self)
 {
-    copy_rows(model->weights, self->weights, self);
-    for (size_t j = 0; j <= self->features && self->average && self->rounds > 0; j++)
-        for (size_t k = 0; k < self->classes.count; k++)
-            model->weights[j * model->stride + k] -=
-                self->average[j * self->stride + k] / (double)self->rounds;
+    const double *weights = self->plane[UC_WEIGHTS], *average = self->plane[UC_AVERAGE];
+    const size_t K = self->classes.count;
+    for (size_t j = 0; j <= self->features; j++) {
+        double *row = model->weights + j * model->stride, sum = 0.0;
+        for (size_t k = 0; k < K; k++) {
+            row[k] = weights[j * self->stride + k];
+            if (average && self->rounds > 0)
+                row[k] -= average[j * self->stride + k] / (double)self->rounds;
+            sum += row[k];
+        }
+        for (size_t k = 0; k < K && self->learner->relative; k++)
+            row[k] -= sum / (double)K;
+    }
     model->bias = self->train.bias;
     const uc_status status = uc_json_set(model->summary, "rounds", json_integer((json_int_t)self->rounds));
     return status == UC_OK ? uc_json_set(model->summary, "updates", json_integer((json_int_t)self->updates))
@@ -35,24 +37,80 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
     return status;
 }
 
+/* ---- the learner's state ---- */
+
+/* Without the padding of the classes and without room to grow. */
+static uc_status remember_plane(uc_online *self, size_t plane, uc_state *state)
+{
+    static const char *const names[UC_PLANES] = {"state.weights", "state.average", "state.variance"};
+    const size_t K = self->classes.count, rows = self->features + 1;
+    double *array = self->plane[plane];
+    if (state->reading && (array != NULL) != uc_state_has(state, names[plane]))
+        return uc_state_damaged();
+    if (!array)
+        return UC_OK;
+    double *packed = uc_alloc(rows * K, sizeof *packed);
+    if (!packed)
+        return UC_ERR_NOMEM;
+    for (size_t j = 0; j < rows && !state->reading; j++)
+        memcpy(packed + j * K, array + j * self->stride, K * sizeof *packed);
+    const uc_status status = uc_state_array(state, names[plane], UC_ARRAY_F64, packed, rows * K);
+    for (size_t j = 0; j < rows && state->reading && status == UC_OK; j++)
+        memcpy(array + j * self->stride, packed + j * K, K * sizeof *packed);
+    uc_free(packed);
+    return status;
+}
+
+static uc_status remember_label_counts(uc_online *self, uc_state *state)
+{
+    json_t *counters = state->model->counters;
+    if (!state->reading) {
+        json_t *counts = json_array();
+        for (size_t k = 0; k < self->classes.count; k++)
+            if (json_array_append_new(counts, json_integer((json_int_t)self->label_counts[k])) != 0)
+                return uc_fail(UC_ERR_NOMEM, "not enough memory for the learner's state");
+        return uc_json_set(counters, "label_counts", counts);
+    }
+    const json_t *counts = json_object_get(counters, "label_counts");
+    if (json_array_size(counts) != self->classes.count)
+        return uc_state_damaged();
+    for (size_t k = 0; k < self->classes.count; k++) {
+        self->label_counts[k] = (uint64_t)json_integer_value(json_array_get(counts, k));
+        self->label_total += self->label_counts[k];
+    }
+    return UC_OK;
+}
+
+static uc_status remember(uc_online *self, uc_state *state)
+{
+    uint64_t drawn = self->rng.drawn;
+    uc_status status = uc_state_counter(state, "rounds", &self->rounds);
+    self->proposals = state->reading ? self->rounds : self->proposals; /* as in older models */
+    if (status == UC_OK)
+        status = uc_state_counter(state, "updates", &self->updates);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "proposals", &self->proposals);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "drawn", &drawn);
+    if (status == UC_OK)
+        status = remember_label_counts(self, state);
+    for (size_t p = 0; p < UC_PLANES && status == UC_OK; p++)
+        status = remember_plane(self, p, state);
+    if (state->reading)
+        self->rng = uc_rng_resume(self->rng.seed, self->rng.stream, drawn);
+    return status == UC_OK && self->learner->remember ? self->learner->remember(self, state) : status;
+}
+
+/* ---- saving ---- */
+
+/* The learner is only read: `remember` changes what it is given when it reads. */
 static uc_status write_state(uc_model *model, const uc_online *self)
 {
-    const size_t count = (self->features + 1) * model->stride;
-    model->state.counters = json_pack("{s:I, s:I, s:[]}", "rounds", (json_int_t)self->rounds, "updates",
-                                      (json_int_t)self->updates, "label_counts");
-    model->state.weights = uc_alloc(count, sizeof(double));
-    if (self->average)
-        model->state.average = uc_alloc(count, sizeof(double));
-    if (!model->state.counters || !model->state.weights || (self->average && !model->state.average))
+    uc_state state = {.model = &model->state, .reading = false};
+    model->state.counters = json_object();
+    if (!model->state.counters)
         return uc_fail(UC_ERR_NOMEM, "not enough memory for the learner's state");
-    copy_rows(model->state.weights, self->weights, self);
-    if (self->average)
-        copy_rows(model->state.average, self->average, self);
-    json_t *counts = json_object_get(model->state.counters, "label_counts");
-    for (size_t k = 0; k < self->classes.count; k++)
-        if (json_array_append_new(counts, json_integer((json_int_t)self->label_counts[k])) != 0)
-            return uc_fail(UC_ERR_NOMEM, "not enough memory for the learner's state");
-    return UC_OK;
+    return remember((uc_online *)self, &state);
 }
 
 /* Scaling learned from fewer columns than were seen since does not occur: it drops what it does not know. */
@@ -60,14 +118,14 @@ uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state
 {
     uc_model *model = NULL;
     uc_status status =
-        uc_model_create(&model, &self->classes, self->features, self->features, self->learner->name);
+        uc_model_create(&model, &self->classes, self->columns, self->features, self->learner->name);
     if (status != UC_OK)
         return status;
     status = uc_online_write(model, self);
     if (status == UC_OK)
         status = uc_steps_copy(&model->steps, &self->steps);
     if (status == UC_OK) {
-        model->steps.cols = self->features;
+        model->steps.cols = self->columns;
         status = uc_write_settings(model, self->learner, self->settings, &self->train);
     }
     if (status == UC_OK && with_state)
@@ -81,27 +139,8 @@ uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state
 
 /* ---- resuming ---- */
 
-static uc_status read_state(uc_online *self, const uc_model *model)
-{
-    const json_t *counters = model->state.counters, *counts = json_object_get(counters, "label_counts");
-    if (json_array_size(counts) != model->classes.count ||
-        (self->average != NULL) != (model->state.average != NULL))
-        return uc_fail(UC_ERR_FORMAT, "the model's learner state does not fit its settings");
-    const size_t count = (model->features + 1) * model->stride;
-    memcpy(self->weights, model->state.weights, count * sizeof(double));
-    if (self->average)
-        memcpy(self->average, model->state.average, count * sizeof(double));
-    for (size_t k = 0; k < model->classes.count; k++)
-        self->label_counts[k] = (uint64_t)json_integer_value(json_array_get(counts, k));
-    self->rounds = (uint64_t)json_integer_value(json_object_get(counters, "rounds"));
-    self->updates = (uint64_t)json_integer_value(json_object_get(counters, "updates"));
-    return UC_OK;
-}
-
 uc_status uc_online_resume(uc_online **out, const uc_model *model)
 {
-    if (model->steps.map)
-        return uc_fail(UC_ERR_INVALID, "a learner that works behind a map cannot be resumed");
     if (!model->state.counters)
         return uc_fail(UC_ERR_INVALID,
                        "the model holds no learner's state to go on from: save it with `unconfuse stream`");
@@ -117,12 +156,15 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
     uc_status status = uc_settings_from_json(settings, learner->options, model->settings);
     if (status == UC_OK)
         status = uc_settings_from_json(&train, uc_train_options, model->settings);
+    if (status == UC_OK && model->steps.map)
+        status = uc_settings_from_json(&train.map, uc_map_options, model->settings);
     if (status == UC_OK)
         status = uc_online_begin(&self, learner, settings, &train, &model->classes, &model->steps);
     if (status == UC_OK)
-        status = uc_online_reserve(self, model->features);
+        status = uc_online_expect(self, model->features);
+    uc_state state = {.model = (uc_model_state *)&model->state, .reading = true}; /* not written to */
     if (status == UC_OK)
-        status = read_state(self, model);
+        status = remember(self, &state);
     uc_free(settings);
     if (status == UC_OK)
         *out = self;

@@ -28,7 +28,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "learn/learner.h"
+#include "learn/margin.h"
 
 enum { HARD, LINEAR_SLACK, SQUARED_SLACK };
 
@@ -53,7 +53,7 @@ static const uc_option options[] = {
     {.name = NULL},
 };
 
-static uint32_t best_wrong(const double *scores, size_t classes, uint32_t y)
+uint32_t uc_best_other(const double *scores, size_t classes, uint32_t y)
 {
     uint32_t best = y == 0 ? 1 : 0;
     for (uint32_t r = best + 1; r < classes; r++)
@@ -65,7 +65,7 @@ static uint32_t best_wrong(const double *scores, size_t classes, uint32_t y)
 static void pa_step(uc_step *out, const uc_round *round, const void *user)
 {
     const uc_pa_settings *settings = user;
-    const uint32_t y = round->answer.label, r = best_wrong(round->scores, round->classes, y);
+    const uint32_t y = round->answer.label, r = uc_best_other(round->scores, round->classes, y);
     const double loss = 1.0 + round->scores[r] - round->scores[y], C = settings->cost * round->weight;
     if (!(loss > 0.0))
         return;
@@ -103,36 +103,58 @@ static double michelot(double *losses, uint32_t *classes, size_t *count, double 
     }
 }
 
-static void spa_step(uc_step *out, const uc_round *round, const void *user)
+/* The losses above 0 of all classes but y, in `work`, and their classes behind out->classes[0]; returns how many. */
+static size_t gather_losses(uc_step *out, const double *s, size_t K, uint32_t y)
 {
-    const uc_pa_settings *settings = user;
-    const double *s = round->scores, C = settings->cost * round->weight, xx = round->xx;
-    const uint32_t y = round->answer.label;
     double *losses = out->work;
     uint32_t *support = out->classes + 1;
     size_t count = 0;
-    for (uint32_t i = 0; i < round->classes; i++) {
+    for (uint32_t i = 0; i < K; i++) {
         const double loss = 1.0 + s[i] - s[y];
         if (i != y && loss > 0.0) {
             losses[count] = loss;
             support[count++] = i;
         }
     }
-    if (count == 0)
-        return;
-    const double a = settings->variant == SQUARED_SLACK ? 1.0 / (1.0 + 1.0 / (2.0 * C * xx)) : 1.0;
-    double theta = michelot(losses, support, &count, a, 0.0);
-    if (settings->variant == LINEAR_SLACK && theta > C * xx)
-        theta = michelot(losses, support, &count, 0.0, C * xx);
-    const double scale = (settings->variant == HARD ? round->weight : 1.0) / xx;
+    return count;
+}
+
+/* The step for the root `theta`, which left `count` losses. */
+static void support_step(uc_step *out, uint32_t y, size_t count, double theta, double scale)
+{
     double total = 0.0;
     for (size_t i = 0; i < count; i++) {
-        out->tau[1 + i] = -(losses[i] - theta) * scale;
+        out->tau[1 + i] = -(out->work[i] - theta) * scale;
         total -= out->tau[1 + i];
     }
     out->classes[0] = y;
     out->tau[0] = total;
     out->count = 1 + count;
+}
+
+void uc_spa_step(uc_step *out, const double *scores, size_t classes, uint32_t y, double xx)
+{
+    size_t count = gather_losses(out, scores, classes, y);
+    if (count == 0)
+        return;
+    const double theta = michelot(out->work, out->classes + 1, &count, 1.0, 0.0);
+    support_step(out, y, count, theta, 1.0 / xx);
+}
+
+static void spa_step(uc_step *out, const uc_round *round, const void *user)
+{
+    const uc_pa_settings *settings = user;
+    const double C = settings->cost * round->weight, xx = round->xx;
+    const uint32_t y = round->answer.label;
+    uint32_t *support = out->classes + 1;
+    size_t count = gather_losses(out, round->scores, round->classes, y);
+    if (count == 0)
+        return;
+    const double a = settings->variant == SQUARED_SLACK ? 1.0 / (1.0 + 1.0 / (2.0 * C * xx)) : 1.0;
+    double theta = michelot(out->work, support, &count, a, 0.0);
+    if (settings->variant == LINEAR_SLACK && theta > C * xx)
+        theta = michelot(out->work, support, &count, 0.0, C * xx);
+    support_step(out, y, count, theta, (settings->variant == HARD ? round->weight : 1.0) / xx);
 }
 
 const uc_learner uc_learner_pa = {

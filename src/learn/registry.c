@@ -6,8 +6,9 @@
 #include "learn/learner.h"
 
 static const uc_learner *const learners[] = {
-    &uc_learner_perceptron, &uc_learner_pa,       &uc_learner_spa,
-    &uc_learner_uma,        &uc_learner_logistic, &uc_learner_s3vm,
+    &uc_learner_perceptron, &uc_learner_pa,        &uc_learner_spa,       &uc_learner_copa,
+    &uc_learner_cspa,       &uc_learner_cspa_plus, &uc_learner_banditron, &uc_learner_bpa,
+    &uc_learner_confidit,   &uc_learner_uma,       &uc_learner_logistic,  &uc_learner_s3vm,
 };
 
 #define LEARNERS (sizeof learners / sizeof *learners)
@@ -57,7 +58,7 @@ size_t uc_learner_settings_size(const uc_learner *self)
 
 bool uc_learner_is_online(const uc_learner *self)
 {
-    return self->step != NULL;
+    return self->step || self->learn;
 }
 
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)

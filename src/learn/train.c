@@ -62,8 +62,8 @@ static void prefetch_rounds(const uc_online *self, const uc_dataset *data, const
         }
     }
     if (i + 1 < rows)
-        uc_row_prefetch(uc_matrix_row(X, order ? order[i + 1] : i + 1), self->weights + self->stride,
-                        self->stride);
+        uc_row_prefetch(uc_matrix_row(X, order ? order[i + 1] : i + 1),
+                        self->plane[UC_WEIGHTS] + self->stride, self->stride);
 }
 
 static uc_status run_pass(size_t *errors, uc_online *self, const uc_dataset *data, const size_t *order,
@@ -75,7 +75,12 @@ static uc_status run_pass(size_t *errors, uc_online *self, const uc_dataset *dat
     for (size_t i = 0; i < rows; i++) {
         const size_t row = order ? order[i] : i;
         prefetch_rounds(self, data, order, i);
-        *errors += uc_online_round(self, uc_matrix_row(&data->X, row), data->y[row]) != data->y[row];
+        uint32_t proposed;
+        const uc_status learned =
+            uc_online_round(&proposed, self, uc_matrix_row(&data->X, row), data->y[row]);
+        if (learned != UC_OK)
+            return learned;
+        *errors += proposed != data->y[row];
         if ((i + 1) % ROUNDS_A_REPORT != 0 && i + 1 != rows)
             continue;
         snprintf(detail, sizeof detail, "pass %llu of %llu, error %.4f", (unsigned long long)pass + 1,
@@ -132,6 +137,7 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
         uc_class_counts(counts, fit->data);
         for (size_t k = 0; k < fit->data->classes.count; k++)
             self->label_counts[k] = counts[k];
+        self->label_total = fit->data->X.rows;
         self->counts_are_final = true;
         status = run_passes(training_error, self, fit->data, fit->context);
     }

@@ -227,9 +227,68 @@ static double norm2(uc_row row)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
+/* ---- symmetric matrices ---- */
+
+/* One row b of the matrix: b -= step u, and its products with `vectors` vectors, which lie S apart. */
+ALWAYS_INLINE void sweep_row(double *out, double *b, size_t S, const double *u, double step, const double *X,
+                             size_t vectors)
+{
+    enum { WIDTH = sizeof(widest) / sizeof(double) };
+    widest even[4] = {{0}}, odd[4] = {{0}};
+    for (size_t j = 0; j < S; j += 2 * WIDTH) {
+        const widest first = LOAD(widest, b + j) - step * LOAD(widest, u + j);
+        const widest second = LOAD(widest, b + j + WIDTH) - step * LOAD(widest, u + j + WIDTH);
+        STORE(widest, b + j) = first;
+        STORE(widest, b + j + WIDTH) = second;
+        for (size_t r = 0; r < vectors; r++) {
+            even[r] += first * LOAD(widest, X + r * S + j);
+            odd[r] += second * LOAD(widest, X + r * S + j + WIDTH);
+        }
+    }
+    for (size_t r = 0; r < vectors; r++) {
+        const widest sums = even[r] + odd[r];
+        double total = 0.0;
+        for (size_t lane = 0; lane < WIDTH; lane++)
+            total += sums[lane];
+        out[r * S] = total;
+    }
+}
+
+ALWAYS_INLINE void sweep_of(double *out, double *B, size_t n, size_t S, const double *u, double factor,
+                            const double *X, size_t vectors)
+{
+    for (size_t i = 0; i < n; i++)
+        sweep_row(out + i, B + i * S, S, u, factor * u[i], X, vectors);
+}
+
+static void sweep(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
+                  size_t count)
+{
+    do {
+        const size_t vectors = count < 4 ? count : 4;
+        switch (vectors) {
+        case 4:
+            sweep_of(out, B, n, S, u, factor, X, 4);
+            break;
+        case 3:
+            sweep_of(out, B, n, S, u, factor, X, 3);
+            break;
+        case 2:
+            sweep_of(out, B, n, S, u, factor, X, 2);
+            break;
+        default:
+            sweep_of(out, B, n, S, u, factor, X, vectors);
+        }
+        out += vectors * S;
+        X += vectors * S;
+        count -= vectors;
+        factor = 0.0;
+    } while (count > 0);
+}
+
 #define NAME_LEVEL(level) uc_kernels_##level
 #define NAME(level) NAME_LEVEL(level)
 #define TEXT_OF(level) #level
 #define TEXT(level) TEXT_OF(level)
 
-const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update};
+const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update, sweep};

@@ -11,6 +11,8 @@ typedef struct uc_kernels {
     void (*axpy)(double step, uc_row row, double *w);
     void (*scores)(double *scores, uc_row row, const double *W, size_t S);
     void (*update)(double *W, size_t S, uc_row row, const double *tau);
+    void (*sweep)(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
+                  size_t count);
 } uc_kernels;
 
 extern const uc_kernels uc_kernels_baseline, uc_kernels_avx2, uc_kernels_avx512;

@@ -31,6 +31,12 @@ void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes
 /* Asks for what a round on `row` will touch, while another round still works: the weights of its columns. */
 void uc_row_prefetch(uc_row row, const double *W, size_t S);
 
+/* A symmetric n x n matrix with rows of S doubles, S a multiple of 8, the padding zero: B -= factor u u', and then the
+ * products of the new B with `count` vectors of X (at least one), each S doubles: out[r * S + i] = (B X_r)_i. Four vectors
+ * cost one pass over B. Every entry of B is computed alike whatever `count` is. */
+void uc_sweep(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
+              size_t count);
+
 /* The plain versions. */
 void uc_reference_scores(double *scores, uc_row row, const double *W, size_t S);
 void uc_reference_update(double *W, size_t S, uc_row row, const double *tau);

@@ -27,6 +27,12 @@ void uc_row_update(double *W, size_t S, uc_row row, const double *tau)
     uc_kernels_now()->update(W, S, row, tau);
 }
 
+void uc_sweep(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
+              size_t count)
+{
+    uc_kernels_now()->sweep(out, B, n, S, u, factor, X, count);
+}
+
 void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes, const double *tau,
                         size_t count)
 {

@@ -364,6 +364,45 @@ uc_status uc_steps_fit(uc_steps *out, uc_matrix *X, const uc_steps_settings *set
     return status;
 }
 
+/* ---- rows that arrive one by one ---- */
+
+uc_status uc_steps_arrive(uc_steps *self, uc_row row, float *work)
+{
+    return uc_map_add_landmark(self->map, prepare_input(self, row, work));
+}
+
+uc_status uc_steps_play(uc_matrix *out, uc_steps *self, const uc_matrix *X, const uc_context *context)
+{
+    (void)context;
+    if (!self->map)
+        return uc_fail(UC_ERR_INVALID, "TODO");
+    uc_matrix played;
+    uc_status status = uc_matrix_create_dense(&played, X->rows, uc_map_dimension(self->map));
+    if (status != UC_OK)
+        return status;
+    for (size_t i = 0; i < X->rows && status == UC_OK; i++) {
+        uc_row row = uc_matrix_row(X, i);
+        float *work = uc_alloc(uc_steps_row_work(self, X->cols) + X->cols + 4096, sizeof *work);
+        if (!work) {
+            status = UC_ERR_NOMEM;
+            break;
+        }
+        status = uc_steps_arrive(self, row, work);
+        if (status == UC_OK) {
+            uc_free(work);
+            work = uc_alloc(uc_steps_row_work(self, X->cols), sizeof *work);
+            row = uc_steps_row(self, row, work);
+            memcpy(played.values + i * played.stride, row.values, row.count * sizeof *row.values);
+        }
+        uc_free(work);
+    }
+    if (status == UC_OK)
+        *out = played;
+    else
+        uc_matrix_free(&played);
+    return status;
+}
+
 static uc_status copy_reals(double **out, const double *from, size_t count)
 {
     if (!from)

@@ -60,9 +60,7 @@ void uc_model_free(uc_model *self)
     uc_free(self->learner);
     json_decref(self->settings);
     json_decref(self->summary);
-    json_decref(self->state.counters);
-    uc_free(self->state.weights);
-    uc_free(self->state.average);
+    uc_model_state_free(&self->state);
     uc_free(self);
 }
 

@@ -5,14 +5,20 @@
 #include <jansson.h>
 
 #include "base/base.h"
+#include "data/container.h"
 #include "unconfuse/model.h"
 
 /* Where an online learner stopped: what uc_online_resume needs beyond the model itself. */
 typedef struct uc_model_state {
     json_t *counters; /* an object of numbers; NULL: the model has no state */
-    double *weights;  /* as the model's, before averaging */
-    double *average;  /* what the mean needs; NULL: not averaged */
+    uc_array *arrays; /* names and data belong to the state */
+    size_t count;
 } uc_model_state;
+
+/* A copy of the array joins the state. */
+uc_status uc_model_state_add(uc_model_state *self, uc_array array);
+const uc_array *uc_model_state_find(const uc_model_state *self, const char *name); /* NULL: not there */
+void uc_model_state_free(uc_model_state *self);
 
 struct uc_model {
     uc_names classes;

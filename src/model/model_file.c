@@ -2,8 +2,8 @@
  * The model file: a container (data/container.h) whose header says what the model is and whose arrays are
  *
  *   classes           names, each ended by a zero byte          shift, factor   of --scale
- *   weights           (1 + dimension) x classes, no padding     state.weights, state.average   of an online learner
- *   noise             classes x classes                         map.*           see map_file.c
+ *   weights           (1 + dimension) x classes, no padding     map.*           see map_file.c
+ *   noise             classes x classes                         state.*         of an online learner, see learn/state.h
  *
  * It holds no time, path, host or thread count: same training, same bytes.
  */
@@ -61,39 +61,32 @@ static double *packed(const double *weights, size_t dimension, size_t classes, s
 
 uc_status uc_model_save(const uc_model *self, const char *path)
 {
-    const size_t K = self->classes.count, count = (self->dimension + 1) * K;
-    const double *sources[3] = {self->weights, self->state.weights, self->state.average};
-    static const char *const names[3] = {"weights", "state.weights", "state.average"};
-    double *copies[3] = {NULL};
-    uc_array arrays[7 + UC_MAP_ARRAYS];
+    const size_t K = self->classes.count;
     size_t filled = 0, names_length;
     char *class_names = joined_names(&self->classes, &names_length);
+    double *weights = packed(self->weights, self->dimension, K, self->stride);
+    uc_array *arrays = uc_alloc(5 + UC_MAP_ARRAYS + self->state.count, sizeof *arrays);
     json_t *header = header_of(self);
-    uc_status status =
-        class_names && header ? UC_OK : uc_fail(UC_ERR_NOMEM, "%s: not enough memory to save", path);
-
-    arrays[filled++] = (uc_array){"classes", UC_ARRAY_U8, class_names, names_length};
-    for (size_t i = 0; i < 3 && status == UC_OK; i++) {
-        if (!sources[i])
-            continue;
-        copies[i] = packed(sources[i], self->dimension, K, self->stride);
-        if (!copies[i])
-            status = UC_ERR_NOMEM;
-        arrays[filled++] = (uc_array){names[i], UC_ARRAY_F64, copies[i], count};
-    }
-    if (self->noise)
-        arrays[filled++] = (uc_array){"noise", UC_ARRAY_F64, self->noise, K * K};
-    filled += uc_map_arrays(arrays + filled, self->steps.map);
-    if (self->steps.shift)
-        arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->steps.shift, self->features};
-    if (self->steps.factor)
-        arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->steps.factor, self->features};
-    if (status == UC_OK)
+    uc_status status = class_names && weights && arrays && header
+                           ? UC_OK
+                           : uc_fail(UC_ERR_NOMEM, "%s: not enough memory to save", path);
+    if (status == UC_OK) {
+        arrays[filled++] = (uc_array){"classes", UC_ARRAY_U8, class_names, names_length};
+        arrays[filled++] = (uc_array){"weights", UC_ARRAY_F64, weights, (self->dimension + 1) * K};
+        for (size_t i = 0; i < self->state.count; i++)
+            arrays[filled++] = self->state.arrays[i];
+        if (self->noise)
+            arrays[filled++] = (uc_array){"noise", UC_ARRAY_F64, self->noise, K * K};
+        filled += uc_map_arrays(arrays + filled, self->steps.map);
+        if (self->steps.shift)
+            arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->steps.shift, self->features};
+        if (self->steps.factor)
+            arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->steps.factor, self->features};
         status = uc_container_write(path, magic, NEWEST_VERSION, header, arrays, filled, true);
-
-    for (size_t i = 0; i < 3; i++)
-        uc_free(copies[i]);
+    }
     json_decref(header);
+    uc_free(arrays);
+    uc_free(weights);
     uc_free(class_names);
     return status;
 }
@@ -200,19 +193,26 @@ static uc_status read_steps(uc_steps *out, const uc_container *file, size_t feat
     return status;
 }
 
+/* What the arrays must be is known to the learner, which checks them when it resumes. */
 static uc_status read_state(uc_model *self, const uc_container *file)
 {
+    static const char prefix[] = "state.";
     json_t *counters = json_object_get(file->header, "state");
+    uc_array array;
+    uc_status status = UC_OK;
     if (!json_is_object(counters))
         return UC_OK;
-    if (self->steps.map)
-        return damaged(file, "it has both a map and a learner's state");
-    const size_t K = self->classes.count;
-    uc_status status = read_weights(&self->state.weights, file, "state.weights", self->dimension, K);
-    if (status == UC_OK && uc_container_has(file, "state.average"))
-        status = read_weights(&self->state.average, file, "state.average", self->dimension, K);
-    if (status == UC_OK)
-        self->state.counters = json_incref(counters);
+    self->state.counters = json_incref(counters);
+    for (size_t i = 0; (status = uc_container_array_at(&array, file, i)) == UC_OK && array.name; i++) {
+        if (strncmp(array.name, prefix, sizeof prefix - 1) != 0)
+            continue;
+        if (array.type == UC_ARRAY_F64)
+            status = check_finite(file, array.name, array.data, array.count);
+        if (status == UC_OK)
+            status = uc_model_state_add(&self->state, array);
+        if (status != UC_OK)
+            return status;
+    }
     return status;
 }
 

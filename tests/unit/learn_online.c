@@ -64,10 +64,13 @@ static void check_same_bits(const uc_online *a, const uc_online *b)
     assert_int_equal(x->stride, y->stride);
     const size_t bytes = (x->features + 1) * x->stride * sizeof(double);
     assert_memory_equal(x->weights, y->weights, bytes);
-    assert_memory_equal(x->state.weights, y->state.weights, bytes);
-    assert_int_equal(x->state.average == NULL, y->state.average == NULL);
-    if (x->state.average)
-        assert_memory_equal(x->state.average, y->state.average, bytes);
+    assert_int_equal(x->state.count, y->state.count);
+    for (size_t i = 0; i < x->state.count; i++) {
+        const uc_array *a_array = &x->state.arrays[i], *b_array = &y->state.arrays[i];
+        assert_string_equal(a_array->name, b_array->name);
+        assert_int_equal(a_array->count, b_array->count);
+        assert_memory_equal(a_array->data, b_array->data, a_array->count * uc_array_item_size(a_array->type));
+    }
     assert_true(json_equal(x->state.counters, y->state.counters));
     assert_true(json_equal(x->settings, y->settings));
     uc_model_free(x);
@@ -140,7 +143,7 @@ static void class_weights_follow_the_labels_so_far(void **state)
         one_round(online, &data, i);
         for (size_t j = 0; j < COLS; j++)
             for (size_t k = 0; k < CLASSES; k++)
-                assert_near(online->weights[(j + 1) * online->stride + k], W[j][k], 1e-10);
+                assert_near(online->plane[UC_WEIGHTS][(j + 1) * online->stride + k], W[j][k], 1e-10);
     }
     uc_online_free(online);
     uc_dataset_free(&data);
@@ -272,7 +275,7 @@ static void a_class_added_later_starts_at_zero_weights(void **state)
     assert_int_equal(K, CLASSES);
     for (size_t j = 0; j < COLS; j++)
         for (size_t k = 0; k < CLASSES; k++) {
-            assert_near(online->weights[(j + 1) * online->stride + k], W[j][k],
+            assert_near(online->plane[UC_WEIGHTS][(j + 1) * online->stride + k], W[j][k],
                         1e-12); /* sums of 64ths are exact */
             assert_near(uc_model_weight(model, j, k), U[j][k] / ROWS, 1e-11);
         }
@@ -492,10 +495,11 @@ static void a_class_that_could_not_be_added_leaves_the_learner_whole(void **stat
             assert_int_equal(uc_online_classes(online)->count, before + (status == UC_OK));
             uc_model *model; /* of the classes that are there */
             assert_ok(uc_online_model(&model, online, true));
+            const double *saved = uc_model_state_find(&model->state, "state.weights")->data;
             for (size_t j = 0; j < uc_model_features(model); j++)
                 for (size_t k = 0; k < before; k++)
-                    assert_true(model->state.weights[(j + 1) * model->stride + k] ==
-                                online->weights[(j + 1) * online->stride + k]);
+                    assert_true(saved[(j + 1) * uc_online_classes(online)->count + k] ==
+                                online->plane[UC_WEIGHTS][(j + 1) * online->stride + k]);
             uc_model_free(model);
             assert_ok(uc_online_propose(&proposal, online, &row));
             if (before > 0)

@@ -40,7 +40,6 @@ static size_t take_step(double *tau, const uc_learner *learner, const problem *p
     const uc_round round = {.scores = p->scores,
                             .classes = p->K,
                             .xx = p->xx,
-                            .probability = 1.0,
                             .answer = {UC_ANSWER_LABEL, p->y},
                             .weight = p->weight};
     learner->step(&step, &round, &settings);

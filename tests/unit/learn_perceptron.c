@@ -23,7 +23,6 @@ static void take_step(double *tau, const uc_perceptron_settings *settings, const
     const uc_round round = {.scores = scores,
                             .classes = classes,
                             .xx = 2.0,
-                            .probability = 1.0,
                             .answer = {UC_ANSWER_LABEL, label},
                             .weight = weight};
     uc_learner_perceptron.step(&room.step, &round, settings);

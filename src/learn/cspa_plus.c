@@ -1,0 +1,262 @@
+/*
+ * CSPA with four additions, each an option; still one bit of feedback a round.
+ *
+ *   s_k  scores      p  the class proposed      xx = x'A^-1 x      l = 1 + s_p - max_{i != p} s_i      K  classes
+ *
+ *   spread  after "wrong" the classes that score well gain more:  tau_i = c q_i,  tau_p = -c,  q = softmax(rho s) over
+ *           i != p,  c = beta l/(xx (1 + q_r)),  r the runner-up. rho = 0 is CSPA.
+ *   metric  updates go along A^-1 x, A = a0 I + sum of x x' over the rounds, the current one included (metric.h).
+ *   bonus   proposes argmax s_k + b/((1 + n_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a class that was
+ *           never found is tried. The update knows nothing of it.
+ *   replay  after each round some of the past ones, drawn evenly, are learned from again, with what was told then; a
+ *           "wrong" acts only while its class still scores best (l >= 1). They are not added to A again.
+ */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "learn/margin.h"
+#include "learn/metric.h"
+#include "learn/online.h"
+#include "learn/replay.h"
+
+enum { METRIC_AUTO, METRIC_NONE, METRIC_DIAGONAL, METRIC_FULL };
+
+#define AUTO_FEATURES 1024 /* --metric auto: full up to here; a round costs the square of it */
+#define MOST_FEATURES 8192 /* --metric full: a matrix of half a gigabyte */
+
+static const uc_option options[] = {
+    {.name = "beta",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(uc_cspa_plus_settings, beta),
+     .standard = "0.5",
+     .low = 0,
+     .above_low = true,
+     .high = 1,
+     .argument = "B",
+     .help = "share of the margin that a wrong proposal loses"},
+    {.name = "spread",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(uc_cspa_plus_settings, spread),
+     .standard = "3",
+     .low = 0,
+     .high = 1e6,
+     .argument = "RHO",
+     .help = "after wrong, how much more the classes that score well gain; 0: all alike"},
+    {.name = "metric",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(uc_cspa_plus_settings, metric),
+     .standard = "auto",
+     .choices = "auto|none|diagonal|full",
+     .help = "second-order steps (auto: full up to 1024 features, none above)"},
+    {.name = "prior",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(uc_cspa_plus_settings, prior),
+     .standard = "1",
+     .low = 1e-6,
+     .high = 1e12,
+     .argument = "A0",
+     .help = "the metric starts as A0 times the identity"},
+    {.name = "bonus",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(uc_cspa_plus_settings, bonus),
+     .standard = "1",
+     .low = 0,
+     .high = 1e6,
+     .argument = "B",
+     .help = "how much classes that were seldom proposed, and never right, gain in a proposal"},
+    {.name = "replay",
+     .type = UC_OPTION_COUNT,
+     .offset = offsetof(uc_cspa_plus_settings, replay),
+     .standard = "3",
+     .high = 1000,
+     .help = "past rounds that are learned from again after each round"},
+    {.name = "memory-rounds",
+     .type = UC_OPTION_COUNT,
+     .offset = offsetof(uc_cspa_plus_settings, memory_rounds),
+     .standard = "10000",
+     .low = 1,
+     .high = 1e9,
+     .help = "rounds that are kept for replay; the oldest go"},
+    {.name = NULL},
+};
+
+typedef struct plus_memory {
+    uc_metric metric;
+    uc_replay replay;
+    uint64_t *right, *proposed; /* n_k and m_k */
+    size_t classes;             /* that they have room for */
+    uc_row *rows;               /* the round's own, then those replayed */
+    uc_direction *directions;
+    const uc_replay_round **replayed;
+} plus_memory;
+
+/* ---- room ---- */
+
+static uc_status grow_counts(plus_memory *memory, size_t classes)
+{
+    uint64_t *right = uc_alloc(classes, sizeof *right), *proposed = uc_alloc(classes, sizeof *proposed);
+    if (!right || !proposed) {
+        uc_free(right);
+        uc_free(proposed);
+        return UC_ERR_NOMEM;
+    }
+    if (memory->classes > 0) {
+        memcpy(right, memory->right, memory->classes * sizeof *right);
+        memcpy(proposed, memory->proposed, memory->classes * sizeof *proposed);
+    }
+    uc_free(memory->right);
+    uc_free(memory->proposed);
+    memory->right = right;
+    memory->proposed = proposed;
+    memory->classes = classes;
+    return UC_OK;
+}
+
+static uc_status grow(uc_online *self, size_t features, size_t classes)
+{
+    const uc_cspa_plus_settings *settings = self->settings;
+    plus_memory *memory = self->memory;
+    const size_t at_once = 1 + (size_t)settings->replay;
+    uc_metric_kind kind = settings->metric == METRIC_DIAGONAL ? UC_METRIC_DIAGONAL : UC_METRIC_NONE;
+    if (settings->metric == METRIC_FULL || (settings->metric == METRIC_AUTO && features <= AUTO_FEATURES))
+        kind = UC_METRIC_FULL;
+    if (kind == UC_METRIC_FULL && features > MOST_FEATURES)
+        return uc_fail(UC_ERR_INVALID, "--metric full is for at most %d features, not %zu: use --metric auto",
+                       MOST_FEATURES, features);
+    if (!memory->rows) {
+        memory->rows = uc_alloc(at_once, sizeof *memory->rows);
+        memory->directions = uc_alloc(at_once, sizeof *memory->directions);
+        memory->replayed = uc_alloc(at_once, sizeof *memory->replayed);
+        if (!memory->rows || !memory->directions || !memory->replayed)
+            return UC_ERR_NOMEM;
+    }
+    uc_status status = UC_OK;
+    if (classes > memory->classes)
+        status = grow_counts(memory, classes);
+    if (status == UC_OK)
+        status = uc_metric_resize(&memory->metric, kind, features, settings->prior, at_once);
+    return status;
+}
+
+static void release(void *user)
+{
+    plus_memory *memory = user;
+    uc_metric_free(&memory->metric);
+    uc_replay_free(&memory->replay);
+    uc_free(memory->right);
+    uc_free(memory->proposed);
+    uc_free(memory->rows);
+    uc_free(memory->directions);
+    uc_free(memory->replayed);
+}
+
+static uc_status remember(uc_online *self, uc_state *state)
+{
+    plus_memory *memory = self->memory;
+    const size_t K = self->classes.count;
+    uc_status status = uc_state_array(state, "state.right", UC_ARRAY_U64, memory->right, K);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.proposed", UC_ARRAY_U64, memory->proposed, K);
+    if (status == UC_OK)
+        status = uc_metric_remember(&memory->metric, state);
+    return status == UC_OK ? uc_replay_remember(&memory->replay, state, self->features, K) : status;
+}
+
+/* ---- rounds ---- */
+
+static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
+{
+    (void)row;
+    const uc_cspa_plus_settings *settings = self->settings;
+    plus_memory *memory = self->memory;
+    double *sums = self->full_step;
+    for (size_t k = 0; k < self->classes.count; k++)
+        sums[k] = self->scores[k] + settings->bonus / ((1.0 + (double)memory->right[k]) *
+                                                       sqrt(1.0 + (double)memory->proposed[k]));
+    proposal->label = (uint32_t)uc_argmax(sums, self->classes.count);
+    memory->proposed[proposal->label]++;
+}
+
+/* All classes but p gain by their softmax, p loses. */
+static void spread_step(uc_step *out, const double *s, size_t K, uint32_t p, double loss, double xx,
+                        const uc_cspa_plus_settings *settings)
+{
+    const uint32_t runner_up = uc_best_other(s, K, p);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < K; i++) {
+        out->classes[i] = i;
+        out->tau[i] = i == p ? 0.0 : exp(settings->spread * (s[i] - s[runner_up]));
+        sum += out->tau[i];
+    }
+    const double c = settings->beta * loss / (xx * (1.0 + 1.0 / sum));
+    for (uint32_t i = 0; i < K; i++)
+        out->tau[i] = i == p ? -c : c * out->tau[i] / sum;
+    out->count = K;
+}
+
+/* Learns from self->scores of one row; true when the weights changed. */
+static bool learn_row(uc_online *self, const uc_direction *direction, uint32_t p, bool right, bool replayed)
+{
+    const size_t K = self->classes.count;
+    const double *s = self->scores, loss = 1.0 + s[p] - s[uc_best_other(s, K, p)];
+    self->step.count = 0;
+    if (!(direction->length > 0.0))
+        return false;
+    if (right)
+        uc_spa_step(&self->step, s, K, p, direction->length);
+    else if (loss > 0.0 && !(replayed && loss < 1.0))
+        spread_step(&self->step, s, K, p, loss, direction->length, self->settings);
+    if (direction->dense)
+        uc_online_add_along(self, direction->dense);
+    else
+        uc_online_add(self, direction->row);
+    return self->step.count > 0;
+}
+
+static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
+{
+    const uc_cspa_plus_settings *settings = self->settings;
+    plus_memory *memory = self->memory;
+    const uint32_t p = round->proposal.label;
+    const bool right = round->answer.kind == UC_ANSWER_RIGHT;
+    size_t count = 1;
+    memory->rows[0] = row;
+    for (; count <= settings->replay && memory->replay.count > 0; count++) {
+        memory->replayed[count] =
+            uc_replay_at(&memory->replay, uc_rng_below(&self->rng, memory->replay.count));
+        memory->rows[count] = memory->replayed[count]->row;
+    }
+    uc_metric_add(memory->directions, &memory->metric, memory->rows, count, self->train.bias);
+    bool changed = learn_row(self, &memory->directions[0], p, right, false);
+    for (size_t r = 1; r < count; r++) {
+        const uc_replay_round *past = memory->replayed[r];
+        uc_online_score(self, past->row);
+        changed |= learn_row(self, &memory->directions[r], past->proposed, past->right, true);
+    }
+    memory->right[p] += right;
+    self->updates += changed;
+    return settings->replay > 0
+               ? uc_replay_keep(&memory->replay, row, p, right, (size_t)settings->memory_rounds)
+               : UC_OK;
+}
+
+const uc_learner uc_learner_cspa_plus = {
+    .name = "cspa-plus",
+    .summary =
+        "only right or wrong is told: cspa with a metric, replay and a bonus for classes not found yet",
+    .paper =
+        "this project; after Kaneko, Sato, Sugiyama: Online multiclass classification based on prediction "
+        "margin for partial feedback, arXiv 1902.01056, 2019",
+    .options = options,
+    .settings_size = sizeof(uc_cspa_plus_settings),
+    .partial = true,
+    .normalizes = true,
+    .class_weight = UC_NO_CLASS_WEIGHT,
+    .memory_size = sizeof(plus_memory),
+    .grow = grow,
+    .release = release,
+    .remember = remember,
+    .propose = propose,
+    .learn = learn,
+};

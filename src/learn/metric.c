@@ -1,0 +1,154 @@
+/*
+ * The inverse is kept, and changed by rank one (Sherman, Morrison):
+ *
+ *   u = A^-1 x,  f = 1/(1 + x'u),  (A + x x')^-1 = A^-1 - f u u'
+ *
+ *   new A^-1 x = f u,  new A^-1 r = A^-1 r - f (u'r) u
+ *
+ * so the directions of x and of other rows r need products with the old inverse only, and the change can wait for the
+ * next round's products: one pass over the matrix a round.
+ */
+#include "learn/metric.h"
+
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+static size_t padded(size_t size)
+{
+    return (size + 7) / 8 * 8;
+}
+
+void uc_metric_free(uc_metric *self)
+{
+    uc_free(self->inverse);
+    uc_free(self->pending);
+    uc_free(self->rows);
+    uc_free(self->directions);
+    *self = (uc_metric){0};
+}
+
+/* A new array with the old one in its upper left corner, the prior on the rest of the diagonal. */
+static double *grown_inverse(const uc_metric *self, size_t size, size_t stride, double prior)
+{
+    double *inverse = uc_alloc(self->kind == UC_METRIC_FULL ? size * stride : size, sizeof *inverse);
+    const size_t step = self->kind == UC_METRIC_FULL ? stride + 1 : 1;
+    for (size_t i = 0; i < self->size && inverse && self->kind == UC_METRIC_FULL; i++)
+        memcpy(inverse + i * stride, self->inverse + i * self->stride, self->size * sizeof *inverse);
+    if (inverse && self->size > 0 && self->kind == UC_METRIC_DIAGONAL)
+        memcpy(inverse, self->inverse, self->size * sizeof *inverse);
+    for (size_t i = self->size; i < size && inverse; i++)
+        inverse[i * step] = 1.0 / prior;
+    return inverse;
+}
+
+uc_status uc_metric_resize(uc_metric *self, uc_metric_kind kind, size_t features, double prior,
+                           size_t vectors)
+{
+    const size_t size = features + 1, stride = padded(size);
+    if (kind == UC_METRIC_NONE) {
+        uc_metric_free(self);
+        return UC_OK;
+    }
+    self->kind = kind;
+    if (size == self->size && vectors == self->vectors)
+        return UC_OK;
+    uc_metric grown = {
+        .kind = kind, .size = size, .stride = stride, .factor = self->factor, .vectors = vectors};
+    grown.inverse = grown_inverse(self, size, stride, prior);
+    grown.pending = uc_alloc(stride, sizeof *grown.pending);
+    grown.rows = uc_alloc(vectors * stride, sizeof *grown.rows);
+    grown.directions = uc_alloc(vectors * stride, sizeof *grown.directions);
+    if (!grown.inverse || !grown.pending || !grown.rows || !grown.directions) {
+        uc_metric_free(&grown);
+        return UC_ERR_NOMEM;
+    }
+    if (self->pending)
+        memcpy(grown.pending, self->pending, self->size * sizeof *grown.pending);
+    uc_metric_free(self);
+    *self = grown;
+    return UC_OK;
+}
+
+/* ---- rounds ---- */
+
+static void expand(double *dense, uc_row row, double bias, size_t stride)
+{
+    memset(dense, 0, stride * sizeof *dense);
+    dense[0] = bias;
+    for (size_t i = 0; i < row.count; i++)
+        dense[1 + (row.columns ? row.columns[i] : i)] = row.values[i];
+}
+
+static double product(uc_row row, double bias, const double *vector)
+{
+    return bias * vector[0] + uc_row_dot(row, vector + 1);
+}
+
+static void add_full(uc_direction *out, uc_metric *self, const uc_row *rows, size_t count, double bias)
+{
+    const size_t S = self->stride;
+    for (size_t r = 0; r < count; r++)
+        expand(self->rows + r * S, rows[r], bias, S);
+    uc_sweep(self->directions, self->inverse, self->size, S, self->pending, self->factor, self->rows, count);
+    memcpy(self->pending, self->directions, self->size * sizeof *self->pending);
+    const double *u = self->pending, xu = product(rows[0], bias, u);
+    self->factor = 1.0 / (1.0 + xu);
+    for (size_t r = 0; r < count; r++) {
+        double *direction = self->directions + r * S;
+        const double step = r == 0 ? self->factor * xu : self->factor * product(rows[r], bias, u);
+        for (size_t i = 0; i < self->size; i++)
+            direction[i] -= step * u[i];
+        out[r] = (uc_direction){.length = product(rows[r], bias, direction), .dense = direction};
+    }
+}
+
+/* The constant feature is left to the caller, who adds it with the row; its part of the metric is not learned. */
+static void add_diagonal(uc_direction *out, uc_metric *self, const uc_row *rows, size_t count, double bias)
+{
+    double *inverse = self->inverse + 1;
+    for (size_t i = 0; i < rows[0].count; i++) {
+        const double x = rows[0].values[i];
+        double *entry = &inverse[rows[0].columns ? rows[0].columns[i] : i];
+        *entry = 1.0 / (1.0 / *entry + x * x);
+    }
+    for (size_t r = 0; r < count; r++) {
+        float *scaled = (float *)(void *)(self->rows + r * self->stride);
+        double length = bias * bias;
+        for (size_t i = 0; i < rows[r].count; i++) {
+            scaled[i] = (float)(rows[r].values[i] * inverse[rows[r].columns ? rows[r].columns[i] : i]);
+            length += (double)scaled[i] * (double)rows[r].values[i];
+        }
+        out[r] = (uc_direction){.length = length, .row = {rows[r].count, scaled, rows[r].columns}};
+    }
+}
+
+void uc_metric_add(uc_direction *directions, uc_metric *self, const uc_row *rows, size_t count, double bias)
+{
+    if (self->kind == UC_METRIC_FULL) {
+        add_full(directions, self, rows, count, bias);
+        return;
+    }
+    if (self->kind == UC_METRIC_DIAGONAL) {
+        add_diagonal(directions, self, rows, count, bias);
+        return;
+    }
+    for (size_t r = 0; r < count; r++)
+        directions[r] = (uc_direction){.length = uc_row_norm2(rows[r]) + bias * bias, .row = rows[r]};
+}
+
+/* ---- saving and resuming ---- */
+
+uc_status uc_metric_remember(uc_metric *self, uc_state *state)
+{
+    if (self->kind == UC_METRIC_NONE)
+        return UC_OK;
+    if (self->kind == UC_METRIC_DIAGONAL)
+        return uc_state_array(state, "state.metric", UC_ARRAY_F64, self->inverse, self->size);
+    uc_status status =
+        uc_state_array(state, "state.metric", UC_ARRAY_F64, self->inverse, self->size * self->stride);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.metric.pending", UC_ARRAY_F64, self->pending, self->stride);
+    return status == UC_OK ? uc_state_array(state, "state.metric.factor", UC_ARRAY_F64, &self->factor, 1)
+                           : status;
+}

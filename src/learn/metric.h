@@ -1,0 +1,38 @@
+/* A second-order metric A = prior I + sum of x x', for learners whose updates go along A^-1 x instead of x. */
+#ifndef UC_METRIC_H
+#define UC_METRIC_H
+
+#include "learn/state.h"
+
+typedef enum uc_metric_kind { UC_METRIC_NONE, UC_METRIC_DIAGONAL, UC_METRIC_FULL } uc_metric_kind;
+
+typedef struct uc_metric {
+    uc_metric_kind kind;
+    size_t size;     /* 1 + features: the constant feature comes first */
+    size_t stride;   /* of the rows of a full metric, and of the vectors; a multiple of 8 */
+    double *inverse; /* A^-1: size x stride, or its diagonal */
+    double *
+        pending; /* u: what a full metric has learned last is not in `inverse` yet: A^-1 = inverse - factor u u' */
+    double factor;
+    size_t vectors;     /* that there is room for in the next two, stride doubles each */
+    double *rows;       /* as dense vectors; floats for a diagonal metric: the directions */
+    double *directions; /* A^-1 x, full metric */
+} uc_metric;            /* zero-initialised: none, along x itself */
+
+/* `kind` may change to none only. `vectors`: rows at most in one call of uc_metric_add. */
+uc_status uc_metric_resize(uc_metric *self, uc_metric_kind kind, size_t features, double prior,
+                           size_t vectors);
+void uc_metric_free(uc_metric *self);
+uc_status uc_metric_remember(uc_metric *self, uc_state *state);
+
+/* Where an update goes. */
+typedef struct uc_direction {
+    double length;       /* x'A^-1 x: scores of x grow by this a unit */
+    const double *dense; /* 1 + features, a full metric; else NULL, and */
+    uc_row row;          /* the row, scaled by a diagonal metric */
+} uc_direction;
+
+/* A += rows[0] rows[0]', then the directions of all rows, which are valid until the next call. */
+void uc_metric_add(uc_direction *directions, uc_metric *self, const uc_row *rows, size_t count, double bias);
+
+#endif

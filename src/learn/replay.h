@@ -1,0 +1,27 @@
+/* The last rounds, for learning from them again. */
+#ifndef UC_REPLAY_H
+#define UC_REPLAY_H
+
+#include "learn/state.h"
+
+typedef struct uc_replay_round {
+    uc_row row; /* a copy, in one block that begins at row.values */
+    uint32_t proposed;
+    bool right;
+} uc_replay_round;
+
+typedef struct uc_replay {
+    uc_replay_round *rounds; /* a ring */
+    size_t capacity, first, count;
+    size_t bytes; /* of all rows */
+} uc_replay;      /* zero-initialised: empty */
+
+/* Keeps at most `limit` rounds, and rows of 256 MB in all; the oldest go. */
+uc_status uc_replay_keep(uc_replay *self, uc_row row, uint32_t proposed, bool right, size_t limit);
+/* Round i of count, the oldest first. */
+const uc_replay_round *uc_replay_at(const uc_replay *self, size_t i);
+void uc_replay_free(uc_replay *self);
+/* Reading refuses rows beyond `features` columns and classes beyond `classes`. */
+uc_status uc_replay_remember(uc_replay *self, uc_state *state, size_t features, size_t classes);
+
+#endif

@@ -1,0 +1,51 @@
+/* Saving and resuming by one list of calls. */
+#include "learn/state.h"
+
+#include <math.h>
+#include <string.h>
+
+uc_status uc_state_damaged(void)
+{
+    return uc_fail(UC_ERR_FORMAT, "the model's learner state does not fit its settings");
+}
+
+uc_status uc_state_counter(uc_state *self, const char *name, uint64_t *value)
+{
+    if (!self->reading)
+        return uc_json_set(self->model->counters, name, json_integer((json_int_t)*value));
+    const json_t *stored = json_object_get(self->model->counters, name);
+    if (!stored)
+        return UC_OK;
+    if (!json_is_integer(stored) || json_integer_value(stored) < 0)
+        return uc_state_damaged();
+    *value = (uint64_t)json_integer_value(stored);
+    return UC_OK;
+}
+
+bool uc_state_has(const uc_state *self, const char *name)
+{
+    return uc_model_state_find(self->model, name) != NULL;
+}
+
+static bool all_finite(const uc_array *array)
+{
+    for (size_t i = 0; i < array->count && array->type == UC_ARRAY_F64; i++)
+        if (!isfinite(((const double *)array->data)[i]))
+            return false;
+    for (size_t i = 0; i < array->count && array->type == UC_ARRAY_F32; i++)
+        if (!isfinite(((const float *)array->data)[i]))
+            return false;
+    return true;
+}
+
+uc_status uc_state_array(uc_state *self, const char *name, uc_array_type type, void *data, size_t count)
+{
+    if (!self->reading)
+        return uc_model_state_add(self->model, (uc_array){name, type, data, count});
+    const uc_array *stored = uc_model_state_find(self->model, name);
+    if (!stored || stored->type != type || stored->count != count || !all_finite(stored))
+        return uc_state_damaged();
+    if (count > 0)
+        memcpy(data, stored->data, count * uc_array_item_size(type));
+    return UC_OK;
+}

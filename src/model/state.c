@@ -1,0 +1,43 @@
+/* The arrays that a learner needs to go on. */
+#include <string.h>
+
+#include "model/model.h"
+
+uc_status uc_model_state_add(uc_model_state *self, uc_array array)
+{
+    const size_t size = uc_array_item_size(array.type);
+    uc_array *arrays = uc_realloc(self->arrays, self->count + 1, sizeof *arrays);
+    if (!arrays)
+        return UC_ERR_NOMEM;
+    self->arrays = arrays;
+    char *name = uc_strdup(array.name);
+    void *data = uc_alloc(array.count, size);
+    if (!name || !data) {
+        uc_free(name);
+        uc_free(data);
+        return UC_ERR_NOMEM;
+    }
+    if (array.count > 0)
+        memcpy(data, array.data, array.count * size);
+    arrays[self->count++] = (uc_array){name, array.type, data, array.count};
+    return UC_OK;
+}
+
+const uc_array *uc_model_state_find(const uc_model_state *self, const char *name)
+{
+    for (size_t i = 0; i < self->count; i++)
+        if (strcmp(self->arrays[i].name, name) == 0)
+            return &self->arrays[i];
+    return NULL;
+}
+
+void uc_model_state_free(uc_model_state *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        uc_free((char *)self->arrays[i].name);
+        uc_free((void *)self->arrays[i].data);
+    }
+    uc_free(self->arrays);
+    json_decref(self->counters);
+    *self = (uc_model_state){0};
+}
