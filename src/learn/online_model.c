@@ -67,8 +67,10 @@ static uc_status remember_label_counts(uc_online *self, uc_state *state)
     if (!state->reading) {
         json_t *counts = json_array();
         for (size_t k = 0; k < self->classes.count; k++)
-            if (json_array_append_new(counts, json_integer((json_int_t)self->label_counts[k])) != 0)
+            if (json_array_append_new(counts, json_integer((json_int_t)self->label_counts[k])) != 0) {
+                json_decref(counts);
                 return uc_fail(UC_ERR_NOMEM, "not enough memory for the learner's state");
+            }
         return uc_json_set(counters, "label_counts", counts);
     }
     const json_t *counts = json_object_get(counters, "label_counts");

@@ -99,7 +99,8 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
     (["train", "pa", "--noise-rate", "0.1", "--noise-rates", ".1,.2", "data.svm", "-o", "m"],
      "give only one of --noise-matrix, --noise-rate and --noise-rates"),
     (["stream", "pa", "data.svm", "--feedback", "partial"],
-     "--feedback partial: pa needs labels; learners for right or wrong: none in this version"),
+     "--feedback partial: pa needs labels; learners for right or wrong: cspa, cspa-plus, banditron, bpa, "
+     "confidit"),
     (["stream", "pa", "data.svm", "--missing", "1.5"], "--missing 1.5: it must be a number from 0 to 1"),
     (["noise"], "noise must be followed by make or apply or estimate; see unconfuse help noise"),
     (["noise", "make", "triangular", "--classes", "3", "-o", "m"], "noise make triangular: it must be uniform or random"),
@@ -171,7 +172,10 @@ def test_learners_are_listed_with_the_feedback_that_they_need(unconfuse):
     assert [line.split()[:2] for line in lines[:4]] == [["learner", "feedback"], ["perceptron", "labels"], ["pa", "labels"],
                                                         ["spa", "labels"]]
     described = unconfuse.json("learners")["learners"]
-    assert [learner["name"] for learner in described][:5] == ["perceptron", "pa", "spa", "uma", "logistic"]
+    assert [learner["name"] for learner in described] == [
+        "perceptron", "pa", "spa", "copa", "cspa", "cspa-plus", "banditron", "bpa", "confidit", "uma", "logistic", "s3vm"]
+    assert {learner["name"] for learner in described if learner["feedback"] == "right/wrong"} == {
+        "cspa", "cspa-plus", "banditron", "bpa", "confidit"}
     cost = next(option for option in unconfuse.json("learners", "pa")["options"] if option["name"] == "cost")
     assert cost["type"] == "real" and cost["default"] == "1" and cost["low"] == 0
 
@@ -207,7 +211,7 @@ def test_completion_scripts_parse(unconfuse, shell):
 @pytest.mark.parametrize("typed, offered", [
     ("unconfuse tra", ["train"]),
     ("unconfuse train s", ["spa", "s3vm"]),
-    ("unconfuse train pa --cos", ["--cost"]),
+    ("unconfuse train pa --cost-", ["--cost-scale"]),
     ("unconfuse train pa --scale ", ["none", "range", "standard", "maxabs"]),
     ("unconfuse noise ", ["make", "apply", "estimate"]),
     ("unconfuse noise make --le", ["--level"]),
