@@ -170,7 +170,7 @@ static void tell_folds(cli_call *call, const uc_evaluation *evaluation, const uc
         json_array_append_new(errors, cli_json_real(fold_error[i]));
     cli_json_settings(shown, cli_learners.options(call->member), call->member_settings);
     cli_json_settings(shown, uc_train_options, settings);
-    if (settings->map.map != UC_MAP_NONE)
+    if (settings->map.map != UC_MAP_NONE && settings->map.map != UC_MAP_AUTO)
         cli_json_settings(shown, uc_map_options, &settings->map);
     call->result =
         json_pack("{ss so sI so so so sf}", "learner", cli_learners.name(call->member), "settings", shown,

@@ -86,6 +86,24 @@ typedef struct uc_logistic_settings {
     double tolerance;    /* of the gradient, beside the weights                   (1e-5) */
 } uc_logistic_settings;
 
+/* csvm and sloppy-svm */
+typedef struct uc_svm_settings {
+    double cost;             /* C: weight of the mean loss, > 0                             (100) */
+    double smoothing;        /* h of the smoothed hinge, > 0                                (0.5) */
+    int loss;                /* sloppy | weighted                                           (sloppy) */
+    int positive_unlabelled; /* uc_positive_unlabelled was called on the data               (off) */
+    int bags;                /* uc_label_bags was called on the data                        (off) */
+    int class_weight;        /* uc_class_weight                                             (none) */
+    uint64_t iterations;     /* of L-BFGS at most                                           (1000) */
+    double tolerance;        /* of the gradient, beside the weights                         (1e-5) */
+} uc_svm_settings;
+
+typedef struct uc_rp_settings {
+    int rule;            /* nu | eta: what a step takes for the noise                       (nu) */
+    double kappa;        /* nu as a share of the length of the class mean                   (auto) */
+    uint64_t iterations; /*                                                                 (300) */
+} uc_rp_settings;
+
 typedef struct uc_s3vm_settings {
     double cost;            /* C: weight of the labelled rows' mean loss, > 0           (100) */
     double unlabelled_cost; /* of the unlabelled rows' mean loss, in units of the cost  (1) */
