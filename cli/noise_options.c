@@ -34,7 +34,7 @@ const uc_option cli_noise_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(positive),
      .argument = "NAME",
-     .help = "the positive class of --noise-rates; without it the later of the two"},
+     .help = "the positive class of two; without it the later one"},
     {0},
 };
 
@@ -94,9 +94,6 @@ uc_status cli_noise_build(uc_noise *out, uc_noise_check *check, const cli_noise 
     const bool rate_given = cli_given(call, "noise-rate");
     if ((self->matrix != NULL) + rate_given + (self->rates != NULL) > 1)
         return cli_fail(UC_ERR_OPTION, "give only one of --noise-matrix, --noise-rate and --noise-rates");
-    if (self->positive && !self->rates)
-        return cli_fail(UC_ERR_OPTION,
-                        "--positive says which class the first of --noise-rates is for; give both");
     if (!cli_noise_is_given(call))
         return UC_OK;
     uc_noise noise = {0};

@@ -89,6 +89,19 @@ uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data
 /* counts[k]: rows of class k; `counts` has classes.count entries. Unlabelled rows are not counted. */
 void uc_class_counts(size_t *counts, const uc_dataset *data);
 
+/* Rows of fold `fold`, and all others, as two new sets. */
+uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
+                        const uint32_t *fold_of, unsigned fold);
+
+/* ---- labels that mean something else ---- */
+
+/* Only examples of class `positive` (NULL: the only class, or the later of two) are surely labelled: rows without a
+ * label join the other class, which gets a name when there is none. *index is the positive class afterwards. */
+uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive);
+/* Labels belong to bags: every row must be in a bag, there must be two bags or more, and the rows of a bag must have one
+ * label. */
+uc_status uc_check_bags(const uc_dataset *data);
+
 /* ---- artificial problems of the papers ---- */
 
 typedef struct uc_generator uc_generator;      /* name, what it is, options */

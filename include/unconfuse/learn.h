@@ -24,6 +24,7 @@ size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
 bool uc_learner_uses_noise(const uc_learner *self); /* learns with a noise matrix */
+bool uc_learner_uses_rates(const uc_learner *self); /* of two classes: uc_noise_rates_from_data estimates it */
 
 /* The settings structs of the option tables. */
 typedef enum uc_class_weight { UC_CLASS_WEIGHT_NONE, UC_CLASS_WEIGHT_BALANCED } uc_class_weight;

@@ -92,6 +92,34 @@ uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool 
     return UC_OK;
 }
 
+uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
+                        const uint32_t *fold_of, unsigned fold)
+{
+    const size_t n = data->X.rows;
+    size_t *rows = uc_alloc(n, sizeof *rows), first = 0, last = n;
+    if (!rows)
+        return UC_ERR_NOMEM;
+    uc_dataset front = {0}, back = {0};
+    for (size_t i = 0; i < n; i++)
+        if (fold_of[i] != fold)
+            rows[first++] = i;
+    for (size_t i = n; i > 0; i--)
+        if (fold_of[i - 1] == fold)
+            rows[--last] = i - 1;
+    uc_status status = uc_dataset_subset(&front, data, rows, first);
+    if (status == UC_OK)
+        status = uc_dataset_subset(&back, data, rows + last, n - last);
+    uc_free(rows);
+    if (status == UC_OK) {
+        *others = front;
+        *inside = back;
+    } else {
+        uc_dataset_free(&front);
+        uc_dataset_free(&back);
+    }
+    return status;
+}
+
 /* round(share i), with a little more than a half: 0.3 * 15 must round up like its exact value. */
 static size_t dealt_before(double share, size_t i)
 {

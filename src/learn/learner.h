@@ -50,6 +50,7 @@ struct uc_learner {
     bool normalizes;     /* --normalize is on unless told otherwise */
     bool free_offset;    /* has an offset a class that is not penalised, instead of a constant feature */
     bool uses_noise;     /* learns with a noise matrix */
+    bool uses_rates;     /* of two classes only, which uc_noise_rates_from_data estimates */
     bool unlabelled;     /* rows without a label are of use to it */
     uc_map_kind map;     /* --map auto */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */

@@ -71,6 +71,11 @@ bool uc_learner_uses_noise(const uc_learner *self)
     return self->uses_noise;
 }
 
+bool uc_learner_uses_rates(const uc_learner *self)
+{
+    return self->uses_rates;
+}
+
 /* ---- settings that every learner shares ---- */
 
 #define FIELD(name) offsetof(uc_train_settings, name)

@@ -374,6 +374,7 @@ const uc_learner uc_learner_sloppy_svm = {
     .full = true,
     .free_offset = true,
     .uses_noise = true,
+    .uses_rates = true,
     .class_weight = FIELD(class_weight),
     .candidates = candidates,
     .fit = fit_sloppy,
