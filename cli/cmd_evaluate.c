@@ -76,6 +76,7 @@ static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *
         make_room(self, (size_t)bag + 1);
         for (; self->count <= bag; self->count++) {
             self->labels[self->count] = UC_NONE;
+            self->predicted[self->count] = 1 - self->positive;
             self->best[self->count] = -HUGE_VAL;
         }
         if (self->labels[bag] != UC_NONE && label != UC_NONE && self->labels[bag] != label)
@@ -155,9 +156,12 @@ static uc_status run(cli_call *call)
     uc_model *model = NULL;
     uc_noise noise = {0};
     uc_noise_check check;
+    cli_noise told = args->noise;
+    if (args->bags && !told.rates)
+        told.positive = NULL; /* it is for the bags */
     uc_status status = cli_load_model(&model, call->words[0]);
     if (status == UC_OK)
-        status = cli_noise_build(&noise, &check, &args->noise, uc_model_classes(model), call);
+        status = cli_noise_build(&noise, &check, &told, uc_model_classes(model), call);
     if (status == UC_OK)
         status = evaluate(call, model, noise.classes ? &noise : NULL);
     uc_noise_free(&noise);

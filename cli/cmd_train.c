@@ -34,7 +34,9 @@ static const uc_option options[] = {
      .offset = offsetof(train_args, estimate),
      .standard = "none",
      .choices = "none|estimate",
-     .help = "estimate: the noise matrix, from the noisy labels alone (as noise estimate --method self)"},
+     .help =
+         "estimate: the noise, from the noisy labels alone (as noise estimate --method self; for sloppy-svm "
+         "its two rates, by cross-validation)"},
     {0},
 };
 
@@ -70,6 +72,7 @@ static void tell_error(FILE *text, const json_t *summary, bool online)
     const double error = 100 * json_number_value(json_object_get(summary, "training_error"));
     const long long iterations = (long long)json_integer_value(json_object_get(summary, "iterations"));
     const json_t *corrected = json_object_get(summary, "corrected_error");
+    const json_t *rate = json_object_get(summary, "noise_rate");
     if (online)
         fprintf(text, "training error %.2f%% (progressive, in the last of %lld passes), %lld updates\n",
                 error, iterations, (long long)json_integer_value(json_object_get(summary, "updates")));
@@ -81,6 +84,10 @@ static void tell_error(FILE *text, const json_t *summary, bool online)
                 100 * json_number_value(corrected),
                 100 * json_number_value(json_object_get(summary, "corrected_error_deviation")),
                 json_number_value(json_object_get(summary, "condition_number")));
+    if (rate)
+        fprintf(text, "noise rate %.2f%% +- %.2f%% (estimated; where classes overlap, at most that)\n",
+                100 * json_number_value(rate),
+                100 * json_number_value(json_object_get(summary, "noise_rate_deviation")));
 }
 
 static void tell_eigenvalues(const cli_call *call, const json_t *description)
@@ -205,6 +212,14 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
 
 /* ---- both ---- */
 
+/* The library does not know the file whose data it refuses. */
+static uc_status blame_data(uc_status status, const cli_call *call)
+{
+    if (status == UC_ERR_FORMAT)
+        (void)cli_fail(status, "%s: %s", call->words[0], cli_last_error());
+    return status;
+}
+
 /* A flag of the learner's own; false for a learner that does not have it. */
 static bool learner_flag(const cli_call *call, const char *name)
 {
@@ -293,17 +308,23 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     const train_args *args = call->args;
     const uc_learner *learner = uc_learner_at(call->member);
     const bool given = cli_noise_is_given(call), used = uc_learner_uses_rates(learner);
+    cli_noise told = args->noise;
     uc_noise_check check;
+    if (told.rates && data->classes.count == 2)
+        told.positive = data->classes.text[positive]; /* not the later one, if only one was named */
+    else if (rates != UC_RATES_BOTH)
+        told.positive = NULL; /* it was for the labels */
     if (!args->estimate && (given || rates == UC_RATES_BOTH || !used))
-        return cli_noise_build(noise, &check, &args->noise, &data->classes, call);
+        return cli_noise_build(noise, &check, &told, &data->classes, call);
     if (given)
         return cli_fail(UC_ERR_OPTION,
                         "--noise estimate does without --noise-matrix, --noise-rate and --noise-rates");
     if (!uc_learner_uses_noise(learner))
         return cli_fail(UC_ERR_OPTION, "--noise estimate: %s does not use the noise",
                         cli_learners.name(call->member));
-    return used ? estimate_rates(noise, described, call, data, positive, rates)
-                : estimate_matrix(noise, call, data);
+    return blame_data(used ? estimate_rates(noise, described, call, data, positive, rates)
+                           : estimate_matrix(noise, call, data),
+                      call);
 }
 
 static uc_status run(cli_call *call)
@@ -322,15 +343,14 @@ static uc_status run(cli_call *call)
     uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
     if (status != UC_OK)
         return status;
-    status = read_labels(&positive, &rates, call, &data);
+    status = blame_data(read_labels(&positive, &rates, call, &data), call);
     if (status == UC_OK)
         status = find_noise(&noise, &described, call, &data, positive, rates);
     if (noise.classes)
         settings.noise = &noise;
     if (status == UC_OK)
-        status = args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings);
-    if (status == UC_ERR_FORMAT) /* the learner does not know the file */
-        (void)cli_fail(status, "%s: %s", call->words[0], cli_last_error());
+        status = blame_data(
+            args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings), call);
     if (status == UC_OK && call->common.json && described)
         json_object_set(call->result, "noise_estimate", described);
     json_decref(described);

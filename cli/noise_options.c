@@ -94,6 +94,9 @@ uc_status cli_noise_build(uc_noise *out, uc_noise_check *check, const cli_noise 
     const bool rate_given = cli_given(call, "noise-rate");
     if ((self->matrix != NULL) + rate_given + (self->rates != NULL) > 1)
         return cli_fail(UC_ERR_OPTION, "give only one of --noise-matrix, --noise-rate and --noise-rates");
+    if (self->positive && !self->rates)
+        return cli_fail(UC_ERR_OPTION,
+                        "--positive says which class the first of --noise-rates is for; give both");
     if (!cli_noise_is_given(call))
         return UC_OK;
     uc_noise noise = {0};

@@ -13,15 +13,20 @@
 #include <unistd.h>
 
 #include "experiment.h"
+#include "picture.h"
 
 #define PANEL_WIDTH 480
 #define ONLY_PANEL_WIDTH 840
 #define HEIGHT 520
+#define PANELS_A_LINE 4     /* more than these are drawn three in a line */
+#define MOST_MARKED_ROWS 40 /* a line of more points has no marks */
 
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
                                       "#D55E00", "#56B4E9", "#000000"};
 static const int marks[] = {7, 5, 9, 13, 11, 15, 3}; /* filled shapes */
 
+#define DEVIATION "with vectors heads size graph 0.012,90" /* yerrorbars would leave white holes */
+#define GROUND "#999999"                                   /* of a range of x */
 #define COLOURS (sizeof colours / sizeof *colours)
 
 /* Text between double quotes; gnuplot's marks of enhanced text are off. */
@@ -83,21 +88,33 @@ static void plot_lines(FILE *file, const panel *self, size_t index)
 {
     size_t drawn = 0;
     fputs("plot", file);
+    if (self->shaded_to > 0.0) {
+        fprintf(file, " keyentry with boxes fc rgb '%s' fs solid 0.15 noborder title ", GROUND);
+        quoted(file, self->shaded_title);
+        drawn++;
+    }
     for (int layer = 0; layer < 3; layer++) { /* bands, lines over them, published numbers on top */
         size_t colour = 0;
         for (size_t column = self->first_drawn; column < self->column_count; column++) {
             const size_t field = field_of(column), shade = colour++ % COLOURS;
             if (!column_has(self, column, layer == 2))
                 continue;
-            fprintf(file, "%s $panel%zu using 2:", drawn++ ? ", \\\n    " : "", index);
-            if (layer == 0)
+            const double shift = self->spread * ((double)column - 0.5 * (double)(self->column_count - 1));
+            fprintf(file, "%s $panel%zu using ($2%+g):", drawn++ ? ", \\\n    " : "", index, shift);
+            if (layer == 0 && self->spread > 0.0)
+                fprintf(file, "($%zu-$%zu):(0):(2*$%zu) " DEVIATION " lc rgb '%s' lw 1 notitle", field,
+                        field + 1, field + 1, colours[shade]);
+            else if (layer == 0)
                 fprintf(
                     file,
-                    "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.08 notitle",
+                    "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.15 notitle",
                     field, field + 1, field, field + 1, colours[shade]);
             else if (layer == 1) {
-                fprintf(file, "%zu with linespoints lc rgb '%s' lw 2 pt %d ps 0.8 title ", field,
-                        colours[shade], marks[shade]);
+                if (self->row_count > MOST_MARKED_ROWS)
+                    fprintf(file, "%zu with lines lc rgb '%s' lw 1.5 title ", field, colours[shade]);
+                else
+                    fprintf(file, "%zu with linespoints lc rgb '%s' lw 2 pt %d ps 0.8 title ", field,
+                            colours[shade], marks[shade]);
                 quoted(file, self->columns[column]);
             } else {
                 fprintf(file, "%zu with points lc rgb '%s' lw 2 pt %d ps 1.9 title ", field + 2,
@@ -123,11 +140,51 @@ static bool has_long_names(const panel *self)
 static double highest_bar(const panel *self)
 {
     double highest = 0.0;
-    for (size_t row = 0; row < self->row_count; row++) {
-        const cell *place = panel_cell(self, row, 0);
-        highest = fmax(highest, fmax(cell_mean(place), place->published)); /* fmax passes over NaN */
-    }
+    const size_t columns = self->kind == PLOT_GROUPS ? self->column_count : 1;
+    for (size_t row = 0; row < self->row_count; row++)
+        for (size_t column = 0; column < columns; column++) {
+            const cell *place = panel_cell(self, row, column);
+            const double mean = cell_mean(place); /* fmax passes over NaN */
+            highest = fmax(highest, fmax(mean, fmax(mean + cell_deviation(place), place->published)));
+        }
     return highest > 0.0 ? highest : 1.0;
+}
+
+/* A group a row, a bar a column; one legend entry for all that was published. */
+static void plot_groups(FILE *file, const panel *self, size_t index)
+{
+    const double bar = 0.84 / (double)self->column_count;
+    fprintf(file, "set style fill solid 0.85 noborder\nset boxwidth %g\nset xtics nomirror scale 0 (",
+            0.86 * bar);
+    for (size_t row = 0; row < self->row_count; row++) {
+        fputs(row ? ", " : "", file);
+        quoted(file, self->rows[row]);
+        fprintf(file, " %zu", row);
+    }
+    fputs(self->row_count > 4 && has_long_names(self) ? ")\nset xtics rotate by 35 right\n" : ")\n", file);
+    fprintf(file, "set rmargin 3\nset xrange [-0.6:%zu-0.4]\nset yrange [0:%g]\nplot", self->row_count,
+            1.05 * highest_bar(self));
+    bool published = false;
+    for (int layer = 0; layer < 3; layer++) /* bars, deviations, what was published */
+        for (size_t column = 0; column < self->column_count; column++) {
+            const size_t field = field_of(column);
+            const double shift = bar * ((double)column - 0.5 * (double)(self->column_count - 1));
+            if (layer == 2 && !column_has(self, column, true))
+                continue;
+            fprintf(file, "%s $panel%zu using ($0%+g):", layer || column ? ", \\\n    " : "", index, shift);
+            if (layer == 0) {
+                fprintf(file, "%zu with boxes fc rgb '%s' title ", field, colours[column % COLOURS]);
+                quoted(file, self->columns[column]);
+            } else if (layer == 1)
+                fprintf(file, "($%zu-$%zu):(0):(2*$%zu) " DEVIATION " lc rgb '#333333' lw 1 notitle", field,
+                        field + 1, field + 1);
+            else {
+                fprintf(file, "%zu with points lc rgb '#000000' lw 1.5 pt 12 ps 1.2 %s", field + 2,
+                        published ? "notitle" : "title \"paper\"");
+                published = true;
+            }
+        }
+    fputc('\n', file);
 }
 
 static void plot_bars(FILE *file, const panel *self, size_t index)
@@ -143,13 +200,32 @@ static void plot_bars(FILE *file, const panel *self, size_t index)
     for (size_t row = 0; row < self->row_count; row++)
         deviates |= cell_deviation(panel_cell(self, row, 0)) > 0.0;
     if (deviates)
-        fprintf(file, ", \\\n     $panel%zu using 0:3:4 with yerrorbars lc rgb '%s' lw 1.5 pt 0 notitle",
+        fprintf(file,
+                ", \\\n     $panel%zu using 0:($3-$4):(0):(2*$4) " DEVIATION " lc rgb '%s' lw 1.5 notitle",
                 index, colours[0]);
     if (column_has(self, 0, true))
         fprintf(file,
                 ", \\\n     $panel%zu using 0:5 with points lc rgb '%s' lw 2 pt 12 ps 2 title \"paper\"",
                 index, colours[4]);
     fputs("\n", file);
+}
+
+static bool has_negative(const panel *self)
+{
+    for (size_t i = 0; i < self->row_count * self->column_count; i++)
+        if (i % self->column_count >= self->first_drawn && cell_mean(&self->cells[i]) < 0.0)
+            return true;
+    return false;
+}
+
+/* 1, 2 or 5 times a power of ten, at most six of which are in `span`. */
+static double tic_step(double span)
+{
+    const double least = span / 6.0, unit = pow(10.0, floor(log10(least)));
+    return least <= unit         ? unit
+           : least <= 2.0 * unit ? 2.0 * unit
+           : least <= 5.0 * unit ? 5.0 * unit
+                                 : 10.0 * unit;
 }
 
 /* A little more than the rows need. */
@@ -164,6 +240,8 @@ static void set_x_range(FILE *file, const panel *self)
         fprintf(file, "set logscale x\nset xrange [%g:%g]\n", low / 1.15, high * 1.15);
     else
         fprintf(file, "set xrange [%g:%g]\n", low - 0.03 * (high - low), high + 0.03 * (high - low));
+    if (!self->log_x && high > low)
+        fprintf(file, "set xtics %g\n", tic_step(high - low));
 }
 
 static void draw_panel(FILE *file, const panel *self, size_t index)
@@ -179,6 +257,12 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
     fputs("\nset ylabel ", file);
     quoted(file, self->value_title);
     fputc('\n', file);
+    if (self->kind == PLOT_GROUPS) {
+        fputs("set grid noxtics\nset key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n",
+              file);
+        plot_groups(file, self, index);
+        return;
+    }
     if (self->kind == PLOT_BARS) {
         fputs("set grid noxtics\n", file);
         fputs(column_has(self, 0, true) ? "set key top right horizontal Left reverse samplen 2\n"
@@ -189,17 +273,32 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
     }
     fputs("set xlabel ", file);
     quoted(file, self->x_column < 0 ? self->row_title : self->columns[self->x_column]);
-    fputs("\nset yrange [0:*]\n"
-          "set key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n",
+    fputs(has_negative(self) ? "\nset yrange [*:*]\n" : "\nset yrange [0:*]\n", file);
+    fputs("set key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n",
           file);
     set_x_range(file, self);
+    if (self->shaded_to > 0.0)
+        fprintf(file,
+                "set object 1 rectangle from 0, graph 0 to %g, graph 1 behind fc rgb '%s' fs solid 0.15 "
+                "noborder\n",
+                self->shaded_to, GROUND);
     plot_lines(file, self, index);
+}
+
+static size_t panels_a_line(const report *self)
+{
+    return self->panel_count > PANELS_A_LINE ? 3 : self->panel_count;
+}
+
+static size_t lines_of_panels(const report *self)
+{
+    return (self->panel_count + panels_a_line(self) - 1) / panels_a_line(self);
 }
 
 static void draw_all(FILE *file, const report *self, const char *title)
 {
     if (self->panel_count > 1) {
-        fprintf(file, "set multiplot layout 1,%zu title ", self->panel_count);
+        fprintf(file, "set multiplot layout %zu,%zu title ", lines_of_panels(self), panels_a_line(self));
         quoted(file, title);
         fputs(" font ',14' noenhanced\n", file);
     }
@@ -210,18 +309,19 @@ static void draw_all(FILE *file, const report *self, const char *title)
 
 static void write_script(FILE *file, const report *self, const char *title, const char *base)
 {
-    const size_t width = self->panel_count > 1 ? PANEL_WIDTH * self->panel_count : ONLY_PANEL_WIDTH;
+    const size_t width = self->panel_count > 1 ? PANEL_WIDTH * panels_a_line(self) : ONLY_PANEL_WIDTH;
+    const size_t height = HEIGHT * lines_of_panels(self);
     fputs("# Draws the figure again: gnuplot THIS FILE\n", file);
     for (size_t i = 0; i < self->panel_count; i++)
         write_numbers(file, self->panels[i], i);
     fprintf(file,
-            "set terminal svg size %zu,%d font 'DejaVu Sans,Helvetica,sans-serif,12' background '#ffffff'\n",
-            width, HEIGHT);
+            "set terminal svg size %zu,%zu font 'DejaVu Sans,Helvetica,sans-serif,12' background '#ffffff'\n",
+            width, height);
     fprintf(file, "set output '%s.svg'\n", base);
     draw_all(file, self, title);
     fprintf(file,
-            "set terminal pngcairo size %zu,%d font 'DejaVu Sans,12' background '#ffffff' fontscale 1\n",
-            2 * width, 2 * HEIGHT);
+            "set terminal pngcairo size %zu,%zu font 'DejaVu Sans,12' background '#ffffff' fontscale 1\n",
+            2 * width, 2 * height);
     fprintf(file,
             "set termoption fontscale 2\nset termoption linewidth 2\nset termoption pointscale 2\nset output "
             "'%s.png'\n",
@@ -249,13 +349,30 @@ static int run_gnuplot(const char *directory, const char *script)
     return status;
 }
 
+/* The report with those panels that are drawn; the caller frees `panels`. */
+static report drawn_part(const report *self)
+{
+    report drawn = *self;
+    drawn.panels = papers_calloc(self->panel_count, sizeof *drawn.panels);
+    drawn.panel_count = 0;
+    for (size_t i = 0; i < self->panel_count; i++)
+        if (self->panels[i]->kind != PLOT_NONE)
+            drawn.panels[drawn.panel_count++] = self->panels[i];
+    return drawn;
+}
+
 plot_result plot_draw(const report *self, const char *title, const char *directory, const char *base)
 {
     char *script = papers_text("%s.gp", base), *path = papers_text("%s/%s", directory, script);
     int status = 1;
     FILE *file = fopen(path, "w");
     if (file) {
-        write_script(file, self, title, base);
+        report drawn = drawn_part(self);
+        if (self->picture)
+            picture_write(self->picture, file, title, base);
+        else
+            write_script(file, &drawn, title, base);
+        free(drawn.panels);
         if (fclose(file) == 0)
             status = run_gnuplot(directory, script);
     }

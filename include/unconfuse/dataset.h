@@ -81,7 +81,8 @@ uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format f
 
 /* The rows named, in that order; keeps all class and bag names. rows NULL: all. */
 uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count);
-/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. */
+/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. When every row is
+ * in a bag, whole bags are dealt out. */
 uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed);
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
 uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,

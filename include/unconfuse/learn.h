@@ -93,7 +93,7 @@ typedef struct uc_svm_settings {
     double smoothing;        /* h of the smoothed hinge, > 0                                (0.5) */
     int loss;                /* sloppy | weighted                                           (sloppy) */
     int positive_unlabelled; /* uc_positive_unlabelled was called on the data               (off) */
-    int bags;                /* uc_label_bags was called on the data                        (off) */
+    int bags;                /* uc_check_bags was called on the data                        (off) */
     int class_weight;        /* uc_class_weight                                             (none) */
     uint64_t iterations;     /* of L-BFGS at most                                           (1000) */
     double tolerance;        /* of the gradient, beside the weights                         (1e-5) */

@@ -5,7 +5,7 @@
 #include "unconfuse/dataset.h"
 
 /* The name of the class that the file does not name. */
-static uc_status name_the_others(uc_dataset *data, const char *positive)
+static uc_status name_the_others(uc_names *classes, const char *positive)
 {
     char *name = uc_alloc(strlen(positive) + 5, 1);
     if (!name)
@@ -13,22 +13,8 @@ static uc_status name_the_others(uc_dataset *data, const char *positive)
     const bool number = strcmp(positive, "1") == 0 || strcmp(positive, "+1") == 0;
     strcat(strcpy(name, number ? "-1" : "not-"), number ? "" : positive);
     uint32_t index;
-    const uc_status status = uc_names_add(&index, &data->classes, name, strlen(name));
+    const uc_status status = uc_names_add(&index, classes, name, strlen(name));
     uc_free(name);
-    return status;
-}
-
-/* Sorts the class names and moves the labels with them. */
-static uc_status sort_classes(uc_dataset *data)
-{
-    uint32_t *position = uc_alloc(data->classes.count, sizeof *position);
-    if (!position)
-        return UC_ERR_NOMEM;
-    const uc_status status = uc_names_sort(&data->classes, position);
-    for (size_t i = 0; i < data->X.rows && status == UC_OK; i++)
-        if (data->y[i] != UC_NONE)
-            data->y[i] = position[data->y[i]];
-    uc_free(position);
     return status;
 }
 
@@ -52,20 +38,23 @@ uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *
                        positives ? "every example is labelled %s: unlabelled ones are needed too"
                                  : "no example is labelled %s",
                        classes->text[found]);
-    uc_status status = UC_OK;
-    if (classes->count == 1)
-        status = name_the_others(data, classes->text[0]);
-    char *name = status == UC_OK ? uc_strdup(classes->text[found]) : NULL;
-    if (!name)
-        return UC_ERR_NOMEM;
-    for (size_t i = 0; i < data->X.rows; i++)
-        if (data->y[i] == UC_NONE)
-            data->y[i] = 1 - found;
-    status = sort_classes(data);
+    uc_names both = {0};
+    uint32_t position[2] = {0, 1}; /* of each class, once they are sorted */
+    uc_status status = uc_names_copy(&both, classes);
+    if (status == UC_OK && both.count == 1)
+        status = name_the_others(&both, classes->text[found]);
     if (status == UC_OK)
-        *index = uc_names_find(classes, name, strlen(name));
-    uc_free(name);
-    return status;
+        status = uc_names_sort(&both, position);
+    if (status != UC_OK) {
+        uc_names_free(&both);
+        return status;
+    }
+    for (size_t i = 0; i < data->X.rows; i++)
+        data->y[i] = position[data->y[i] == UC_NONE ? 1 - found : data->y[i]];
+    uc_names_free(&data->classes);
+    data->classes = both;
+    *index = position[found];
+    return UC_OK;
 }
 
 uc_status uc_check_bags(const uc_dataset *data)

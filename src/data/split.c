@@ -75,9 +75,49 @@ cleanup:
     return status;
 }
 
+static bool all_in_bags(const uc_dataset *data)
+{
+    for (size_t i = 0; data->bag && i < data->X.rows; i++)
+        if (data->bag[i] == UC_NONE)
+            return false;
+    return data->bag != NULL;
+}
+
+/* Rows of one bag belong together: bags are dealt out instead of rows, each with the label of its first row. */
+static uc_status folds_of_bags(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
+                               uint64_t seed)
+{
+    const size_t n = data->X.rows, bags = data->bags.count;
+    uint32_t *place = uc_alloc(bags, sizeof *place), *label = uc_alloc(bags, sizeof *label);
+    uint32_t *bag_fold = uc_alloc(bags, sizeof *bag_fold), seen = 0;
+    uc_status status = place && label && bag_fold ? UC_OK : UC_ERR_NOMEM;
+    for (size_t b = 0; b < bags && status == UC_OK; b++)
+        place[b] = UC_NONE;
+    for (size_t i = 0; i < n && status == UC_OK; i++)
+        if (place[data->bag[i]] == UC_NONE) {
+            label[seen] = data->y ? data->y[i] : UC_NONE;
+            place[data->bag[i]] = seen++;
+        }
+    uc_dataset dealt = {.y = data->y ? label : NULL, .classes = data->classes}; /* borrows both */
+    dealt.X.rows = seen;
+    if (status == UC_OK && folds > seen)
+        status = uc_fail(UC_ERR_INVALID,
+                         "the number of folds must be from 2 to the number of bags, %u, not %u", seen, folds);
+    if (status == UC_OK)
+        status = uc_folds(bag_fold, &dealt, folds, stratified, seed);
+    for (size_t i = 0; i < n && status == UC_OK; i++)
+        fold[i] = bag_fold[place[data->bag[i]]];
+    uc_free(bag_fold);
+    uc_free(label);
+    uc_free(place);
+    return status;
+}
+
 uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed)
 {
     const size_t rows = data->X.rows;
+    if (all_in_bags(data))
+        return folds_of_bags(fold, data, folds, stratified, seed);
     if (folds < 2 || folds > rows)
         return uc_fail(UC_ERR_INVALID,
                        "the number of folds must be from 2 to the number of examples, %zu, not %u", rows,

@@ -150,7 +150,7 @@ uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_sett
     if (settings.normalize == UC_AUTO_FLAG)
         settings.normalize = learner->normalizes;
     if (settings.map.map == UC_MAP_AUTO)
-        settings.map.map = learner->map;
+        settings.map.map = (int)learner->map;
     if (isnan(settings.bias))
         settings.bias = learner->free_offset ? 1.0 : 0.0;
     return settings;

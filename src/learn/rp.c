@@ -112,9 +112,11 @@ static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 static uc_status sweep(double *sum, machine *self, const double *w)
 {
     const size_t m = self->data->X.rows;
+    const uc_context fitting =
+        uc_context_for_work(self->context, 2.0 * (double)uc_matrix_entries(&self->data->X));
     self->w = w;
     memset(sum, 0, (self->d + SUMS) * sizeof *sum);
-    const uc_status status = uc_sum_over(self->context, m, add_rows, self, sum, self->d + SUMS);
+    const uc_status status = uc_sum_over(&fitting, m, add_rows, self, sum, self->d + SUMS);
     for (size_t j = 0; j < self->d + SUMS && status == UC_OK; j++)
         sum[j] /= (double)m;
     return status;

@@ -153,11 +153,12 @@ uc_status uc_svm_gradient(double *value, double *gradient, const double *point, 
 {
     const size_t d = self->data->X.cols;
     const double scale = self->cost / (double)self->data->X.rows;
+    const uc_context fitting = uc_context_for_work(context, 2.0 * (double)uc_matrix_entries(&self->data->X));
     gradient_job job = {self, point};
     double *sum = uc_alloc(d + 2, sizeof *sum);
     if (!sum)
         return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(context, self->data->X.rows, add_gradient, &job, sum, d + 2);
+    const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_gradient, &job, sum, d + 2);
     double squares = 0.0;
     for (size_t j = 1; j <= d && status == UC_OK; j++) {
         gradient[j] = scale * sum[j] + point[j];
@@ -239,8 +240,8 @@ static uc_status check_rates(const uc_svm *self)
         labelled[label] += self->weight[label];
         total += self->weight[label];
     }
-    for (int label = 0; label < 2 && self->loss == UC_SVM_SLOPPY; label++)
-        if (!(labelled[label] > self->rate[1 - label] * total))
+    for (int label = 0; label < 2 && self->loss == UC_SVM_SLOPPY && self->free_offset; label++)
+        if (self->rate[1 - label] > 0.0 && !(labelled[label] > self->rate[1 - label] * total))
             return uc_fail(UC_ERR_INVALID,
                            "%.4g of the labels are '%s', but at a noise rate of %g for '%s' more than that "
                            "must be: the rate is too high, or use --loss weighted",

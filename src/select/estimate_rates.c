@@ -85,7 +85,7 @@ static uc_status try_rates(uc_rates *rates, search *self)
                                self->total, NULL);
     }
     uc_noise_free(&noise);
-    if (status == UC_ERR_INVALID)
+    if (status == UC_ERR_INVALID && rates->positive + rates->negative > 0.0)
         return UC_OK;
     if (status != UC_OK || labelled[0] == 0 || labelled[1] == 0)
         return status;
@@ -186,15 +186,18 @@ static uc_status prepare_folds(search *self, const uc_dataset *data, const uc_tr
     return status;
 }
 
+/* At most SAMPLE rows. */
 static uc_status sample(uc_dataset *out, const uc_dataset *data, uint64_t seed)
 {
-    const size_t n = data->X.rows, chosen = n < SAMPLE ? n : SAMPLE;
+    const size_t n = data->X.rows;
+    if (n <= SAMPLE)
+        return uc_dataset_subset(out, data, NULL, 0);
     size_t *rows = uc_alloc(n, sizeof *rows);
     if (!rows)
         return UC_ERR_NOMEM;
     uc_rng rng = uc_rng_make(seed, SAMPLE_STREAM);
-    uc_rng_choose(&rng, rows, n, chosen);
-    const uc_status status = uc_dataset_subset(out, data, rows, chosen);
+    uc_rng_choose(&rng, rows, n, SAMPLE);
+    const uc_status status = uc_dataset_subset(out, data, rows, SAMPLE);
     uc_free(rows);
     return status;
 }
