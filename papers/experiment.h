@@ -19,12 +19,14 @@
 typedef struct cell {
     double *values; /* one a run */
     size_t count;
-    double published; /* NaN: the paper gives no number */
+    double published, published_deviation; /* NaN: the paper gives no number */
+    bool marked;                           /* one of the best of its row */
 } cell;
 
 typedef enum plot_kind {
-    PLOT_LINES, /* a line a column over the rows' x */
-    PLOT_BARS,  /* a bar a row, of the first column */
+    PLOT_LINES,  /* a line a column over the rows' x */
+    PLOT_BARS,   /* a bar a row, of the first column */
+    PLOT_GROUPS, /* the same of all columns: a group a row */
 } plot_kind;
 
 /* One table, and one part of the picture. */
@@ -33,8 +35,12 @@ typedef struct panel {
     char *row_title, *value_title; /* what rows and values are: the axes */
     plot_kind kind;
     bool log_x;
-    int x_column;       /* the column whose mean is a row's x; -1: the x that the row was given */
-    size_t first_drawn; /* columns before this one are in the table only */
+    double shaded_to; /* PLOT_LINES: x from 0 to here has a grey ground; 0: none */
+    const char *shaded_title;
+    int decimals;         /* of all numbers; 0: three, but none of whole numbers */
+    size_t printed_every; /* the table has every so many rows, and the last; 0: all */
+    int x_column;         /* the column whose mean is a row's x; -1: the x that the row was given */
+    size_t first_drawn;   /* columns before this one are in the table only */
     char **columns;
     size_t column_count;
     char **rows;
@@ -63,6 +69,8 @@ size_t panel_column(panel *self, const char *name);
 size_t panel_row(panel *self, double x, const char *format, ...) PAPERS_PRINTF(3, 4);
 void panel_add(panel *self, size_t row, size_t column, double value);
 void panel_publish(panel *self, size_t row, size_t column, double value);
+void panel_publish_deviation(panel *self, size_t row, size_t column, double value);
+void panel_mark(panel *self, size_t row, size_t column);
 const cell *panel_cell(const panel *self, size_t row, size_t column);
 double panel_x(const panel *self, size_t row);
 double cell_mean(const cell *self);      /* NaN without values */
@@ -101,6 +109,10 @@ struct experiment {
 };
 
 extern const experiment *const experiments[]; /* ends with NULL */
+/* copa/ */
+extern const experiment copa_toy;
+/* cspa/ */
+extern const experiment cspa_figure1, cspa_figure2, cspa_table1, cspa_table2, cspa_figure3, cspa_figure4;
 /* uma/ */
 extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma_figure3, uma_figure4,
     uma_figure5;

@@ -17,11 +17,15 @@
 #define PANEL_WIDTH 480
 #define ONLY_PANEL_WIDTH 840
 #define HEIGHT 520
+#define PANELS_A_LINE 4     /* more than these are drawn three in a line */
+#define MOST_MARKED_ROWS 40 /* a line of more points has no marks */
 
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
                                       "#D55E00", "#56B4E9", "#000000"};
 static const int marks[] = {7, 5, 9, 13, 11, 15, 3}; /* filled shapes */
 
+#define DEVIATION "with vectors heads size graph 0.012,90" /* yerrorbars would leave white holes */
+#define GROUND "#999999"                                   /* of a range of x */
 #define COLOURS (sizeof colours / sizeof *colours)
 
 /* Text between double quotes; gnuplot's marks of enhanced text are off. */
@@ -83,6 +87,11 @@ static void plot_lines(FILE *file, const panel *self, size_t index)
 {
     size_t drawn = 0;
     fputs("plot", file);
+    if (self->shaded_to > 0.0) {
+        fprintf(file, " keyentry with boxes fc rgb '%s' fs solid 0.15 noborder title ", GROUND);
+        quoted(file, self->shaded_title);
+        drawn++;
+    }
     for (int layer = 0; layer < 3; layer++) { /* bands, lines over them, published numbers on top */
         size_t colour = 0;
         for (size_t column = self->first_drawn; column < self->column_count; column++) {
@@ -93,11 +102,14 @@ static void plot_lines(FILE *file, const panel *self, size_t index)
             if (layer == 0)
                 fprintf(
                     file,
-                    "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.08 notitle",
+                    "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.15 notitle",
                     field, field + 1, field, field + 1, colours[shade]);
             else if (layer == 1) {
-                fprintf(file, "%zu with linespoints lc rgb '%s' lw 2 pt %d ps 0.8 title ", field,
-                        colours[shade], marks[shade]);
+                if (self->row_count > MOST_MARKED_ROWS)
+                    fprintf(file, "%zu with lines lc rgb '%s' lw 1.5 title ", field, colours[shade]);
+                else
+                    fprintf(file, "%zu with linespoints lc rgb '%s' lw 2 pt %d ps 0.8 title ", field,
+                            colours[shade], marks[shade]);
                 quoted(file, self->columns[column]);
             } else {
                 fprintf(file, "%zu with points lc rgb '%s' lw 2 pt %d ps 1.9 title ", field + 2,
@@ -123,11 +135,51 @@ static bool has_long_names(const panel *self)
 static double highest_bar(const panel *self)
 {
     double highest = 0.0;
-    for (size_t row = 0; row < self->row_count; row++) {
-        const cell *place = panel_cell(self, row, 0);
-        highest = fmax(highest, fmax(cell_mean(place), place->published)); /* fmax passes over NaN */
-    }
+    const size_t columns = self->kind == PLOT_GROUPS ? self->column_count : 1;
+    for (size_t row = 0; row < self->row_count; row++)
+        for (size_t column = 0; column < columns; column++) {
+            const cell *place = panel_cell(self, row, column);
+            const double mean = cell_mean(place); /* fmax passes over NaN */
+            highest = fmax(highest, fmax(mean, fmax(mean + cell_deviation(place), place->published)));
+        }
     return highest > 0.0 ? highest : 1.0;
+}
+
+/* A group a row, a bar a column; one legend entry for all that was published. */
+static void plot_groups(FILE *file, const panel *self, size_t index)
+{
+    const double bar = 0.84 / (double)self->column_count;
+    fprintf(file, "set style fill solid 0.85 noborder\nset boxwidth %g\nset xtics nomirror scale 0 (",
+            0.86 * bar);
+    for (size_t row = 0; row < self->row_count; row++) {
+        fputs(row ? ", " : "", file);
+        quoted(file, self->rows[row]);
+        fprintf(file, " %zu", row);
+    }
+    fputs(")\n", file);
+    fprintf(file, "set rmargin 3\nset xrange [-0.6:%zu-0.4]\nset yrange [0:%g]\nplot", self->row_count,
+            1.05 * highest_bar(self));
+    bool published = false;
+    for (int layer = 0; layer < 3; layer++) /* bars, deviations, what was published */
+        for (size_t column = 0; column < self->column_count; column++) {
+            const size_t field = field_of(column);
+            const double shift = bar * ((double)column - 0.5 * (double)(self->column_count - 1));
+            if (layer == 2 && !column_has(self, column, true))
+                continue;
+            fprintf(file, "%s $panel%zu using ($0%+g):", layer || column ? ", \\\n    " : "", index, shift);
+            if (layer == 0) {
+                fprintf(file, "%zu with boxes fc rgb '%s' title ", field, colours[column % COLOURS]);
+                quoted(file, self->columns[column]);
+            } else if (layer == 1)
+                fprintf(file, "($%zu-$%zu):(0):(2*$%zu) " DEVIATION " lc rgb '#333333' lw 1 notitle", field,
+                        field + 1, field + 1);
+            else {
+                fprintf(file, "%zu with points lc rgb '#000000' lw 1.5 pt 12 ps 1.2 %s", field + 2,
+                        published ? "notitle" : "title \"paper\"");
+                published = true;
+            }
+        }
+    fputc('\n', file);
 }
 
 static void plot_bars(FILE *file, const panel *self, size_t index)
@@ -143,7 +195,8 @@ static void plot_bars(FILE *file, const panel *self, size_t index)
     for (size_t row = 0; row < self->row_count; row++)
         deviates |= cell_deviation(panel_cell(self, row, 0)) > 0.0;
     if (deviates)
-        fprintf(file, ", \\\n     $panel%zu using 0:3:4 with yerrorbars lc rgb '%s' lw 1.5 pt 0 notitle",
+        fprintf(file,
+                ", \\\n     $panel%zu using 0:($3-$4):(0):(2*$4) " DEVIATION " lc rgb '%s' lw 1.5 notitle",
                 index, colours[0]);
     if (column_has(self, 0, true))
         fprintf(file,
@@ -179,6 +232,12 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
     fputs("\nset ylabel ", file);
     quoted(file, self->value_title);
     fputc('\n', file);
+    if (self->kind == PLOT_GROUPS) {
+        fputs("set grid noxtics\nset key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n",
+              file);
+        plot_groups(file, self, index);
+        return;
+    }
     if (self->kind == PLOT_BARS) {
         fputs("set grid noxtics\n", file);
         fputs(column_has(self, 0, true) ? "set key top right horizontal Left reverse samplen 2\n"
@@ -193,13 +252,28 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
           "set key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n",
           file);
     set_x_range(file, self);
+    if (self->shaded_to > 0.0)
+        fprintf(file,
+                "set object 1 rectangle from 0, graph 0 to %g, graph 1 behind fc rgb '%s' fs solid 0.15 "
+                "noborder\n",
+                self->shaded_to, GROUND);
     plot_lines(file, self, index);
+}
+
+static size_t panels_a_line(const report *self)
+{
+    return self->panel_count > PANELS_A_LINE ? 3 : self->panel_count;
+}
+
+static size_t lines_of_panels(const report *self)
+{
+    return (self->panel_count + panels_a_line(self) - 1) / panels_a_line(self);
 }
 
 static void draw_all(FILE *file, const report *self, const char *title)
 {
     if (self->panel_count > 1) {
-        fprintf(file, "set multiplot layout 1,%zu title ", self->panel_count);
+        fprintf(file, "set multiplot layout %zu,%zu title ", lines_of_panels(self), panels_a_line(self));
         quoted(file, title);
         fputs(" font ',14' noenhanced\n", file);
     }
@@ -210,18 +284,19 @@ static void draw_all(FILE *file, const report *self, const char *title)
 
 static void write_script(FILE *file, const report *self, const char *title, const char *base)
 {
-    const size_t width = self->panel_count > 1 ? PANEL_WIDTH * self->panel_count : ONLY_PANEL_WIDTH;
+    const size_t width = self->panel_count > 1 ? PANEL_WIDTH * panels_a_line(self) : ONLY_PANEL_WIDTH;
+    const size_t height = HEIGHT * lines_of_panels(self);
     fputs("# Draws the figure again: gnuplot THIS FILE\n", file);
     for (size_t i = 0; i < self->panel_count; i++)
         write_numbers(file, self->panels[i], i);
     fprintf(file,
-            "set terminal svg size %zu,%d font 'DejaVu Sans,Helvetica,sans-serif,12' background '#ffffff'\n",
-            width, HEIGHT);
+            "set terminal svg size %zu,%zu font 'DejaVu Sans,Helvetica,sans-serif,12' background '#ffffff'\n",
+            width, height);
     fprintf(file, "set output '%s.svg'\n", base);
     draw_all(file, self, title);
     fprintf(file,
-            "set terminal pngcairo size %zu,%d font 'DejaVu Sans,12' background '#ffffff' fontscale 1\n",
-            2 * width, 2 * HEIGHT);
+            "set terminal pngcairo size %zu,%zu font 'DejaVu Sans,12' background '#ffffff' fontscale 1\n",
+            2 * width, 2 * height);
     fprintf(file,
             "set termoption fontscale 2\nset termoption linewidth 2\nset termoption pointscale 2\nset output "
             "'%s.png'\n",

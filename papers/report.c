@@ -77,7 +77,7 @@ size_t panel_row(panel *self, double x, const char *format, ...)
     self->rows[row] = copy_text(label);
     self->x[row] = x;
     for (size_t column = 0; column < width; column++)
-        self->cells[row * width + column] = (cell){.published = NAN};
+        self->cells[row * width + column] = (cell){.published = NAN, .published_deviation = NAN};
     return row;
 }
 
@@ -96,6 +96,16 @@ void panel_add(panel *self, size_t row, size_t column, double value)
 void panel_publish(panel *self, size_t row, size_t column, double value)
 {
     cell_at(self, row, column)->published = value;
+}
+
+void panel_publish_deviation(panel *self, size_t row, size_t column, double value)
+{
+    cell_at(self, row, column)->published_deviation = value;
+}
+
+void panel_mark(panel *self, size_t row, size_t column)
+{
+    cell_at(self, row, column)->marked = true;
 }
 
 static void free_list(char **list, size_t count)
@@ -172,13 +182,14 @@ static int width_of(const char *text)
     return width;
 }
 
-/* Counts are whole numbers; everything else is a rate or a norm. */
-static void number_text(char *text, size_t size, double value)
+/* Without decimals given: counts are whole numbers; everything else is a rate or a norm. */
+static void number_text(char *text, size_t size, double value, int decimals)
 {
-    snprintf(text, size, value > 1.0 && value == floor(value) ? "%.0f" : "%.3f", value);
+    const int standard = value > 1.0 && value == floor(value) ? 0 : 3;
+    snprintf(text, size, "%.*f", decimals ? decimals : standard, value);
 }
 
-static void cell_text(char *text, size_t size, const cell *self)
+static void cell_text(char *text, size_t size, const cell *self, int decimals)
 {
     const double mean = cell_mean(self), deviation = cell_deviation(self);
     char number[40];
@@ -186,12 +197,28 @@ static void cell_text(char *text, size_t size, const cell *self)
         snprintf(text, size, "-");
         return;
     }
-    number_text(text, size, mean);
+    number_text(text, size, mean, decimals);
     if (isnan(deviation))
         return;
-    number_text(number, sizeof number, deviation);
+    number_text(number, sizeof number, deviation, decimals);
     const size_t length = strlen(text);
-    snprintf(text + length, size - length, " ±%s", number);
+    snprintf(text + length, size - length, " ±%s%s", number, self->marked ? "*" : "");
+}
+
+static void published_text(char *text, size_t size, const cell *self, int decimals)
+{
+    const int shown = decimals ? decimals : 2;
+    if (isnan(self->published))
+        snprintf(text, size, "%s", "");
+    else if (isnan(self->published_deviation))
+        snprintf(text, size, "%.*f", shown, self->published);
+    else
+        snprintf(text, size, "%.*f ±%.*f", shown, self->published, shown, self->published_deviation);
+}
+
+static bool is_printed(const panel *self, size_t row)
+{
+    return self->printed_every < 2 || (row + 1) % self->printed_every == 0 || row + 1 == self->row_count;
 }
 
 static bool has_published(const panel *self, size_t column)
@@ -224,16 +251,18 @@ static void grid_fill(grid *self, const panel *source)
     }
     self->width = self->count;
     for (size_t row = 0; row < source->row_count; row++) {
+        if (!is_printed(source, row))
+            continue;
         grid_add(self, source->rows[row]);
         for (size_t column = 0; column < source->column_count; column++) {
             char text[96] = "";
             const cell *place = panel_cell(source, row, column);
-            cell_text(text, sizeof text, place);
+            cell_text(text, sizeof text, place, source->decimals);
             grid_add(self, text);
             if (!has_published(source, column))
                 continue;
-            snprintf(text, sizeof text, "%.2f", place->published);
-            grid_add(self, isnan(place->published) ? "" : text);
+            published_text(text, sizeof text, place, source->decimals);
+            grid_add(self, text);
         }
     }
 }
@@ -283,8 +312,9 @@ static json_t *cell_json(const cell *self)
     json_t *values = json_array();
     for (size_t i = 0; i < self->count; i++)
         json_array_append_new(values, real(self->values[i]));
-    return json_pack("{so so so so}", "mean", real(cell_mean(self)), "deviation", real(cell_deviation(self)),
-                     "paper", real(self->published), "values", values);
+    return json_pack("{so so so so sb so}", "mean", real(cell_mean(self)), "deviation",
+                     real(cell_deviation(self)), "paper", real(self->published), "paper_deviation",
+                     real(self->published_deviation), "best", self->marked, "values", values);
 }
 
 static json_t *panel_json(const panel *self)
@@ -340,7 +370,7 @@ static void csv_real(FILE *file, double value, char end)
 
 void report_csv(const report *self, FILE *file)
 {
-    fputs("table,row,x,column,mean,deviation,runs,paper\n", file);
+    fputs("table,row,x,column,mean,deviation,runs,paper,paper_deviation,best\n", file);
     for (size_t i = 0; i < self->panel_count; i++) {
         const panel *shown = self->panels[i];
         for (size_t row = 0; row < shown->row_count; row++)
@@ -353,7 +383,9 @@ void report_csv(const report *self, FILE *file)
                 csv_real(file, cell_mean(place), ',');
                 csv_real(file, cell_deviation(place), ',');
                 fprintf(file, "%zu,", place->count);
-                csv_real(file, place->published, '\n');
+                csv_real(file, place->published, ',');
+                csv_real(file, place->published_deviation, ',');
+                fprintf(file, "%d\n", place->marked);
             }
     }
 }

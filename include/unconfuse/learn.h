@@ -24,6 +24,8 @@ size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
 bool uc_learner_uses_noise(const uc_learner *self); /* learns with a noise matrix */
+/* The i-th option that a comparison tunes, and the values that it tries (NaN: auto); NULL past the end. */
+const char *uc_learner_grid(const double **values, size_t *count, const uc_learner *self, size_t i);
 
 /* The settings structs of the option tables. */
 typedef enum uc_class_weight { UC_CLASS_WEIGHT_NONE, UC_CLASS_WEIGHT_BALANCED } uc_class_weight;
@@ -141,6 +143,23 @@ bool uc_online_has_map(const uc_online *self);
 /* Rows will have this many columns: what is needed for them is allocated now. */
 uc_status uc_online_expect(uc_online *self, size_t columns);
 uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name);
+
+/* What is to come, as far as it is known, for a look at the memory that it needs. */
+typedef struct uc_online_ahead {
+    size_t columns, classes;
+    double row_bytes;  /* of a raw row, on average */
+    double rounds;     /* INFINITY: not known */
+    double waiting;    /* rows that wait for their feedback, as they are behind the map */
+    double held_bytes; /* what the caller holds besides */
+    bool saved;        /* a model with the learner's state will be made */
+} uc_online_ahead;
+
+/* UC_ERR_NOMEM, with the figures, when it needs more than the context's memory: before uc_online_begin, and later. */
+uc_status uc_learner_check_memory(const uc_learner *learner, const void *settings,
+                                  const uc_train_settings *train, const uc_online_ahead *ahead,
+                                  const uc_context *context);
+uc_status uc_online_check_memory(const uc_online *self, const uc_online_ahead *ahead,
+                                 const uc_context *context);
 
 typedef struct uc_proposal {
     uint32_t label;     /* what was proposed */

@@ -113,14 +113,19 @@ static uc_status grow_counts(plus_memory *memory, size_t classes)
     return UC_OK;
 }
 
+static uc_metric_kind metric_kind(const uc_cspa_plus_settings *settings, size_t features)
+{
+    if (settings->metric == METRIC_FULL || (settings->metric == METRIC_AUTO && features <= AUTO_FEATURES))
+        return UC_METRIC_FULL;
+    return settings->metric == METRIC_DIAGONAL ? UC_METRIC_DIAGONAL : UC_METRIC_NONE;
+}
+
 static uc_status grow(uc_online *self, size_t features, size_t classes)
 {
     const uc_cspa_plus_settings *settings = self->settings;
     plus_memory *memory = self->memory;
     const size_t at_once = 1 + (size_t)settings->replay;
-    uc_metric_kind kind = settings->metric == METRIC_DIAGONAL ? UC_METRIC_DIAGONAL : UC_METRIC_NONE;
-    if (settings->metric == METRIC_FULL || (settings->metric == METRIC_AUTO && features <= AUTO_FEATURES))
-        kind = UC_METRIC_FULL;
+    const uc_metric_kind kind = metric_kind(settings, features);
     if (kind == UC_METRIC_FULL && features > MOST_FEATURES)
         return uc_fail(UC_ERR_INVALID, "--metric full is for at most %d features, not %zu: use --metric auto",
                        MOST_FEATURES, features);
@@ -137,6 +142,19 @@ static uc_status grow(uc_online *self, size_t features, size_t classes)
     if (status == UC_OK)
         status = uc_metric_resize(&memory->metric, kind, features, settings->prior, at_once);
     return status;
+}
+
+static double memory_bytes(const void *user, size_t features, double row_bytes, double rounds)
+{
+    const uc_cspa_plus_settings *settings = user;
+    const uc_metric_kind kind = metric_kind(settings, features);
+    const double size = (double)features + 1.0, vectors = 2.0 * (double)settings->replay + 4.0;
+    double bytes = 0.0;
+    if (kind != UC_METRIC_NONE)
+        bytes += sizeof(double) * size * ((kind == UC_METRIC_FULL ? size : 1.0) + vectors);
+    if (settings->replay > 0)
+        bytes += uc_replay_bytes(fmin(rounds, (double)settings->memory_rounds), row_bytes);
+    return bytes;
 }
 
 static void release(void *user)
@@ -210,7 +228,7 @@ static bool learn_row(uc_online *self, const uc_direction *direction, uint32_t p
     if (direction->dense)
         uc_online_add_along(self, direction->dense);
     else
-        uc_online_add(self, direction->row);
+        uc_online_add(self, direction->row, direction->constant);
     return self->step.count > 0;
 }
 
@@ -220,6 +238,13 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
     plus_memory *memory = self->memory;
     const uint32_t p = round->proposal.label;
     const bool right = round->answer.kind == UC_ANSWER_RIGHT;
+    const size_t limit = settings->replay > 0 ? (size_t)settings->memory_rounds : 0;
+    uc_row kept = {0};
+    if (limit > 0) {
+        const uc_status status = uc_replay_copy(&kept, &memory->replay, row, limit);
+        if (status != UC_OK)
+            return status;
+    }
     size_t count = 1;
     memory->rows[0] = row;
     for (; count <= settings->replay && memory->replay.count > 0; count++) {
@@ -236,9 +261,9 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
     }
     memory->right[p] += right;
     self->updates += changed;
-    return settings->replay > 0
-               ? uc_replay_keep(&memory->replay, row, p, right, (size_t)settings->memory_rounds)
-               : UC_OK;
+    if (limit > 0)
+        uc_replay_keep(&memory->replay, kept, p, right, limit);
+    return UC_OK;
 }
 
 const uc_learner uc_learner_cspa_plus = {
@@ -255,6 +280,7 @@ const uc_learner uc_learner_cspa_plus = {
     .class_weight = UC_NO_CLASS_WEIGHT,
     .memory_size = sizeof(plus_memory),
     .grow = grow,
+    .memory_bytes = memory_bytes,
     .release = release,
     .remember = remember,
     .propose = propose,

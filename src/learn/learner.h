@@ -69,6 +69,8 @@ struct uc_learner {
     size_t memory_size; /* of what it keeps of its own, in uc_online's `memory`; starts zeroed */
     /* Before there are so many columns or classes, the start included. */
     uc_status (*grow)(uc_online *self, size_t features, size_t classes);
+    /* Bytes that the memory grows to: rows of `row_bytes`, so many rounds. */
+    double (*memory_bytes)(const void *settings, size_t features, double row_bytes, double rounds);
     void (*release)(void *memory);                           /* what the memory points to */
     uc_status (*remember)(uc_online *self, uc_state *state); /* the memory, to a model and back */
     /* Changes label, probability or favourite of a proposal, which come as the best-scoring class, 1 and that class. */

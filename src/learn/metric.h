@@ -29,6 +29,7 @@ uc_status uc_metric_remember(uc_metric *self, uc_state *state);
 typedef struct uc_direction {
     double length;       /* x'A^-1 x: scores of x grow by this a unit */
     const double *dense; /* 1 + features, a full metric; else NULL, and */
+    double constant;     /* the constant feature and */
     uc_row row;          /* the row, scaled by a diagonal metric */
 } uc_direction;
 

@@ -18,6 +18,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "map/map.h"
+
 #define STREAM_LEARNER UINT64_C(0x6c6561726e657220) /* random numbers: "learner " */
 
 /* ---- room ---- */
@@ -106,13 +108,11 @@ static uc_status reserve_row_work(uc_online *self, size_t size)
 /* Rows of `columns` columns come: room to prepare them, and for their weights. */
 static uc_status reserve_columns(uc_online *self, size_t columns)
 {
+    const uc_status status = self->steps.map ? UC_OK : uc_online_reserve(self, columns);
+    if (status != UC_OK)
+        return status;
     if (columns > self->columns)
         self->columns = columns;
-    if (!self->steps.map && columns > self->features) {
-        const uc_status status = uc_online_reserve(self, columns);
-        if (status != UC_OK)
-            return status;
-    }
     if (uc_steps_are_idle(&self->steps))
         return UC_OK;
     return reserve_row_work(self,
@@ -348,29 +348,31 @@ static const double *spread_step(const uc_online *self, double factor)
 }
 
 /* array += row (x) step, dense over the classes when many of them change. */
-static void add_step(const uc_online *self, double *array, uc_row row, double factor)
+static void add_step(const uc_online *self, double *array, uc_row row, double constant, double factor)
 {
     const uc_step *step = &self->step;
     const size_t S = self->stride;
-    const double *full = spread_step(self, factor);
-    for (size_t k = 0; k < S; k++)
-        array[k] += self->train.bias * full[k];
     if (S <= 8 || 4 * step->count >= S) {
+        const double *full = spread_step(self, factor);
+        for (size_t k = 0; k < S; k++)
+            array[k] += constant * full[k];
         uc_row_update(array + S, S, row, full);
         return;
     }
-    for (size_t i = 0; i < step->count; i++)
-        self->step.work[i] = full[step->classes[i]];
-    uc_row_update_some(array + S, S, row, step->classes, self->step.work, step->count);
+    for (size_t i = 0; i < step->count; i++) {
+        step->work[i] = factor * step->tau[i];
+        array[step->classes[i]] += constant * step->work[i];
+    }
+    uc_row_update_some(array + S, S, row, step->classes, step->work, step->count);
 }
 
-void uc_online_add(uc_online *self, uc_row row)
+void uc_online_add(uc_online *self, uc_row row, double constant)
 {
     if (self->step.count == 0)
         return;
-    add_step(self, self->plane[UC_WEIGHTS], row, 1.0);
+    add_step(self, self->plane[UC_WEIGHTS], row, constant, 1.0);
     if (self->plane[UC_AVERAGE] && self->rounds > 0)
-        add_step(self, self->plane[UC_AVERAGE], row, (double)self->rounds);
+        add_step(self, self->plane[UC_AVERAGE], row, constant, (double)self->rounds);
 }
 
 void uc_online_add_along(uc_online *self, const double *direction)
@@ -403,7 +405,7 @@ static uc_status learn_step(uc_online *self, uc_row row, const uc_round *round)
 {
     self->step.count = 0;
     self->learner->step(&self->step, round, self->settings);
-    uc_online_add(self, row);
+    uc_online_add(self, row, self->train.bias);
     self->updates += self->step.count > 0;
     return UC_OK;
 }
@@ -475,15 +477,36 @@ static uc_row known_part(const uc_online *self, uc_row row)
     return row;
 }
 
+/* How far a map has grown, to go back there. */
+typedef struct map_size {
+    size_t landmarks, columns;
+} map_size;
+
+static map_size size_of_map(const uc_online *self)
+{
+    const uc_map *map = self->steps.map;
+    return map ? (map_size){map->landmarks.rows, map->landmarks.cols} : (map_size){0};
+}
+
+/* Room behind a map that has grown. Without memory for it the map is again as it was, so that rows may arrive again. */
+static uc_status reserve_behind_map(uc_online *self, size_t columns, map_size before)
+{
+    const uc_status status = reserve_columns(self, columns);
+    if (status != UC_OK && size_of_map(self).landmarks > before.landmarks)
+        uc_map_forget_landmarks(self->steps.map, before.landmarks, before.columns);
+    return status;
+}
+
 /* The row as the weights see it; the weights, and the map when the row arrives, grow with it. */
 static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool arrives)
 {
     const uc_row known = known_part(self, *row);
     uc_status status = reserve_columns(self, columns_of(&known));
     if (status == UC_OK && self->steps.map && arrives) {
+        const map_size before = size_of_map(self);
         status = uc_steps_arrive(&self->steps, known, self->row_work);
         if (status == UC_OK)
-            status = reserve_columns(self, columns_of(&known)); /* one more landmark */
+            status = reserve_behind_map(self, columns_of(&known), before);
     }
     if (status == UC_OK)
         *out = self->prepared = uc_steps_row(&self->steps, known, self->row_work);
@@ -538,6 +561,18 @@ uc_status uc_online_propose_prepared(uc_proposal *out, uc_online *self, const uc
     return UC_OK;
 }
 
+/* Whether `prepared`, the last row that was, is `row`, which the proposal was made for. Its columns, and its values unless
+ * a step changed them, are the caller's, who may have them elsewhere by now. */
+static bool at_hand(uc_row *prepared, const uc_online *self, const uc_row *row, const uc_proposal *proposal)
+{
+    const bool own = prepared->values && (self->steps.map || prepared->values == self->row_work);
+    if (!own || proposal->ticket != self->ticket)
+        return false;
+    if (prepared->columns)
+        prepared->columns = row->columns;
+    return true;
+}
+
 static uc_status learn_prepared(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
 {
     if (proposal->ticket != self->ticket)
@@ -549,8 +584,7 @@ uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal 
 {
     uc_row prepared = self->prepared;
     uc_status status = check_answer(self, proposal, answer);
-    const bool at_hand = self->steps.map && prepared.values && proposal->ticket == self->ticket;
-    if (status == UC_OK && !at_hand)
+    if (status == UC_OK && !at_hand(&prepared, self, row, proposal))
         status = prepare(&prepared, self, row, false);
     return status == UC_OK ? learn_prepared(self, prepared, proposal, answer) : status;
 }
@@ -568,14 +602,17 @@ uc_status uc_online_learn_prepared(uc_online *self, const uc_row *prepared, cons
 
 uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *rows, const uc_context *context)
 {
-    uc_matrix copy;
+    uc_matrix copy = {0};
+    const map_size before = size_of_map(self);
     uc_status status = reserve_columns(
         self, self->steps.factor && rows->cols > self->steps.cols ? self->steps.cols : rows->cols);
     if (status == UC_OK)
         status = uc_steps_play(&copy, &self->steps, rows, context);
     if (status == UC_OK && self->steps.map)
-        status = reserve_columns(self, self->columns); /* for more landmarks */
+        status = reserve_behind_map(self, self->columns, before);
     if (status == UC_OK)
         *out = copy;
+    else
+        uc_matrix_free(&copy);
     return status;
 }

@@ -52,8 +52,8 @@ uc_status uc_online_round(uint32_t *proposed, uc_online *self, uc_row row, uint3
 
 /* self->scores of a prepared row. */
 void uc_online_score(uc_online *self, uc_row row);
-/* Adds self->step times the row to the weights, and to their average. */
-void uc_online_add(uc_online *self, uc_row row);
+/* Adds self->step times the row, with this constant feature, to the weights, and to their average. */
+void uc_online_add(uc_online *self, uc_row row, double constant);
 /* The same along `direction` (1 + features; the constant feature's comes first). */
 void uc_online_add_along(uc_online *self, const double *direction);
 

@@ -77,7 +77,10 @@ static uc_status remember_label_counts(uc_online *self, uc_state *state)
     if (json_array_size(counts) != self->classes.count)
         return uc_state_damaged();
     for (size_t k = 0; k < self->classes.count; k++) {
-        self->label_counts[k] = (uint64_t)json_integer_value(json_array_get(counts, k));
+        const json_t *count = json_array_get(counts, k);
+        if (!json_is_integer(count) || json_integer_value(count) < 0)
+            return uc_state_damaged();
+        self->label_counts[k] = (uint64_t)json_integer_value(count);
         self->label_total += self->label_counts[k];
     }
     return UC_OK;

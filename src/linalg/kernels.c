@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "linalg/kernels.h"
+#include "linalg/linalg.h"
 
 typedef double pair __attribute__((vector_size(16)));
 typedef double quad __attribute__((vector_size(32)));
@@ -45,7 +46,7 @@ ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, boo
 #define DEFINE_SCORES(name, vector, vectors)                                                                 \
     ALWAYS_INLINE void name(double *scores, uc_row row, const double *W, size_t S, bool dense)               \
     {                                                                                                        \
-        enum { WIDTH = sizeof(vector) / sizeof(double) };                                                    \
+        enum { RUN = sizeof(vector) / sizeof(double) };                                                      \
         vector even[vectors], odd[vectors];                                                                  \
         memset(even, 0, sizeof even);                                                                        \
         memset(odd, 0, sizeof odd);                                                                          \
@@ -56,16 +57,15 @@ ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, boo
             prefetch(W, S, row, i, dense);                                                                   \
             prefetch(W, S, row, i + 1, dense);                                                               \
             for (size_t b = 0; b < vectors; b++) {                                                           \
-                even[b] += x * LOAD(vector, w + b * WIDTH);                                                  \
-                odd[b] += z * LOAD(vector, v + b * WIDTH);                                                   \
+                even[b] += x * LOAD(vector, w + b * RUN);                                                    \
+                odd[b] += z * LOAD(vector, v + b * RUN);                                                     \
             }                                                                                                \
         }                                                                                                    \
         if (i < row.count)                                                                                   \
             for (size_t b = 0; b < vectors; b++)                                                             \
-                even[b] +=                                                                                   \
-                    (double)row.values[i] * LOAD(vector, W + column_at(row, i, dense) * S + b * WIDTH);      \
+                even[b] += (double)row.values[i] * LOAD(vector, W + column_at(row, i, dense) * S + b * RUN); \
         for (size_t b = 0; b < vectors; b++)                                                                 \
-            STORE(vector, scores + b * WIDTH) += even[b] + odd[b];                                           \
+            STORE(vector, scores + b * RUN) += even[b] + odd[b];                                             \
     }
 
 #ifdef __AVX__
@@ -79,6 +79,7 @@ typedef pair_at_any_address widest_at_any_address;
 #define WIDEN(x) ((pair){(x)[0], (x)[1]})
 #define GATHER(w, at) ((pair){(w)[(at)[0]], (w)[(at)[1]]})
 #endif
+#define WIDTH (sizeof(widest) / sizeof(double))
 #define VECTORS(classes) ((classes) * sizeof(double) / sizeof(widest))
 
 DEFINE_SCORES(scores_of_2, pair, 1)
@@ -103,7 +104,6 @@ ALWAYS_INLINE widest products_at(uc_row row, size_t i, const double *w, bool den
  * in the same order. */
 ALWAYS_INLINE double dot_of(uc_row row, const double *w, bool dense)
 {
-    enum { WIDTH = sizeof(widest) / sizeof(double) };
     widest a = {0}, b = {0}, c = {0}, d = {0};
     size_t i = 0;
     for (; i + 4 * WIDTH <= row.count; i += 4 * WIDTH) {
@@ -233,7 +233,6 @@ static double norm2(uc_row row)
 ALWAYS_INLINE void sweep_row(double *out, double *b, size_t S, const double *u, double step, const double *X,
                              size_t vectors)
 {
-    enum { WIDTH = sizeof(widest) / sizeof(double) };
     widest even[4] = {{0}}, odd[4] = {{0}};
     for (size_t j = 0; j < S; j += 2 * WIDTH) {
         const widest first = LOAD(widest, b + j) - step * LOAD(widest, u + j);
@@ -286,9 +285,118 @@ static void sweep(double *out, double *B, size_t n, size_t S, const double *u, d
     } while (count > 0);
 }
 
+/* ---- products of dense rows, summed in one order whatever their number ----
+ *
+ * UC_LANES sums a pair of rows, as linalg.h says. A register that is narrower than the lanes goes over the row once for
+ * every part of them. */
+
+/* A row x of doubles and `rows` rows of floats, `stride` floats apart. */
+ALWAYS_INLINE void products_with(double *out, const double *x, const float *Y, size_t stride, size_t quads,
+                                 size_t rows)
+{
+    double lanes[8][UC_LANES];
+    for (size_t lane = 0; lane < UC_LANES; lane += WIDTH) {
+        widest sums[8] = {{0}};
+        for (size_t j = lane; j < quads * UC_LANES; j += UC_LANES) {
+            const widest value = LOAD(widest, x + j);
+            for (size_t r = 0; r < rows; r++) {
+                const float *y = Y + r * stride + j;
+                sums[r] += value * WIDEN(y);
+            }
+        }
+        for (size_t r = 0; r < rows; r++)
+            STORE(widest, lanes[r] + lane) = sums[r];
+    }
+    for (size_t r = 0; r < rows; r++)
+        out[r] = uc_lane_sum(lanes[r]);
+}
+
+static void products(double *out, const double *x, const float *Y, size_t stride, size_t count, size_t quads)
+{
+    size_t r = 0;
+    for (; r + 8 <= count; r += 8)
+        products_with(out + r, x, Y + r * stride, stride, quads, 8);
+    for (; r + 4 <= count; r += 4)
+        products_with(out + r, x, Y + r * stride, stride, quads, 4);
+    for (; r < count; r++)
+        products_with(out + r, x, Y + r * stride, stride, quads, 1);
+}
+
+static void tile(double *sums, const double *X, const double *Y, size_t quads)
+{
+    for (size_t lane = 0; lane < UC_LANES; lane += WIDTH) {
+        widest sum[UC_TILE_X][UC_TILE_Y];
+        for (size_t r = 0; r < UC_TILE_X; r++)
+            for (size_t c = 0; c < UC_TILE_Y; c++)
+                sum[r][c] = LOAD(widest, sums + (r * UC_TILE_Y + c) * UC_LANES + lane);
+        const double *x = X + lane, *y = Y + lane;
+        for (size_t q = 0; q < quads; q++, x += UC_TILE_X * UC_LANES, y += UC_TILE_Y * UC_LANES) {
+            widest right[UC_TILE_Y];
+            for (size_t c = 0; c < UC_TILE_Y; c++)
+                right[c] = LOAD(widest, y + c * UC_LANES);
+            for (size_t r = 0; r < UC_TILE_X; r++) {
+                const widest left = LOAD(widest, x + r * UC_LANES);
+                for (size_t c = 0; c < UC_TILE_Y; c++)
+                    sum[r][c] += left * right[c];
+            }
+        }
+        for (size_t r = 0; r < UC_TILE_X; r++)
+            for (size_t c = 0; c < UC_TILE_Y; c++)
+                STORE(widest, sums + (r * UC_TILE_Y + c) * UC_LANES + lane) = sum[r][c];
+    }
+}
+
+/* ---- the gaussian kernel ---- */
+
+typedef uint64_t bits __attribute__((vector_size(sizeof(widest))));
+
+/* exp of numbers that are not above 0:  x = n ln 2 + r, |r| <= ln(2)/2, and the Taylor series of exp(r), whose remainder
+ * is below 2^-57. Adding 1.5 * 2^52 leaves n, rounded, in the lowest bits, from where it is added to the exponent. Below
+ * -708, where numbers begin to lose digits, the result is 0. */
+ALWAYS_INLINE widest exp_of(widest x)
+{
+    static const double series[] = {1.0,
+                                    1.0,
+                                    1.0 / 2,
+                                    1.0 / 6,
+                                    1.0 / 24,
+                                    1.0 / 120,
+                                    1.0 / 720,
+                                    1.0 / 5040,
+                                    1.0 / 40320,
+                                    1.0 / 362880,
+                                    1.0 / 3628800,
+                                    1.0 / 39916800,
+                                    1.0 / 479001600,
+                                    1.0 / 6227020800};
+    const double round = 0x1.8p52, log2_e = 0x1.71547652b82fep0;
+    const double ln2_high = 0x1.62e42fefap-1, ln2_low = 0x1.cf79abc9e3b39p-40; /* n ln2_high is exact */
+    const widest zero = {0};
+    const widest shifted = x * log2_e + round, n = shifted - round;
+    const widest r = (x - n * ln2_high) - n * ln2_low;
+    widest sum = zero + series[13];
+    for (size_t k = 13; k-- > 0;)
+        sum = sum * r + series[k];
+    const bits result = (bits)sum + ((bits)shifted << 52);
+    return (widest)(result & (bits)(x >= zero - 708.0));
+}
+
+/* Products become values of the kernel. */
+static void gaussian(double *values, const double *norm2_y, double norm2_x, double rounding, double factor,
+                     size_t quads)
+{
+    for (size_t i = 0; i < quads * UC_LANES; i += WIDTH) {
+        const widest lengths = norm2_x + LOAD(widest, norm2_y + i);
+        const widest distance = lengths - 2.0 * LOAD(widest, values + i);
+        const bits counts = (bits)(distance > rounding * lengths);
+        STORE(widest, values + i) = exp_of(factor * (widest)((bits)distance & counts));
+    }
+}
+
 #define NAME_LEVEL(level) uc_kernels_##level
 #define NAME(level) NAME_LEVEL(level)
 #define TEXT_OF(level) #level
 #define TEXT(level) TEXT_OF(level)
 
-const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update, sweep};
+const uc_kernels NAME(UC_KERNEL_LEVEL) = {
+    TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update, sweep, products, tile, gaussian};
