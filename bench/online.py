@@ -105,6 +105,9 @@ def wanted(result, add):
         lambda x: x >= 4)
     add("rounds of cspa, share of the rate of reading the weights", "at least 0.5", result["rounds"]["share"],
         lambda x: x >= 0.5)
+    if result["landmarks"]:
+        add("cspa behind landmarks, share of the map in a pass", "at least 0.9", result["landmarks"]["map_share"],
+            lambda x: x >= 0.9)
 
 
 def report(result, print_times):
@@ -127,6 +130,7 @@ def report(result, print_times):
     if entry:
         print("\none pass of %s behind %d landmarks: %d rows, %d columns, %.2f%% correct" %
               (LEARNER, entry["landmarks"], entry["rows"], entry["columns"], 100 * entry["correct"]))
-        print("    map %.3f s, rounds %.3f s: share of the map %.2f   product of matrices of the same size %.3f s, %.2f "
-              "of the map" % (entry["map"], entry["rounds"], entry["map_share"], entry["gemm"], entry["gemm_share"]))
+        print("    map %.3f s, rounds %.3f s: share of the map %.2f   product of matrices of the same size %.3f s, "
+              "%.2f of the map" %
+              (entry["map"], entry["rounds"], entry["map_share"], entry["gemm"], entry["gemm_share"]))
         print_times("  stream, start to end", entry["times"])

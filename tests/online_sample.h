@@ -44,8 +44,14 @@ static inline bool online_kind(online_setup *out, size_t i)
         {.learner = "bpa", .settings.explore = {.explore = 0.2}},
         {.learner = "confidit", .settings.confidit = {.eta = 0.5, .prior = 2.0}},
         {.learner = "cspa-plus",
-         .settings
-             .plus = {.beta = 0.5, .spread = 3, .prior = 1, .bonus = 1, .replay = 3, .memory_rounds = 50}},
+         .settings.plus = {.beta = 0.5,
+                           .spread = 3,
+                           .prior = 1,
+                           .bonus = 1,
+                           .replay = 3,
+                           .memory_rounds = 50,
+                           .tail = UC_AUTO_REAL,
+                           .pair = UC_AUTO_FLAG}},
         {.learner = "cspa-plus",
          .settings
              .plus = {.beta = 0.5, .spread = 3, .metric = 1, .prior = 1, .bonus = 1, .memory_rounds = 10000}},

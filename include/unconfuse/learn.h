@@ -59,6 +59,8 @@ typedef struct uc_cspa_plus_settings {
     double bonus;           /* of classes seldom proposed, in the proposal          (1) */
     uint64_t replay;        /* past rounds learned from again after each round      (3) */
     uint64_t memory_rounds; /* rounds kept for replay                               (10000) */
+    double tail;            /* proposals: mean weights, round t counting t^tail; 0: the last   (auto) */
+    int pair;               /* a second learner without the metric beside, the better proposes (auto) */
 } uc_cspa_plus_settings;
 
 /* banditron and bpa */

@@ -12,9 +12,10 @@ uc_status uc_online_write(uc_model *model, const uc_online *self)
     for (size_t j = 0; j <= self->features; j++) {
         double *row = model->weights + j * model->stride, sum = 0.0;
         for (size_t k = 0; k < K; k++) {
-            row[k] = weights[j * self->stride + k];
+            const size_t at = j * self->stride + k;
+            row[k] = self->learner->weight && !average ? self->learner->weight(self, at) : weights[at];
             if (average && self->rounds > 0)
-                row[k] -= average[j * self->stride + k] / (double)self->rounds;
+                row[k] -= average[at] / (double)self->rounds;
             sum += row[k];
         }
         for (size_t k = 0; k < K && self->learner->relative; k++)
@@ -42,7 +43,8 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
 /* Without the padding of the classes and without room to grow. */
 static uc_status remember_plane(uc_online *self, size_t plane, uc_state *state)
 {
-    static const char *const names[UC_PLANES] = {"state.weights", "state.average", "state.variance"};
+    static const char *const names[UC_PLANES] = {"state.weights", "state.average", "state.own1", "state.own2",
+                                                 "state.own3"};
     const size_t K = self->classes.count, rows = self->features + 1;
     double *array = self->plane[plane];
     if (state->reading && (array != NULL) != uc_state_has(state, names[plane]))

@@ -18,6 +18,8 @@ typedef double quad __attribute__((vector_size(32)));
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define PREFETCH_DISTANCE 12 /* entries ahead: about the time that a line takes from memory */
+#define SWEEP_COLUMNS ((size_t)256)
+#define WHOLE_COLUMN 64 /* a row's weights for so many classes stay in the first cache while it is scored */
 
 #define LOAD(type, from) (*(const type##_at_any_address *)(const void *)(from))
 #define STORE(type, to) (*(type##_at_any_address *)(void *)(to))
@@ -29,22 +31,26 @@ ALWAYS_INLINE size_t column_at(uc_row row, size_t i, bool dense)
     return dense ? i : row.columns[i];
 }
 
-ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, bool dense)
+/* Asks for `doubles` of the weights of the entry that comes PREFETCH_DISTANCE later. */
+ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, bool dense, size_t doubles)
 {
-    if (!dense && i + PREFETCH_DISTANCE < row.count) {
-        const double *w = W + row.columns[i + PREFETCH_DISTANCE] * S;
-        __builtin_prefetch(w);
-        if (S > 4)
-            __builtin_prefetch(w + 8);
-        if (S > 12)
-            __builtin_prefetch(w + 16);
-    }
+    if (!dense && i + PREFETCH_DISTANCE < row.count)
+        for (size_t at = 0; at < doubles; at += 8)
+            __builtin_prefetch(W + row.columns[i + PREFETCH_DISTANCE] * S + at);
+}
+
+/* The same for the first entries, which no earlier one asked for. */
+ALWAYS_INLINE void prefetch_first(const double *W, size_t S, uc_row row, bool dense)
+{
+    for (size_t i = 0; !dense && i < PREFETCH_DISTANCE && i < row.count; i++)
+        for (size_t at = 0; at < S; at += 8)
+            __builtin_prefetch(W + row.columns[i] * S + at);
 }
 
 /* ---- scores: one function for each width of a block of classes ---- */
 
 #define DEFINE_SCORES(name, vector, vectors)                                                                 \
-    ALWAYS_INLINE void name(double *scores, uc_row row, const double *W, size_t S, bool dense)               \
+    ALWAYS_INLINE void name(double *scores, uc_row row, const double *W, size_t S, bool dense, size_t asked) \
     {                                                                                                        \
         enum { RUN = sizeof(vector) / sizeof(double) };                                                      \
         vector even[vectors], odd[vectors];                                                                  \
@@ -54,8 +60,8 @@ ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, boo
         for (; i + 1 < row.count; i += 2) {                                                                  \
             const double x = row.values[i], z = row.values[i + 1];                                           \
             const double *w = W + column_at(row, i, dense) * S, *v = W + column_at(row, i + 1, dense) * S;   \
-            prefetch(W, S, row, i, dense);                                                                   \
-            prefetch(W, S, row, i + 1, dense);                                                               \
+            prefetch(W, S, row, i, dense, asked);                                                            \
+            prefetch(W, S, row, i + 1, dense, asked);                                                        \
             for (size_t b = 0; b < vectors; b++) {                                                           \
                 even[b] += x * LOAD(vector, w + b * RUN);                                                    \
                 odd[b] += z * LOAD(vector, v + b * RUN);                                                     \
@@ -89,6 +95,7 @@ DEFINE_SCORES(scores_of_12, widest, VECTORS(12))
 DEFINE_SCORES(scores_of_16, widest, VECTORS(16))
 DEFINE_SCORES(scores_of_20, widest, VECTORS(20))
 DEFINE_SCORES(scores_of_24, widest, VECTORS(24))
+DEFINE_SCORES(scores_of_28, widest, VECTORS(28))
 
 /* The row's values i, i + 1, ... of one vector times their weights. */
 ALWAYS_INLINE widest products_at(uc_row row, size_t i, const double *w, bool dense)
@@ -130,27 +137,35 @@ ALWAYS_INLINE void scores_of(double *scores, uc_row row, const double *W, size_t
         return;
     }
     if (S == 2) {
-        scores_of_2(scores, row, W, S, dense);
+        scores_of_2(scores, row, W, S, dense, S);
         return;
     }
+    const bool whole =
+        S <= WHOLE_COLUMN; /* the first block asks for all of a column, or each for its own part */
     size_t k = 0;
-    for (; k + 24 <= S; k += 24)
-        scores_of_24(scores + k, row, W + k, S, dense);
-    switch (S - k) {
+    if (whole && S > 24)
+        prefetch_first(W, S, row, dense);
+    for (; k + 28 <= S; k += 28)
+        scores_of_28(scores + k, row, W + k, S, dense, !whole ? 28 : k == 0 ? S : 0);
+    const size_t rest = S - k, asked = !whole ? rest : k == 0 ? S : 0;
+    switch (rest) {
+    case 24:
+        scores_of_24(scores + k, row, W + k, S, dense, asked);
+        break;
     case 20:
-        scores_of_20(scores + k, row, W + k, S, dense);
+        scores_of_20(scores + k, row, W + k, S, dense, asked);
         break;
     case 16:
-        scores_of_16(scores + k, row, W + k, S, dense);
+        scores_of_16(scores + k, row, W + k, S, dense, asked);
         break;
     case 12:
-        scores_of_12(scores + k, row, W + k, S, dense);
+        scores_of_12(scores + k, row, W + k, S, dense, asked);
         break;
     case 8:
-        scores_of_8(scores + k, row, W + k, S, dense);
+        scores_of_8(scores + k, row, W + k, S, dense, asked);
         break;
     case 4:
-        scores_of_4(scores + k, row, W + k, S, dense);
+        scores_of_4(scores + k, row, W + k, S, dense, asked);
         break;
     default:
         break;
@@ -182,7 +197,7 @@ ALWAYS_INLINE void update_of(double *W, size_t S, uc_row row, const double *tau,
     for (size_t i = 0; i < row.count; i++) {
         const double x = row.values[i];
         double *w = W + column_at(row, i, dense) * S;
-        prefetch(W, S, row, i, dense);
+        prefetch(W, S, row, i, dense, S < 24 ? S : 24);
         if (S == 2) {
             STORE(pair, w) += x * LOAD(pair, tau);
             continue;
@@ -198,6 +213,13 @@ static void update(double *W, size_t S, uc_row row, const double *tau)
         update_of(W, S, row, tau, false);
     else
         update_of(W, S, row, tau, true);
+}
+
+static void outer(double *W, size_t rows, size_t S, const double *x, const double *tau)
+{
+    for (size_t j = 0; j < rows; j++)
+        for (size_t k = 0; k < S; k++)
+            W[j * S + k] += x[j] * tau[k];
 }
 
 static void axpy(double step, uc_row row, double *w)
@@ -229,35 +251,42 @@ static double norm2(uc_row row)
 
 /* ---- symmetric matrices ---- */
 
-/* One row b of the matrix: b -= step u, and its products with `vectors` vectors, which lie S apart. */
-ALWAYS_INLINE void sweep_row(double *out, double *b, size_t S, const double *u, double step, const double *X,
-                             size_t vectors)
+/* Columns first .. last - 1 of `rows` rows of the matrix, which begin at b: b -= step u, and their products with `vectors`
+ * vectors, which lie S apart, are added to `out`. */
+ALWAYS_INLINE void sweep_rows(double *out, double *b, size_t S, const double *u, const double *step,
+                              const double *X, size_t first, size_t last, size_t rows, size_t vectors)
 {
-    widest even[4] = {{0}}, odd[4] = {{0}};
-    for (size_t j = 0; j < S; j += 2 * WIDTH) {
-        const widest first = LOAD(widest, b + j) - step * LOAD(widest, u + j);
-        const widest second = LOAD(widest, b + j + WIDTH) - step * LOAD(widest, u + j + WIDTH);
-        STORE(widest, b + j) = first;
-        STORE(widest, b + j + WIDTH) = second;
-        for (size_t r = 0; r < vectors; r++) {
-            even[r] += first * LOAD(widest, X + r * S + j);
-            odd[r] += second * LOAD(widest, X + r * S + j + WIDTH);
+    widest sums[2][4] = {{{0}}};
+    for (size_t j = first; j < last; j += WIDTH)
+        for (size_t i = 0; i < rows; i++) {
+            const widest entries = LOAD(widest, b + i * S + j) - step[i] * LOAD(widest, u + j);
+            STORE(widest, b + i * S + j) = entries;
+            for (size_t r = 0; r < vectors; r++)
+                sums[i][r] += entries * LOAD(widest, X + r * S + j);
         }
-    }
-    for (size_t r = 0; r < vectors; r++) {
-        const widest sums = even[r] + odd[r];
-        double total = 0.0;
-        for (size_t lane = 0; lane < WIDTH; lane++)
-            total += sums[lane];
-        out[r * S] = total;
-    }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t r = 0; r < vectors; r++) {
+            double total = first > 0 ? out[r * S + i] : 0.0;
+            for (size_t lane = 0; lane < WIDTH; lane++)
+                total += sums[i][r][lane];
+            out[r * S + i] = total;
+        }
 }
 
+/* Some columns of all rows at a time, so that u and the vectors stay in the first cache. */
 ALWAYS_INLINE void sweep_of(double *out, double *B, size_t n, size_t S, const double *u, double factor,
                             const double *X, size_t vectors)
 {
-    for (size_t i = 0; i < n; i++)
-        sweep_row(out + i, B + i * S, S, u, factor * u[i], X, vectors);
+    for (size_t first = 0; first < S; first += SWEEP_COLUMNS) {
+        const size_t last = S - first < SWEEP_COLUMNS ? S : first + SWEEP_COLUMNS;
+        for (size_t i = 0; i < n; i += 2) {
+            const double step[2] = {factor * u[i], factor * u[i + 1 < n ? i + 1 : i]};
+            if (i + 1 < n)
+                sweep_rows(out + i, B + i * S, S, u, step, X, first, last, 2, vectors);
+            else
+                sweep_rows(out + i, B + i * S, S, u, step, X, first, last, 1, vectors);
+        }
+    }
 }
 
 static void sweep(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
@@ -399,4 +428,4 @@ static void gaussian(double *values, const double *norm2_y, double norm2_x, doub
 #define TEXT(level) TEXT_OF(level)
 
 const uc_kernels NAME(UC_KERNEL_LEVEL) = {
-    TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update, sweep, products, tile, gaussian};
+    TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update, outer, sweep, products, tile, gaussian};

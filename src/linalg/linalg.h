@@ -28,6 +28,9 @@ void uc_row_update(double *W, size_t S, uc_row row, const double *tau);
 void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes, const double *tau,
                         size_t count);
 
+/* W[j][k] += x[j] tau[k] for j < rows, k < S: an update along a dense vector of doubles. */
+void uc_outer_update(double *W, size_t rows, size_t S, const double *x, const double *tau);
+
 /* Asks for what a round on `row` will touch, while another round still works: the weights of its columns. */
 void uc_row_prefetch(uc_row row, const double *W, size_t S);
 

@@ -60,6 +60,11 @@ void uc_gaussian(double *values, const double *norm2_y, size_t count, double nor
     memcpy(values + whole, rest, (count - whole) * sizeof *rest);
 }
 
+void uc_outer_update(double *W, size_t rows, size_t S, const double *x, const double *tau)
+{
+    uc_kernels_now()->outer(W, rows, S, x, tau);
+}
+
 void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes, const double *tau,
                         size_t count)
 {

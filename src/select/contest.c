@@ -366,14 +366,12 @@ static double matrix_bytes(const uc_matrix *X)
 /* The weights, memory and order of one player. */
 static double player_bytes(const uc_arena *self, const uc_entrant *entrant)
 {
-    const uc_learner *learner = entrant->learner;
-    const double rows = (double)self->data->X.rows, features = (double)self->features;
-    const double plane = 8.0 * (features + 1.0) * (double)uc_class_stride(self->data->classes.count);
-    const double row_bytes = self->mapped ? 4.0 * features : matrix_bytes(&self->data->X) / rows;
-    const double memory = learner->memory_bytes ? learner->memory_bytes(entrant->settings, self->features,
-                                                                        row_bytes, (double)self->rounds)
-                                                : 0.0;
-    return plane * (learner->variance ? 2.0 : 1.0) + memory + 8.0 * rows;
+    const double rows = (double)self->data->X.rows;
+    const double row_bytes =
+        self->mapped ? 4.0 * (double)self->features : matrix_bytes(&self->data->X) / rows;
+    return uc_learner_bytes(entrant->learner, entrant->settings, false, self->features,
+                            self->data->classes.count, row_bytes, (double)self->rounds) +
+           8.0 * rows;
 }
 
 /* All players that are there at the same time, and prepared rows. */

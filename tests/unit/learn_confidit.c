@@ -56,8 +56,7 @@ static void check_planes(const uc_online *online, const plain_confidit *plain)
     for (size_t j = 0; j < SIZE; j++)
         for (size_t k = 0; k < CLASSES; k++) {
             assert_near(online->plane[UC_WEIGHTS][j * online->stride + k], plain->w[k][j], 1e-12);
-            assert_near_relative(1.0 / online->plane[UC_VARIANCE][j * online->stride + k], plain->A[k][j],
-                                 1e-12);
+            assert_near_relative(1.0 / online->plane[UC_OWN][j * online->stride + k], plain->A[k][j], 1e-12);
         }
 }
 
@@ -134,8 +133,7 @@ static void proposals_change_nothing(void **state)
         assert_true(ignored.probability == 1.0);
         assert_int_equal(online_round(asked, &data, i), online_round(quiet, &data, i));
     }
-    assert_memory_equal(asked->plane[UC_VARIANCE], quiet->plane[UC_VARIANCE],
-                        SIZE * asked->stride * sizeof(double));
+    assert_memory_equal(asked->plane[UC_OWN], quiet->plane[UC_OWN], SIZE * asked->stride * sizeof(double));
     uc_online_free(asked);
     uc_online_free(quiet);
     uc_dataset_free(&data);

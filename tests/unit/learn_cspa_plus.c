@@ -23,7 +23,13 @@ typedef struct plain_plus {
     uc_cspa_plus_settings settings;
     size_t K;
     double A[SIZE * SIZE], inverse[SIZE * SIZE];
-    double W[SIZE][MOST_CLASSES], sum[SIZE][MOST_CLASSES];
+    double W[2][SIZE][MOST_CLASSES]; /* with the metric, and of the second learner without */
+    double sum[SIZE][MOST_CLASSES];
+    double tail[2][SIZE][MOST_CLASSES], tail_total; /* sums over rounds t of t^P W, and of t^P */
+    double tried[2], tried_right[2];
+    uint32_t favourite[2];
+    double told;
+    size_t by_second; /* proposals of the second learner */
     double right[MOST_CLASSES], proposed[MOST_CLASSES];
     past_round past[ROWS]; /* the last ones, the oldest first */
     size_t past_count;
@@ -37,26 +43,72 @@ static void plain_begin(plain_plus *self, const uc_cspa_plus_settings *settings,
         self->A[i * SIZE + i] = settings->metric == NONE ? 1.0 : settings->prior;
 }
 
-static void plain_scores(double *s, const plain_plus *self, const double *x)
+static void plain_scores(double *s, const plain_plus *self, int which, const double *x)
 {
     for (size_t k = 0; k < self->K; k++) {
         s[k] = 0.0;
         for (size_t j = 0; j < SIZE; j++)
-            s[k] += self->W[j][k] * x[j];
+            s[k] += self->W[which][j][k] * x[j];
     }
 }
 
-/* Equal to rounding means equal: the lowest class. */
-static uint32_t plain_propose(plain_plus *self, const double *x)
+static bool plain_full(const plain_plus *self)
 {
-    double s[MOST_CLASSES];
+    return self->settings.metric == AUTO || self->settings.metric == FULL;
+}
+
+static bool plain_pairs(const uc_cspa_plus_settings *settings)
+{
+    return (settings->metric == AUTO || settings->metric == FULL) && settings->pair != 0;
+}
+
+static bool plain_pair(const plain_plus *self)
+{
+    return plain_pairs(&self->settings);
+}
+
+static double plain_power(const plain_plus *self)
+{
+    return !isnan(self->settings.tail) ? self->settings.tail : plain_full(self) ? 10.0 : 0.0;
+}
+
+/* The weights that a learner proposes with. */
+static double plain_steady(const plain_plus *self, int which, size_t j, size_t k)
+{
+    return plain_power(self) > 0.0 && self->tail_total > 0.0 ? self->tail[which][j][k] / self->tail_total
+                                                             : self->W[which][j][k];
+}
+
+static int plain_better(const plain_plus *self)
+{
+    return plain_pair(self) && (self->tried_right[1] + 2.0) * (self->tried[0] + 2.0) >
+                                   (self->tried_right[0] + 2.0) * (self->tried[1] + 2.0);
+}
+
+/* Equal to rounding means equal: the lowest class. */
+static uint32_t best_class(const double *s, size_t K)
+{
     uint32_t best = 0;
-    plain_scores(s, self, x);
-    for (uint32_t k = 0; k < self->K; k++) {
-        s[k] += self->settings.bonus / ((1.0 + self->right[k]) * sqrt(1.0 + self->proposed[k]));
+    for (uint32_t k = 0; k < K; k++)
         if (s[k] > s[best] + 1e-11)
             best = k;
+    return best;
+}
+
+static uint32_t plain_propose(plain_plus *self, const double *x)
+{
+    double s[2][MOST_CLASSES] = {{0}};
+    for (int which = 0; which < 2; which++) {
+        for (size_t k = 0; k < self->K; k++)
+            for (size_t j = 0; j < SIZE; j++)
+                s[which][k] += plain_steady(self, which, j, k) * x[j];
+        self->favourite[which] = best_class(s[which], self->K);
     }
+    double *sums = s[plain_better(self)];
+    self->by_second += plain_better(self) == 1;
+    for (uint32_t k = 0; k < self->K; k++)
+        sums[k] += self->settings.bonus / ((1.0 + self->right[k]) * sqrt(1.0 + self->proposed[k]));
+    const uint32_t best = best_class(sums, self->K);
     self->proposed[best] += 1.0;
     return best;
 }
@@ -114,25 +166,31 @@ static void wrong_step(double *tau, const plain_plus *self, const double *s, uin
         tau[i] = i == p ? -c : c * q[i];
 }
 
-static void learn_row(plain_plus *self, const double *x, uint32_t p, bool right, bool replayed)
+static void learn_one(plain_plus *self, int which, const double *x, uint32_t p, bool right, bool replayed)
 {
     double s[MOST_CLASSES], tau[MOST_CLASSES] = {0}, direction[SIZE], length = 0.0;
     for (size_t i = 0; i < SIZE; i++) {
-        direction[i] = 0.0;
-        for (size_t j = 0; j < SIZE; j++)
+        direction[i] = which == 0 ? 0.0 : x[i];
+        for (size_t j = 0; j < SIZE && which == 0; j++)
             direction[i] += self->inverse[i * SIZE + j] * x[j];
         length += x[i] * direction[i];
     }
     if (!(length > 0.0))
         return;
-    plain_scores(s, self, x);
+    plain_scores(s, self, which, x);
     if (right)
         right_step(tau, s, self->K, p, length);
     else
         wrong_step(tau, self, s, p, length, replayed);
     for (size_t j = 0; j < SIZE; j++)
         for (size_t k = 0; k < self->K; k++)
-            self->W[j][k] += tau[k] * direction[j];
+            self->W[which][j][k] += tau[k] * direction[j];
+}
+
+static void learn_row(plain_plus *self, const double *x, uint32_t p, bool right, bool replayed)
+{
+    for (int which = 0; which < 2; which++)
+        learn_one(self, which, x, p, right, replayed);
 }
 
 static void remember_round(plain_plus *self, const double *x, uint32_t p, bool right)
@@ -155,7 +213,13 @@ static void plain_learn(plain_plus *self, const double *x, uint32_t p, bool righ
     size_t drawn[8], count = 0;
     for (size_t j = 0; j < SIZE; j++)
         length += x[j] * x[j];
+    self->told += 1.0;
     if (length > 0.0) {
+        for (int which = 0; which < 2 && self->favourite[0] != self->favourite[1]; which++)
+            if (self->favourite[which] == p) {
+                self->tried[which] += 1.0;
+                self->tried_right[which] += right;
+            }
         for (; count < self->settings.replay && self->past_count > 0; count++)
             drawn[count] = (size_t)uc_rng_below(&self->rng, self->past_count);
         add_to_metric(self, x);
@@ -165,9 +229,14 @@ static void plain_learn(plain_plus *self, const double *x, uint32_t p, bool righ
         self->right[p] += right;
         remember_round(self, x, p, right);
     }
+    const double share = length > 0.0 ? pow(self->told, plain_power(self)) : 0.0;
+    self->tail_total += share;
     for (size_t j = 0; j < SIZE; j++)
-        for (size_t k = 0; k < self->K; k++)
-            self->sum[j][k] += self->W[j][k];
+        for (size_t k = 0; k < self->K; k++) {
+            self->sum[j][k] += self->W[0][j][k];
+            for (int which = 0; which < 2; which++)
+                self->tail[which][j][k] += share * self->W[which][j][k];
+        }
 }
 
 static void expand(double *x, uc_row row, double bias)
@@ -182,13 +251,19 @@ static void expand(double *x, uc_row row, double bias)
 static void check_weights(const uc_online *online, const plain_plus *plain, double tolerance)
 {
     for (size_t j = 0; j < SIZE && j <= online->features; j++)
-        for (size_t k = 0; k < plain->K; k++)
-            assert_near(online->plane[UC_WEIGHTS][j * online->stride + k], plain->W[j][k], tolerance);
+        for (size_t k = 0; k < plain->K; k++) {
+            const size_t at = j * online->stride + k;
+            assert_near(online->plane[UC_WEIGHTS][at], plain->W[0][j][k], tolerance);
+            if (plain_pair(plain))
+                assert_near(online->plane[UC_OWN + 1][at], plain->W[1][j][k], tolerance);
+        }
+    assert_true((online->plane[UC_OWN] != NULL) == (plain_power(plain) > 0.0));
+    assert_true((online->plane[UC_OWN + 1] != NULL) == plain_pair(plain));
 }
 
 /* Directions of a diagonal metric are floats; everything else is computed in doubles. The first `known` classes are
- * there from the beginning, the others are added one by one. */
-static void compare(const online_setup *setup, size_t K, size_t known, bool sparse, double tolerance)
+ * there from the beginning, the others are added one by one. Returns how often the second learner proposed. */
+static size_t compare(const online_setup *setup, size_t K, size_t known, bool sparse, double tolerance)
 {
     static plain_plus plain;
     static const char *const names[MOST_CLASSES] = {"1", "2", "3", "4", "5"};
@@ -221,11 +296,14 @@ static void compare(const online_setup *setup, size_t K, size_t known, bool spar
     for (size_t j = 0; j < SIZE; j++)
         for (size_t k = 0; k < K; k++)
             assert_near(model->weights[j * model->stride + k],
-                        setup->train.average ? plain.sum[j][k] / ROWS : plain.W[j][k], tolerance);
+                        setup->train.average ? plain.sum[j][k] / ROWS
+                                             : plain_steady(&plain, plain_better(&plain), j, k),
+                        tolerance);
     uc_model_free(model);
     uc_online_free(online);
     uc_names_free(&classes);
     uc_dataset_free(&data);
+    return plain.by_second;
 }
 
 static online_setup plus_setup(int metric, uint64_t replay, uint64_t memory_rounds, double bias)
@@ -237,13 +315,15 @@ static online_setup plus_setup(int metric, uint64_t replay, uint64_t memory_roun
                                                   .prior = 1.0,
                                                   .bonus = 1.0,
                                                   .replay = replay,
-                                                  .memory_rounds = memory_rounds};
+                                                  .memory_rounds = memory_rounds,
+                                                  .tail = 0.0,
+                                                  .pair = 0};
     setup.train.normalize = setup.train.average = 0;
     setup.train.bias = bias;
     return setup;
 }
 
-static void all_four_additions_are_those_of_the_plain_version(void **state)
+static void the_first_four_additions_are_those_of_the_plain_version(void **state)
 {
     (void)state;
     static const uint64_t replays[4][2] = {{0, 10}, {1, 3}, {3, 10000}, {7, 5}};
@@ -260,6 +340,26 @@ static void all_four_additions_are_those_of_the_plain_version(void **state)
             }
 }
 
+/* The second learner proposes sometimes, and so does the first: the data are such that it depends on the round. */
+static void tail_and_pair_are_those_of_the_plain_version(void **state)
+{
+    (void)state;
+    static const double tails[4] = {UC_AUTO_REAL, 0.0, 1.0, 10.0};
+    size_t runs = 0, by_second = 0;
+    for (int metric = AUTO; metric <= FULL; metric++)
+        for (size_t t = 0; t < 4; t++)
+            for (int kind = 0; kind < 8; kind++) {
+                online_setup setup = plus_setup(metric, kind & 1 ? 3 : 0, 40, kind & 2 ? 0.5 : 0.0);
+                setup.settings.plus.tail = tails[t];
+                setup.settings.plus.pair = kind & 4 ? UC_AUTO_FLAG : t % 2 == 0;
+                setup.train.seed = (uint64_t)kind;
+                by_second +=
+                    compare(&setup, MOST_CLASSES, MOST_CLASSES, kind & 1, metric == DIAGONAL ? 1e-6 : 1e-10);
+                runs += plain_pairs(&setup.settings.plus);
+            }
+    assert_true(by_second > ROWS && by_second < (runs - 1) * ROWS);
+}
+
 static void classes_may_be_added_while_it_runs(void **state)
 {
     (void)state;
@@ -267,6 +367,8 @@ static void classes_may_be_added_while_it_runs(void **state)
         for (int average = 0; average < 2; average++) {
             online_setup setup = plus_setup(metric, 3, 30, 0.5);
             setup.train.average = average;
+            setup.settings.plus.tail = UC_AUTO_REAL;
+            setup.settings.plus.pair = UC_AUTO_FLAG;
             compare(&setup, MOST_CLASSES, 2, average, metric == DIAGONAL ? 1e-6 : 1e-11);
         }
 }
@@ -479,8 +581,9 @@ static void the_bonus_tries_every_class(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_four_additions_are_those_of_the_plain_version),
+        cmocka_unit_test(the_first_four_additions_are_those_of_the_plain_version),
         cmocka_unit_test(every_addition_works_alone),
+        cmocka_unit_test(tail_and_pair_are_those_of_the_plain_version),
         cmocka_unit_test(classes_may_be_added_while_it_runs),
         cmocka_unit_test(without_any_addition_it_is_cspa),
         cmocka_unit_test(columns_that_come_later_give_what_knowing_them_gives),

@@ -14,6 +14,8 @@ static void the_average_is_the_plain_mean_of_the_iterates(void **state)
     online_setup self;
     uc_dataset data = sample_data(ROWS, COLS, CLASSES, false, 1);
     for (size_t s = 0; online_setup_number(&self, s); s++) {
+        if (strcmp(self.learner, "cspa-plus") == 0) /* without --average its model is not its last iterate */
+            self.settings.plus.tail = self.settings.plus.pair = 0;
         self.train.average = 0;
         uc_online *plain = online_begin(&self, &data.classes, NULL);
         self.train.average = 1;
