@@ -205,6 +205,16 @@ static void plot_bars(FILE *file, const panel *self, size_t index)
     fputs("\n", file);
 }
 
+/* 1, 2 or 5 times a power of ten, at most six of which are in `span`. */
+static double tic_step(double span)
+{
+    const double least = span / 6.0, unit = pow(10.0, floor(log10(least)));
+    return least <= unit         ? unit
+           : least <= 2.0 * unit ? 2.0 * unit
+           : least <= 5.0 * unit ? 5.0 * unit
+                                 : 10.0 * unit;
+}
+
 /* A little more than the rows need. */
 static void set_x_range(FILE *file, const panel *self)
 {
@@ -217,6 +227,8 @@ static void set_x_range(FILE *file, const panel *self)
         fprintf(file, "set logscale x\nset xrange [%g:%g]\n", low / 1.15, high * 1.15);
     else
         fprintf(file, "set xrange [%g:%g]\n", low - 0.03 * (high - low), high + 0.03 * (high - low));
+    if (!self->log_x && high > low)
+        fprintf(file, "set xtics %g\n", tic_step(high - low));
 }
 
 static void draw_panel(FILE *file, const panel *self, size_t index)
