@@ -9,6 +9,11 @@
  *   bench_inside kpca FILE DIMENSION WIDTH THREADS             kernel PCA; what share of the variance it found is told
  *                                               by `bench_inside variance`, which has the same arguments
  *   bench_inside logistic FILE LABELS L2 ITERATIONS THREADS    and the model's description, with the objective
+ *   bench_inside rounds FILE LEARNER RUNS       passes over prepared rows, one row at a time, and after each of them
+ *                                               reading the weights of the same columns in the same order
+ *   bench_inside plus COLUMNS ROUNDS            rounds of cspa-plus, and the naive form of its metric
+ *   bench_inside landmarks FILE LANDMARKS WIDTH one pass of cspa behind a map: the map, the rounds, and a product of
+ *                                               matrices of the same size
  *
  * LABELS are those of an NPY file; "-": FILE has them.
  */
@@ -17,13 +22,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "unconfuse/unconfuse.h"
+#include "inside.h"
 
 #define NOISE_RATE 0.2 /* of the labels that uma learns from */
-
-typedef struct moment {
-    double elapsed, processor; /* seconds */
-} moment;
 
 static double seconds_of(clockid_t clock)
 {
@@ -32,19 +33,18 @@ static double seconds_of(clockid_t clock)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static moment now(void)
+moment now(void)
 {
     return (moment){seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
-static moment since(moment began)
+moment since(moment began)
 {
     const moment ended = now();
     return (moment){ended.elapsed - began.elapsed, ended.processor - began.processor};
 }
 
-/* Begins the JSON object. */
-static void print_since(moment began)
+void print_since(moment began)
 {
     const moment taken = since(began);
     printf("{\"elapsed\": %.6f, \"processor\": %.6f", taken.elapsed, taken.processor);
@@ -65,7 +65,7 @@ static double memory(const char *name)
     return kilobytes * 1024;
 }
 
-static unsigned count_of(const char *text)
+unsigned count_of(const char *text)
 {
     return (unsigned)strtoul(text, NULL, 10);
 }
@@ -185,7 +185,7 @@ static bool note_step(const char *task, double done, double total, const char *d
     return true;
 }
 
-static void print_times(const char *name, const moment *times, size_t count)
+void print_times(const char *name, const moment *times, size_t count)
 {
     printf("\"%s\": [", name);
     for (size_t i = 0; i < count; i++)
@@ -243,7 +243,7 @@ static uc_status run_uma(char **arguments)
 }
 
 /* Classes that overlap: uniform numbers around means that are as far apart as the numbers are spread. */
-static uc_status make_data(uc_dataset *out, size_t rows, size_t cols, size_t classes)
+uc_status make_data(uc_dataset *out, size_t rows, size_t cols, size_t classes)
 {
     uc_rng rng = uc_rng_make(1, 1);
     uc_status status = uc_matrix_create_dense(&out->X, rows, cols);
@@ -271,6 +271,13 @@ static uc_status make_data(uc_dataset *out, size_t rows, size_t cols, size_t cla
     return status;
 }
 
+void free_made(uc_dataset *data)
+{
+    free(data->y); /* which is not the library's */
+    data->y = NULL;
+    uc_dataset_free(data);
+}
+
 static uc_status run_memory(char **arguments)
 {
     const size_t rows = count_of(arguments[0]), cols = count_of(arguments[1]),
@@ -294,10 +301,8 @@ static uc_status run_memory(char **arguments)
     }
     free(times.steps);
     free(times.reads);
-    free(data.y);
-    data.y = NULL;
     uc_model_free(model);
-    uc_dataset_free(&data);
+    free_made(&data);
     return status;
 }
 
@@ -391,6 +396,9 @@ static const struct {
     {"kpca", "FILE DIMENSION WIDTH THREADS", 4, run_kpca},
     {"variance", "FILE DIMENSION WIDTH THREADS", 4, run_variance},
     {"logistic", "FILE LABELS L2 ITERATIONS THREADS", 5, run_logistic},
+    {"rounds", "FILE LEARNER RUNS", 3, run_rounds},
+    {"plus", "COLUMNS ROUNDS", 2, run_plus},
+    {"landmarks", "FILE LANDMARKS WIDTH", 3, run_landmarks},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -3,6 +3,7 @@ each with one JSON object.
 
     load FILE                              load_svmlight_file
     fit in-order|shuffled last|average     one pass of PassiveAggressiveClassifier over what was loaded
+    online FILE                            load_svmlight_file, and one PassiveAggressiveClassifier.partial_fit
     uma FILE LABELS STEPS RATE FORM        steps of uma in the naive form, with numpy (BLAS)
     width FILE                             the median squared distance of 1,000 random pairs of rows
     kpca FILE DIMENSION WIDTH              KernelPCA, by its fastest solver
@@ -44,6 +45,14 @@ def fit(order, weights):
     learner = PassiveAggressiveClassifier(max_iter=1, tol=None, shuffle=order == "shuffled",
                                           average=weights == "average", random_state=1)
     return timed(lambda: learner.fit(X, y))[1]
+
+
+def online(path):
+    def work():
+        rows, classes = load_svmlight_file(path)
+        PassiveAggressiveClassifier().partial_fit(rows, classes, classes=numpy.unique(classes))
+
+    return timed(work)[1]
 
 
 @functools.lru_cache(maxsize=1)
@@ -134,7 +143,7 @@ def logistic(path, labels, l2, iterations):
     return {**answer, "objective": loss + l2 / 2 * (learner.coef_ ** 2).sum(), "iterations": int(learner.n_iter_[0])}
 
 
-COMMANDS = {work.__name__: work for work in (load, fit, uma, width, kpca, logistic)}
+COMMANDS = {work.__name__: work for work in (load, fit, online, uma, width, kpca, logistic)}
 print(json.dumps({"version": sklearn.__version__}), flush=True)
 for line in sys.stdin:
     command, *arguments = json.loads(line)

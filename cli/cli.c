@@ -125,10 +125,10 @@ static size_t generator_settings_size(size_t i)
     return uc_generator_settings_size(uc_generator_at(i));
 }
 
-const cli_family cli_learners = {"learner", learner_name, learner_summary, learner_options,
-                                 learner_settings_size};
-const cli_family cli_generators = {"generator", generator_name, generator_summary, generator_options,
-                                   generator_settings_size};
+const cli_family cli_learners = {"learner",       learner_name,          learner_summary,
+                                 learner_options, learner_settings_size, NULL};
+const cli_family cli_generators = {"generator",       generator_name,          generator_summary,
+                                   generator_options, generator_settings_size, NULL};
 
 size_t cli_family_find(const cli_family *self, const char *name)
 {
@@ -449,10 +449,12 @@ static uc_status choose_member(cli_call *call, int argc, char **argv)
     if (!found.text)
         return UC_OK;
     const size_t member = cli_family_find(family, found.text);
+    if (member == CLI_NO_MEMBER && family->refuse && family->refuse(found.text) != UC_OK)
+        return UC_ERR_OPTION;
     if (member == CLI_NO_MEMBER)
         return cli_fail(UC_ERR_OPTION, "there is no %s called %s; did you mean %s? (unconfuse %s lists them)",
                         family->word, found.text, nearest_name(found.text, member_name, family),
-                        family == &cli_learners ? "learners" : "generate");
+                        family == &cli_generators ? "generate" : "learners");
     call->member_settings = cli_calloc(1, family->settings_size(member));
     call->member = member;
     return UC_OK;

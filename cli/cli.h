@@ -30,6 +30,8 @@ typedef struct cli_family {
     const char *(*summary)(size_t i);
     const uc_option *(*options)(size_t i);
     size_t (*settings_size)(size_t i);
+    /* Says why a name is no member; UC_OK: it has nothing to say. NULL: never. */
+    uc_status (*refuse)(const char *name);
 } cli_family;
 
 extern const cli_family cli_learners, cli_generators;

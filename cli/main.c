@@ -9,13 +9,9 @@
 #include "unconfuse/patience.h"
 
 const cli_command *const cli_commands[] = {
-    &command_train,          &command_predict,
-    &command_evaluate,       &command_stream,
-    &command_noise_make,     &command_noise_apply,
-    &command_noise_estimate, &command_split,
-    &command_generate,       &command_convert,
-    &command_inspect,        &command_learners,
-    &command_help,           NULL,
+    &command_train,      &command_predict,     &command_evaluate,       &command_stream, &command_compare,
+    &command_noise_make, &command_noise_apply, &command_noise_estimate, &command_split,  &command_generate,
+    &command_convert,    &command_inspect,     &command_learners,       &command_help,   NULL,
 };
 
 /* What was printed must have arrived. */

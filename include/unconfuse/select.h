@@ -1,4 +1,4 @@
-/* Choosing by data: cross-validation, noise estimation. */
+/* Choosing by data: cross-validation, noise estimation, comparing online learners. */
 #ifndef UNCONFUSE_SELECT_H
 #define UNCONFUSE_SELECT_H
 
@@ -95,6 +95,60 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
                                    const uc_dataset *data, uint32_t positive, uc_rates_free free_rates,
                                    const uc_context *context);
 void uc_rates_estimate_free(uc_rates_estimate *self);
+
+/* ---- which online learner suits the data ---- */
+
+/* p-values below this are called significant. */
+#define UC_SIGNIFICANCE 0.05
+
+typedef struct uc_compare_settings {
+    uint64_t runs;   /* shuffles of the data, which every learner plays                 (10) */
+    uint64_t passes; /* over the data in a run                                          (1) */
+    int feedback;    /* uc_feedback: what comes back after a proposal                   (partial) */
+    int grid;        /* options that a learner names are tried on other shuffles first  (off) */
+} uc_compare_settings;
+
+extern const uc_option uc_compare_options[]; /* the table of uc_compare_settings */
+uc_compare_settings uc_compare_defaults(void);
+
+/* A learner that takes part. */
+typedef struct uc_contender {
+    const uc_learner *learner; /* online */
+    const void *settings;      /* its own struct; NULL: its defaults */
+    bool fixed;                /* `grid` leaves these settings as they are */
+} uc_contender;
+
+/* How it did. */
+typedef struct uc_compared {
+    const uc_learner *learner;
+    void *settings;         /* played with; those that were chosen, with `grid` */
+    uc_feedback feedback;   /* that it was told: another than the settings' when it learns from no other */
+    bool reference;         /* it was told labels where others were told right or wrong: not called best */
+    double *ratios;         /* correct proposals of each run */
+    double mean, deviation; /* of the ratios; NaN: only one run */
+    double seconds;         /* of one thread, a run, for proposing and learning alone */
+    double p_value;         /* of being as good as the best; NaN: only one run */
+    bool differs;           /* p_value < UC_SIGNIFICANCE */
+} uc_compared;
+
+typedef struct uc_comparison {
+    size_t count;
+    uc_compared *learners; /* the highest mean first */
+    size_t best;           /* position of the best that is no reference, unless all are */
+    double *p_values;      /* count x count, of the paired t-test of each with each; NaN: only one run */
+    uint64_t runs, rounds; /* rounds of a run */
+    double width;          /* of the gaussian kernel behind the map; NaN: there is none */
+} uc_comparison;           /* zero-initialised is empty and may be freed */
+
+/* Plays every learner over the same shuffles: propose, be told, learn. `contenders` may be named again with other
+ * settings; NULL: every online learner that learns from the feedback, at its defaults. Of `train` (NULL: the defaults)
+ * scale, normalize_input, map (none or landmarks), normalize, bias and seed count; run r plays what `unconfuse stream
+ * --shuffle` plays with seed + r. Two learners whose ratios differ by the same amount in every run have the p-value 0,
+ * or 1 when that amount is 0. Results, except for the seconds, do not depend on the number of threads. */
+uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t count,
+                     const uc_compare_settings *settings, const uc_train_settings *train,
+                     const uc_dataset *data, const uc_context *context);
+void uc_comparison_free(uc_comparison *self);
 
 #ifdef __cplusplus
 }

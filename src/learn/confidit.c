@@ -2,7 +2,7 @@
  * Confidit (Crammer, Gentile, ICML 2011), with the diagonal matrices of its experiments: proposes the class that could be
  * the best one, given how little is known of it.
  *
- *   A_k  diagonal, a0 I at first      v_k = 1/A_k, the plane UC_VARIANCE      p  the class proposed
+ *   A_k  diagonal, a0 I at first      v_k = 1/A_k, its own plane      p  the class proposed
  *
  *   p = argmax_k  s_k + sqrt(eta sum_j x_j^2 v_kj)
  *
@@ -39,10 +39,14 @@ static const uc_option options[] = {
 static const double grid_values[] = {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1e3, 1e4, 1e5};
 static const uc_candidates grid[] = {{"eta", grid_values, sizeof grid_values / sizeof *grid_values}, {0}};
 
-static double variance(const void *user)
+enum { VARIANCE = UC_OWN };
+
+static bool plane(double *start, const void *user, size_t number, size_t features)
 {
+    (void)features;
     const uc_confidit_settings *settings = user;
-    return 1.0 / settings->prior;
+    *start = 1.0 / settings->prior;
+    return number == 0;
 }
 
 /* sums[k] += x^2 v[k] */
@@ -56,7 +60,7 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
 {
     const uc_confidit_settings *settings = self->settings;
     const size_t S = self->stride;
-    const double *V = self->plane[UC_VARIANCE];
+    const double *V = self->plane[VARIANCE];
     double *bounds = self->full_step;
     memset(bounds, 0, S * sizeof *bounds);
     add_variance(bounds, self->train.bias, V, S);
@@ -69,7 +73,7 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
 
 static void learn_entry(uc_online *self, size_t at, double x, double sign)
 {
-    double *w = self->plane[UC_WEIGHTS] + at, *v = self->plane[UC_VARIANCE] + at;
+    double *w = self->plane[UC_WEIGHTS] + at, *v = self->plane[VARIANCE] + at;
     const double before = *w, known = 1.0 / *v, sum = known + x * x;
     *w = (known * before + sign * x) / sum;
     *v = 1.0 / sum;
@@ -102,7 +106,7 @@ const uc_learner uc_learner_confidit = {
     .partial = true,
     .normalizes = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
-    .variance = variance,
+    .plane = plane,
     .propose = propose,
     .learn = learn,
 };

@@ -71,9 +71,10 @@ static void step(uc_step *out, const uc_round *round, const void *user)
                 sum += losses[q];
                 out->classes[count++] = q;
             }
-        if (count == active)
-            break;
+        const bool grew = count > active; /* fewer: rounding, when a loss is -theta to the last bits */
         active = count;
+        if (!grew)
+            break;
         theta = round->xx * sum / (kappa * (double)Q - (double)count * round->xx);
     }
     for (size_t i = 0; i < active; i++)

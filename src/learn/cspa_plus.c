@@ -1,5 +1,5 @@
 /*
- * CSPA with four additions, each an option; still one bit of feedback a round.
+ * CSPA with six additions, each an option; still one bit of feedback a round.
  *
  *   s_k  scores      p  the class proposed      xx = x'A^-1 x      l = 1 + s_p - max_{i != p} s_i      K  classes
  *
@@ -10,6 +10,12 @@
  *           never found is tried. The update knows nothing of it.
  *   replay  after each round some of the past ones, drawn evenly, are learned from again, with what was told then; a
  *           "wrong" acts only while its class still scores best (l >= 1). They are not added to A again.
+ *   tail    the proposal's scores are of a mean of the weights in which those after round t count t^P, mostly the last
+ *           ones. With C the sum of these numbers so far and U the sum of what every round added, times the C in front
+ *           of it, the mean is W - U/C. The update knows nothing of it either.
+ *   pair    a second learner without the metric gets the same rounds and the same replays. When the two would propose
+ *           differently, the one whose class was proposed is judged by the answer; the one that was right in the larger
+ *           share of such rounds, (r + 2)/(c + 2), proposes.
  */
 #include <math.h>
 #include <stddef.h>
@@ -78,12 +84,39 @@ static const uc_option options[] = {
      .low = 1,
      .high = 1e9,
      .help = "rounds that are kept for replay; the oldest go"},
+    {.name = "tail",
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = offsetof(uc_cspa_plus_settings, tail),
+     .standard = "auto",
+     .low = 0,
+     .high = 30, /* t^31 is a finite number for 10^9 rounds */
+     .argument = "P",
+     .help =
+         "proposals come from a mean of the weights in which round t counts t^P; 0: the last ones (auto: 10 "
+         "with a full metric, else 0)"},
+    {.name = "pair",
+     .type = UC_OPTION_FLAG,
+     .automatic = true,
+     .offset = offsetof(uc_cspa_plus_settings, pair),
+     .standard = "auto",
+     .help = "a second learner without the metric runs beside, and the better one proposes (auto: on with a "
+             "full metric)"},
     {.name = NULL},
 };
+
+/* The two learners' planes; the first has the metric. */
+static const size_t weights_of[2] = {UC_WEIGHTS, UC_OWN + 1}, tail_of[2] = {UC_OWN, UC_OWN + 2};
 
 typedef struct plus_memory {
     uc_metric metric;
     uc_replay replay;
+    double tail_sum;   /* C */
+    uint64_t tried[2]; /* c: rounds in which the learner's class was proposed, and the other's was another */
+    uint64_t tried_right[2];    /* r: of which it was right */
+    uint64_t ticket;            /* of the proposal that `favourite` belongs to */
+    uint32_t favourite[2];      /* the class that each would propose, but for the bonus */
+    double *scores[2];          /* room for the classes */
     uint64_t *right, *proposed; /* n_k and m_k */
     size_t classes;             /* that they have room for */
     uc_row *rows;               /* the round's own, then those replayed */
@@ -93,13 +126,21 @@ typedef struct plus_memory {
 
 /* ---- room ---- */
 
-static uc_status grow_counts(plus_memory *memory, size_t classes)
+static uc_status grow_classes(plus_memory *memory, size_t classes)
 {
+    const size_t stride = uc_class_stride(classes);
     uint64_t *right = uc_alloc(classes, sizeof *right), *proposed = uc_alloc(classes, sizeof *proposed);
-    if (!right || !proposed) {
+    double *scores[2] = {uc_alloc(stride, sizeof *scores[0]), uc_alloc(stride, sizeof *scores[1])};
+    if (!right || !proposed || !scores[0] || !scores[1]) {
         uc_free(right);
         uc_free(proposed);
+        uc_free(scores[0]);
+        uc_free(scores[1]);
         return UC_ERR_NOMEM;
+    }
+    for (int which = 0; which < 2; which++) {
+        uc_free(memory->scores[which]);
+        memory->scores[which] = scores[which];
     }
     if (memory->classes > 0) {
         memcpy(right, memory->right, memory->classes * sizeof *right);
@@ -113,14 +154,35 @@ static uc_status grow_counts(plus_memory *memory, size_t classes)
     return UC_OK;
 }
 
+static uc_metric_kind metric_kind(const uc_cspa_plus_settings *settings, size_t features)
+{
+    if (settings->metric == METRIC_FULL || (settings->metric == METRIC_AUTO && features <= AUTO_FEATURES))
+        return UC_METRIC_FULL;
+    return settings->metric == METRIC_DIAGONAL ? UC_METRIC_DIAGONAL : UC_METRIC_NONE;
+}
+
+/* Its own planes: the first learner's tail, the second learner, and that one's tail. */
+static bool plane(double *start, const void *user, size_t number, size_t features)
+{
+    const uc_cspa_plus_settings *settings = user;
+    const bool full = metric_kind(settings, features) == UC_METRIC_FULL;
+    const bool tail = isnan(settings->tail) ? full : settings->tail > 0.0;
+    const bool pair = full && settings->pair != 0;
+    *start = 0.0;
+    return number == 0 ? tail : number == 1 ? pair : pair && tail;
+}
+
+static double tail_power(const uc_cspa_plus_settings *settings)
+{
+    return isnan(settings->tail) ? 10.0 : settings->tail;
+}
+
 static uc_status grow(uc_online *self, size_t features, size_t classes)
 {
     const uc_cspa_plus_settings *settings = self->settings;
     plus_memory *memory = self->memory;
     const size_t at_once = 1 + (size_t)settings->replay;
-    uc_metric_kind kind = settings->metric == METRIC_DIAGONAL ? UC_METRIC_DIAGONAL : UC_METRIC_NONE;
-    if (settings->metric == METRIC_FULL || (settings->metric == METRIC_AUTO && features <= AUTO_FEATURES))
-        kind = UC_METRIC_FULL;
+    const uc_metric_kind kind = metric_kind(settings, features);
     if (kind == UC_METRIC_FULL && features > MOST_FEATURES)
         return uc_fail(UC_ERR_INVALID, "--metric full is for at most %d features, not %zu: use --metric auto",
                        MOST_FEATURES, features);
@@ -133,10 +195,23 @@ static uc_status grow(uc_online *self, size_t features, size_t classes)
     }
     uc_status status = UC_OK;
     if (classes > memory->classes)
-        status = grow_counts(memory, classes);
+        status = grow_classes(memory, classes);
     if (status == UC_OK)
         status = uc_metric_resize(&memory->metric, kind, features, settings->prior, at_once);
     return status;
+}
+
+static double memory_bytes(const void *user, size_t features, double row_bytes, double rounds)
+{
+    const uc_cspa_plus_settings *settings = user;
+    const uc_metric_kind kind = metric_kind(settings, features);
+    const double size = (double)features + 1.0, vectors = 2.0 * (double)settings->replay + 4.0;
+    double bytes = 0.0;
+    if (kind != UC_METRIC_NONE)
+        bytes += sizeof(double) * size * ((kind == UC_METRIC_FULL ? size : 1.0) + vectors);
+    if (settings->replay > 0)
+        bytes += uc_replay_bytes(fmin(rounds, (double)settings->memory_rounds), row_bytes);
+    return bytes;
 }
 
 static void release(void *user)
@@ -146,6 +221,8 @@ static void release(void *user)
     uc_replay_free(&memory->replay);
     uc_free(memory->right);
     uc_free(memory->proposed);
+    uc_free(memory->scores[0]);
+    uc_free(memory->scores[1]);
     uc_free(memory->rows);
     uc_free(memory->directions);
     uc_free(memory->replayed);
@@ -159,23 +236,73 @@ static uc_status remember(uc_online *self, uc_state *state)
     if (status == UC_OK)
         status = uc_state_array(state, "state.proposed", UC_ARRAY_U64, memory->proposed, K);
     if (status == UC_OK)
+        status = uc_state_array(state, "state.tail", UC_ARRAY_F64, &memory->tail_sum, 1);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.tried", UC_ARRAY_U64, memory->tried, 2);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.tried_right", UC_ARRAY_U64, memory->tried_right, 2);
+    if (status == UC_OK)
         status = uc_metric_remember(&memory->metric, state);
     return status == UC_OK ? uc_replay_remember(&memory->replay, state, self->features, K) : status;
 }
 
 /* ---- rounds ---- */
 
+/* The learner that proposes. */
+static int better_of(const uc_online *self)
+{
+    const plus_memory *memory = self->memory;
+    double share[2];
+    for (int which = 0; which < 2; which++)
+        share[which] = ((double)memory->tried_right[which] + 2.0) / ((double)memory->tried[which] + 2.0);
+    return self->plane[weights_of[1]] && share[1] > share[0];
+}
+
+/* What each learner would propose from, and its best class. */
+static void score_both(uc_online *self, uc_row row)
+{
+    plus_memory *memory = self->memory;
+    for (int which = 0; which < 2 && self->plane[weights_of[which]]; which++) {
+        double *scores = memory->scores[which], *tail = self->full_step;
+        uc_online_plane_scores(scores, self, weights_of[which], row);
+        if (self->plane[tail_of[which]] && memory->tail_sum > 0.0) {
+            uc_online_plane_scores(tail, self, tail_of[which], row);
+            for (size_t k = 0; k < self->classes.count; k++)
+                scores[k] -= tail[k] / memory->tail_sum;
+        }
+        memory->favourite[which] = (uint32_t)uc_argmax(scores, self->classes.count);
+    }
+}
+
 static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
 {
-    (void)row;
     const uc_cspa_plus_settings *settings = self->settings;
     plus_memory *memory = self->memory;
-    double *sums = self->full_step;
+    const int which = better_of(self);
+    double *sums = memory->scores[which];
+    score_both(self, row);
+    memory->ticket = proposal->ticket;
     for (size_t k = 0; k < self->classes.count; k++)
-        sums[k] = self->scores[k] + settings->bonus / ((1.0 + (double)memory->right[k]) *
-                                                       sqrt(1.0 + (double)memory->proposed[k]));
+        sums[k] +=
+            settings->bonus / ((1.0 + (double)memory->right[k]) * sqrt(1.0 + (double)memory->proposed[k]));
+    proposal->favourite = memory->favourite[which];
     proposal->label = (uint32_t)uc_argmax(sums, self->classes.count);
     memory->proposed[proposal->label]++;
+}
+
+/* Where they differ, the learner whose class was proposed is judged. Feedback that is late judges them as they are now. */
+static void judge(uc_online *self, uc_row row, const uc_proposal *proposal, bool right)
+{
+    plus_memory *memory = self->memory;
+    if (!self->plane[weights_of[1]])
+        return;
+    if (memory->ticket != proposal->ticket)
+        score_both(self, row);
+    for (int which = 0; which < 2 && memory->favourite[0] != memory->favourite[1]; which++)
+        if (memory->favourite[which] == proposal->label) {
+            memory->tried[which]++;
+            memory->tried_right[which] += right;
+        }
 }
 
 /* All classes but p gain by their softmax, p loses. */
@@ -195,23 +322,40 @@ static void spread_step(uc_step *out, const double *s, size_t K, uint32_t p, dou
     out->count = K;
 }
 
-/* Learns from self->scores of one row; true when the weights changed. */
-static bool learn_row(uc_online *self, const uc_direction *direction, uint32_t p, bool right, bool replayed)
+/* The step of one learner, whose scores of the row these are. */
+static void find_step(uc_online *self, const double *s, double length, uint32_t p, bool right, bool replayed)
 {
     const size_t K = self->classes.count;
-    const double *s = self->scores, loss = 1.0 + s[p] - s[uc_best_other(s, K, p)];
+    const double loss = 1.0 + s[p] - s[uc_best_other(s, K, p)];
     self->step.count = 0;
-    if (!(direction->length > 0.0))
-        return false;
+    if (!(length > 0.0))
+        return;
     if (right)
-        uc_spa_step(&self->step, s, K, p, direction->length);
+        uc_spa_step(&self->step, s, K, p, length);
     else if (loss > 0.0 && !(replayed && loss < 1.0))
-        spread_step(&self->step, s, K, p, loss, direction->length, self->settings);
-    if (direction->dense)
-        uc_online_add_along(self, direction->dense);
-    else
-        uc_online_add(self, direction->row);
-    return self->step.count > 0;
+        spread_step(&self->step, s, K, p, loss, length, self->settings);
+}
+
+/* Both learners learn from one row, the first from self->scores; true when weights changed. */
+static bool learn_row(uc_online *self, uc_row row, const uc_direction *direction, uint32_t p, bool right,
+                      bool replayed)
+{
+    plus_memory *memory = self->memory;
+    find_step(self, self->scores, direction->length, p, right, replayed);
+    bool changed = self->step.count > 0;
+    uc_online_add(self, direction);
+    if (self->plane[tail_of[0]])
+        uc_online_add_to(self, tail_of[0], direction, memory->tail_sum);
+    if (!self->plane[weights_of[1]])
+        return changed;
+    const double bias = self->train.bias;
+    const uc_direction straight = {.length = uc_row_norm2(row) + bias * bias, .constant = bias, .row = row};
+    uc_online_plane_scores(memory->scores[1], self, weights_of[1], row);
+    find_step(self, memory->scores[1], straight.length, p, right, replayed);
+    uc_online_add_to(self, weights_of[1], &straight, 1.0);
+    if (self->plane[tail_of[1]])
+        uc_online_add_to(self, tail_of[1], &straight, memory->tail_sum);
+    return changed || self->step.count > 0;
 }
 
 static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
@@ -220,7 +364,15 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
     plus_memory *memory = self->memory;
     const uint32_t p = round->proposal.label;
     const bool right = round->answer.kind == UC_ANSWER_RIGHT;
+    const size_t limit = settings->replay > 0 ? (size_t)settings->memory_rounds : 0;
+    uc_row kept = {0};
+    if (limit > 0) {
+        const uc_status status = uc_replay_copy(&kept, &memory->replay, row, limit);
+        if (status != UC_OK)
+            return status;
+    }
     size_t count = 1;
+    judge(self, row, &round->proposal, right);
     memory->rows[0] = row;
     for (; count <= settings->replay && memory->replay.count > 0; count++) {
         memory->replayed[count] =
@@ -228,17 +380,28 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
         memory->rows[count] = memory->replayed[count]->row;
     }
     uc_metric_add(memory->directions, &memory->metric, memory->rows, count, self->train.bias);
-    bool changed = learn_row(self, &memory->directions[0], p, right, false);
+    bool changed = learn_row(self, row, &memory->directions[0], p, right, false);
     for (size_t r = 1; r < count; r++) {
         const uc_replay_round *past = memory->replayed[r];
         uc_online_score(self, past->row);
-        changed |= learn_row(self, &memory->directions[r], past->proposed, past->right, true);
+        changed |= learn_row(self, past->row, &memory->directions[r], past->proposed, past->right, true);
     }
     memory->right[p] += right;
+    memory->tail_sum += pow((double)self->rounds + 1.0, tail_power(settings));
     self->updates += changed;
-    return settings->replay > 0
-               ? uc_replay_keep(&memory->replay, row, p, right, (size_t)settings->memory_rounds)
-               : UC_OK;
+    if (limit > 0)
+        uc_replay_keep(&memory->replay, kept, p, right, limit);
+    return UC_OK;
+}
+
+/* The model proposes as the learner would, but for the bonus. */
+static double weight(const uc_online *self, size_t at)
+{
+    const plus_memory *memory = self->memory;
+    const int which = better_of(self);
+    const double *tail = self->plane[tail_of[which]];
+    return self->plane[weights_of[which]][at] -
+           (tail && memory->tail_sum > 0.0 ? tail[at] / memory->tail_sum : 0.0);
 }
 
 const uc_learner uc_learner_cspa_plus = {
@@ -253,8 +416,11 @@ const uc_learner uc_learner_cspa_plus = {
     .partial = true,
     .normalizes = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
+    .plane = plane,
+    .weight = weight,
     .memory_size = sizeof(plus_memory),
     .grow = grow,
+    .memory_bytes = memory_bytes,
     .release = release,
     .remember = remember,
     .propose = propose,

@@ -29,13 +29,14 @@ void uc_metric_free(uc_metric *self)
 }
 
 /* A new array with the old one in its upper left corner, the prior on the rest of the diagonal. */
-static double *grown_inverse(const uc_metric *self, size_t size, size_t stride, double prior)
+static double *grown_inverse(const uc_metric *self, uc_metric_kind kind, size_t size, size_t stride,
+                             double prior)
 {
-    double *inverse = uc_alloc(self->kind == UC_METRIC_FULL ? size * stride : size, sizeof *inverse);
-    const size_t step = self->kind == UC_METRIC_FULL ? stride + 1 : 1;
-    for (size_t i = 0; i < self->size && inverse && self->kind == UC_METRIC_FULL; i++)
+    double *inverse = uc_alloc(kind == UC_METRIC_FULL ? size * stride : size, sizeof *inverse);
+    const size_t step = kind == UC_METRIC_FULL ? stride + 1 : 1;
+    for (size_t i = 0; i < self->size && inverse && kind == UC_METRIC_FULL; i++)
         memcpy(inverse + i * stride, self->inverse + i * self->stride, self->size * sizeof *inverse);
-    if (inverse && self->size > 0 && self->kind == UC_METRIC_DIAGONAL)
+    if (inverse && self->size > 0 && kind == UC_METRIC_DIAGONAL)
         memcpy(inverse, self->inverse, self->size * sizeof *inverse);
     for (size_t i = self->size; i < size && inverse; i++)
         inverse[i * step] = 1.0 / prior;
@@ -50,12 +51,11 @@ uc_status uc_metric_resize(uc_metric *self, uc_metric_kind kind, size_t features
         uc_metric_free(self);
         return UC_OK;
     }
-    self->kind = kind;
     if (size == self->size && vectors == self->vectors)
         return UC_OK;
     uc_metric grown = {
         .kind = kind, .size = size, .stride = stride, .factor = self->factor, .vectors = vectors};
-    grown.inverse = grown_inverse(self, size, stride, prior);
+    grown.inverse = grown_inverse(self, kind, size, stride, prior);
     grown.pending = uc_alloc(stride, sizeof *grown.pending);
     grown.rows = uc_alloc(vectors * stride, sizeof *grown.rows);
     grown.directions = uc_alloc(vectors * stride, sizeof *grown.directions);
@@ -103,23 +103,27 @@ static void add_full(uc_direction *out, uc_metric *self, const uc_row *rows, siz
     }
 }
 
-/* The constant feature is left to the caller, who adds it with the row; its part of the metric is not learned. */
+static void add_to_entry(double *inverse, double x)
+{
+    *inverse = 1.0 / (1.0 / *inverse + x * x);
+}
+
 static void add_diagonal(uc_direction *out, uc_metric *self, const uc_row *rows, size_t count, double bias)
 {
     double *inverse = self->inverse + 1;
-    for (size_t i = 0; i < rows[0].count; i++) {
-        const double x = rows[0].values[i];
-        double *entry = &inverse[rows[0].columns ? rows[0].columns[i] : i];
-        *entry = 1.0 / (1.0 / *entry + x * x);
-    }
+    add_to_entry(self->inverse, bias);
+    for (size_t i = 0; i < rows[0].count; i++)
+        add_to_entry(&inverse[rows[0].columns ? rows[0].columns[i] : i], rows[0].values[i]);
+    const double constant = bias * self->inverse[0];
     for (size_t r = 0; r < count; r++) {
         float *scaled = (float *)(void *)(self->rows + r * self->stride);
-        double length = bias * bias;
+        double length = bias * constant;
         for (size_t i = 0; i < rows[r].count; i++) {
             scaled[i] = (float)(rows[r].values[i] * inverse[rows[r].columns ? rows[r].columns[i] : i]);
             length += (double)scaled[i] * (double)rows[r].values[i];
         }
-        out[r] = (uc_direction){.length = length, .row = {rows[r].count, scaled, rows[r].columns}};
+        out[r] = (uc_direction){
+            .length = length, .constant = constant, .row = {rows[r].count, scaled, rows[r].columns}};
     }
 }
 
@@ -134,7 +138,8 @@ void uc_metric_add(uc_direction *directions, uc_metric *self, const uc_row *rows
         return;
     }
     for (size_t r = 0; r < count; r++)
-        directions[r] = (uc_direction){.length = uc_row_norm2(rows[r]) + bias * bias, .row = rows[r]};
+        directions[r] =
+            (uc_direction){.length = uc_row_norm2(rows[r]) + bias * bias, .constant = bias, .row = rows[r]};
 }
 
 /* ---- saving and resuming ---- */

@@ -2,6 +2,7 @@
 #ifndef UC_METRIC_H
 #define UC_METRIC_H
 
+#include "learn/online.h"
 #include "learn/state.h"
 
 typedef enum uc_metric_kind { UC_METRIC_NONE, UC_METRIC_DIAGONAL, UC_METRIC_FULL } uc_metric_kind;
@@ -24,13 +25,6 @@ uc_status uc_metric_resize(uc_metric *self, uc_metric_kind kind, size_t features
                            size_t vectors);
 void uc_metric_free(uc_metric *self);
 uc_status uc_metric_remember(uc_metric *self, uc_state *state);
-
-/* Where an update goes. */
-typedef struct uc_direction {
-    double length;       /* x'A^-1 x: scores of x grow by this a unit */
-    const double *dense; /* 1 + features, a full metric; else NULL, and */
-    uc_row row;          /* the row, scaled by a diagonal metric */
-} uc_direction;
 
 /* A += rows[0] rows[0]', then the directions of all rows, which are valid until the next call. */
 void uc_metric_add(uc_direction *directions, uc_metric *self, const uc_row *rows, size_t count, double bias);

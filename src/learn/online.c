@@ -14,22 +14,26 @@
  */
 #include "learn/online.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <string.h>
+
+#include "map/map.h"
 
 #define STREAM_LEARNER UINT64_C(0x6c6561726e657220) /* random numbers: "learner " */
 
 /* ---- room ---- */
 
-static bool has_plane(const uc_online *self, size_t plane)
+/* Whether there is such a plane for so many features, and what its entries start as. */
+static bool has_plane(double *start, const uc_online *self, size_t plane, size_t features)
 {
-    return plane == UC_WEIGHTS || (plane == UC_AVERAGE && self->train.average) ||
-           (plane == UC_VARIANCE && self->learner->variance);
+    *start = 0.0;
+    if (plane < UC_OWN)
+        return plane == UC_WEIGHTS || self->train.average;
+    return self->learner->plane && self->learner->plane(start, self->settings, plane - UC_OWN, features);
 }
 
-/* A copy of a plane in another shape; new entries are what the learner starts with. */
-static double *reshaped(const uc_online *self, size_t plane, size_t capacity, size_t stride)
+/* A copy of a plane in another shape. */
+static double *reshaped(const uc_online *self, size_t plane, size_t capacity, size_t stride, double start)
 {
     size_t count;
     if (!uc_size_mul(&count, capacity + 1, stride)) {
@@ -39,24 +43,21 @@ static double *reshaped(const uc_online *self, size_t plane, size_t capacity, si
     double *copy = uc_alloc(count, sizeof *copy);
     if (!copy)
         return NULL;
-    if (plane == UC_VARIANCE) {
-        const double start = self->learner->variance(self->settings);
-        for (size_t i = 0; i < count; i++)
-            copy[i] = start;
-    }
+    for (size_t i = 0; i < count && start != 0.0; i++)
+        copy[i] = start;
     for (size_t j = 0; j <= self->features && self->plane[plane]; j++)
         memcpy(copy + j * stride, self->plane[plane] + j * self->stride, self->stride * sizeof *copy);
     return copy;
 }
 
 /* The planes grow together or not at all. */
-static uc_status resize(uc_online *self, size_t capacity, size_t stride)
+static uc_status resize(uc_online *self, size_t capacity, size_t stride, size_t features)
 {
-    double *plane[UC_PLANES] = {NULL};
+    double *plane[UC_PLANES] = {NULL}, start;
     bool complete = true;
     for (size_t p = 0; p < UC_PLANES && complete; p++)
-        if (has_plane(self, p)) {
-            plane[p] = reshaped(self, p, capacity, stride);
+        if (has_plane(&start, self, p, features)) {
+            plane[p] = reshaped(self, p, capacity, stride, start);
             complete = plane[p] != NULL;
         }
     for (size_t p = 0; p < UC_PLANES; p++) {
@@ -78,15 +79,22 @@ uc_status uc_online_reserve(uc_online *self, size_t features)
         return UC_OK;
     if (features > self->capacity) {
         const size_t capacity = self->capacity ? uc_grown(self->capacity, features) : features;
-        const uc_status status = resize(self, capacity, self->stride);
+        const uc_status status = resize(self, capacity, self->stride, features);
         if (status != UC_OK)
             return status;
     }
     const uc_status status =
         self->learner->grow ? self->learner->grow(self, features, self->classes.count) : UC_OK;
-    if (status == UC_OK)
-        self->features = features;
-    return status;
+    if (status != UC_OK)
+        return status;
+    self->features = features;
+    double start;
+    for (size_t p = UC_OWN; p < UC_PLANES; p++)
+        if (self->plane[p] && !has_plane(&start, self, p, features)) { /* not for so many */
+            uc_free(self->plane[p]);
+            self->plane[p] = NULL;
+        }
+    return UC_OK;
 }
 
 static uc_status reserve_row_work(uc_online *self, size_t size)
@@ -106,13 +114,11 @@ static uc_status reserve_row_work(uc_online *self, size_t size)
 /* Rows of `columns` columns come: room to prepare them, and for their weights. */
 static uc_status reserve_columns(uc_online *self, size_t columns)
 {
+    const uc_status status = self->steps.map ? UC_OK : uc_online_reserve(self, columns);
+    if (status != UC_OK)
+        return status;
     if (columns > self->columns)
         self->columns = columns;
-    if (!self->steps.map && columns > self->features) {
-        const uc_status status = uc_online_reserve(self, columns);
-        if (status != UC_OK)
-            return status;
-    }
     if (uc_steps_are_idle(&self->steps))
         return UC_OK;
     return reserve_row_work(self,
@@ -135,7 +141,7 @@ static uc_status reserve_classes(uc_online *self, size_t classes)
     uc_status status =
         counts && scores && full_step && step.classes && step.tau && step.work ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK && (stride != self->stride || !self->plane[UC_WEIGHTS]))
-        status = resize(self, self->capacity, stride);
+        status = resize(self, self->capacity, stride, self->features);
     if (status != UC_OK) {
         uc_free(counts);
         uc_free(scores);
@@ -184,9 +190,9 @@ uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name
         return UC_OK;
     }
     const size_t classes = self->classes.count + 1;
-    uc_status status = reserve_classes(self, classes);
-    if (status == UC_OK && self->learner->grow)
-        status = self->learner->grow(self, self->features, classes);
+    uc_status status = self->learner->grow ? self->learner->grow(self, self->features, classes) : UC_OK;
+    if (status == UC_OK)
+        status = reserve_classes(self, classes);
     if (status != UC_OK)
         return status;
     settle_mean(self);
@@ -327,12 +333,17 @@ bool uc_online_has_map(const uc_online *self)
 
 /* ---- rounds ---- */
 
+void uc_online_plane_scores(double *scores, const uc_online *self, size_t plane, uc_row row)
+{
+    const double *W = self->plane[plane];
+    for (size_t k = 0; k < self->stride; k++)
+        scores[k] = self->train.bias * W[k];
+    uc_row_scores(scores, row, W + self->stride, self->stride);
+}
+
 void uc_online_score(uc_online *self, uc_row row)
 {
-    const double *W = self->plane[UC_WEIGHTS];
-    for (size_t k = 0; k < self->stride; k++)
-        self->scores[k] = self->train.bias * W[k];
-    uc_row_scores(self->scores, row, W + self->stride, self->stride);
+    uc_online_plane_scores(self->scores, self, UC_WEIGHTS, row);
     self->ticket++;
 }
 
@@ -348,41 +359,40 @@ static const double *spread_step(const uc_online *self, double factor)
 }
 
 /* array += row (x) step, dense over the classes when many of them change. */
-static void add_step(const uc_online *self, double *array, uc_row row, double factor)
+static void add_step(const uc_online *self, double *array, uc_row row, double constant, double factor)
 {
     const uc_step *step = &self->step;
     const size_t S = self->stride;
-    const double *full = spread_step(self, factor);
-    for (size_t k = 0; k < S; k++)
-        array[k] += self->train.bias * full[k];
     if (S <= 8 || 4 * step->count >= S) {
+        const double *full = spread_step(self, factor);
+        for (size_t k = 0; k < S; k++)
+            array[k] += constant * full[k];
         uc_row_update(array + S, S, row, full);
         return;
     }
-    for (size_t i = 0; i < step->count; i++)
-        self->step.work[i] = full[step->classes[i]];
-    uc_row_update_some(array + S, S, row, step->classes, self->step.work, step->count);
+    for (size_t i = 0; i < step->count; i++) {
+        step->work[i] = factor * step->tau[i];
+        array[step->classes[i]] += constant * step->work[i];
+    }
+    uc_row_update_some(array + S, S, row, step->classes, step->work, step->count);
 }
 
-void uc_online_add(uc_online *self, uc_row row)
+void uc_online_add_to(uc_online *self, size_t plane, const uc_direction *direction, double factor)
 {
     if (self->step.count == 0)
         return;
-    add_step(self, self->plane[UC_WEIGHTS], row, 1.0);
-    if (self->plane[UC_AVERAGE] && self->rounds > 0)
-        add_step(self, self->plane[UC_AVERAGE], row, (double)self->rounds);
+    if (direction->dense)
+        uc_outer_update(self->plane[plane], self->features + 1, self->stride, direction->dense,
+                        spread_step(self, factor));
+    else
+        add_step(self, self->plane[plane], direction->row, direction->constant, factor);
 }
 
-void uc_online_add_along(uc_online *self, const double *direction)
+void uc_online_add(uc_online *self, const uc_direction *direction)
 {
-    const int S = (int)self->stride, rows = (int)self->features + 1;
-    uc_blas_begin();
-    if (self->step.count > 0)
-        cblas_dger(CblasRowMajor, rows, S, 1.0, direction, 1, spread_step(self, 1.0), 1,
-                   self->plane[UC_WEIGHTS], S);
-    if (self->step.count > 0 && self->plane[UC_AVERAGE] && self->rounds > 0)
-        cblas_dger(CblasRowMajor, rows, S, (double)self->rounds, direction, 1, self->full_step, 1,
-                   self->plane[UC_AVERAGE], S);
+    uc_online_add_to(self, UC_WEIGHTS, direction, 1.0);
+    if (self->plane[UC_AVERAGE] && self->rounds > 0)
+        uc_online_add_to(self, UC_AVERAGE, direction, (double)self->rounds);
 }
 
 /* n/(K n_label), with the counts so far unless they were taken beforehand. */
@@ -403,7 +413,8 @@ static uc_status learn_step(uc_online *self, uc_row row, const uc_round *round)
 {
     self->step.count = 0;
     self->learner->step(&self->step, round, self->settings);
-    uc_online_add(self, row);
+    const uc_direction along = {.length = round->xx, .constant = self->train.bias, .row = row};
+    uc_online_add(self, &along);
     self->updates += self->step.count > 0;
     return UC_OK;
 }
@@ -475,15 +486,36 @@ static uc_row known_part(const uc_online *self, uc_row row)
     return row;
 }
 
+/* How far a map has grown, to go back there. */
+typedef struct map_size {
+    size_t landmarks, columns;
+} map_size;
+
+static map_size size_of_map(const uc_online *self)
+{
+    const uc_map *map = self->steps.map;
+    return map ? (map_size){map->landmarks.rows, map->landmarks.cols} : (map_size){0};
+}
+
+/* Room behind a map that has grown. Without memory for it the map is again as it was, so that rows may arrive again. */
+static uc_status reserve_behind_map(uc_online *self, size_t columns, map_size before)
+{
+    const uc_status status = reserve_columns(self, columns);
+    if (status != UC_OK && size_of_map(self).landmarks > before.landmarks)
+        uc_map_forget_landmarks(self->steps.map, before.landmarks, before.columns);
+    return status;
+}
+
 /* The row as the weights see it; the weights, and the map when the row arrives, grow with it. */
 static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool arrives)
 {
     const uc_row known = known_part(self, *row);
     uc_status status = reserve_columns(self, columns_of(&known));
     if (status == UC_OK && self->steps.map && arrives) {
+        const map_size before = size_of_map(self);
         status = uc_steps_arrive(&self->steps, known, self->row_work);
         if (status == UC_OK)
-            status = reserve_columns(self, columns_of(&known)); /* one more landmark */
+            status = reserve_behind_map(self, columns_of(&known), before);
     }
     if (status == UC_OK)
         *out = self->prepared = uc_steps_row(&self->steps, known, self->row_work);
@@ -538,6 +570,18 @@ uc_status uc_online_propose_prepared(uc_proposal *out, uc_online *self, const uc
     return UC_OK;
 }
 
+/* Whether `prepared`, the last row that was, is `row`, which the proposal was made for. Its columns, and its values unless
+ * a step changed them, are the caller's, who may have them elsewhere by now. */
+static bool at_hand(uc_row *prepared, const uc_online *self, const uc_row *row, const uc_proposal *proposal)
+{
+    const bool own = prepared->values && (self->steps.map || prepared->values == self->row_work);
+    if (!own || proposal->ticket != self->ticket)
+        return false;
+    if (prepared->columns)
+        prepared->columns = row->columns;
+    return true;
+}
+
 static uc_status learn_prepared(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
 {
     if (proposal->ticket != self->ticket)
@@ -549,8 +593,7 @@ uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal 
 {
     uc_row prepared = self->prepared;
     uc_status status = check_answer(self, proposal, answer);
-    const bool at_hand = self->steps.map && prepared.values && proposal->ticket == self->ticket;
-    if (status == UC_OK && !at_hand)
+    if (status == UC_OK && !at_hand(&prepared, self, row, proposal))
         status = prepare(&prepared, self, row, false);
     return status == UC_OK ? learn_prepared(self, prepared, proposal, answer) : status;
 }
@@ -568,14 +611,17 @@ uc_status uc_online_learn_prepared(uc_online *self, const uc_row *prepared, cons
 
 uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *rows, const uc_context *context)
 {
-    uc_matrix copy;
+    uc_matrix copy = {0};
+    const map_size before = size_of_map(self);
     uc_status status = reserve_columns(
         self, self->steps.factor && rows->cols > self->steps.cols ? self->steps.cols : rows->cols);
     if (status == UC_OK)
         status = uc_steps_play(&copy, &self->steps, rows, context);
     if (status == UC_OK && self->steps.map)
-        status = reserve_columns(self, self->columns); /* for more landmarks */
+        status = reserve_behind_map(self, self->columns, before);
     if (status == UC_OK)
         *out = copy;
+    else
+        uc_matrix_free(&copy);
     return status;
 }

@@ -9,9 +9,9 @@
 /* Arrays of the weights' shape, which grow, are saved and are resumed together. */
 enum {
     UC_WEIGHTS,
-    UC_AVERAGE,  /* sum over rounds s of (s - 1) times what round s added; NULL: no averaging */
-    UC_VARIANCE, /* the learner's own; NULL: it has none */
-    UC_PLANES
+    UC_AVERAGE, /* sum over rounds s of (s - 1) times what round s added; NULL: no averaging */
+    UC_OWN,     /* and the next two: the learner's own; NULL: it has none */
+    UC_PLANES = UC_OWN + 3
 };
 
 struct uc_online {
@@ -52,10 +52,22 @@ uc_status uc_online_round(uint32_t *proposed, uc_online *self, uc_row row, uint3
 
 /* self->scores of a prepared row. */
 void uc_online_score(uc_online *self, uc_row row);
-/* Adds self->step times the row to the weights, and to their average. */
-void uc_online_add(uc_online *self, uc_row row);
-/* The same along `direction` (1 + features; the constant feature's comes first). */
-void uc_online_add_along(uc_online *self, const double *direction);
+/* The same of another plane, into `scores` (stride of them). */
+void uc_online_plane_scores(double *scores, const uc_online *self, size_t plane, uc_row row);
+
+/* Where an update goes: along `dense` (1 + features; the constant feature comes first), or, where that is NULL, along a
+ * row and a constant feature. */
+typedef struct uc_direction {
+    double length; /* scores of the row at hand grow by this a unit */
+    const double *dense;
+    double constant;
+    uc_row row;
+} uc_direction;
+
+/* Adds self->step along the direction to the weights, and to their average. */
+void uc_online_add(uc_online *self, const uc_direction *direction);
+/* Adds `factor` times the same to one plane. */
+void uc_online_add_to(uc_online *self, size_t plane, const uc_direction *direction, double factor);
 
 /* ---- for training and models ---- */
 

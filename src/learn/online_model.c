@@ -12,9 +12,10 @@ uc_status uc_online_write(uc_model *model, const uc_online *self)
     for (size_t j = 0; j <= self->features; j++) {
         double *row = model->weights + j * model->stride, sum = 0.0;
         for (size_t k = 0; k < K; k++) {
-            row[k] = weights[j * self->stride + k];
+            const size_t at = j * self->stride + k;
+            row[k] = self->learner->weight && !average ? self->learner->weight(self, at) : weights[at];
             if (average && self->rounds > 0)
-                row[k] -= average[j * self->stride + k] / (double)self->rounds;
+                row[k] -= average[at] / (double)self->rounds;
             sum += row[k];
         }
         for (size_t k = 0; k < K && self->learner->relative; k++)
@@ -42,7 +43,8 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
 /* Without the padding of the classes and without room to grow. */
 static uc_status remember_plane(uc_online *self, size_t plane, uc_state *state)
 {
-    static const char *const names[UC_PLANES] = {"state.weights", "state.average", "state.variance"};
+    static const char *const names[UC_PLANES] = {"state.weights", "state.average", "state.own1", "state.own2",
+                                                 "state.own3"};
     const size_t K = self->classes.count, rows = self->features + 1;
     double *array = self->plane[plane];
     if (state->reading && (array != NULL) != uc_state_has(state, names[plane]))
@@ -77,7 +79,10 @@ static uc_status remember_label_counts(uc_online *self, uc_state *state)
     if (json_array_size(counts) != self->classes.count)
         return uc_state_damaged();
     for (size_t k = 0; k < self->classes.count; k++) {
-        self->label_counts[k] = (uint64_t)json_integer_value(json_array_get(counts, k));
+        const json_t *count = json_array_get(counts, k);
+        if (!json_is_integer(count) || json_integer_value(count) < 0)
+            return uc_state_damaged();
+        self->label_counts[k] = (uint64_t)json_integer_value(count);
         self->label_total += self->label_counts[k];
     }
     return UC_OK;

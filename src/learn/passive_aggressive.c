@@ -29,6 +29,7 @@
 #include <stddef.h>
 
 #include "learn/margin.h"
+#include "linalg/linalg.h"
 
 enum { HARD, LINEAR_SLACK, SQUARED_SLACK };
 
@@ -55,11 +56,11 @@ static const uc_option options[] = {
 
 uint32_t uc_best_other(const double *scores, size_t classes, uint32_t y)
 {
-    uint32_t best = y == 0 ? 1 : 0;
-    for (uint32_t r = best + 1; r < classes; r++)
-        if (r != y && scores[r] > scores[best])
-            best = r;
-    return best;
+    const uint32_t below = (uint32_t)uc_argmax(scores, y);
+    const uint32_t above = y + 1 + (uint32_t)uc_argmax(scores + y + 1, classes - y - 1);
+    if (y == 0 || above >= classes)
+        return y == 0 ? above : below;
+    return scores[above] > scores[below] ? above : below;
 }
 
 static void pa_step(uc_step *out, const uc_round *round, const void *user)

@@ -76,6 +76,18 @@ bool uc_learner_uses_rates(const uc_learner *self)
     return self->uses_rates;
 }
 
+const char *uc_learner_grid(const double **values, size_t *count, const uc_learner *self, size_t i)
+{
+    const uc_candidates *list = self->grid;
+    for (; list && list->option; list++, i--)
+        if (i == 0) {
+            *values = list->values;
+            *count = list->count;
+            return list->option;
+        }
+    return NULL;
+}
+
 /* ---- settings that every learner shares ---- */
 
 #define FIELD(name) offsetof(uc_train_settings, name)

@@ -1,6 +1,7 @@
 /* A ring of rounds in bounded memory. */
 #include "learn/replay.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BYTES_LIMIT ((size_t)1 << 28)
@@ -49,36 +50,36 @@ static uc_status grow(uc_replay *self)
 }
 
 /* The values, and behind them the columns. */
-static uc_status copy_row(uc_row *out, uc_row row)
+uc_status uc_replay_copy(uc_row *copy, uc_replay *self, uc_row row, size_t limit)
 {
-    float *values = uc_alloc(row_bytes(row), 1);
+    const uc_status status = self->count < limit && self->count == self->capacity ? grow(self) : UC_OK;
+    float *values = status == UC_OK ? uc_alloc(row_bytes(row), 1) : NULL;
     if (!values)
         return UC_ERR_NOMEM;
-    *out = (uc_row){row.count, values, NULL};
+    *copy = (uc_row){row.count, values, NULL};
     if (row.count > 0)
         memcpy(values, row.values, row.count * sizeof *values);
     if (row.columns) {
         uint32_t *columns = (uint32_t *)(void *)(values + row.count);
         if (row.count > 0)
             memcpy(columns, row.columns, row.count * sizeof *columns);
-        out->columns = columns;
+        copy->columns = columns;
     }
     return UC_OK;
 }
 
-uc_status uc_replay_keep(uc_replay *self, uc_row row, uint32_t proposed, bool right, size_t limit)
+void uc_replay_keep(uc_replay *self, uc_row copy, uint32_t proposed, bool right, size_t limit)
 {
-    uc_replay_round round = {.proposed = proposed, .right = right};
-    uc_status status = self->count < limit && self->count == self->capacity ? grow(self) : UC_OK;
-    if (status == UC_OK)
-        status = copy_row(&round.row, row);
-    if (status != UC_OK)
-        return status;
-    while (self->count > 0 && (self->count >= limit || self->bytes + row_bytes(row) > BYTES_LIMIT))
+    while (self->count > 0 && (self->count >= limit || self->bytes + row_bytes(copy) > BYTES_LIMIT))
         drop_oldest(self);
-    self->rounds[(self->first + self->count++) % self->capacity] = round;
-    self->bytes += row_bytes(row);
-    return UC_OK;
+    self->rounds[(self->first + self->count++) % self->capacity] = (uc_replay_round){copy, proposed, right};
+    self->bytes += row_bytes(copy);
+}
+
+double uc_replay_bytes(double rounds, double row_bytes)
+{
+    const double fitting = (double)BYTES_LIMIT / fmax(row_bytes, 1.0);
+    return fmin(rounds, fitting) * (row_bytes + (double)sizeof(uc_replay_round));
 }
 
 /* ---- saving and resuming: all rows behind each other ---- */
@@ -158,7 +159,10 @@ static uc_status unflatten(uc_replay *self, const flat_rounds *flat, size_t feat
         const uc_row row = {(size_t)count, flat->values + entries, sparse ? flat->columns + columns : NULL};
         if (!row_makes_sense(row, features))
             return uc_state_damaged();
-        status = uc_replay_keep(self, row, proposed, flat->told[i] & TOLD_RIGHT, SIZE_MAX);
+        uc_row copy;
+        status = uc_replay_copy(&copy, self, row, SIZE_MAX);
+        if (status == UC_OK)
+            uc_replay_keep(self, copy, proposed, flat->told[i] & TOLD_RIGHT, SIZE_MAX);
         entries = end;
         columns += sparse ? count : 0;
     }

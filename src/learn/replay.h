@@ -16,8 +16,13 @@ typedef struct uc_replay {
     size_t bytes; /* of all rows */
 } uc_replay;      /* zero-initialised: empty */
 
-/* Keeps at most `limit` rounds, and rows of 256 MB in all; the oldest go. */
-uc_status uc_replay_keep(uc_replay *self, uc_row row, uint32_t proposed, bool right, size_t limit);
+/* What may fail of keeping a round, in front of learning from it: a copy of its row, and room for it among at most
+ * `limit` rounds. The copy goes to uc_replay_keep. */
+uc_status uc_replay_copy(uc_row *copy, uc_replay *self, uc_row row, size_t limit);
+/* Keeps at most `limit` rounds, and rows of 256 MB in all; the oldest go. Takes over the copy. */
+void uc_replay_keep(uc_replay *self, uc_row copy, uint32_t proposed, bool right, size_t limit);
+/* What so many rounds of rows of `row_bytes` take, within that limit. */
+double uc_replay_bytes(double rounds, double row_bytes);
 /* Round i of count, the oldest first. */
 const uc_replay_round *uc_replay_at(const uc_replay *self, size_t i);
 void uc_replay_free(uc_replay *self);

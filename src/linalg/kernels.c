@@ -11,12 +11,15 @@
 #include <string.h>
 
 #include "linalg/kernels.h"
+#include "linalg/linalg.h"
 
 typedef double pair __attribute__((vector_size(16)));
 typedef double quad __attribute__((vector_size(32)));
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define PREFETCH_DISTANCE 12 /* entries ahead: about the time that a line takes from memory */
+#define SWEEP_COLUMNS ((size_t)256)
+#define WHOLE_COLUMN 64 /* a row's weights for so many classes stay in the first cache while it is scored */
 
 #define LOAD(type, from) (*(const type##_at_any_address *)(const void *)(from))
 #define STORE(type, to) (*(type##_at_any_address *)(void *)(to))
@@ -28,24 +31,28 @@ ALWAYS_INLINE size_t column_at(uc_row row, size_t i, bool dense)
     return dense ? i : row.columns[i];
 }
 
-ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, bool dense)
+/* Asks for `doubles` of the weights of the entry that comes PREFETCH_DISTANCE later. */
+ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, bool dense, size_t doubles)
 {
-    if (!dense && i + PREFETCH_DISTANCE < row.count) {
-        const double *w = W + row.columns[i + PREFETCH_DISTANCE] * S;
-        __builtin_prefetch(w);
-        if (S > 4)
-            __builtin_prefetch(w + 8);
-        if (S > 12)
-            __builtin_prefetch(w + 16);
-    }
+    if (!dense && i + PREFETCH_DISTANCE < row.count)
+        for (size_t at = 0; at < doubles; at += 8)
+            __builtin_prefetch(W + row.columns[i + PREFETCH_DISTANCE] * S + at);
+}
+
+/* The same for the first entries, which no earlier one asked for. */
+ALWAYS_INLINE void prefetch_first(const double *W, size_t S, uc_row row, bool dense)
+{
+    for (size_t i = 0; !dense && i < PREFETCH_DISTANCE && i < row.count; i++)
+        for (size_t at = 0; at < S; at += 8)
+            __builtin_prefetch(W + row.columns[i] * S + at);
 }
 
 /* ---- scores: one function for each width of a block of classes ---- */
 
 #define DEFINE_SCORES(name, vector, vectors)                                                                 \
-    ALWAYS_INLINE void name(double *scores, uc_row row, const double *W, size_t S, bool dense)               \
+    ALWAYS_INLINE void name(double *scores, uc_row row, const double *W, size_t S, bool dense, size_t asked) \
     {                                                                                                        \
-        enum { WIDTH = sizeof(vector) / sizeof(double) };                                                    \
+        enum { RUN = sizeof(vector) / sizeof(double) };                                                      \
         vector even[vectors], odd[vectors];                                                                  \
         memset(even, 0, sizeof even);                                                                        \
         memset(odd, 0, sizeof odd);                                                                          \
@@ -53,19 +60,18 @@ ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, boo
         for (; i + 1 < row.count; i += 2) {                                                                  \
             const double x = row.values[i], z = row.values[i + 1];                                           \
             const double *w = W + column_at(row, i, dense) * S, *v = W + column_at(row, i + 1, dense) * S;   \
-            prefetch(W, S, row, i, dense);                                                                   \
-            prefetch(W, S, row, i + 1, dense);                                                               \
+            prefetch(W, S, row, i, dense, asked);                                                            \
+            prefetch(W, S, row, i + 1, dense, asked);                                                        \
             for (size_t b = 0; b < vectors; b++) {                                                           \
-                even[b] += x * LOAD(vector, w + b * WIDTH);                                                  \
-                odd[b] += z * LOAD(vector, v + b * WIDTH);                                                   \
+                even[b] += x * LOAD(vector, w + b * RUN);                                                    \
+                odd[b] += z * LOAD(vector, v + b * RUN);                                                     \
             }                                                                                                \
         }                                                                                                    \
         if (i < row.count)                                                                                   \
             for (size_t b = 0; b < vectors; b++)                                                             \
-                even[b] +=                                                                                   \
-                    (double)row.values[i] * LOAD(vector, W + column_at(row, i, dense) * S + b * WIDTH);      \
+                even[b] += (double)row.values[i] * LOAD(vector, W + column_at(row, i, dense) * S + b * RUN); \
         for (size_t b = 0; b < vectors; b++)                                                                 \
-            STORE(vector, scores + b * WIDTH) += even[b] + odd[b];                                           \
+            STORE(vector, scores + b * RUN) += even[b] + odd[b];                                             \
     }
 
 #ifdef __AVX__
@@ -79,6 +85,7 @@ typedef pair_at_any_address widest_at_any_address;
 #define WIDEN(x) ((pair){(x)[0], (x)[1]})
 #define GATHER(w, at) ((pair){(w)[(at)[0]], (w)[(at)[1]]})
 #endif
+#define WIDTH (sizeof(widest) / sizeof(double))
 #define VECTORS(classes) ((classes) * sizeof(double) / sizeof(widest))
 
 DEFINE_SCORES(scores_of_2, pair, 1)
@@ -88,6 +95,7 @@ DEFINE_SCORES(scores_of_12, widest, VECTORS(12))
 DEFINE_SCORES(scores_of_16, widest, VECTORS(16))
 DEFINE_SCORES(scores_of_20, widest, VECTORS(20))
 DEFINE_SCORES(scores_of_24, widest, VECTORS(24))
+DEFINE_SCORES(scores_of_28, widest, VECTORS(28))
 
 /* The row's values i, i + 1, ... of one vector times their weights. */
 ALWAYS_INLINE widest products_at(uc_row row, size_t i, const double *w, bool dense)
@@ -103,7 +111,6 @@ ALWAYS_INLINE widest products_at(uc_row row, size_t i, const double *w, bool den
  * in the same order. */
 ALWAYS_INLINE double dot_of(uc_row row, const double *w, bool dense)
 {
-    enum { WIDTH = sizeof(widest) / sizeof(double) };
     widest a = {0}, b = {0}, c = {0}, d = {0};
     size_t i = 0;
     for (; i + 4 * WIDTH <= row.count; i += 4 * WIDTH) {
@@ -130,27 +137,35 @@ ALWAYS_INLINE void scores_of(double *scores, uc_row row, const double *W, size_t
         return;
     }
     if (S == 2) {
-        scores_of_2(scores, row, W, S, dense);
+        scores_of_2(scores, row, W, S, dense, S);
         return;
     }
+    const bool whole =
+        S <= WHOLE_COLUMN; /* the first block asks for all of a column, or each for its own part */
     size_t k = 0;
-    for (; k + 24 <= S; k += 24)
-        scores_of_24(scores + k, row, W + k, S, dense);
-    switch (S - k) {
+    if (whole && S > 24)
+        prefetch_first(W, S, row, dense);
+    for (; k + 28 <= S; k += 28)
+        scores_of_28(scores + k, row, W + k, S, dense, !whole ? 28 : k == 0 ? S : 0);
+    const size_t rest = S - k, asked = !whole ? rest : k == 0 ? S : 0;
+    switch (rest) {
+    case 24:
+        scores_of_24(scores + k, row, W + k, S, dense, asked);
+        break;
     case 20:
-        scores_of_20(scores + k, row, W + k, S, dense);
+        scores_of_20(scores + k, row, W + k, S, dense, asked);
         break;
     case 16:
-        scores_of_16(scores + k, row, W + k, S, dense);
+        scores_of_16(scores + k, row, W + k, S, dense, asked);
         break;
     case 12:
-        scores_of_12(scores + k, row, W + k, S, dense);
+        scores_of_12(scores + k, row, W + k, S, dense, asked);
         break;
     case 8:
-        scores_of_8(scores + k, row, W + k, S, dense);
+        scores_of_8(scores + k, row, W + k, S, dense, asked);
         break;
     case 4:
-        scores_of_4(scores + k, row, W + k, S, dense);
+        scores_of_4(scores + k, row, W + k, S, dense, asked);
         break;
     default:
         break;
@@ -182,7 +197,7 @@ ALWAYS_INLINE void update_of(double *W, size_t S, uc_row row, const double *tau,
     for (size_t i = 0; i < row.count; i++) {
         const double x = row.values[i];
         double *w = W + column_at(row, i, dense) * S;
-        prefetch(W, S, row, i, dense);
+        prefetch(W, S, row, i, dense, S < 24 ? S : 24);
         if (S == 2) {
             STORE(pair, w) += x * LOAD(pair, tau);
             continue;
@@ -198,6 +213,13 @@ static void update(double *W, size_t S, uc_row row, const double *tau)
         update_of(W, S, row, tau, false);
     else
         update_of(W, S, row, tau, true);
+}
+
+static void outer(double *W, size_t rows, size_t S, const double *x, const double *tau)
+{
+    for (size_t j = 0; j < rows; j++)
+        for (size_t k = 0; k < S; k++)
+            W[j * S + k] += x[j] * tau[k];
 }
 
 static void axpy(double step, uc_row row, double *w)
@@ -229,36 +251,42 @@ static double norm2(uc_row row)
 
 /* ---- symmetric matrices ---- */
 
-/* One row b of the matrix: b -= step u, and its products with `vectors` vectors, which lie S apart. */
-ALWAYS_INLINE void sweep_row(double *out, double *b, size_t S, const double *u, double step, const double *X,
-                             size_t vectors)
+/* Columns first .. last - 1 of `rows` rows of the matrix, which begin at b: b -= step u, and their products with `vectors`
+ * vectors, which lie S apart, are added to `out`. */
+ALWAYS_INLINE void sweep_rows(double *out, double *b, size_t S, const double *u, const double *step,
+                              const double *X, size_t first, size_t last, size_t rows, size_t vectors)
 {
-    enum { WIDTH = sizeof(widest) / sizeof(double) };
-    widest even[4] = {{0}}, odd[4] = {{0}};
-    for (size_t j = 0; j < S; j += 2 * WIDTH) {
-        const widest first = LOAD(widest, b + j) - step * LOAD(widest, u + j);
-        const widest second = LOAD(widest, b + j + WIDTH) - step * LOAD(widest, u + j + WIDTH);
-        STORE(widest, b + j) = first;
-        STORE(widest, b + j + WIDTH) = second;
-        for (size_t r = 0; r < vectors; r++) {
-            even[r] += first * LOAD(widest, X + r * S + j);
-            odd[r] += second * LOAD(widest, X + r * S + j + WIDTH);
+    widest sums[2][4] = {{{0}}};
+    for (size_t j = first; j < last; j += WIDTH)
+        for (size_t i = 0; i < rows; i++) {
+            const widest entries = LOAD(widest, b + i * S + j) - step[i] * LOAD(widest, u + j);
+            STORE(widest, b + i * S + j) = entries;
+            for (size_t r = 0; r < vectors; r++)
+                sums[i][r] += entries * LOAD(widest, X + r * S + j);
         }
-    }
-    for (size_t r = 0; r < vectors; r++) {
-        const widest sums = even[r] + odd[r];
-        double total = 0.0;
-        for (size_t lane = 0; lane < WIDTH; lane++)
-            total += sums[lane];
-        out[r * S] = total;
-    }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t r = 0; r < vectors; r++) {
+            double total = first > 0 ? out[r * S + i] : 0.0;
+            for (size_t lane = 0; lane < WIDTH; lane++)
+                total += sums[i][r][lane];
+            out[r * S + i] = total;
+        }
 }
 
+/* Some columns of all rows at a time, so that u and the vectors stay in the first cache. */
 ALWAYS_INLINE void sweep_of(double *out, double *B, size_t n, size_t S, const double *u, double factor,
                             const double *X, size_t vectors)
 {
-    for (size_t i = 0; i < n; i++)
-        sweep_row(out + i, B + i * S, S, u, factor * u[i], X, vectors);
+    for (size_t first = 0; first < S; first += SWEEP_COLUMNS) {
+        const size_t last = S - first < SWEEP_COLUMNS ? S : first + SWEEP_COLUMNS;
+        for (size_t i = 0; i < n; i += 2) {
+            const double step[2] = {factor * u[i], factor * u[i + 1 < n ? i + 1 : i]};
+            if (i + 1 < n)
+                sweep_rows(out + i, B + i * S, S, u, step, X, first, last, 2, vectors);
+            else
+                sweep_rows(out + i, B + i * S, S, u, step, X, first, last, 1, vectors);
+        }
+    }
 }
 
 static void sweep(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
@@ -286,9 +314,118 @@ static void sweep(double *out, double *B, size_t n, size_t S, const double *u, d
     } while (count > 0);
 }
 
+/* ---- products of dense rows, summed in one order whatever their number ----
+ *
+ * UC_LANES sums a pair of rows, as linalg.h says. A register that is narrower than the lanes goes over the row once for
+ * every part of them. */
+
+/* A row x of doubles and `rows` rows of floats, `stride` floats apart. */
+ALWAYS_INLINE void products_with(double *out, const double *x, const float *Y, size_t stride, size_t quads,
+                                 size_t rows)
+{
+    double lanes[8][UC_LANES];
+    for (size_t lane = 0; lane < UC_LANES; lane += WIDTH) {
+        widest sums[8] = {{0}};
+        for (size_t j = lane; j < quads * UC_LANES; j += UC_LANES) {
+            const widest value = LOAD(widest, x + j);
+            for (size_t r = 0; r < rows; r++) {
+                const float *y = Y + r * stride + j;
+                sums[r] += value * WIDEN(y);
+            }
+        }
+        for (size_t r = 0; r < rows; r++)
+            STORE(widest, lanes[r] + lane) = sums[r];
+    }
+    for (size_t r = 0; r < rows; r++)
+        out[r] = uc_lane_sum(lanes[r]);
+}
+
+static void products(double *out, const double *x, const float *Y, size_t stride, size_t count, size_t quads)
+{
+    size_t r = 0;
+    for (; r + 8 <= count; r += 8)
+        products_with(out + r, x, Y + r * stride, stride, quads, 8);
+    for (; r + 4 <= count; r += 4)
+        products_with(out + r, x, Y + r * stride, stride, quads, 4);
+    for (; r < count; r++)
+        products_with(out + r, x, Y + r * stride, stride, quads, 1);
+}
+
+static void tile(double *sums, const double *X, const double *Y, size_t quads)
+{
+    for (size_t lane = 0; lane < UC_LANES; lane += WIDTH) {
+        widest sum[UC_TILE_X][UC_TILE_Y];
+        for (size_t r = 0; r < UC_TILE_X; r++)
+            for (size_t c = 0; c < UC_TILE_Y; c++)
+                sum[r][c] = LOAD(widest, sums + (r * UC_TILE_Y + c) * UC_LANES + lane);
+        const double *x = X + lane, *y = Y + lane;
+        for (size_t q = 0; q < quads; q++, x += UC_TILE_X * UC_LANES, y += UC_TILE_Y * UC_LANES) {
+            widest right[UC_TILE_Y];
+            for (size_t c = 0; c < UC_TILE_Y; c++)
+                right[c] = LOAD(widest, y + c * UC_LANES);
+            for (size_t r = 0; r < UC_TILE_X; r++) {
+                const widest left = LOAD(widest, x + r * UC_LANES);
+                for (size_t c = 0; c < UC_TILE_Y; c++)
+                    sum[r][c] += left * right[c];
+            }
+        }
+        for (size_t r = 0; r < UC_TILE_X; r++)
+            for (size_t c = 0; c < UC_TILE_Y; c++)
+                STORE(widest, sums + (r * UC_TILE_Y + c) * UC_LANES + lane) = sum[r][c];
+    }
+}
+
+/* ---- the gaussian kernel ---- */
+
+typedef uint64_t bits __attribute__((vector_size(sizeof(widest))));
+
+/* exp of numbers that are not above 0:  x = n ln 2 + r, |r| <= ln(2)/2, and the Taylor series of exp(r), whose remainder
+ * is below 2^-57. Adding 1.5 * 2^52 leaves n, rounded, in the lowest bits, from where it is added to the exponent. Below
+ * -708, where numbers begin to lose digits, the result is 0. */
+ALWAYS_INLINE widest exp_of(widest x)
+{
+    static const double series[] = {1.0,
+                                    1.0,
+                                    1.0 / 2,
+                                    1.0 / 6,
+                                    1.0 / 24,
+                                    1.0 / 120,
+                                    1.0 / 720,
+                                    1.0 / 5040,
+                                    1.0 / 40320,
+                                    1.0 / 362880,
+                                    1.0 / 3628800,
+                                    1.0 / 39916800,
+                                    1.0 / 479001600,
+                                    1.0 / 6227020800};
+    const double round = 0x1.8p52, log2_e = 0x1.71547652b82fep0;
+    const double ln2_high = 0x1.62e42fefap-1, ln2_low = 0x1.cf79abc9e3b39p-40; /* n ln2_high is exact */
+    const widest zero = {0};
+    const widest shifted = x * log2_e + round, n = shifted - round;
+    const widest r = (x - n * ln2_high) - n * ln2_low;
+    widest sum = zero + series[13];
+    for (size_t k = 13; k-- > 0;)
+        sum = sum * r + series[k];
+    const bits result = (bits)sum + ((bits)shifted << 52);
+    return (widest)(result & (bits)(x >= zero - 708.0));
+}
+
+/* Products become values of the kernel. */
+static void gaussian(double *values, const double *norm2_y, double norm2_x, double rounding, double factor,
+                     size_t quads)
+{
+    for (size_t i = 0; i < quads * UC_LANES; i += WIDTH) {
+        const widest lengths = norm2_x + LOAD(widest, norm2_y + i);
+        const widest distance = lengths - 2.0 * LOAD(widest, values + i);
+        const bits counts = (bits)(distance > rounding * lengths);
+        STORE(widest, values + i) = exp_of(factor * (widest)((bits)distance & counts));
+    }
+}
+
 #define NAME_LEVEL(level) uc_kernels_##level
 #define NAME(level) NAME_LEVEL(level)
 #define TEXT_OF(level) #level
 #define TEXT(level) TEXT_OF(level)
 
-const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update, sweep};
+const uc_kernels NAME(UC_KERNEL_LEVEL) = {
+    TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update, outer, sweep, products, tile, gaussian};

@@ -11,8 +11,13 @@ typedef struct uc_kernels {
     void (*axpy)(double step, uc_row row, double *w);
     void (*scores)(double *scores, uc_row row, const double *W, size_t S);
     void (*update)(double *W, size_t S, uc_row row, const double *tau);
+    void (*outer)(double *W, size_t rows, size_t S, const double *x, const double *tau);
     void (*sweep)(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
                   size_t count);
+    void (*products)(double *out, const double *x, const float *Y, size_t stride, size_t count, size_t quads);
+    void (*tile)(double *sums, const double *X, const double *Y, size_t quads);
+    void (*gaussian)(double *values, const double *norm2_y, double norm2_x, double rounding, double factor,
+                     size_t quads);
 } uc_kernels;
 
 extern const uc_kernels uc_kernels_baseline, uc_kernels_avx2, uc_kernels_avx512;

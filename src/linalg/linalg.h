@@ -28,6 +28,9 @@ void uc_row_update(double *W, size_t S, uc_row row, const double *tau);
 void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes, const double *tau,
                         size_t count);
 
+/* W[j][k] += x[j] tau[k] for j < rows, k < S: an update along a dense vector of doubles. */
+void uc_outer_update(double *W, size_t rows, size_t S, const double *x, const double *tau);
+
 /* Asks for what a round on `row` will touch, while another round still works: the weights of its columns. */
 void uc_row_prefetch(uc_row row, const double *W, size_t S);
 
@@ -37,7 +40,34 @@ void uc_row_prefetch(uc_row row, const double *W, size_t S);
 void uc_sweep(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
               size_t count);
 
+/* ---- products of dense rows, the same bits whether one row or many are multiplied ----
+ * A product has UC_LANES sums: column j is added to sum j mod UC_LANES, in ascending order, and uc_lane_sum joins them.
+ * Columns come in quads of UC_LANES, the last filled up with zeros, which change nothing. Values are floats, whose
+ * products are exact doubles, so that neither fusing nor the CPU level matters either. */
+#define UC_LANES ((size_t)4)
+#define UC_TILE_X ((size_t)4) /* rows of a tile: the sums of all pairs stay in registers */
+#define UC_TILE_Y ((size_t)3)
+static inline size_t uc_quads(size_t columns)
+{
+    return (columns + UC_LANES - 1) / UC_LANES;
+}
+static inline double uc_lane_sum(const double *sums)
+{
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+/* out[r] = <x, Y_r> for `count` rows of Y, `stride` floats apart. */
+void uc_products(double *out, const double *x, const float *Y, size_t stride, size_t count, size_t quads);
+/* sums[(r * UC_TILE_Y + c) * UC_LANES + lane] += the products of UC_TILE_X rows with UC_TILE_Y rows. Of both, every quad
+ * of one row is followed by the same quad of the next. */
+void uc_tile(double *sums, const double *X, const double *Y, size_t quads);
+/* Inner products of x with rows y become values of the gaussian kernel, exp(-distance / width): distance = norm2_x +
+ * norm2_y - 2 product, which counts as 0 up to `rounding` (norm2_x + norm2_y). The relative error is below
+ * 1e-15 (1 + distance / width); what is below e^-708 is 0. Every value is computed alike, whatever `count` is. */
+void uc_gaussian(double *values, const double *norm2_y, size_t count, double norm2_x, double width,
+                 double rounding);
+
 /* The plain versions. */
+double uc_reference_product(const double *x, const float *y, size_t columns);
 void uc_reference_scores(double *scores, uc_row row, const double *W, size_t S);
 void uc_reference_update(double *W, size_t S, uc_row row, const double *tau);
 double uc_reference_norm2(uc_row row);

@@ -1,4 +1,6 @@
 /* Operations on one row: the chosen kernels, and the plain versions that define them. */
+#include <string.h>
+
 #include "linalg/kernels.h"
 #include "linalg/linalg.h"
 
@@ -33,6 +35,36 @@ void uc_sweep(double *out, double *B, size_t n, size_t S, const double *u, doubl
     uc_kernels_now()->sweep(out, B, n, S, u, factor, X, count);
 }
 
+void uc_products(double *out, const double *x, const float *Y, size_t stride, size_t count, size_t quads)
+{
+    uc_kernels_now()->products(out, x, Y, stride, count, quads);
+}
+
+void uc_tile(double *sums, const double *X, const double *Y, size_t quads)
+{
+    uc_kernels_now()->tile(sums, X, Y, quads);
+}
+
+void uc_gaussian(double *values, const double *norm2_y, size_t count, double norm2_x, double width,
+                 double rounding)
+{
+    const uc_kernels *kernels = uc_kernels_now();
+    const size_t quads = count / UC_LANES, whole = quads * UC_LANES;
+    kernels->gaussian(values, norm2_y, norm2_x, rounding, -1.0 / width, quads);
+    if (whole == count)
+        return;
+    double rest[UC_LANES] = {0}, rest_norm2[UC_LANES] = {0};
+    memcpy(rest, values + whole, (count - whole) * sizeof *rest);
+    memcpy(rest_norm2, norm2_y + whole, (count - whole) * sizeof *rest);
+    kernels->gaussian(rest, rest_norm2, norm2_x, rounding, -1.0 / width, 1);
+    memcpy(values + whole, rest, (count - whole) * sizeof *rest);
+}
+
+void uc_outer_update(double *W, size_t rows, size_t S, const double *x, const double *tau)
+{
+    uc_kernels_now()->outer(W, rows, S, x, tau);
+}
+
 void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes, const double *tau,
                         size_t count)
 {
@@ -58,9 +90,12 @@ void uc_row_prefetch(uc_row row, const double *W, size_t S)
 size_t uc_argmax(const double *values, size_t count)
 {
     size_t best = 0;
-    for (size_t k = 1; k < count; k++)
-        if (values[k] > values[best])
-            best = k;
+    double most = count ? values[0] : 0.0;
+    for (size_t k = 1; k < count; k++) { /* no branch: which is the largest cannot be foreseen */
+        const bool more = values[k] > most;
+        most = more ? values[k] : most;
+        best = more ? k : best;
+    }
     return best;
 }
 
@@ -99,4 +134,12 @@ double uc_reference_dot(uc_row row, const double *w)
     for (size_t i = 0; i < row.count; i++)
         sum += (double)row.values[i] * w[column_of(row, i)];
     return sum;
+}
+
+double uc_reference_product(const double *x, const float *y, size_t columns)
+{
+    double sums[UC_LANES] = {0};
+    for (size_t j = 0; j < columns; j++)
+        sums[j % UC_LANES] += x[j] * (double)y[j];
+    return uc_lane_sum(sums);
 }

@@ -11,8 +11,6 @@
 #include "map/kernel.h"
 #include "map/map.h"
 
-#define STREAM_LANDMARKS 700 /* of a growing map, when the dimension is auto */
-
 /* ---- many rows ---- */
 
 typedef struct apply_job {
@@ -102,7 +100,8 @@ uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, c
 
 size_t uc_map_row_work(const uc_map *self)
 {
-    return self->landmarks.cols + self->landmarks.rows + self->dimension;
+    const size_t dense = uc_quads(self->landmarks.cols) * UC_LANES;
+    return self->projection ? dense + self->landmarks.rows + self->dimension : dense;
 }
 
 static void expand(double *dense, uc_row row, size_t cols)
@@ -112,131 +111,73 @@ static void expand(double *dense, uc_row row, size_t cols)
         dense[row.columns ? row.columns[i] : i] = row.values[i];
 }
 
-void uc_map_row(float *out, const uc_map *self, uc_row row, double *work)
+/* One sum, in the order of uc_panel_row_products. */
+static double product_in_order(uc_row landmark, const double *dense)
 {
-    const size_t cols = self->landmarks.cols, m = self->landmarks.rows, D = self->dimension;
-    double *dense = work, *values = work + cols, *coordinates = values + m;
-    row = uc_known_row(row, cols);
-    expand(dense, row, cols);
-    const double norm2 = uc_row_norm2(row);
-    for (size_t l = 0; l < m; l++)
-        values[l] = uc_kernel_value(self, uc_row_dot(uc_matrix_row(&self->landmarks, l), dense), norm2,
-                                    self->norm2[l]);
+    double sum = 0.0;
+    for (size_t i = 0; i < landmark.count; i++)
+        sum += dense[landmark.columns[i]] * (double)landmark.values[i];
+    return sum;
+}
+
+/* Landmarks of a stream are also met by blocks of rows, with the same bits; others may be summed faster. */
+static void sparse_products(double *values, const uc_map *self, size_t first, size_t count,
+                            const double *dense)
+{
+    for (size_t l = 0; l < count; l++) {
+        const uc_row landmark = uc_matrix_row(&self->landmarks, first + l);
+        values[l] =
+            self->kind == UC_MAP_LANDMARKS ? product_in_order(landmark, dense) : uc_row_dot(landmark, dense);
+    }
+}
+
+/* Kernel values of one row with landmarks first .. first + count - 1. */
+static void row_values(double *values, const uc_map *self, size_t first, size_t count, const double *dense,
+                       double norm2)
+{
+    const uc_matrix *landmarks = &self->landmarks;
+    if (uc_matrix_is_sparse(landmarks))
+        sparse_products(values, self, first, count, dense);
+    else
+        uc_products(values, dense, landmarks->values + first * landmarks->stride, landmarks->stride, count,
+                    uc_quads(landmarks->cols));
+    uc_kernel_values(self, values, self->norm2 + first, count, norm2);
+}
+
+static void project_row(float *out, const uc_map *self, const double *values, double *coordinates)
+{
+    const size_t m = self->landmarks.rows, D = self->dimension;
     for (size_t j = 0; j < D; j++)
         coordinates[j] = self->shift ? -self->shift[j] : 0.0;
-    if (self->projection)
-        uc_multiply_blocks(coordinates, D, (uc_block){values, m, false},
-                           (uc_block){self->projection, D, false}, 1, m, D, 1.0, 1.0);
-    else
-        memcpy(coordinates, values, m * sizeof *values);
+    uc_multiply_blocks(coordinates, D, (uc_block){values, m, false}, (uc_block){self->projection, D, false},
+                       1, m, D, 1.0, 1.0);
     for (size_t j = 0; j < D; j++)
         out[j] = (float)coordinates[j];
 }
 
-/* ---- landmarks that arrive one by one ---- */
-
-uc_status uc_map_begin_landmarks(uc_map **out, const uc_map_settings *settings, double width)
+void uc_map_row_seen(float *out, const uc_map *self, uc_row row, size_t seen, double *work)
 {
-    const uc_status status = uc_options_check(uc_map_options, settings);
-    if (status != UC_OK)
-        return status;
-    if (settings->kernel == UC_KERNEL_GAUSSIAN && !(width > 0.0))
-        return uc_fail(UC_ERR_INVALID, "the width %g of a gaussian kernel is not above 0", width);
-    uc_map *self = uc_alloc(1, sizeof *self);
-    if (!self)
-        return UC_ERR_NOMEM;
-    const uint64_t dimension = settings->dimension == UC_AUTO_COUNT ? STREAM_LANDMARKS : settings->dimension;
-    *self = (uc_map){.kind = UC_MAP_LANDMARKS,
-                     .kernel = (uc_kernel)settings->kernel,
-                     .width = width,
-                     .degree = (double)settings->degree,
-                     .coefficient = settings->coefficient,
-                     .dimension = (size_t)dimension};
-    *out = self;
-    return UC_OK;
-}
-
-/* The landmarks move to rows of `cols` columns; what has no value is 0. */
-static uc_status widen(uc_matrix *landmarks, size_t cols)
-{
-    uc_matrix wider;
-    const uc_status status = uc_matrix_create_dense(&wider, landmarks->rows, cols);
-    if (status != UC_OK)
-        return status;
-    for (size_t l = 0; l < landmarks->rows; l++)
-        memcpy(wider.values + l * wider.stride, landmarks->values + l * landmarks->stride,
-               landmarks->cols * sizeof *wider.values);
-    uc_matrix_free(landmarks);
-    *landmarks = wider;
-    return UC_OK;
-}
-
-static uc_status append_dense(uc_matrix *landmarks, uc_row row, size_t cols)
-{
-    const uc_status status = cols > landmarks->cols ? widen(landmarks, cols) : UC_OK;
-    if (status != UC_OK)
-        return status;
-    float *values = uc_realloc(landmarks->values, (landmarks->rows + 1) * landmarks->stride, sizeof *values);
-    if (!values)
-        return UC_ERR_NOMEM;
-    landmarks->values = values;
-    values += landmarks->rows * landmarks->stride;
-    memset(values, 0, landmarks->stride * sizeof *values);
-    for (size_t i = 0; i < row.count; i++)
-        values[row.columns ? row.columns[i] : i] = row.values[i];
-    landmarks->rows++;
-    return UC_OK;
-}
-
-static uc_status append_sparse(uc_matrix *landmarks, uc_row row, size_t cols)
-{
-    const size_t before = (size_t)landmarks->offsets[landmarks->rows], after = before + row.count;
-    float *values = uc_realloc(landmarks->values, after, sizeof *values);
-    if (!values)
-        return UC_ERR_NOMEM;
-    landmarks->values = values;
-    uint32_t *columns = uc_realloc(landmarks->columns, after, sizeof *columns);
-    if (!columns)
-        return UC_ERR_NOMEM;
-    landmarks->columns = columns;
-    uint64_t *offsets = uc_realloc(landmarks->offsets, landmarks->rows + 2, sizeof *offsets);
-    if (!offsets)
-        return UC_ERR_NOMEM;
-    landmarks->offsets = offsets;
-    for (size_t i = 0; i < row.count; i++) {
-        values[before + i] = row.values[i];
-        columns[before + i] = row.columns ? row.columns[i] : (uint32_t)i;
+    const size_t width = uc_quads(self->landmarks.cols) * UC_LANES, m = self->landmarks.rows;
+    row = uc_known_row(row, self->landmarks.cols);
+    expand(work, row, width);
+    const double norm2 = uc_landmark_norm2(&self->landmarks, row);
+    if (self->projection) {
+        row_values(work + width, self, 0, m, work, norm2);
+        project_row(out, self, work + width, work + width + m);
+        return;
     }
-    landmarks->rows++;
-    offsets[landmarks->rows] = after;
-    if (cols > landmarks->cols)
-        landmarks->cols = cols;
-    return UC_OK;
+    for (size_t first = 0; first < seen; first += UC_PANEL) {
+        double values[UC_PANEL];
+        const size_t count = seen - first < UC_PANEL ? seen - first : UC_PANEL;
+        row_values(values, self, first, count, work, norm2);
+        for (size_t l = 0; l < count; l++)
+            out[first + l] = (float)values[l];
+    }
+    for (size_t l = seen; l < self->dimension; l++)
+        out[l] = 0.0f;
 }
 
-/* The first row decides whether landmarks are stored dense or sparse. */
-uc_status uc_map_add_landmark(uc_map *self, uc_row row)
+void uc_map_row(float *out, const uc_map *self, uc_row row, double *work)
 {
-    uc_matrix *landmarks = &self->landmarks;
-    if (landmarks->rows == self->dimension)
-        return UC_OK;
-    uc_status status = uc_kernel_check(self, uc_row_norm2(row), landmarks->rows);
-    if (status != UC_OK)
-        return status;
-    double *norm2 = uc_realloc(self->norm2, landmarks->rows + 1, sizeof *norm2);
-    if (!norm2)
-        return UC_ERR_NOMEM;
-    self->norm2 = norm2;
-    const size_t cols = !row.columns ? row.count : row.count > 0 ? (size_t)row.columns[row.count - 1] + 1 : 0;
-    if (!landmarks->values) {
-        status = row.columns ? uc_matrix_create_sparse(landmarks, 0, 0, 0)
-                             : uc_matrix_create_dense(landmarks, 0, row.count);
-        if (status != UC_OK)
-            return status;
-    }
-    status = uc_matrix_is_sparse(landmarks) ? append_sparse(landmarks, row, cols)
-                                            : append_dense(landmarks, row, cols);
-    if (status == UC_OK)
-        norm2[landmarks->rows - 1] = uc_row_norm2(row);
-    return status;
+    uc_map_row_seen(out, self, row, self->landmarks.rows, work);
 }

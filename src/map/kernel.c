@@ -26,6 +26,8 @@
 
 #define ROUNDING 1e-13
 #define COLUMN_TILE ((size_t)512)
+#define DIGIT_BITS 8 /* of columns, when they are sorted */
+#define DIGITS ((size_t)1 << DIGIT_BITS)
 #define STREAM_PAIRS UINT64_C(0x6d61702d77) /* "map-w" */
 #define PAIRS ((size_t)1000)
 
@@ -74,6 +76,30 @@ double uc_kernel_value(const uc_map *map, double product, double norm2_x, double
     return product;
 }
 
+void uc_kernel_values(const uc_map *map, double *values, const double *norm2_y, size_t count, double norm2_x)
+{
+    if (map->kernel == UC_KERNEL_GAUSSIAN)
+        uc_gaussian(values, norm2_y, count, norm2_x, map->width, ROUNDING);
+    if (map->kernel == UC_KERNEL_POLYNOMIAL)
+        for (size_t l = 0; l < count; l++)
+            values[l] = uc_kernel_value(map, values[l], norm2_x, norm2_y[l]);
+}
+
+double uc_landmark_norm2(const uc_matrix *landmarks, uc_row row)
+{
+    const bool in_lanes = !uc_matrix_is_sparse(landmarks);
+    double sums[UC_LANES] = {0};
+    size_t i = 0;
+    for (; in_lanes && !row.columns && i + UC_LANES <= row.count; i += UC_LANES)
+        for (size_t lane = 0; lane < UC_LANES; lane++)
+            sums[lane] += (double)row.values[i + lane] * (double)row.values[i + lane];
+    for (; i < row.count; i++) {
+        const size_t column = row.columns ? row.columns[i] : i;
+        sums[in_lanes ? column % UC_LANES : 0] += (double)row.values[i] * (double)row.values[i];
+    }
+    return uc_lane_sum(sums);
+}
+
 double uc_kernel_diagonal(const uc_map *map, double norm2)
 {
     return uc_kernel_value(map, norm2, norm2, norm2);
@@ -109,14 +135,6 @@ typedef struct uc_column_index {
     float *value;
 } uc_column_index;
 
-static int compare_entries(const void *a, const void *b)
-{
-    const entry *x = a, *y = b;
-    if (x->column != y->column)
-        return x->column < y->column ? -1 : 1;
-    return x->landmark < y->landmark ? -1 : x->landmark > y->landmark;
-}
-
 static void index_free(uc_column_index *self)
 {
     uc_free(self->columns);
@@ -125,19 +143,34 @@ static void index_free(uc_column_index *self)
     uc_free(self->value);
 }
 
-/* The entries of the panel's landmarks, sorted by column. */
+/* Sorts by the digit of the column that begins at bit `shift`; entries with the same digit keep their order. */
+static void sort_by_digit(entry *out, const entry *entries, size_t count, unsigned shift)
+{
+    size_t place[DIGITS + 1] = {0};
+    for (size_t e = 0; e < count; e++)
+        place[(entries[e].column >> shift) % DIGITS + 1]++;
+    for (size_t digit = 0; digit < DIGITS; digit++)
+        place[digit + 1] += place[digit];
+    for (size_t e = 0; e < count; e++)
+        out[place[(entries[e].column >> shift) % DIGITS]++] = entries[e];
+}
+
+/* The entries of the panel's landmarks, sorted by column, then by landmark. The array is twice as long as it must be. */
 static entry *sorted_entries(size_t *count, const uc_matrix *landmarks, size_t first, size_t rows)
 {
     *count = (size_t)(landmarks->offsets[first + rows] - landmarks->offsets[first]);
-    entry *entries = uc_alloc(*count, sizeof *entries);
+    entry *entries = uc_alloc(*count, 2 * sizeof *entries);
     size_t filled = 0;
     for (size_t l = 0; l < rows && entries; l++) {
         const uc_row row = uc_matrix_row(landmarks, first + l);
         for (size_t j = 0; j < row.count; j++)
             entries[filled++] = (entry){row.columns[j], (uint32_t)l, row.values[j]};
     }
-    if (entries && filled > 0)
-        qsort(entries, filled, sizeof *entries, compare_entries);
+    /* by pairs of digits: what was sorted twice is where it began */
+    for (unsigned shift = 0; entries && shift < 32 && landmarks->cols >> shift > 0; shift += 2 * DIGIT_BITS) {
+        sort_by_digit(entries + filled, entries, filled, shift);
+        sort_by_digit(entries, entries + filled, filled, shift + DIGIT_BITS);
+    }
     return entries;
 }
 
@@ -318,6 +351,12 @@ static void dense_products(double *values, const uc_matrix *landmarks, size_t pa
         memset(values, 0, rows * count * sizeof *values);
 }
 
+void uc_panel_row_products(double *values, const uc_panels *self, size_t panel, uc_row row)
+{
+    memset(values, 0, uc_panel_rows(self->landmarks->rows, panel) * sizeof *values);
+    index_products(values, self->index + panel, row);
+}
+
 void uc_panel_products(double *values, const uc_panels *self, size_t panel, const uc_matrix *X, size_t first,
                        size_t last, double *work)
 {
@@ -331,8 +370,7 @@ void uc_panel_products(double *values, const uc_panels *self, size_t panel, cons
         double *row_values = values + (i - first) * count;
         const uc_row row = uc_known_row(uc_matrix_row(X, i), landmarks->cols);
         if (self->index) {
-            memset(row_values, 0, count * sizeof *row_values);
-            index_products(row_values, self->index + panel, row);
+            uc_panel_row_products(row_values, self, panel, row);
         } else {
             memset(work, 0, UC_PANEL * sizeof *work);
             uc_row_scores(work, row, self->by_feature + panel * landmarks->cols * UC_PANEL, UC_PANEL);

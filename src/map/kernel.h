@@ -24,11 +24,16 @@ uc_row uc_known_row(uc_row row, size_t cols);
 
 /* The kernel value of two rows from their inner product and squared lengths. */
 double uc_kernel_value(const uc_map *map, double product, double norm2_x, double norm2_y);
+/* The same for many y at once: their inner products with x become kernel values. */
+void uc_kernel_values(const uc_map *map, double *values, const double *norm2_y, size_t count, double norm2_x);
 /* k(x, x) */
 double uc_kernel_diagonal(const uc_map *map, double norm2);
 /* UC_ERR_DIVERGED when k(x, x) of a row of that length is not a finite number. */
 uc_status uc_kernel_check(const uc_map *map, double norm2, size_t row);
 
+/* The squared length of a row, summed as its products with these landmarks are: zeros behind the row, or left out of
+ * it, change nothing, and a landmark's distance to itself is exactly 0. */
+double uc_landmark_norm2(const uc_matrix *landmarks, uc_row row);
 /* norm2[i] of the first `cols` columns of row i. */
 void uc_norms(double *norm2, const uc_matrix *X, size_t cols);
 
@@ -49,7 +54,9 @@ void uc_panels_free(uc_panels *self); /* zero-initialised is fine */
 size_t uc_panels_work(const uc_panels *self, const uc_matrix *X);
 void uc_panel_products(double *values, const uc_panels *self, size_t panel, const uc_matrix *X, size_t first,
                        size_t last, double *work);
-/* The same, as values of the map's kernel; norm2[i] belongs to row `first` + i. */
+/* Sparse landmarks: the products of one row, which has no columns but those of the landmarks. */
+void uc_panel_row_products(double *values, const uc_panels *self, size_t panel, uc_row row);
+/* The same as uc_panel_products, as values of the map's kernel; norm2[i] belongs to row `first` + i. */
 void uc_panel_kernel(double *values, const uc_map *map, const uc_panels *self, size_t panel,
                      const uc_matrix *X, const double *norm2, size_t first, size_t last, double *work);
 

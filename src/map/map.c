@@ -130,7 +130,8 @@ uc_status uc_map_measure_landmarks(uc_map *self)
     self->norm2 = uc_alloc(self->landmarks.rows, sizeof *self->norm2);
     if (!self->norm2)
         return UC_ERR_NOMEM;
-    uc_norms(self->norm2, &self->landmarks, self->landmarks.cols);
+    for (size_t l = 0; l < self->landmarks.rows; l++)
+        self->norm2[l] = uc_landmark_norm2(&self->landmarks, uc_matrix_row(&self->landmarks, l));
     return UC_OK;
 }
 
@@ -284,6 +285,7 @@ static uc_status copy_part(uc_map **out, const uc_map *self, size_t landmarks, s
     *copy = *self;
     copy->dimension = dimension;
     copy->landmarks = (uc_matrix){0};
+    copy->room = copy->entries_room = 0;
     copy->norm2 = copy->projection = copy->shift = copy->eigenvalues = NULL;
     uc_matrix part = self->landmarks; /* the first rows are a matrix of their own */
     part.rows = landmarks;

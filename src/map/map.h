@@ -12,7 +12,9 @@ struct uc_map {
     double degree; /* polynomial */
     double coefficient;
     uc_matrix landmarks; /* m rows; cols: the columns that the map knows */
-    double *norm2;       /* m: their squared lengths */
+    double *norm2;       /* m: their squared lengths (uc_landmark_norm2) */
+    size_t room,
+        entries_room;    /* landmarks, and entries of sparse ones, that can still come without allocating */
     size_t dimension;    /* D */
     double *projection;  /* m x D; NULL: the identity */
     double *shift;       /* D; NULL: zero */
@@ -43,6 +45,13 @@ uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *
 uc_status uc_map_measure_landmarks(uc_map *self);
 /* `count` different rows, in random order. */
 uc_status uc_map_random_rows(size_t **out, size_t rows, size_t count, uint64_t seed);
+
+/* uc_map_row for a row that knows the first `seen` landmarks only; the others count as 0. */
+void uc_map_row_seen(float *out, const uc_map *self, uc_row row, size_t seen, double *work);
+/* The map has less landmarks than it is to have: the next rows become landmarks. */
+bool uc_map_grows(const uc_map *self);
+/* Takes back what uc_map_add_landmark did since the map had so many landmarks, of so many columns. */
+void uc_map_forget_landmarks(uc_map *self, size_t rows, size_t cols);
 
 /* A coordinate counts as vanished when its eigenvalue or squared residual is below this share of the largest. */
 #define UC_MAP_VANISHED 1e-10

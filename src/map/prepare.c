@@ -10,7 +10,7 @@
  * A constant column gets factor 0. Means and deviations are gathered value by value (Welford) over the values that
  * are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.).
  */
-#include "unconfuse/prepare.h"
+#include "map/prepare.h"
 
 #include <float.h>
 #include <math.h>
@@ -181,7 +181,8 @@ bool uc_steps_are_idle(const uc_steps *self)
 /* A value far outside of what the scaling was learned from stays finite. */
 static float to_float(double value)
 {
-    return (float)fmin(fmax(value, -(double)FLT_MAX), (double)FLT_MAX);
+    const double most = FLT_MAX;
+    return (float)(value > most ? most : value < -most ? -most : value);
 }
 
 static double scaled(const uc_steps *self, size_t j, double value)
@@ -204,7 +205,7 @@ static uc_row scale_row(const uc_steps *self, uc_row row, float *work)
     return (uc_row){row.count, work, row.columns};
 }
 
-static uc_row normalize_row(uc_row row, float *work)
+uc_row uc_normalize_row(uc_row row, float *work)
 {
     const double length = sqrt(uc_row_norm2(row));
     if (length == 0.0)
@@ -214,13 +215,12 @@ static uc_row normalize_row(uc_row row, float *work)
     return (uc_row){row.count, work, row.columns};
 }
 
-/* Scaling and --normalize-input: what comes before the map. Without a map unit length after it is the same step. */
-static uc_row prepare_input(const uc_steps *self, uc_row row, float *work)
+uc_row uc_prepare_input(const uc_steps *self, uc_row row, float *work)
 {
     if (self->factor)
         row = scale_row(self, row, work);
     if (self->normalize_input || (self->normalize && !self->map))
-        row = normalize_row(row, work);
+        row = uc_normalize_row(row, work);
     return row;
 }
 
@@ -245,7 +245,7 @@ size_t uc_steps_row_work(const uc_steps *self, size_t cols)
 
 uc_row uc_steps_row(const uc_steps *self, uc_row row, float *work)
 {
-    row = prepare_input(self, row, work);
+    row = uc_prepare_input(self, row, work);
     if (!self->map)
         return row;
     const size_t dimension = uc_map_dimension(self->map);
@@ -253,7 +253,7 @@ uc_row uc_steps_row(const uc_steps *self, uc_row row, float *work)
     float *mapped = work + whole_lines(input);
     uc_map_row(mapped, self->map, row, (double *)(void *)(mapped + whole_lines(dimension)));
     row = (uc_row){dimension, mapped, NULL};
-    return self->normalize ? normalize_row(row, mapped) : row;
+    return self->normalize ? uc_normalize_row(row, mapped) : row;
 }
 
 typedef struct apply_job {
@@ -275,7 +275,7 @@ static uc_status prepare_input_block(size_t block, void *user)
     block_range(&first, &last, block, job->X->rows);
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(job->X, i);
-        (void)prepare_input(job->steps, row, job->X->values + (row.values - job->X->values));
+        (void)uc_prepare_input(job->steps, row, job->X->values + (row.values - job->X->values));
     }
     return UC_OK;
 }
@@ -287,7 +287,7 @@ static uc_status normalize_block(size_t block, void *user)
     block_range(&first, &last, block, job->X->rows);
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(job->X, i);
-        (void)normalize_row(row, job->X->values + (row.values - job->X->values));
+        (void)uc_normalize_row(row, job->X->values + (row.values - job->X->values));
     }
     return UC_OK;
 }
@@ -361,45 +361,6 @@ uc_status uc_steps_fit(uc_steps *out, uc_matrix *X, const uc_steps_settings *set
         *out = steps;
     else
         uc_steps_free(&steps);
-    return status;
-}
-
-/* ---- rows that arrive one by one ---- */
-
-uc_status uc_steps_arrive(uc_steps *self, uc_row row, float *work)
-{
-    return uc_map_add_landmark(self->map, prepare_input(self, row, work));
-}
-
-uc_status uc_steps_play(uc_matrix *out, uc_steps *self, const uc_matrix *X, const uc_context *context)
-{
-    (void)context;
-    if (!self->map)
-        return uc_fail(UC_ERR_INVALID, "TODO");
-    uc_matrix played;
-    uc_status status = uc_matrix_create_dense(&played, X->rows, uc_map_dimension(self->map));
-    if (status != UC_OK)
-        return status;
-    for (size_t i = 0; i < X->rows && status == UC_OK; i++) {
-        uc_row row = uc_matrix_row(X, i);
-        float *work = uc_alloc(uc_steps_row_work(self, X->cols) + X->cols + 4096, sizeof *work);
-        if (!work) {
-            status = UC_ERR_NOMEM;
-            break;
-        }
-        status = uc_steps_arrive(self, row, work);
-        if (status == UC_OK) {
-            uc_free(work);
-            work = uc_alloc(uc_steps_row_work(self, X->cols), sizeof *work);
-            row = uc_steps_row(self, row, work);
-            memcpy(played.values + i * played.stride, row.values, row.count * sizeof *row.values);
-        }
-        uc_free(work);
-    }
-    if (status == UC_OK)
-        *out = played;
-    else
-        uc_matrix_free(&played);
     return status;
 }
 

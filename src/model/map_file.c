@@ -141,14 +141,7 @@ static uc_status read_arrays(uc_map *map, const uc_container *file, size_t landm
         status = read_reals(&map->shift, file, "map.shift", map->dimension);
     if (status == UC_OK)
         status = read_reals(&map->eigenvalues, file, "map.eigenvalues", map->dimension);
-    if (status != UC_OK)
-        return status;
-    map->norm2 = uc_alloc(landmarks, sizeof *map->norm2);
-    if (!map->norm2)
-        return UC_ERR_NOMEM;
-    for (size_t i = 0; i < landmarks; i++)
-        map->norm2[i] = uc_row_norm2(uc_matrix_row(&map->landmarks, i));
-    return UC_OK;
+    return status == UC_OK ? uc_map_measure_landmarks(map) : status;
 }
 
 uc_status uc_map_read(uc_map **out, const uc_container *file)
@@ -172,7 +165,7 @@ uc_status uc_map_read(uc_map **out, const uc_container *file)
         (kernel_number == UC_KERNEL_GAUSSIAN && !(width > 0.0)) || !isfinite(coefficient) ||
         !(degree >= 0.0 && degree <= 100.0 && degree == floor(degree)) || landmarks < 0 || landmarks > most ||
         cols < 0 || cols > INT32_MAX || dimension < 1 || dimension > most ||
-        (landmarks > 0 && dimension > most / landmarks))
+        (uc_container_has(file, "map.projection") && landmarks > 0 && dimension > most / landmarks))
         return damaged(file);
     uc_map *map = uc_alloc(1, sizeof *map);
     if (!map)

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import xml.etree.ElementTree
@@ -12,7 +13,8 @@ import pytest
 from conftest import PROGRAM
 
 PAPERS = str(pathlib.Path(PROGRAM).with_name("unconfuse-papers"))
-NAMES = ["uma.figure1a", "uma.figure1b", "uma.figure2", "uma.table1", "uma.figure3", "uma.figure4", "uma.figure5"]
+NAMES = ["uma.figure1a", "uma.figure1b", "uma.figure2", "uma.table1", "uma.figure3", "uma.figure4", "uma.figure5",
+         "copa.toy", "cspa.figure1", "cspa.figure2", "cspa.table1", "cspa.table2", "cspa.figure3", "cspa.figure4"]
 
 pytestmark = pytest.mark.skipif(not os.path.exists(PAPERS), reason="this build has no unconfuse-papers")
 
@@ -32,7 +34,7 @@ def usage_error(directory, *arguments):
 def test_list_names_every_experiment_and_says_which_data_are_missing(tmp_path):
     result = papers(tmp_path, "list", "--data", tmp_path)
     assert result.returncode == 0, result.stderr
-    assert [line.split()[0] for line in result.stdout.splitlines() if line.startswith("uma.")] == NAMES
+    assert [line.split()[0] for line in result.stdout.splitlines() if "." in line.split(" ")[0]] == NAMES
     assert "data: generated" in result.stdout and "letter (missing)" in result.stdout
     assert f"Data directory: {tmp_path}" in result.stdout
 
@@ -47,7 +49,8 @@ def test_list_sees_data_that_are_there(tmp_path):
 def test_fetch_names_source_and_file_of_every_data_set(tmp_path):
     text = papers(tmp_path, "fetch", "--data", "here").stdout
     for word in ["here", "letter.svm", "optdigits.train.svm", "optdigits.test.svm", "reuters-r52.train.svm", "UCI",
-                 "mlbench", "Reuters-21578"]:
+                 "mlbench", "Reuters-21578", "20news-bydate.train.svm", "sector.train.svm", "sensorless.svm",
+                 "mnist.train.svm"]:
         assert word in text
     assert os.listdir(tmp_path) == []
 
@@ -199,3 +202,102 @@ def test_an_out_directory_that_cannot_be_made_is_one_sentence(tmp_path):
     result = papers(tmp_path, "run", "uma.figure2", "--data", write_digits(tmp_path), "-q", "--out", "file/out")
     assert result.returncode == 1
     assert result.stderr.startswith("unconfuse-papers: file/out: cannot make the directory")
+
+
+# ---- copa and cspa ----
+
+
+def result_of(directory, *arguments):
+    result = papers(directory, "run", *arguments, "--json", "-q")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)["experiments"][0]
+
+
+def means(panel):
+    return {row["row"]: {column: cell["mean"] for column, cell in row["cells"].items()} for row in panel["rows"]}
+
+
+def test_copa_confuses_less_than_the_perceptron_only_with_the_class_scale(tmp_path):
+    content = result_of(tmp_path, "copa.toy", "--runs", 5)
+    accuracy, norm, joint = (means(panel) for panel in content["panels"])
+    for table, column, copa, perceptron in [(accuracy, "accuracy", (.80, .90), (.90, .95)),
+                                            (norm, "operator norm without the diagonal", (.10, .18), (.30, .55)),
+                                            (joint, "operator norm without the diagonal", (.06, .15), (.02, .04))]:
+        assert copa[0] < table["COPA"][column] < copa[1], table
+        assert perceptron[0] < table["perceptron"][column] < perceptron[1], table
+    column = "operator norm without the diagonal"
+    assert norm["perceptron, class weights"][column] < .16
+    assert norm["COPA, no class scale"][column] > 2 * norm["COPA"][column]
+    published = {row["row"]: row["cells"][column]["paper"] for row in content["panels"][1]["rows"]}
+    assert published == {"COPA": .10, "perceptron": .18, "perceptron, class weights": None,
+                         "COPA, no class scale": None}
+
+
+def test_figure1_of_cspa_wants_a_smaller_beta_for_more_noise(tmp_path):
+    content = result_of(tmp_path, "cspa.figure1", "--quick")
+    table = means(content["panels"][0])
+    assert table["0.25"]["sigma 0.05"] > 99 and table["1"]["sigma 0.05"] > 99
+    assert table["0.1"]["sigma 0.3"] > 89.5 and table["1"]["sigma 0.3"] < 72
+    best = [max(table, key=lambda beta: table[beta][f"sigma {sigma}"]) for sigma in ["0.05", "0.3", "1"]]
+    assert float(best[0]) > float(best[1]) >= float(best[2])
+
+
+def write_corners(directory, name, examples, classes=4, columns=6):
+    """A file in which every class is a corner, smeared."""
+    data = directory / "data"
+    data.mkdir(exist_ok=True)
+    lines = []
+    for i in range(examples):
+        k = i % classes
+        values = [(60.0 if j == k else 10.0) + (i * 7919 + j * 104729 + i * i * 31 * (j + 1)) % 60
+                  for j in range(columns)]
+        lines.append(f"{k + 1}" + "".join(f" {j + 1}:{value}" for j, value in enumerate(values)))
+    (data / f"{name}.svm").write_text("\n".join(lines) + "\n")
+    return data
+
+
+def test_table1_of_cspa_plays_everybody_on_the_same_rounds(tmp_path):
+    data = write_corners(tmp_path, "vehicle", 600)
+    arguments = ["cspa.table1", "--data", data, "--runs", 3]
+    first, second = (result_of(tmp_path, *arguments, "--threads", threads) for threads in [1, 2])
+    assert first["panels"] == second["panels"]
+    assert [row["row"] for row in first["panels"][0]["rows"]] == ["vehicle"]
+    cells = first["panels"][0]["rows"][0]["cells"]
+    assert list(cells) == ["CSPA", "Banditron", "Confidit", "BPA", "cspa-plus", "SPA, all labels"]
+    assert all(len(cell["values"]) == 3 for cell in cells.values())
+    assert cells["CSPA"]["paper"] == 49.3 and cells["CSPA"]["paper_deviation"] == 1.7
+    assert cells["cspa-plus"]["paper"] is None
+    assert cells["SPA, all labels"]["mean"] > cells["CSPA"]["mean"] > cells["Banditron"]["mean"] > 30
+    best = max(["CSPA", "Banditron", "Confidit", "BPA"], key=lambda name: cells[name]["mean"])
+    assert cells[best]["best"] and not cells["Banditron"]["best"] and not cells["cspa-plus"]["best"]
+    missing = {sentence.split()[3] for sentence in first["skipped"]}
+    assert missing == {"20news-bydate", "sector", "shuttle", "usps", "pendigits"}
+    assert any(note.startswith("vehicle, 600 rounds, 4 classes: CSPA beta ") for note in first["notes"])
+
+
+def test_table2_of_cspa_is_behind_a_kernel(tmp_path):
+    data = write_corners(tmp_path, "vowel.train", 300)
+    content = result_of(tmp_path, "cspa.table2", "--data", data, "--runs", 2, "--only", "vowel")
+    cells = content["panels"][0]["rows"][0]["cells"]
+    assert cells["CSPA"]["paper"] == 41.8 and cells["CSPA"]["mean"] > 50
+    assert content["skipped"] == []
+    assert re.search(r"CSPA beta [0-9.]+ g [0-9.]+, .* cspa-plus g [0-9.]+, SPA, all labels g", content["notes"][0])
+
+
+def test_curves_have_a_point_every_100_rounds(tmp_path):
+    data = write_corners(tmp_path, "pendigits.train", 1730)
+    result = papers(tmp_path, "run", "cspa.figure3", "--data", data, "--runs", 2, "--only", "pendigits", "--out", "out")
+    assert result.returncode == 0, result.stderr
+    content = json.loads((tmp_path / "out" / "cspa.figure3.json").read_text())
+    rows = content["panels"][0]["rows"]
+    assert [row["x"] for row in rows] == list(range(100, 1800, 100))
+    assert rows[-1]["cells"]["CSPA"]["mean"] > rows[0]["cells"]["CSPA"]["mean"]
+    printed = [line.split()[0] for line in result.stdout.splitlines() if line.startswith("  ") and "±" in line]
+    assert printed == [str(x) for x in range(200, 1700, 200)] + ["1700"]
+
+
+def test_figure2_of_cspa_loses_by_noise(tmp_path):
+    data = write_corners(tmp_path, "pendigits.train", 800)
+    content = result_of(tmp_path, "cspa.figure2", "--data", data, "--quick", "--only", "pendigits")
+    table = means(content["panels"][0])
+    assert table["0.25"]["sigma 0"] > table["0.25"]["sigma 50"] + 10

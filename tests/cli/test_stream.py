@@ -1,18 +1,61 @@
 """stream: online, in constant memory, and resumable."""
+import itertools
 import json
+import math
 import os
+import random
+import signal
+import statistics
 import subprocess
+import time
 
 import pytest
 
 from conftest import PROGRAM, blobs
 
-FIELDS = ["rounds", "correct", "ratio_correct", "curve", "per_class", "seconds"]
+FIELDS = ["rounds", "correct", "ratio_correct", "curve", "per_class", "seconds", "rounds_before", "unknown_labels"]
+FULL = ["perceptron", "pa", "spa", "copa"]
+PARTIAL = ["cspa", "cspa-plus", "banditron", "bpa", "confidit"]
+MAP = ["--map", "landmarks", "--dimension", "80", "--width", "2"]
 
 
 @pytest.fixture
 def data(unconfuse):
     return unconfuse.write("data.svm", blobs(["a", "b", "c"], 300))
+
+
+@pytest.fixture
+def rings(unconfuse):
+    """Two classes that no line tells apart."""
+    draw = random.Random(5)
+    lines = []
+    for _ in range(1500):
+        k = draw.randrange(2)
+        angle, radius = draw.uniform(0, 2 * math.pi), draw.gauss(1 + k, 0.15)
+        lines.append(f"{'io'[k]} 1:{radius * math.cos(angle):.5f} 2:{radius * math.sin(angle):.5f}\n")
+    return unconfuse.write("rings.svm", "".join(lines))
+
+
+def halves(unconfuse, text, at=None):
+    lines = text.splitlines(keepends=True)
+    at = at or len(lines) // 2
+    unconfuse.write("whole.svm", "".join(lines))
+    unconfuse.write("first.svm", "".join(lines[:at]))
+    unconfuse.write("second.svm", "".join(lines[at:]))
+
+
+def labels_of(unconfuse, name):
+    return [line.split()[0] for line in unconfuse.read(name).decode().splitlines()]
+
+
+def peak_of(unconfuse, *arguments):
+    """Kilobytes."""
+    process = subprocess.Popen([PROGRAM, "stream", *arguments, "-q", "--threads", "2"], cwd=unconfuse.directory,
+                               stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    assert status == 0
+    return usage.ru_maxrss
 
 
 def test_json_has_exactly_the_documented_fields_and_they_agree(unconfuse, data):
@@ -59,29 +102,137 @@ def test_streaming_once_is_training_once_in_the_order_of_the_file(unconfuse, dat
     assert unconfuse.json("stream", "spa", data)["ratio_correct"] == pytest.approx(1 - error)
 
 
+# ---- going on ----
+
+def check_resumed(unconfuse, learner, options, later=()):
+    """`later` are options that may change, and are the same here."""
+    whole = unconfuse.json("stream", learner, *options, *later, "whole.svm", "-o", "whole.uc")
+    first = unconfuse.json("stream", learner, *options, *later, "first.svm", "-o", "half.uc")
+    second = unconfuse.json("stream", learner, *later, "second.svm", "--resume", "half.uc", "-o", "resumed.uc")
+    assert unconfuse.read("whole.uc") == unconfuse.read("resumed.uc")
+    assert first["correct"] + second["correct"] == whole["correct"]
+    assert (first["rounds_before"], second["rounds_before"]) == (0, first["rounds"])
+    assert first["rounds"] + second["rounds"] == whole["rounds"]
+    return whole
+
+
 @pytest.mark.parametrize("learner", ["perceptron", "pa", "spa"])
 @pytest.mark.parametrize("options", [[], ["--no-average"], ["--normalize", "--bias", "1"], ["--class-weight", "balanced"]])
 def test_resumed_half_way_gives_the_same_bytes_as_never_stopped(unconfuse, learner, options):
-    lines = blobs(["a", "b", "c"], 300).splitlines(keepends=True)
-    unconfuse.write("whole.svm", "".join(lines))
-    unconfuse.write("first.svm", "".join(lines[:150]))
-    unconfuse.write("second.svm", "".join(lines[150:]))
-    unconfuse.ok("stream", learner, *options, "whole.svm", "-o", "whole.uc")
-    unconfuse.ok("stream", learner, *options, "first.svm", "-o", "half.uc")
-    unconfuse.ok("stream", learner, "second.svm", "--resume", "half.uc", "-o", "resumed.uc")
-    assert unconfuse.read("whole.uc") == unconfuse.read("resumed.uc")
+    halves(unconfuse, blobs(["a", "b", "c"], 300))
+    check_resumed(unconfuse, learner, options)
 
 
-def test_resuming_refuses_another_learner_changed_settings_and_models_without_state(unconfuse, data):
+@pytest.mark.parametrize("mapped", [[], MAP])
+@pytest.mark.parametrize("learner", FULL + PARTIAL)
+def test_every_learner_goes_on_exactly_where_it_stopped(unconfuse, learner, mapped):
+    halves(unconfuse, blobs(["a", "b", "c", "d"], 600), at=251)
+    whole = check_resumed(unconfuse, learner, [*mapped, "--bias", "0.5", "--seed", "7"])
+    assert whole["ratio_correct"] > (0.35 if learner in ("banditron", "bpa") else 0.55)
+    check_resumed(unconfuse, learner, [*mapped, "--average"], ["--missing", "0.3"])
+
+
+def test_landmarks_may_still_be_missing_when_a_stream_stops(unconfuse):
+    halves(unconfuse, blobs(["a", "b", "c"], 300), at=40)
+    for learner in ["spa", "cspa-plus"]:
+        check_resumed(unconfuse, learner, MAP)
+    assert unconfuse.json("inspect", "half.uc")["map"]["landmarks"] == 40
+    assert unconfuse.json("inspect", "resumed.uc")["map"]["landmarks"] == 80
+
+
+def test_a_stream_may_go_on_from_standard_input_and_more_than_once(unconfuse):
+    text = blobs(["a", "b", "c"], 400)
+    halves(unconfuse, text)
+    for learner, options in itertools.product(["copa", "cspa-plus", "confidit"], [[], MAP]):
+        unconfuse.ok("stream", learner, *options, "whole.svm", "-o", "whole.uc")
+        lines = text.splitlines(keepends=True)
+        unconfuse.ok("stream", learner, *options, "--classes", "a,b,c", "-", "-o", "part.uc", stdin="".join(lines[:100]))
+        for begin in range(100, 400, 100):
+            unconfuse.ok("stream", learner, "--resume", "part.uc", "-", "-o", "part.uc",
+                         stdin="".join(lines[begin:begin + 100]))
+        assert unconfuse.read("whole.uc") == unconfuse.read("part.uc")
+
+
+def test_shuffled_passes_go_on_with_the_next_order(unconfuse, data):
+    for options in [[], MAP]:
+        both = unconfuse.json("stream", "cspa-plus", *options, data, "--shuffle", "--passes", "2", "--missing", "0.1")
+        first = unconfuse.json("stream", "cspa-plus", *options, data, "--shuffle", "--missing", "0.1", "-o", "m.uc")
+        second = unconfuse.json("stream", "cspa-plus", data, "--shuffle", "--missing", "0.1", "--resume", "m.uc")
+        assert both["correct"] == first["correct"] + second["correct"]
+
+
+def test_missing_feedback_is_drawn_on_where_it_stopped(unconfuse, data):
+    """Not from the beginning: the second run would miss the same rounds again."""
+    halves(unconfuse, unconfuse.read(data).decode())
+    rounds = {}
+    for name, options in [("whole", []), ("first", ["-o", "half.uc"]), ("second", ["--resume", "half.uc"])]:
+        unconfuse.ok("stream", "spa", f"{name}.svm", "--missing", "0.5", *(options or ["-o", "m.uc"]), "-o", f"{name}.uc")
+        rounds[name] = unconfuse.json("inspect", f"{name}.uc")["summary"]["rounds"]
+        if name == "first":
+            unconfuse.ok("stream", "spa", "first.svm", "--missing", "0.5", "-o", "half.uc")
+    assert rounds["second"] == rounds["whole"] != 2 * rounds["first"]
+
+
+def test_a_resumed_run_tells_of_its_own_rounds_and_of_all(unconfuse):
+    halves(unconfuse, blobs(["a", "b", "c"], 300))
+    unconfuse.ok("stream", "spa", "first.svm", "-o", "half.uc")
+    result = unconfuse.ok("stream", "spa", "second.svm", "--resume", "half.uc")
+    assert [line.split()[0] for line in result.err.splitlines()[1:]] == ["1", "2", "4", "8", "16", "32", "64", "128", "150"]
+    assert result.out.splitlines()[0].startswith("150 rounds, ")
+    assert result.out.splitlines()[1] == "300 rounds since the beginning of the stream"
+
+
+def test_feedback_that_is_on_its_way_arrives_before_the_model_is_saved(unconfuse):
+    halves(unconfuse, blobs(["a", "b", "c"], 300))
+    unconfuse.ok("stream", "spa", "first.svm", "--delay", "20", "-o", "half.uc")
+    assert unconfuse.json("inspect", "half.uc")["summary"]["rounds"] == 150
+    unconfuse.ok("stream", "spa", "second.svm", "--delay", "20", "--resume", "half.uc", "-o", "m.uc")
+    assert unconfuse.json("inspect", "m.uc")["summary"]["rounds"] == 300
+
+
+def test_resuming_refuses_another_learner_and_models_without_state(unconfuse, data):
     unconfuse.ok("stream", "spa", data, "-o", "m.uc")
     assert unconfuse.fails(1, "stream", "pa", data, "--resume", "m.uc") == "m.uc was learned by spa, not by pa"
-    assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", "--cost", "2") == \
-        "--cost cannot be changed when a stream goes on"
-    assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", "--bias", "2") == \
-        "--bias cannot be changed when a stream goes on"
     unconfuse.ok("train", "spa", data, "-o", "trained.uc")
-    assert unconfuse.fails(1, "stream", "spa", data, "--resume", "trained.uc").startswith("trained.uc: ")
+    assert unconfuse.fails(1, "stream", "spa", data, "--resume", "trained.uc") == \
+        "trained.uc: the model holds no learner's state to go on from: save it with `unconfuse stream`"
+    assert unconfuse.fails(1, "stream", "spa", data, "--resume", data).startswith("data.svm: ")
+    assert unconfuse.fails(1, "stream", "spa", data, "--resume", "nowhere.uc").startswith("nowhere.uc: ")
 
+
+def test_resuming_refuses_settings_that_would_change_and_takes_those_that_do_not(unconfuse, data):
+    unconfuse.ok("stream", "spa", data, "-o", "m.uc", "--seed", "3")
+    for typed, stored in [("--cost 2", "1"), ("--bias 2", "0"), ("--seed 4", "3"), ("--scale range", "none"),
+                          ("--average off", "on"), ("--normalize on", "off"), ("--class-weight balanced", "none")]:
+        name, value = typed.split()
+        words = [name if value == "on" else f"--no-{name[2:]}"] if value in ("on", "off") else [name, value]
+        assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", *words) == \
+            f"{typed}: m.uc was learned with {stored}, and a stream goes on as it began"
+    assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", *MAP) == \
+        "--map landmarks: m.uc was learned without, and a stream goes on as it began"
+    assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", "--classes", "a,b,c") == \
+        "--classes cannot be given with --resume: the model has its classes"
+    unconfuse.ok("stream", "spa", data, "--resume", "m.uc", "--cost", "1", "--average", "--seed", "3", "--delay", "3",
+                 "--missing", "0.1", "--passes", "2", "--shuffle")
+    unconfuse.ok("stream", "spa", data, *MAP, "-o", "m.uc")
+    assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", "--width", "3") == \
+        "--width 3: m.uc was learned with 2, and a stream goes on as it began"
+    unconfuse.ok("stream", "spa", data, "--resume", "m.uc", *MAP)
+
+
+def test_labels_that_a_resumed_learner_does_not_know(unconfuse, data):
+    unconfuse.write("more.svm", "z 1:9 2:9 3:9 4:9\n" * 5)
+    unconfuse.ok("stream", "spa", data, "-o", "m.uc")
+    full = unconfuse.json("stream", "spa", "more.svm", "--resume", "m.uc")
+    assert [entry["class"] for entry in full["per_class"]] == ["a", "b", "c", "z"] and full["correct"] >= 3
+    unconfuse.ok("stream", "cspa", data, "-o", "m.uc")
+    partial = unconfuse("stream", "cspa", "more.svm", "--resume", "m.uc", "--json", "-q")
+    assert json.loads(partial.out)["unknown_labels"] == 5 and json.loads(partial.out)["correct"] == 0
+    assert partial.err == "unconfuse: warning: 5 of 5 rounds had a label that is not among the classes, such as z: " \
+                          "every proposal was wrong\n"
+
+
+# ---- standard input ----
 
 def test_standard_input_learns_classes_as_they_appear_or_from_the_option(unconfuse, data):
     text = unconfuse.read(data)
@@ -111,6 +262,15 @@ def test_unlabelled_rows_are_refused(unconfuse):
     unconfuse.write("data.svm", "a 1:1\n? 1:1\nb 1:1\n")
     assert unconfuse.fails(1, "stream", "spa", "data.svm", "-q") == \
         "data.svm: example 2 has no label ('?'), which spa cannot use"
+
+
+def test_data_without_labels_are_refused(unconfuse):
+    unconfuse.write("data.csv", "x,z\n1,2\n3,4\n")
+    for words in [[], ["--shuffle"], ["--classes", "a,b"]]:
+        assert unconfuse.fails(1, "stream", "spa", "data.csv", "--label", "none", *words) == \
+            "data.csv: the data have no labels"
+    assert unconfuse.fails(1, "stream", "spa", "-", "--label", "none", stdin=unconfuse.read("data.csv")) == \
+        "-: the data have no labels"
 
 
 def test_passes_count_every_round(unconfuse, data):
@@ -170,6 +330,285 @@ def test_sparse_data_accept_maxabs_only(unconfuse):
     unconfuse.ok("stream", "spa", "sparse.svm", "--scale", "maxabs")
 
 
+# ---- when a class is known ----
+
+def test_a_class_is_known_when_its_label_is_told_not_before(unconfuse):
+    text = "a 1:1\na 1:1\nb 2:1\nb 2:1\nb 2:1\nb 2:1\n"
+    at_once = unconfuse.ok("stream", "pa", "-", stdin=text)
+    assert at_once.err.splitlines()[1].split()[3:] == ["-,", "wrong"]  # nothing is known: nothing is proposed
+    assert unconfuse.json("stream", "pa", "-", stdin=text)["correct"] == 4
+    late = unconfuse.json("stream", "pa", "-", "--delay", "2", stdin=text)
+    # a is told after the third proposal, b after the fifth; the sixth is the first that can be b.
+    assert [entry["class"] for entry in late["per_class"]] == ["a", "b"]
+    assert late["correct"] == 1 and late["curve"][-1]["recent_ratio"] == 0.5
+    assert late["unknown_labels"] == 0
+
+
+def test_a_class_whose_label_is_never_told_is_never_known(unconfuse, data):
+    result = unconfuse("stream", "pa", "-", "--missing", "1", "--json", "-q", stdin=unconfuse.read(data))
+    told = json.loads(result.out)
+    assert told["correct"] == 0 and told["unknown_labels"] == 300
+    assert sum(entry["examples"] for entry in told["per_class"]) == 300
+    assert all(entry["recall"] == 0 for entry in told["per_class"])
+    assert "300 of 300 rounds had a label that is not among the classes" in result.err
+    assert unconfuse.fails(1, "stream", "pa", "-", "--missing", "1", "-q", "-o", "m.uc", stdin=unconfuse.read(data)) == \
+        "no label was told: there is no model to write to m.uc"
+
+
+def test_classes_of_standard_input_come_in_the_order_in_which_they_are_told(unconfuse, data):
+    plain = unconfuse.json("stream", "spa", "-", stdin=unconfuse.read(data))
+    late = unconfuse.json("stream", "spa", "-", "--delay", "7", stdin=unconfuse.read(data))
+    order = list(dict.fromkeys(labels_of(unconfuse, data)))
+    for result in [plain, late]:
+        assert [entry["class"] for entry in result["per_class"]] == order
+    assert late["correct"] < plain["correct"]
+
+
+def test_a_single_class_is_refused_where_two_are_needed(unconfuse):
+    unconfuse.write("one.svm", "a 1:1\na 1:2\n")
+    assert unconfuse.fails(1, "stream", "spa", "one.svm") == "one.svm: only one class, 'a', where two are needed"
+    assert unconfuse.fails(2, "stream", "spa", "one.svm", "--classes", "a") == \
+        "--classes a: only one class, where two are needed"
+    assert unconfuse.json("stream", "spa", "one.svm", "--classes", "a,b")["correct"] == 2
+    assert unconfuse.json("stream", "spa", "-", stdin="a 1:1\na 1:2\n")["correct"] == 1
+
+
+# ---- right or wrong ----
+
+@pytest.mark.parametrize("learner", PARTIAL)
+def test_right_or_wrong_is_the_default_of_its_learners_and_they_learn(unconfuse, learner):
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 2000, spread=0.3))
+    result = unconfuse.json("stream", learner, "data.svm")
+    assert result["ratio_correct"] > (0.5 if learner == "bpa" else 0.8)
+    told = unconfuse.json("stream", learner, "data.svm", "--feedback", "partial")
+    assert told["curve"] == result["curve"]
+    names = ", ".join(FULL)
+    assert unconfuse.fails(2, "stream", learner, "data.svm", "--feedback", "full") == \
+        f"--feedback full: {learner} learns from right or wrong only; learners for labels: {names}"
+
+
+@pytest.mark.parametrize("learner", FULL)
+def test_learners_of_labels_refuse_right_or_wrong(unconfuse, data, learner):
+    assert unconfuse.fails(2, "stream", learner, data, "--feedback", "partial") == \
+        f"--feedback partial: {learner} needs labels; learners for right or wrong: {', '.join(PARTIAL)}"
+    assert unconfuse.json("stream", learner, data, "--feedback", "full")["rounds"] == 300
+
+
+def test_copa_finds_the_rare_class(unconfuse):
+    unconfuse.write("rare.svm", blobs(["a"] * 12 + ["b"], 3000, columns=3, spread=0.4))
+    recalls = {}
+    for learner in ["spa", "copa"]:
+        recalls[learner] = unconfuse.json("stream", learner, "rare.svm")["per_class"][1]["recall"]
+    assert recalls["copa"] > recalls["spa"]
+
+
+def test_standard_input_with_right_or_wrong_needs_the_classes(unconfuse, data):
+    text = unconfuse.read(data)
+    assert unconfuse.fails(1, "stream", "cspa", "-", stdin=text) == \
+        "--feedback partial on standard input needs --classes a,b,c"
+    told = unconfuse.json("stream", "cspa", "-", "--classes", "a,b,c", stdin=text)
+    assert told["curve"] == unconfuse.json("stream", "cspa", data)["curve"]
+
+
+@pytest.mark.parametrize("source", ["file", "-"])
+def test_a_label_outside_of_the_classes_is_always_wrong(unconfuse, data, source):
+    text = unconfuse.read(data)
+    result = unconfuse("stream", "cspa", data if source == "file" else "-", "--classes", "a,b", "--json", "-q", stdin=text)
+    told, outside = json.loads(result.out), labels_of(unconfuse, data).count("c")
+    assert told["rounds"] == 300 and told["unknown_labels"] == outside
+    assert [(entry["class"], entry["recall"] == 0) for entry in told["per_class"]] == \
+        [("a", False), ("b", False), ("c", True)]
+    assert result.err == f"unconfuse: warning: {outside} of 300 rounds had a label that is not among the classes, " \
+                         "such as c: every proposal was wrong\n"
+
+
+# ---- landmarks ----
+
+@pytest.mark.parametrize("learner", ["spa", "cspa", "cspa-plus", "confidit"])
+def test_landmarks_tell_apart_what_no_line_can(unconfuse, rings, learner):
+    plain, mapped = (unconfuse.json("stream", learner, rings, *options)["ratio_correct"]
+                     for options in [[], ["--map", "landmarks", "--dimension", "100"]])
+    assert plain < 0.65 and mapped > (0.6 if learner == "confidit" else 0.9)
+
+
+def test_there_are_700_landmarks_unless_told_otherwise(unconfuse, rings, data):
+    unconfuse.ok("stream", "spa", rings, "--map", "landmarks", "-o", "m.uc")
+    told = unconfuse.json("inspect", "m.uc")
+    assert told["map"]["landmarks"] == told["dimension"] == 700
+    unconfuse.ok("stream", "spa", data, "--map", "landmarks", "-o", "m.uc")
+    told = unconfuse.json("inspect", "m.uc")
+    assert told["map"]["landmarks"] == 300 and told["dimension"] == 700
+    assert len(unconfuse.ok("predict", "m.uc", data).out.splitlines()) == 300
+
+
+@pytest.mark.parametrize("options", [[], ["--scale", "range"], ["--scale", "maxabs", "--normalize-input"], ["--seed", "5"],
+                                     ["--storage", "sparse"]])
+def test_the_median_width_of_a_small_file_is_that_of_training(unconfuse, rings, options):
+    unconfuse.ok("stream", "spa", rings, "--map", "landmarks", *options, "-o", "s.uc")
+    unconfuse.ok("train", "spa", rings, "--map", "landmarks", *options, "-o", "t.uc")
+    width = [unconfuse.json("inspect", name)["map"]["width"] for name in ["s.uc", "t.uc"]]
+    assert width[0] == pytest.approx(width[1], rel=1e-6)
+    unconfuse.ok("stream", "spa", rings, "--map", "landmarks", *options, "--shuffle", "-o", "s.uc")
+    assert unconfuse.json("inspect", "s.uc")["map"]["width"] == pytest.approx(width[1], rel=1e-6)
+
+
+def test_the_median_width_of_a_large_file_comes_from_a_sample_of_it_all(unconfuse):
+    """The file changes half-way: a sample of its beginning would be far off."""
+    draw = random.Random(2)
+    rows = [(draw.gauss(0, 1 if i < 5000 else 30), draw.gauss(0, 1)) for i in range(20000)]
+    unconfuse.write("large.svm", "".join(f"{'ab'[i % 2]} 1:{x:.5f} 2:{y:.5f}\n" for i, (x, y) in enumerate(rows)))
+    pairs = [draw.sample(rows, 2) for _ in range(20000)]
+    median = statistics.median((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 for a, b in pairs)
+    widths = []
+    for seed in ["1", "1", "2"]:
+        unconfuse.ok("stream", "spa", "large.svm", "--map", "landmarks", "--dimension", "20", "--seed", seed, "-o", "m.uc")
+        widths.append(unconfuse.json("inspect", "m.uc")["map"]["width"])
+    assert widths[0] == widths[1] != widths[2]
+    assert all(0.75 * median < width < 1.33 * median for width in widths)
+
+
+@pytest.mark.parametrize("kernel", [["-g", "0.5"], ["--kernel", "linear"], ["--kernel", "polynomial", "--degree", "2"]])
+def test_other_kernels_need_no_width(unconfuse, rings, kernel):
+    text = unconfuse.read(rings)
+    from_file = unconfuse.json("stream", "spa", rings, "--map", "landmarks", "--dimension", "30", *kernel)
+    piped = unconfuse.json("stream", "spa", "-", "--classes", "i,o", "--map", "landmarks", "--dimension", "30", *kernel,
+                           stdin=text)
+    assert from_file["curve"] == piped["curve"]
+    assert "linear" in kernel or from_file["ratio_correct"] > 0.8
+
+
+def test_behind_landmarks_nothing_depends_on_threads_or_blocks(unconfuse, rings):
+    for options in [[], ["--shuffle"], ["--delay", "10"]]:
+        for threads in ["1", "2"]:
+            unconfuse.ok("stream", "cspa-plus", rings, *MAP, *options, "--threads", threads, "-o", f"{threads}.uc")
+        assert unconfuse.read("1.uc") == unconfuse.read("2.uc")
+
+
+def test_sparse_landmarks(unconfuse):
+    draw = random.Random(3)
+    lines = []
+    for _ in range(600):
+        k = draw.randrange(3)
+        columns = sorted(draw.sample(range(1 + 60 * k, 100 + 60 * k), 8))
+        lines.append("xyz"[k] + "".join(f" {column}:1" for column in columns) + "\n")
+    unconfuse.write("sparse.svm", "".join(lines))
+    for options, least in [(["spa", "--width", "2"], 0.9), (["cspa-plus", "--width", "2"], 0.85), (["cspa-plus"], 0.7)]:
+        told = [unconfuse.json("stream", *options, "--map", "landmarks", "sparse.svm", *more)["correct"]
+                for more in [[], ["--storage", "dense"]]]
+        assert told[0] == told[1] > 600 * least
+
+
+def test_delayed_feedback_of_a_row_that_came_before_later_landmarks(unconfuse, rings):
+    late = unconfuse.json("stream", "cspa-plus", rings, "--map", "landmarks", "--dimension", "100", "--delay", "20")
+    assert late["ratio_correct"] > 0.85
+
+
+def test_maps_that_a_stream_cannot_have(unconfuse, data):
+    for name in ["kpca", "kgs", "random", "nystroem", "jl"]:
+        assert unconfuse.fails(2, "stream", "spa", data, "--map", name) == \
+            f"--map {name} is learned from a whole data set: in a stream use --map landmarks"
+    assert unconfuse.fails(2, "stream", "spa", data, "--map", "landmarks", "--width", "auto") == \
+        "--width auto cross-validates on a whole data set: in a stream give --width W, --width median or -g G"
+    assert unconfuse.fails(1, "stream", "spa", "-", "--map", "landmarks", stdin=unconfuse.read(data)) == \
+        "--width median on standard input: it can be read only once; give --width W, -g G, or a file"
+    unconfuse.write("same.svm", "a 1:1\nb 1:1\n" * 20)
+    assert unconfuse.fails(1, "stream", "spa", "same.svm", "--map", "landmarks") == \
+        "the median distance of two rows is 0, because most rows are the same; give --width or --gamma"
+
+
+# ---- usage ----
+
+def test_standard_input_can_be_read_only_once(unconfuse, data):
+    for words, shown in [(["--passes", "2"], "--passes above 1"), (["--shuffle"], "--shuffle"),
+                         (["--scale", "range"], "--scale")]:
+        assert unconfuse.fails(1, "stream", "spa", "-", *words, stdin=unconfuse.read(data)) == \
+            f"{shown} on standard input: it can be read only once; give a file"
+
+
+@pytest.mark.parametrize("learner", ["uma", "logistic", "s3vm"])
+def test_learners_of_whole_data_sets_say_what_to_do_instead(unconfuse, data, learner):
+    assert unconfuse.fails(2, "stream", learner, data) == \
+        f"{learner} learns from whole data sets, not one example at a time: use unconfuse train {learner}, or a " \
+        "learner that unconfuse help stream lists"
+
+
+def test_help_and_completion_offer_learners_that_can_stream_only(unconfuse):
+    def offered(command):
+        lines = unconfuse.ok("help", command).out.split("\nLearners ")[1].splitlines()[1:]
+        return [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+
+    assert offered("stream") == FULL + PARTIAL
+    assert set(offered("train")) > set(FULL + PARTIAL)
+    script = unconfuse.ok("help", "--completion", "bash").out
+    words = script.split("'stream first')")[1].split("'")[1].split()
+    assert words == FULL + PARTIAL
+    assert unconfuse.fails(2, "stream", "cspaa", "x") == \
+        "there is no learner called cspaa; did you mean cspa? (unconfuse learners lists them)"
+
+
+def test_options_of_learners(unconfuse, data):
+    assert unconfuse.fails(2, "stream", "cspa", data, "--explore", "0.1") == \
+        "--explore is not an option of cspa, but of banditron, bpa"
+    assert unconfuse.json("stream", "cspa", data, "--beta", "0.9")["curve"] != unconfuse.json("stream", "cspa", data)["curve"]
+    assert unconfuse.json("stream", "banditron", data, "--explore", "1")["ratio_correct"] == pytest.approx(1 / 3, abs=0.1)
+
+
+# ---- memory ----
+
+def wide(unconfuse, name, columns, rows=20):
+    return unconfuse.write(name, "".join(f"{'ab'[i % 2]} {i + 1}:1 {columns}:1\n" for i in range(rows)))
+
+
+def test_a_model_that_does_not_fit_is_refused_before_the_first_round(unconfuse, data):
+    wide(unconfuse, "wide.svm", 10_000_000)
+    for learner, output in [("cspa", []), ("spa", []), ("confidit", ["-o", "m.uc"])]:
+        sentence = unconfuse.fails(1, "stream", learner, "wide.svm", "--memory", "100M", *output)
+        assert sentence.startswith(f"{learner} with 10000000 features and 2 classes needs ")
+        assert sentence.endswith(" MB of memory, more than the limit of 104.9 MB (--memory)")
+    unconfuse.ok("stream", "cspa", "wide.svm", "--memory", "2G")
+    sentence = unconfuse.fails(1, "stream", "cspa", data, *MAP[:2], "--width", "1", "--dimension", "1000000000")
+    assert sentence.startswith("cspa with 1000000000 features and 3 classes needs ")
+
+
+def test_the_metric_and_the_replayed_rounds_count(unconfuse):
+    lines = [f"{'ab'[i % 2]}" + "".join(f" {j}:1" for j in range(1, 1001)) + "\n" for i in range(1500)]
+    unconfuse.write("data.svm", "".join(lines))
+    unconfuse.ok("stream", "cspa-plus", "data.svm", "--memory", "64M")
+    assert unconfuse.fails(1, "stream", "cspa-plus", "data.svm", "--memory", "10M").startswith("cspa-plus with 1000 ")
+    assert unconfuse.fails(1, "stream", "cspa-plus", "data.svm", "--memory", "10M", "--metric", "none").startswith("cspa-plus")
+    unconfuse.ok("stream", "cspa-plus", "data.svm", "--memory", "10M", "--metric", "none", "--memory-rounds", "100")
+
+
+def test_a_stream_of_unknown_length_stops_when_its_memory_is_used_up(unconfuse):
+    lines = "".join(f"{'ab'[i % 2]} {1000 * (i + 1)}:1\n" for i in range(20000)).encode()
+    sentence = unconfuse.fails(1, "stream", "spa", "-", "-q", "--memory", "300M", stdin=lines)
+    assert sentence.startswith("spa with ") and sentence.endswith("more than the limit of 314.6 MB (--memory)")
+
+
+def test_a_delay_needs_memory_for_the_rounds_that_there_are(unconfuse, data):
+    never = unconfuse.json("stream", "spa", data, "--delay", "1000000000", "--memory", "20M")
+    assert never["correct"] == labels_of(unconfuse, data).count("a")
+    text = unconfuse.read(data) * 400
+    unconfuse.write("long.svm", text)
+    words = ["stream", "spa", "--delay", "1000000000", "--memory", "10M", "-q"]
+    assert unconfuse.fails(1, *words, "long.svm").endswith("more than the limit of 10.5 MB (--memory)")
+    assert unconfuse.fails(1, *words, "-", stdin=text).endswith("more than the limit of 10.5 MB (--memory)")
+    unconfuse.ok("stream", "spa", "long.svm", "--delay", "1000", "--memory", "10M")
+
+
+@pytest.mark.parametrize("arguments", [["spa"], ["cspa", "--delay", "3000"], ["cspa-plus", "--memory-rounds", "2000"],
+                                       ["cspa", "--map", "landmarks", "--dimension", "50", "--delay", "500"]])
+def test_a_larger_file_needs_no_more_memory(unconfuse, arguments):
+    block = blobs(["a", "b", "c"], 2000, columns=30).encode()
+    peaks = []
+    for copies in [10, 40]:
+        with open(unconfuse.directory / "large.svm", "wb") as file:
+            for _ in range(copies):
+                file.write(block)
+        peaks.append(peak_of(unconfuse, *arguments, "large.svm"))
+    assert peaks[1] < peaks[0] + 4 * 1024, peaks  # the larger file has 18 MB more
+
+
 def test_a_large_file_streams_in_constant_memory(unconfuse):
     block = blobs(["a", "b", "c"], 2000, columns=30).encode()
     peaks = []
@@ -177,10 +616,51 @@ def test_a_large_file_streams_in_constant_memory(unconfuse):
         with open(unconfuse.directory / "large.svm", "wb") as file:
             for _ in range(copies):
                 file.write(block)
-        process = subprocess.Popen([PROGRAM, "stream", "spa", "large.svm", "-q", "--threads", "2"], cwd=unconfuse.directory,
-                                   stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = status
-        assert status == 0
-        peaks.append(usage.ru_maxrss)
-    assert peaks[1] < peaks[0] + 8 * 1024, peaks  # kilobytes; the larger file has 100 MB more
+        peaks.append(peak_of(unconfuse, "spa", "large.svm"))
+    assert peaks[1] < peaks[0] + 8 * 1024, peaks  # the larger file has 100 MB more
+
+
+# ---- stopping ----
+
+@pytest.mark.parametrize("options", [[], ["--map", "landmarks", "--width", "2"], ["--shuffle"], ["--delay", "1000"]])
+def test_an_interrupted_stream_leaves_the_model_as_it_was(unconfuse, data, options):
+    unconfuse.ok("stream", "cspa-plus", data, *options, "-o", "m.uc")
+    before, files = unconfuse.read("m.uc"), sorted(os.listdir(unconfuse.directory))
+    with subprocess.Popen([PROGRAM, "stream", "cspa-plus", data, *options, "--passes", "100000000", "-o", "m.uc", "-q"],
+                          cwd=unconfuse.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(0.5)
+        assert process.poll() is None, "it was over too soon"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, b"", b"unconfuse: interrupted\n")
+    assert unconfuse.read("m.uc") == before and sorted(os.listdir(unconfuse.directory)) == files
+
+
+def test_a_stream_that_waits_for_standard_input_can_be_interrupted(unconfuse):
+    with subprocess.Popen([PROGRAM, "stream", "spa", "-", "-o", "m.uc", "-q"], cwd=unconfuse.directory,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write(b"1 1:1\n2 2:1\n")
+        process.stdin.flush()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == 130
+        assert process.stderr.read() == b"unconfuse: interrupted\n"
+    assert os.listdir(unconfuse.directory) == []
+
+
+# ---- the same learners in the other commands ----
+
+@pytest.mark.parametrize("learner", ["copa"] + PARTIAL)
+def test_online_learners_train_cross_validate_predict_and_convert(unconfuse, learner):
+    unconfuse.write("data.svm", blobs(["1", "2", "3"], 900, columns=6, spread=0.3))
+    for options in [[], ["--average", "--scale", "maxabs"], ["--map", "landmarks", "--dimension", "40"]]:
+        told = unconfuse.json("train", learner, "data.svm", *options, "-o", "m.uc")
+        assert told["learner"] == learner and told["iterations"] == 5
+        assert unconfuse.json("evaluate", "m.uc", "data.svm")["error"] < (0.45 if learner == "bpa" else 0.15)
+        assert set(unconfuse.ok("predict", "m.uc", "data.svm").out.split()) <= {"1", "2", "3"}
+        assert unconfuse.json("inspect", "m.uc")["learner"] == learner
+    folds = unconfuse.json("train", learner, "data.svm", "-v", "5", "--average")
+    assert folds["fold_error_mean"] < (0.4 if learner == "bpa" else 0.15)
+    unconfuse.ok("train", learner, "data.svm", "-o", "m.uc")
+    unconfuse.ok("convert", "m.uc", "m.linear")
+    assert unconfuse.ok("predict", "m.linear", "data.svm").out == unconfuse.ok("predict", "m.uc", "data.svm").out

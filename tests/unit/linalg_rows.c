@@ -232,6 +232,131 @@ static void levels_that_do_not_exist_are_refused(void **state)
     assert_string_equal(uc_cpu_level(), before);
 }
 
+/* ---- products of dense rows ---- */
+
+enum { TILE_COLUMNS = 52, TILE_STRIDE = 64, TILE_ROWS = 21 };
+
+typedef struct rows_sample {
+    double x[4][TILE_STRIDE];
+    float y[TILE_ROWS * TILE_STRIDE];
+} rows_sample;
+
+/* Floats of very different sizes in the first `columns` columns, zeros behind: another order would give another sum. */
+static void random_rows(rows_sample *self, uc_rng *rng, size_t columns)
+{
+    memset(self, 0, sizeof *self);
+    for (size_t j = 0; j < columns; j++) {
+        for (size_t r = 0; r < 4; r++)
+            self->x[r][j] = (double)(float)ldexp(uc_rng_normal(rng), (int)uc_rng_below(rng, 30));
+        for (size_t r = 0; r < TILE_ROWS; r++)
+            self->y[r * TILE_STRIDE + j] = (float)ldexp(uc_rng_normal(rng), (int)uc_rng_below(rng, 30));
+    }
+}
+
+static void a_product_is_near_the_sum_in_any_order(void **state)
+{
+    (void)state;
+    rows_sample self;
+    uc_rng rng = uc_rng_make(6, 0);
+    for (size_t columns = 0; columns <= TILE_COLUMNS; columns++) {
+        random_rows(&self, &rng, columns);
+        long double sum = 0.0L, size = 0.0L;
+        for (size_t j = columns; j-- > 0;) {
+            sum += (long double)self.x[0][j] * (long double)self.y[j];
+            size += fabsl((long double)self.x[0][j] * (long double)self.y[j]);
+        }
+        assert_near(uc_reference_product(self.x[0], self.y, columns), (double)sum, 1e-14 * (double)size);
+    }
+}
+
+static void products_are_those_of_the_plain_version_bit_for_bit_at_every_level(void **state)
+{
+    (void)state;
+    rows_sample self;
+    for (size_t l = 0; l < 3; l++) {
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        uc_rng rng = uc_rng_make(7, l);
+        for (size_t columns = 0; columns <= TILE_COLUMNS; columns++)
+            for (size_t count = 0; count <= TILE_ROWS; count++) {
+                double out[TILE_ROWS + 1];
+                random_rows(&self, &rng, columns);
+                for (size_t r = 0; r <= TILE_ROWS; r++)
+                    out[r] = 0.125;
+                uc_products(out, self.x[0], self.y, TILE_STRIDE, count, uc_quads(columns));
+                for (size_t r = 0; r < count; r++)
+                    assert_true(out[r] == uc_reference_product(self.x[0], self.y + r * TILE_STRIDE, columns));
+                assert_true(out[count] == 0.125);
+            }
+    }
+    assert_ok(uc_cpu_set_level("best"));
+}
+
+/* Also when the columns come in two steps. */
+static void a_tile_is_its_products_bit_for_bit_at_every_level(void **state)
+{
+    (void)state;
+    rows_sample self;
+    for (size_t l = 0; l < 3; l++) {
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        uc_rng rng = uc_rng_make(8, l);
+        for (size_t columns = 0; columns <= TILE_COLUMNS; columns++) {
+            double X[UC_TILE_X * TILE_STRIDE], Y[UC_TILE_Y * TILE_STRIDE];
+            double sums[UC_TILE_X * UC_TILE_Y * UC_LANES] = {0};
+            random_rows(&self, &rng, columns);
+            for (size_t j = 0; j < TILE_STRIDE; j++) {
+                for (size_t r = 0; r < UC_TILE_X; r++)
+                    X[(j / UC_LANES * UC_TILE_X + r) * UC_LANES + j % UC_LANES] = self.x[r][j];
+                for (size_t r = 0; r < UC_TILE_Y; r++)
+                    Y[(j / UC_LANES * UC_TILE_Y + r) * UC_LANES + j % UC_LANES] = self.y[r * TILE_STRIDE + j];
+            }
+            const size_t quads = uc_quads(columns), half = quads / 2;
+            uc_tile(sums, X, Y, half);
+            uc_tile(sums, X + half * UC_TILE_X * UC_LANES, Y + half * UC_TILE_Y * UC_LANES, quads - half);
+            for (size_t r = 0; r < UC_TILE_X; r++)
+                for (size_t c = 0; c < UC_TILE_Y; c++)
+                    assert_true(uc_lane_sum(sums + (r * UC_TILE_Y + c) * UC_LANES) ==
+                                uc_reference_product(self.x[r], self.y + c * TILE_STRIDE, columns));
+        }
+    }
+    assert_ok(uc_cpu_set_level("best"));
+}
+
+/* Distances from 0 to beyond what a double holds; alone and among others. */
+static void gaussian_values_are_those_of_exp_wherever_they_stand(void **state)
+{
+    (void)state;
+    enum { COUNT = 4003 };
+    static double values[COUNT], norm2[COUNT];
+    for (size_t l = 0; l < 3; l++) {
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        const double x = 3.0, width = 0.7;
+        for (size_t i = 0; i < COUNT; i++) {
+            norm2[i] = (double)i * 0.131;
+            values[i] = i % 5 == 0 ? 0.5 * (x + norm2[i]) * (1.0 - 1e-14) : -0.1 * (double)(i % 7);
+        }
+        static double products[COUNT];
+        memcpy(products, values, sizeof values);
+        uc_gaussian(values, norm2, COUNT, x, width, 1e-13);
+        for (size_t i = 0; i < COUNT; i++) {
+            const double distance = x + norm2[i] - 2.0 * products[i], expected = exp(-distance / width);
+            if (i % 5 == 0)
+                assert_true(values[i] == 1.0);
+            else if (distance / width > 708.0)
+                assert_true(values[i] >= 0.0 && values[i] <= 1e-307);
+            else
+                assert_near_relative(values[i], expected, 1e-15 * (1.0 + distance / width));
+            double alone = products[i];
+            uc_gaussian(&alone, norm2 + i, 1, x, width, 1e-13);
+            assert_true(alone == values[i]);
+        }
+        assert_true(values[COUNT - 1] == 0.0);
+    }
+    assert_ok(uc_cpu_set_level("best"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +368,10 @@ int main(void)
         cmocka_unit_test(strides_round_up_to_what_the_kernels_have),
         cmocka_unit_test(the_largest_value_is_found_the_lowest_of_equals),
         cmocka_unit_test(levels_that_do_not_exist_are_refused),
+        cmocka_unit_test(a_product_is_near_the_sum_in_any_order),
+        cmocka_unit_test(products_are_those_of_the_plain_version_bit_for_bit_at_every_level),
+        cmocka_unit_test(a_tile_is_its_products_bit_for_bit_at_every_level),
+        cmocka_unit_test(gaussian_values_are_those_of_exp_wherever_they_stand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

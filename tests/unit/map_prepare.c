@@ -381,6 +381,93 @@ static void every_allocation_may_fail(void **state)
     uc_dataset_free(&data);
 }
 
+/* ---- many rows, as if they arrived one by one; maps: see map_landmarks.c ---- */
+
+/* Data with fewer columns, as many, and more than the scaling was learned from, for all steps: the row as uc_steps_row
+ * prepares it, and the width that it stands for. */
+static void rows_are_played_as_single_rows_are_prepared(void **state)
+{
+    (void)state;
+    static const size_t widths[] = {9, 12, 15};
+    uc_dataset learned = sample_data(100, 12, 3, false, 10);
+    for (int scaling = UC_SCALE_NONE; scaling <= UC_SCALE_MAXABS; scaling++)
+        for (int unit = 0; unit < 4; unit++)
+            for (size_t w = 0; w < 3; w++)
+                for (int sparse = 0; sparse < 2; sparse++) {
+                    uc_dataset data = sample_data(500, widths[w], 3, sparse, 11);
+                    const uc_context context = {.threads = 3};
+                    uc_steps steps;
+                    uc_matrix played;
+                    assert_ok(uc_steps_learn(&steps, (uc_scaling)scaling, &learned.X));
+                    steps.normalize = unit & 1;
+                    steps.normalize_input = unit & 2;
+                    assert_ok(uc_steps_play(&played, &steps, &data.X, &context));
+                    const bool drops = scaling != UC_SCALE_NONE && widths[w] > 12;
+                    assert_int_equal(uc_matrix_is_sparse(&played), sparse && !steps.shift);
+                    assert_int_equal(played.rows, 500);
+                    assert_int_equal(played.cols, steps.shift || drops ? 12 : widths[w]);
+                    for (size_t i = 0; i < 500; i++) {
+                        float work[16];
+                        uc_row known = uc_matrix_row(&data.X, i);
+                        while (drops && known.count > 0 &&
+                               (known.columns ? known.columns[known.count - 1] : known.count - 1) >= 12)
+                            known.count--;
+                        const uc_row row = uc_matrix_row(&played, i);
+                        const uc_row expected = uc_steps_row(&steps, known, work);
+                        assert_int_equal(row.count, expected.count);
+                        if (row.count > 0)
+                            assert_memory_equal(row.values, expected.values, row.count * sizeof(float));
+                        if (row.count > 0 && row.columns)
+                            assert_memory_equal(row.columns, expected.columns, row.count * sizeof(uint32_t));
+                    }
+                    uc_matrix_free(&played);
+                    uc_steps_free(&steps);
+                    uc_dataset_free(&data);
+                }
+    uc_dataset_free(&learned);
+}
+
+/* A part of a sparse matrix, whose first offset is not 0, and no rows at all. */
+static void parts_of_a_matrix_are_played_too(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(60, 12, 3, true, 12);
+    uc_steps steps = {0};
+    uc_matrix played, none = data.X, part = data.X;
+    part.offsets += 20;
+    part.rows = 30;
+    none.rows = 0;
+    assert_ok(uc_steps_play(&played, &steps, &part, NULL));
+    assert_int_equal(played.offsets[0], 0);
+    for (size_t i = 0; i < 30; i++) {
+        const uc_row row = uc_matrix_row(&played, i), expected = uc_matrix_row(&data.X, 20 + i);
+        assert_int_equal(row.count, expected.count);
+        assert_memory_equal(row.values, expected.values, row.count * sizeof(float));
+        assert_memory_equal(row.columns, expected.columns, row.count * sizeof(uint32_t));
+    }
+    uc_matrix_free(&played);
+    assert_ok(uc_steps_play(&played, &steps, &none, NULL));
+    assert_int_equal(played.rows, 0);
+    assert_int_equal(played.cols, 12);
+    uc_matrix_free(&played);
+    uc_dataset_free(&data);
+}
+
+static void every_allocation_of_a_copy_may_fail(void **state)
+{
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        uc_dataset data = sample_data(10, 5, 2, sparse, 1);
+        uc_steps steps = {.normalize = true};
+        uc_matrix played = {.rows = 77};
+        uc_status status;
+        FOR_EACH_FAILING_ALLOCATION(status, uc_steps_play(&played, &steps, &data.X, NULL));
+        assert_int_equal(played.rows, 10);
+        uc_matrix_free(&played);
+        uc_dataset_free(&data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +485,9 @@ int main(void)
         cmocka_unit_test(sparse_data_accept_maxabs_only),
         cmocka_unit_test(data_with_other_columns_cannot_be_prepared_in_place),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(rows_are_played_as_single_rows_are_prepared),
+        cmocka_unit_test(parts_of_a_matrix_are_played_too),
+        cmocka_unit_test(every_allocation_of_a_copy_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,330 @@
+/* The online learners: rounds on rows in memory, against reading the same weights and nothing else; rounds of cspa-plus,
+ * against the naive form of its metric; rounds behind landmarks, against the product of matrices in them. */
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inside.h"
+
+#ifdef __x86_64__
+#define FOR_THIS_PROCESSOR __attribute__((target_clones("avx2", "default")))
+#else
+#define FOR_THIS_PROCESSOR
+#endif
+
+typedef double four_doubles __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* ---- rounds, and reading the weights ---- */
+
+/* Doubles from feature to feature, as the library has them. */
+static size_t stride_of(size_t classes)
+{
+    return (classes + 3) / 4 * 4;
+}
+
+/* Adds up the weights of every stored value's column, in the order of the values, `stride` doubles each: as fast as
+ * the caches and the memory give them. */
+FOR_THIS_PROCESSOR static double sum_of_weights(const uc_matrix *X, const double *weights, size_t stride)
+{
+    enum { LANES = 8, AHEAD = 12 };
+    four_doubles sums[LANES] = {{0}};
+    const uint64_t entries = X->offsets[X->rows];
+    for (uint64_t i = 0; i < entries; i++) {
+        const double *w = weights + X->columns[i] * stride;
+        const double *later = weights + X->columns[i + AHEAD < entries ? i + AHEAD : i] * stride;
+        for (size_t k = 0; k < stride; k += 8)
+            __builtin_prefetch(later + k);
+        size_t k = 0;
+        for (; k + 4 * LANES <= stride; k += 4 * LANES)
+            for (size_t lane = 0; lane < LANES; lane++)
+                sums[lane] += *(const four_doubles *)(const void *)(w + k + 4 * lane);
+        for (size_t lane = 0; lane < LANES; lane++)
+            if (k + 4 * lane < stride)
+                sums[lane] += *(const four_doubles *)(const void *)(w + k + 4 * lane);
+    }
+    double total = 0;
+    for (size_t lane = 0; lane < LANES; lane++)
+        total += sums[lane][0] + sums[lane][1] + sums[lane][2] + sums[lane][3];
+    return total;
+}
+
+/* What is told after a proposal. */
+static uc_answer answer_to(const uc_proposal *proposal, uint32_t label, bool full)
+{
+    const uc_answer_kind partial = proposal->label == label ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG;
+    return (uc_answer){full ? UC_ANSWER_LABEL : partial, label};
+}
+
+/* Rows first .. last - 1, which are prepared, in their order: propose, be told, learn. */
+static uc_status play(size_t *correct, uc_online *online, const uc_matrix *prepared, const uint32_t *labels,
+                      size_t first, size_t last)
+{
+    const bool full = uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL);
+    uc_status status = UC_OK;
+    *correct = 0;
+    for (size_t i = first; i < last && status == UC_OK; i++) {
+        const uc_row row = uc_matrix_row(prepared, i);
+        uc_proposal proposal = {0};
+        status = uc_online_propose_prepared(&proposal, online, &row);
+        if (status == UC_OK)
+            status = uc_online_learn_prepared(online, &row, &proposal, answer_to(&proposal, labels[i], full));
+        *correct += proposal.label == labels[i];
+    }
+    return status;
+}
+
+/* A learner at its defaults, with room for the data. */
+static uc_status begin(uc_online **out, const char *name, const uc_train_settings *train,
+                       const uc_dataset *data)
+{
+    const uc_learner *learner = uc_learner_find(name);
+    uc_online *online = NULL;
+    uc_status status =
+        learner ? uc_online_begin(&online, learner, NULL, train, &data->classes, NULL) : UC_ERR_INVALID;
+    if (status == UC_OK)
+        status = uc_online_expect(online, data->X.cols);
+    if (status == UC_OK)
+        *out = online;
+    else
+        uc_online_free(online);
+    return status;
+}
+
+/* Numbers that are not all alike. */
+static double *make_weights(size_t count)
+{
+    double *weights = aligned_alloc(64, (count * sizeof *weights + 63) / 64 * 64);
+    for (size_t i = 0; i < count && weights; i++)
+        weights[i] = (double)(i % 7);
+    return weights;
+}
+
+/* The first pass of a new learner over prepared rows; the kernel clears the pages of its weights meanwhile. */
+static uc_status first_pass(moment *time, size_t *correct, const char *learner, const uc_dataset *data,
+                            const uc_context *context)
+{
+    uc_online *online = NULL;
+    uc_matrix prepared = {0};
+    uc_status status = begin(&online, learner, NULL, data);
+    if (status == UC_OK)
+        status = uc_online_prepare(&prepared, online, &data->X, context);
+    const moment began = now();
+    if (status == UC_OK)
+        status = play(correct, online, &prepared, data->y, 0, prepared.rows);
+    *time = since(began);
+    uc_online_free(online);
+    uc_matrix_free(&prepared);
+    return status;
+}
+
+/* A pass, then the weights are read; `runs` times. */
+static uc_status time_rounds(moment *rounds, moment *reads, size_t runs, size_t *correct, const char *learner,
+                             const uc_dataset *data, const uc_context *context)
+{
+    const size_t stride = stride_of(data->classes.count);
+    double *weights = make_weights(data->X.cols * stride), total = 0;
+    uc_status status = weights ? UC_OK : UC_ERR_NOMEM;
+    for (size_t i = 0; i < runs && status == UC_OK; i++) {
+        status = first_pass(&rounds[i], correct, learner, data, context);
+        const moment began = now();
+        total += sum_of_weights(&data->X, weights, stride);
+        reads[i] = since(began);
+    }
+    free(weights);
+    return total > 0 || status != UC_OK ? status : UC_ERR_INVALID; /* so that the sum is needed */
+}
+
+uc_status run_rounds(char **arguments)
+{
+    const uc_context context = {.threads = 1};
+    const size_t runs = count_of(arguments[2]);
+    moment *rounds = calloc(runs, sizeof *rounds), *reads = calloc(runs, sizeof *reads);
+    size_t correct = 0;
+    uc_dataset data = {0};
+    uc_status status = rounds && reads ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_dataset_read(&data, arguments[0], NULL, &context);
+    if (status == UC_OK)
+        status = time_rounds(rounds, reads, runs, &correct, arguments[1], &data, &context);
+    if (status == UC_OK) {
+        printf("{\"rows\": %zu, \"columns\": %zu, \"classes\": %zu, \"entries\": %zu, \"correct\": %zu, ",
+               data.X.rows, data.X.cols, data.classes.count, uc_matrix_entries(&data.X), correct);
+        print_times("rounds", rounds, runs);
+        printf(", ");
+        print_times("reads", reads, runs);
+        printf("}\n");
+    }
+    free(rounds);
+    free(reads);
+    uc_dataset_free(&data);
+    return status;
+}
+
+/* ---- cspa-plus ---- */
+
+/* What the metric costs in a round without tricks: A^-1 times the row and the rows that are replayed, and a change of
+ * rank one. */
+static void naive_metric(double *inverse, int n, const double *rows, double *products, size_t vectors)
+{
+    for (size_t r = 0; r < vectors; r++)
+        cblas_dsymv(CblasRowMajor, CblasUpper, n, 1.0, inverse, n, rows + r * (size_t)n, 1, 0.0,
+                    products + r * (size_t)n, 1);
+    const double factor = 1.0 / (1.0 + cblas_ddot(n, rows, 1, products, 1));
+    cblas_dsyr(CblasRowMajor, CblasUpper, n, -factor, products, 1, inverse, n);
+}
+
+/* The later half of the rounds in parts, after each of them as many rounds of the naive form. */
+static uc_status time_plus(moment *rounds, moment *naive, size_t parts, size_t part, const uc_dataset *data,
+                           const uc_context *context)
+{
+    enum { VECTORS = 4 }; /* the row, and three that are replayed */
+    const size_t n = data->X.cols + 1, first = data->X.rows - parts * part;
+    double *inverse = calloc(n * n, sizeof *inverse), *products = calloc(VECTORS * n, sizeof *products);
+    double *rows = make_weights(VECTORS * n);
+    uc_online *online = NULL;
+    uc_matrix prepared = {0};
+    size_t correct = 0;
+    uc_status status = inverse && products && rows ? UC_OK : UC_ERR_NOMEM;
+    for (size_t j = 0; j < n && status == UC_OK; j++)
+        inverse[j * (n + 1)] = 1;
+    if (status == UC_OK)
+        status = begin(&online, "cspa-plus", NULL, data);
+    if (status == UC_OK)
+        status = uc_online_prepare(&prepared, online, &data->X, context);
+    if (status == UC_OK)
+        status = play(&correct, online, &prepared, data->y, 0, first);
+    for (size_t i = 0; i < parts && status == UC_OK; i++) {
+        moment began = now();
+        status = play(&correct, online, &prepared, data->y, first + i * part, first + (i + 1) * part);
+        rounds[i] = since(began);
+        began = now();
+        for (size_t round = 0; round < part; round++)
+            naive_metric(inverse, (int)n, rows, products, VECTORS);
+        naive[i] = since(began);
+    }
+    uc_online_free(online);
+    uc_matrix_free(&prepared);
+    free(inverse);
+    free(products);
+    free(rows);
+    return status;
+}
+
+uc_status run_plus(char **arguments)
+{
+    enum { PARTS = 10, CLASSES = 10 };
+    const size_t cols = count_of(arguments[0]), part = count_of(arguments[1]) / (2 * PARTS);
+    moment rounds[PARTS], naive[PARTS];
+    const uc_context context = {.threads = 1};
+    uc_dataset data = {0};
+    uc_status status = make_data(&data, 2 * PARTS * part, cols, CLASSES);
+    openblas_set_num_threads(1);
+    if (status == UC_OK)
+        status = time_plus(rounds, naive, PARTS, part, &data, &context);
+    if (status == UC_OK) {
+        printf("{\"columns\": %zu, \"classes\": %d, \"part\": %zu, ", cols, CLASSES, part);
+        print_times("rounds", rounds, PARTS);
+        printf(", ");
+        print_times("naive", naive, PARTS);
+        printf("}\n");
+    }
+    free_made(&data);
+    return status;
+}
+
+/* ---- landmarks ---- */
+
+enum { BLOCK = 512 }; /* rows that go through the map together, as in `unconfuse stream` */
+
+typedef struct landmark_times {
+    moment map, rounds, gemm;
+} landmark_times;
+
+static void add_time(moment *sum, moment began)
+{
+    const moment taken = since(began);
+    sum->elapsed += taken.elapsed;
+    sum->processor += taken.processor;
+}
+
+/* The rows of one block: all through the map, then propose, be told, learn. */
+static uc_status play_block(landmark_times *times, size_t *correct, uc_online *online,
+                            const uc_dataset *block, const uc_context *context)
+{
+    uc_matrix mapped = {0};
+    moment began = now();
+    uc_status status = uc_online_prepare(&mapped, online, &block->X, context);
+    add_time(&times->map, began);
+    began = now();
+    size_t right = 0;
+    if (status == UC_OK)
+        status = play(&right, online, &mapped, block->y, 0, mapped.rows);
+    *correct += right;
+    add_time(&times->rounds, began);
+    uc_matrix_free(&mapped);
+    return status;
+}
+
+/* One pass, block by block, and after each block a product of matrices of the sizes that it has: rows by columns, and
+ * columns by landmarks. */
+static uc_status time_landmarks(landmark_times *times, size_t *correct, uc_online *online,
+                                const uc_dataset *data, size_t landmarks, const uc_context *context)
+{
+    const size_t cols = data->X.cols;
+    double *rows = make_weights(BLOCK * cols), *centres = make_weights(landmarks * cols);
+    double *products = make_weights(BLOCK * landmarks);
+    uc_status status = rows && centres && products ? UC_OK : UC_ERR_NOMEM;
+    for (size_t first = 0; first < data->X.rows && status == UC_OK; first += BLOCK) {
+        const size_t count = data->X.rows - first < BLOCK ? data->X.rows - first : BLOCK;
+        size_t numbers[BLOCK];
+        uc_dataset block = {0};
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = first + i;
+        status = uc_dataset_subset(&block, data, numbers, count);
+        if (status == UC_OK)
+            status = play_block(times, correct, online, &block, context);
+        uc_dataset_free(&block);
+        const moment began = now();
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)count, (int)landmarks, (int)cols, 1.0, rows,
+                    (int)cols, centres, (int)cols, 0.0, products, (int)landmarks);
+        add_time(&times->gemm, began);
+    }
+    free(rows);
+    free(centres);
+    free(products);
+    return status;
+}
+
+uc_status run_landmarks(char **arguments)
+{
+    const uc_context context = {.threads = 1};
+    uc_train_settings train = uc_train_defaults();
+    train.normalize_input = 1;
+    train.map.map = UC_MAP_LANDMARKS;
+    train.map.dimension = count_of(arguments[1]);
+    train.map.width = strtod(arguments[2], NULL);
+    landmark_times times = {0};
+    size_t correct = 0;
+    uc_dataset data = {0};
+    uc_online *online = NULL;
+    uc_status status = uc_dataset_read(&data, arguments[0], NULL, &context);
+    openblas_set_num_threads(1);
+    if (status == UC_OK)
+        status = begin(&online, "cspa", &train, &data);
+    if (status == UC_OK)
+        status = time_landmarks(&times, &correct, online, &data, (size_t)train.map.dimension, &context);
+    if (status == UC_OK) {
+        printf("{\"rows\": %zu, \"columns\": %zu, \"classes\": %zu, \"correct\": %zu, ", data.X.rows,
+               data.X.cols, data.classes.count, correct);
+        print_times("map", &times.map, 1);
+        printf(", ");
+        print_times("rounds", &times.rounds, 1);
+        printf(", ");
+        print_times("gemm", &times.gemm, 1);
+        printf("}\n");
+    }
+    uc_online_free(online);
+    uc_dataset_free(&data);
+    return status;
+}

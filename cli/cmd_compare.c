@@ -1,0 +1,378 @@
+/* unconfuse compare: which online learner suits the data. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+typedef struct compare_args {
+    uc_compare_settings compare;
+    uc_train_settings train;
+    uc_read_settings read;
+    const char *learners;
+} compare_args;
+
+#define FIELD(name) offsetof(compare_args, name)
+static const uc_option options[] = {
+    {.name = "learners",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(learners),
+     .argument = "a,b,c",
+     .help = "whom to compare, with options of their own as in cspa:beta=0.5,bpa (without it every online "
+             "learner for the feedback)"},
+    {0},
+};
+
+static const cli_section sections[] = {
+    {"Options", options, 0},
+    {"Comparison options", uc_compare_options, FIELD(compare)},
+    {"Training options", uc_train_options, FIELD(train)},
+    {"Map options", uc_map_options, FIELD(train.map)},
+    {"Data options", uc_read_options, FIELD(read)},
+    {0},
+};
+
+/* ---- --learners ---- */
+
+typedef struct contenders {
+    uc_contender *items;
+    size_t count;
+} contenders;
+
+static void free_contenders(contenders *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        free((void *)self->items[i].settings);
+    free(self->items);
+}
+
+static bool is_on_grid(const uc_learner *learner, const char *option)
+{
+    const double *values;
+    size_t count;
+    const char *name;
+    for (size_t i = 0; (name = uc_learner_grid(&values, &count, learner, i)); i++)
+        if (strcmp(name, option) == 0)
+            return true;
+    return false;
+}
+
+/* "beta=0.5", an option of the contender that `item` names. */
+static uc_status set_option(uc_contender *self, void *settings, char *text, const char *item)
+{
+    char *value = strchr(text, '=');
+    const uc_option *table = uc_learner_options(self->learner);
+    if (!value || value == text || value[1] == 0)
+        return cli_fail(UC_ERR_OPTION, "--learners %s: an option is written as NAME=VALUE, not as '%s'", item,
+                        text);
+    *value++ = 0;
+    const uc_option *option = uc_options_find(table, text);
+    if (!option) {
+        char names[256] = "";
+        for (size_t length = 0; table->name && length < sizeof names; table++)
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
+                                       table->name);
+        return cli_fail(UC_ERR_OPTION, "--learners %s: %s has no option %s; it has %s", item,
+                        uc_learner_name(self->learner), text, names);
+    }
+    if (uc_option_set(option, settings, value) != UC_OK)
+        return cli_fail(UC_ERR_OPTION, "--learners %s: %s", item, uc_last_error());
+    self->fixed = self->fixed || is_on_grid(self->learner, text);
+    return UC_OK;
+}
+
+/* "cspa:beta=0.5"; the text is cut into pieces. */
+static uc_status add_contender(contenders *self, char *text, const char *item)
+{
+    char *rest = strchr(text, ':');
+    if (rest)
+        *rest++ = 0;
+    if (*text == 0)
+        return cli_fail(UC_ERR_OPTION, "--learners: a learner's name is empty");
+    uc_contender next = {.learner = uc_learner_find(text)};
+    if (!next.learner)
+        return cli_fail(UC_ERR_OPTION, "--learners: %s", uc_last_error());
+    if (!uc_learner_is_online(next.learner))
+        return cli_fail(UC_ERR_OPTION,
+                        "--learners: %s learns from whole data sets: use train -v to compare it", text);
+    const size_t size = uc_learner_settings_size(next.learner);
+    void *settings = cli_calloc(1, size);
+    uc_options_defaults(uc_learner_options(next.learner), settings);
+    next.settings = settings;
+    self->items = cli_realloc(self->items, self->count + 1, sizeof *self->items);
+    uc_contender *added = &self->items[self->count++];
+    *added = next;
+    uc_status status = UC_OK;
+    while (rest && status == UC_OK) {
+        char *option = rest;
+        rest = strchr(rest, ':');
+        if (rest)
+            *rest++ = 0;
+        status = set_option(added, settings, option, item);
+    }
+    for (size_t i = 0; i + 1 < self->count && status == UC_OK; i++)
+        if (self->items[i].learner == added->learner && self->items[i].fixed == added->fixed &&
+            memcmp(self->items[i].settings, settings, size) == 0)
+            status = cli_fail(UC_ERR_OPTION, "--learners: %s is named twice with the same settings", text);
+    return status;
+}
+
+static uc_status parse_learners(contenders *self, const char *list)
+{
+    uc_status status = UC_OK;
+    for (const char *at = list; at && status == UC_OK;) {
+        const size_t length = strcspn(at, ",");
+        char *item = cli_calloc(length + 1, 1), *text = cli_calloc(length + 1, 1);
+        memcpy(item, at, length);
+        memcpy(text, at, length);
+        status = add_contender(self, text, item);
+        free(item);
+        free(text);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return status;
+}
+
+static uc_status check_options(const cli_call *call)
+{
+    if (cli_given(call, "shuffle"))
+        return cli_fail(UC_ERR_OPTION, "--shuffle is not for compare: every run is a shuffle of its own");
+    if (cli_given(call, "average"))
+        return cli_fail(UC_ERR_OPTION, "--average is not for compare: it changes models, never a proposal");
+    return UC_OK;
+}
+
+/* ---- names ---- */
+
+/* "cspa:beta=0.3", as --learners reads it: options that are not at their default, and those that were tuned. */
+static const char *label(const uc_compared *self, bool tuned, char *text, size_t size)
+{
+    const uc_option *table = uc_learner_options(self->learner);
+    size_t length = (size_t)snprintf(text, size, "%s", uc_learner_name(self->learner));
+    for (; table->name && length < size; table++) {
+        char value[64];
+        uc_option_text(table, self->settings, value, sizeof value);
+        if (strcmp(value, table->standard) != 0 || (tuned && is_on_grid(self->learner, table->name)))
+            length += (size_t)snprintf(text + length, size - length, ":%s=%s", table->name, value);
+    }
+    return text;
+}
+
+static const char *feedback_name(int feedback)
+{
+    return feedback == UC_FEEDBACK_FULL ? "full" : "partial";
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_reals(const double *values, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, cli_json_real(values[i]));
+    return list;
+}
+
+static json_t *json_learner(const uc_compared *self, size_t runs)
+{
+    json_t *settings = json_object();
+    cli_json_settings(settings, uc_learner_options(self->learner), self->settings);
+    return json_pack("{ss so ss sb so so so so so so}", "learner", uc_learner_name(self->learner), "settings",
+                     settings, "feedback", feedback_name((int)self->feedback), "reference", self->reference,
+                     "mean", cli_json_real(self->mean), "deviation", cli_json_real(self->deviation), "ratios",
+                     json_reals(self->ratios, runs), "seconds", cli_json_real(self->seconds),
+                     "differs_from_best", runs > 1 ? json_boolean(self->differs) : json_null(), "p_value",
+                     cli_json_real(self->p_value));
+}
+
+static json_t *as_json(const uc_comparison *self, const compare_args *args, const uc_dataset *data)
+{
+    json_t *learners = json_array(), *p_values = json_array();
+    for (size_t i = 0; i < self->count; i++) {
+        json_array_append_new(learners, json_learner(&self->learners[i], (size_t)self->runs));
+        json_array_append_new(p_values, json_reals(self->p_values + i * self->count, self->count));
+    }
+    return json_pack("{so ss sI sI sI sI so ss sb so sf so}", "learners", learners, "best",
+                     uc_learner_name(self->learners[self->best].learner), "best_position",
+                     (json_int_t)self->best, "runs", (json_int_t)self->runs, "passes",
+                     (json_int_t)args->compare.passes, "examples", (json_int_t)data->X.rows, "classes",
+                     cli_json_names(&data->classes), "feedback", feedback_name(args->compare.feedback),
+                     "grid", args->compare.grid, "width", cli_json_real(self->width), "significance",
+                     UC_SIGNIFICANCE, "p_values", p_values);
+}
+
+/* ---- text ---- */
+
+static const char *verdict(const uc_comparison *self, size_t i, char *text, size_t size)
+{
+    const uc_compared *learner = &self->learners[i];
+    if (i == self->best)
+        snprintf(text, size, "best");
+    else if (isnan(learner->p_value))
+        snprintf(text, size, "-");
+    else if (!learner->differs)
+        snprintf(text, size, "not significantly different (p = %.2g)", learner->p_value);
+    else
+        snprintf(text, size, "%s (p = %.2g)",
+                 learner->mean > self->learners[self->best].mean ? "better" : "worse", learner->p_value);
+    return text;
+}
+
+static void print_table(const uc_comparison *self, const compare_args *args, FILE *file)
+{
+    cli_table table = {.align = "lrrrl", .columns = 5};
+    char text[256];
+    cli_cell(&table, "learner");
+    cli_cell(&table, "correct");
+    cli_cell(&table, "deviation");
+    cli_cell(&table, "seconds");
+    cli_cell(&table, "beside the best");
+    for (size_t i = 0; i < self->count; i++) {
+        const uc_compared *learner = &self->learners[i];
+        const bool other = (int)learner->feedback != args->compare.feedback;
+        cli_cell(&table, "%s", label(learner, args->compare.grid, text, sizeof text));
+        cli_cell(&table, "%.2f%%", 100 * learner->mean);
+        if (isnan(learner->deviation))
+            cli_cell(&table, "-");
+        else
+            cli_cell(&table, "%.2f%%", 100 * learner->deviation);
+        cli_cell(&table, "%.4f", learner->seconds);
+        cli_cell(&table, "%s%s", verdict(self, i, text, sizeof text),
+                 !other               ? ""
+                 : learner->reference ? "; told the labels"
+                                      : "; told only right or wrong");
+    }
+    cli_table_print(&table, file);
+}
+
+/* "a, b and c" of those that (do not) differ significantly from the best, and were told as much; returns how many. */
+static size_t list_learners(char *out, size_t size, const uc_comparison *self, bool differing, bool tuned)
+{
+    char text[256];
+    size_t total = 0, length = 0, listed = 0;
+    out[0] = 0;
+    for (int writes = 0; writes < 2; writes++)
+        for (size_t i = 0; i < self->count && length < size; i++) {
+            const uc_compared *learner = &self->learners[i];
+            if (i == self->best || learner->differs != differing ||
+                learner->reference != self->learners[self->best].reference)
+                continue;
+            if (!writes) {
+                total++;
+                continue;
+            }
+            const char *between = listed == 0 ? "" : listed + 1 == total ? " and " : ", ";
+            length += (size_t)snprintf(out + length, size - length, "%s%s", between,
+                                       label(learner, tuned, text, sizeof text));
+            listed++;
+        }
+    return total;
+}
+
+/* What it comes to, in one sentence. */
+static void print_conclusion(const uc_comparison *self, bool tuned, FILE *file)
+{
+    char best[256], equals[2048], losers[2048];
+    bool reference = false;
+    label(&self->learners[self->best], tuned, best, sizeof best);
+    if (self->runs < 2) {
+        fprintf(file,
+                "\n%s was best in the one run; whether that is chance, only more runs can tell (--runs).\n",
+                best);
+        return;
+    }
+    const size_t equal = list_learners(equals, sizeof equals, self, false, tuned);
+    const size_t worse = list_learners(losers, sizeof losers, self, true, tuned);
+    fprintf(file, "\n%s is best", best);
+    if (equal > 0)
+        fprintf(file, "; %s %s not significantly worse", equals, equal == 1 ? "is" : "are");
+    else if (worse > 0)
+        fprintf(file, "; %s %s significantly worse", worse == 1 ? losers : "all others",
+                worse == 1 ? "is" : "are");
+    if (equal + worse > 0)
+        fprintf(file, " (paired t-test over %llu runs, 5%%)", (unsigned long long)self->runs);
+    for (size_t i = 0; i < self->count; i++)
+        reference |= self->learners[i].reference && !self->learners[self->best].reference;
+    fputs(reference ? ". Who was told the labels is a reference only.\n" : ".\n", file);
+}
+
+/* p-values of all pairs, numbered as the table's lines. */
+static void print_pairs(const uc_comparison *self, bool tuned, FILE *file)
+{
+    cli_table table = {.align = "rlr", .columns = self->count + 2};
+    char text[256];
+    cli_cell(&table, "%s", "");
+    cli_cell(&table, "p-values");
+    for (size_t i = 0; i < self->count; i++)
+        cli_cell(&table, "%zu", i + 1);
+    for (size_t i = 0; i < self->count; i++) {
+        cli_cell(&table, "%zu", i + 1);
+        cli_cell(&table, "%s", label(&self->learners[i], tuned, text, sizeof text));
+        for (size_t j = 0; j < self->count; j++)
+            cli_cell(&table, "%.2g", self->p_values[i * self->count + j]);
+    }
+    fputc('\n', file);
+    cli_table_print(&table, file);
+}
+
+static void print(const uc_comparison *self, const cli_call *call, const uc_dataset *data, FILE *file)
+{
+    const compare_args *args = call->args;
+    const bool tuned = args->compare.grid;
+    fprintf(file, "%zu examples, %zu classes, %llu run%s of %llu pass%s, told %s", data->X.rows,
+            data->classes.count, (unsigned long long)self->runs, self->runs == 1 ? "" : "s",
+            (unsigned long long)args->compare.passes, args->compare.passes == 1 ? "" : "es",
+            args->compare.feedback == UC_FEEDBACK_FULL ? "the label" : "only right or wrong");
+    if (!isnan(self->width))
+        fprintf(file, ", kernel of width %.6g", self->width);
+    fputs(tuned ? ", options chosen on 2 other shuffles\n\n" : "\n\n", file);
+    print_table(self, args, file);
+    if (call->common.verbose && self->runs > 1)
+        print_pairs(self, tuned, file);
+    print_conclusion(self, tuned, file);
+}
+
+static uc_status run(cli_call *call)
+{
+    const compare_args *args = call->args;
+    const char *path = call->words[0];
+    contenders named = {0};
+    uc_dataset data = {0};
+    uc_comparison found = {0};
+    uc_status status = check_options(call);
+    if (status == UC_OK && args->learners)
+        status = parse_learners(&named, args->learners);
+    if (status == UC_OK)
+        status = cli_read_data(&data, call, path, &args->read);
+    if (status == UC_OK) {
+        status =
+            uc_compare(&found, named.items, named.count, &args->compare, &args->train, &data, &call->context);
+        if (status == UC_ERR_FORMAT)
+            (void)cli_fail(status, "%s: %s", path, uc_last_error()); /* the library does not know the file */
+    }
+    FILE *text = status == UC_OK ? cli_summary(call, NULL) : NULL;
+    if (text)
+        print(&found, call, &data, text);
+    if (status == UC_OK && call->common.json)
+        call->result = as_json(&found, args, &data);
+    uc_comparison_free(&found);
+    uc_dataset_free(&data);
+    free_contenders(&named);
+    return status;
+}
+
+const cli_command command_compare = {
+    .name = "compare",
+    .usage = "DATA [--feedback full|partial] [--learners a,b] [--runs N] [--grid]",
+    .summary = "which online learner suits the data",
+    .description =
+        "Plays several learners over the same shuffles of the data (propose a class, be told, learn) and "
+        "shows how often each was right, with the deviation over the runs, its time, and which "
+        "differences are significant. Named in --learners, a learner that needs labels takes part in "
+        "--feedback partial too: it is told them, and marked.",
+    .sections = sections,
+    .args_size = sizeof(compare_args),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

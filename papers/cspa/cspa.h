@@ -1,0 +1,75 @@
+/* Kaneko, Sato, Sugiyama: Online multiclass classification based on prediction margin for partial feedback, section 5.
+ *
+ * Every number of the paper is the share of right proposals in one pass, in percent. */
+#ifndef PAPERS_CSPA_H
+#define PAPERS_CSPA_H
+
+#include "experiment.h"
+
+/* ---- who plays (play.c) ---- */
+
+enum { CSPA, BANDITRON, CONFIDIT, BPA, PUBLISHED, CSPA_PLUS = PUBLISHED, SPA, PLAYERS };
+
+typedef struct values {
+    const double *list;
+    size_t count;
+} values;
+
+typedef struct player {
+    const char *title, *learner;
+    const char *option;    /* the hyper-parameter; NULL: it plays at its defaults */
+    const char *symbol;    /* what the paper calls it */
+    values linear, kernel; /* the paper's lists */
+} player;
+
+extern const player players[PLAYERS];
+
+/* Rows as the weights see them, in the order in which they are played. */
+typedef struct rounds {
+    uc_matrix X;
+    uint32_t *y;
+    const uc_names *classes; /* lent */
+} rounds;
+
+void rounds_free(rounds *self);
+/* One pass over the first `count` rounds: right[t] says whether proposal t was. `value` is the hyper-parameter. */
+uc_status rounds_play(bool *right, const rounds *self, size_t count, const player *who, double value,
+                      uint64_t seed);
+/* The share of right ones, in percent. */
+double percent_right(const bool *right, size_t count);
+
+/* ---- data sets (task.c) ---- */
+
+#define SIGMAS 4
+
+typedef struct recipe {
+    const char *name; /* of the row or panel, and for --only */
+    const char *data; /* the data set */
+    uc_scaling scaling;
+    double divisor; /* of all values; 0: none */
+    bool tf_idf;
+    size_t rows;                                       /* the first rows only; 0: all */
+    double published[PUBLISHED], deviation[PUBLISHED]; /* table 1 or 2; NaN: not in the paper */
+    double sigma[SIGMAS]; /* figure 2: deviations of the noise; all 0: not in it */
+} recipe;
+
+/* Both end with a name of NULL. */
+extern const recipe linear_tasks[], kernel_tasks[];
+
+typedef struct task {
+    const recipe *recipe;
+    uc_dataset data; /* scaled */
+} task;              /* zero-initialised is empty and may be freed */
+
+/* False when it is not wanted or, with a sentence in the report, when its data are missing. */
+bool task_takes_part(execution *self, const recipe *chosen);
+size_t task_rounds(const task *self, const execution *running); /* of a run */
+uc_status task_open(task *out, execution *self, const recipe *chosen);
+/* The rows in the order of run `run`. `sigma`: deviation of Gaussian noise on every value
+ * stored. `width` 0: unit length. Else Gaussian kernel values against the first rows, each of which becomes a landmark
+ * when it arrives, and then unit length. */
+uc_status task_prepare(rounds *out, const task *self, const execution *running, size_t run, double sigma,
+                       double width);
+void task_free(task *self);
+
+#endif

@@ -1,0 +1,13 @@
+/* The steps of one row, for those who prepare many. */
+#ifndef UC_MAP_PREPARE_H
+#define UC_MAP_PREPARE_H
+
+#include "unconfuse/prepare.h"
+
+/* Scaling and --normalize-input: what comes before the map. Without a map unit length after it is the same step. The
+ * result is the row itself, or is in `work`, which may be the row's own values unless there is a shift. */
+uc_row uc_prepare_input(const uc_steps *self, uc_row row, float *work);
+/* To unit length; a zero row is returned as it is. */
+uc_row uc_normalize_row(uc_row row, float *work);
+
+#endif

@@ -1,0 +1,386 @@
+/*
+ * Which online learner suits the data: all of them play the same shuffles, and a paired t-test tells differences from
+ * chance.
+ *
+ *   ratio of a run      correct proposals / rounds
+ *   p_ij                that learners i and j have the same mean ratio, from the differences run by run
+ *
+ * The options on a learner's grid are chosen on shuffles of their own (another stream of random numbers), so that the
+ * runs that are reported had no say in it. The settings that it came with win ties.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "parallel/parallel.h"
+#include "select/contest.h"
+
+#define STREAM_ORDER UINT64_C(0x636c692d6f726465) /* random numbers: those of `unconfuse stream --shuffle` */
+#define STREAM_GRID UINT64_C(0x636f6d7067726964)  /* "compgrid" */
+#define GRID_RUNS 2
+#define LARGEST_SEED (UINT64_C(1) << 53)
+
+#define FIELD(name) offsetof(uc_compare_settings, name)
+
+const uc_option uc_compare_options[] = {
+    {.name = "feedback",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(feedback),
+     .standard = "partial",
+     .choices = "full|partial",
+     .help = "what comes back after a proposal: the label, or only right or wrong"},
+    {.name = "runs",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(runs),
+     .standard = "10",
+     .low = 1,
+     .high = 1e6,
+     .help = "shuffles of the data, which every learner plays"},
+    {.name = "passes",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(passes),
+     .standard = "1",
+     .low = 1,
+     .high = 1e9,
+     .help = "passes over the data in a run, each in another order"},
+    {.name = "grid",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(grid),
+     .standard = "off",
+     .help = "first choose each learner's options from its own list, on shuffles that are not reported"},
+    {.name = NULL},
+};
+
+uc_compare_settings uc_compare_defaults(void)
+{
+    uc_compare_settings settings;
+    uc_options_defaults(uc_compare_options, &settings);
+    return settings;
+}
+
+/* ---- who plays ---- */
+
+static uc_status refuse_batch(const uc_learner *learner)
+{
+    return uc_fail(UC_ERR_OPTION,
+                   "%s learns from whole data sets, not one example at a time: use train -v to compare it",
+                   learner->name);
+}
+
+static uc_status fill_entrant(uc_entrant *out, const uc_contender *contender, uc_arena *arena)
+{
+    const uc_learner *learner = contender->learner;
+    const uc_feedback asked = (uc_feedback)arena->settings.feedback;
+    if (!uc_learner_is_online(learner))
+        return refuse_batch(learner);
+    const uc_train_settings decided = uc_train_decide(learner, &arena->train);
+    *out = (uc_entrant){.learner = learner,
+                        .settings = uc_learner_settings(learner, contender->settings),
+                        .fixed = contender->fixed,
+                        .told = learner->full ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL,
+                        .view = decided.normalize ? UC_UNIT : UC_PLAIN,
+                        .bias = decided.bias};
+    if (uc_learner_accepts(learner, asked))
+        out->told = asked;
+    arena->needed[out->view] = true;
+    return out->settings ? uc_options_check(learner->options, out->settings) : UC_ERR_NOMEM;
+}
+
+static void free_entrants(uc_entrant *entrants, size_t count)
+{
+    for (size_t i = 0; i < count && entrants; i++)
+        uc_free(entrants[i].settings);
+    uc_free(entrants);
+}
+
+/* Every online learner that learns from the feedback; returns how many. `contenders` NULL: only counts them. */
+static size_t usual_contenders(uc_contender *contenders, uc_feedback feedback)
+{
+    const uc_learner *learner;
+    size_t found = 0;
+    for (size_t i = 0; (learner = uc_learner_at(i)); i++)
+        if (uc_learner_is_online(learner) && uc_learner_accepts(learner, feedback)) {
+            if (contenders)
+                contenders[found] = (uc_contender){.learner = learner};
+            found++;
+        }
+    return found;
+}
+
+static uc_status make_entrants(uc_entrant **out, size_t *count, const uc_contender *contenders,
+                               uc_arena *arena)
+{
+    const uc_feedback feedback = (uc_feedback)arena->settings.feedback;
+    const size_t total = contenders ? *count : usual_contenders(NULL, feedback);
+    uc_contender *usual = contenders ? NULL : uc_alloc(total, sizeof *usual);
+    uc_entrant *entrants = uc_alloc(total, sizeof *entrants);
+    uc_status status = entrants && (contenders || usual) ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK && total == 0)
+        status = uc_fail(UC_ERR_INVALID, "there is no learner to compare");
+    if (status == UC_OK && usual)
+        (void)usual_contenders(usual, feedback);
+    for (size_t i = 0; i < total && status == UC_OK; i++)
+        status = fill_entrant(&entrants[i], usual ? &usual[i] : &contenders[i], arena);
+    if (status == UC_OK) {
+        *out = entrants;
+        *count = total;
+    } else {
+        free_entrants(entrants, total);
+    }
+    uc_free(usual);
+    return status;
+}
+
+/* ---- the grid ---- */
+
+static size_t combinations(const uc_learner *learner)
+{
+    size_t product = 1;
+    for (const uc_candidates *list = learner->grid; list && list->option; list++)
+        product *= list->count;
+    return product;
+}
+
+static void set_combination(void *settings, const uc_learner *learner, size_t index)
+{
+    for (const uc_candidates *list = learner->grid; list && list->option; index /= list->count, list++) {
+        const uc_option *option = uc_options_find(learner->options, list->option);
+        *(double *)(void *)((char *)settings + option->offset) = list->values[index % list->count];
+    }
+}
+
+/* Appends the entrant as it came, then with every other combination on its learner's grid. */
+static uc_status add_candidates(uc_entrant *candidates, size_t *count, const uc_entrant *from)
+{
+    const size_t others = from->fixed ? 0 : combinations(from->learner);
+    for (size_t i = 0; i <= others; i++) {
+        uc_entrant next = *from;
+        next.settings = uc_learner_settings(from->learner, from->settings);
+        if (!next.settings)
+            return UC_ERR_NOMEM;
+        if (i > 0) {
+            set_combination(next.settings, from->learner, i - 1);
+            if (memcmp(next.settings, from->settings, from->learner->settings_size) == 0) {
+                uc_free(next.settings);
+                continue;
+            }
+        }
+        candidates[(*count)++] = next;
+    }
+    return UC_OK;
+}
+
+/* Each entrant gets the settings of its best candidate: the one with most correct proposals, the first of equals. */
+static void take_best(uc_entrant *entrants, size_t count, uc_entrant *candidates, const size_t *firsts,
+                      const size_t *correct)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t best = firsts[i], most = 0;
+        for (size_t c = firsts[i]; c < firsts[i + 1]; c++) {
+            size_t sum = 0;
+            for (size_t run = 0; run < GRID_RUNS; run++)
+                sum += correct[c * GRID_RUNS + run];
+            if (sum > most) {
+                most = sum;
+                best = c;
+            }
+        }
+        uc_free(entrants[i].settings);
+        entrants[i].settings = candidates[best].settings;
+        candidates[best].settings = NULL;
+    }
+}
+
+static uc_status choose_settings(uc_entrant *entrants, size_t count, const uc_arena *arena)
+{
+    size_t room = 0, filled = 0;
+    for (size_t i = 0; i < count; i++)
+        room += 1 + (entrants[i].fixed ? 0 : combinations(entrants[i].learner));
+    uc_entrant *candidates = uc_alloc(room, sizeof *candidates);
+    size_t *firsts = uc_alloc(count + 1, sizeof *firsts);
+    size_t *correct = uc_alloc(room * GRID_RUNS, sizeof *correct);
+    double *seconds = uc_alloc(room * GRID_RUNS, sizeof *seconds);
+    uc_status status = candidates && firsts && correct && seconds ? UC_OK : UC_ERR_NOMEM;
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        status = add_candidates(candidates, &filled, &entrants[i]);
+        firsts[i + 1] = filled;
+    }
+    if (status == UC_OK)
+        status =
+            uc_contest_play(correct, seconds, arena, candidates, filled, GRID_RUNS, STREAM_GRID, "choosing");
+    if (status == UC_OK)
+        take_best(entrants, count, candidates, firsts, correct);
+    free_entrants(candidates, filled);
+    uc_free(firsts);
+    uc_free(correct);
+    uc_free(seconds);
+    return status;
+}
+
+/* ---- the result ---- */
+
+/* Counts, not ratios, tell exactly whether the difference is the same in all runs: there is no variance then. */
+static double p_value(const uc_compared *a, const uc_compared *b, const size_t *correct_a,
+                      const size_t *correct_b, size_t runs)
+{
+    if (runs < 2)
+        return (double)NAN;
+    for (size_t run = 1; run < runs; run++)
+        if (correct_a[run] - correct_b[run] != correct_a[0] - correct_b[0])
+            return uc_paired_t_test(a->ratios, b->ratios, runs);
+    return correct_a[0] == correct_b[0] ? 1.0 : 0.0;
+}
+
+/* Positions of the entrants by descending sums, the first of equals first. */
+static void sort_entrants(size_t *position, const size_t *correct, size_t count, size_t runs)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t sum = 0, at = i;
+        for (size_t run = 0; run < runs; run++)
+            sum += correct[i * runs + run];
+        for (; at > 0; at--) {
+            size_t other = 0;
+            for (size_t run = 0; run < runs; run++)
+                other += correct[position[at - 1] * runs + run];
+            if (other >= sum)
+                break;
+            position[at] = position[at - 1];
+        }
+        position[at] = i;
+    }
+}
+
+static uc_status describe(uc_compared *out, uc_entrant *from, const size_t *correct, const double *seconds,
+                          const uc_arena *arena)
+{
+    const size_t runs = (size_t)arena->settings.runs;
+    const double n = (double)runs;
+    *out = (uc_compared){.learner = from->learner,
+                         .feedback = from->told,
+                         .reference = arena->settings.feedback == UC_FEEDBACK_PARTIAL &&
+                                      from->told == UC_FEEDBACK_FULL,
+                         .ratios = uc_alloc(runs, sizeof *out->ratios)};
+    if (!out->ratios)
+        return UC_ERR_NOMEM;
+    size_t sum = 0;
+    double squares = 0.0;
+    for (size_t run = 0; run < runs; run++) {
+        sum += correct[run];
+        out->ratios[run] = (double)correct[run] / (double)arena->rounds;
+        out->seconds += seconds[run] / n;
+    }
+    out->mean = (double)sum / ((double)arena->rounds * n);
+    for (size_t run = 0; run < runs; run++)
+        squares += (out->ratios[run] - out->mean) * (out->ratios[run] - out->mean);
+    out->deviation = runs > 1 ? sqrt(squares / (n - 1.0)) : (double)NAN;
+    out->settings = from->settings;
+    from->settings = NULL;
+    return UC_OK;
+}
+
+/* The settings of the entrants move to the result. */
+static uc_status make_result(uc_comparison *out, uc_entrant *entrants, size_t count, const size_t *correct,
+                             const double *seconds, const uc_arena *arena)
+{
+    const size_t runs = (size_t)arena->settings.runs;
+    size_t *position = uc_alloc(count, sizeof *position);
+    uc_comparison result = {.count = count,
+                            .learners = uc_alloc(count, sizeof *result.learners),
+                            .p_values = uc_alloc(count * count, sizeof *result.p_values),
+                            .runs = runs,
+                            .rounds = arena->rounds,
+                            .width = arena->mapped ? arena->width : (double)NAN};
+    uc_status status = position && result.learners && result.p_values ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        sort_entrants(position, correct, count, runs);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        status = describe(&result.learners[i], &entrants[position[i]], correct + position[i] * runs,
+                          seconds + position[i] * runs, arena);
+    if (status == UC_OK) {
+        while (result.best < count && result.learners[result.best].reference)
+            result.best++;
+        result.best = result.best < count ? result.best : 0;
+        for (size_t i = 0; i < count * count; i++)
+            result.p_values[i] =
+                p_value(&result.learners[i / count], &result.learners[i % count],
+                        correct + position[i / count] * runs, correct + position[i % count] * runs, runs);
+        for (size_t i = 0; i < count; i++) {
+            result.learners[i].p_value = result.p_values[result.best * count + i];
+            result.learners[i].differs = result.learners[i].p_value < UC_SIGNIFICANCE;
+        }
+        *out = result;
+    } else {
+        uc_comparison_free(&result);
+    }
+    uc_free(position);
+    return status;
+}
+
+void uc_comparison_free(uc_comparison *self)
+{
+    for (size_t i = 0; i < self->count && self->learners; i++) {
+        uc_free(self->learners[i].settings);
+        uc_free(self->learners[i].ratios);
+    }
+    uc_free(self->learners);
+    uc_free(self->p_values);
+    *self = (uc_comparison){0};
+}
+
+static uc_status check_settings(const uc_arena *self)
+{
+    const uint64_t runs = self->settings.runs;
+    uc_status status = uc_options_check(uc_compare_options, &self->settings);
+    if (status == UC_OK)
+        status = uc_options_check(uc_train_options, &self->train);
+    if (status == UC_OK)
+        status = uc_options_check(uc_map_options, &self->train.map);
+    if (status == UC_OK && self->train.seed > LARGEST_SEED - runs)
+        status = uc_fail(UC_ERR_OPTION, "--seed %llu: with %llu runs it must be at most %llu",
+                         (unsigned long long)self->train.seed, (unsigned long long)runs,
+                         (unsigned long long)(LARGEST_SEED - runs));
+    return status;
+}
+
+uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t count,
+                     const uc_compare_settings *settings, const uc_train_settings *train,
+                     const uc_dataset *data, const uc_context *context)
+{
+    uc_arena arena = {.data = data,
+                      .context = context,
+                      .settings = settings ? *settings : uc_compare_defaults(),
+                      .train = train ? *train : uc_train_defaults(),
+                      .width = (double)NAN};
+    uc_entrant *entrants = NULL;
+    size_t *correct = NULL;
+    double *seconds = NULL;
+    arena.mapped = arena.train.map.map != UC_MAP_NONE;
+    uc_status status = check_settings(&arena);
+    if (status == UC_OK)
+        status = make_entrants(&entrants, &count, contenders, &arena);
+    if (status == UC_OK)
+        status = uc_train_check(entrants[0].learner, data);
+    const size_t runs = (size_t)arena.settings.runs;
+    size_t results = 0;
+    if (status == UC_OK && (!uc_size_mul(&arena.rounds, data->X.rows, (size_t)arena.settings.passes) ||
+                            !uc_size_mul(&results, count, runs)))
+        status = uc_fail(UC_ERR_INVALID, "%llu passes of %zu examples are too many rounds",
+                         (unsigned long long)arena.settings.passes, data->X.rows);
+    if (status == UC_OK)
+        status = uc_arena_prepare(&arena);
+    if (status == UC_OK && arena.settings.grid)
+        status = choose_settings(entrants, count, &arena);
+    if (status == UC_OK) {
+        correct = uc_alloc(results, sizeof *correct);
+        seconds = uc_alloc(results, sizeof *seconds);
+        status = correct && seconds ? UC_OK : UC_ERR_NOMEM;
+    }
+    if (status == UC_OK)
+        status = uc_contest_play(correct, seconds, &arena, entrants, count, runs, STREAM_ORDER, "comparing");
+    if (status == UC_OK)
+        status = make_result(out, entrants, count, correct, seconds, &arena);
+    free_entrants(entrants, entrants ? count : 0);
+    uc_free(correct);
+    uc_free(seconds);
+    uc_arena_free(&arena);
+    return status;
+}

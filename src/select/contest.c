@@ -1,0 +1,430 @@
+/*
+ * Learners play the same shuffles of a data set.
+ *
+ * A (learner, run) pair is one job of one thread. Without a map the rows are prepared once for all jobs, and a job lasts
+ * from the first round to the last. With landmarks, which differ from run to run, a run's rows are prepared in blocks
+ * that its learners share: they play a block, all at the same time, and then the next one is prepared.
+ */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include "select/contest.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "linalg/linalg.h"
+#include "parallel/parallel.h"
+
+#define BLOCK_ROUNDS ((size_t)1024) /* behind a map */
+#define ROUNDS_A_REPORT ((size_t)64)
+#define RUNS_AT_HAND ((size_t)1024) /* without a map */
+
+/* ---- rows ---- */
+
+static uc_status check_map(const uc_map_settings *map)
+{
+    if (map->map != UC_MAP_LANDMARKS)
+        return uc_fail(UC_ERR_INVALID,
+                       "this map is learned from a whole data set, not one example at a time: use --map "
+                       "landmarks");
+    if (map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->gamma) && isnan(map->width))
+        return uc_fail(UC_ERR_INVALID,
+                       "--width auto is found by cross-validation of whole models: use --width "
+                       "median, or give a number");
+    return UC_OK;
+}
+
+/* A copy of all rows after `steps`, which have no map. */
+static uc_status prepare_all(uc_matrix *out, const uc_steps *steps, const uc_arena *self)
+{
+    uc_matrix copy;
+    uc_status status = uc_matrix_subset(&copy, &self->data->X, NULL, self->data->X.rows);
+    if (status != UC_OK)
+        return status;
+    status = uc_steps_apply(steps, &copy, self->context);
+    if (status == UC_OK)
+        *out = copy;
+    else
+        uc_matrix_free(&copy);
+    return status;
+}
+
+/* Rows as the map will see them decide on the median. */
+static uc_status find_width(uc_arena *self, const uc_steps *scaling)
+{
+    const uc_map_settings *map = &self->train.map;
+    if (map->kernel != UC_KERNEL_GAUSSIAN)
+        return UC_OK;
+    self->width = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
+    if (self->width != 0.0)
+        return UC_OK;
+    uc_matrix rows = {0};
+    const bool idle = uc_steps_are_idle(scaling);
+    uc_status status = idle ? UC_OK : prepare_all(&rows, scaling, self);
+    if (status == UC_OK)
+        status = uc_median_distance2(&self->width, idle ? &self->data->X : &rows, self->train.seed);
+    uc_matrix_free(&rows);
+    return status;
+}
+
+uc_status uc_arena_prepare(uc_arena *self)
+{
+    uc_steps scaling = {0};
+    uc_status status = self->mapped ? check_map(&self->train.map) : UC_OK;
+    if (status == UC_OK)
+        status = uc_steps_learn(&scaling, (uc_scaling)self->train.scale, &self->data->X);
+    scaling.normalize_input = self->train.normalize_input;
+    if (status == UC_OK && self->mapped)
+        status = find_width(self, &scaling);
+    for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++) {
+        if (!self->needed[view])
+            continue;
+        status = uc_steps_copy(&self->steps[view], &scaling);
+        self->steps[view].normalize = view == UC_UNIT;
+        if (status == UC_OK && !self->mapped && !uc_steps_are_idle(&self->steps[view]))
+            status = prepare_all(&self->prepared[view], &self->steps[view], self);
+    }
+    self->features = self->data->X.cols;
+    if (status == UC_OK && self->mapped) {
+        uc_map *map = NULL; /* knows how many there are when nobody says so */
+        status = uc_map_begin_landmarks(&map, &self->train.map, self->width);
+        if (status == UC_OK)
+            self->features = uc_map_dimension(map);
+        uc_map_free(map);
+    }
+    uc_steps_free(&scaling);
+    return status;
+}
+
+void uc_arena_free(uc_arena *self)
+{
+    for (size_t view = 0; view < UC_VIEWS; view++) {
+        uc_steps_free(&self->steps[view]);
+        uc_matrix_free(&self->prepared[view]);
+    }
+}
+
+/* ---- the order of a run ---- */
+
+typedef struct shuffle {
+    uc_rng rng;
+    size_t *rows;
+} shuffle;
+
+static uc_status begin_shuffle(shuffle *self, size_t rows, uint64_t seed, uint64_t stream)
+{
+    self->rng = uc_rng_make(seed, stream);
+    self->rows = uc_alloc(rows, sizeof *self->rows);
+    for (size_t i = 0; i < rows && self->rows; i++)
+        self->rows[i] = i;
+    return self->rows ? UC_OK : UC_ERR_NOMEM;
+}
+
+/* ---- a contest: entrants x runs ---- */
+
+/* An entrant in one run. */
+typedef struct contest_player {
+    uc_online *online;
+    shuffle order;
+    size_t correct;
+    double seconds;
+} contest_player;
+
+/* The rows of one run behind the map. */
+typedef struct mapped_run {
+    shuffle order;
+    uc_steps steps[UC_VIEWS];
+    uc_matrix block[UC_VIEWS]; /* of the rounds at hand */
+} mapped_run;
+
+typedef struct contest {
+    const uc_arena *arena;
+    const uc_entrant *entrants;
+    size_t count, runs;
+    uint64_t stream; /* of the shuffles */
+    const char *task;
+    size_t *correct; /* count x runs, as the next */
+    double *seconds;
+
+    size_t first_run, group; /* the runs at hand */
+    contest_player *players; /* group x count */
+    mapped_run *mapped;      /* group; NULL: no map */
+    size_t first, last;      /* the rounds at hand */
+
+    atomic_size_t done; /* rounds of all players */
+    atomic_flag reporting;
+    atomic_bool cancelled;
+} contest;
+
+static uint64_t seed_of(const contest *self, size_t run)
+{
+    return self->arena->train.seed + self->first_run + run;
+}
+
+/* The callback is for one thread at a time: one that finds it busy goes on without telling. */
+static uc_status report_rounds(contest *self, size_t rounds, size_t run, const uc_learner *learner)
+{
+    const size_t done = atomic_fetch_add(&self->done, rounds) + rounds;
+    if (atomic_load(&self->cancelled))
+        return uc_fail(UC_ERR_CANCELLED, "interrupted");
+    if (atomic_flag_test_and_set(&self->reporting))
+        return UC_OK;
+    char detail[96];
+    snprintf(detail, sizeof detail, "run %zu of %zu, %s", self->first_run + run + 1, self->runs,
+             learner->name);
+    const double total = (double)self->arena->rounds * (double)self->count * (double)self->runs;
+    const uc_status status = uc_report(self->arena->context, self->task, (double)done, total, detail);
+    if (status != UC_OK)
+        atomic_store(&self->cancelled, true);
+    atomic_flag_clear(&self->reporting);
+    return status;
+}
+
+static double thread_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static uc_status begin_player(contest_player *out, const contest *self, const uc_entrant *entrant, size_t run)
+{
+    const uc_arena *arena = self->arena;
+    uc_train_settings train = uc_train_defaults(); /* rows are prepared, and no model is made */
+    train.average = train.normalize = 0;
+    train.bias = entrant->bias;
+    train.passes = arena->settings.passes;
+    train.seed = seed_of(self, run);
+    uc_status status = begin_shuffle(&out->order, arena->data->X.rows, train.seed, self->stream);
+    if (status == UC_OK)
+        status = uc_online_begin(&out->online, entrant->learner, entrant->settings, &train,
+                                 &arena->data->classes, NULL);
+    return status == UC_OK ? uc_online_expect(out->online, arena->features) : status;
+}
+
+static void free_player(contest_player *self)
+{
+    uc_online_free(self->online);
+    uc_free(self->order.rows);
+    self->online = NULL;
+    self->order.rows = NULL;
+}
+
+static uc_status play_round(contest_player *player, const uc_entrant *entrant, uc_row row, uint32_t label)
+{
+    uc_proposal proposal;
+    uc_status status = uc_online_propose_prepared(&proposal, player->online, &row);
+    if (status != UC_OK)
+        return status;
+    const bool right = proposal.label == label;
+    const uc_answer_kind told = entrant->told == UC_FEEDBACK_FULL ? UC_ANSWER_LABEL
+                                : right                           ? UC_ANSWER_RIGHT
+                                                                  : UC_ANSWER_WRONG;
+    player->correct += right;
+    return uc_online_learn_prepared(player->online, &row, &proposal, (uc_answer){told, label});
+}
+
+/* Rounds first .. last-1, all of one pass. */
+static uc_status play_rounds(contest *self, size_t job, size_t first, size_t last)
+{
+    const uc_arena *arena = self->arena;
+    const size_t run = job / self->count;
+    const uc_entrant *entrant = &self->entrants[job % self->count];
+    contest_player *player = &self->players[job];
+    const uc_matrix *prepared = &arena->prepared[entrant->view];
+    const uc_matrix *X = self->mapped         ? &self->mapped[run].block[entrant->view]
+                         : prepared->rows > 0 ? prepared
+                                              : &arena->data->X;
+    const double began = thread_seconds();
+    uc_status status = UC_OK;
+    size_t told = first;
+    for (size_t t = first; t < last && status == UC_OK; t++) {
+        const size_t row = player->order.rows[t % arena->data->X.rows];
+        status = play_round(player, entrant, uc_matrix_row(X, self->mapped ? t - self->first : row),
+                            arena->data->y[row]);
+        if (status == UC_OK && ((t + 1) % ROUNDS_A_REPORT == 0 || t + 1 == last)) {
+            status = report_rounds(self, t + 1 - told, run, entrant->learner);
+            told = t + 1;
+        }
+    }
+    player->seconds += thread_seconds() - began;
+    return status;
+}
+
+/* One player through the rounds at hand, whatever passes they are of. */
+static uc_status play_stage(size_t job, void *user)
+{
+    contest *self = user;
+    const size_t rows = self->arena->data->X.rows, run = job / self->count, which = job % self->count;
+    contest_player *player = &self->players[job];
+    uc_status status = UC_OK;
+    if (self->first == 0)
+        status = begin_player(player, self, &self->entrants[which], run);
+    for (size_t t = self->first, end; t < self->last && status == UC_OK; t = end) {
+        if (t % rows == 0)
+            uc_rng_shuffle(&player->order.rng, player->order.rows, rows);
+        end = t - t % rows + rows < self->last ? t - t % rows + rows : self->last;
+        status = play_rounds(self, job, t, end);
+    }
+    if (status == UC_OK && self->last == self->arena->rounds) {
+        self->correct[which * self->runs + self->first_run + run] = player->correct;
+        self->seconds[which * self->runs + self->first_run + run] = player->seconds;
+        free_player(player);
+    }
+    return status;
+}
+
+/* ---- behind a map ---- */
+
+static uc_status begin_mapped_run(mapped_run *out, const contest *self, size_t run)
+{
+    const uc_arena *arena = self->arena;
+    uc_status status = begin_shuffle(&out->order, arena->data->X.rows, seed_of(self, run), self->stream);
+    for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)
+        if (arena->needed[view]) {
+            status = uc_steps_copy(&out->steps[view], &arena->steps[view]);
+            if (status == UC_OK)
+                status = uc_map_begin_landmarks(&out->steps[view].map, &arena->train.map, arena->width);
+        }
+    return status;
+}
+
+static void free_mapped_runs(contest *self)
+{
+    for (size_t run = 0; run < self->group && self->mapped; run++) {
+        uc_free(self->mapped[run].order.rows);
+        for (size_t view = 0; view < UC_VIEWS; view++) {
+            uc_steps_free(&self->mapped[run].steps[view]);
+            uc_matrix_free(&self->mapped[run].block[view]);
+        }
+    }
+    uc_free(self->mapped);
+    self->mapped = NULL;
+}
+
+/* The run's rows of the rounds at hand, which are of one pass. */
+static uc_status prepare_block(const contest *self, size_t run)
+{
+    const uc_arena *arena = self->arena;
+    const size_t rows = arena->data->X.rows;
+    mapped_run *mapped = &self->mapped[run];
+    uc_matrix raw;
+    if (self->first % rows == 0)
+        uc_rng_shuffle(&mapped->order.rng, mapped->order.rows, rows);
+    uc_status status = uc_matrix_subset(&raw, &arena->data->X, mapped->order.rows + self->first % rows,
+                                        self->last - self->first);
+    if (status != UC_OK)
+        return status;
+    for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)
+        if (arena->needed[view]) {
+            uc_matrix_free(&mapped->block[view]);
+            mapped->block[view] = (uc_matrix){0};
+            status = uc_steps_play(&mapped->block[view], &mapped->steps[view], &raw, arena->context);
+        }
+    uc_matrix_free(&raw);
+    return status;
+}
+
+static uc_status play_blocks(contest *self)
+{
+    const size_t rows = self->arena->data->X.rows;
+    uc_status status = UC_OK;
+    self->mapped = uc_alloc(self->group, sizeof *self->mapped);
+    if (!self->mapped)
+        return UC_ERR_NOMEM;
+    for (size_t run = 0; run < self->group && status == UC_OK; run++)
+        status = begin_mapped_run(&self->mapped[run], self, run);
+    for (self->first = 0; self->first < self->arena->rounds && status == UC_OK; self->first = self->last) {
+        const size_t left = rows - self->first % rows;
+        self->last = self->first + (left < BLOCK_ROUNDS ? left : BLOCK_ROUNDS);
+        for (size_t run = 0; run < self->group && status == UC_OK; run++)
+            status = prepare_block(self, run);
+        if (status == UC_OK)
+            status = uc_run_blocks(self->arena->context, self->group * self->count, play_stage, self);
+    }
+    free_mapped_runs(self);
+    return status;
+}
+
+/* ---- all runs ---- */
+
+/* How many runs are at hand at the same time: behind a map, so many that every thread can have the slowest learner. */
+static size_t group_size(const uc_arena *arena, size_t runs)
+{
+    const size_t most = arena->mapped ? uc_threads(arena->context) : RUNS_AT_HAND;
+    return most < runs ? most : runs;
+}
+
+static double matrix_bytes(const uc_matrix *X)
+{
+    return uc_matrix_is_sparse(X) ? 8.0 * (double)uc_matrix_entries(X) + 8.0 * (double)X->rows
+                                  : 4.0 * (double)X->rows * (double)X->stride;
+}
+
+/* The weights, memory and order of one player. */
+static double player_bytes(const uc_arena *self, const uc_entrant *entrant)
+{
+    const double rows = (double)self->data->X.rows;
+    const double row_bytes =
+        self->mapped ? 4.0 * (double)self->features : matrix_bytes(&self->data->X) / rows;
+    return uc_learner_bytes(entrant->learner, entrant->settings, false, self->features,
+                            self->data->classes.count, row_bytes, (double)self->rounds) +
+           8.0 * rows;
+}
+
+/* All players that are there at the same time, and prepared rows. */
+static uc_status check_memory(const uc_arena *self, const uc_entrant *entrants, size_t count, size_t runs)
+{
+    const double rows = (double)self->data->X.rows, group = (double)group_size(self, runs);
+    double largest = 0.0, all = 0.0, views = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        const double bytes = player_bytes(self, &entrants[i]);
+        largest = fmax(largest, bytes);
+        all += bytes;
+    }
+    for (size_t view = 0; view < UC_VIEWS; view++)
+        views += self->needed[view];
+    const double block = fmin(rows, (double)BLOCK_ROUNDS) * 4.0 * (double)uc_dense_stride(self->features);
+    const double bytes =
+        self->mapped ? group * (all + views * block + 8.0 * rows)
+                     : fmin(group * (double)count, (double)uc_threads(self->context)) * largest +
+                           matrix_bytes(&self->prepared[UC_PLAIN]) + matrix_bytes(&self->prepared[UC_UNIT]);
+    char what[128];
+    snprintf(what, sizeof what, "comparing %zu learner%s of %zu features and %zu classes", count,
+             count == 1 ? "" : "s", self->features, self->data->classes.count);
+    return uc_memory_check(self->context, bytes, what);
+}
+
+uc_status uc_contest_play(size_t *correct, double *seconds, const uc_arena *arena, const uc_entrant *entrants,
+                          size_t count, size_t runs, uint64_t stream, const char *task)
+{
+    contest self = {.arena = arena,
+                    .entrants = entrants,
+                    .count = count,
+                    .runs = runs,
+                    .stream = stream,
+                    .task = task,
+                    .correct = correct,
+                    .seconds = seconds,
+                    .reporting = ATOMIC_FLAG_INIT};
+    const size_t at_once = group_size(arena, runs);
+    uc_status status = check_memory(arena, entrants, count, runs);
+    for (; self.first_run < runs && status == UC_OK; self.first_run += self.group) {
+        self.group = at_once < runs - self.first_run ? at_once : runs - self.first_run;
+        self.first = 0;
+        self.last = arena->rounds;
+        self.players = uc_alloc(self.group * count, sizeof *self.players);
+        if (!self.players)
+            status = UC_ERR_NOMEM;
+        else if (arena->mapped)
+            status = play_blocks(&self);
+        else
+            status = uc_run_blocks(arena->context, self.group * count, play_stage, &self);
+        for (size_t i = 0; i < self.group * count && self.players; i++)
+            free_player(&self.players[i]);
+        uc_free(self.players);
+    }
+    return status;
+}

@@ -1,0 +1,222 @@
+"""compare: which online learner suits the data."""
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import PROGRAM, blobs
+
+FIELDS = ["learners", "best", "best_position", "runs", "passes", "examples", "classes", "feedback", "grid", "width",
+          "significance", "p_values"]
+LEARNER_FIELDS = ["learner", "settings", "feedback", "reference", "mean", "deviation", "ratios", "seconds",
+                  "differs_from_best", "p_value"]
+PARTIAL = {"cspa", "cspa-plus", "banditron", "bpa", "confidit"}
+
+
+@pytest.fixture
+def data(unconfuse):
+    unconfuse.ok("generate", "cspa-gaussians", "--sigma", "0.3", "--examples", "400", "-o", "data.svm")
+    return "data.svm"
+
+
+def names(result):
+    return [entry["learner"] for entry in result["learners"]]
+
+
+def rows(text):
+    """The lines of the table, header first, and the sentence at the end."""
+    parts = text.rstrip("\n").split("\n\n")
+    return parts[0], parts[1].splitlines(), parts[-1]
+
+
+def test_json_has_the_documented_fields_and_they_agree(unconfuse, data):
+    result = unconfuse.json("compare", data, "--runs", "4")
+    assert list(result) == FIELDS
+    assert PARTIAL <= set(names(result)) and not {"spa", "copa", "uma"} & set(names(result))
+    assert result["best"] == names(result)[0] and result["best_position"] == 0
+    assert (result["runs"], result["passes"], result["examples"]) == (4, 1, 400)
+    assert result["feedback"] == "partial" and result["significance"] == 0.05 and result["width"] is None
+    assert len(result["classes"]) == 4
+    means = [entry["mean"] for entry in result["learners"]]
+    assert means == sorted(means, reverse=True)
+    for i, entry in enumerate(result["learners"]):
+        assert list(entry) == LEARNER_FIELDS
+        assert len(entry["ratios"]) == 4 and entry["mean"] == pytest.approx(sum(entry["ratios"]) / 4)
+        spread = sum((ratio - entry["mean"]) ** 2 for ratio in entry["ratios"])
+        assert entry["deviation"] == pytest.approx((spread / 3) ** 0.5)
+        assert entry["feedback"] == "partial" and not entry["reference"] and entry["seconds"] > 0
+        assert entry["p_value"] == result["p_values"][0][i] == result["p_values"][i][0]
+        assert entry["differs_from_best"] == (entry["p_value"] < 0.05)
+    assert result["learners"][0]["p_value"] == 1
+
+
+def test_a_run_is_what_stream_plays_with_the_seed_of_that_run(unconfuse, data):
+    result = unconfuse.json("compare", data, "--learners", "cspa,spa,bpa:explore=0.2,cspa-plus", "--runs", "3", "--seed", "5",
+                            "--scale", "range", "--bias", "1")
+    for entry in result["learners"]:
+        own = ["--explore", "0.2"] if entry["learner"] == "bpa" else []
+        for run, ratio in enumerate(entry["ratios"]):
+            alone = unconfuse.json("stream", entry["learner"], *own, data, "--shuffle", "--seed", 5 + run, "--scale", "range",
+                                   "--bias", "1")
+            assert alone["ratio_correct"] == ratio
+
+
+def test_a_run_behind_landmarks_is_what_stream_plays_too(unconfuse, data):
+    options = ["--map", "landmarks", "--dimension", "30", "--width", "2", "--passes", "2"]
+    result = unconfuse.json("compare", data, "--learners", "cspa,cspa-plus,spa", "--runs", "2", *options)
+    assert result["width"] == 2
+    for entry in result["learners"]:
+        for run, ratio in enumerate(entry["ratios"]):
+            alone = unconfuse.json("stream", entry["learner"], data, "--shuffle", "--seed", 1 + run, *options)
+            assert alone["ratio_correct"] == ratio
+    assert unconfuse.json("compare", data, "--map", "landmarks", "--runs", "1", "--learners", "cspa")["width"] > 0
+
+
+@pytest.mark.parametrize("options", [[], ["--grid"], ["--map", "landmarks", "--dimension", "20"]])
+def test_threads_change_nothing_but_the_seconds(unconfuse, data, options):
+    results = [unconfuse.json("compare", data, "--runs", "3", "--threads", threads, *options) for threads in [1, 2, 3]]
+    for result in results:
+        for entry in result["learners"]:
+            del entry["seconds"]
+    assert results[0] == results[1] == results[2]
+
+
+def test_table_and_conclusion_say_what_json_says(unconfuse, data):
+    options = ["compare", data, "--learners", "cspa-plus,cspa,banditron", "--runs", "5"]
+    result, shown = unconfuse.json(*options), unconfuse.ok(*options)
+    assert shown.err == ""
+    head, table, conclusion = rows(shown.out)
+    assert head == "400 examples, 4 classes, 5 runs of 1 pass, told only right or wrong"
+    assert table[0].split() == ["learner", "correct", "deviation", "seconds", "beside", "the", "best"]
+    for entry, line in zip(result["learners"], table[1:], strict=True):
+        cells = line.split(None, 4)
+        assert cells[0] == entry["learner"]
+        assert cells[1] == f"{100 * entry['mean']:.2f}%" and cells[2] == f"{100 * entry['deviation']:.2f}%"
+        if entry["learner"] == result["best"]:
+            assert cells[4] == "best"
+        elif entry["differs_from_best"]:
+            assert cells[4] == f"worse (p = {entry['p_value']:.2g})"
+        else:
+            assert cells[4] == f"not significantly different (p = {entry['p_value']:.2g})"
+    equal = [entry["learner"] for entry in result["learners"][1:] if not entry["differs_from_best"]]
+    if equal:
+        verb = "is" if len(equal) == 1 else "are"
+        wanted = f"{result['best']} is best; {' and '.join(equal)} {verb} not significantly worse"
+    else:
+        wanted = f"{result['best']} is best; all others are significantly worse"
+    assert conclusion == wanted + " (paired t-test over 5 runs, 5%)."
+
+
+def test_conclusion_names_those_that_are_as_good(unconfuse, data):
+    # Exploration of .05 and .0500001 draws the same numbers: the two are right equally often.
+    shown = unconfuse.ok("compare", data, "--learners", "bpa,bpa:explore=0.0500001,bpa:explore=1", "--runs", "4").out
+    assert "bpa is best; bpa:explore=0.0500001 is not significantly worse (paired t-test over 4 runs, 5%)." in shown
+    assert "not significantly different (p = 1)" in shown
+
+
+def test_verbose_adds_the_p_values_of_all_pairs(unconfuse, data):
+    options = ["compare", data, "--learners", "cspa,bpa,confidit", "--runs", "4"]
+    result = unconfuse.json(*options)
+    shown = unconfuse.ok(*options, "--verbose").out
+    lines = shown.split("\n\n")[2].splitlines()
+    assert lines[0].split() == ["p-values", "1", "2", "3"]
+    for i, line in enumerate(lines[1:]):
+        assert line.split() == [str(i + 1), names(result)[i], *(f"{p:.2g}" for p in result["p_values"][i])]
+    assert "p-values" not in unconfuse.ok(*options).out
+
+
+def test_learners_that_need_labels_are_a_reference_and_marked(unconfuse, data):
+    result = unconfuse.json("compare", data, "--learners", "spa,banditron", "--runs", "3")
+    told = {entry["learner"]: (entry["feedback"], entry["reference"]) for entry in result["learners"]}
+    assert told == {"spa": ("full", True), "banditron": ("partial", False)}
+    assert names(result)[0] == "spa"  # it is right more often, but had it easier
+    assert result["best"] == "banditron" and result["best_position"] == 1
+    shown = unconfuse.ok("compare", data, "--learners", "spa,banditron", "--runs", "3").out
+    assert "; told the labels\n" in shown
+    assert shown.endswith("banditron is best. Who was told the labels is a reference only.\n")
+
+
+def test_full_feedback_compares_learners_of_labels_and_marks_those_of_right_or_wrong(unconfuse, data):
+    result = unconfuse.json("compare", data, "--feedback", "full", "--runs", "2")
+    assert {"perceptron", "pa", "spa", "copa"} <= set(names(result)) and not PARTIAL & set(names(result))
+    shown = unconfuse.ok("compare", data, "--feedback", "full", "--learners", "spa,cspa", "--runs", "2").out
+    assert "told the label\n" in shown and "; told only right or wrong\n" in shown
+
+
+def test_grid_prints_what_was_chosen_and_leaves_what_was_typed(unconfuse, data):
+    options = ["compare", data, "--grid", "--runs", "3", "--learners", "cspa,bpa:explore=0.05,cspa-plus,confidit:prior=2"]
+    result, shown = unconfuse.json(*options), unconfuse.ok(*options).out
+    settings = {entry["learner"]: entry["settings"] for entry in result["learners"]}
+    assert settings["cspa"]["beta"] in ["auto", .1, .2, .3, .4, .5, .6, .7, .8, .9]
+    assert settings["bpa"]["explore"] == 0.05 and settings["confidit"]["prior"] == 2
+    assert f"cspa:beta={settings['cspa']['beta']} " in shown and "bpa:explore=0.05 " in shown
+    assert "\ncspa-plus " in shown and ", options chosen on 2 other shuffles\n" in shown
+    chosen = unconfuse.json("compare", data, "--runs", "3", "--learners", f"cspa:beta={settings['cspa']['beta']}")
+    assert chosen["learners"][0]["ratios"] == next(e["ratios"] for e in result["learners"] if e["learner"] == "cspa")
+
+
+def test_one_run_has_no_deviation_and_no_test_and_says_so(unconfuse, data):
+    result = unconfuse.json("compare", data, "--runs", "1")
+    for entry in result["learners"]:
+        assert entry["deviation"] is entry["p_value"] is entry["differs_from_best"] is None
+    assert all(p is None for line in result["p_values"] for p in line)
+    shown = unconfuse.ok("compare", data, "--runs", "1").out
+    assert shown.endswith("was best in the one run; whether that is chance, only more runs can tell (--runs).\n")
+
+
+def test_standard_input_and_sparse_data(unconfuse):
+    text = blobs(["x", "y", "z"], 120)
+    unconfuse.write("data.svm", text)
+    options = ["--runs", "2", "--learners", "cspa,cspa-plus", "--storage", "sparse", "--scale", "maxabs"]
+    piped, read = unconfuse.json("compare", "-", *options, stdin=text), unconfuse.json("compare", "data.svm", *options)
+    assert [e["ratios"] for e in piped["learners"]] == [e["ratios"] for e in read["learners"]]
+    assert read["classes"] == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize("typed, sentence", [
+    (["--learners", "cspa,,bpa"], "--learners: a learner's name is empty"),
+    (["--learners", "cspa,csap"], "--learners: there is no learner 'csap'; the learners are perceptron"),
+    (["--learners", "uma"], "--learners: uma learns from whole data sets: use train -v to compare it"),
+    (["--learners", "cspa:beta"], "--learners cspa:beta: an option is written as NAME=VALUE, not as 'beta'"),
+    (["--learners", "cspa:eta=1"], "--learners cspa:eta=1: cspa has no option eta; it has beta"),
+    (["--learners", "cspa:beta=7"], "--learners cspa:beta=7: --beta 7: it must be a number above 0 and at most 1, or auto"),
+    (["--learners", "cspa-plus:metric=big"], "--learners cspa-plus:metric=big: --metric big: it must be one of auto|none"),
+    (["--learners", "bpa,bpa:explore=0.05,bpa:explore=0.05"], "--learners: bpa is named twice with the same settings"),
+    (["--runs", "0"], "--runs 0: it must be a whole number from 1 to 1000000"),
+    (["--feedback", "none"], "--feedback none: it must be one of full|partial"),
+    (["--no-shuffle"], "--shuffle is not for compare: every run is a shuffle of its own"),
+    (["--average"], "--average is not for compare: it changes models, never a proposal"),
+    (["--seed", "9007199254740992"], "--seed 9007199254740992: with 10 runs it must be at most 9007199254740982"),
+])
+def test_wrong_usage_gets_one_sentence(unconfuse, data, typed, sentence):
+    assert unconfuse.fails(2, "compare", data, *typed).startswith(sentence)
+
+
+@pytest.mark.parametrize("content, sentence", [
+    ("a 1:1\na 1:2\n", "bad.svm: only one class, 'a', where two are needed"),
+    ("a 1:1\n? 1:2\nb 1:3\n", "bad.svm: example 2 has no label ('?'), which cspa cannot use"),
+    ("", "bad.svm: no examples"),
+    ("a 1:1\nb 1:x\n", "bad.svm:2: the value 'x' of column 1 is not a number"),
+])
+def test_bad_data_get_one_sentence(unconfuse, content, sentence):
+    unconfuse.write("bad.svm", content)
+    assert unconfuse.fails(1, "compare", "bad.svm") == sentence
+
+
+def test_maps_of_whole_data_sets_are_refused(unconfuse, data):
+    assert unconfuse.fails(1, "compare", data, "--map", "kpca").endswith("use --map landmarks")
+    assert unconfuse.fails(1, "compare", data, "--map", "landmarks", "--width", "auto").startswith("--width auto is found by")
+
+
+@pytest.mark.parametrize("options", [[], ["--map", "landmarks"]])
+def test_interrupted_it_ends_at_once(unconfuse, options):
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 5000))
+    process = subprocess.Popen([PROGRAM, "compare", "data.svm", "--runs", "100000", *options], cwd=unconfuse.directory,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ})
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and out == b""
+    assert err.decode().endswith("unconfuse: interrupted\n")
