@@ -89,8 +89,7 @@ static void write_legend(const picture *self, FILE *script)
         const double left = (0.03 + (double)i * place);
         fprintf(script,
                 "set object %zu rectangle from screen %.5f,%.5f to screen %.5f,%.5f fc rgb '%s' fs solid 1 "
-                "border "
-                "lc rgb '#666666'\n",
+                "border lc rgb '#666666'\n",
                 i + 1, left, middle - 6 / height, left + 12 / width, middle + 6 / height, self->colours[i]);
         fprintf(script, "set label %zu \"%s\" at screen %.5f,%.5f noenhanced front\n", i + 1,
                 self->meanings[i], left + 20 / width, middle);

@@ -236,10 +236,11 @@ static void set_x_range(FILE *file, const panel *self)
         low = fmin(low, panel_x(self, row));
         high = fmax(high, panel_x(self, row));
     }
+    const double margin = 0.03 * (high - low) + 0.5 * self->spread * (double)self->column_count;
     if (self->log_x)
         fprintf(file, "set logscale x\nset xrange [%g:%g]\n", low / 1.15, high * 1.15);
     else
-        fprintf(file, "set xrange [%g:%g]\n", low - 0.03 * (high - low), high + 0.03 * (high - low));
+        fprintf(file, "set xrange [%g:%g]\n", low - margin, high + margin);
     if (!self->log_x && high > low)
         fprintf(file, "set xtics %g\n", tic_step(high - low));
 }
@@ -274,8 +275,7 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
     fputs("set xlabel ", file);
     quoted(file, self->x_column < 0 ? self->row_title : self->columns[self->x_column]);
     fputs(has_negative(self) ? "\nset yrange [*:*]\n" : "\nset yrange [0:*]\n", file);
-    fputs("set key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n",
-          file);
+    fputs("set key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n", file);
     set_x_range(file, self);
     if (self->shaded_to > 0.0)
         fprintf(file,

@@ -49,9 +49,9 @@ static uc_status run_figure1(execution *self)
     }
     self->runs = 1;
     report_note(&self->report,
-                "[eta+, eta-]; (1 - eta_y) l^(g, y) + eta_y l^(-g, -y) is the hinge loss of g. From margin 1 "
-                "on the loss "
-                "falls below 0: it is not convex. The paper's figure does not name its rates in the text");
+                "[eta+, eta-]; (1 - eta_y) l^(g, y) + eta_y l^(-g, -y) is the hinge loss of g. From margin "
+                "1 on the loss falls below 0: it is not convex. The paper's figure does not name its rates "
+                "in the text");
     return UC_OK;
 }
 

@@ -356,10 +356,9 @@ static uc_status run_table1(execution *self)
     if (self->report.panel_count > 0)
         report_note(&self->report,
                     "C as in the paper: CSVM has the best of %g to %g on the test examples at each noise, "
-                    "the others what "
-                    "is best for CSVM without noise. Beyond the paper: weighted (--loss weighted) knows the "
-                    "rates, too; "
-                    "rates estimated (--noise estimate) in the first %d runs at most",
+                    "the others what is best for CSVM without noise. Beyond the paper: weighted (--loss "
+                    "weighted) knows the rates, too; rates estimated (--noise estimate) in the first %d "
+                    "runs at most",
                     costs[0], costs[COSTS - 1], ESTIMATED_RUNS);
     return status;
 }
@@ -485,8 +484,7 @@ static uc_status run_pu(execution *self)
         &self->report,
         "The paper calls its results on such data very promising and gives no numbers. What has no label "
         "counts as negative; SloppySVM and weighted know that half of the positives are hidden. C as in "
-        "table 1: "
-        "the best for CSVM with all labels, on the test examples");
+        "table 1: the best for CSVM with all labels, on the test examples");
     return status;
 }
 

@@ -14,14 +14,14 @@
  *
  * The mean of the sloppy loss over the flips is L of the true label (Lemma 1 of the paper). It is not convex; L-BFGS
  * starts from zero. It falls for ever with a growing b unless the observed labels allow for the rates: the share of
- * labels -1 must exceed eta+, and that of +1 eta-.
+ * labels -1 must exceed eta+, and that of +1 eta-. The others are convex: dual coordinate descent (svm_dual.c), and L-BFGS
+ * from where that becomes slow.
  */
 #include "learn/svm.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "learn/minimise.h"
 #include "linalg/linalg.h"
 
 #define FIELD(name) offsetof(uc_svm_settings, name)
@@ -71,7 +71,7 @@ static const uc_option options[] = {
      .standard = "1000",
      .low = 1,
      .high = 1e9,
-     .help = "steps of L-BFGS at most"},
+     .help = "epochs of coordinate descent and steps of L-BFGS at most"},
     {.name = "tolerance",
      .type = UC_OPTION_REAL,
      .offset = FIELD(tolerance),
@@ -79,7 +79,8 @@ static const uc_option options[] = {
      .low = 0,
      .above_low = true,
      .high = 1,
-     .help = "stop when the gradient is this small beside the weights"},
+     .help = "stop when the objective is proved this near its minimum, relative, or the gradient this small "
+             "beside the weights"},
     {.name = NULL},
 };
 
@@ -190,12 +191,23 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
                        const uc_context *context)
 {
     search user = {self, context};
-    uc_minimum found = {0};
-    const uc_status status = uc_minimise(&found, point, self->data->X.cols + 1, evaluate, &user,
-                                         settings->iterations, settings->tolerance, context);
+    const bool alone = !context || !context->comm || context->comm->size == 1;
+    bool arrived = false;
+    uc_minimum first = {0}, found = {0};
+    uc_status status = UC_OK;
+    if (uc_svm_is_convex(self) && alone && self->data->X.rows <= UINT32_MAX)
+        status =
+            uc_svm_dual(&first, &arrived, point, self, settings->iterations, settings->tolerance, context);
+    if (status == UC_OK && !arrived && first.iterations < settings->iterations)
+        status = uc_minimise(&found, point, self->data->X.cols + 1, evaluate, &user,
+                             settings->iterations - first.iterations, settings->tolerance, context);
+    else
+        found.value = first.value;
     if (status != UC_OK)
         return status;
-    if (found.iterations >= settings->iterations)
+    found.iterations += first.iterations;
+    found.evaluations += first.evaluations;
+    if (!arrived && found.iterations >= settings->iterations)
         uc_warn(context,
                 "the machine has not converged after %llu iterations: scale the columns (--scale standard), "
                 "or allow more --iterations",

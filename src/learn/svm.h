@@ -3,6 +3,7 @@
 #define UC_SVM_H
 
 #include "learn/learner.h"
+#include "learn/minimise.h"
 
 typedef enum uc_svm_loss { UC_SVM_SLOPPY, UC_SVM_WEIGHTED } uc_svm_loss;
 
@@ -24,5 +25,11 @@ double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int labe
 /* point[0] is the offset, then d weights. */
 uc_status uc_svm_gradient(double *value, double *gradient, const double *point, const uc_svm *self,
                           const uc_context *context);
+
+bool uc_svm_is_convex(const uc_svm *self);
+/* From zeros in point[0..d] towards the minimum of a convex machine, one process, until the objective is at most
+ * `tolerance`, relative, above it (`arrived`), `epochs` are over, or L-BFGS is likely to be faster from there. */
+uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *self, uint64_t epochs,
+                      double tolerance, const uc_context *context);
 
 #endif

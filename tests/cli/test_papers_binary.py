@@ -134,14 +134,15 @@ def test_packed_lists_of_splits_are_read_and_a_cut_one_is_not_used(tmp_path):
 def test_table1_of_rp_has_both_protocols(tmp_path):
     data = write_heart(tmp_path, 5)
     content = result_of(tmp_path, "rp.table1", "--data", data, "--only", "heart", "--runs", 2, "--quick")
-    errors, chosen = content["panels"]
+    errors, chosen, kappa = content["panels"]
     table = means(errors)
     assert list(table) == ["0.00", "0.20"]
-    assert list(table["0.00"]) == ["KPCA", "KGS", "random", "rp, inner", "csvm, inner", "sloppy-svm, inner"]
+    assert list(table["0.00"]) == ["KPCA", "KGS", "random", "rp, inner", "csvm, inner", "sloppy, inner"]
     assert max(table["0.00"].values()) <= 6 and max(table["0.20"].values()) <= 20
     assert published(errors)["0.20"]["KGS"] == 18.08 and published(errors)["0.20"]["rp, inner"] is None
     assert published(chosen)["0.20 KGS"] == {"heart": 150}
     assert all(row["heart"] in [5, 20, 35, 50, 125] for row in means(chosen).values())
+    assert all(row["heart"] in [0, 0.05, 0.1] for row in means(kappa).values())
     figure = result_of(tmp_path, "rp.figure2", "--data", data, "--only", "heart", "--runs", 2, "--quick")
     assert len(figure["panels"]) == 1
     for row, cells in means(figure["panels"][0]).items():
