@@ -25,6 +25,7 @@ static panel *beta_panel(execution *self, const char *name, const char *title, c
 {
     panel *table = report_panel(&self->report, name, title, PLOT_LINES, "beta", "right proposals, %");
     table->decimals = 1;
+    table->most = 100.0;
     table->shaded_to = 1.0 / (double)(classes - 1);
     table->shaded_title = "below 1/(K-1)";
     for (size_t i = 0; i < count; i++) {
