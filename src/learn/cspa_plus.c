@@ -406,8 +406,8 @@ static double weight(const uc_online *self, size_t at)
 
 const uc_learner uc_learner_cspa_plus = {
     .name = "cspa-plus",
-    .summary =
-        "only right or wrong is told: cspa with a metric, replay and a bonus for classes not found yet",
+    .summary = "only right or wrong is told: cspa with a metric, replay, exploration and steadier proposals; "
+               "the best here",
     .paper =
         "this project; after Kaneko, Sato, Sugiyama: Online multiclass classification based on prediction "
         "margin for partial feedback, arXiv 1902.01056, 2019",
