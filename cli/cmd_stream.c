@@ -212,7 +212,8 @@ static uc_status run(cli_call *call)
 {
     const stream_args *args = call->args;
     const double began = cli_seconds();
-    stream self = {.call = call, .args = args, .path = call->words[0], .next_shown = 1};
+    stream self = {
+        .call = call, .args = args, .path = call->words[0], .next_shown = 1, .density = (double)NAN};
     self.learner = online_at(call->member);
     self.context = call->context;
     self.context.progress = cli_progress_silent;
