@@ -21,7 +21,7 @@ deps: ## install what is missing, on Debian
 build: deps ## build library, program and tests in build/release
 	@$(call build_preset,release)
 
-demo: build ## learn handwritten digits from labels of which 40% are wrong
+demo: build ## learn handwritten digits from labels of which 40% are wrong, and from right or wrong alone
 	@scripts/demo $(RELEASE)
 
 test: build ## build and run all tests

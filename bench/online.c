@@ -83,7 +83,7 @@ static uc_status begin(uc_online **out, const char *name, const uc_train_setting
     uc_status status =
         learner ? uc_online_begin(&online, learner, NULL, train, &data->classes, NULL) : UC_ERR_INVALID;
     if (status == UC_OK)
-        status = uc_online_expect(online, data->X.cols);
+        status = uc_online_expect(online, data->X.cols, uc_density(&data->X));
     if (status == UC_OK)
         *out = online;
     else

@@ -214,7 +214,8 @@ static uc_status run(cli_call *call)
     const double began = cli_seconds();
     if (args->train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
         args->train.map.map = UC_MAP_NONE;
-    stream self = {.call = call, .args = args, .path = call->words[0], .next_shown = 1};
+    stream self = {
+        .call = call, .args = args, .path = call->words[0], .next_shown = 1, .density = (double)NAN};
     self.learner = online_at(call->member);
     self.context = call->context;
     self.context.progress = cli_progress_silent;

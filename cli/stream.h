@@ -69,6 +69,7 @@ typedef struct stream {
 
     /* what is known of the data, for the memory that they need */
     size_t columns, classes, rows; /* rows 0: not known */
+    double density;                /* NaN: not known */
     double row_bytes;              /* on average */
 
     uc_names labels;    /* seen in this run, in the order of their appearance */

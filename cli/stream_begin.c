@@ -22,6 +22,8 @@ typedef struct scan {
     uc_names classes;
     size_t rows, columns;
     double entries;
+    double first_rows,
+        first_values; /* of the first rows: how many, and how many values are not 0 (uc_density) */
     bool sparse;
     uc_scale_sums *sums;
     row_copy *sample;
@@ -35,6 +37,13 @@ static uc_status scan_block(scan *self, const uc_matrix *X)
         const size_t place = row < SAMPLE ? row : (size_t)uc_rng_below(&self->rng, row + 1);
         if (place < SAMPLE)
             row_copy_set(&self->sample[place], uc_matrix_row(X, i));
+    }
+    if (self->first_rows < 1000) {
+        const double rows = fmin((double)X->rows, 1000 - self->first_rows);
+        uc_matrix first = *X;
+        first.rows = (size_t)rows;
+        self->first_values += rows > 0 && X->cols > 0 ? uc_density(&first) * rows * (double)X->cols : 0;
+        self->first_rows += rows;
     }
     self->rows += X->rows;
     self->columns = X->cols;
@@ -148,6 +157,7 @@ static uc_online_ahead ahead_of(const stream *self, size_t waiting_rows)
         held += (double)self->data.X.rows * (self->row_bytes + sizeof(size_t));
     return (uc_online_ahead){.columns = self->columns,
                              .classes = self->classes,
+                             .density = self->density,
                              .row_bytes = self->row_bytes,
                              .rounds =
                                  self->rows ? (double)self->rows * (double)self->args->passes : INFINITY,
@@ -194,13 +204,12 @@ static uc_status choose_classes(uc_names *classes, const stream *self)
     return UC_OK;
 }
 
-/* What a pass over the data tells, when there is something to be told. */
+/* What a pass over the data tells; standard input tells nothing beforehand. */
 static uc_status look_at_data(uc_names *classes, uc_steps *steps, uc_train_settings *train, stream *self)
 {
     const stream_args *args = self->args;
     scan found = {.scaling = (uc_scaling)train->scale, .sampled = needs_median(&train->map)};
-    const bool needed = !args->classes || found.sampled || found.scaling != UC_SCALE_NONE;
-    if (cli_reads_once(self->path) || !(needed || args->shuffle))
+    if (cli_reads_once(self->path))
         return UC_OK;
     found.rng = uc_rng_make(train->seed, STREAM_SAMPLE);
     if (found.sampled)
@@ -215,6 +224,7 @@ static uc_status look_at_data(uc_names *classes, uc_steps *steps, uc_train_setti
         status = find_width(train, &found, steps, &self->call->context);
     if (status == UC_OK) {
         self->columns = found.columns;
+        self->density = found.first_values / (found.first_rows * (double)found.columns);
         self->rows = found.rows;
         self->row_bytes = (found.sparse ? 8 : 4) * found.entries / (double)found.rows;
         *classes = found.classes;
@@ -242,7 +252,7 @@ static uc_status begin_new(stream *self)
         status = uc_online_begin(&self->online, self->learner, self->call->member_settings, &train, &classes,
                                  steps.factor ? &steps : NULL);
     if (status == UC_OK)
-        status = uc_online_expect(self->online, self->columns);
+        status = uc_online_expect(self->online, self->columns, self->density);
     uc_steps_free(&steps);
     uc_names_free(&classes);
     return status;
@@ -250,58 +260,89 @@ static uc_status begin_new(stream *self)
 
 /* ---- a learner that goes on ---- */
 
-static void value_text(char *text, size_t size, const json_t *value)
+/* A stored value as a user would type it; `room` is for settings of the option's table. An option that is newer than the
+ * model is at its default. */
+static void stored_text(char *text, size_t size, const uc_option *option, void *room, const json_t *value)
 {
+    char raw[64];
     if (json_is_number(value))
-        snprintf(text, size, "%.15g", json_number_value(value));
+        snprintf(raw, sizeof raw, "%.17g", json_number_value(value));
     else
-        snprintf(text, size, "%s",
+        snprintf(raw, sizeof raw, "%s",
                  json_is_string(value) ? json_string_value(value)
+                 : !value              ? option->standard
                  : json_is_true(value) ? "on"
                                        : "off");
+    if (uc_option_set(option, room, raw) == UC_OK)
+        uc_option_text(option, room, text, size);
+    else
+        snprintf(text, size, "%s", raw);
 }
 
-/* Refuses options of a table that were typed and are not what the model was learned with. */
+/* Refuses options of a table that were typed and are not what the model was learned with; `size` is that of its
+ * settings. `auto` and `median` leave the value to the program, and the model has it. */
 static uc_status check_table(const stream *self, const json_t *learned, const uc_option *table,
-                             const void *settings)
+                             const void *settings, size_t size)
 {
-    for (; table->name; table++) {
+    void *room = cli_calloc(1, size);
+    uc_status status = UC_OK;
+    for (; table->name && status == UC_OK; table++) {
         if (!cli_given(self->call, table->name) || strcmp(table->name, "passes") == 0 ||
             strcmp(table->name, "shuffle") == 0)
             continue;
-        const json_t *before = json_object_get(learned, table->name);
-        json_t *now = cli_json_option(table, settings);
         char typed[64], stored[64];
-        value_text(typed, sizeof typed, now);
-        value_text(stored, sizeof stored, before);
-        json_decref(now);
-        if (!before)
-            return cli_fail(UC_ERR_OPTION,
-                            "--%s %s: %s was learned without, and a stream goes on as it began", table->name,
-                            typed, self->args->resume);
-        if (strcmp(typed, stored) != 0)
-            return cli_fail(UC_ERR_OPTION,
-                            "--%s %s: %s was learned with %s, and a stream goes on as it began", table->name,
-                            typed, self->args->resume, stored);
+        uc_option_text(table, settings, typed, sizeof typed);
+        stored_text(stored, sizeof stored, table, room, json_object_get(learned, table->name));
+        const bool open = strcmp(typed, "auto") == 0 || (table->zero && strcmp(typed, table->zero) == 0);
+        if (!open && strcmp(typed, stored) != 0)
+            status = cli_fail(UC_ERR_OPTION,
+                              "--%s %s: %s was learned with %s, and a stream goes on as it began",
+                              table->name, typed, self->args->resume, stored);
     }
-    return UC_OK;
+    free(room);
+    return status;
+}
+
+/* What was learned with, where `auto` is what it came to; new. */
+static json_t *decided_settings(const stream *self, const json_t *description)
+{
+    json_t *learned = json_deep_copy(json_object_get(description, "settings"));
+    const json_t *map = json_object_get(description, "map");
+    void *own = cli_calloc(1, uc_learner_settings_size(self->learner));
+    uc_online_settings(own, self->online);
+    cli_json_settings(learned, uc_learner_options(self->learner), own);
+    free(own);
+    if (!json_is_object(map)) {
+        json_object_set_new(learned, "map", json_string("none"));
+        return learned;
+    }
+    const double width = json_number_value(json_object_get(map, "width"));
+    json_object_set(learned, "dimension", json_object_get(map, "dimension"));
+    if (width > 0) {
+        json_object_set_new(learned, "width", json_real(width));
+        json_object_set_new(learned, "gamma", json_real(1 / width));
+    }
+    return learned;
 }
 
 static uc_status check_settings(stream *self, const uc_model *model)
 {
+    const uc_train_settings *train = &self->args->train;
     char *text;
     uc_status status = uc_model_describe(&text, model);
     if (status != UC_OK)
         return status;
     json_t *description = json_loads(text, 0, NULL);
-    const json_t *learned = json_object_get(description, "settings");
+    json_t *learned = decided_settings(self, description);
     uc_text_free(text);
-    status = check_table(self, learned, uc_learner_options(self->learner), self->call->member_settings);
+    status = check_table(self, learned, uc_learner_options(self->learner), self->call->member_settings,
+                         uc_learner_settings_size(self->learner));
     if (status == UC_OK)
-        status = check_table(self, learned, uc_train_options, &self->args->train);
-    if (status == UC_OK)
-        status = check_table(self, learned, uc_map_options, &self->args->train.map);
+        status = check_table(self, learned, uc_train_options, train, sizeof *train);
+    if (status == UC_OK && (train->map.map != UC_MAP_NONE || uc_online_has_map(self->online)))
+        status = check_table(self, learned, uc_map_options, &train->map, sizeof train->map);
     self->seed = (uint64_t)json_integer_value(json_object_get(learned, "seed"));
+    json_decref(learned);
     json_decref(description);
     return status;
 }
@@ -314,10 +355,10 @@ static uc_status begin_again(stream *self)
     if (status == UC_OK && strcmp(uc_model_learner(model), uc_learner_name(self->learner)) != 0)
         status = cli_fail(UC_ERR_INVALID, "%s was learned by %s, not by %s", path, uc_model_learner(model),
                           uc_learner_name(self->learner));
-    if (status == UC_OK)
-        status = check_settings(self, model);
     if (status == UC_OK && (status = uc_online_resume(&self->online, model)) != UC_OK)
         (void)cli_fail(status, "%s: %s", path, uc_last_error());
+    if (status == UC_OK)
+        status = check_settings(self, model);
     uc_model_free(model);
     self->grows = !self->partial;
     return status;

@@ -154,9 +154,13 @@ static uc_status find_label(uint32_t *out, stream *self, const uc_names *names, 
             return status;
     }
     *out = self->listed[label];
-    if (self->tally[*out].known == UC_NONE && !self->grows && !self->partial)
-        return cli_fail(UC_ERR_INVALID, "%s: label %s of example %zu is not among --classes %s", self->path,
-                        names->text[label], self->rounds + 1, self->args->classes);
+    if (self->tally[*out].known == UC_NONE && !self->grows && !self->partial) {
+        const char *told = self->args->classes;
+        return cli_fail(UC_ERR_INVALID, "%s: label %s of example %zu is not among %s%s", self->path,
+                        names->text[label], self->rounds + 1,
+                        told ? "--classes " : "the classes: the file has changed since it was first read",
+                        told ? told : "");
+    }
     return UC_OK;
 }
 

@@ -36,6 +36,7 @@ typedef struct panel {
     char *row_title, *value_title; /* what rows and values are: the axes */
     plot_kind kind;
     bool log_x;
+    double most;      /* PLOT_LINES: no value exceeds it; 0: no bound */
     double shaded_to; /* PLOT_LINES: x from 0 to here has a grey ground; 0: none */
     const char *shaded_title;
     int decimals;         /* of all numbers; 0: three, but none of whole numbers */

@@ -274,8 +274,10 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
     }
     fputs("set xlabel ", file);
     quoted(file, self->x_column < 0 ? self->row_title : self->columns[self->x_column]);
-    fputs(has_negative(self) ? "\nset yrange [*:*]\n" : "\nset yrange [0:*]\n", file);
-    fputs("set key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n", file);
+    fprintf(file, "\nset yrange [%s:*", has_negative(self) ? "*" : "0");
+    if (self->most > 0.0)
+        fprintf(file, "<%g", self->most);
+    fputs("]\nset key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n", file);
     set_x_range(file, self);
     if (self->shaded_to > 0.0)
         fprintf(file,

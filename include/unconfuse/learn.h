@@ -24,7 +24,8 @@ size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
 bool uc_learner_uses_noise(const uc_learner *self); /* learns with a noise matrix */
-bool uc_learner_uses_rates(const uc_learner *self); /* of two classes: uc_noise_rates_from_data estimates it */
+bool uc_learner_uses_rates(
+    const uc_learner *self); /* of two classes: uc_noise_rates_from_data estimates it */
 /* The i-th option that a comparison tunes, and the values that it tries (NaN: auto); NULL past the end. */
 const char *uc_learner_grid(const double **values, size_t *count, const uc_learner *self, size_t i);
 
@@ -161,13 +162,18 @@ uint64_t uc_online_rounds(const uc_online *self);    /* rounds learned from */
 uint64_t uc_online_updates(const uc_online *self);   /* rounds that changed the weights */
 uint64_t uc_online_proposals(const uc_online *self); /* since the very beginning */
 bool uc_online_has_map(const uc_online *self);
-/* Rows will have this many columns: what is needed for them is allocated now. */
-uc_status uc_online_expect(uc_online *self, size_t columns);
+/* The learner's own settings, uc_learner_settings_size bytes, where an `auto` is what it means for the rows and classes
+ * so far. */
+void uc_online_settings(void *settings, const uc_online *self);
+/* Rows will have this many columns, of which this share is not 0 (uc_density; NaN: not known, the first row tells): what
+ * is needed for them is allocated now. */
+uc_status uc_online_expect(uc_online *self, size_t columns, double density);
 uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name);
 
 /* What is to come, as far as it is known, for a look at the memory that it needs. */
 typedef struct uc_online_ahead {
     size_t columns, classes;
+    double density;    /* of the raw rows; NaN: not known */
     double row_bytes;  /* of a raw row, on average */
     double rounds;     /* INFINITY: not known */
     double waiting;    /* rows that wait for their feedback, as they are behind the map */
@@ -201,7 +207,7 @@ uc_status uc_online_propose(uc_proposal *out, uc_online *self, const uc_row *row
 uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal *proposal, uc_answer answer);
 /* The same in two steps, for rows that come in blocks or wait for their feedback: prepare as many rows as there are, in
  * the order in which they will be played, then propose and learn with the prepared ones. Behind a map this is faster
- * than one by one; the bits are the same. *out is a new matrix; without a map it has at least the rows' columns. */
+ * than one by one; the bits are the same. *out is a new matrix; columns that the scaling does not know are not in it. */
 uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *rows,
                             const uc_context *context);
 uc_status uc_online_propose_prepared(uc_proposal *out, uc_online *self, const uc_row *prepared);

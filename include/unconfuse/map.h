@@ -42,6 +42,8 @@ typedef struct uc_map_settings {
 extern const uc_option uc_map_options[];
 uc_map_settings uc_map_defaults(void);
 
+#define UC_STREAM_LANDMARKS 700 /* what a map of landmarks has unless told otherwise */
+
 typedef struct uc_map uc_map;
 
 /* Learns a map from the rows of X. Nothing in `settings` may be `auto` except gamma; width 0 takes the median. The

@@ -57,6 +57,8 @@ uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *
 /* Turns a sparse matrix into a dense one in place; never holds much more than the larger of the two. */
 uc_status uc_matrix_densify(uc_matrix *self);
 size_t uc_matrix_entries(const uc_matrix *self); /* stored values */
+/* The share of values that are not 0, dense or sparse, in the first 1,000 rows; NaN when there are none. */
+double uc_density(const uc_matrix *self);
 void uc_matrix_free(uc_matrix *self);
 
 #ifdef __cplusplus

@@ -143,7 +143,7 @@ typedef struct uc_comparison {
 /* Plays every learner over the same shuffles: propose, be told, learn. `contenders` may be named again with other
  * settings; NULL: every online learner that learns from the feedback, at its defaults. Of `train` (NULL: the defaults)
  * scale, normalize_input, map (none or landmarks), normalize, bias and seed count; run r plays what `unconfuse stream
- * --shuffle` plays with seed + r. Two learners whose ratios differ by the same amount in every run have the p-value 0,
+ * --shuffle` plays with seed + r and the same width (a median is found once, with the first seed). Two learners whose ratios differ by the same amount in every run have the p-value 0,
  * or 1 when that amount is 0. Results, except for the seconds, do not depend on the number of threads. */
 uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t count,
                      const uc_compare_settings *settings, const uc_train_settings *train,

@@ -25,6 +25,7 @@ static panel *beta_panel(execution *self, const char *name, const char *title, c
 {
     panel *table = report_panel(&self->report, name, title, PLOT_LINES, "beta", "right proposals, %");
     table->decimals = 1;
+    table->most = 100.0;
     table->shaded_to = 1.0 / (double)(classes - 1);
     table->shaded_title = "below 1/(K-1)";
     for (size_t i = 0; i < count; i++) {
@@ -64,10 +65,8 @@ static uc_status play_toy(panel *table, size_t column, const execution *self, ui
     void *settings = papers_calloc(1, uc_generator_settings_size(gaussians));
     uc_options_defaults(uc_generator_options(gaussians), settings);
     snprintf(variance, sizeof variance, "%g", variances[column]);
-    uc_status status = UC_OK;
-    for (const uc_option *option = uc_generator_options(gaussians); option->name; option++)
-        if (option->name[0] == 's') /* sigma */
-            status = uc_option_set(option, settings, variance);
+    uc_status status =
+        uc_option_set(uc_options_find(uc_generator_options(gaussians), "sigma"), settings, variance);
     if (status == UC_OK)
         status = uc_generate(&toy, NULL, gaussians, settings, TOY_ROUNDS, 0, seed);
     if (status == UC_OK)

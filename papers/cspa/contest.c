@@ -132,6 +132,7 @@ static uc_status choose(choice chosen[PLAYERS], execution *self, const plan *how
 static void add_players(panel *table)
 {
     table->decimals = 1;
+    table->most = 100.0;
     for (size_t p = 0; p < PLAYERS; p++)
         panel_column(table, players[p].title);
 }

@@ -37,9 +37,8 @@ static void *make_settings(const player *who, const uc_learner *learner, double 
     const uc_option *options = uc_learner_options(learner);
     char *settings = papers_calloc(1, uc_learner_settings_size(learner));
     uc_options_defaults(options, settings);
-    for (const uc_option *option = options; who->option && option->name; option++)
-        if (strcmp(option->name, who->option) == 0)
-            memcpy(settings + option->offset, &value, sizeof value);
+    if (who->option)
+        memcpy(settings + uc_options_find(options, who->option)->offset, &value, sizeof value);
     return settings;
 }
 
@@ -72,7 +71,7 @@ uc_status rounds_play(bool *right, const rounds *self, size_t count, const playe
     uc_online *online = NULL;
     uc_status status = uc_online_begin(&online, learner, settings, &common, self->classes, NULL);
     if (status == UC_OK)
-        status = uc_online_expect(online, self->X.cols);
+        status = uc_online_expect(online, self->X.cols, uc_density(&self->X));
     for (size_t t = 0; t < count && status == UC_OK; t++)
         status = play_round(&right[t], online, self, t, full);
     uc_online_free(online);

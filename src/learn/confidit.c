@@ -28,8 +28,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_REAL,
      .offset = offsetof(uc_confidit_settings, prior),
      .standard = "4",
-     .low = 0,
-     .above_low = true,
+     .low = 1e-6,
      .high = 1e12,
      .argument = "A0",
      .help = "how sure the zero weights of the start are"},
@@ -41,9 +40,9 @@ static const uc_candidates grid[] = {{"eta", grid_values, sizeof grid_values / s
 
 enum { VARIANCE = UC_OWN };
 
-static bool plane(double *start, const void *user, size_t number, size_t features)
+static bool plane(double *start, const void *user, size_t number, uc_shape shape)
 {
-    (void)features;
+    (void)shape;
     const uc_confidit_settings *settings = user;
     *start = 1.0 / settings->prior;
     return number == 0;

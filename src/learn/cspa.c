@@ -33,21 +33,29 @@ static const uc_option options[] = {
 static const double grid_values[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, (double)NAN /* auto */};
 static const uc_candidates grid[] = {{"beta", grid_values, sizeof grid_values / sizeof *grid_values}, {0}};
 
+static void decide(void *user, uc_shape shape, size_t classes)
+{
+    uc_cspa_settings *settings = user;
+    (void)shape;
+    if (isnan(settings->beta))
+        settings->beta = 1.0 / (2.0 * (double)(classes - 1));
+}
+
 static void step(uc_step *out, const uc_round *round, const void *user)
 {
-    const uc_cspa_settings *settings = user;
+    uc_cspa_settings settings = *(const uc_cspa_settings *)user;
     const uint32_t p = round->proposal.label;
     const double *s = round->scores;
     if (round->answer.kind == UC_ANSWER_RIGHT) {
         uc_spa_step(out, s, round->classes, p, round->xx);
         return;
     }
-    const double beta = isnan(settings->beta) ? 1.0 / (2.0 * (double)(round->classes - 1)) : settings->beta;
+    decide(&settings, (uc_shape){0}, round->classes);
     const double loss = 1.0 + s[p] - s[uc_best_other(s, round->classes, p)];
     if (!(loss > 0.0)) /* possible when feedback is late */
         return;
     out->classes[0] = p;
-    out->tau[0] = -beta * loss / round->xx;
+    out->tau[0] = -settings.beta * loss / round->xx;
     out->count = 1;
 }
 
@@ -65,4 +73,5 @@ const uc_learner uc_learner_cspa = {
     .relative = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
     .step = step,
+    .decide = decide,
 };

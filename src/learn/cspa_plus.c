@@ -54,7 +54,7 @@ static const uc_option options[] = {
      .offset = offsetof(uc_cspa_plus_settings, metric),
      .standard = "auto",
      .choices = "auto|none|diagonal|full",
-     .help = "second-order steps (auto: full up to 1024 features, none above)"},
+     .help = "second-order steps (auto: full up to 1024 features, none above or for sparse data)"},
     {.name = "prior",
      .type = UC_OPTION_REAL,
      .offset = offsetof(uc_cspa_plus_settings, prior),
@@ -154,22 +154,37 @@ static uc_status grow_classes(plus_memory *memory, size_t classes)
     return UC_OK;
 }
 
-static uc_metric_kind metric_kind(const uc_cspa_plus_settings *settings, size_t features)
+static uc_metric_kind metric_kind(const uc_cspa_plus_settings *settings, uc_shape shape)
 {
-    if (settings->metric == METRIC_FULL || (settings->metric == METRIC_AUTO && features <= AUTO_FEATURES))
+    if (settings->metric == METRIC_FULL ||
+        (settings->metric == METRIC_AUTO && shape.features <= AUTO_FEATURES && !shape.sparse))
         return UC_METRIC_FULL;
     return settings->metric == METRIC_DIAGONAL ? UC_METRIC_DIAGONAL : UC_METRIC_NONE;
 }
 
 /* Its own planes: the first learner's tail, the second learner, and that one's tail. */
-static bool plane(double *start, const void *user, size_t number, size_t features)
+static bool plane(double *start, const void *user, size_t number, uc_shape shape)
 {
     const uc_cspa_plus_settings *settings = user;
-    const bool full = metric_kind(settings, features) == UC_METRIC_FULL;
+    const bool full = metric_kind(settings, shape) == UC_METRIC_FULL;
     const bool tail = isnan(settings->tail) ? full : settings->tail > 0.0;
     const bool pair = full && settings->pair != 0;
     *start = 0.0;
     return number == 0 ? tail : number == 1 ? pair : pair && tail;
+}
+
+/* What the rest of this file makes of `auto`. */
+static void decide(void *user, uc_shape shape, size_t classes)
+{
+    uc_cspa_plus_settings *settings = user;
+    (void)classes;
+    const uc_metric_kind kind = metric_kind(settings, shape);
+    const bool full = kind == UC_METRIC_FULL;
+    settings->metric = full ? METRIC_FULL : kind == UC_METRIC_DIAGONAL ? METRIC_DIAGONAL : METRIC_NONE;
+    if (isnan(settings->tail))
+        settings->tail = full ? 10.0 : 0.0;
+    if (settings->pair == UC_AUTO_FLAG)
+        settings->pair = full;
 }
 
 static double tail_power(const uc_cspa_plus_settings *settings)
@@ -177,15 +192,15 @@ static double tail_power(const uc_cspa_plus_settings *settings)
     return isnan(settings->tail) ? 10.0 : settings->tail;
 }
 
-static uc_status grow(uc_online *self, size_t features, size_t classes)
+static uc_status grow(uc_online *self, uc_shape shape, size_t classes)
 {
     const uc_cspa_plus_settings *settings = self->settings;
     plus_memory *memory = self->memory;
     const size_t at_once = 1 + (size_t)settings->replay;
-    const uc_metric_kind kind = metric_kind(settings, features);
-    if (kind == UC_METRIC_FULL && features > MOST_FEATURES)
+    const uc_metric_kind kind = metric_kind(settings, shape);
+    if (kind == UC_METRIC_FULL && shape.features > MOST_FEATURES)
         return uc_fail(UC_ERR_INVALID, "--metric full is for at most %d features, not %zu: use --metric auto",
-                       MOST_FEATURES, features);
+                       MOST_FEATURES, shape.features);
     if (!memory->rows) {
         memory->rows = uc_alloc(at_once, sizeof *memory->rows);
         memory->directions = uc_alloc(at_once, sizeof *memory->directions);
@@ -197,15 +212,15 @@ static uc_status grow(uc_online *self, size_t features, size_t classes)
     if (classes > memory->classes)
         status = grow_classes(memory, classes);
     if (status == UC_OK)
-        status = uc_metric_resize(&memory->metric, kind, features, settings->prior, at_once);
+        status = uc_metric_resize(&memory->metric, kind, shape.features, settings->prior, at_once);
     return status;
 }
 
-static double memory_bytes(const void *user, size_t features, double row_bytes, double rounds)
+static double memory_bytes(const void *user, uc_shape shape, double row_bytes, double rounds)
 {
     const uc_cspa_plus_settings *settings = user;
-    const uc_metric_kind kind = metric_kind(settings, features);
-    const double size = (double)features + 1.0, vectors = 2.0 * (double)settings->replay + 4.0;
+    const uc_metric_kind kind = metric_kind(settings, shape);
+    const double size = (double)shape.features + 1.0, vectors = 2.0 * (double)settings->replay + 4.0;
     double bytes = 0.0;
     if (kind != UC_METRIC_NONE)
         bytes += sizeof(double) * size * ((kind == UC_METRIC_FULL ? size : 1.0) + vectors);
@@ -406,8 +421,8 @@ static double weight(const uc_online *self, size_t at)
 
 const uc_learner uc_learner_cspa_plus = {
     .name = "cspa-plus",
-    .summary =
-        "only right or wrong is told: cspa with a metric, replay and a bonus for classes not found yet",
+    .summary = "only right or wrong is told: cspa with a metric, replay, exploration and steadier proposals; "
+               "the best here",
     .paper =
         "this project; after Kaneko, Sato, Sugiyama: Online multiclass classification based on prediction "
         "margin for partial feedback, arXiv 1902.01056, 2019",
@@ -418,6 +433,7 @@ const uc_learner uc_learner_cspa_plus = {
     .class_weight = UC_NO_CLASS_WEIGHT,
     .plane = plane,
     .weight = weight,
+    .decide = decide,
     .memory_size = sizeof(plus_memory),
     .grow = grow,
     .memory_bytes = memory_bytes,

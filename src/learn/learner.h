@@ -35,6 +35,13 @@ typedef struct uc_fit {
 
 typedef struct uc_state uc_state; /* learn/state.h */
 
+/* What the weights see of rows. */
+typedef struct uc_shape {
+    size_t features;
+    bool sparse; /* less than one value in twenty is not 0 */
+} uc_shape;
+uc_shape uc_shape_of(size_t features, double density); /* NaN or 0, not known: not sparse */
+
 /* Values to try for an option of type REAL that is `auto`. */
 typedef struct uc_candidates {
     const char *option; /* NULL ends a list of them */
@@ -68,13 +75,15 @@ struct uc_learner {
 
     /* Online, for a learner that a step does not describe; NULL: nothing special. online.h tells what it works on. */
     /* Whether it keeps another number for every weight, in its own plane 0, 1 or 2 (online.h), and what that starts as. */
-    bool (*plane)(double *start, const void *settings, size_t plane, size_t features);
+    bool (*plane)(double *start, const void *settings, size_t plane, uc_shape shape);
     double (*weight)(const uc_online *self, size_t at); /* what the model gets, at this place of the planes */
+    /* Every `auto` of its settings becomes what it means for rows of this shape and so many classes. */
+    void (*decide)(void *settings, uc_shape shape, size_t classes);
     size_t memory_size; /* of what it keeps of its own, in uc_online's `memory`; starts zeroed */
     /* Before there are so many columns or classes, the start included. */
-    uc_status (*grow)(uc_online *self, size_t features, size_t classes);
+    uc_status (*grow)(uc_online *self, uc_shape shape, size_t classes);
     /* Bytes that the memory grows to: rows of `row_bytes`, so many rounds. */
-    double (*memory_bytes)(const void *settings, size_t features, double row_bytes, double rounds);
+    double (*memory_bytes)(const void *settings, uc_shape shape, double row_bytes, double rounds);
     void (*release)(void *memory);                           /* what the memory points to */
     uc_status (*remember)(uc_online *self, uc_state *state); /* the memory, to a model and back */
     /* Changes label, probability or favourite of a proposal, which come as the best-scoring class, 1 and that class. */
@@ -93,7 +102,7 @@ extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc
 /* Whether the learner can be trained on these labels. */
 uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data);
 /* Bytes that an online learner comes to: its planes and its memory, for rows of `row_bytes` and so many rounds. */
-double uc_learner_bytes(const uc_learner *learner, const void *settings, bool average, size_t features,
+double uc_learner_bytes(const uc_learner *learner, const void *settings, bool average, uc_shape shape,
                         size_t classes, double row_bytes, double rounds);
 /* A copy of the learner's settings, or its defaults for NULL; freed with uc_free. */
 void *uc_learner_settings(const uc_learner *learner, const void *settings);

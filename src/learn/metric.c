@@ -93,7 +93,7 @@ static void add_full(uc_direction *out, uc_metric *self, const uc_row *rows, siz
     uc_sweep(self->directions, self->inverse, self->size, S, self->pending, self->factor, self->rows, count);
     memcpy(self->pending, self->directions, self->size * sizeof *self->pending);
     const double *u = self->pending, xu = product(rows[0], bias, u);
-    self->factor = 1.0 / (1.0 + xu);
+    self->factor = xu > 0.0 ? 1.0 / (1.0 + xu) : 0.0; /* rounding may have left no positive part along x */
     for (size_t r = 0; r < count; r++) {
         double *direction = self->directions + r * S;
         const double step = r == 0 ? self->factor * xu : self->factor * product(rows[r], bias, u);

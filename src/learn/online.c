@@ -17,8 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "map/map.h"
-
 #define STREAM_LEARNER UINT64_C(0x6c6561726e657220) /* random numbers: "learner " */
 
 /* ---- room ---- */
@@ -26,10 +24,11 @@
 /* Whether there is such a plane for so many features, and what its entries start as. */
 static bool has_plane(double *start, const uc_online *self, size_t plane, size_t features)
 {
+    const uc_shape shape = uc_shape_of(features, self->density);
     *start = 0.0;
     if (plane < UC_OWN)
         return plane == UC_WEIGHTS || self->train.average;
-    return self->learner->plane && self->learner->plane(start, self->settings, plane - UC_OWN, features);
+    return self->learner->plane && self->learner->plane(start, self->settings, plane - UC_OWN, shape);
 }
 
 /* A copy of a plane in another shape. */
@@ -73,6 +72,24 @@ static uc_status resize(uc_online *self, size_t capacity, size_t stride, size_t 
     return UC_OK;
 }
 
+/* The learner's own for so many features, which the planes have room for. */
+static uc_status settle_features(uc_online *self, size_t features)
+{
+    const uc_shape shape = uc_shape_of(features, self->density);
+    const uc_status status =
+        self->learner->grow ? self->learner->grow(self, shape, self->classes.count) : UC_OK;
+    if (status != UC_OK)
+        return status;
+    self->features = features;
+    double start;
+    for (size_t p = UC_OWN; p < UC_PLANES; p++)
+        if (self->plane[p] && !has_plane(&start, self, p, features)) { /* not for such rows */
+            uc_free(self->plane[p]);
+            self->plane[p] = NULL;
+        }
+    return UC_OK;
+}
+
 uc_status uc_online_reserve(uc_online *self, size_t features)
 {
     if (features <= self->features)
@@ -83,18 +100,7 @@ uc_status uc_online_reserve(uc_online *self, size_t features)
         if (status != UC_OK)
             return status;
     }
-    const uc_status status =
-        self->learner->grow ? self->learner->grow(self, features, self->classes.count) : UC_OK;
-    if (status != UC_OK)
-        return status;
-    self->features = features;
-    double start;
-    for (size_t p = UC_OWN; p < UC_PLANES; p++)
-        if (self->plane[p] && !has_plane(&start, self, p, features)) { /* not for so many */
-            uc_free(self->plane[p]);
-            self->plane[p] = NULL;
-        }
-    return UC_OK;
+    return settle_features(self, features);
 }
 
 static uc_status reserve_row_work(uc_online *self, size_t size)
@@ -111,8 +117,7 @@ static uc_status reserve_row_work(uc_online *self, size_t size)
     return UC_OK;
 }
 
-/* Rows of `columns` columns come: room to prepare them, and for their weights. */
-static uc_status reserve_columns(uc_online *self, size_t columns)
+uc_status uc_online_reserve_columns(uc_online *self, size_t columns)
 {
     const uc_status status = self->steps.map ? UC_OK : uc_online_reserve(self, columns);
     if (status != UC_OK)
@@ -125,9 +130,20 @@ static uc_status reserve_columns(uc_online *self, size_t columns)
                             uc_steps_row_work(&self->steps, self->steps.map ? columns : self->capacity));
 }
 
-uc_status uc_online_expect(uc_online *self, size_t columns)
+/* Until then rows count as dense: what only dense rows have may go, nothing comes. */
+uc_status uc_online_expect(uc_online *self, size_t columns, double density)
 {
-    return reserve_columns(self, columns);
+    const double before = self->density;
+    uc_status status = UC_OK;
+    if (isnan(before)) {
+        self->density = density;
+        status = settle_features(self, self->features);
+    }
+    if (status == UC_OK)
+        status = uc_online_reserve_columns(self, columns);
+    if (status != UC_OK)
+        self->density = before;
+    return status;
 }
 
 /* Small arrays with room for `classes`. */
@@ -190,7 +206,9 @@ uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name
         return UC_OK;
     }
     const size_t classes = self->classes.count + 1;
-    uc_status status = self->learner->grow ? self->learner->grow(self, self->features, classes) : UC_OK;
+    uc_status status = self->learner->grow
+                           ? self->learner->grow(self, uc_shape_of(self->features, self->density), classes)
+                           : UC_OK;
     if (status == UC_OK)
         status = reserve_classes(self, classes);
     if (status != UC_OK)
@@ -241,6 +259,7 @@ static uc_status begin(uc_online *self, const uc_names *classes, const uc_steps 
     self->steps.normalize_input = self->train.normalize_input;
     if (status == UC_OK)
         status = begin_map(self);
+    self->density = self->steps.map || self->steps.shift ? 1.0 : (double)NAN;
     if (status == UC_OK)
         status = reserve_classes(self, classes->count);
     if (status == UC_OK)
@@ -250,11 +269,11 @@ static uc_status begin(uc_online *self, const uc_names *classes, const uc_steps 
         status = self->memory ? UC_OK : UC_ERR_NOMEM;
     }
     if (status == UC_OK && learner->grow)
-        status = learner->grow(self, 0, classes->count);
+        status = learner->grow(self, uc_shape_of(0, self->density), classes->count);
     if (status == UC_OK && self->steps.map)
         status = uc_online_reserve(self, uc_map_dimension(self->steps.map));
     if (status == UC_OK && steps)
-        status = reserve_columns(self, steps->cols);
+        status = uc_online_reserve_columns(self, steps->cols);
     return status;
 }
 
@@ -419,8 +438,7 @@ static uc_status learn_step(uc_online *self, uc_row row, const uc_round *round)
     return UC_OK;
 }
 
-/* Learns from self->scores, which belong to `row`. */
-static uc_status learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
+uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
 {
     const bool labelled = answer.kind == UC_ANSWER_LABEL;
     if (labelled && !self->counts_are_final) {
@@ -446,8 +464,7 @@ static uc_status learn_scored(uc_online *self, uc_row row, const uc_proposal *pr
     return status;
 }
 
-/* From self->scores, which belong to `row`. */
-static uc_proposal propose_scored(uc_online *self, uc_row row)
+uc_proposal uc_online_propose_scored(uc_online *self, uc_row row)
 {
     const size_t K = self->classes.count;
     const uint32_t best = K ? (uint32_t)uc_argmax(self->scores, K) : UC_NONE;
@@ -461,167 +478,10 @@ static uc_proposal propose_scored(uc_online *self, uc_row row)
 uc_status uc_online_round(uint32_t *proposed, uc_online *self, uc_row row, uint32_t label)
 {
     uc_online_score(self, row);
-    const uc_proposal proposal = propose_scored(self, row);
+    const uc_proposal proposal = uc_online_propose_scored(self, row);
     *proposed = proposal.label;
     const uc_answer_kind told = self->learner->full       ? UC_ANSWER_LABEL
                                 : proposal.label == label ? UC_ANSWER_RIGHT
                                                           : UC_ANSWER_WRONG;
-    return learn_scored(self, row, &proposal, (uc_answer){told, label});
-}
-
-static size_t columns_of(const uc_row *row)
-{
-    return row->columns ? (row->count ? (size_t)row->columns[row->count - 1] + 1 : 0) : row->count;
-}
-
-/* What the scaling does not know is dropped. */
-static uc_row known_part(const uc_online *self, uc_row row)
-{
-    if (self->steps.factor) {
-        while (row.columns && row.count > 0 && row.columns[row.count - 1] >= self->steps.cols)
-            row.count--;
-        if (!row.columns && row.count > self->steps.cols)
-            row.count = self->steps.cols;
-    }
-    return row;
-}
-
-/* How far a map has grown, to go back there. */
-typedef struct map_size {
-    size_t landmarks, columns;
-} map_size;
-
-static map_size size_of_map(const uc_online *self)
-{
-    const uc_map *map = self->steps.map;
-    return map ? (map_size){map->landmarks.rows, map->landmarks.cols} : (map_size){0};
-}
-
-/* Room behind a map that has grown. Without memory for it the map is again as it was, so that rows may arrive again. */
-static uc_status reserve_behind_map(uc_online *self, size_t columns, map_size before)
-{
-    const uc_status status = reserve_columns(self, columns);
-    if (status != UC_OK && size_of_map(self).landmarks > before.landmarks)
-        uc_map_forget_landmarks(self->steps.map, before.landmarks, before.columns);
-    return status;
-}
-
-/* The row as the weights see it; the weights, and the map when the row arrives, grow with it. */
-static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool arrives)
-{
-    const uc_row known = known_part(self, *row);
-    uc_status status = reserve_columns(self, columns_of(&known));
-    if (status == UC_OK && self->steps.map && arrives) {
-        const map_size before = size_of_map(self);
-        status = uc_steps_arrive(&self->steps, known, self->row_work);
-        if (status == UC_OK)
-            status = reserve_behind_map(self, columns_of(&known), before);
-    }
-    if (status == UC_OK)
-        *out = self->prepared = uc_steps_row(&self->steps, known, self->row_work);
-    return status;
-}
-
-static uc_status check_prepared(uc_online *self, const uc_row *row)
-{
-    const size_t columns = columns_of(row);
-    if (!self->steps.map)
-        return reserve_columns(self, columns);
-    return columns <= self->features
-               ? UC_OK
-               : uc_fail(UC_ERR_INVALID, "the row has %zu columns, but the map gives %zu", columns,
-                         self->features);
-}
-
-static uc_status check_answer(const uc_online *self, const uc_proposal *proposal, uc_answer answer)
-{
-    const bool labelled = answer.kind == UC_ANSWER_LABEL;
-    if (!uc_learner_accepts(self->learner, labelled ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL))
-        return uc_fail(UC_ERR_INVALID, "%s does not learn from %s", self->learner->name,
-                       labelled ? "labels, only from right or wrong" : "right or wrong, only from labels");
-    if (labelled && answer.label >= self->classes.count)
-        return uc_fail(UC_ERR_INVALID, "label %u is not below the number of classes, %zu", answer.label,
-                       self->classes.count);
-    if (!labelled && (proposal->label >= self->classes.count || proposal->favourite >= self->classes.count))
-        return uc_fail(UC_ERR_INVALID, "the class proposed, %u, is not below the number of classes, %zu",
-                       proposal->label, self->classes.count);
-    return UC_OK;
-}
-
-uc_status uc_online_propose(uc_proposal *out, uc_online *self, const uc_row *row)
-{
-    uc_row prepared;
-    const uc_status status = prepare(&prepared, self, row, true);
-    if (status != UC_OK)
-        return status;
-    uc_online_score(self, prepared);
-    *out = propose_scored(self, prepared);
-    return UC_OK;
-}
-
-uc_status uc_online_propose_prepared(uc_proposal *out, uc_online *self, const uc_row *prepared)
-{
-    const uc_status status = check_prepared(self, prepared);
-    if (status != UC_OK)
-        return status;
-    self->prepared = (uc_row){0};
-    uc_online_score(self, *prepared);
-    *out = propose_scored(self, *prepared);
-    return UC_OK;
-}
-
-/* Whether `prepared`, the last row that was, is `row`, which the proposal was made for. Its columns, and its values unless
- * a step changed them, are the caller's, who may have them elsewhere by now. */
-static bool at_hand(uc_row *prepared, const uc_online *self, const uc_row *row, const uc_proposal *proposal)
-{
-    const bool own = prepared->values && (self->steps.map || prepared->values == self->row_work);
-    if (!own || proposal->ticket != self->ticket)
-        return false;
-    if (prepared->columns)
-        prepared->columns = row->columns;
-    return true;
-}
-
-static uc_status learn_prepared(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
-{
-    if (proposal->ticket != self->ticket)
-        uc_online_score(self, row);
-    return learn_scored(self, row, proposal, answer);
-}
-
-uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal *proposal, uc_answer answer)
-{
-    uc_row prepared = self->prepared;
-    uc_status status = check_answer(self, proposal, answer);
-    if (status == UC_OK && !at_hand(&prepared, self, row, proposal))
-        status = prepare(&prepared, self, row, false);
-    return status == UC_OK ? learn_prepared(self, prepared, proposal, answer) : status;
-}
-
-uc_status uc_online_learn_prepared(uc_online *self, const uc_row *prepared, const uc_proposal *proposal,
-                                   uc_answer answer)
-{
-    uc_status status = check_answer(self, proposal, answer);
-    if (status == UC_OK)
-        status = check_prepared(self, prepared);
-    return status == UC_OK ? learn_prepared(self, *prepared, proposal, answer) : status;
-}
-
-/* ---- many rows ---- */
-
-uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *rows, const uc_context *context)
-{
-    uc_matrix copy = {0};
-    const map_size before = size_of_map(self);
-    uc_status status = reserve_columns(
-        self, self->steps.factor && rows->cols > self->steps.cols ? self->steps.cols : rows->cols);
-    if (status == UC_OK)
-        status = uc_steps_play(&copy, &self->steps, rows, context);
-    if (status == UC_OK && self->steps.map)
-        status = reserve_behind_map(self, self->columns, before);
-    if (status == UC_OK)
-        *out = copy;
-    else
-        uc_matrix_free(&copy);
-    return status;
+    return uc_online_learn_scored(self, row, &proposal, (uc_answer){told, label});
 }

@@ -24,6 +24,7 @@ struct uc_online {
 
     size_t columns;           /* of the rows seen */
     size_t features;          /* of prepared rows: the columns, or the map's dimension */
+    double density;           /* of prepared rows: the share that is not 0; NaN: not known yet */
     size_t capacity;          /* features that the planes have room for */
     size_t stride;            /* uc_class_stride(classes.count) */
     double *plane[UC_PLANES]; /* (1 + capacity) x stride; row 0 belongs to the constant feature */
@@ -45,6 +46,11 @@ struct uc_online {
 
 /* Room for prepared rows of `features` columns and for all classes. */
 uc_status uc_online_reserve(uc_online *self, size_t features);
+/* Rows of `columns` columns come: room to prepare them, and for their weights. */
+uc_status uc_online_reserve_columns(uc_online *self, size_t columns);
+/* Both from self->scores, which belong to `row`. */
+uc_proposal uc_online_propose_scored(uc_online *self, uc_row row);
+uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer);
 /* One round on a row that is already prepared and fits; *proposed is the class proposed before learning. */
 uc_status uc_online_round(uint32_t *proposed, uc_online *self, uc_row row, uint32_t label);
 
@@ -73,6 +79,8 @@ void uc_online_add_to(uc_online *self, size_t plane, const uc_direction *directi
 
 /* The mean of the iterates (or the last), the constant feature and the counts, into a model of the same shape. */
 uc_status uc_online_write(uc_model *model, const uc_online *self);
+/* UC_ERR_DIVERGED when a weight is not a finite number. */
+uc_status uc_model_check_finite(const uc_model *model);
 /* What a model remembers of how it was trained. */
 uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train);

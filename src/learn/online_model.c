@@ -1,8 +1,18 @@
 /* From an online learner to a model, and back to where it stopped. */
+#include <math.h>
 #include <string.h>
 
 #include "learn/online.h"
 #include "learn/state.h"
+
+uc_status uc_model_check_finite(const uc_model *model)
+{
+    for (size_t i = 0; i < (model->dimension + 1) * model->stride; i++)
+        if (!isfinite(model->weights[i]))
+            return uc_fail(UC_ERR_DIVERGED,
+                           "the weights grew beyond all numbers; try --normalize or --scale");
+    return UC_OK;
+}
 
 /* The weights as the algorithm has them, or their mean over the rounds. */
 uc_status uc_online_write(uc_model *model, const uc_online *self)
@@ -38,7 +48,18 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
     return status;
 }
 
+void uc_online_settings(void *settings, const uc_online *self)
+{
+    memcpy(settings, self->settings, self->learner->settings_size);
+    if (self->learner->decide)
+        self->learner->decide(settings, uc_shape_of(self->features, self->density), self->classes.count);
+}
+
 /* ---- the learner's state ---- */
+
+/* A proposal from before must not be taken for one of the learner that goes on. A round scores a row once, and every one
+ * that it replays: far less than 2^20 tickets. */
+#define TICKETS_A_PROPOSAL 20
 
 /* Without the padding of the classes and without room to grow. */
 static uc_status remember_plane(uc_online *self, size_t plane, uc_state *state)
@@ -91,20 +112,26 @@ static uc_status remember_label_counts(uc_online *self, uc_state *state)
 static uc_status remember(uc_online *self, uc_state *state)
 {
     uint64_t drawn = self->rng.drawn;
+    uint64_t sparse = uc_shape_of(self->features, self->density).sparse;
     uc_status status = uc_state_counter(state, "rounds", &self->rounds);
-    self->proposals = state->reading ? self->rounds : self->proposals; /* as in older models */
+    if (state->reading)
+        self->proposals = self->rounds; /* as in older models */
     if (status == UC_OK)
         status = uc_state_counter(state, "updates", &self->updates);
     if (status == UC_OK)
         status = uc_state_counter(state, "proposals", &self->proposals);
     if (status == UC_OK)
         status = uc_state_counter(state, "drawn", &drawn);
+    if (status == UC_OK && !isnan(self->density))
+        status = uc_state_counter(state, "sparse", &sparse);
     if (status == UC_OK)
         status = remember_label_counts(self, state);
     for (size_t p = 0; p < UC_PLANES && status == UC_OK; p++)
         status = remember_plane(self, p, state);
-    if (state->reading)
+    if (state->reading) {
         self->rng = uc_rng_resume(self->rng.seed, self->rng.stream, drawn);
+        self->ticket = (self->proposals + 1) << TICKETS_A_PROPOSAL;
+    }
     return status == UC_OK && self->learner->remember ? self->learner->remember(self, state) : status;
 }
 
@@ -130,6 +157,8 @@ uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state
         return status;
     status = uc_online_write(model, self);
     if (status == UC_OK)
+        status = uc_model_check_finite(model);
+    if (status == UC_OK)
         status = uc_steps_copy(&model->steps, &self->steps);
     if (status == UC_OK) {
         model->steps.cols = self->columns;
@@ -145,6 +174,13 @@ uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state
 }
 
 /* ---- resuming ---- */
+
+/* Only whether rows are sparse matters, and that must not be decided anew. */
+static double stored_density(const uc_model *model)
+{
+    const json_t *sparse = json_object_get(model->state.counters, "sparse");
+    return json_is_integer(sparse) ? (json_integer_value(sparse) == 1 ? 0.01 : 1.0) : (double)NAN;
+}
 
 uc_status uc_online_resume(uc_online **out, const uc_model *model)
 {
@@ -168,7 +204,7 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
     if (status == UC_OK)
         status = uc_online_begin(&self, learner, settings, &train, &model->classes, &model->steps);
     if (status == UC_OK)
-        status = uc_online_expect(self, model->features);
+        status = uc_online_expect(self, model->features, stored_density(model));
     uc_state state = {.model = (uc_model_state *)&model->state, .reading = true}; /* not written to */
     if (status == UC_OK)
         status = remember(self, &state);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define BYTES_LIMIT ((size_t)1 << 28)
+#define BLOCK_BYTES 96.0 /* that a block of memory takes besides */
 
 const uc_replay_round *uc_replay_at(const uc_replay *self, size_t i)
 {
@@ -76,65 +77,98 @@ void uc_replay_keep(uc_replay *self, uc_row copy, uint32_t proposed, bool right,
     self->bytes += row_bytes(copy);
 }
 
+/* A row is a block of its own. */
 double uc_replay_bytes(double rounds, double row_bytes)
 {
     const double fitting = (double)BYTES_LIMIT / fmax(row_bytes, 1.0);
-    return fmin(rounds, fitting) * (row_bytes + (double)sizeof(uc_replay_round));
+    return fmin(rounds, fitting) * (row_bytes + BLOCK_BYTES + (double)sizeof(uc_replay_round));
 }
 
 /* ---- saving and resuming: all rows behind each other ---- */
 
 enum { TOLD_RIGHT = 1, TOLD_SPARSE = 2, TOLD_BITS = 2 };
 
+/* In a model, whose arrays these are. */
 typedef struct flat_rounds {
     uint64_t rounds, entries, columns_count;
-    uint32_t *told; /* proposed class, sparse, right */
-    uint64_t *ends; /* where each row ends among the entries */
-    float *values;
-    uint32_t *columns; /* of the sparse rows */
+    const uint32_t *told; /* proposed class, sparse, right */
+    const uint64_t *ends; /* where each row ends among the entries */
+    const float *values;
+    const uint32_t *columns; /* of the sparse rows */
 } flat_rounds;
 
-static uc_status alloc_flat(flat_rounds *flat)
+static uc_status remember_counts(flat_rounds *flat, uc_state *state)
 {
-    flat->told = uc_alloc(flat->rounds, sizeof *flat->told);
-    flat->ends = uc_alloc(flat->rounds, sizeof *flat->ends);
-    flat->values = uc_alloc(flat->entries, sizeof *flat->values);
-    flat->columns = uc_alloc(flat->columns_count, sizeof *flat->columns);
-    return flat->told && flat->ends && flat->values && flat->columns ? UC_OK : UC_ERR_NOMEM;
+    uc_status status = uc_state_counter(state, "replay_rounds", &flat->rounds);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "replay_entries", &flat->entries);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "replay_columns", &flat->columns_count);
+    return status;
 }
 
-static void free_flat(flat_rounds *flat)
+static uc_status write_told(const uc_replay *self, uc_state *state)
 {
-    uc_free(flat->told);
-    uc_free(flat->ends);
-    uc_free(flat->values);
-    uc_free(flat->columns);
+    uint32_t *told = uc_alloc(self->count, sizeof *told);
+    for (size_t i = 0; i < self->count && told; i++) {
+        const uc_replay_round *round = uc_replay_at(self, i);
+        told[i] = (round->proposed << TOLD_BITS) | (round->row.columns ? TOLD_SPARSE : 0) |
+                  (round->right ? TOLD_RIGHT : 0);
+    }
+    return told ? uc_state_give(state, "state.replay.told", UC_ARRAY_U32, told, self->count) : UC_ERR_NOMEM;
 }
 
-static uc_status flatten(flat_rounds *flat, const uc_replay *self)
+static uc_status write_ends(const uc_replay *self, uc_state *state)
 {
-    *flat = (flat_rounds){.rounds = self->count};
+    uint64_t *ends = uc_alloc(self->count, sizeof *ends), end = 0;
+    for (size_t i = 0; i < self->count && ends; i++)
+        ends[i] = end += uc_replay_at(self, i)->row.count;
+    return ends ? uc_state_give(state, "state.replay.ends", UC_ARRAY_U64, ends, self->count) : UC_ERR_NOMEM;
+}
+
+static uc_status write_values(const uc_replay *self, uc_state *state, size_t entries)
+{
+    float *values = uc_alloc(entries, sizeof *values), *next = values;
+    for (size_t i = 0; i < self->count && values; i++) {
+        const uc_row row = uc_replay_at(self, i)->row;
+        if (row.count > 0)
+            memcpy(next, row.values, row.count * sizeof *next);
+        next += row.count;
+    }
+    return values ? uc_state_give(state, "state.replay.values", UC_ARRAY_F32, values, entries) : UC_ERR_NOMEM;
+}
+
+static uc_status write_columns(const uc_replay *self, uc_state *state, size_t count)
+{
+    uint32_t *columns = uc_alloc(count, sizeof *columns), *next = columns;
+    for (size_t i = 0; i < self->count && columns; i++) {
+        const uc_row row = uc_replay_at(self, i)->row;
+        if (!row.columns || row.count == 0)
+            continue;
+        memcpy(next, row.columns, row.count * sizeof *next);
+        next += row.count;
+    }
+    return columns ? uc_state_give(state, "state.replay.columns", UC_ARRAY_U32, columns, count)
+                   : UC_ERR_NOMEM;
+}
+
+/* Straight into the model's arrays: rows may be all that there is memory for twice. */
+static uc_status write_rounds(const uc_replay *self, uc_state *state)
+{
+    flat_rounds flat = {.rounds = self->count};
     for (size_t i = 0; i < self->count; i++) {
         const uc_row row = uc_replay_at(self, i)->row;
-        flat->entries += row.count;
-        flat->columns_count += row.columns ? row.count : 0;
+        flat.entries += row.count;
+        flat.columns_count += row.columns ? row.count : 0;
     }
-    const uc_status status = alloc_flat(flat);
-    size_t entries = 0, columns = 0;
-    for (size_t i = 0; i < self->count && status == UC_OK; i++) {
-        const uc_replay_round *round = uc_replay_at(self, i);
-        const uc_row row = round->row;
-        flat->told[i] = (round->proposed << TOLD_BITS) | (row.columns ? TOLD_SPARSE : 0) |
-                        (round->right ? TOLD_RIGHT : 0);
-        if (row.count > 0)
-            memcpy(flat->values + entries, row.values, row.count * sizeof *row.values);
-        if (row.columns && row.count > 0)
-            memcpy(flat->columns + columns, row.columns, row.count * sizeof *row.columns);
-        entries += row.count;
-        columns += row.columns ? row.count : 0;
-        flat->ends[i] = entries;
-    }
-    return status;
+    uc_status status = remember_counts(&flat, state);
+    if (status == UC_OK)
+        status = write_told(self, state);
+    if (status == UC_OK)
+        status = write_ends(self, state);
+    if (status == UC_OK)
+        status = write_values(self, state, flat.entries);
+    return status == UC_OK ? write_columns(self, state, flat.columns_count) : status;
 }
 
 static bool row_makes_sense(uc_row row, size_t features)
@@ -169,43 +203,22 @@ static uc_status unflatten(uc_replay *self, const flat_rounds *flat, size_t feat
     return status;
 }
 
-/* The counts come from the file: they are believed only when arrays of that length are there. */
-static uc_status check_counts(const flat_rounds *flat, const uc_state *state)
+/* The counts come from the file: only arrays of that length are lent. */
+static uc_status read_rounds(uc_replay *self, uc_state *state, size_t features, size_t classes)
 {
-    const uc_array *told = uc_model_state_find(state->model, "state.replay.told");
-    const uc_array *values = uc_model_state_find(state->model, "state.replay.values");
-    const uc_array *columns = uc_model_state_find(state->model, "state.replay.columns");
-    return told && values && columns && told->count == flat->rounds && values->count == flat->entries &&
-                   columns->count == flat->columns_count
-               ? UC_OK
-               : uc_state_damaged();
+    flat_rounds flat = {0};
+    const uc_status status = remember_counts(&flat, state);
+    if (status != UC_OK)
+        return status;
+    flat.told = uc_state_lend(state, "state.replay.told", UC_ARRAY_U32, flat.rounds);
+    flat.ends = uc_state_lend(state, "state.replay.ends", UC_ARRAY_U64, flat.rounds);
+    flat.values = uc_state_lend(state, "state.replay.values", UC_ARRAY_F32, flat.entries);
+    flat.columns = uc_state_lend(state, "state.replay.columns", UC_ARRAY_U32, flat.columns_count);
+    return flat.told && flat.ends && flat.values && flat.columns ? unflatten(self, &flat, features, classes)
+                                                                 : UC_ERR_FORMAT;
 }
 
 uc_status uc_replay_remember(uc_replay *self, uc_state *state, size_t features, size_t classes)
 {
-    flat_rounds flat = {0};
-    uc_status status = state->reading ? UC_OK : flatten(&flat, self);
-    if (status == UC_OK)
-        status = uc_state_counter(state, "replay_rounds", &flat.rounds);
-    if (status == UC_OK)
-        status = uc_state_counter(state, "replay_entries", &flat.entries);
-    if (status == UC_OK)
-        status = uc_state_counter(state, "replay_columns", &flat.columns_count);
-    if (status == UC_OK && state->reading)
-        status = check_counts(&flat, state);
-    if (status == UC_OK && state->reading)
-        status = alloc_flat(&flat);
-    if (status == UC_OK)
-        status = uc_state_array(state, "state.replay.told", UC_ARRAY_U32, flat.told, flat.rounds);
-    if (status == UC_OK)
-        status = uc_state_array(state, "state.replay.ends", UC_ARRAY_U64, flat.ends, flat.rounds);
-    if (status == UC_OK)
-        status = uc_state_array(state, "state.replay.values", UC_ARRAY_F32, flat.values, flat.entries);
-    if (status == UC_OK)
-        status =
-            uc_state_array(state, "state.replay.columns", UC_ARRAY_U32, flat.columns, flat.columns_count);
-    if (status == UC_OK && state->reading)
-        status = unflatten(self, &flat, features, classes);
-    free_flat(&flat);
-    return status;
+    return state->reading ? read_rounds(self, state, features, classes) : write_rounds(self, state);
 }

@@ -38,14 +38,44 @@ static bool all_finite(const uc_array *array)
     return true;
 }
 
+static uc_status check_written(const uc_array *array)
+{
+    return all_finite(array)
+               ? UC_OK
+               : uc_fail(UC_ERR_DIVERGED,
+                         "what the learner keeps grew beyond all numbers; try --normalize or --scale");
+}
+
+uc_status uc_state_give(uc_state *self, const char *name, uc_array_type type, void *data, size_t count)
+{
+    const uc_array given = {name, type, data, count};
+    const uc_status status = check_written(&given);
+    if (status == UC_OK)
+        return uc_model_state_take(self->model, given);
+    uc_free(data);
+    return status;
+}
+
+const void *uc_state_lend(const uc_state *self, const char *name, uc_array_type type, size_t count)
+{
+    const uc_array *stored = uc_model_state_find(self->model, name);
+    if (stored && stored->type == type && stored->count == count && all_finite(stored))
+        return stored->data;
+    (void)uc_state_damaged();
+    return NULL;
+}
+
 uc_status uc_state_array(uc_state *self, const char *name, uc_array_type type, void *data, size_t count)
 {
-    if (!self->reading)
-        return uc_model_state_add(self->model, (uc_array){name, type, data, count});
-    const uc_array *stored = uc_model_state_find(self->model, name);
-    if (!stored || stored->type != type || stored->count != count || !all_finite(stored))
-        return uc_state_damaged();
+    if (!self->reading) {
+        const uc_array written = {name, type, data, count};
+        const uc_status status = check_written(&written);
+        return status == UC_OK ? uc_model_state_add(self->model, written) : status;
+    }
+    const void *stored = uc_state_lend(self, name, type, count);
+    if (!stored)
+        return UC_ERR_FORMAT;
     if (count > 0)
-        memcpy(data, stored->data, count * uc_array_item_size(type));
+        memcpy(data, stored, count * uc_array_item_size(type));
     return UC_OK;
 }

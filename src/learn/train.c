@@ -132,7 +132,7 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
     uc_status status =
         counts ? uc_online_begin(&self, learner, settings, &plain, &fit->data->classes, NULL) : UC_ERR_NOMEM;
     if (status == UC_OK)
-        status = uc_online_reserve(self, fit->data->X.cols);
+        status = uc_online_expect(self, fit->data->X.cols, uc_density(&fit->data->X));
     if (status == UC_OK) {
         uc_class_counts(counts, fit->data);
         for (size_t k = 0; k < fit->data->classes.count; k++)
@@ -229,19 +229,10 @@ static uc_status train_batch(uc_model *model, double *training_error, const uc_l
 
 /* ---- all ---- */
 
-static uc_status check_finite(const uc_model *model)
-{
-    for (size_t i = 0; i < (model->dimension + 1) * model->stride; i++)
-        if (!isfinite(model->weights[i]))
-            return uc_fail(UC_ERR_DIVERGED,
-                           "the weights grew beyond all numbers; try --normalize or --scale");
-    return UC_OK;
-}
-
 static uc_status summarise(uc_model *model, const uc_learner *learner, const void *settings,
                            const uc_fit *fit, double training_error)
 {
-    uc_status status = check_finite(model);
+    uc_status status = uc_model_check_finite(model);
     if (status == UC_OK)
         status = uc_write_settings(model, learner, settings, fit->train);
     if (status == UC_OK)

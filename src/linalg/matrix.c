@@ -116,3 +116,15 @@ void uc_matrix_free(uc_matrix *self)
     uc_free(self->columns);
     *self = (uc_matrix){0};
 }
+
+double uc_density(const uc_matrix *self)
+{
+    const size_t rows = self->rows < 1000 ? self->rows : 1000;
+    size_t count = 0;
+    for (size_t i = 0; i < rows; i++) {
+        const uc_row row = uc_matrix_row(self, i);
+        for (size_t j = 0; j < row.count; j++)
+            count += row.values[j] != 0.0f;
+    }
+    return (double)count / ((double)rows * (double)self->cols);
+}

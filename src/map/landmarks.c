@@ -11,8 +11,6 @@
 #include "map/kernel.h"
 #include "map/map.h"
 
-#define STREAM_LANDMARKS 700 /* when the dimension is auto */
-
 uc_status uc_map_begin_landmarks(uc_map **out, const uc_map_settings *settings, double width)
 {
     const uc_status status = uc_options_check(uc_map_options, settings);
@@ -23,7 +21,8 @@ uc_status uc_map_begin_landmarks(uc_map **out, const uc_map_settings *settings, 
     uc_map *self = uc_alloc(1, sizeof *self);
     if (!self)
         return UC_ERR_NOMEM;
-    const uint64_t dimension = settings->dimension == UC_AUTO_COUNT ? STREAM_LANDMARKS : settings->dimension;
+    const uint64_t dimension =
+        settings->dimension == UC_AUTO_COUNT ? UC_STREAM_LANDMARKS : settings->dimension;
     *self = (uc_map){.kind = UC_MAP_LANDMARKS,
                      .kernel = (uc_kernel)settings->kernel,
                      .width = width,

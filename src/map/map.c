@@ -19,8 +19,9 @@ const uc_option uc_map_options[] = {
      .offset = FIELD(map),
      .standard = "auto",
      .choices = "none|kpca|kgs|random|nystroem|jl|landmarks|auto",
-     .help = "features to learn on instead of the columns: of a kernel, finitely many (auto: kgs for rp, none "
-             "for others)"},
+     .help =
+         "features to learn on instead of the columns: of a kernel, finitely many (auto: kgs for rp, none "
+         "for others)"},
     {.name = "kernel",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(kernel),

@@ -17,6 +17,8 @@ typedef struct uc_model_state {
 
 /* A copy of the array joins the state. */
 uc_status uc_model_state_add(uc_model_state *self, uc_array array);
+/* The same with the array's own data, which belong to the state from now on, or are freed on failure. */
+uc_status uc_model_state_take(uc_model_state *self, uc_array array);
 const uc_array *uc_model_state_find(const uc_model_state *self, const char *name); /* NULL: not there */
 void uc_model_state_free(uc_model_state *self);
 

@@ -3,24 +3,29 @@
 
 #include "model/model.h"
 
+uc_status uc_model_state_take(uc_model_state *self, uc_array array)
+{
+    uc_array *arrays = uc_realloc(self->arrays, self->count + 1, sizeof *arrays);
+    if (arrays)
+        self->arrays = arrays;
+    char *name = arrays ? uc_strdup(array.name) : NULL;
+    if (!name) {
+        uc_free((void *)array.data);
+        return UC_ERR_NOMEM;
+    }
+    arrays[self->count++] = (uc_array){name, array.type, array.data, array.count};
+    return UC_OK;
+}
+
 uc_status uc_model_state_add(uc_model_state *self, uc_array array)
 {
     const size_t size = uc_array_item_size(array.type);
-    uc_array *arrays = uc_realloc(self->arrays, self->count + 1, sizeof *arrays);
-    if (!arrays)
-        return UC_ERR_NOMEM;
-    self->arrays = arrays;
-    char *name = uc_strdup(array.name);
     void *data = uc_alloc(array.count, size);
-    if (!name || !data) {
-        uc_free(name);
-        uc_free(data);
+    if (!data)
         return UC_ERR_NOMEM;
-    }
     if (array.count > 0)
         memcpy(data, array.data, array.count * size);
-    arrays[self->count++] = (uc_array){name, array.type, data, array.count};
-    return UC_OK;
+    return uc_model_state_take(self, (uc_array){array.name, array.type, data, array.count});
 }
 
 const uc_array *uc_model_state_find(const uc_model_state *self, const char *name)

@@ -22,7 +22,6 @@
 #define FOLDS 5
 #define SAMPLE ((size_t)2000)
 #define SAMPLE_STREAM 3 /* of random numbers */
-#define LANDMARKS 700   /* what a map of landmarks has unless told otherwise */
 #define MOST_WIDTHS 5
 #define MOST_DIMENSIONS 6
 #define MOST_VALUES 16
@@ -348,7 +347,7 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
     uc_status status = uc_train_check(learner, data);
     if (status == UC_OK && self.train.map.map == UC_MAP_LANDMARKS &&
         self.train.map.dimension == UC_AUTO_COUNT)
-        self.train.map.dimension = LANDMARKS;
+        self.train.map.dimension = UC_STREAM_LANDMARKS;
     find_open_option(&self);
     const uc_map_settings *map = &self.train.map;
     const bool open_width = map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->gamma) && isnan(map->width);

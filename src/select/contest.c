@@ -25,14 +25,15 @@
 
 static uc_status check_map(const uc_map_settings *map)
 {
+    char name[32];
+    uc_option_text(uc_options_find(uc_map_options, "map"), map, name, sizeof name);
     if (map->map != UC_MAP_LANDMARKS)
-        return uc_fail(UC_ERR_INVALID,
-                       "this map is learned from a whole data set, not one example at a time: use --map "
-                       "landmarks");
+        return uc_fail(UC_ERR_OPTION,
+                       "--map %s is learned from a whole data set: online learners use --map landmarks", name);
     if (map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->gamma) && isnan(map->width))
-        return uc_fail(UC_ERR_INVALID,
-                       "--width auto is found by cross-validation of whole models: use --width "
-                       "median, or give a number");
+        return uc_fail(UC_ERR_OPTION,
+                       "--width auto cross-validates on a whole data set: online learners need --width W, "
+                       "--width median or -g G");
     return UC_OK;
 }
 
@@ -87,6 +88,7 @@ uc_status uc_arena_prepare(uc_arena *self)
             status = prepare_all(&self->prepared[view], &self->steps[view], self);
     }
     self->features = self->data->X.cols;
+    self->density = self->mapped || scaling.shift ? 1.0 : uc_density(&self->data->X);
     if (status == UC_OK && self->mapped) {
         uc_map *map = NULL; /* knows how many there are when nobody says so */
         status = uc_map_begin_landmarks(&map, &self->train.map, self->width);
@@ -201,7 +203,7 @@ static uc_status begin_player(contest_player *out, const contest *self, const uc
     if (status == UC_OK)
         status = uc_online_begin(&out->online, entrant->learner, entrant->settings, &train,
                                  &arena->data->classes, NULL);
-    return status == UC_OK ? uc_online_expect(out->online, arena->features) : status;
+    return status == UC_OK ? uc_online_expect(out->online, arena->features, arena->density) : status;
 }
 
 static void free_player(contest_player *self)
@@ -369,8 +371,9 @@ static double player_bytes(const uc_arena *self, const uc_entrant *entrant)
     const double rows = (double)self->data->X.rows;
     const double row_bytes =
         self->mapped ? 4.0 * (double)self->features : matrix_bytes(&self->data->X) / rows;
-    return uc_learner_bytes(entrant->learner, entrant->settings, false, self->features,
-                            self->data->classes.count, row_bytes, (double)self->rounds) +
+    return uc_learner_bytes(entrant->learner, entrant->settings, false,
+                            uc_shape_of(self->features, self->density), self->data->classes.count, row_bytes,
+                            (double)self->rounds) +
            8.0 * rows;
 }
 

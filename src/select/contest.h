@@ -26,6 +26,7 @@ typedef struct uc_arena {
     uc_train_settings train;
     size_t rounds;   /* of a run */
     size_t features; /* of a prepared row */
+    double density;  /* of prepared rows */
     bool mapped, needed[UC_VIEWS];
     double width;                 /* of the map's kernel */
     uc_steps steps[UC_VIEWS];     /* the map is begun in every run */

@@ -206,8 +206,12 @@ def test_bad_data_get_one_sentence(unconfuse, content, sentence):
 
 
 def test_maps_of_whole_data_sets_are_refused(unconfuse, data):
-    assert unconfuse.fails(1, "compare", data, "--map", "kpca").endswith("use --map landmarks")
-    assert unconfuse.fails(1, "compare", data, "--map", "landmarks", "--width", "auto").startswith("--width auto is found by")
+    for name in ["kpca", "kgs", "random", "nystroem", "jl"]:
+        assert unconfuse.fails(2, "compare", data, "--map", name) == \
+            f"--map {name} is learned from a whole data set: online learners use --map landmarks"
+    assert unconfuse.fails(2, "compare", data, "--map", "landmarks", "--width", "auto") == \
+        "--width auto cross-validates on a whole data set: online learners need --width W, --width median or -g G"
+    unconfuse.ok("compare", data, "--map", "landmarks", "--width", "auto", "-g", "1", "--learners", "cspa", "--runs", "1")
 
 
 @pytest.mark.parametrize("options", [[], ["--map", "landmarks"]])

@@ -209,7 +209,7 @@ def test_resuming_refuses_settings_that_would_change_and_takes_those_that_do_not
         assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", *words) == \
             f"{typed}: m.uc was learned with {stored}, and a stream goes on as it began"
     assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", *MAP) == \
-        "--map landmarks: m.uc was learned without, and a stream goes on as it began"
+        "--map landmarks: m.uc was learned with none, and a stream goes on as it began"
     assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", "--classes", "a,b,c") == \
         "--classes cannot be given with --resume: the model has its classes"
     unconfuse.ok("stream", "spa", data, "--resume", "m.uc", "--cost", "1", "--average", "--seed", "3", "--delay", "3",
@@ -218,6 +218,42 @@ def test_resuming_refuses_settings_that_would_change_and_takes_those_that_do_not
     assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", "--width", "3") == \
         "--width 3: m.uc was learned with 2, and a stream goes on as it began"
     unconfuse.ok("stream", "spa", data, "--resume", "m.uc", *MAP)
+
+
+@pytest.mark.parametrize("learner,words", [
+    ("cspa-plus", "--map landmarks --width median --dimension 20"), ("spa", "--map landmarks -g 0.3"),
+    ("cspa", "--map landmarks --kernel polynomial --degree 2"), ("cspa", "--width 2 --map none"),
+    ("cspa-plus", "--metric auto --tail auto --pair --beta 0.1 --prior 0.3"), ("spa", "--scale range --bias auto"),
+    ("cspa-plus", "--map landmarks --dimension auto --width 0.1 --no-pair --normalize --seed 9")])
+def test_the_same_command_line_goes_on(unconfuse, data, learner, words):
+    unconfuse.ok("stream", learner, data, *words.split(), "-o", "m.uc")
+    unconfuse.ok("stream", learner, data, *words.split(), "--resume", "m.uc", "-o", "m.uc")
+    again = unconfuse.json("stream", learner, data, *words.split(), "--resume", "m.uc")
+    assert again["rounds_before"] == 600
+    assert again["curve"] == unconfuse.json("stream", learner, data, "--resume", "m.uc")["curve"]
+
+
+def test_what_auto_came_to_may_be_typed_and_another_value_may_not(unconfuse, data):
+    def refused(learner, typed, stored):
+        assert unconfuse.fails(2, "stream", learner, data, "--resume", "m.uc", *typed.split()) == \
+            f"{typed.replace('--no-pair', '--pair off')}: m.uc was learned with {stored}, and a stream goes on as it began"
+
+    unconfuse.ok("stream", "cspa-plus", data, "-o", "m.uc")
+    unconfuse.ok("stream", "cspa-plus", data, "--resume", "m.uc", "--pair", "--metric", "full", "--tail", "10", "--bias", "0")
+    refused("cspa-plus", "--no-pair", "on")
+    refused("cspa-plus", "--tail 0", "10")
+    refused("cspa-plus", "--metric diagonal", "full")
+    unconfuse.ok("stream", "cspa-plus", data, "--metric", "none", "-o", "m.uc")
+    unconfuse.ok("stream", "cspa-plus", data, "--resume", "m.uc", "--no-pair", "--tail", "0")
+    unconfuse.ok("stream", "cspa", data, "-o", "m.uc")
+    unconfuse.ok("stream", "cspa", data, "--resume", "m.uc", "--beta", "0.25")
+    refused("cspa", "--beta 0.5", "0.25")
+    unconfuse.ok("stream", "cspa", data, "--map", "landmarks", "-g", "0.5", "-o", "m.uc")
+    unconfuse.ok("stream", "cspa", data, "--resume", "m.uc", "--width", "2", "--dimension", "700")
+    refused("cspa", "--width 3", "2")
+    refused("cspa", "--gamma 0.25", "0.5")
+    refused("cspa", "--dimension 100", "700")
+    refused("cspa", "--map none", "landmarks")
 
 
 def test_labels_that_a_resumed_learner_does_not_know(unconfuse, data):

@@ -442,7 +442,7 @@ static void columns_that_come_later_give_what_knowing_them_gives(void **state)
             setup.train.normalize = average;
             uc_online *grown = online_begin(&setup, &data.classes, NULL),
                       *known = online_begin(&setup, &data.classes, NULL);
-            assert_ok(uc_online_expect(known, COLS));
+            assert_ok(uc_online_expect(known, COLS, 1.0));
             for (size_t i = 0; i < ROWS; i++) {
                 uc_row row = uc_matrix_row(&data.X, i);
                 while (row.count > 0 && row.columns[row.count - 1] > i / 12)
@@ -455,6 +455,42 @@ static void columns_that_come_later_give_what_knowing_them_gives(void **state)
             uc_online_free(known);
         }
     uc_dataset_free(&data);
+}
+
+/* Ten features, of which one or all are not 0, told beforehand or noticed in the first row; the same in both storages. */
+static void sparse_data_get_no_metric_unless_they_ask_for_it(void **state)
+{
+    (void)state;
+    enum { WIDE = 40 };
+    static const char *const names[] = {"a", "b", "c"};
+    uc_names classes = sample_names(names, 3);
+    float dense[WIDE] = {0};
+    const float one = 1.0f;
+    const uint32_t last = WIDE - 1;
+    dense[WIDE - 1] = one;
+    const uc_row rows[2] = {{1, &one, &last}, {WIDE, dense, NULL}};
+    for (int metric = AUTO; metric <= FULL; metric++)
+        for (int told = 0; told < 3; told++)
+            for (size_t storage = 0; storage < 2; storage++) {
+                const online_setup setup = plus_setup(metric, 1, 10, 0.0);
+                uc_online *online = online_begin(&setup, &classes, NULL);
+                if (told > 0)
+                    assert_ok(uc_online_expect(online, WIDE, told == 1 ? 0.01 : 0.5));
+                online_round_on(online, rows[storage], 1);
+                uc_model *model;
+                assert_ok(uc_online_model(&model, online, true));
+                const bool expected = metric == FULL || metric == DIAGONAL || (metric == AUTO && told == 2);
+                assert_true((uc_model_state_find(&model->state, "state.metric") != NULL) == expected);
+                uc_online *resumed; /* does not decide anew */
+                assert_ok(uc_online_resume(&resumed, model));
+                online_round_on(online, rows[storage], 2);
+                online_round_on(resumed, rows[storage], 2);
+                check_same_online(online, resumed);
+                uc_online_free(resumed);
+                uc_model_free(model);
+                uc_online_free(online);
+            }
+    uc_names_free(&classes);
 }
 
 static bool has_metric(const uc_online *online)
@@ -476,6 +512,7 @@ static void auto_gives_the_metric_up_above_1024_features(void **state)
     uc_online *online = online_begin(&setup, &classes, NULL);
     const float values[3] = {1.0f, -0.5f, 0.25f};
     uint32_t columns[3] = {3, 500, 1023}, beyond[3] = {3, 7, 1024};
+    assert_ok(uc_online_expect(online, 10, 1.0)); /* not sparse, whatever the rows look like */
     for (size_t i = 0; i < 20; i++) {
         columns[0] = (uint32_t)(i % 5);
         online_round_on(online, (uc_row){3, values, columns}, (uint32_t)(i % 3));
@@ -518,7 +555,7 @@ static void a_full_metric_of_too_many_features_is_refused(void **state)
     for (uint32_t i = 0; i < 12; i++) {
         assert_error(uc_online_propose(&proposal, online, &does_not), UC_ERR_INVALID,
                      "--metric full is for at most 8192 features, not 8193: use --metric auto");
-        assert_status(uc_online_expect(online, 9000), UC_ERR_INVALID);
+        assert_status(uc_online_expect(online, 9000, 1.0), UC_ERR_INVALID);
         assert_int_equal(online_round_on(online, fits, i % 3), online_round_on(other, fits, i % 3));
         assert_error(uc_online_learn(online, &does_not, &proposal, (uc_answer){UC_ANSWER_WRONG, 0}),
                      UC_ERR_INVALID,
@@ -588,6 +625,7 @@ int main(void)
         cmocka_unit_test(without_any_addition_it_is_cspa),
         cmocka_unit_test(columns_that_come_later_give_what_knowing_them_gives),
         cmocka_unit_test(auto_gives_the_metric_up_above_1024_features),
+        cmocka_unit_test(sparse_data_get_no_metric_unless_they_ask_for_it),
         cmocka_unit_test(a_full_metric_of_too_many_features_is_refused),
         cmocka_unit_test(replay_memory_is_bounded),
         cmocka_unit_test(the_bonus_tries_every_class),

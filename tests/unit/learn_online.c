@@ -287,8 +287,8 @@ static void a_round_touches_only_the_features_of_its_row(void **state)
             continue; /* a full metric changes all features */
         uc_online *online = online_begin(&self, &data.classes, NULL),
                   *other = online_begin(&self, &data.classes, NULL);
-        assert_ok(uc_online_expect(online, WIDE));
-        assert_ok(uc_online_expect(other, WIDE));
+        assert_ok(uc_online_expect(online, WIDE, 1.0));
+        assert_ok(uc_online_expect(other, WIDE, 1.0));
         const size_t bytes = (WIDE + 1) * online->stride * sizeof(double);
         double *own[UC_PLANES];
         uint32_t columns[COLS];

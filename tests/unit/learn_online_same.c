@@ -151,7 +151,7 @@ static void check_prepared(const online_setup *self, const uc_dataset *data, con
 {
     static const size_t blocks[] = {1, 7, ROWS};
     uc_online *raw = online_begin(self, &data->classes, steps);
-    assert_ok(uc_online_expect(raw, COLS));
+    assert_ok(uc_online_expect(raw, COLS, 1.0));
     for (size_t i = 0; i < ROWS; i++)
         online_round(raw, data, i);
     for (size_t b = 0; b < 3; b++) {
@@ -257,7 +257,7 @@ static void late_answers_are_learned_from_with_the_scores_of_now(void **state)
     for (size_t s = 0; online_setup_number(&self, s); s++) {
         uc_online *late = online_begin(&self, &data.classes, NULL),
                   *told = online_begin(&self, &data.classes, NULL);
-        assert_ok(uc_online_expect(told, COLS));
+        assert_ok(uc_online_expect(told, COLS, 1.0));
         uc_proposal proposals[ROWS];
         for (size_t i = 0; i < ROWS + DELAY; i++) {
             if (i < ROWS) {
@@ -285,6 +285,43 @@ static void late_answers_are_learned_from_with_the_scores_of_now(void **state)
     uc_dataset_free(&data);
 }
 
+/* A proposal is answered by the learner that was resumed since, after others: its row is scored anew, whatever came
+ * between. */
+static void answers_to_proposals_from_before_a_resume_are_learned_on_their_row(void **state)
+{
+    (void)state;
+    online_setup self;
+    uc_dataset data = sample_data(ROWS, COLS, CLASSES, false, 5);
+    const uc_row row = uc_matrix_row(&data.X, 30);
+    for (size_t s = 0; online_setup_number(&self, s); s++)
+        for (size_t between = 0; between < 12; between++) {
+            uc_online *online = online_begin(&self, &data.classes, NULL), *forced;
+            for (size_t i = 0; i < 5; i++)
+                online_round(online, &data, i);
+            uc_proposal proposal, other;
+            assert_ok(uc_online_propose(&proposal, online, &row));
+            const uc_answer answer = online_answer(online, &proposal, data.y[30]);
+            uc_model *model;
+            assert_ok(uc_online_model(&model, online, true));
+            uc_online_free(online);
+            assert_ok(uc_online_resume(&online, model));
+            assert_ok(uc_online_resume(&forced, model));
+            for (size_t i = 0; i < between; i++) {
+                const uc_row next = uc_matrix_row(&data.X, 31 + i);
+                assert_ok(uc_online_propose(&other, online, &next));
+                assert_ok(uc_online_propose(&other, forced, &next));
+            }
+            assert_ok(uc_online_learn(online, &row, &proposal, answer));
+            proposal.ticket = UINT64_MAX;
+            assert_ok(uc_online_learn(forced, &row, &proposal, answer));
+            check_same_online(online, forced);
+            uc_model_free(model);
+            uc_online_free(online);
+            uc_online_free(forced);
+        }
+    uc_dataset_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +332,7 @@ int main(void)
         cmocka_unit_test(the_largest_seed_is_refused_or_resumes),
         cmocka_unit_test(late_labels_are_learned_from_with_the_scores_of_now),
         cmocka_unit_test(late_answers_are_learned_from_with_the_scores_of_now),
+        cmocka_unit_test(answers_to_proposals_from_before_a_resume_are_learned_on_their_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,9 @@ static void arrays_come_back_of_their_type_and_length_only(void **state)
     assert_false(uc_state_has(&reading, "reals"));
     assert_ok(uc_state_array(&writing, "reals", UC_ARRAY_F64, reals, 3));
     assert_ok(uc_state_array(&writing, "empty", UC_ARRAY_U32, NULL, 0));
-    assert_ok(uc_state_array(&writing, "floats", UC_ARRAY_F32, floats, 2));
+    assert_status(uc_state_array(&writing, "floats", UC_ARRAY_F32, floats, 2), UC_ERR_DIVERGED);
+    assert_false(uc_state_has(&reading, "floats"));
+    assert_ok(uc_model_state_add(&model, (uc_array){"floats", UC_ARRAY_F32, floats, 2}));
     assert_true(uc_state_has(&reading, "reals"));
     assert_error(uc_state_array(&reading, "reals", UC_ARRAY_F64, back, 4), UC_ERR_FORMAT, damaged);
     assert_error(uc_state_array(&reading, "reals", UC_ARRAY_F64, back, 2), UC_ERR_FORMAT, damaged);

@@ -41,7 +41,7 @@ static double by_hand(const uc_contender *contender, bool full, const uc_train_s
     assert_ok(uc_steps_learn(&steps, (uc_scaling)train.scale, &data->X));
     assert_ok(uc_online_begin(&online, contender->learner, contender->settings, &train, &data->classes,
                               train.scale == UC_SCALE_NONE ? NULL : &steps));
-    assert_ok(uc_online_expect(online, data->X.cols));
+    assert_ok(uc_online_expect(online, data->X.cols, (double)NAN));
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     for (unsigned pass = 0; pass < passes; pass++) {
