@@ -109,9 +109,11 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, const u
 }
 
 /* Which of the model's two classes makes a bag positive. */
-static uc_status begin_bags(pairs *self, const char *positive)
+static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
 {
     self->bags = true;
+    if (noisy)
+        return cli_fail(UC_ERR_OPTION, "--bags: the noise is told of examples, not of bags: leave one out");
     if (self->classes->count != 2)
         return cli_fail(UC_ERR_INVALID, "--bags is for two classes, but the model has %zu",
                         self->classes->count);
@@ -126,7 +128,7 @@ static uc_status evaluate(cli_call *call, const uc_model *model, const uc_noise 
     const evaluate_args *args = call->args;
     pairs self = {.classes = uc_model_classes(model)};
     uc_evaluation evaluation = {0};
-    uc_status status = args->bags ? begin_bags(&self, args->noise.positive) : UC_OK;
+    uc_status status = args->bags ? begin_bags(&self, args->noise.positive, noise != NULL) : UC_OK;
     if (status == UC_OK)
         status = cli_score_file(call, model, call->words[1], &args->read,
                                 args->bags ? CLI_SCORES : CLI_CLASSES, visit, &self);

@@ -310,6 +310,8 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     const bool given = cli_noise_is_given(call), used = uc_learner_uses_rates(learner);
     cli_noise told = args->noise;
     uc_noise_check check;
+    if (data->classes.count == 1)
+        return cli_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed", data->classes.text[0]);
     if (told.rates && data->classes.count == 2)
         told.positive = data->classes.text[positive]; /* not the later one, if only one was named */
     else if (rates != UC_RATES_BOTH)

@@ -81,9 +81,14 @@ uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format f
 
 /* The rows named, in that order; keeps all class and bag names. rows NULL: all. */
 uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count);
-/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. When every row is
- * in a bag, whole bags are dealt out. */
+/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. Whole bags are
+ * dealt out when every row is in one of two bags or more. */
 uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed);
+/* What uc_folds deals out: bags, when every row is in one and there are two or more, else rows. */
+size_t uc_fold_units(const uc_dataset *data);
+/* About `most` rows in random order, every class by its share, but 20 of each when there are so many; all rows, in their
+ * order, when there are no more than `most`. */
+uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed);
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
 uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
                    bool stratified, uint64_t seed);

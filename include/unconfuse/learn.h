@@ -100,8 +100,8 @@ typedef struct uc_svm_settings {
     int positive_unlabelled; /* uc_positive_unlabelled was called on the data               (off) */
     int bags;                /* uc_check_bags was called on the data                        (off) */
     int class_weight;        /* uc_class_weight                                             (none) */
-    uint64_t iterations;     /* of L-BFGS at most                                           (1000) */
-    double tolerance;        /* of the gradient, beside the weights                         (1e-5) */
+    uint64_t iterations;     /* epochs of coordinate descent and steps of L-BFGS at most    (1000) */
+    double tolerance;        /* of the objective, relative; L-BFGS: of the gradient         (1e-5) */
 } uc_svm_settings;
 
 typedef struct uc_rp_settings {

@@ -75,12 +75,27 @@ cleanup:
     return status;
 }
 
-static bool all_in_bags(const uc_dataset *data)
+size_t uc_fold_units(const uc_dataset *data)
 {
-    for (size_t i = 0; data->bag && i < data->X.rows; i++)
+    uint32_t first = UC_NONE, most = 0;
+    bool several = false;
+    for (size_t i = 0; data->bag && i < data->X.rows; i++) {
         if (data->bag[i] == UC_NONE)
-            return false;
-    return data->bag != NULL;
+            return data->X.rows;
+        several = several || (i > 0 && data->bag[i] != first);
+        first = data->bag[0];
+        most = data->bag[i] > most ? data->bag[i] : most;
+    }
+    if (!several)
+        return data->X.rows;
+    bool *seen = uc_alloc((size_t)most + 1, sizeof *seen);
+    size_t bags = 0;
+    for (size_t i = 0; i < data->X.rows && seen; i++) {
+        bags += !seen[data->bag[i]];
+        seen[data->bag[i]] = true;
+    }
+    uc_free(seen);
+    return bags; /* 0 without memory for it: no number of folds suits */
 }
 
 /* Rows of one bag belong together: bags are dealt out instead of rows, each with the label of its first row. */
@@ -100,7 +115,7 @@ static uc_status folds_of_bags(uint32_t *fold, const uc_dataset *data, unsigned 
         }
     uc_dataset dealt = {.y = data->y ? label : NULL, .classes = data->classes}; /* borrows both */
     dealt.X.rows = seen;
-    if (status == UC_OK && folds > seen)
+    if (status == UC_OK && (folds < 2 || folds > seen))
         status = uc_fail(UC_ERR_INVALID,
                          "the number of folds must be from 2 to the number of bags, %u, not %u", seen, folds);
     if (status == UC_OK)
@@ -116,7 +131,7 @@ static uc_status folds_of_bags(uint32_t *fold, const uc_dataset *data, unsigned 
 uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed)
 {
     const size_t rows = data->X.rows;
-    if (all_in_bags(data))
+    if (uc_fold_units(data) != rows)
         return folds_of_bags(fold, data, folds, stratified, seed);
     if (folds < 2 || folds > rows)
         return uc_fail(UC_ERR_INVALID,
@@ -157,6 +172,41 @@ uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset
         uc_dataset_free(&front);
         uc_dataset_free(&back);
     }
+    return status;
+}
+
+#define STREAM_SAMPLE UINT64_C(0x73616d706c65) /* random numbers: "sample" */
+#define SAMPLED_ALWAYS ((size_t)20)
+
+uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed)
+{
+    const size_t n = data->X.rows, K = data->classes.count;
+    if (n <= most)
+        return uc_dataset_subset(out, data, NULL, 0);
+    size_t *order = uc_alloc(n, sizeof *order), *left = uc_alloc(K + 1, sizeof *left), taken = 0;
+    uc_status status = order && left ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        for (size_t i = 0; i < n; i++)
+            left[data->y && data->y[i] != UC_NONE ? data->y[i] : K]++;
+        for (size_t k = 0; k <= K; k++) {
+            const size_t share = (size_t)((double)left[k] * (double)most / (double)n);
+            const size_t least = left[k] < SAMPLED_ALWAYS ? left[k] : SAMPLED_ALWAYS;
+            left[k] = share > least ? share : least;
+        }
+        uc_rng rng = uc_rng_make(seed, STREAM_SAMPLE);
+        uc_rng_choose(&rng, order, n, n);
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t y = data->y ? data->y[order[i]] : UC_NONE;
+            size_t *quota = &left[y == UC_NONE ? K : y];
+            if (*quota > 0) {
+                (*quota)--;
+                order[taken++] = order[i];
+            }
+        }
+        status = uc_dataset_subset(out, data, order, taken);
+    }
+    uc_free(left);
+    uc_free(order);
     return status;
 }
 

@@ -19,7 +19,8 @@
  * The noise rate comes out beside it: eta^ = sum of |a_i| where a_i <= 0 / sum of all |a_i|. On classes that overlap it
  * contains their own error: an upper estimate.
  *
- * One step is one sweep: a = S w and mu' together; <w, mu> and <w, mu'> are sums of a.
+ * One step is one sweep: a = S w and mu' together; <w, mu> and <w, mu'> are sums of a. To m mu' a sweep adds only the
+ * examples that have become wrong, and takes off those that have become right: few, after the first steps.
  */
 #include <math.h>
 #include <string.h>
@@ -69,10 +70,12 @@ typedef struct machine {
     double eta;
     const uc_context *context;
     size_t d;
-    const double *w; /* of the sweep */
+    const double *w;   /* of the sweep */
+    bool *wrong;       /* a_i <= 0 in the last sweep */
+    double *sum_wrong; /* m mu' */
 } machine;
 
-/* What a sweep adds up, behind the d numbers of m mu'. */
+/* What a sweep adds up, behind the d numbers by which m mu' changes. */
 enum {
     CORRECT,       /* examples with a > 0 */
     SUM,           /* of a */
@@ -88,36 +91,51 @@ static double sign_of(const machine *self, size_t i)
     return self->data->y[i] == self->positive ? 1.0 : -1.0;
 }
 
+/* Without branches or calls: which ones are wrong cannot be foreseen. */
+static void add_example(double *sums, double a)
+{
+    const double wrong = a > 0.0 ? 0.0 : a;
+    sums[SUM] += a;
+    sums[LENGTH] += fabs(a);
+    sums[SQUARES] += a * a;
+    sums[CORRECT] += a > 0.0 ? 1.0 : 0.0;
+    sums[SUM_WRONG] += wrong;
+    sums[SQUARES_WRONG] += wrong * a;
+}
+
 static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 {
     const machine *self = user;
-    double *sums = sum + self->d;
+    double sums[SUMS] = {0.0};
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(&self->data->X, i);
         const double sign = sign_of(self, i), a = sign * uc_row_dot(row, self->w);
-        sums[SUM] += a;
-        sums[LENGTH] += fabs(a);
-        sums[SQUARES] += a * a;
-        if (a > 0.0) {
-            sums[CORRECT] += 1.0;
+        const bool wrong = !(a > 0.0);
+        add_example(sums, a);
+        if (wrong == self->wrong[i])
             continue;
-        }
-        sums[SUM_WRONG] += a;
-        sums[SQUARES_WRONG] += a * a;
-        uc_row_axpy(sign, row, sum);
+        self->wrong[i] = wrong;
+        uc_row_axpy(wrong ? sign : -sign, row, sum);
     }
+    for (size_t j = 0; j < SUMS; j++)
+        sum[self->d + j] += sums[j];
     return UC_OK;
 }
 
+/* Into sum: mu' and the means. */
 static uc_status sweep(double *sum, machine *self, const double *w)
 {
-    const size_t m = self->data->X.rows;
+    const size_t d = self->d, m = self->data->X.rows;
     const uc_context fitting =
         uc_context_for_work(self->context, 2.0 * (double)uc_matrix_entries(&self->data->X));
     self->w = w;
-    memset(sum, 0, (self->d + SUMS) * sizeof *sum);
-    const uc_status status = uc_sum_over(&fitting, m, add_rows, self, sum, self->d + SUMS);
-    for (size_t j = 0; j < self->d + SUMS && status == UC_OK; j++)
+    memset(sum, 0, (d + SUMS) * sizeof *sum);
+    const uc_status status = uc_sum_over(&fitting, m, add_rows, self, sum, d + SUMS);
+    for (size_t j = 0; j < d && status == UC_OK; j++) {
+        self->sum_wrong[j] += sum[j];
+        sum[j] = self->sum_wrong[j] / (double)m;
+    }
+    for (size_t j = d; j < d + SUMS && status == UC_OK; j++)
         sum[j] /= (double)m;
     return status;
 }
@@ -153,7 +171,7 @@ typedef struct outcome {
 /* The noise rate as a ratio of two means, and the deviation of such a ratio. */
 static void estimate_noise(outcome *out, const double *sums, size_t m)
 {
-    const double rate = sums[LENGTH] > 0.0 ? -sums[SUM_WRONG] / sums[LENGTH] : 0.0;
+    const double rate = sums[LENGTH] > 0.0 ? fabs(sums[SUM_WRONG]) / sums[LENGTH] : 0.0;
     const double residual = (1.0 - 2.0 * rate) * sums[SQUARES_WRONG] + rate * rate * sums[SQUARES];
     out->noise_rate = rate;
     out->noise_rate_deviation =
@@ -189,14 +207,18 @@ static uc_status run(outcome *out, machine *self, double *w, double *best, doubl
 /* One machine; `best` (d, zeroed) gets unit length. */
 static uc_status learn_one(outcome *out, double *best, machine *self)
 {
-    const size_t d = self->d;
-    double *memory = uc_alloc(3 * d + SUMS, sizeof *memory);
-    if (!memory)
-        return UC_ERR_NOMEM;
-    const uc_status status = run(out, self, memory, best, memory + d, memory + 2 * d);
+    const size_t d = self->d, m = self->data->X.rows;
+    double *memory = uc_alloc(4 * d + SUMS, sizeof *memory);
+    self->wrong = uc_alloc(m, sizeof *self->wrong); /* none yet, so that the first sweep adds all */
+    uc_status status = memory && self->wrong ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        self->sum_wrong = memory + 2 * d;
+        status = run(out, self, memory, best, memory + d, memory + 3 * d);
+    }
     const double length = sqrt(uc_dot(best, best, d));
     for (size_t j = 0; j < d && length > 0.0; j++)
         best[j] /= length;
+    uc_free(self->wrong);
     uc_free(memory);
     return status;
 }
@@ -206,6 +228,7 @@ static uc_status summarise(uc_model *model, const outcome *found, uint64_t itera
     uc_status status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)iterations));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "updates", json_integer((json_int_t)iterations));
+    binary = binary && found->correct > 0.0; /* nothing learned, nothing known */
     if (status == UC_OK && binary)
         status = uc_json_set(model->summary, "noise_rate", json_real(found->noise_rate));
     if (status == UC_OK && binary)
@@ -223,9 +246,11 @@ static uc_status noise_rate_of(double *eta, const uc_fit *fit)
         return uc_fail(UC_ERR_INVALID, "--rule eta needs the noise rate: tell it with --noise-rate ETA");
     const double positive = noise->values[1], negative = noise->values[2];
     if (fabs(positive - negative) > 1e-9)
-        return uc_fail(UC_ERR_INVALID,
-                       "--rule eta is for classes that flip alike, not at rates %g and %g: use sloppy-svm",
-                       positive, negative);
+        return uc_fail(
+            UC_ERR_INVALID,
+            "--rule eta is for classes that flip alike, not at rates %g and %g: tell one rate with "
+            "--noise-rate ETA, or use sloppy-svm",
+            positive, negative);
     if (!(positive < 0.5))
         return uc_fail(UC_ERR_INVALID, "the noise rate %g is not below 0.5", positive);
     *eta = positive;

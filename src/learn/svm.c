@@ -11,6 +11,7 @@
  *   csvm      l(g, t) = L(g)
  *   sloppy    l(g, t) = K ((1 - eta_-t) L(g) - eta_t L(-g)),   K = 1/(1 - eta+ - eta-)
  *   weighted  l(g, t) = K (1 - eta_-t + eta_t) L(g), the convex function with the same slope around 0
+ *   with class weights v, of the true classes, (1 - eta_-t) gets the factor v_t, and eta_t the factor v_-t
  *
  * The mean of the sloppy loss over the flips is L of the true label (Lemma 1 of the paper). It is not convex; L-BFGS
  * starts from zero. It falls for ever with a growing b unless the observed labels allow for the rates: the share of
@@ -107,18 +108,18 @@ double uc_svm_hinge(double *slope, double margin, double h)
 
 double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int label)
 {
-    const double own = self->rate[label], other = self->rate[1 - label];
-    const double K = 1.0 / (1.0 - own - other), weight = self->weight[label];
+    const double own = self->rate[label], other = self->rate[1 - label], K = 1.0 / (1.0 - own - other);
+    const double forth_weight = K * (1.0 - other) * self->weight[label],
+                 back_weight = K * own * self->weight[1 - label];
     double forth, back;
     const double loss = uc_svm_hinge(&forth, margin, self->smoothing);
     if (self->loss == UC_SVM_WEIGHTED || own == 0.0) {
-        const double factor = weight * K * (1.0 - other + own);
-        *slope = factor * forth;
-        return factor * loss;
+        *slope = (forth_weight + back_weight) * forth;
+        return (forth_weight + back_weight) * loss;
     }
     const double opposite = uc_svm_hinge(&back, -margin, self->smoothing);
-    *slope = weight * K * ((1.0 - other) * forth + own * back);
-    return weight * K * ((1.0 - other) * loss - own * opposite);
+    *slope = forth_weight * forth + back_weight * back;
+    return forth_weight * loss - back_weight * opposite;
 }
 
 /* ---- the objective ---- */
@@ -207,11 +208,14 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
         return status;
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
-    if (!arrived && found.iterations >= settings->iterations)
+    if (!arrived && found.stuck && found.iterations == 0)
+        return uc_fail(UC_ERR_DIVERGED,
+                       "no step was found that makes the loss smaller: scale the columns (--scale standard)");
+    if (!arrived && (found.stuck || found.iterations >= settings->iterations))
         uc_warn(context,
                 "the machine has not converged after %llu iterations: scale the columns (--scale standard), "
                 "or allow more --iterations",
-                (unsigned long long)settings->iterations);
+                (unsigned long long)found.iterations);
     total->value += found.value;
     total->iterations += found.iterations;
     total->evaluations += found.evaluations;
@@ -226,6 +230,7 @@ static uc_status summarise(uc_model *model, const uc_minimum *total)
     return status == UC_OK ? uc_json_set(model->summary, "objective", json_real(total->value)) : status;
 }
 
+/* Balanced classes are balanced in what they truly are, as far as the rates tell. */
 static void weigh_classes(uc_svm *self, const uc_svm_settings *settings)
 {
     size_t positives = 0;
@@ -234,8 +239,11 @@ static void weigh_classes(uc_svm *self, const uc_svm_settings *settings)
         positives += self->data->y[i] == self->positive;
     const bool balanced =
         settings->class_weight == UC_CLASS_WEIGHT_BALANCED && positives > 0 && positives < n;
-    self->weight[0] = balanced ? (double)n / (2.0 * (double)(n - positives)) : 1.0;
-    self->weight[1] = balanced ? (double)n / (2.0 * (double)positives) : 1.0;
+    const double observed = (double)positives / (double)n, least = 1.0 / (double)n;
+    const double share = (observed - self->rate[0]) / (1.0 - self->rate[0] - self->rate[1]);
+    const double positive = fmin(fmax(share, least), 1.0 - least); /* of all examples, truly */
+    self->weight[0] = balanced ? 1.0 / (2.0 * (1.0 - positive)) : 1.0;
+    self->weight[1] = balanced ? 1.0 / (2.0 * positive) : 1.0;
 }
 
 /* The labels must allow for the rates, or the loss falls for ever with a growing offset. */
@@ -248,9 +256,8 @@ static uc_status check_rates(const uc_svm *self)
                        "the noise rates %g and %g add up to 1 or more: such labels say nothing",
                        self->rate[1], self->rate[0]);
     for (size_t i = 0; i < self->data->X.rows; i++) {
-        const int label = self->data->y[i] == self->positive;
-        labelled[label] += self->weight[label];
-        total += self->weight[label];
+        labelled[self->data->y[i] == self->positive] += 1.0;
+        total += 1.0;
     }
     for (int label = 0; label < 2 && self->loss == UC_SVM_SLOPPY && self->free_offset; label++)
         if (self->rate[1 - label] > 0.0 && !(labelled[label] > self->rate[1 - label] * total))
@@ -279,8 +286,8 @@ static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *
     double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
     if (!point)
         return UC_ERR_NOMEM;
-    weigh_classes(self, settings);
     uc_status status = check_rates(self);
+    weigh_classes(self, settings);
     if (status == UC_OK)
         status = solve(&total, point, self, settings, context);
     if (status == UC_OK)

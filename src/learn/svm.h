@@ -14,7 +14,7 @@ typedef struct uc_svm {
     double cost, smoothing;
     uc_svm_loss loss;
     double rate[2];   /* of truly negative, and of truly positive examples: how many carry the other label */
-    double weight[2]; /* of examples labelled negative, positive */
+    double weight[2]; /* of truly negative, and of truly positive examples */
     bool free_offset;
 } uc_svm;
 

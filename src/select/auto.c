@@ -21,7 +21,6 @@
 
 #define FOLDS 5
 #define SAMPLE ((size_t)2000)
-#define SAMPLE_STREAM 3 /* of random numbers */
 #define MOST_WIDTHS 5
 #define MOST_DIMENSIONS 6
 #define MOST_VALUES 16
@@ -229,29 +228,14 @@ static uc_status run_folds(search *self, const uc_dataset *data)
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
     const size_t candidates = self->width_count * self->dimension_count * self->value_count;
     self->loss = uc_alloc(candidates, sizeof *self->loss);
-    const unsigned folds = data->X.rows < FOLDS ? (unsigned)data->X.rows : FOLDS;
+    const size_t units = uc_fold_units(data);
+    const unsigned folds = units < FOLDS ? (unsigned)units : FOLDS;
     self->total = folds * candidates;
     uc_status status =
         fold_of && self->loss ? uc_folds(fold_of, data, folds, true, self->train.seed) : UC_ERR_NOMEM;
     for (unsigned fold = 0; fold < folds && status == UC_OK; fold++)
         status = run_fold(self, data, fold_of, fold);
     uc_free(fold_of);
-    return status;
-}
-
-/* At most SAMPLE rows. */
-static uc_status sample(uc_dataset *out, const uc_dataset *data, uint64_t seed)
-{
-    const size_t n = data->X.rows;
-    if (n <= SAMPLE)
-        return uc_dataset_subset(out, data, NULL, 0);
-    size_t *rows = uc_alloc(n, sizeof *rows);
-    if (!rows)
-        return UC_ERR_NOMEM;
-    uc_rng rng = uc_rng_make(seed, SAMPLE_STREAM);
-    uc_rng_choose(&rng, rows, n, SAMPLE);
-    const uc_status status = uc_dataset_subset(out, data, rows, SAMPLE);
-    uc_free(rows);
     return status;
 }
 
@@ -357,7 +341,7 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
             train->map = self.train.map;
         return status;
     }
-    status = sample(&rows, data, self.train.seed);
+    status = uc_sample(&rows, data, SAMPLE, self.train.seed);
     self.width_count = self.dimension_count = 1;
     if (status == UC_OK && mapped) {
         status = list_widths(&self, &rows);

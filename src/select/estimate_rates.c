@@ -17,7 +17,6 @@
 
 #define FOLDS 5u
 #define SAMPLE ((size_t)5000)
-#define SAMPLE_STREAM UINT64_C(0x7261746573) /* random numbers: "rates" */
 #define COARSE 0.1
 #define HIGHEST 0.4
 #define REFINEMENTS 2
@@ -32,6 +31,7 @@ typedef struct search {
     const uc_context *context;
     uint32_t positive;
     fold_rows folds[FOLDS];
+    unsigned fold_count; /* fewer when there are fewer bags */
     uc_rates *tried;
     size_t count, room;
     double done, total;
@@ -77,7 +77,7 @@ static uc_status try_rates(uc_rates *rates, search *self)
     uc_noise noise = {0};
     uc_status status = binary_noise(&noise, rates, self->positive);
     rates->criterion = rates->deviation = (double)NAN;
-    for (unsigned fold = 0; fold < FOLDS && status == UC_OK; fold++) {
+    for (unsigned fold = 0; fold < self->fold_count && status == UC_OK; fold++) {
         status = count_errors(labelled, errors, self, &self->folds[fold], &noise);
         self->done += 1.0;
         if (status == UC_OK)
@@ -171,8 +171,8 @@ static uc_status prepare_folds(search *self, const uc_dataset *data, const uc_tr
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
     const uc_steps_settings wanted = {(uc_scaling)train->scale, train->normalize_input, &train->map,
                                       train->normalize, train->seed};
-    uc_status status = fold_of ? uc_folds(fold_of, data, FOLDS, true, train->seed) : UC_ERR_NOMEM;
-    for (unsigned fold = 0; fold < FOLDS && status == UC_OK; fold++) {
+    uc_status status = fold_of ? uc_folds(fold_of, data, self->fold_count, true, train->seed) : UC_ERR_NOMEM;
+    for (unsigned fold = 0; fold < self->fold_count && status == UC_OK; fold++) {
         fold_rows *rows = &self->folds[fold];
         uc_steps steps = {0};
         status = uc_fold_split(&rows->train, &rows->test, data, fold_of, fold);
@@ -183,22 +183,6 @@ static uc_status prepare_folds(search *self, const uc_dataset *data, const uc_tr
         uc_steps_free(&steps);
     }
     uc_free(fold_of);
-    return status;
-}
-
-/* At most SAMPLE rows. */
-static uc_status sample(uc_dataset *out, const uc_dataset *data, uint64_t seed)
-{
-    const size_t n = data->X.rows;
-    if (n <= SAMPLE)
-        return uc_dataset_subset(out, data, NULL, 0);
-    size_t *rows = uc_alloc(n, sizeof *rows);
-    if (!rows)
-        return UC_ERR_NOMEM;
-    uc_rng rng = uc_rng_make(seed, SAMPLE_STREAM);
-    uc_rng_choose(&rng, rows, n, SAMPLE);
-    const uc_status status = uc_dataset_subset(out, data, rows, SAMPLE);
-    uc_free(rows);
     return status;
 }
 
@@ -252,7 +236,7 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
     if (settings)
         self.settings = *settings;
     chosen.noise = NULL;
-    status = sample(&rows, data, chosen.seed);
+    status = uc_sample(&rows, data, SAMPLE, chosen.seed);
     if (status == UC_OK)
         status = uc_select(&self.settings, &chosen, learner, &rows, &quiet);
     chosen = uc_train_decide(learner, &chosen);
@@ -260,7 +244,9 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
     self.train.map.map = UC_MAP_NONE;
     self.train.scale = UC_SCALE_NONE;
     self.train.normalize = self.train.normalize_input = self.train.overwrite = 0;
-    self.total = FOLDS * (free_rates == UC_RATES_BOTH ? 41.0 : 13.0);
+    const size_t units = uc_fold_units(&rows);
+    self.fold_count = units < FOLDS ? (unsigned)units : FOLDS;
+    self.total = self.fold_count * (free_rates == UC_RATES_BOTH ? 41.0 : 13.0);
     if (status == UC_OK)
         status = prepare_folds(&self, &rows, &chosen);
     if (status == UC_OK)
@@ -270,6 +256,8 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
         status = uc_fail(UC_ERR_INVALID, "no noise rates fit the labels");
     if (status == UC_OK) {
         find_intervals(&found);
+        if (found.tried[found.best].criterion > 1.0 - found.tried[found.best].deviation)
+            uc_warn(context, "the noise rates are a guess: no machine tells the two labels apart");
         status = binary_noise(out, &found.tried[found.best], positive);
     }
     for (unsigned fold = 0; fold < FOLDS; fold++) {
