@@ -85,7 +85,9 @@ static void tell_error(FILE *text, const json_t *summary, bool online)
                 100 * json_number_value(json_object_get(summary, "corrected_error_deviation")),
                 json_number_value(json_object_get(summary, "condition_number")));
     if (rate)
-        fprintf(text, "noise rate %.2f%% +- %.2f%% (estimated; where classes overlap, at most that)\n",
+        fprintf(text,
+                "noise rate %.2f%% +- %.2f%% (estimated: too high where classes overlap, too low with few "
+                "examples)\n",
                 100 * json_number_value(rate),
                 100 * json_number_value(json_object_get(summary, "noise_rate_deviation")));
 }
@@ -311,7 +313,8 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     cli_noise told = args->noise;
     uc_noise_check check;
     if (data->classes.count == 1)
-        return cli_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed", data->classes.text[0]);
+        return cli_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed", call->words[0],
+                        data->classes.text[0]);
     if (told.rates && data->classes.count == 2)
         told.positive = data->classes.text[positive]; /* not the later one, if only one was named */
     else if (rates != UC_RATES_BOTH)

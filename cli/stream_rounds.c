@@ -258,8 +258,11 @@ static orders begin_orders(const stream *self)
     orders out = {uc_rng_make(self->seed, STREAM_ORDER), cli_calloc(count, sizeof *out.rows), count};
     for (size_t i = 0; i < count; i++)
         out.rows[i] = i;
-    for (uint64_t pass = 0; count > 0 && pass < self->rounds_before / count; pass++)
+    for (uint64_t pass = 0; count > 0 && pass < self->rounds_before / count; pass++) {
         uc_rng_shuffle(&out.rng, out.rows, count);
+        if (cli_check_interrupt() != UC_OK) /* which is noticed again in the first round */
+            break;
+    }
     return out;
 }
 

@@ -208,6 +208,8 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
     uc_state state = {.model = (uc_model_state *)&model->state, .reading = true}; /* not written to */
     if (status == UC_OK)
         status = remember(self, &state);
+    if (status == UC_ERR_OPTION) /* settings of a file, not of a user */
+        status = UC_ERR_FORMAT;
     uc_free(settings);
     if (status == UC_OK)
         *out = self;

@@ -291,7 +291,7 @@ const uc_learner uc_learner_rp = {
     .name = "rp",
     .summary = "two classes, labels flipped at random alike; nonlinear; needs no noise rate and estimates it",
     .paper =
-        "Stempfel, Ralaivola: Learning kernel perceptrons on noisy data using random projections, ALT 2007",
+        "Stempfel, Ralaivola: Learning kernel perceptrons on noisy data and random projections, ALT 2007",
     .options = options,
     .settings_size = sizeof(uc_rp_settings),
     .full = true,

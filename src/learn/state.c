@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MOST_COUNTED ((json_int_t)1 << 53) /* no learner lives to see it */
+
 uc_status uc_state_damaged(void)
 {
     return uc_fail(UC_ERR_FORMAT, "the model's learner state does not fit its settings");
@@ -16,7 +18,8 @@ uc_status uc_state_counter(uc_state *self, const char *name, uint64_t *value)
     const json_t *stored = json_object_get(self->model->counters, name);
     if (!stored)
         return UC_OK;
-    if (!json_is_integer(stored) || json_integer_value(stored) < 0)
+    if (!json_is_integer(stored) || json_integer_value(stored) < 0 ||
+        json_integer_value(stored) > MOST_COUNTED)
         return uc_state_damaged();
     *value = (uint64_t)json_integer_value(stored);
     return UC_OK;

@@ -1,5 +1,5 @@
 /* Folds and splits: sizes, shares, order, and that they are random. */
-#include "tests/support.h"
+#include "tests/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -332,6 +332,60 @@ static void rows_of_a_bag_stay_together(void **state)
     uc_names_free(&data.classes);
 }
 
+static void all_rows_of_one_bag_are_dealt_out_as_rows(void **state)
+{
+    (void)state;
+    uint32_t bag[6] = {0}, y[6] = {0, 1, 0, 1, 0, 1}, fold[6];
+    uc_dataset data = {.y = y, .bag = bag};
+    uint32_t index;
+    data.X.rows = 6;
+    assert_ok(uc_names_add(&index, &data.bags, "only", 4));
+    assert_ok(uc_names_add(&index, &data.classes, "a", 1));
+    assert_ok(uc_names_add(&index, &data.classes, "b", 1));
+    assert_int_equal(uc_fold_units(&data), 6);
+    assert_ok(uc_folds(fold, &data, 3, true, 1));
+    bag[5] = UC_NONE; /* a row in no bag: rows again */
+    assert_int_equal(uc_fold_units(&data), 6);
+    bag[5] = 1;
+    assert_int_equal(uc_fold_units(&data), 2);
+    uc_names_free(&data.bags);
+    uc_names_free(&data.classes);
+}
+
+/* 3,000 rows: 2,900 of one class, 97 of another, 3 of a third. */
+static void a_sample_keeps_rare_classes(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(3000, 2, 3, false, 1), drawn, again;
+    for (size_t i = 0; i < 3000; i++) {
+        data.y[i] = i % 1000 == 7 ? 2 : i % 31 == 1 ? 1 : 0;
+        data.X.values[i * data.X.stride] = (float)i; /* tells which row it is */
+    }
+    size_t counts[3], of[3] = {0};
+    uc_class_counts(counts, &data);
+    assert_ok(uc_sample(&drawn, &data, 300, 5));
+    assert_ok(uc_sample(&again, &data, 300, 5));
+    bool seen[3000] = {false};
+    for (size_t i = 0; i < drawn.X.rows; i++) {
+        const size_t row = (size_t)drawn.X.values[i * drawn.X.stride];
+        assert_false(seen[row]); /* no row twice */
+        seen[row] = true;
+        assert_int_equal(drawn.y[i], data.y[row]);
+        of[drawn.y[i]]++;
+        assert_true(again.X.values[i * again.X.stride] == drawn.X.values[i * drawn.X.stride]);
+    }
+    assert_int_equal(of[2], counts[2]);
+    assert_int_equal(of[1], 20);
+    assert_int_equal(of[0], counts[0] / 10);
+    uc_dataset_free(&again);
+    uc_dataset_free(&drawn);
+    assert_ok(uc_sample(&drawn, &data, 3000, 5)); /* all of them, in their order */
+    assert_int_equal(drawn.X.rows, 3000);
+    assert_memory_equal(drawn.y, data.y, 3000 * sizeof *data.y);
+    uc_dataset_free(&drawn);
+    uc_dataset_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +403,8 @@ int main(void)
         cmocka_unit_test(class_counts_leave_unlabelled_rows_out),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(rows_of_a_bag_stay_together),
+        cmocka_unit_test(all_rows_of_one_bag_are_dealt_out_as_rows),
+        cmocka_unit_test(a_sample_keeps_rare_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

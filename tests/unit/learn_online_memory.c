@@ -33,8 +33,8 @@ static void planes_are_counted(void **state)
     needs(1 * plane(999), "spa", NULL, &train, &ahead);
     train.average = 1;
     needs(3 * plane(999), "confidit", NULL, &train, &ahead);
-    ahead.saved = true; /* the state once more, and the model's weights */
-    needs(7 * plane(999), "confidit", NULL, &train, &ahead);
+    ahead.saved = true; /* the state once more, and the model's weights, which are packed for the file */
+    needs(8 * plane(999), "confidit", NULL, &train, &ahead);
 }
 
 static void rows_that_are_held_are_counted(void **state)
@@ -77,19 +77,27 @@ static void metric_and_replay_of_cspa_plus_are_counted_within_their_bounds(void 
 {
     (void)state;
     uc_cspa_plus_settings settings;
-    uc_online_ahead ahead = {.columns = 1000, .classes = 8, .rounds = INFINITY, .row_bytes = 1000};
+    uc_online_ahead ahead = {
+        .columns = 1000, .classes = 8, .density = 1, .rounds = INFINITY, .row_bytes = 1000};
     uc_options_defaults(uc_learner_options(uc_learner_find("cspa-plus")), &settings);
     const double full = least(&settings, &ahead);
     assert_true(full > plane(1000) + 8e6 + 10000 * 1000.0);
-    assert_true(full < plane(1000) + 8.5e6 + 10000 * 1100.0);
+    assert_true(full < plane(1000) + 8.5e6 + 10000 * 1200.0);
+
+    ahead.density = 0.01; /* sparse: no metric */
+    assert_true(least(&settings, &ahead) < plane(1000) + 10000 * 1200.0);
+    ahead.density = 1;
+    ahead.saved = true; /* rows are there twice, not three times */
+    assert_true(least(&settings, &ahead) < 2 * full + 2 * plane(1000) + 1.0);
+    ahead.saved = false;
 
     ahead.rounds = 100; /* no more rows than rounds */
-    assert_true(least(&settings, &ahead) < plane(1000) + 8.5e6 + 100 * 1100.0);
+    assert_true(least(&settings, &ahead) < plane(1000) + 8.5e6 + 100 * 1200.0);
     ahead.columns = 1000000; /* no metric */
-    assert_true(least(&settings, &ahead) < plane(1000000) + 100 * 1100.0);
+    assert_true(least(&settings, &ahead) < plane(1000000) + 100 * 1200.0);
     ahead.rounds = INFINITY;
     settings.memory_rounds = 1000000000; /* 256 MB of rows at most */
-    assert_true(least(&settings, &ahead) < plane(1000000) + 300e6);
+    assert_true(least(&settings, &ahead) < plane(1000000) + 310e6);
     settings.replay = 0;
     assert_near(least(&settings, &ahead), plane(1000000), 1.0);
 }

@@ -500,7 +500,7 @@ static void zero_rows_are_wrong_and_do_no_harm(void **state)
     uc_model_free(model);
     memset(data.X.values, 0, 60 * data.X.stride * sizeof(float)); /* nothing but zeros: nothing to learn */
     model = train(&settings, &common, &data);
-    assert_true(told(model, "iterations") == 0 && told(model, "noise_rate") == 0);
+    assert_true(told(model, "iterations") == 0 && !json_object_get(model->summary, "noise_rate"));
     for (size_t i = 0; i < 3 * model->stride; i++)
         assert_true(model->weights[i] == 0);
     uc_model_free(model);
@@ -523,7 +523,9 @@ static void what_cannot_be_learned_is_refused(void **state)
     assert_ok(uc_noise_binary(&noise, 0.2, 0.1));
     common.noise = &noise;
     assert_error(uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,
-                 "--rule eta is for classes that flip alike, not at rates 0.2 and 0.1: use sloppy-svm");
+                 "--rule eta is for classes that flip alike, not at rates 0.2 and 0.1: tell one rate with "
+                 "--noise-rate ETA, "
+                 "or use sloppy-svm");
     uc_noise_free(&noise);
     assert_ok(uc_noise_binary(&noise, 0.6, 0.6));
     assert_error(uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,

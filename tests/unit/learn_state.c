@@ -14,7 +14,7 @@ static const char damaged[] = "the model's learner state does not fit its settin
 static void counters_come_back(void **state)
 {
     (void)state;
-    static const uint64_t values[] = {0, 1, UINT64_C(1) << 40, INT64_MAX};
+    static const uint64_t values[] = {0, 1, UINT64_C(1) << 40, UINT64_C(1) << 53};
     uc_model_state model = {.counters = json_object()};
     uc_state writing = {.model = &model, .reading = false}, reading = {.model = &model, .reading = true};
     for (size_t i = 0; i < 4; i++) {
@@ -28,6 +28,8 @@ static void counters_come_back(void **state)
     assert_ok(uc_state_counter(&reading, "other", &kept)); /* older models lack it */
     assert_int_equal(kept, 77);
     json_object_set_new(model.counters, "c", json_integer(-1));
+    assert_error(uc_state_counter(&reading, "c", &kept), UC_ERR_FORMAT, damaged);
+    json_object_set_new(model.counters, "c", json_integer(((json_int_t)1 << 53) + 1));
     assert_error(uc_state_counter(&reading, "c", &kept), UC_ERR_FORMAT, damaged);
     json_object_set_new(model.counters, "c", json_real(1.0));
     assert_error(uc_state_counter(&reading, "c", &kept), UC_ERR_FORMAT, damaged);

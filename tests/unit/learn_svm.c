@@ -29,11 +29,20 @@ static double plain_hinge(double g, double h)
     return fabs(1 - g) <= h ? (1 + h - g) * (1 + h - g) / (4 * h) : 1 - g;
 }
 
+/* With weights v of the true classes. */
+static double weighed_loss(double g, int label, const double *eta, const double *v, double h,
+                           uc_svm_loss kind)
+{
+    const double K = 1 / (1 - eta[0] - eta[1]), own = eta[label] * v[1 - label],
+                 other = (1 - eta[1 - label]) * v[label];
+    return kind == UC_SVM_WEIGHTED ? K * (other + own) * plain_hinge(g, h)
+                                   : K * (other * plain_hinge(g, h) - own * plain_hinge(-g, h));
+}
+
 static double plain_loss(double g, int label, const double *eta, double h, uc_svm_loss kind)
 {
-    const double K = 1 / (1 - eta[0] - eta[1]), own = eta[label], other = eta[1 - label];
-    return kind == UC_SVM_WEIGHTED ? K * (1 - other + own) * plain_hinge(g, h)
-                                   : K * ((1 - other) * plain_hinge(g, h) - own * plain_hinge(-g, h));
+    static const double one[2] = {1, 1};
+    return weighed_loss(g, label, eta, one, h, kind);
 }
 
 static uc_svm with_rates(const double *eta, double h, uc_svm_loss kind)
@@ -48,11 +57,16 @@ static void the_mean_over_the_flip_is_the_clean_loss(void **state)
         for (size_t s = 0; s < 3; s++)
             for (double g = -6; g <= 6; g += 0.125)
                 for (int truth = 0; truth < 2; truth++) {
-                    const uc_svm svm = with_rates(rates[r], smoothings[s], UC_SVM_SLOPPY);
+                    uc_svm svm = with_rates(rates[r], smoothings[s], UC_SVM_SLOPPY);
                     const double eta = rates[r][truth];
                     double slope, kept = uc_svm_loss_at(&slope, &svm, g, truth),
                                   flipped = uc_svm_loss_at(&slope, &svm, -g, 1 - truth);
                     assert_near((1 - eta) * kept + eta * flipped, plain_hinge(g, smoothings[s]), 1e-12);
+                    svm.weight[0] = 0.7; /* and times the weight of the true class */
+                    svm.weight[1] = 1.9;
+                    const double weighed = (1 - eta) * uc_svm_loss_at(&slope, &svm, g, truth) +
+                                           eta * uc_svm_loss_at(&slope, &svm, -g, 1 - truth);
+                    assert_near(weighed, svm.weight[truth] * plain_hinge(g, smoothings[s]), 1e-12);
                     assert_near(kept, plain_loss(g, truth, rates[r], smoothings[s], UC_SVM_SLOPPY), 1e-12);
                 }
 }
@@ -94,8 +108,7 @@ static void slopes_are_those_of_the_losses(void **state)
                         const double loss = uc_svm_loss_at(&slope, &svm, g, label);
                         const double above = uc_svm_loss_at(&unused, &svm, g + step, label),
                                      below = uc_svm_loss_at(&unused, &svm, g - step, label);
-                        assert_near(loss,
-                                    svm.weight[label] * plain_loss(g, label, rates[r], h, (uc_svm_loss)kind),
+                        assert_near(loss, weighed_loss(g, label, rates[r], svm.weight, h, (uc_svm_loss)kind),
                                     1e-11);
                         assert_near(slope, (above - below) / (2 * step), 1e-5 * (1 + fabs(slope)));
                     }
@@ -147,8 +160,7 @@ static double plain_objective(const double *point, const uc_svm *self)
         double f = point[0];
         for (size_t j = 0; j < row.count; j++)
             f += (double)row.values[j] * point[(row.columns ? row.columns[j] : j) + 1];
-        total +=
-            self->weight[label] * plain_loss(label ? f : -f, label, self->rate, self->smoothing, self->loss);
+        total += weighed_loss(label ? f : -f, label, self->rate, self->weight, self->smoothing, self->loss);
     }
     for (size_t j = 1; j <= data->X.cols; j++)
         squares += point[j] * point[j];
@@ -344,12 +356,13 @@ static void without_bias_there_is_no_offset(void **state)
     uc_dataset_free(&data);
 }
 
-/* n/(2 n_c) for every example is as good as examples of the rarer class several times. */
+/* n/(2 n_c) for every example is as good as examples of the rarer class several times. (With rates the weights are of the
+ * true classes, which no repetition of observed ones gives.) */
 static void balanced_weights_are_as_good_as_repeated_rows(void **state)
 {
     (void)state;
     enum { N = 80, D = 3 };
-    for (int sloppy = 0; sloppy < 2; sloppy++) {
+    for (int sloppy = 0; sloppy < 2; sloppy++) { /* at rates 0 it is csvm */
         uc_dataset data = sample_data(N, D, 2, false, 7), repeated;
         size_t rows[3 * N], count = 0;
         for (size_t i = 0; i < N; i++) {
@@ -361,7 +374,7 @@ static void balanced_weights_are_as_good_as_repeated_rows(void **state)
         uc_svm_settings settings = defaults();
         settings.cost = 3;
         settings.tolerance = 1e-10;
-        const double *eta = sloppy ? rates[4] : NULL;
+        const double *eta = NULL;
         uc_model *many = train(sloppy ? "sloppy-svm" : "csvm", &settings, eta, UC_AUTO_REAL, &repeated);
         settings.class_weight = UC_CLASS_WEIGHT_BALANCED;
         uc_model *weighted = train(sloppy ? "sloppy-svm" : "csvm", &settings, eta, UC_AUTO_REAL, &data);

@@ -530,10 +530,11 @@ static void what_cannot_be_compared_is_refused(void **state)
     assert_error_has(compare_with(&data, "cspa", &settings, &train, NULL), UC_ERR_OPTION, "--seed 90071");
     train = landmarks(5);
     train.map.map = UC_MAP_KPCA;
-    assert_error_has(compare_with(&data, "cspa", NULL, &train, NULL), UC_ERR_INVALID, "use --map landmarks");
+    assert_error(compare_with(&data, "cspa", NULL, &train, NULL), UC_ERR_OPTION,
+                 "--map kpca is learned from a whole data set: online learners use --map landmarks");
     train = landmarks(5);
     train.map.width = UC_AUTO_REAL;
-    assert_error_has(compare_with(&data, "cspa", NULL, &train, NULL), UC_ERR_INVALID, "--width median");
+    assert_error_has(compare_with(&data, "cspa", NULL, &train, NULL), UC_ERR_OPTION, "--width median");
     train = uc_train_defaults();
     train.scale = UC_SCALE_RANGE;
     assert_error_has(compare_with(&sparse, "cspa", NULL, &train, NULL), UC_ERR_INVALID, "--scale maxabs");
