@@ -1,4 +1,5 @@
-"""The batch learners: steps of uma, kernel PCA, logistic regression, and what they need of memory.
+"""The batch learners: steps of uma and rp, kernel PCA, logistic regression, support vector machines, and what they need
+of memory.
 
 Every function measures one part and gives a dictionary; `wanted` and `report` tell about all that were measured.
 """
@@ -14,12 +15,18 @@ NOISE_RATE = "0.2"  # of the labels in the made data
 SIZES = {
     "uma": {"full": (3823, 640, 10, 200), "quick": (3823, 640, 10, 30)},  # rows, columns, classes, steps
     "bandwidth": {"full": (200_000, 1000, 10, 40), "quick": (20_000, 1000, 10, 20)},
+    "rp": {"full": [(200_000, 1000, 40), (1_000_000, 200, 40), (1_000_000, 100, 40)],  # rows, columns, steps
+           "quick": [(20_000, 1000, 20)]},
     "scale": {"full": (1_000_000, 100, 26, 5), "quick": (100_000, 100, 26, 5)},
     "kpca": {"full": (10_000, 64, 640), "quick": (2000, 64, 128)},  # rows, columns, dimension
     "logistic": {"full": (20_000, 200, 10), "quick": (2000, 50, 10)},  # rows, columns, classes
 }
 SPARSE_BYTES = {"full": 10_000_000, "quick": 1_000_000}
 L2 = 1e-4
+SVM_COSTS = (0.01, 1, 10)  # C/n, which LIBLINEAR calls C
+SVM_SETTINGS = (0.02, 0.003)  # --smoothing and --tolerance of csvm
+SVM_NEAR = 0.01  # of the smallest objective seen, relative: where LIBLINEAR's clock stops
+LIBLINEAR_TOLERANCES = ("1", "0.3", "0.2", "0.1", "0.03", "0.01")  # -e; 0.1 unless told
 NEAR = 1e-4  # of the smallest objective seen, relative: where the clock of `logistic` stops
 MOST_ITERATIONS = 100
 
@@ -82,6 +89,21 @@ def bandwidth(bench):
                        "read_rate": answer["array_bytes"] / read,
                        "share": moved / step / (answer["array_bytes"] / read)})
     return {"rows": rows, "columns": columns, "classes": classes, "entries": result}
+
+
+def rp(bench):
+    """The same for a step of rp; the bytes of the rows, once."""
+    result = []
+    for rows, columns, steps in SIZES["rp"][bench.args.size]:
+        for n in bench.cores:
+            answer = inside(bench, "rp", rows, columns, steps, cores=n)
+            clock = "processor" if n == 1 else "elapsed"
+            step, read = (median_times(later_half(answer[name]))[clock] for name in ("steps", "reads"))
+            step_rate, read_rate = answer["data_bytes"] / step, answer["array_bytes"] / read
+            result.append({"rows": rows, "columns": columns, "cores": n, "step_seconds": step, "read_seconds": read,
+                           "step_rate": step_rate, "read_rate": read_rate, "share": step_rate / read_rate,
+                           "memory_ratio": (answer["peak_bytes"] - answer["before_bytes"]) / answer["array_bytes"]})
+    return result
 
 
 def scale(bench):
@@ -176,7 +198,60 @@ def logistic(bench):
     return result
 
 
-PARTS = {part.__name__: part for part in (uma, bandwidth, kpca, logistic, scale)}
+# ---- support vector machines ----
+
+
+def svm_at(bench, peer, data, cost):
+    """Learning from data in memory, no offset; and from file to model."""
+    reached = {}
+
+    def ours(smoothing, tolerance, n=1):
+        answer = inside(bench, "svm", data, cost, smoothing, tolerance, cores=n)
+        reached["unconfuse"] = answer["hinge"]
+        return answer
+
+    def theirs(tolerance):
+        answer = peer.ask("train", cost, tolerance)
+        reached["LIBLINEAR -e %s" % tolerance] = answer["hinge"]
+        return answer
+
+    best = ours(0.001, 1e-4)["hinge"]
+    answer = ours(*SVM_SETTINGS)
+    tolerances = []
+    if peer:
+        best = min(best, *(theirs(tolerance)["hinge"] for tolerance in LIBLINEAR_TOLERANCES))
+        near = [tolerance for tolerance in LIBLINEAR_TOLERANCES
+                if reached["LIBLINEAR -e %s" % tolerance] <= (1 + SVM_NEAR) * best]
+        tolerances = sorted({near[0], "0.1"}, key=float)
+    tasks = {("unconfuse", 1): lambda: ours(*SVM_SETTINGS)}
+    model = bench.path("svm.model")
+    command = [bench.program, "train", "csvm", "--cost", str(cost * peer.rows if peer else cost), "--bias", "0",
+               "--smoothing", str(SVM_SETTINGS[0]), "--tolerance", str(SVM_SETTINGS[1]), "--threads", "1", "-q", data,
+               "-o", model]
+    whole = {("unconfuse", 1): lambda: run(command)}
+    for e in tolerances:
+        tasks["LIBLINEAR -e %s" % e, 1] = lambda e=e: theirs(e)
+        words = ["liblinear-train", "-q", "-s", "3", "-B", "-1", "-c", str(cost), "-e", e, data, model]
+        whole["LIBLINEAR -e %s" % e, 1] = lambda words=words: run(words)
+    return {"cost": cost, "best": best, "times": medians(tasks, bench.args.runs), "objectives": reached,
+            "near": "LIBLINEAR -e %s" % near[0] if peer else None, "whole": medians(whole, bench.args.long_runs, False),
+            "memory_ratio": answer["peak_bytes"] / answer["array_bytes"]}
+
+
+def svm(bench):
+    data = bench.make_data(["sparse", "2"])
+    peer = None
+    if bench.liblinear and bench.sklearn:
+        peer = Sklearn(script="liblinear_peer.py")
+        peer.rows = peer.ask("load", data)["rows"]
+    try:
+        return [svm_at(bench, peer, data, cost) for cost in SVM_COSTS]
+    finally:
+        if peer:
+            peer.close()
+
+
+PARTS = {part.__name__: part for part in (uma, bandwidth, rp, svm, kpca, logistic, scale)}
 
 
 def measure(bench, parts):
@@ -204,6 +279,14 @@ def wanted(result, add):
     for entry in result["bandwidth"]["entries"] if "bandwidth" in result else []:
         add("a step of uma, share of the bandwidth, threads: %d" % entry["cores"], "at least 0.6", entry["share"],
             lambda x: x >= 0.6)
+    for entry in result.get("rp", []):
+        add("a step of rp, %d columns, share of the bandwidth, threads: %d" % (entry["columns"], entry["cores"]),
+            "at least 0.6", entry["share"], lambda x: x >= 0.6)
+    for entry in result.get("svm", []):
+        add("csvm, C/n = %g, objective beside the best" % entry["cost"], "at most 1.01x",
+            entry["objectives"]["unconfuse"] / entry["best"], lambda x: x <= 1 + SVM_NEAR)
+        add("csvm, C/n = %g, learning, against LIBLINEAR" % entry["cost"], "at least 1x",
+            ratio(entry["times"], entry["near"]), lambda x: x >= 1)
     if "kpca" in result:
         times = result["kpca"]["times"]
         add("kpca against scikit-learn, one core, processor", "at least 2x", ratio(times, "scikit-learn"),
@@ -235,6 +318,18 @@ def report(result, print_times):
             print("    threads: %d   step %.4f s, %.1f GB/s   reading alone %.4f s, %.1f GB/s   share %.2f" %
                   (entry["cores"], entry["step_seconds"], entry["step_rate"] / 1e9, entry["read_seconds"],
                    entry["read_rate"] / 1e9, entry["share"]))
+    if "rp" in result:
+        print("\na step of rp on data beyond the cache")
+    for entry in result.get("rp", []):
+        print("    %d x %d   threads: %d   step %.4f s, %.1f GB/s   reading alone %.4f s, %.1f GB/s   share %.2f" %
+              (entry["rows"], entry["columns"], entry["cores"], entry["step_seconds"], entry["step_rate"] / 1e9,
+               entry["read_seconds"], entry["read_rate"] / 1e9, entry["share"]))
+    for entry in result.get("svm", []):
+        print_times("\nsupport vector machine without offset, C/n = %g, data in memory" % entry["cost"], entry["times"])
+        print_times("  from the file to a model", entry["whole"])
+        print("    objective, beside the smallest seen, %.6g: " % entry["best"] +
+              ", ".join("%s %.4f" % (name, value / entry["best"]) for name, value in entry["objectives"].items()))
+        print("    memory: %.2fx the arrays" % entry["memory_ratio"])
     if "kpca" in result:
         entry = result["kpca"]
         print_times("\nkernel PCA: %d rows, %d columns, %d components, Gaussian kernel" %

@@ -306,6 +306,101 @@ static uc_status run_memory(char **arguments)
     return status;
 }
 
+/* ---- rp, csvm ---- */
+
+/* Two classes, rows as they are, the last half of the steps tells. */
+static uc_status run_rp(char **arguments)
+{
+    const size_t rows = count_of(arguments[0]), cols = count_of(arguments[1]), steps = count_of(arguments[2]);
+    uc_dataset data = {0};
+    uc_model *model = NULL;
+    step_times times = {.X = &data.X, .threads = count_of(arguments[3])};
+    const uc_context context = {.threads = times.threads, .progress = note_step, .user = &times};
+    const uc_rp_settings settings = {.kappa = 0.1, .iterations = steps};
+    uc_train_settings train = uc_train_defaults();
+    train.overwrite = 1;
+    train.normalize = 0;
+    train.map.map = UC_MAP_NONE;
+    times.steps = calloc(steps, sizeof *times.steps);
+    times.reads = calloc(steps, sizeof *times.reads);
+    const double before = memory("VmRSS:");
+    uc_status status = times.steps && times.reads ? make_data(&data, rows, cols, 2) : UC_ERR_NOMEM;
+    times.began = now();
+    if (status == UC_OK)
+        status = uc_train(&model, uc_learner_find("rp"), &settings, &train, &data, &context);
+    if (status == UC_OK) {
+        printf("{\"data_bytes\": %.0f, \"array_bytes\": %.0f, \"before_bytes\": %.0f, \"peak_bytes\": %.0f, "
+               "\"total\": %g, ",
+               4 * (double)rows * (double)cols, array_bytes(&data), before, memory("VmHWM:"),
+               (double)times.total);
+        print_times("steps", times.steps, times.count);
+        printf(", ");
+        print_times("reads", times.reads, times.count);
+        printf("}\n");
+    }
+    free(times.steps);
+    free(times.reads);
+    uc_model_free(model);
+    free_made(&data);
+    return status;
+}
+
+/* 1/2 |w|^2 + C/n times the sum of the hinge losses, without any smoothing. */
+static double hinge_objective(const uc_model *model, const uc_dataset *data, double cost)
+{
+    double losses = 0, squares = 0;
+    for (size_t i = 0; i < data->X.rows; i++) {
+        const uc_row row = uc_matrix_row(&data->X, i);
+        double score = 0;
+        for (size_t j = 0; j < row.count; j++) {
+            const size_t column = row.columns ? row.columns[j] : j;
+            score += (double)row.values[j] *
+                     (uc_model_weight(model, column, 1) - uc_model_weight(model, column, 0));
+        }
+        const double short_of = 1 - (data->y[i] == 1 ? score : -score);
+        losses += short_of > 0 ? short_of : 0;
+    }
+    for (size_t j = 0; j < data->X.cols; j++) {
+        const double weight = uc_model_weight(model, j, 1) - uc_model_weight(model, j, 0);
+        squares += weight * weight;
+    }
+    return squares / 2 + cost / (double)data->X.rows * losses;
+}
+
+/* Without offset; the cost is C/n, which LIBLINEAR calls C. */
+static uc_status run_svm(char **arguments)
+{
+    const uc_context context = {.threads = count_of(arguments[4])};
+    uc_svm_settings settings;
+    uc_train_settings train = uc_train_defaults();
+    uc_dataset data = {0};
+    uc_model *model = NULL;
+    char *description = NULL;
+    uc_status status = uc_dataset_read(&data, arguments[0], NULL, &context);
+    uc_options_defaults(uc_learner_options(uc_learner_find("csvm")), &settings);
+    settings.cost = strtod(arguments[1], NULL) * (double)data.X.rows;
+    settings.smoothing = strtod(arguments[2], NULL);
+    settings.tolerance = strtod(arguments[3], NULL);
+    train.bias = 0;
+    const double before = memory("VmRSS:");
+    const moment began = now();
+    if (status == UC_OK)
+        status = uc_train(&model, uc_learner_find("csvm"), &settings, &train, &data, &context);
+    const moment taken = since(began);
+    const double peak = memory("VmHWM:");
+    if (status == UC_OK)
+        status = uc_model_describe(&description, model);
+    if (status == UC_OK)
+        printf("{\"elapsed\": %.6f, \"processor\": %.6f, \"array_bytes\": %.0f, \"before_bytes\": %.0f, "
+               "\"peak_bytes\": %.0f, \"hinge\": %.9g, \"model\": %s}\n",
+               taken.elapsed, taken.processor, array_bytes(&data), before, peak,
+               hinge_objective(model, &data, settings.cost), description);
+    uc_text_free(description);
+    uc_model_free(model);
+    uc_dataset_free(&data);
+    return status;
+}
+
 /* ---- kernel PCA, logistic regression ---- */
 
 /* The sum of the eigenvalues: of the squared coordinates of the rows that it was learned from. */
@@ -393,6 +488,8 @@ static const struct {
     {"learn", "FILE shuffled|in-order average|last", 3, run_learn},
     {"uma", "FILE LABELS STEPS THREADS", 4, run_uma},
     {"memory", "ROWS COLUMNS CLASSES STEPS THREADS", 5, run_memory},
+    {"rp", "ROWS COLUMNS STEPS THREADS", 4, run_rp},
+    {"svm", "FILE COST SMOOTHING TOLERANCE THREADS", 5, run_svm},
     {"kpca", "FILE DIMENSION WIDTH THREADS", 4, run_kpca},
     {"variance", "FILE DIMENSION WIDTH THREADS", 4, run_variance},
     {"logistic", "FILE LABELS L2 ITERATIONS THREADS", 5, run_logistic},

@@ -52,9 +52,9 @@ def run(command, cores=1, stdin=subprocess.DEVNULL):
 class Sklearn:
     """scikit-learn, and the naive form of uma, in a process of its own, which keeps the data."""
 
-    def __init__(self, cores=1):
+    def __init__(self, cores=1, script="sklearn_peer.py"):
         with only(cores):
-            self.process = subprocess.Popen([PYTHON, os.path.join(HERE, "sklearn_peer.py")], stdin=subprocess.PIPE,
+            self.process = subprocess.Popen([PYTHON, os.path.join(HERE, script)], stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
         self.version = self.answer()["version"]
 

@@ -1,4 +1,5 @@
 /* unconfuse evaluate: predictions against labels. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +8,20 @@
 typedef struct evaluate_args {
     uc_read_settings read;
     cli_noise noise;
+    int bags;
 } evaluate_args;
 
+static const uc_option options[] = {
+    {.name = "bags",
+     .type = UC_OPTION_FLAG,
+     .offset = offsetof(evaluate_args, bags),
+     .standard = "off",
+     .help = "count bags instead of examples: a bag is positive when its best example is"},
+    {0},
+};
+
 static const cli_section sections[] = {
+    {"Options", options, 0},
     {"Noise of the labels", cli_noise_options, offsetof(evaluate_args, noise)},
     {"Data options", uc_read_options, offsetof(evaluate_args, read)},
     {0},
@@ -22,6 +34,10 @@ typedef struct pairs {
     size_t count, capacity;
     uint32_t *position; /* of each class of the file */
     size_t positions;
+    /* With --bags `labels` and `predicted` are of bags, and each bag has */
+    bool bags;
+    uint32_t positive;
+    double *best; /* by how much its best example scores higher as positive */
 } pairs;
 
 static void learn_positions(pairs *self, const uc_names *names)
@@ -36,20 +52,55 @@ static void learn_positions(pairs *self, const uc_names *names)
     }
 }
 
+static void make_room(pairs *self, size_t needed)
+{
+    if (needed <= self->capacity)
+        return;
+    self->capacity = needed > 2 * self->capacity ? needed : 2 * self->capacity;
+    self->labels = cli_realloc(self->labels, self->capacity, sizeof *self->labels);
+    self->predicted = cli_realloc(self->predicted, self->capacity, sizeof *self->predicted);
+    self->best = cli_realloc(self->best, self->capacity, sizeof *self->best);
+}
+
+static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *scores)
+{
+    if (!block->bag)
+        return cli_fail(UC_ERR_INVALID,
+                        "--bags: the data have no bags: LIBSVM rows name theirs as bag:ID behind "
+                        "the label, CSV files in a column that --bag names");
+    for (size_t i = 0; i < block->X.rows; i++) {
+        const uint32_t bag = block->bag[i];
+        const uint32_t label = block->y[i] == UC_NONE ? UC_NONE : self->position[block->y[i]];
+        if (bag == UC_NONE)
+            return cli_fail(UC_ERR_INVALID, "--bags: an example is in no bag");
+        make_room(self, (size_t)bag + 1);
+        for (; self->count <= bag; self->count++) {
+            self->labels[self->count] = UC_NONE;
+            self->predicted[self->count] = 1 - self->positive;
+            self->best[self->count] = -HUGE_VAL;
+        }
+        if (self->labels[bag] != UC_NONE && label != UC_NONE && self->labels[bag] != label)
+            return cli_fail(UC_ERR_INVALID, "--bags: bag number %u has examples of both labels", bag + 1);
+        if (label != UC_NONE)
+            self->labels[bag] = label;
+        self->best[bag] =
+            fmax(self->best[bag], scores[2 * i + self->positive] - scores[2 * i + 1 - self->positive]);
+        self->predicted[bag] = self->best[bag] > 0 ? self->positive : 1 - self->positive;
+    }
+    return UC_OK;
+}
+
 static uc_status visit(const uc_dataset *block, const uc_reader *reader, const uint32_t *predicted,
                        const double *scores, void *user)
 {
     pairs *self = user;
     const size_t needed = self->count + block->X.rows;
-    (void)scores;
     if (!block->y)
         return cli_fail(UC_ERR_INVALID, "there are no labels to compare the predictions with");
-    if (needed > self->capacity) {
-        self->capacity = needed > 2 * self->capacity ? needed : 2 * self->capacity;
-        self->labels = cli_realloc(self->labels, self->capacity, sizeof *self->labels);
-        self->predicted = cli_realloc(self->predicted, self->capacity, sizeof *self->predicted);
-    }
     learn_positions(self, uc_reader_classes(reader));
+    if (self->bags)
+        return visit_bags(self, block, scores);
+    make_room(self, needed);
     for (size_t i = 0; i < block->X.rows; i++)
         self->labels[self->count + i] = block->y[i] == UC_NONE ? UC_NONE : self->position[block->y[i]];
     memcpy(self->predicted + self->count, predicted, block->X.rows * sizeof *predicted);
@@ -57,12 +108,30 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, const u
     return UC_OK;
 }
 
+/* Which of the model's two classes makes a bag positive. */
+static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
+{
+    self->bags = true;
+    if (noisy)
+        return cli_fail(UC_ERR_OPTION, "--bags: the noise is told of examples, not of bags: leave one out");
+    if (self->classes->count != 2)
+        return cli_fail(UC_ERR_INVALID, "--bags is for two classes, but the model has %zu",
+                        self->classes->count);
+    self->positive = positive ? uc_names_find(self->classes, positive, strlen(positive)) : 1;
+    return self->positive == UC_NONE ? cli_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s",
+                                                positive, self->classes->text[0], self->classes->text[1])
+                                     : UC_OK;
+}
+
 static uc_status evaluate(cli_call *call, const uc_model *model, const uc_noise *noise)
 {
     const evaluate_args *args = call->args;
     pairs self = {.classes = uc_model_classes(model)};
     uc_evaluation evaluation = {0};
-    uc_status status = cli_score_file(call, model, call->words[1], &args->read, CLI_CLASSES, visit, &self);
+    uc_status status = args->bags ? begin_bags(&self, args->noise.positive, noise != NULL) : UC_OK;
+    if (status == UC_OK)
+        status = cli_score_file(call, model, call->words[1], &args->read,
+                                args->bags ? CLI_SCORES : CLI_CLASSES, visit, &self);
     if (status == UC_OK)
         status =
             uc_evaluate(&evaluation, self.labels, self.predicted, self.count, self.classes->count, noise);
@@ -79,6 +148,7 @@ static uc_status evaluate(cli_call *call, const uc_model *model, const uc_noise 
     free(self.labels);
     free(self.predicted);
     free(self.position);
+    free(self.best);
     return status;
 }
 
@@ -88,9 +158,12 @@ static uc_status run(cli_call *call)
     uc_model *model = NULL;
     uc_noise noise = {0};
     uc_noise_check check;
+    cli_noise told = args->noise;
+    if (args->bags && !told.rates)
+        told.positive = NULL; /* it is for the bags */
     uc_status status = cli_load_model(&model, call->words[0]);
     if (status == UC_OK)
-        status = cli_noise_build(&noise, &check, &args->noise, uc_model_classes(model), call);
+        status = cli_noise_build(&noise, &check, &told, uc_model_classes(model), call);
     if (status == UC_OK)
         status = evaluate(call, model, noise.classes ? &noise : NULL);
     uc_noise_free(&noise);
@@ -100,7 +173,7 @@ static uc_status run(cli_call *call)
 
 const cli_command command_evaluate = {
     .name = "evaluate",
-    .usage = "MODEL DATA [--noise-matrix FILE]",
+    .usage = "MODEL DATA [--noise-matrix FILE] [--bags]",
     .summary = "error, confusion matrix and its norms",
     .description = "Compares a model's predictions with the labels of the data. When the noise of these "
                    "labels is told, it also estimates the error and the confusion matrix that clean labels "

@@ -210,8 +210,10 @@ static void release(stream *self)
 
 static uc_status run(cli_call *call)
 {
-    const stream_args *args = call->args;
+    stream_args *args = call->args;
     const double began = cli_seconds();
+    if (args->train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
+        args->train.map.map = UC_MAP_NONE;
     stream self = {
         .call = call, .args = args, .path = call->words[0], .next_shown = 1, .density = (double)NAN};
     self.learner = online_at(call->member);

@@ -34,7 +34,9 @@ static const uc_option options[] = {
      .offset = offsetof(train_args, estimate),
      .standard = "none",
      .choices = "none|estimate",
-     .help = "estimate: the noise matrix, from the noisy labels alone (as noise estimate --method self)"},
+     .help =
+         "estimate: the noise, from the noisy labels alone (as noise estimate --method self; for sloppy-svm "
+         "its two rates, by cross-validation)"},
     {0},
 };
 
@@ -70,6 +72,7 @@ static void tell_error(FILE *text, const json_t *summary, bool online)
     const double error = 100 * json_number_value(json_object_get(summary, "training_error"));
     const long long iterations = (long long)json_integer_value(json_object_get(summary, "iterations"));
     const json_t *corrected = json_object_get(summary, "corrected_error");
+    const json_t *rate = json_object_get(summary, "noise_rate");
     if (online)
         fprintf(text, "training error %.2f%% (progressive, in the last of %lld passes), %lld updates\n",
                 error, iterations, (long long)json_integer_value(json_object_get(summary, "updates")));
@@ -81,6 +84,12 @@ static void tell_error(FILE *text, const json_t *summary, bool online)
                 100 * json_number_value(corrected),
                 100 * json_number_value(json_object_get(summary, "corrected_error_deviation")),
                 json_number_value(json_object_get(summary, "condition_number")));
+    if (rate)
+        fprintf(text,
+                "noise rate %.2f%% +- %.2f%% (estimated: too high where classes overlap, too low with few "
+                "examples)\n",
+                100 * json_number_value(rate),
+                100 * json_number_value(json_object_get(summary, "noise_rate_deviation")));
 }
 
 static void tell_eigenvalues(const cli_call *call, const json_t *description)
@@ -170,7 +179,7 @@ static void tell_folds(cli_call *call, const uc_evaluation *evaluation, const uc
         json_array_append_new(errors, cli_json_real(fold_error[i]));
     cli_json_settings(shown, cli_learners.options(call->member), call->member_settings);
     cli_json_settings(shown, uc_train_options, settings);
-    if (settings->map.map != UC_MAP_NONE)
+    if (settings->map.map != UC_MAP_NONE && settings->map.map != UC_MAP_AUTO)
         cli_json_settings(shown, uc_map_options, &settings->map);
     call->result =
         json_pack("{ss so sI so so so sf}", "learner", cli_learners.name(call->member), "settings", shown,
@@ -205,19 +214,85 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
 
 /* ---- both ---- */
 
-/* The noise that the options tell of or that the data show; untouched without either. */
-static uc_status find_noise(uc_noise *noise, const cli_call *call, const uc_dataset *data)
+/* The library does not know the file whose data it refuses. */
+static uc_status blame_data(uc_status status, const cli_call *call)
+{
+    if (status == UC_ERR_FORMAT)
+        (void)cli_fail(status, "%s: %s", call->words[0], cli_last_error());
+    return status;
+}
+
+/* A flag of the learner's own; false for a learner that does not have it. */
+static bool learner_flag(const cli_call *call, const char *name)
+{
+    const uc_option *option = uc_options_find(cli_learners.options(call->member), name);
+    return option && *(const int *)(const void *)((const char *)call->member_settings + option->offset) == 1;
+}
+
+/* What --positive-unlabelled and --bags make of the labels, and which rates they leave to be estimated. */
+static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const cli_call *call, uc_dataset *data)
+{
+    const train_args *args = call->args;
+    const bool unlabelled = learner_flag(call, "positive-unlabelled"), bags = learner_flag(call, "bags");
+    const char *name = args->noise.positive;
+    *rates = UC_RATES_BOTH;
+    *positive = 1;
+    if (unlabelled && bags)
+        return cli_fail(UC_ERR_OPTION, "give only one of --positive-unlabelled and --bags");
+    if (unlabelled) {
+        *rates = UC_RATES_POSITIVE_ONLY;
+        return uc_positive_unlabelled(positive, data, name);
+    }
+    if (name && (*positive = uc_names_find(&data->classes, name, strlen(name))) == UC_NONE)
+        return cli_fail(UC_ERR_INVALID, "--positive %s: no example is labelled so", name);
+    if (!bags)
+        return UC_OK;
+    *rates = UC_RATES_NEGATIVE_ONLY;
+    return uc_check_bags(data);
+}
+
+static json_t *describe_rates(const uc_rates_estimate *found)
+{
+    const uc_rates *best = &found->tried[found->best];
+    json_t *curve = json_array();
+    for (size_t i = 0; i < found->count; i++)
+        json_array_append_new(curve, json_pack("{sf sf so so}", "positive", found->tried[i].positive,
+                                               "negative", found->tried[i].negative, "criterion",
+                                               cli_json_real(found->tried[i].criterion), "deviation",
+                                               cli_json_real(found->tried[i].deviation)));
+    return json_pack("{sf sf s[ff] s[ff] sf sf so}", "positive", best->positive, "negative", best->negative,
+                     "positive_interval", found->positive_interval[0], found->positive_interval[1],
+                     "negative_interval", found->negative_interval[0], found->negative_interval[1],
+                     "criterion", best->criterion, "deviation", best->deviation, "curve", curve);
+}
+
+static uc_status estimate_rates(uc_noise *noise, json_t **described, const cli_call *call,
+                                const uc_dataset *data, uint32_t positive, uc_rates_free rates)
+{
+    const train_args *args = call->args;
+    uc_rates_estimate found = {0};
+    const uc_status status = uc_noise_rates_from_data(noise, &found, call->member_settings, &args->train,
+                                                      data, positive, rates, &call->context);
+    if (status != UC_OK)
+        return status;
+    FILE *text = cli_summary(call, args->output);
+    const uc_rates *best = &found.tried[found.best];
+    if (text)
+        fprintf(text,
+                "estimated noise rates: %.3g of the true '%s' (%.3g to %.3g), %.3g of the true '%s' (%.3g to "
+                "%.3g)\n",
+                best->positive, data->classes.text[positive], found.positive_interval[0],
+                found.positive_interval[1], best->negative, data->classes.text[1 - positive],
+                found.negative_interval[0], found.negative_interval[1]);
+    *described = describe_rates(&found);
+    uc_rates_estimate_free(&found);
+    return UC_OK;
+}
+
+static uc_status estimate_matrix(uc_noise *noise, const cli_call *call, const uc_dataset *data)
 {
     const train_args *args = call->args;
     uc_noise_check check;
-    if (!args->estimate)
-        return cli_noise_build(noise, &check, &args->noise, &data->classes, call);
-    if (cli_noise_is_given(call))
-        return cli_fail(UC_ERR_OPTION,
-                        "--noise estimate does without --noise-matrix, --noise-rate and --noise-rates");
-    if (!uc_learner_uses_noise(uc_learner_at(call->member)))
-        return cli_fail(UC_ERR_OPTION, "--noise estimate: %s does not use the noise",
-                        cli_learners.name(call->member));
     uc_status status = uc_noise_estimate_self(noise, data, &args->train, &call->context);
     if (status == UC_OK)
         status = cli_noise_check(&check, noise);
@@ -228,26 +303,62 @@ static uc_status find_noise(uc_noise *noise, const cli_call *call, const uc_data
     return status;
 }
 
+/* The noise that the options tell of or that the data show; untouched without either. */
+static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call *call, const uc_dataset *data,
+                            uint32_t positive, uc_rates_free rates)
+{
+    const train_args *args = call->args;
+    const uc_learner *learner = uc_learner_at(call->member);
+    const bool given = cli_noise_is_given(call), used = uc_learner_uses_rates(learner);
+    cli_noise told = args->noise;
+    uc_noise_check check;
+    if (data->classes.count == 1)
+        return cli_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed", call->words[0],
+                        data->classes.text[0]);
+    if (told.rates && data->classes.count == 2)
+        told.positive = data->classes.text[positive]; /* not the later one, if only one was named */
+    else if (rates != UC_RATES_BOTH)
+        told.positive = NULL; /* it was for the labels */
+    if (!args->estimate && (given || rates == UC_RATES_BOTH || !used))
+        return cli_noise_build(noise, &check, &told, &data->classes, call);
+    if (given)
+        return cli_fail(UC_ERR_OPTION,
+                        "--noise estimate does without --noise-matrix, --noise-rate and --noise-rates");
+    if (!uc_learner_uses_noise(learner))
+        return cli_fail(UC_ERR_OPTION, "--noise estimate: %s does not use the noise",
+                        cli_learners.name(call->member));
+    return blame_data(used ? estimate_rates(noise, described, call, data, positive, rates)
+                           : estimate_matrix(noise, call, data),
+                      call);
+}
+
 static uc_status run(cli_call *call)
 {
     const train_args *args = call->args;
     uc_train_settings settings = args->train;
     uc_dataset data = {0};
     uc_noise noise = {0};
+    json_t *described = NULL;
+    uint32_t positive = 1;
+    uc_rates_free rates = UC_RATES_BOTH;
     if (!args->output && !args->folds)
         return cli_fail(UC_ERR_OPTION, "say where the model goes with -o MODEL, or cross-validate with -v K");
     if (args->output && args->folds)
         return cli_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
     uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    if (status != UC_OK)
+        return status;
+    status = blame_data(read_labels(&positive, &rates, call, &data), call);
     if (status == UC_OK)
-        status = find_noise(&noise, call, &data);
+        status = find_noise(&noise, &described, call, &data, positive, rates);
     if (noise.classes)
         settings.noise = &noise;
-    if (status == UC_OK) {
-        status = args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings);
-        if (status == UC_ERR_FORMAT) /* the learner does not know the file */
-            (void)cli_fail(status, "%s: %s", call->words[0], cli_last_error());
-    }
+    if (status == UC_OK)
+        status = blame_data(
+            args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings), call);
+    if (status == UC_OK && call->common.json && described)
+        json_object_set(call->result, "noise_estimate", described);
+    json_decref(described);
     uc_noise_free(&noise);
     uc_dataset_free(&data);
     return status;

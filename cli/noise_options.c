@@ -34,7 +34,7 @@ const uc_option cli_noise_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(positive),
      .argument = "NAME",
-     .help = "the positive class of --noise-rates; without it the later of the two"},
+     .help = "the positive class of two; without it the later one"},
     {0},
 };
 

@@ -6,6 +6,11 @@
 
 #include "experiment.h"
 
+#define RATSCH                                                                                               \
+    "benchmark of Raetsch, Onoda and Mueller (2001; on GitHub: tdiethe/gunnar_raetsch_benchmark_datasets), " \
+    "all rows of all splits, labels -1 and 1; splits, where there: ratsch.NAME.official1-10.train.idx, a "   \
+    "line of training rows a split; "
+
 #define FILES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 const data_set data_sets[] = {
@@ -44,6 +49,14 @@ const data_set data_sets[] = {
      "of Statistical Learning"},
     {"sensorless", FILES("sensorless"),
      "UCI, Dataset for Sensorless Drive Diagnosis (58,509 rows); also on the LIBSVM data page"},
+    {"banana", FILES("ratsch.banana"), RATSCH "banana (5,300 rows)"},
+    {"breast-cancer", FILES("ratsch.breast-cancer"), RATSCH "breast-cancer (277 rows)"},
+    {"diabetis", FILES("ratsch.diabetis"),
+     RATSCH "diabetis (768 rows); also in R's package mlbench, every column to mean 0 and deviation 1"},
+    {"flare-solar", FILES("ratsch.flare-solar"), RATSCH "flare-solar (1,066 rows)"},
+    {"german", FILES("ratsch.german"), RATSCH "german (1,000 rows)"},
+    {"heart", FILES("ratsch.heart"), RATSCH "heart (270 rows)"},
+    {"splice", FILES("ratsch.splice"), RATSCH "splice (3,175 rows)"},
     {NULL, NULL, NULL},
 };
 

@@ -27,6 +27,7 @@ typedef enum plot_kind {
     PLOT_LINES,  /* a line a column over the rows' x */
     PLOT_BARS,   /* a bar a row, of the first column */
     PLOT_GROUPS, /* the same of all columns: a group a row */
+    PLOT_NONE,   /* a table only */
 } plot_kind;
 
 /* One table, and one part of the picture. */
@@ -47,7 +48,8 @@ typedef struct panel {
     char **rows;
     double *x;
     size_t row_count;
-    cell *cells; /* row by row */
+    cell *cells;   /* row by row */
+    double spread; /* PLOT_LINES: columns are this far apart in x, with bars of deviation; 0: bands */
 } panel;
 
 typedef struct report {
@@ -57,6 +59,7 @@ typedef struct report {
     size_t note_count;
     char **skipped; /* sentences about what could not be run */
     size_t skipped_count;
+    struct picture *picture; /* drawn instead of the panels; NULL: none */
 } report;
 
 panel *report_panel(report *self, const char *name, const char *title, plot_kind kind, const char *row_title,
@@ -117,6 +120,10 @@ extern const experiment cspa_figure1, cspa_figure2, cspa_table1, cspa_table2, cs
 /* uma/ */
 extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma_figure3, uma_figure4,
     uma_figure5;
+/* rp/ */
+extern const experiment rp_table1, rp_table3, rp_figure2, rp_figure3;
+/* sloppy/ */
+extern const experiment sloppy_figure1, sloppy_table1, sloppy_pu;
 /* The experiment whose name looks most like `word`. */
 const experiment *experiment_nearest(const char *word);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "experiment.h"
+#include "picture.h"
 
 #define PANEL_WIDTH 480
 #define ONLY_PANEL_WIDTH 840
@@ -98,8 +99,12 @@ static void plot_lines(FILE *file, const panel *self, size_t index)
             const size_t field = field_of(column), shade = colour++ % COLOURS;
             if (!column_has(self, column, layer == 2))
                 continue;
-            fprintf(file, "%s $panel%zu using 2:", drawn++ ? ", \\\n    " : "", index);
-            if (layer == 0)
+            const double shift = self->spread * ((double)column - 0.5 * (double)(self->column_count - 1));
+            fprintf(file, "%s $panel%zu using ($2%+g):", drawn++ ? ", \\\n    " : "", index, shift);
+            if (layer == 0 && self->spread > 0.0)
+                fprintf(file, "($%zu-$%zu):(0):(2*$%zu) " DEVIATION " lc rgb '%s' lw 1 notitle", field,
+                        field + 1, field + 1, colours[shade]);
+            else if (layer == 0)
                 fprintf(
                     file,
                     "($%zu-$%zu):($%zu+$%zu) with filledcurves fc rgb '%s' fs transparent solid 0.15 notitle",
@@ -156,7 +161,7 @@ static void plot_groups(FILE *file, const panel *self, size_t index)
         quoted(file, self->rows[row]);
         fprintf(file, " %zu", row);
     }
-    fputs(")\n", file);
+    fputs(self->row_count > 4 && has_long_names(self) ? ")\nset xtics rotate by 35 right\n" : ")\n", file);
     fprintf(file, "set rmargin 3\nset xrange [-0.6:%zu-0.4]\nset yrange [0:%g]\nplot", self->row_count,
             1.05 * highest_bar(self));
     bool published = false;
@@ -205,6 +210,14 @@ static void plot_bars(FILE *file, const panel *self, size_t index)
     fputs("\n", file);
 }
 
+static bool has_negative(const panel *self)
+{
+    for (size_t i = 0; i < self->row_count * self->column_count; i++)
+        if (i % self->column_count >= self->first_drawn && cell_mean(&self->cells[i]) < 0.0)
+            return true;
+    return false;
+}
+
 /* 1, 2 or 5 times a power of ten, at most six of which are in `span`. */
 static double tic_step(double span)
 {
@@ -223,10 +236,11 @@ static void set_x_range(FILE *file, const panel *self)
         low = fmin(low, panel_x(self, row));
         high = fmax(high, panel_x(self, row));
     }
+    const double margin = 0.03 * (high - low) + 0.5 * self->spread * (double)self->column_count;
     if (self->log_x)
         fprintf(file, "set logscale x\nset xrange [%g:%g]\n", low / 1.15, high * 1.15);
     else
-        fprintf(file, "set xrange [%g:%g]\n", low - 0.03 * (high - low), high + 0.03 * (high - low));
+        fprintf(file, "set xrange [%g:%g]\n", low - margin, high + margin);
     if (!self->log_x && high > low)
         fprintf(file, "set xtics %g\n", tic_step(high - low));
 }
@@ -260,7 +274,7 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
     }
     fputs("set xlabel ", file);
     quoted(file, self->x_column < 0 ? self->row_title : self->columns[self->x_column]);
-    fputs("\nset yrange [0:*", file);
+    fprintf(file, "\nset yrange [%s:*", has_negative(self) ? "*" : "0");
     if (self->most > 0.0)
         fprintf(file, "<%g", self->most);
     fputs("]\nset key bmargin center horizontal Left reverse samplen 2 width 2 height 1\n", file);
@@ -337,13 +351,30 @@ static int run_gnuplot(const char *directory, const char *script)
     return status;
 }
 
+/* The report with those panels that are drawn; the caller frees `panels`. */
+static report drawn_part(const report *self)
+{
+    report drawn = *self;
+    drawn.panels = papers_calloc(self->panel_count, sizeof *drawn.panels);
+    drawn.panel_count = 0;
+    for (size_t i = 0; i < self->panel_count; i++)
+        if (self->panels[i]->kind != PLOT_NONE)
+            drawn.panels[drawn.panel_count++] = self->panels[i];
+    return drawn;
+}
+
 plot_result plot_draw(const report *self, const char *title, const char *directory, const char *base)
 {
     char *script = papers_text("%s.gp", base), *path = papers_text("%s/%s", directory, script);
     int status = 1;
     FILE *file = fopen(path, "w");
     if (file) {
-        write_script(file, self, title, base);
+        report drawn = drawn_part(self);
+        if (self->picture)
+            picture_write(self->picture, file, title, base);
+        else
+            write_script(file, &drawn, title, base);
+        free(drawn.panels);
         if (fclose(file) == 0)
             status = run_gnuplot(directory, script);
     }

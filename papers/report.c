@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiment.h"
+#include "picture.h"
 
 /* ---- filling it in ---- */
 
@@ -135,6 +136,7 @@ void report_free(report *self)
     for (size_t i = 0; i < self->panel_count; i++)
         free_panel(self->panels[i]);
     free(self->panels);
+    picture_free(self->picture);
     free_list(self->notes, self->note_count);
     free_list(self->skipped, self->skipped_count);
     *self = (report){0};
@@ -207,7 +209,8 @@ static void cell_text(char *text, size_t size, const cell *self, int decimals)
 
 static void published_text(char *text, size_t size, const cell *self, int decimals)
 {
-    const int shown = decimals ? decimals : 2;
+    const bool whole = self->published > 1.0 && self->published == floor(self->published);
+    const int shown = decimals ? decimals : whole ? 0 : 2;
     if (isnan(self->published))
         snprintf(text, size, "%s", "");
     else if (isnan(self->published_deviation))

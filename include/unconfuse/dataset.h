@@ -81,13 +81,32 @@ uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format f
 
 /* The rows named, in that order; keeps all class and bag names. rows NULL: all. */
 uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count);
-/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. */
+/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. Whole bags are
+ * dealt out when every row is in one of two bags or more. */
 uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed);
+/* What uc_folds deals out: bags, when every row is in one and there are two or more, else rows. */
+size_t uc_fold_units(const uc_dataset *data);
+/* About `most` rows in random order, every class by its share, but 20 of each when there are so many; all rows, in their
+ * order, when there are no more than `most`. */
+uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed);
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
 uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
                    bool stratified, uint64_t seed);
 /* counts[k]: rows of class k; `counts` has classes.count entries. Unlabelled rows are not counted. */
 void uc_class_counts(size_t *counts, const uc_dataset *data);
+
+/* Rows of fold `fold`, and all others, as two new sets. */
+uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
+                        const uint32_t *fold_of, unsigned fold);
+
+/* ---- labels that mean something else ---- */
+
+/* Only examples of class `positive` (NULL: the only class, or the later of two) are surely labelled: rows without a
+ * label join the other class, which gets a name when there is none. *index is the positive class afterwards. */
+uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive);
+/* Labels belong to bags: every row must be in a bag, there must be two bags or more, and the rows of a bag must have one
+ * label. */
+uc_status uc_check_bags(const uc_dataset *data);
 
 /* ---- artificial problems of the papers ---- */
 

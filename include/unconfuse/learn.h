@@ -24,6 +24,8 @@ size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
 bool uc_learner_uses_noise(const uc_learner *self); /* learns with a noise matrix */
+bool uc_learner_uses_rates(
+    const uc_learner *self); /* of two classes: uc_noise_rates_from_data estimates it */
 /* The i-th option that a comparison tunes, and the values that it tries (NaN: auto); NULL past the end. */
 const char *uc_learner_grid(const double **values, size_t *count, const uc_learner *self, size_t i);
 
@@ -89,6 +91,24 @@ typedef struct uc_logistic_settings {
     uint64_t iterations; /* of L-BFGS at most                                     (1000) */
     double tolerance;    /* of the gradient, beside the weights                   (1e-5) */
 } uc_logistic_settings;
+
+/* csvm and sloppy-svm */
+typedef struct uc_svm_settings {
+    double cost;             /* C: weight of the mean loss, > 0                             (100) */
+    double smoothing;        /* h of the smoothed hinge, > 0                                (0.5) */
+    int loss;                /* sloppy | weighted                                           (sloppy) */
+    int positive_unlabelled; /* uc_positive_unlabelled was called on the data               (off) */
+    int bags;                /* uc_check_bags was called on the data                        (off) */
+    int class_weight;        /* uc_class_weight                                             (none) */
+    uint64_t iterations;     /* epochs of coordinate descent and steps of L-BFGS at most    (1000) */
+    double tolerance;        /* of the objective, relative; L-BFGS: of the gradient         (1e-5) */
+} uc_svm_settings;
+
+typedef struct uc_rp_settings {
+    int rule;            /* nu | eta: what a step takes for the noise                       (nu) */
+    double kappa;        /* nu as a share of the length of the class mean                   (auto) */
+    uint64_t iterations; /*                                                                 (300) */
+} uc_rp_settings;
 
 typedef struct uc_s3vm_settings {
     double cost;            /* C: weight of the labelled rows' mean loss, > 0           (100) */

@@ -22,12 +22,13 @@ typedef enum uc_map_kind {
     UC_MAP_NYSTROEM,  /* landmarks, whitened by the root of their kernel matrix */
     UC_MAP_JL,        /* a random Gaussian projection of a larger orthonormal space (Johnson-Lindenstrauss) */
     UC_MAP_LANDMARKS, /* the kernel values themselves */
+    UC_MAP_AUTO,      /* as suits the learner: kgs for rp, none for the others */
 } uc_map_kind;
 
 typedef enum uc_kernel { UC_KERNEL_LINEAR, UC_KERNEL_GAUSSIAN, UC_KERNEL_POLYNOMIAL } uc_kernel;
 
 typedef struct uc_map_settings {
-    int map;            /* uc_map_kind                                                           (none) */
+    int map;            /* uc_map_kind                                                           (auto) */
     int kernel;         /* uc_kernel                                                             (gaussian) */
     double width;       /* gaussian, exp(-||x-y||^2 / width); 0: the median squared distance     (median) */
     double gamma;       /* 1/width; auto: width decides                                          (auto) */

@@ -69,6 +69,33 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
 uc_status uc_noise_estimate_self(uc_noise *out, const uc_dataset *data, const uc_train_settings *train,
                                  const uc_context *context);
 
+/* ---- estimating the rates of two classes ---- */
+
+/* One pair of rates that was tried. */
+typedef struct uc_rates {
+    double positive, negative; /* eta+ and eta- */
+    double criterion;          /* P(predicted + | labelled -) + P(predicted - | labelled +), held out */
+    double deviation;          /* its standard error; both NaN when the labels do not allow for the rates */
+} uc_rates;
+
+typedef struct uc_rates_estimate {
+    uc_rates *tried; /* in the order in which they were */
+    size_t count, best;
+    double positive_interval[2], negative_interval[2]; /* of all within one standard error of the best */
+} uc_rates_estimate;
+
+typedef enum uc_rates_free { UC_RATES_BOTH, UC_RATES_POSITIVE_ONLY, UC_RATES_NEGATIVE_ONLY } uc_rates_free;
+
+/* The rates at which the labels of two classes were flipped, by the criterion of Blum and Mitchell (1998) that the paper on
+ * SloppySVM takes over: those whose machine separates the *observed* labels best, in 5-fold cross-validation over a grid
+ * that is refined around its best point. What is not `free_rates` is 0. `settings` of sloppy-svm, NULL for its defaults. Out
+ * becomes the noise matrix; *estimate (may be NULL) is freed with uc_rates_estimate_free. */
+uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
+                                   const uc_svm_settings *settings, const uc_train_settings *train,
+                                   const uc_dataset *data, uint32_t positive, uc_rates_free free_rates,
+                                   const uc_context *context);
+void uc_rates_estimate_free(uc_rates_estimate *self);
+
 /* ---- which online learner suits the data ---- */
 
 /* p-values below this are called significant. */

@@ -75,9 +75,64 @@ cleanup:
     return status;
 }
 
+size_t uc_fold_units(const uc_dataset *data)
+{
+    uint32_t first = UC_NONE, most = 0;
+    bool several = false;
+    for (size_t i = 0; data->bag && i < data->X.rows; i++) {
+        if (data->bag[i] == UC_NONE)
+            return data->X.rows;
+        several = several || (i > 0 && data->bag[i] != first);
+        first = data->bag[0];
+        most = data->bag[i] > most ? data->bag[i] : most;
+    }
+    if (!several)
+        return data->X.rows;
+    bool *seen = uc_alloc((size_t)most + 1, sizeof *seen);
+    size_t bags = 0;
+    for (size_t i = 0; i < data->X.rows && seen; i++) {
+        bags += !seen[data->bag[i]];
+        seen[data->bag[i]] = true;
+    }
+    uc_free(seen);
+    return bags; /* 0 without memory for it: no number of folds suits */
+}
+
+/* Rows of one bag belong together: bags are dealt out instead of rows, each with the label of its first row. */
+static uc_status folds_of_bags(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
+                               uint64_t seed)
+{
+    const size_t n = data->X.rows, bags = data->bags.count;
+    uint32_t *place = uc_alloc(bags, sizeof *place), *label = uc_alloc(bags, sizeof *label);
+    uint32_t *bag_fold = uc_alloc(bags, sizeof *bag_fold), seen = 0;
+    uc_status status = place && label && bag_fold ? UC_OK : UC_ERR_NOMEM;
+    for (size_t b = 0; b < bags && status == UC_OK; b++)
+        place[b] = UC_NONE;
+    for (size_t i = 0; i < n && status == UC_OK; i++)
+        if (place[data->bag[i]] == UC_NONE) {
+            label[seen] = data->y ? data->y[i] : UC_NONE;
+            place[data->bag[i]] = seen++;
+        }
+    uc_dataset dealt = {.y = data->y ? label : NULL, .classes = data->classes}; /* borrows both */
+    dealt.X.rows = seen;
+    if (status == UC_OK && (folds < 2 || folds > seen))
+        status = uc_fail(UC_ERR_INVALID,
+                         "the number of folds must be from 2 to the number of bags, %u, not %u", seen, folds);
+    if (status == UC_OK)
+        status = uc_folds(bag_fold, &dealt, folds, stratified, seed);
+    for (size_t i = 0; i < n && status == UC_OK; i++)
+        fold[i] = bag_fold[place[data->bag[i]]];
+    uc_free(bag_fold);
+    uc_free(label);
+    uc_free(place);
+    return status;
+}
+
 uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed)
 {
     const size_t rows = data->X.rows;
+    if (uc_fold_units(data) != rows)
+        return folds_of_bags(fold, data, folds, stratified, seed);
     if (folds < 2 || folds > rows)
         return uc_fail(UC_ERR_INVALID,
                        "the number of folds must be from 2 to the number of examples, %zu, not %u", rows,
@@ -90,6 +145,69 @@ uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool 
         fold[order[i]] = (uint32_t)(i % folds);
     uc_free(order);
     return UC_OK;
+}
+
+uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
+                        const uint32_t *fold_of, unsigned fold)
+{
+    const size_t n = data->X.rows;
+    size_t *rows = uc_alloc(n, sizeof *rows), first = 0, last = n;
+    if (!rows)
+        return UC_ERR_NOMEM;
+    uc_dataset front = {0}, back = {0};
+    for (size_t i = 0; i < n; i++)
+        if (fold_of[i] != fold)
+            rows[first++] = i;
+    for (size_t i = n; i > 0; i--)
+        if (fold_of[i - 1] == fold)
+            rows[--last] = i - 1;
+    uc_status status = uc_dataset_subset(&front, data, rows, first);
+    if (status == UC_OK)
+        status = uc_dataset_subset(&back, data, rows + last, n - last);
+    uc_free(rows);
+    if (status == UC_OK) {
+        *others = front;
+        *inside = back;
+    } else {
+        uc_dataset_free(&front);
+        uc_dataset_free(&back);
+    }
+    return status;
+}
+
+#define STREAM_SAMPLE UINT64_C(0x73616d706c65) /* random numbers: "sample" */
+#define SAMPLED_ALWAYS ((size_t)20)
+
+uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed)
+{
+    const size_t n = data->X.rows, K = data->classes.count;
+    if (n <= most)
+        return uc_dataset_subset(out, data, NULL, 0);
+    size_t *order = uc_alloc(n, sizeof *order), *left = uc_alloc(K + 1, sizeof *left), taken = 0;
+    uc_status status = order && left ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        for (size_t i = 0; i < n; i++)
+            left[data->y && data->y[i] != UC_NONE ? data->y[i] : K]++;
+        for (size_t k = 0; k <= K; k++) {
+            const size_t share = (size_t)((double)left[k] * (double)most / (double)n);
+            const size_t least = left[k] < SAMPLED_ALWAYS ? left[k] : SAMPLED_ALWAYS;
+            left[k] = share > least ? share : least;
+        }
+        uc_rng rng = uc_rng_make(seed, STREAM_SAMPLE);
+        uc_rng_choose(&rng, order, n, n);
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t y = data->y ? data->y[order[i]] : UC_NONE;
+            size_t *quota = &left[y == UC_NONE ? K : y];
+            if (*quota > 0) {
+                (*quota)--;
+                order[taken++] = order[i];
+            }
+        }
+        status = uc_dataset_subset(out, data, order, taken);
+    }
+    uc_free(left);
+    uc_free(order);
+    return status;
 }
 
 /* round(share i), with a little more than a half: 0.3 * 15 must round up like its exact value. */

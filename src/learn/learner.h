@@ -57,7 +57,9 @@ struct uc_learner {
     bool normalizes;     /* --normalize is on unless told otherwise */
     bool free_offset;    /* has an offset a class that is not penalised, instead of a constant feature */
     bool uses_noise;     /* learns with a noise matrix */
+    bool uses_rates;     /* of two classes only, which uc_noise_rates_from_data estimates */
     bool unlabelled;     /* rows without a label are of use to it */
+    uc_map_kind map;     /* --map auto */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 
     const uc_candidates *candidates; /* NULL: no option of its own is `auto` before training */
@@ -94,7 +96,8 @@ struct uc_learner {
 
 extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_copa,
     uc_learner_cspa, uc_learner_cspa_plus, uc_learner_banditron, uc_learner_bpa, uc_learner_confidit,
-    uc_learner_uma, uc_learner_logistic, uc_learner_s3vm;
+    uc_learner_uma, uc_learner_logistic, uc_learner_rp, uc_learner_csvm, uc_learner_sloppy_svm,
+    uc_learner_s3vm;
 
 /* Whether the learner can be trained on these labels. */
 uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data);

@@ -66,6 +66,26 @@ static uc_status status_of(int code)
     }
 }
 
+#define FAR 1e3 /* times the tolerance */
+
+/* A line search that ends without a step may have arrived at the precision of the numbers, or be lost. */
+static uc_status look_where_it_ended(search *self, const double *point, size_t padded, double tolerance)
+{
+    double *gradient = uc_alloc(padded, sizeof *gradient), value, squares = 0.0, length = 0.0;
+    if (!gradient)
+        return UC_ERR_NOMEM;
+    const uc_status status = self->objective(&value, gradient, point, self->user);
+    for (size_t i = 0; i < padded && status == UC_OK; i++) {
+        squares += gradient[i] * gradient[i];
+        length += point[i] * point[i];
+    }
+    self->found.stuck = sqrt(squares) > FAR * tolerance * fmax(1.0, sqrt(length));
+    if (status == UC_OK)
+        self->found.value = value;
+    uc_free(gradient);
+    return status;
+}
+
 uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn *objective, void *user,
                       uint64_t iterations, double tolerance, const uc_context *context)
 {
@@ -84,6 +104,8 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
     parameters.max_iterations = iterations < INT32_MAX ? (int)iterations : 0;
     const int code = lbfgs((int)padded, point, &self.found.value, evaluate, progress, &self, &parameters);
     uc_status status = self.status != UC_OK ? self.status : status_of(code);
+    if (status == UC_OK && code < 0 && code != LBFGSERR_MAXIMUMITERATION)
+        status = look_where_it_ended(&self, point, padded, tolerance);
     if (status == UC_OK && !isfinite(self.found.value))
         status = uc_fail(UC_ERR_DIVERGED,
                          "the objective is not a finite number: scale the data (--scale, --normalize)");

@@ -10,6 +10,7 @@ typedef uc_status uc_objective_fn(double *value, double *gradient, const double 
 typedef struct uc_minimum {
     double value;
     uint64_t iterations, evaluations;
+    bool stuck; /* no step improved, although the gradient is far from 0 */
 } uc_minimum;
 
 /* From x[0..count) downhill, until the gradient is `tolerance` times as long as x (or than 1), no step improves any more,

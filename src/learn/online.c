@@ -233,7 +233,7 @@ void *uc_learner_settings(const uc_learner *learner, const void *settings)
 static uc_status begin_map(uc_online *self)
 {
     const uc_map_settings *map = &self->train.map;
-    if (map->map == UC_MAP_NONE || self->steps.map)
+    if (map->map == UC_MAP_NONE || map->map == UC_MAP_AUTO || self->steps.map)
         return UC_OK;
     if (map->map != UC_MAP_LANDMARKS)
         return uc_fail(UC_ERR_INVALID,

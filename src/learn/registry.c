@@ -6,9 +6,9 @@
 #include "learn/learner.h"
 
 static const uc_learner *const learners[] = {
-    &uc_learner_perceptron, &uc_learner_pa,        &uc_learner_spa,       &uc_learner_copa,
-    &uc_learner_cspa,       &uc_learner_cspa_plus, &uc_learner_banditron, &uc_learner_bpa,
-    &uc_learner_confidit,   &uc_learner_uma,       &uc_learner_logistic,  &uc_learner_s3vm,
+    &uc_learner_perceptron, &uc_learner_pa,        &uc_learner_spa,  &uc_learner_copa,       &uc_learner_cspa,
+    &uc_learner_cspa_plus,  &uc_learner_banditron, &uc_learner_bpa,  &uc_learner_confidit,   &uc_learner_uma,
+    &uc_learner_logistic,   &uc_learner_rp,        &uc_learner_csvm, &uc_learner_sloppy_svm, &uc_learner_s3vm,
 };
 
 #define LEARNERS (sizeof learners / sizeof *learners)
@@ -69,6 +69,11 @@ bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)
 bool uc_learner_uses_noise(const uc_learner *self)
 {
     return self->uses_noise;
+}
+
+bool uc_learner_uses_rates(const uc_learner *self)
+{
+    return self->uses_rates;
 }
 
 const char *uc_learner_grid(const double **values, size_t *count, const uc_learner *self, size_t i)
@@ -156,6 +161,8 @@ uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_sett
         settings.average = learner->full;
     if (settings.normalize == UC_AUTO_FLAG)
         settings.normalize = learner->normalizes;
+    if (settings.map.map == UC_MAP_AUTO)
+        settings.map.map = (int)learner->map;
     if (isnan(settings.bias))
         settings.bias = learner->free_offset ? 1.0 : 0.0;
     return settings;

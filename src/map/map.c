@@ -17,9 +17,11 @@ const uc_option uc_map_options[] = {
     {.name = "map",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(map),
-     .standard = "none",
-     .choices = "none|kpca|kgs|random|nystroem|jl|landmarks",
-     .help = "features to learn on instead of the columns: of a kernel, finitely many"},
+     .standard = "auto",
+     .choices = "none|kpca|kgs|random|nystroem|jl|landmarks|auto",
+     .help =
+         "features to learn on instead of the columns: of a kernel, finitely many (auto: kgs for rp, none "
+         "for others)"},
     {.name = "kernel",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(kernel),
@@ -180,7 +182,7 @@ static uc_status check_settings(const uc_map_settings *settings, const uc_matrix
     const uc_status status = uc_options_check(uc_map_options, settings);
     if (status != UC_OK)
         return status;
-    if (settings->map == UC_MAP_NONE)
+    if (settings->map == UC_MAP_NONE || settings->map == UC_MAP_AUTO)
         return uc_fail(UC_ERR_INVALID, "--map none: there is no map to learn");
     if (X->rows == 0)
         return uc_fail(UC_ERR_INVALID, "a map cannot be learned from no rows");
@@ -225,6 +227,7 @@ static uc_status fit_kind(const uc_map_fitting *fitting)
     case UC_MAP_LANDMARKS:
         return uc_map_fit_landmarks(fitting);
     case UC_MAP_NONE:
+    case UC_MAP_AUTO:
         break;
     }
     return UC_OK;

@@ -5,8 +5,9 @@
  *   dimension   of the map: powers of two from 16 to 512
  *   a learner's own options, over the values that it names (struct uc_learner, `candidates`)
  *
- * The criterion is the error on the labels as they are, or, for a learner that knows probabilities, the likelihood of
- * those labels (with the noise that was told); neither needs a clean label. Coordinates of kpca, kgs, random and
+ * The criterion is the error on the labels as they are, corrected for the noise that was told
+ * (sum_q C^-1[q][y] [predicted is not q] has the clean error as its mean), or, for a learner that knows probabilities, the
+ * likelihood of those labels; neither needs a clean label. Coordinates of kpca, kgs, random and
  * landmarks are nested, so one map a fold, of the largest dimension, serves for all smaller ones. At most
  * SAMPLE examples take part.
  */
@@ -20,7 +21,6 @@
 
 #define FOLDS 5
 #define SAMPLE ((size_t)2000)
-#define SAMPLE_STREAM 3 /* of random numbers */
 #define MOST_WIDTHS 5
 #define MOST_DIMENSIONS 6
 #define MOST_VALUES 16
@@ -48,6 +48,23 @@ static double *loss_of(const search *self, size_t width, size_t dimension, size_
 
 /* ---- one candidate on one fold ---- */
 
+/* The share of errors that clean labels would show: 1 - C^-1[predicted][y], on average. */
+static uc_status corrected_loss(double *loss, const uint32_t *predicted, const uc_dataset *test,
+                                const uc_noise *noise)
+{
+    const size_t K = test->classes.count;
+    double *inverse = uc_alloc(K * K, sizeof *inverse), sum = 0.0, labelled = 0.0;
+    const uc_status status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
+    for (size_t i = 0; i < test->X.rows && status == UC_OK; i++)
+        if (test->y[i] != UC_NONE) {
+            sum += 1.0 - inverse[predicted[i] * K + test->y[i]];
+            labelled += 1.0;
+        }
+    *loss = labelled > 0.0 ? sum / labelled : 0.0;
+    uc_free(inverse);
+    return status;
+}
+
 /* The mean of -log P(observed label), or the share of errors. */
 static uc_status held_out_loss(double *loss, const uc_model *model, const uc_dataset *test,
                                const uc_noise *noise, const uc_context *context)
@@ -64,6 +81,11 @@ static uc_status held_out_loss(double *loss, const uc_model *model, const uc_dat
         status = uc_model_predict(predicted, model, &test->X, context);
     }
     size_t labelled = 0;
+    if (status == UC_OK && noise && !probabilities) {
+        status = corrected_loss(loss, predicted, test, noise);
+        uc_free(predicted);
+        return status;
+    }
     for (size_t i = 0; i < n && status == UC_OK; i++) {
         if (test->y[i] == UC_NONE)
             continue;
@@ -183,21 +205,11 @@ static uc_status try_maps(search *self, const uc_dataset *train, const uc_datase
 
 static uc_status run_fold(search *self, const uc_dataset *data, const uint32_t *fold_of, unsigned fold)
 {
-    size_t *rows = uc_alloc(data->X.rows, sizeof *rows), inside = 0, outside = 0;
-    if (!rows)
-        return UC_ERR_NOMEM;
     uc_dataset train = {0}, test = {0};
-    for (size_t i = 0; i < data->X.rows; i++) /* the others from the front, the fold from the back */
-        if (fold_of[i] == fold)
-            rows[data->X.rows - ++inside] = i;
-        else
-            rows[outside++] = i;
     uc_steps steps = {0};
     const uc_steps_settings input = {.scaling = (uc_scaling)self->train.scale,
                                      .normalize_input = self->train.normalize_input};
-    uc_status status = uc_dataset_subset(&train, data, rows, outside);
-    if (status == UC_OK)
-        status = uc_dataset_subset(&test, data, rows + outside, inside);
+    uc_status status = uc_fold_split(&train, &test, data, fold_of, fold);
     if (status == UC_OK)
         status = uc_steps_fit(&steps, &train.X, &input, self->context);
     if (status == UC_OK)
@@ -208,7 +220,6 @@ static uc_status run_fold(search *self, const uc_dataset *data, const uint32_t *
     uc_steps_free(&steps);
     uc_dataset_free(&train);
     uc_dataset_free(&test);
-    uc_free(rows);
     return status;
 }
 
@@ -217,29 +228,14 @@ static uc_status run_folds(search *self, const uc_dataset *data)
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
     const size_t candidates = self->width_count * self->dimension_count * self->value_count;
     self->loss = uc_alloc(candidates, sizeof *self->loss);
-    const unsigned folds = data->X.rows < FOLDS ? (unsigned)data->X.rows : FOLDS;
+    const size_t units = uc_fold_units(data);
+    const unsigned folds = units < FOLDS ? (unsigned)units : FOLDS;
     self->total = folds * candidates;
     uc_status status =
         fold_of && self->loss ? uc_folds(fold_of, data, folds, true, self->train.seed) : UC_ERR_NOMEM;
     for (unsigned fold = 0; fold < folds && status == UC_OK; fold++)
         status = run_fold(self, data, fold_of, fold);
     uc_free(fold_of);
-    return status;
-}
-
-/* At most SAMPLE rows. */
-static uc_status sample(uc_dataset *out, const uc_dataset *data, uint64_t seed)
-{
-    const size_t n = data->X.rows;
-    if (n <= SAMPLE)
-        return uc_dataset_subset(out, data, NULL, 0);
-    size_t *rows = uc_alloc(n, sizeof *rows);
-    if (!rows)
-        return UC_ERR_NOMEM;
-    uc_rng rng = uc_rng_make(seed, SAMPLE_STREAM);
-    uc_rng_choose(&rng, rows, n, SAMPLE);
-    const uc_status status = uc_dataset_subset(out, data, rows, SAMPLE);
-    uc_free(rows);
     return status;
 }
 
@@ -345,7 +341,7 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
             train->map = self.train.map;
         return status;
     }
-    status = sample(&rows, data, self.train.seed);
+    status = uc_sample(&rows, data, SAMPLE, self.train.seed);
     self.width_count = self.dimension_count = 1;
     if (status == UC_OK && mapped) {
         status = list_widths(&self, &rows);

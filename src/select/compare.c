@@ -353,6 +353,8 @@ uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t 
     uc_entrant *entrants = NULL;
     size_t *correct = NULL;
     double *seconds = NULL;
+    if (arena.train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
+        arena.train.map.map = UC_MAP_NONE;
     arena.mapped = arena.train.map.map != UC_MAP_NONE;
     uc_status status = check_settings(&arena);
     if (status == UC_OK)

@@ -14,7 +14,8 @@ from conftest import PROGRAM
 
 PAPERS = str(pathlib.Path(PROGRAM).with_name("unconfuse-papers"))
 NAMES = ["uma.figure1a", "uma.figure1b", "uma.figure2", "uma.table1", "uma.figure3", "uma.figure4", "uma.figure5",
-         "copa.toy", "cspa.figure1", "cspa.figure2", "cspa.table1", "cspa.table2", "cspa.figure3", "cspa.figure4"]
+         "copa.toy", "cspa.figure1", "cspa.figure2", "cspa.table1", "cspa.table2", "cspa.figure3", "cspa.figure4",
+         "rp.table1", "rp.figure2", "rp.table3", "rp.figure3", "sloppy.figure1", "sloppy.table1", "sloppy.pu"]
 
 pytestmark = pytest.mark.skipif(not os.path.exists(PAPERS), reason="this build has no unconfuse-papers")
 
@@ -57,7 +58,7 @@ def test_fetch_names_source_and_file_of_every_data_set(tmp_path):
 
 def test_unknown_experiment_is_refused_with_the_nearest_name(tmp_path):
     assert "did you mean 'uma.figure1a'?" in usage_error(tmp_path, "run", "uma.figur1a")
-    assert "did you mean 'uma.table1'?" in usage_error(tmp_path, "run", "uma.figure2", "table1")
+    assert "did you mean 'rp.table1'?" in usage_error(tmp_path, "run", "uma.figure2", "table1")
 
 
 @pytest.mark.parametrize("arguments, sentence", [

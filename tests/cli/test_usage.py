@@ -173,7 +173,8 @@ def test_learners_are_listed_with_the_feedback_that_they_need(unconfuse):
                                                         ["spa", "labels"]]
     described = unconfuse.json("learners")["learners"]
     assert [learner["name"] for learner in described] == [
-        "perceptron", "pa", "spa", "copa", "cspa", "cspa-plus", "banditron", "bpa", "confidit", "uma", "logistic", "s3vm"]
+        "perceptron", "pa", "spa", "copa", "cspa", "cspa-plus", "banditron", "bpa", "confidit", "uma", "logistic", "rp", "csvm",
+        "sloppy-svm", "s3vm"]
     assert {learner["name"] for learner in described if learner["feedback"] == "right/wrong"} == {
         "cspa", "cspa-plus", "banditron", "bpa", "confidit"}
     cost = next(option for option in unconfuse.json("learners", "pa")["options"] if option["name"] == "cost")
@@ -210,7 +211,7 @@ def test_completion_scripts_parse(unconfuse, shell):
 
 @pytest.mark.parametrize("typed, offered", [
     ("unconfuse tra", ["train"]),
-    ("unconfuse train s", ["spa", "s3vm"]),
+    ("unconfuse train s", ["spa", "sloppy-svm", "s3vm"]),
     ("unconfuse train pa --cost-", ["--cost-scale"]),
     ("unconfuse train pa --scale ", ["none", "range", "standard", "maxabs"]),
     ("unconfuse noise ", ["make", "apply", "estimate"]),

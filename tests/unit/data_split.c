@@ -1,5 +1,5 @@
 /* Folds and splits: sizes, shares, order, and that they are random. */
-#include "tests/support.h"
+#include "tests/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -228,6 +228,31 @@ static void a_split_that_leaves_a_part_empty_is_refused(void **state)
     uc_dataset_free(&data);
 }
 
+static void a_fold_and_the_others_are_all_rows_once_in_order(void **state)
+{
+    (void)state;
+    uint32_t fold[ROWS];
+    uc_dataset data, others, inside;
+    make_data(&data, ROWS, true);
+    assert_ok(uc_folds(fold, &data, 5, true, 2));
+    for (unsigned f = 0; f < 6; f++) { /* the last fold has no rows */
+        bool seen[ROWS] = {false};
+        size_t expected = 0;
+        assert_ok(uc_fold_split(&others, &inside, &data, fold, f));
+        check_part(seen, &inside, &data);
+        for (size_t i = 0; i < ROWS; i++) {
+            assert_true(seen[i] == (fold[i] == f));
+            expected += fold[i] == f;
+        }
+        assert_int_equal(inside.X.rows, expected);
+        check_part(seen, &others, &data);
+        assert_int_equal(inside.X.rows + others.X.rows, ROWS);
+        uc_dataset_free(&others);
+        uc_dataset_free(&inside);
+    }
+    uc_dataset_free(&data);
+}
+
 static void class_counts_leave_unlabelled_rows_out(void **state)
 {
     (void)state;
@@ -261,6 +286,103 @@ static void every_allocation_may_fail(void **state)
     uc_dataset_free(&first);
     uc_dataset_free(&second);
     assert_int_equal(uc_alloc_live(), live);
+    assert_ok(uc_folds(fold, &data, 5, true, 1));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_fold_split(&first, &second, &data, fold, 3));
+    uc_dataset_free(&first);
+    uc_dataset_free(&second);
+    assert_int_equal(uc_alloc_live(), live);
+    uc_dataset_free(&data);
+}
+
+/* Bags of 1 to 4 rows, some numbers unused: whole bags, in folds of as many bags as possible, in every class too. */
+static void rows_of_a_bag_stay_together(void **state)
+{
+    (void)state;
+    enum { BAGS = 40, FOLDS = 4 };
+    uint32_t bag[4 * BAGS], y[4 * BAGS], fold[4 * BAGS], fold_of_bag[2 * BAGS];
+    size_t rows = 0, bags_in[FOLDS][2] = {{0}};
+    for (uint32_t b = 0; b < BAGS; b++)
+        for (size_t i = 0; i <= b % 4; i++) {
+            bag[rows] = 2 * b; /* every other number is not used */
+            y[rows++] = b < BAGS / 2;
+        }
+    uc_dataset data = {.y = y, .bag = bag};
+    uint32_t index;
+    data.X.rows = rows;
+    for (uint32_t b = 0; b < 2 * BAGS; b++) {
+        char name[8];
+        const int length = snprintf(name, sizeof name, "b%u", b);
+        assert_ok(uc_names_add(&index, &data.bags, name, (size_t)length));
+        fold_of_bag[b] = UC_NONE;
+    }
+    assert_ok(uc_names_add(&index, &data.classes, "a", 1));
+    assert_ok(uc_names_add(&index, &data.classes, "b", 1));
+    assert_ok(uc_folds(fold, &data, FOLDS, true, 7));
+    for (size_t i = 0; i < rows; i++) {
+        if (fold_of_bag[bag[i]] == UC_NONE) {
+            fold_of_bag[bag[i]] = fold[i];
+            bags_in[fold[i]][y[i]]++;
+        }
+        assert_int_equal(fold[i], fold_of_bag[bag[i]]);
+    }
+    for (size_t f = 0; f < FOLDS; f++)
+        assert_true(bags_in[f][0] == BAGS / FOLDS / 2 && bags_in[f][1] == BAGS / FOLDS / 2);
+    assert_error_has(uc_folds(fold, &data, BAGS + 1, true, 7), UC_ERR_INVALID, "the number of bags, 40");
+    uc_names_free(&data.bags);
+    uc_names_free(&data.classes);
+}
+
+static void all_rows_of_one_bag_are_dealt_out_as_rows(void **state)
+{
+    (void)state;
+    uint32_t bag[6] = {0}, y[6] = {0, 1, 0, 1, 0, 1}, fold[6];
+    uc_dataset data = {.y = y, .bag = bag};
+    uint32_t index;
+    data.X.rows = 6;
+    assert_ok(uc_names_add(&index, &data.bags, "only", 4));
+    assert_ok(uc_names_add(&index, &data.classes, "a", 1));
+    assert_ok(uc_names_add(&index, &data.classes, "b", 1));
+    assert_int_equal(uc_fold_units(&data), 6);
+    assert_ok(uc_folds(fold, &data, 3, true, 1));
+    bag[5] = UC_NONE; /* a row in no bag: rows again */
+    assert_int_equal(uc_fold_units(&data), 6);
+    bag[5] = 1;
+    assert_int_equal(uc_fold_units(&data), 2);
+    uc_names_free(&data.bags);
+    uc_names_free(&data.classes);
+}
+
+/* 3,000 rows: 2,900 of one class, 97 of another, 3 of a third. */
+static void a_sample_keeps_rare_classes(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(3000, 2, 3, false, 1), drawn, again;
+    for (size_t i = 0; i < 3000; i++) {
+        data.y[i] = i % 1000 == 7 ? 2 : i % 31 == 1 ? 1 : 0;
+        data.X.values[i * data.X.stride] = (float)i; /* tells which row it is */
+    }
+    size_t counts[3], of[3] = {0};
+    uc_class_counts(counts, &data);
+    assert_ok(uc_sample(&drawn, &data, 300, 5));
+    assert_ok(uc_sample(&again, &data, 300, 5));
+    bool seen[3000] = {false};
+    for (size_t i = 0; i < drawn.X.rows; i++) {
+        const size_t row = (size_t)drawn.X.values[i * drawn.X.stride];
+        assert_false(seen[row]); /* no row twice */
+        seen[row] = true;
+        assert_int_equal(drawn.y[i], data.y[row]);
+        of[drawn.y[i]]++;
+        assert_true(again.X.values[i * again.X.stride] == drawn.X.values[i * drawn.X.stride]);
+    }
+    assert_int_equal(of[2], counts[2]);
+    assert_int_equal(of[1], 20);
+    assert_int_equal(of[0], counts[0] / 10);
+    uc_dataset_free(&again);
+    uc_dataset_free(&drawn);
+    assert_ok(uc_sample(&drawn, &data, 3000, 5)); /* all of them, in their order */
+    assert_int_equal(drawn.X.rows, 3000);
+    assert_memory_equal(drawn.y, data.y, 3000 * sizeof *data.y);
+    uc_dataset_free(&drawn);
     uc_dataset_free(&data);
 }
 
@@ -277,8 +399,12 @@ int main(void)
         cmocka_unit_test(a_split_is_exact_where_it_can_be),
         cmocka_unit_test(a_split_favours_no_row),
         cmocka_unit_test(a_split_that_leaves_a_part_empty_is_refused),
+        cmocka_unit_test(a_fold_and_the_others_are_all_rows_once_in_order),
         cmocka_unit_test(class_counts_leave_unlabelled_rows_out),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(rows_of_a_bag_stay_together),
+        cmocka_unit_test(all_rows_of_one_bag_are_dealt_out_as_rows),
+        cmocka_unit_test(a_sample_keeps_rare_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

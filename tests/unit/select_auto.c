@@ -159,6 +159,141 @@ static void cross_validation_chooses_anew_in_every_fold(void **state)
     uc_dataset_free(&data);
 }
 
+/* C^-1 [predicted][label] by hand: the share of errors that clean labels would show has this as its mean. */
+static double corrected_error(const uint32_t *predicted, const uint32_t *labels, size_t count,
+                              double eta_positive, double eta_negative)
+{
+    const double K = 1 / (1 - eta_positive - eta_negative);
+    const double inverse[2][2] = {{K * (1 - eta_positive), -K * eta_positive},
+                                  {-K * eta_negative, K * (1 - eta_negative)}};
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += inverse[1 - predicted[i]][labels[i]];
+    return sum / (double)count;
+}
+
+/* Told the noise, candidates are compared by the error that clean labels would show; without it, by that of the labels. */
+static void the_criterion_is_corrected_for_the_noise_that_is_told(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    static const double costs[] = {0.1, 1, 10, 100, 1000, 10000};
+    size_t unlike = 0;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        uc_dataset data = sample_data(N, 6, 2, false, seed);
+        uc_noise noise;
+        assert_ok(uc_noise_binary(&noise, 0.4, 0.1));
+        assert_ok(uc_noise_apply(&data, &noise, seed, NULL));
+        uc_train_settings train = uc_train_defaults();
+        uc_svm_settings settings;
+        uc_options_defaults(uc_learner_options(uc_learner_find("sloppy-svm")), &settings);
+        train.noise = &noise;
+        double least[2] = {2, 2}, best[2] = {0, 0};
+        for (size_t k = 0; k < 6; k++) {
+            uint32_t predicted[N];
+            settings.cost = costs[k];
+            assert_ok(uc_cross_validate(predicted, NULL, uc_learner_find("sloppy-svm"), &settings, &train,
+                                        &data, 5,
+                                        NULL)); /* equal folds: the mean over them is that over all rows */
+            const double error[2] = {corrected_error(predicted, data.y, N, 0.4, 0.1),
+                                     corrected_error(predicted, data.y, N, 0, 0)};
+            for (size_t way = 0; way < 2; way++)
+                if (error[way] < least[way] - 1e-9) {
+                    least[way] = error[way];
+                    best[way] = costs[k];
+                }
+        }
+        settings.cost = UC_AUTO_REAL;
+        assert_ok(uc_select(&settings, &train, uc_learner_find("sloppy-svm"), &data, NULL));
+        assert_true(settings.cost == best[0]);
+        unlike += best[0] != best[1];
+        uc_noise_free(&noise);
+        uc_dataset_free(&data);
+    }
+    assert_true(unlike > 0); /* the labels alone would have chosen otherwise */
+}
+
+/* --map auto is what suits the learner: kgs for rp, none for the others. A map that was told stays. */
+static void the_map_suits_the_learner(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *learner;
+        int told, expected;
+    } cases[] = {{"rp", UC_MAP_AUTO, UC_MAP_KGS},        {"rp", UC_MAP_NONE, UC_MAP_NONE},
+                 {"rp", UC_MAP_KPCA, UC_MAP_KPCA},       {"csvm", UC_MAP_AUTO, UC_MAP_NONE},
+                 {"csvm", UC_MAP_KGS, UC_MAP_KGS},       {"sloppy-svm", UC_MAP_AUTO, UC_MAP_NONE},
+                 {"logistic", UC_MAP_AUTO, UC_MAP_NONE}, {"pa", UC_MAP_AUTO, UC_MAP_NONE}};
+    assert_int_equal(uc_train_defaults().map.map, UC_MAP_AUTO);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        uc_dataset data = ring(60, 0, 1);
+        const uc_learner *learner = uc_learner_find(cases[k].learner);
+        uc_train_settings train = with_map((uc_map_kind)cases[k].told);
+        train.map.dimension = 5;
+        train.map.width = 20;
+        assert_int_equal(uc_train_decide(learner, &train).map.map, cases[k].expected);
+        void *settings = uc_learner_settings(learner, NULL);
+        assert_ok(uc_select(settings, &train, learner, &data, NULL));
+        assert_int_equal(train.map.map, cases[k].expected);
+        uc_free(settings);
+        uc_dataset_free(&data);
+    }
+}
+
+/* Kappa and the width come from the noisy labels. */
+static void rp_needs_no_numbers(void **state)
+{
+    (void)state;
+    uc_dataset data = ring(300, 0.1, 2), test = ring(1000, 0, 3);
+    uc_rp_settings settings;
+    uc_options_defaults(uc_learner_options(uc_learner_find("rp")), &settings);
+    assert_true(isnan(settings.kappa));
+    uc_train_settings train = uc_train_defaults();
+    train.map.width = UC_AUTO_REAL;
+    train.map.dimension = 64; /* for the time */
+    assert_ok(uc_select(&settings, &train, uc_learner_find("rp"), &data, NULL));
+    assert_true(settings.kappa == 0 || settings.kappa == 0.03 || settings.kappa == 0.1 ||
+                settings.kappa == 0.2);
+    assert_true(train.map.width > 0);
+    uc_model *model = NULL;
+    assert_ok(uc_train(&model, uc_learner_find("rp"), &settings, &train, &data, NULL));
+    uint32_t predicted[1000];
+    size_t errors = 0;
+    assert_ok(uc_model_predict(predicted, model, &test.X, NULL));
+    for (size_t i = 0; i < 1000; i++)
+        errors += predicted[i] != test.y[i];
+    assert_true(errors < 160); /* the larger class alone: about 380 */
+    uc_model_free(model);
+    uc_dataset_free(&data);
+    uc_dataset_free(&test);
+}
+
+static uc_status select_sloppy(uc_dataset *data, const uc_noise *noise)
+{
+    uc_train_settings train = uc_train_defaults();
+    uc_svm_settings settings;
+    const uc_context alone = {.threads = 1};
+    uc_options_defaults(uc_learner_options(uc_learner_find("sloppy-svm")), &settings);
+    settings.cost = UC_AUTO_REAL;
+    settings.iterations = 1;
+    train.noise = noise;
+    return uc_select(&settings, &train, uc_learner_find("sloppy-svm"), data, &alone);
+}
+
+static void every_allocation_of_the_corrected_criterion_may_fail(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(20, 3, 2, false, 5);
+    uc_noise noise;
+    uc_status status;
+    assert_ok(uc_noise_binary(&noise, 0.1, 0.2));
+    const long live = uc_alloc_live();
+    FOR_EACH_FAILING_ALLOCATION(status, select_sloppy(&data, &noise));
+    assert_int_equal(uc_alloc_live(), live);
+    uc_noise_free(&noise);
+    uc_dataset_free(&data);
+}
+
 static uc_status select_status(uc_dataset *data)
 {
     uc_train_settings train = with_map(UC_MAP_KGS);
@@ -205,6 +340,10 @@ int main(void)
         cmocka_unit_test(a_penalty_that_was_not_chosen_cannot_be_trained_with),
         cmocka_unit_test(landmarks_are_700_unless_told),
         cmocka_unit_test(cross_validation_chooses_anew_in_every_fold),
+        cmocka_unit_test(the_criterion_is_corrected_for_the_noise_that_is_told),
+        cmocka_unit_test(the_map_suits_the_learner),
+        cmocka_unit_test(rp_needs_no_numbers),
+        cmocka_unit_test(every_allocation_of_the_corrected_criterion_may_fail),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(choosing_can_be_interrupted),
     };

@@ -1,0 +1,90 @@
+/* Labels that do not mean what they say: positives beside unlabelled examples, and labels of bags. */
+#include <string.h>
+
+#include "base/base.h"
+#include "unconfuse/dataset.h"
+
+/* The name of the class that the file does not name. */
+static uc_status name_the_others(uc_names *classes, const char *positive)
+{
+    char *name = uc_alloc(strlen(positive) + 5, 1);
+    if (!name)
+        return UC_ERR_NOMEM;
+    const bool number = strcmp(positive, "1") == 0 || strcmp(positive, "+1") == 0;
+    strcat(strcpy(name, number ? "-1" : "not-"), number ? "" : positive);
+    uint32_t index;
+    const uc_status status = uc_names_add(&index, classes, name, strlen(name));
+    uc_free(name);
+    return status;
+}
+
+uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive)
+{
+    const uc_names *classes = &data->classes;
+    if (!data->y || classes->count == 0)
+        return uc_fail(UC_ERR_FORMAT, "no example is labelled positive");
+    if (classes->count > 2)
+        return uc_fail(UC_ERR_INVALID, "positive and unlabelled examples are of one or two classes, not %zu",
+                       classes->count);
+    const uint32_t found =
+        positive ? uc_names_find(classes, positive, strlen(positive)) : (uint32_t)classes->count - 1;
+    if (found == UC_NONE)
+        return uc_fail(UC_ERR_INVALID, "no example is labelled %s, which --positive names", positive);
+    size_t positives = 0;
+    for (size_t i = 0; i < data->X.rows; i++)
+        positives += data->y[i] == found;
+    if (positives == 0 || positives == data->X.rows)
+        return uc_fail(UC_ERR_FORMAT,
+                       positives ? "every example is labelled %s: unlabelled ones are needed too"
+                                 : "no example is labelled %s",
+                       classes->text[found]);
+    uc_names both = {0};
+    uint32_t position[2] = {0, 1}; /* of each class, once they are sorted */
+    uc_status status = uc_names_copy(&both, classes);
+    if (status == UC_OK && both.count == 1)
+        status = name_the_others(&both, classes->text[found]);
+    if (status == UC_OK)
+        status = uc_names_sort(&both, position);
+    if (status != UC_OK) {
+        uc_names_free(&both);
+        return status;
+    }
+    for (size_t i = 0; i < data->X.rows; i++)
+        data->y[i] = position[data->y[i] == UC_NONE ? 1 - found : data->y[i]];
+    uc_names_free(&data->classes);
+    data->classes = both;
+    *index = position[found];
+    return UC_OK;
+}
+
+uc_status uc_check_bags(const uc_dataset *data)
+{
+    if (!data->bag)
+        return uc_fail(
+            UC_ERR_FORMAT,
+            "the data have no bags: LIBSVM rows name theirs as bag:ID behind the label, CSV files in a "
+            "column that --bag names");
+    uint32_t *label = uc_alloc(data->bags.count, sizeof *label);
+    if (!label)
+        return UC_ERR_NOMEM;
+    for (size_t b = 0; b < data->bags.count; b++)
+        label[b] = UC_NONE;
+    uc_status status = UC_OK;
+    size_t seen = 0;
+    for (size_t i = 0; i < data->X.rows && status == UC_OK; i++) {
+        const uint32_t bag = data->bag[i], y = data->y ? data->y[i] : UC_NONE;
+        if (bag == UC_NONE || y == UC_NONE) {
+            status = uc_fail(UC_ERR_FORMAT, "example %zu has no %s", i + 1, bag == UC_NONE ? "bag" : "label");
+        } else if (label[bag] == UC_NONE) {
+            label[bag] = y;
+            seen++;
+        } else if (label[bag] != y) {
+            status = uc_fail(UC_ERR_FORMAT, "bag %s has examples labelled %s and %s: a bag has one label",
+                             data->bags.text[bag], data->classes.text[label[bag]], data->classes.text[y]);
+        }
+    }
+    if (status == UC_OK && seen < 2)
+        status = uc_fail(UC_ERR_FORMAT, "all examples are in one bag, where two are needed");
+    uc_free(label);
+    return status;
+}

@@ -1,0 +1,304 @@
+/*
+ * The RP-classifier (Stempfel, Ralaivola, ALT 2007): a perceptron that tolerates labels flipped at random (Bylander 1994,
+ * 1998), on a finite projection of a kernel's space.
+ *
+ *   x_i, y_i  an example and its label, +1 or -1        m   examples        a_i = y_i <w, x_i>
+ *   mu        = 1/m sum_i y_i x_i                       mu' = 1/m sum of y_i x_i where a_i <= 0
+ *
+ * w starts at 0; each of T steps adds
+ *
+ *   nu    z = mu                       where <w, mu> <= nu |w|, nu = kappa |mu|; else
+ *         z = a mu' + b mu,            a = (<w, mu> - nu |w|)/D,  b = (nu |w| - <w, mu'>)/D,  D = <w, mu> - <w, mu'>
+ *   eta   z = (1 - 2 eta) mu' + eta mu
+ *
+ * less its part along w, when that is positive. What is returned is the first w with the most a_i > 0, never simply the
+ * last. Since |mu| shrinks like 1 - 2 eta by itself, the rule nu needs no noise rate; kappa >= 1 keeps w along mu, the
+ * class-mean classifier. The rule eta's z is -(1 - 2 eta) times the gradient of sloppy-svm's corrected loss, with the
+ * perceptron's loss max(0, -a) for the hinge.
+ *
+ * The noise rate comes out beside it: eta^ = sum of |a_i| where a_i <= 0 / sum of all |a_i|. On classes that overlap it
+ * contains their own error: an upper estimate.
+ *
+ * One step is one sweep: a = S w and mu' together; <w, mu> and <w, mu'> are sums of a. To m mu' a sweep adds only the
+ * examples that have become wrong, and takes off those that have become right: few, after the first steps.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/learner.h"
+#include "linalg/linalg.h"
+
+enum { RULE_NU, RULE_ETA };
+
+#define FIELD(name) offsetof(uc_rp_settings, name)
+
+static const uc_option options[] = {
+    {.name = "rule",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(rule),
+     .standard = "nu",
+     .choices = "nu|eta",
+     .help = "nu: the noise rate need not be known; eta: it is told, two classes"},
+    {.name = "kappa",
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(kappa),
+     .standard = "auto",
+     .low = 0,
+     .high = 1e6,
+     .argument = "K",
+     .help = "rule nu: how far the class mean holds the weights back; from 1 on it is all that counts (auto: "
+             "by cross-validation)"},
+    {.name = "iterations",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(iterations),
+     .standard = "300",
+     .low = 1,
+     .high = 1e9,
+     .help = "steps at most"},
+    {.name = NULL},
+};
+
+static const double kappa_values[] = {0, 0.03, 0.1, 0.2};
+static const uc_candidates candidates[] = {
+    {"kappa", kappa_values, sizeof kappa_values / sizeof *kappa_values}, {0}};
+
+typedef struct machine {
+    const uc_dataset *data;
+    uint32_t positive;
+    const uc_rp_settings *settings;
+    double eta;
+    const uc_context *context;
+    size_t d;
+    const double *w;   /* of the sweep */
+    bool *wrong;       /* a_i <= 0 in the last sweep */
+    double *sum_wrong; /* m mu' */
+} machine;
+
+/* What a sweep adds up, behind the d numbers by which m mu' changes. */
+enum {
+    CORRECT,       /* examples with a > 0 */
+    SUM,           /* of a */
+    SUM_WRONG,     /* of a where a <= 0 */
+    LENGTH,        /* of |a| */
+    SQUARES,       /* of a^2 */
+    SQUARES_WRONG, /* of a^2 where a <= 0 */
+    SUMS
+};
+
+static double sign_of(const machine *self, size_t i)
+{
+    return self->data->y[i] == self->positive ? 1.0 : -1.0;
+}
+
+/* Without branches or calls: which ones are wrong cannot be foreseen. */
+static void add_example(double *sums, double a)
+{
+    const double wrong = a > 0.0 ? 0.0 : a;
+    sums[SUM] += a;
+    sums[LENGTH] += fabs(a);
+    sums[SQUARES] += a * a;
+    sums[CORRECT] += a > 0.0 ? 1.0 : 0.0;
+    sums[SUM_WRONG] += wrong;
+    sums[SQUARES_WRONG] += wrong * a;
+}
+
+static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
+{
+    const machine *self = user;
+    double sums[SUMS] = {0.0};
+    for (size_t i = first; i < last; i++) {
+        const uc_row row = uc_matrix_row(&self->data->X, i);
+        const double sign = sign_of(self, i), a = sign * uc_row_dot(row, self->w);
+        const bool wrong = !(a > 0.0);
+        add_example(sums, a);
+        if (wrong == self->wrong[i])
+            continue;
+        self->wrong[i] = wrong;
+        uc_row_axpy(wrong ? sign : -sign, row, sum);
+    }
+    for (size_t j = 0; j < SUMS; j++)
+        sum[self->d + j] += sums[j];
+    return UC_OK;
+}
+
+/* Into sum: mu' and the means. */
+static uc_status sweep(double *sum, machine *self, const double *w)
+{
+    const size_t d = self->d, m = self->data->X.rows;
+    const uc_context fitting =
+        uc_context_for_work(self->context, 2.0 * (double)uc_matrix_entries(&self->data->X));
+    self->w = w;
+    memset(sum, 0, (d + SUMS) * sizeof *sum);
+    const uc_status status = uc_sum_over(&fitting, m, add_rows, self, sum, d + SUMS);
+    for (size_t j = 0; j < d && status == UC_OK; j++) {
+        self->sum_wrong[j] += sum[j];
+        sum[j] = self->sum_wrong[j] / (double)m;
+    }
+    for (size_t j = d; j < d + SUMS && status == UC_OK; j++)
+        sum[j] /= (double)m;
+    return status;
+}
+
+/* z from the sweep's sums, in place of mu'; false when there is nothing to add. */
+static bool step_from(double *z, const machine *self, const double *mu, const double *w, const double *sums)
+{
+    const size_t d = self->d;
+    const double length = sqrt(uc_dot(w, w, d)), along = sums[SUM], along_wrong = sums[SUM_WRONG];
+    const double nu = self->settings->kappa * sqrt(uc_dot(mu, mu, d));
+    double of_wrong = 0.0, of_all = 1.0; /* z = of_wrong mu' + of_all mu */
+    if (self->settings->rule == RULE_ETA) {
+        of_wrong = 1.0 - 2.0 * self->eta;
+        of_all = self->eta;
+    } else if (along > nu * length) {
+        of_wrong = (along - nu * length) / (along - along_wrong);
+        of_all = (nu * length - along_wrong) / (along - along_wrong);
+    }
+    for (size_t j = 0; j < d; j++)
+        z[j] = of_wrong * z[j] + of_all * mu[j];
+    const double upward = of_wrong * along_wrong + of_all * along; /* <w, z> */
+    for (size_t j = 0; j < d && upward > 0.0; j++)
+        z[j] -= upward / (length * length) * w[j];
+    return uc_dot(z, z, d) > 0.0;
+}
+
+typedef struct outcome {
+    double correct; /* share of the examples */
+    double noise_rate, noise_rate_deviation;
+    uint64_t iterations;
+} outcome;
+
+/* The noise rate as a ratio of two means, and the deviation of such a ratio. */
+static void estimate_noise(outcome *out, const double *sums, size_t m)
+{
+    const double rate = sums[LENGTH] > 0.0 ? fabs(sums[SUM_WRONG]) / sums[LENGTH] : 0.0;
+    const double residual = (1.0 - 2.0 * rate) * sums[SQUARES_WRONG] + rate * rate * sums[SQUARES];
+    out->noise_rate = rate;
+    out->noise_rate_deviation =
+        sums[LENGTH] > 0.0 ? sqrt(fmax(residual, 0.0) / (double)m) / sums[LENGTH] : 0.0;
+}
+
+/* `best` is the first of the most correct iterates. w, best, mu: d each, zeroed; sum: d + SUMS. */
+static uc_status run(outcome *out, machine *self, double *w, double *best, double *mu, double *sum)
+{
+    const size_t d = self->d, m = self->data->X.rows;
+    uc_status status = sweep(sum, self, w); /* at w = 0 all are wrong: mu' is mu */
+    memcpy(mu, sum, d * sizeof *mu);
+    *out = (outcome){0};
+    for (uint64_t t = 0; t < self->settings->iterations && status == UC_OK; t++) {
+        if (sum[d + CORRECT] >= 1.0 || !step_from(sum, self, mu, w, sum + d))
+            break;
+        for (size_t j = 0; j < d; j++)
+            w[j] += sum[j];
+        status = sweep(sum, self, w);
+        out->iterations = t + 1;
+        if (status == UC_OK && sum[d + CORRECT] > out->correct) {
+            out->correct = sum[d + CORRECT];
+            estimate_noise(out, sum + d, m);
+            memcpy(best, w, d * sizeof *best);
+        }
+        if (status == UC_OK)
+            status = uc_report(self->context, "training", (double)(t + 1), (double)self->settings->iterations,
+                               NULL);
+    }
+    return status;
+}
+
+/* One machine; `best` (d, zeroed) gets unit length. */
+static uc_status learn_one(outcome *out, double *best, machine *self)
+{
+    const size_t d = self->d, m = self->data->X.rows;
+    double *memory = uc_alloc(4 * d + SUMS, sizeof *memory);
+    self->wrong = uc_alloc(m, sizeof *self->wrong); /* none yet, so that the first sweep adds all */
+    uc_status status = memory && self->wrong ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        self->sum_wrong = memory + 2 * d;
+        status = run(out, self, memory, best, memory + d, memory + 3 * d);
+    }
+    const double length = sqrt(uc_dot(best, best, d));
+    for (size_t j = 0; j < d && length > 0.0; j++)
+        best[j] /= length;
+    uc_free(self->wrong);
+    uc_free(memory);
+    return status;
+}
+
+static uc_status summarise(uc_model *model, const outcome *found, uint64_t iterations, bool binary)
+{
+    uc_status status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)iterations));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)iterations));
+    binary = binary && found->correct > 0.0; /* nothing learned, nothing known */
+    if (status == UC_OK && binary)
+        status = uc_json_set(model->summary, "noise_rate", json_real(found->noise_rate));
+    if (status == UC_OK && binary)
+        status = uc_json_set(model->summary, "noise_rate_deviation", json_real(found->noise_rate_deviation));
+    return status;
+}
+
+static uc_status noise_rate_of(double *eta, const uc_fit *fit)
+{
+    const uc_noise *noise = fit->train->noise;
+    if (fit->data->classes.count != 2)
+        return uc_fail(UC_ERR_INVALID, "--rule eta is for two classes, but there are %zu: use --rule nu",
+                       fit->data->classes.count);
+    if (!noise)
+        return uc_fail(UC_ERR_INVALID, "--rule eta needs the noise rate: tell it with --noise-rate ETA");
+    const double positive = noise->values[1], negative = noise->values[2];
+    if (fabs(positive - negative) > 1e-9)
+        return uc_fail(
+            UC_ERR_INVALID,
+            "--rule eta is for classes that flip alike, not at rates %g and %g: tell one rate with "
+            "--noise-rate ETA, or use sloppy-svm",
+            positive, negative);
+    if (!(positive < 0.5))
+        return uc_fail(UC_ERR_INVALID, "the noise rate %g is not below 0.5", positive);
+    *eta = positive;
+    return UC_OK;
+}
+
+static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
+{
+    machine self = {.data = fit->data, .settings = user, .context = fit->context, .d = fit->data->X.cols};
+    const size_t K = fit->data->classes.count, machines = K == 2 ? 1 : K;
+    uint64_t iterations = 0;
+    outcome found = {0};
+    uc_status status = UC_OK;
+    if (self.settings->rule == RULE_ETA)
+        status = noise_rate_of(&self.eta, fit);
+    else if (isnan(self.settings->kappa))
+        return uc_fail(UC_ERR_INVALID, "--kappa auto must become a number before training (uc_select)");
+    double *best = uc_alloc(self.d, sizeof *best);
+    if (status == UC_OK && !best)
+        status = UC_ERR_NOMEM;
+    for (size_t k = 0; k < machines && status == UC_OK; k++) {
+        self.positive = K == 2 ? 1 : (uint32_t)k;
+        memset(best, 0, self.d * sizeof *best);
+        status = learn_one(&found, best, &self);
+        iterations += found.iterations;
+        for (size_t j = 0; j < self.d && status == UC_OK; j++) {
+            double *row = model->weights + (j + 1) * model->stride;
+            row[self.positive] = K == 2 ? best[j] / 2.0 : best[j];
+            if (K == 2)
+                row[0] = -best[j] / 2.0;
+        }
+    }
+    uc_free(best);
+    return status == UC_OK ? summarise(model, &found, iterations, K == 2) : status;
+}
+
+const uc_learner uc_learner_rp = {
+    .name = "rp",
+    .summary = "two classes, labels flipped at random alike; nonlinear; needs no noise rate and estimates it",
+    .paper =
+        "Stempfel, Ralaivola: Learning kernel perceptrons on noisy data and random projections, ALT 2007",
+    .options = options,
+    .settings_size = sizeof(uc_rp_settings),
+    .full = true,
+    .normalizes = true,
+    .uses_noise = true,
+    .map = UC_MAP_KGS,
+    .class_weight = UC_NO_CLASS_WEIGHT,
+    .candidates = candidates,
+    .fit = fit,
+};

@@ -1,0 +1,401 @@
+/*
+ * Support vector machines for two classes whose labels may be wrong: CSVM, and SloppySVM (Stempfel, Ralaivola, ICANN
+ * 2009), which knows at what rates the labels of each class were flipped.
+ *
+ *   x_i, t_i    an example and its observed label, +1 or -1        f(x) = <w, x> + b        n  examples
+ *   eta+, eta-  the share of true positives, and of true negatives, that carry the other label
+ *   L           the hinge loss max(0, 1 - g), smooth between 1 - h and 1 + h (Chapelle 2007)
+ *
+ *   minimise  1/2 |w|^2 + C/n sum_i l(t_i f(x_i), t_i)        over w and, unpenalised, b
+ *
+ *   csvm      l(g, t) = L(g)
+ *   sloppy    l(g, t) = K ((1 - eta_-t) L(g) - eta_t L(-g)),   K = 1/(1 - eta+ - eta-)
+ *   weighted  l(g, t) = K (1 - eta_-t + eta_t) L(g), the convex function with the same slope around 0
+ *   with class weights v, of the true classes, (1 - eta_-t) gets the factor v_t, and eta_t the factor v_-t
+ *
+ * The mean of the sloppy loss over the flips is L of the true label (Lemma 1 of the paper). It is not convex; L-BFGS
+ * starts from zero. It falls for ever with a growing b unless the observed labels allow for the rates: the share of
+ * labels -1 must exceed eta+, and that of +1 eta-. The others are convex: dual coordinate descent (svm_dual.c), and L-BFGS
+ * from where that becomes slow.
+ */
+#include "learn/svm.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+#define FIELD(name) offsetof(uc_svm_settings, name)
+
+static const uc_option options[] = {
+    {.name = "cost",
+     .letter = 'c',
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(cost),
+     .standard = "100",
+     .low = 0,
+     .above_low = true,
+     .high = 1e12,
+     .argument = "C",
+     .help = "weight of the mean loss beside half the squared length of the weights (auto: by "
+             "cross-validation)"},
+    {.name = "smoothing",
+     .type = UC_OPTION_REAL,
+     .offset = FIELD(smoothing),
+     .standard = "0.5",
+     .low = 1e-6,
+     .high = 100,
+     .argument = "H",
+     .help = "the hinge is rounded off this far on both sides of its corner"},
+    {.name = "loss",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(loss),
+     .standard = "sloppy",
+     .choices = "sloppy|weighted",
+     .help =
+         "with noise rates: sloppy: unbiased, not convex; weighted: convex, the same slope where it matters"},
+    {.name = "positive-unlabelled",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(positive_unlabelled),
+     .standard = "off",
+     .help = "only positives are labelled: all other examples, '?' or negative, may be of either class"},
+    {.name = "bags",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(bags),
+     .standard = "off",
+     .help = "labels belong to bags: a positive bag has at least one positive example"},
+    UC_CLASS_WEIGHT_OPTION(uc_svm_settings),
+    {.name = "iterations",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(iterations),
+     .standard = "1000",
+     .low = 1,
+     .high = 1e9,
+     .help = "epochs of coordinate descent and steps of L-BFGS at most"},
+    {.name = "tolerance",
+     .type = UC_OPTION_REAL,
+     .offset = FIELD(tolerance),
+     .standard = "1e-05",
+     .low = 0,
+     .above_low = true,
+     .high = 1,
+     .help = "stop when the objective is proved this near its minimum, relative, or the gradient this small "
+             "beside the weights"},
+    {.name = NULL},
+};
+
+static const double cost_values[] = {0.1, 1, 10, 100, 1000, 10000};
+static const uc_candidates candidates[] = {{"cost", cost_values, sizeof cost_values / sizeof *cost_values},
+                                           {0}};
+
+/* ---- losses ---- */
+
+double uc_svm_hinge(double *slope, double margin, double h)
+{
+    if (margin >= 1.0 + h) {
+        *slope = 0.0;
+        return 0.0;
+    }
+    if (margin <= 1.0 - h) {
+        *slope = -1.0;
+        return 1.0 - margin;
+    }
+    const double short_of = 1.0 + h - margin;
+    *slope = -short_of / (2.0 * h);
+    return short_of * short_of / (4.0 * h);
+}
+
+double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int label)
+{
+    const double own = self->rate[label], other = self->rate[1 - label], K = 1.0 / (1.0 - own - other);
+    const double forth_weight = K * (1.0 - other) * self->weight[label],
+                 back_weight = K * own * self->weight[1 - label];
+    double forth, back;
+    const double loss = uc_svm_hinge(&forth, margin, self->smoothing);
+    if (self->loss == UC_SVM_WEIGHTED || own == 0.0) {
+        *slope = (forth_weight + back_weight) * forth;
+        return (forth_weight + back_weight) * loss;
+    }
+    const double opposite = uc_svm_hinge(&back, -margin, self->smoothing);
+    *slope = forth_weight * forth + back_weight * back;
+    return forth_weight * loss - back_weight * opposite;
+}
+
+/* ---- the objective ---- */
+
+typedef struct gradient_job {
+    const uc_svm *svm;
+    const double *point;
+} gradient_job;
+
+/* Adds the gradient in offset and weights, and behind it the loss, of rows first .. last-1. */
+static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
+{
+    const gradient_job *job = user;
+    const uc_svm *self = job->svm;
+    const size_t d = self->data->X.cols;
+    for (size_t i = first; i < last; i++) {
+        const uc_row row = uc_matrix_row(&self->data->X, i);
+        const int label = self->data->y[i] == self->positive;
+        const double sign = label ? 1.0 : -1.0;
+        const double score = job->point[0] + uc_row_dot(row, job->point + 1);
+        double slope;
+        sum[d + 1] += uc_svm_loss_at(&slope, self, sign * score, label);
+        if (slope == 0.0)
+            continue;
+        sum[0] += sign * slope;
+        uc_row_axpy(sign * slope, row, sum + 1);
+    }
+    return UC_OK;
+}
+
+uc_status uc_svm_gradient(double *value, double *gradient, const double *point, const uc_svm *self,
+                          const uc_context *context)
+{
+    const size_t d = self->data->X.cols;
+    const double scale = self->cost / (double)self->data->X.rows;
+    const uc_context fitting = uc_context_for_work(context, 2.0 * (double)uc_matrix_entries(&self->data->X));
+    gradient_job job = {self, point};
+    double *sum = uc_alloc(d + 2, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_gradient, &job, sum, d + 2);
+    double squares = 0.0;
+    for (size_t j = 1; j <= d && status == UC_OK; j++) {
+        gradient[j] = scale * sum[j] + point[j];
+        squares += point[j] * point[j];
+    }
+    if (status == UC_OK) {
+        gradient[0] = self->free_offset ? scale * sum[0] : 0.0;
+        *value = scale * sum[d + 1] + squares / 2.0;
+    }
+    uc_free(sum);
+    return status;
+}
+
+typedef struct search {
+    const uc_svm *svm;
+    const uc_context *context;
+} search;
+
+static uc_status evaluate(double *value, double *gradient, const double *point, void *user)
+{
+    const search *self = user;
+    return uc_svm_gradient(value, gradient, point, self->svm, self->context);
+}
+
+/* ---- learning ---- */
+
+/* One machine, into `point`; its part of the summary is added up. */
+static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, const uc_svm_settings *settings,
+                       const uc_context *context)
+{
+    search user = {self, context};
+    const bool alone = !context || !context->comm || context->comm->size == 1;
+    bool arrived = false;
+    uc_minimum first = {0}, found = {0};
+    uc_status status = UC_OK;
+    if (uc_svm_is_convex(self) && alone && self->data->X.rows <= UINT32_MAX)
+        status =
+            uc_svm_dual(&first, &arrived, point, self, settings->iterations, settings->tolerance, context);
+    if (status == UC_OK && !arrived && first.iterations < settings->iterations)
+        status = uc_minimise(&found, point, self->data->X.cols + 1, evaluate, &user,
+                             settings->iterations - first.iterations, settings->tolerance, context);
+    else
+        found.value = first.value;
+    if (status != UC_OK)
+        return status;
+    found.iterations += first.iterations;
+    found.evaluations += first.evaluations;
+    if (!arrived && found.stuck && found.iterations == 0)
+        return uc_fail(UC_ERR_DIVERGED,
+                       "no step was found that makes the loss smaller: scale the columns (--scale standard)");
+    if (!arrived && (found.stuck || found.iterations >= settings->iterations))
+        uc_warn(context,
+                "the machine has not converged after %llu iterations: scale the columns (--scale standard), "
+                "or allow more --iterations",
+                (unsigned long long)found.iterations);
+    total->value += found.value;
+    total->iterations += found.iterations;
+    total->evaluations += found.evaluations;
+    return UC_OK;
+}
+
+static uc_status summarise(uc_model *model, const uc_minimum *total)
+{
+    uc_status status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)total->iterations));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)total->evaluations));
+    return status == UC_OK ? uc_json_set(model->summary, "objective", json_real(total->value)) : status;
+}
+
+/* Balanced classes are balanced in what they truly are, as far as the rates tell. */
+static void weigh_classes(uc_svm *self, const uc_svm_settings *settings)
+{
+    size_t positives = 0;
+    const size_t n = self->data->X.rows;
+    for (size_t i = 0; i < n; i++)
+        positives += self->data->y[i] == self->positive;
+    const bool balanced =
+        settings->class_weight == UC_CLASS_WEIGHT_BALANCED && positives > 0 && positives < n;
+    const double observed = (double)positives / (double)n, least = 1.0 / (double)n;
+    const double share = (observed - self->rate[0]) / (1.0 - self->rate[0] - self->rate[1]);
+    const double positive = fmin(fmax(share, least), 1.0 - least); /* of all examples, truly */
+    self->weight[0] = balanced ? 1.0 / (2.0 * (1.0 - positive)) : 1.0;
+    self->weight[1] = balanced ? 1.0 / (2.0 * positive) : 1.0;
+}
+
+/* The labels must allow for the rates, or the loss falls for ever with a growing offset. */
+static uc_status check_rates(const uc_svm *self)
+{
+    const uc_names *classes = &self->data->classes;
+    double labelled[2] = {0.0, 0.0}, total = 0.0;
+    if (!(self->rate[0] + self->rate[1] < 1.0))
+        return uc_fail(UC_ERR_INVALID,
+                       "the noise rates %g and %g add up to 1 or more: such labels say nothing",
+                       self->rate[1], self->rate[0]);
+    for (size_t i = 0; i < self->data->X.rows; i++) {
+        labelled[self->data->y[i] == self->positive] += 1.0;
+        total += 1.0;
+    }
+    for (int label = 0; label < 2 && self->loss == UC_SVM_SLOPPY && self->free_offset; label++)
+        if (self->rate[1 - label] > 0.0 && !(labelled[label] > self->rate[1 - label] * total))
+            return uc_fail(UC_ERR_INVALID,
+                           "%.4g of the labels are '%s', but at a noise rate of %g for '%s' more than that "
+                           "must be: the rate is too high, or use --loss weighted",
+                           labelled[label] / total,
+                           classes->text[label ? self->positive : 1 - self->positive], self->rate[1 - label],
+                           classes->text[label ? 1 - self->positive : self->positive]);
+    return UC_OK;
+}
+
+/* f becomes half the difference of two classes' scores. */
+static void write_pair(uc_model *model, const double *point, uint32_t positive)
+{
+    for (size_t j = 0; j <= model->dimension; j++) {
+        model->weights[j * model->stride + positive] = point[j] / 2.0;
+        model->weights[j * model->stride + 1 - positive] = -point[j] / 2.0;
+    }
+}
+
+static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
+                          const uc_context *context)
+{
+    uc_minimum total = {0};
+    double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
+    if (!point)
+        return UC_ERR_NOMEM;
+    uc_status status = check_rates(self);
+    weigh_classes(self, settings);
+    if (status == UC_OK)
+        status = solve(&total, point, self, settings, context);
+    if (status == UC_OK)
+        write_pair(model, point, self->positive);
+    uc_free(point);
+    return status == UC_OK ? summarise(model, &total) : status;
+}
+
+/* One class against the rest, for every class. */
+static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
+                          const uc_context *context)
+{
+    uc_minimum total = {0};
+    uc_status status = UC_OK;
+    double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
+    if (!point)
+        return UC_ERR_NOMEM;
+    for (uint32_t k = 0; k < self->data->classes.count && status == UC_OK; k++) {
+        self->positive = k;
+        weigh_classes(self, settings);
+        memset(point, 0, (self->data->X.cols + 1) * sizeof *point);
+        status = solve(&total, point, self, settings, context);
+        for (size_t j = 0; j <= model->dimension && status == UC_OK; j++)
+            model->weights[j * model->stride + k] = point[j];
+    }
+    uc_free(point);
+    return status == UC_OK ? summarise(model, &total) : status;
+}
+
+static uc_svm machine(uc_model *model, const uc_fit *fit, const uc_svm_settings *settings)
+{
+    model->bias = fit->train->bias != 0.0 ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */
+    return (uc_svm){.data = fit->data,
+                    .positive = 1,
+                    .cost = settings->cost,
+                    .smoothing = settings->smoothing,
+                    .weight = {1.0, 1.0},
+                    .free_offset = fit->train->bias != 0.0};
+}
+
+static uc_status check_settings(const uc_svm_settings *settings)
+{
+    return isnan(settings->cost)
+               ? uc_fail(UC_ERR_INVALID, "--cost auto must become a number before training (uc_select)")
+               : UC_OK;
+}
+
+static uc_status fit_plain(uc_model *model, const uc_fit *fit, const void *user)
+{
+    const uc_svm_settings *settings = user;
+    uc_svm self = machine(model, fit, settings);
+    const uc_status status = check_settings(settings);
+    if (status != UC_OK)
+        return status;
+    return (fit->data->classes.count == 2 ? fit_pair : fit_each)(model, &self, settings, fit->context);
+}
+
+static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user)
+{
+    const uc_svm_settings *settings = user;
+    const uc_noise *noise = fit->train->noise;
+    uc_svm self = machine(model, fit, settings);
+    const uc_status status = check_settings(settings);
+    if (status != UC_OK)
+        return status;
+    if (fit->data->classes.count != 2)
+        return uc_fail(UC_ERR_INVALID,
+                       "sloppy-svm is for two classes, but there are %zu: use logistic or uma with a noise "
+                       "matrix",
+                       fit->data->classes.count);
+    self.loss = (uc_svm_loss)settings->loss;
+    if (noise) { /* C[p][q] = P(observed p | true q) */
+        self.rate[0] = noise->values[1 * 2 + 0];
+        self.rate[1] = noise->values[0 * 2 + 1];
+    } else {
+        uc_warn(fit->context, "sloppy-svm was told no noise, so it is csvm: use --noise-rates ETA+,ETA- or "
+                              "--noise estimate");
+    }
+    return fit_pair(model, &self, settings, fit->context);
+}
+
+const uc_learner uc_learner_csvm = {
+    .name = "csvm",
+    .summary =
+        "labels that are mostly right: the support vector machine, two classes or one against the rest",
+    .paper =
+        "Stempfel, Ralaivola: Learning SVMs from sloppily labeled data, ICANN 2009; Chapelle: Training a "
+        "support vector machine in the primal, Neural Computation 19, 2007",
+    .options = options,
+    .settings_size = sizeof(uc_svm_settings),
+    .full = true,
+    .free_offset = true,
+    .class_weight = FIELD(class_weight),
+    .candidates = candidates,
+    .fit = fit_plain,
+};
+
+const uc_learner uc_learner_sloppy_svm = {
+    .name = "sloppy-svm",
+    .summary = "two classes whose labels flip at different rates; positive and unlabelled examples; bags",
+    .paper = "Stempfel, Ralaivola: Learning SVMs from sloppily labeled data, ICANN 2009",
+    .options = options,
+    .settings_size = sizeof(uc_svm_settings),
+    .full = true,
+    .free_offset = true,
+    .uses_noise = true,
+    .uses_rates = true,
+    .class_weight = FIELD(class_weight),
+    .candidates = candidates,
+    .fit = fit_sloppy,
+};
