@@ -128,7 +128,10 @@ static uc_status evaluate(cli_call *call, const uc_model *model, const uc_noise 
     const evaluate_args *args = call->args;
     pairs self = {.classes = uc_model_classes(model)};
     uc_evaluation evaluation = {0};
-    uc_status status = args->bags ? begin_bags(&self, args->noise.positive, noise != NULL) : UC_OK;
+    uc_status status =
+        args->bags ? begin_bags(&self, args->noise.positive ? args->noise.positive : uc_model_positive(model),
+                                noise != NULL)
+                   : UC_OK;
     if (status == UC_OK)
         status = cli_score_file(call, model, call->words[1], &args->read,
                                 args->bags ? CLI_SCORES : CLI_CLASSES, visit, &self);

@@ -123,6 +123,9 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
                 examples, uc_model_features(model), classes->count, seconds);
         if (json_is_number(json_object_get(summary, "training_error")))
             tell_error(text, summary, uc_learner_is_online(uc_learner_at(call->member)));
+        if (uc_model_positive(model))
+            fprintf(text, "positive class: '%s'%s\n", uc_model_positive(model),
+                    args->noise.positive ? "" : " (--positive NAME for the other)");
         fprintf(text, "model: %s\n", args->output);
     }
     json_decref(description);
@@ -303,6 +306,14 @@ static uc_status estimate_matrix(uc_noise *noise, const cli_call *call, const uc
     return status;
 }
 
+static bool has_unlabelled(const uc_dataset *data)
+{
+    for (size_t i = 0; data->y && i < data->X.rows; i++)
+        if (data->y[i] == UC_NONE)
+            return true;
+    return false;
+}
+
 /* The noise that the options tell of or that the data show; untouched without either. */
 static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call *call, const uc_dataset *data,
                             uint32_t positive, uc_rates_free rates)
@@ -313,8 +324,11 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     cli_noise told = args->noise;
     uc_noise_check check;
     if (data->classes.count == 1)
-        return cli_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed", call->words[0],
-                        data->classes.text[0]);
+        return cli_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed%s", call->words[0],
+                        data->classes.text[0],
+                        used && has_unlabelled(data)
+                            ? "; if the '?' may be of either class, use --positive-unlabelled"
+                            : "");
     if (told.rates && data->classes.count == 2)
         told.positive = data->classes.text[positive]; /* not the later one, if only one was named */
     else if (rates != UC_RATES_BOTH)
@@ -353,6 +367,9 @@ static uc_status run(cli_call *call)
         status = find_noise(&noise, &described, call, &data, positive, rates);
     if (noise.classes)
         settings.noise = &noise;
+    if (status == UC_OK && positive < data.classes.count &&
+        uc_options_find(cli_learners.options(call->member), "positive-unlabelled"))
+        settings.positive = data.classes.count == 2 ? data.classes.text[positive] : NULL;
     if (status == UC_OK)
         status = blame_data(
             args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings), call);

@@ -131,6 +131,7 @@ typedef struct uc_train_settings {
     /* Not in the table: */
     int overwrite;         /* uc_train may prepare the caller's data in place: half the memory */
     const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not told */
+    const char *positive;  /* the positive one of two classes, which the model remembers; NULL: not told */
 } uc_train_settings;
 
 extern const uc_option uc_train_options[];

@@ -15,6 +15,7 @@ void uc_model_free(uc_model *self);
 const uc_names *uc_model_classes(const uc_model *self);
 size_t uc_model_features(const uc_model *self); /* columns of raw data that it knows */
 const char *uc_model_learner(const uc_model *self);
+const char *uc_model_positive(const uc_model *self); /* the positive one of two classes; NULL: not told */
 /* The weight of `feature` for `cls`, in the space after the steps. */
 double uc_model_weight(const uc_model *self, size_t feature, size_t cls);
 /* The constant that class `cls` gets: bias value times its weight. */

@@ -45,6 +45,8 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
         status = uc_settings_to_json(model->settings, uc_train_options, train);
     if (status == UC_OK && train->map.map != UC_MAP_NONE)
         status = uc_settings_to_json(model->settings, uc_map_options, &train->map);
+    if (status == UC_OK && train->positive)
+        status = uc_json_set(model->settings, "positive", json_string(train->positive));
     return status;
 }
 

@@ -74,6 +74,11 @@ size_t uc_model_features(const uc_model *self)
     return self->features;
 }
 
+const char *uc_model_positive(const uc_model *self)
+{
+    return json_string_value(json_object_get(self->settings, "positive"));
+}
+
 const char *uc_model_learner(const uc_model *self)
 {
     return self->learner;

@@ -371,7 +371,8 @@ def test_the_positive_class_of_bags_may_be_named(unconfuse):
     found = unconfuse.json("evaluate", "m.uc", "train.svm", "--bags", "--positive", "ant")
     count, wrong = best_of_bags(unconfuse, text, "m.uc", "train.svm", "ant")
     assert found["examples"] == count == 200 and found["error"] == pytest.approx(wrong / count) and found["error"] < 0.15
-    other = unconfuse.json("evaluate", "m.uc", "train.svm", "--bags")  # the later class
+    assert unconfuse.json("evaluate", "m.uc", "train.svm", "--bags") == found  # the model remembers it
+    other = unconfuse.json("evaluate", "m.uc", "train.svm", "--bags", "--positive", "zebra")
     assert other["error"] == pytest.approx(best_of_bags(unconfuse, text, "m.uc", "train.svm", "zebra")[1] / 200)
     assert other["error"] > 0.3
     assert unconfuse.fails(1, "evaluate", "m.uc", "train.svm", "--bags", "--positive", "bee").endswith(
@@ -426,3 +427,26 @@ def test_bags_that_cannot_be_evaluated_are_refused(unconfuse):
     unconfuse.write("three.svm", blobs(["a", "b", "c"], 60))
     unconfuse.ok("train", "csvm", "three.svm", "-o", "three.uc", "-q")
     assert "--bags is for two classes, but the model has 3" in unconfuse.fails(1, "evaluate", "three.uc", "train.svm", "--bags")
+
+
+def test_the_model_remembers_which_class_is_positive(unconfuse):
+    """Words: the later one would be `well`."""
+    rows = ["x,patient,state"]
+    for bag in range(40):
+        sick = bag % 2 == 0
+        for i in range(4):
+            rows.append(f"{(2 if sick and i == 0 else -1) + 0.01 * i},p{bag},{'sick' if sick else 'well'}")
+    unconfuse.write("bags.csv", "\n".join(rows).encode() + b"\n")
+    train = ["train", "sloppy-svm", "--bags", "--bag", "patient", "--noise-rates", "0,0.4"]
+    assert "positive class: 'sick'\n" in unconfuse.ok(*train, "--positive", "sick", "bags.csv", "-o", "m.uc").out
+    assert unconfuse.json("inspect", "m.uc")["settings"]["positive"] == "sick"
+    report = unconfuse.json("evaluate", "m.uc", "bags.csv", "--bags", "--bag", "patient")
+    assert report["examples"] == 40 and report["error"] == 0
+    assert "positive class: 'well' (--positive NAME for the other)" in unconfuse.ok(
+        "train", "csvm", "--bag", "patient", "bags.csv", "-o", "n.uc").out
+
+
+def test_one_class_beside_question_marks_names_the_option_for_that(unconfuse):
+    unconfuse.write("pu.svm", b"yes 1:1\n? 1:2\nyes 1:3\n? 1:4\n")
+    result = unconfuse("train", "sloppy-svm", "pu.svm", "-o", "m.uc")
+    assert result.returncode == 1 and "use --positive-unlabelled" in result.err
