@@ -174,8 +174,6 @@ uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *ro
         status = uc_steps_play(&copy, &self->steps, rows, context);
     if (status == UC_OK && self->steps.map)
         status = uc_online_reserve_columns(self, self->columns); /* for more landmarks */
-    for (size_t i = 0; i < copy.rows && status == UC_OK; i++)
-        status = check_mapped(self, uc_matrix_row(&copy, i));
     if (status == UC_OK) {
         *out = copy;
         return UC_OK;

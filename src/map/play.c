@@ -6,6 +6,7 @@
  * landmarks that it sees. Both sums and kernel values of a pair are the same operations in the same order as those of
  * uc_map_row, and so are the bits.
  */
+#include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
@@ -262,6 +263,10 @@ static uc_status play_with_map(uc_matrix *out, uc_steps *self, const uc_matrix *
         play_job job = {.steps = self, .X = X, .out = &played, .seen = before + 1};
         status = play_blocks(&job, context);
     }
+    for (size_t i = 0; i < X->rows && status == UC_OK; i++)
+        if (!isfinite(uc_row_norm2(uc_matrix_row(&played, i))))
+            status = uc_fail(UC_ERR_DIVERGED,
+                             "a row is beyond all numbers behind the map: scale the data (--scale)");
     if (status == UC_OK) {
         *out = played;
         return UC_OK;

@@ -450,3 +450,32 @@ def test_one_class_beside_question_marks_names_the_option_for_that(unconfuse):
     unconfuse.write("pu.svm", b"yes 1:1\n? 1:2\nyes 1:3\n? 1:4\n")
     result = unconfuse("train", "sloppy-svm", "pu.svm", "-o", "m.uc")
     assert result.returncode == 1 and "use --positive-unlabelled" in result.err
+
+
+def test_a_loss_that_no_step_makes_smaller_is_not_called_learned(unconfuse):
+    """A column ten billion times as large as the other."""
+    numbers = random.Random(3)
+    rows = []
+    for _ in range(200):
+        large, other = numbers.gauss(0, 1), numbers.gauss(0, 1)
+        rows.append(f"{'+1' if other > 0 else '-1'} 1:{1e10 * large:.6g} 2:{other:.6g}\n")
+    unconfuse.write("sizes.svm", "".join(rows).encode())
+    train = ["train", "sloppy-svm", "--noise-rates", "0.05,0.02", "sizes.svm", "-o", "m.uc"]
+    assert unconfuse.fails(1, *train) == (
+        "no step was found that makes the loss smaller: scale the columns (--scale standard)")
+    assert unconfuse.json(*train, "--scale", "standard")["training_error"] < 0.1
+
+
+def test_rates_that_are_a_guess_are_called_so(unconfuse):
+    unconfuse.write("same.svm", b"".join(b"%s 1:1\n" % (b"+1" if i % 2 else b"-1") for i in range(60)))
+    assert "the noise rates are a guess" in unconfuse.ok("train", "sloppy-svm", "--noise", "estimate", "same.svm", "-o", "m.uc").err
+
+
+def test_fewer_bags_than_folds_are_enough_to_estimate(unconfuse):
+    numbers = random.Random(3)
+    unconfuse.write("bags.svm", "".join(
+        f"{'-1' if bag == 1 else '+1'} bag:b{bag} 1:{(1 if bag != 1 else -1) + numbers.gauss(0, .3):.4f}\n"
+        for bag in range(3) for _ in range(20)).encode())
+    assert unconfuse.json("train", "sloppy-svm", "--bags", "bags.svm", "-o", "m.uc")["noise_estimate"]["positive"] == 0
+    assert "told of examples, not of bags" in unconfuse.fails(
+        2, "evaluate", "m.uc", "bags.svm", "--bags", "--noise-rates", "0.1,0.1")

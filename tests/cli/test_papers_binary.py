@@ -7,19 +7,9 @@ import xml.etree.ElementTree
 
 import pytest
 
-from test_papers import papers, pytestmark  # noqa: F401
+from test_papers import means, papers, pytestmark, result_of  # noqa: F401
 
 NAMES = ["rp.table1", "rp.figure2", "rp.table3", "rp.figure3", "sloppy.figure1", "sloppy.table1", "sloppy.pu"]
-
-
-def result_of(directory, *arguments):
-    result = papers(directory, "run", *arguments, "--json", "-q")
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)["experiments"][0]
-
-
-def means(panel):
-    return {row["row"]: {column: cell["mean"] for column, cell in row["cells"].items()} for row in panel["rows"]}
 
 
 def published(panel):

@@ -11,7 +11,6 @@
 #include "data/container.h"
 #include "learn/online.h"
 #include "model/model.h"
-#include "tests/golden/rounds.h"
 #include "unconfuse/learn.h"
 
 static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
@@ -499,177 +498,6 @@ static void a_model_that_cannot_be_written_or_read_is_named(void **state)
     uc_model_free(NULL);
 }
 
-/* Made by tests/golden/make_model.c, where its three rounds are worked by hand. */
-static void a_model_of_format_1_loads_and_predicts_as_it_did(void **state)
-{
-    (void)state;
-    uc_model *model;
-    assert_ok(uc_model_load(&model, source_path("tests/golden/model-v1.uc")));
-    assert_int_equal(model->format_version, 1);
-    assert_string_equal(uc_model_learner(model), "perceptron");
-    assert_int_equal(uc_model_features(model), 2);
-    static const char *const names[3] = {"cat", "a \"dog\"", "caf\xe9"};
-    /* means of the three iterates: weights of the two features, then the constant (bias 2 times its weight)
-     * */
-    static const double expected[3][3] = {
-        {0.0, 2.0 / 3, 0.0}, {1.0 / 3, -1.0, 2.0 * -2.0 / 3}, {-1.0 / 3, 1.0 / 3, 2.0 * 2.0 / 3}};
-    for (size_t k = 0; k < 3; k++) {
-        assert_string_equal(uc_model_classes(model)->text[k], names[k]);
-        assert_near(uc_model_weight(model, 0, k), expected[k][0], 1e-15);
-        assert_near(uc_model_weight(model, 1, k), expected[k][1], 1e-15);
-        assert_near(uc_model_offset(model, k), expected[k][2], 1e-15);
-    }
-    float values[3 * 16] = {0};
-    const float rows[3][2] = {
-        {1.0f, 2.0f}, {21.0f, -3.0f}, {1.0f, -2.0f}}; /* seen as (0, 8), (10, -2), (0, 0) */
-    for (size_t i = 0; i < 3; i++)
-        memcpy(values + 16 * i, rows[i], sizeof rows[i]);
-    const uc_matrix X = {.rows = 3, .cols = 2, .stride = 16, .values = values};
-    uint32_t predicted[3];
-    double scores[9];
-    assert_ok(uc_model_predict(predicted, model, &X, NULL));
-    assert_ok(uc_model_scores(scores, model, &X, NULL));
-    const double by_hand[9] = {16.0 / 3,
-                               -8.0 - 4.0 / 3,
-                               8.0 / 3 + 4.0 / 3,
-                               -4.0 / 3,
-                               10.0 / 3 + 2.0 - 4.0 / 3,
-                               -10.0 / 3 - 2.0 / 3 + 4.0 / 3,
-                               0.0,
-                               -4.0 / 3,
-                               4.0 / 3};
-    for (size_t i = 0; i < 9; i++)
-        assert_near(scores[i], by_hand[i], 1e-14);
-    for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(predicted[i], i);
-
-    uc_online *online; /* its learner goes on: W = last iterates */
-    assert_ok(uc_online_resume(&online, model));
-    assert_int_equal(uc_online_rounds(online), 3);
-    assert_int_equal(uc_online_updates(online), 3);
-    uc_model *again;
-    assert_ok(uc_online_model(&again, online, true));
-    for (size_t i = 0; i < 3 * model->stride; i++)
-        assert_near(again->weights[i], model->weights[i], 1e-15);
-    const double last[3][4] = {{-2.0, 0.0, 2.0, 0.0}, {0.0, 1.0, -1.0, 0.0}, {0.0, -1.0, 1.0, 0.0}};
-    const double *state_weights = uc_model_state_find(&again->state, "state.weights")->data;
-    for (size_t j = 0; j < 3; j++)
-        for (size_t k = 0; k < 3; k++)
-            assert_true(state_weights[j * 3 + k] == last[j][k]);
-    uc_model_free(again);
-    uc_online_free(online);
-    uc_model_free(model);
-}
-
-enum { GOLDEN_ROWS = 4, GOLDEN_ROUNDS = 12 };
-
-/* What make_model.c told of a model when it made it. */
-typedef struct golden {
-    const char *file, *learner;
-    uint64_t rounds;
-    double before[GOLDEN_ROWS][GOLDEN_CLASSES]; /* scores of rows 100 and on */
-    uint32_t proposed[GOLDEN_ROUNDS];           /* in the next rounds */
-    double after[GOLDEN_ROWS][GOLDEN_CLASSES];
-} golden;
-
-static void check_golden_scores(const uc_model *model, const double expected[GOLDEN_ROWS][GOLDEN_CLASSES])
-{
-    for (size_t i = 0; i < GOLDEN_ROWS; i++) {
-        golden_row at;
-        double scores[GOLDEN_CLASSES];
-        float dense[16] = {0};
-        golden_make_row(&at, 100 + i);
-        for (size_t j = 0; j < at.row.count; j++)
-            dense[at.columns[j]] = at.values[j];
-        const uc_matrix X = {.rows = 1, .cols = GOLDEN_COLS, .stride = 16, .values = dense};
-        assert_ok(uc_model_scores(scores, model, &X, NULL));
-        for (size_t k = 0; k < GOLDEN_CLASSES; k++)
-            assert_near(scores[k], expected[i][k], 1e-6); /* kernels are floats */
-    }
-}
-
-/* Loads, scores as it did, and goes on as it would have: proposals need all of the state. */
-static uc_online *check_golden(const golden *expected)
-{
-    uc_model *model, *later;
-    uc_online *online;
-    assert_ok(uc_model_load(&model, source_path(expected->file)));
-    assert_int_equal(model->format_version, 1);
-    assert_string_equal(uc_model_learner(model), expected->learner);
-    check_golden_scores(model, expected->before);
-    assert_ok(uc_online_resume(&online, model));
-    assert_int_equal(uc_online_rounds(online), expected->rounds);
-    for (size_t i = 0; i < GOLDEN_ROUNDS; i++) {
-        uint32_t proposed;
-        assert_ok(golden_play(&proposed, online, (size_t)expected->rounds + i));
-        assert_int_equal(proposed, expected->proposed[i]);
-    }
-    assert_ok(uc_online_model(&later, online, true));
-    check_golden_scores(later, expected->after);
-    uc_model_free(later);
-    uc_model_free(model);
-    return online;
-}
-
-static void a_stream_of_format_1_behind_landmarks_goes_on(void **state)
-{
-    (void)state;
-    const golden expected = {"tests/golden/model-v1-landmarks.uc",
-                             "confidit",
-                             4,
-                             {{-0.082958068950240271, 0.41467405118705108, 0},
-                              {-0.039867916917527439, 0.40345403944201058, 0},
-                              {-0.056204298231157399, 0.40018416565630566, 0},
-                              {-0.0028477084530908084, 0.32446521117959654, 0}},
-                             {1, 1, 2, 2, 1, 2, 0, 2, 0, 1, 0, 2},
-                             {{-0.68523377422626908, -0.53126889144171485, -0.31038419886998309},
-                              {-0.54535861626780346, -0.21739659119911817, -0.29851939583311748},
-                              {-0.63648156687108148, -0.40587236542750971, -0.32199319753492922},
-                              {-0.51263053558857252, -0.56272088604904946, -0.035478646543481103}}};
-    uc_model *model;
-    assert_ok(uc_model_load(&model, source_path(expected.file)));
-    assert_int_equal(uc_map_landmarks(model->steps.map), 4);
-    uc_model_free(model);
-    uc_online *online = check_golden(&expected);
-    assert_int_equal(uc_map_landmarks(online->steps.map), 6);
-    uc_online_free(online);
-}
-
-static void the_whole_state_of_cspa_plus_in_format_1_goes_on(void **state)
-{
-    (void)state;
-    const golden expected = {"tests/golden/model-v1-cspa-plus.uc",
-                             "cspa-plus",
-                             25,
-                             {{-0.18338520857243087, 0.64018791253315954, -0.45680270396072886},
-                              {-0.50335863706891248, 0.92847124916014412, -0.4251126120912323},
-                              {-0.39796673696192231, 0.63199103662778167, -0.23402429966585936},
-                              {-0.12077939279577157, -1.1384300472304576, 1.2592094400262299}},
-                             {0, 0, 0, 1, 1, 1, 2, 1, 2, 0, 0, 0},
-                             {{-0.069051087990112031, 0.62176500210276386, -0.55271391411265169},
-                              {-0.54039689617760456, 0.96797650644469346, -0.42757961026708913},
-                              {-0.3517383216994826, 0.60850537365601731, -0.2567670519565346},
-                              {-0.26949346300406396, -1.1749059088787972, 1.4443993718828616}}};
-    static const char *const arrays[] = {
-        "state.weights",        "state.own1",           "state.own2",        "state.own3",
-        "state.metric",         "state.metric.pending", "state.replay.told", "state.replay.values",
-        "state.replay.columns", "state.replay.ends",    "state.right",       "state.proposed",
-        "state.tail",           "state.tried",          "state.tried_right", "state.metric.factor"};
-    uc_model *model;
-    assert_ok(uc_model_load(&model, source_path(expected.file)));
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        assert_non_null(uc_model_state_find(&model->state, arrays[i]));
-    uc_model_free(model);
-    uc_online *online = check_golden(&expected);
-    uc_cspa_plus_settings settings; /* with what `auto` came to */
-    uc_online_settings(&settings, online);
-    assert_int_equal(settings.metric, 3);
-    assert_int_equal(settings.pair, 1);
-    assert_true(settings.tail == 10.0);
-    assert_int_equal(settings.memory_rounds, 10);
-    uc_online_free(online);
-}
-
 /* ---- inspecting ---- */
 
 static void a_description_is_json_and_complete(void **state)
@@ -906,9 +734,6 @@ int main(void)
         cmocka_unit_test(a_map_that_is_not_known_is_refused),
         cmocka_unit_test(a_state_that_does_not_fit_cannot_be_resumed),
         cmocka_unit_test(a_model_that_cannot_be_written_or_read_is_named),
-        cmocka_unit_test(a_model_of_format_1_loads_and_predicts_as_it_did),
-        cmocka_unit_test(a_stream_of_format_1_behind_landmarks_goes_on),
-        cmocka_unit_test(the_whole_state_of_cspa_plus_in_format_1_goes_on),
         cmocka_unit_test(a_description_is_json_and_complete),
         cmocka_unit_test(settings_come_back_from_json),
         cmocka_unit_test(every_allocation_may_fail),
