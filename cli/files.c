@@ -1,4 +1,7 @@
 /* Reading and writing data, and telling what a file is. */
+#define _GNU_SOURCE
+#include <glob.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,6 +28,13 @@ static bool ends_with(const char *text, const char *ending)
     return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
 }
 
+static void tell_data(const cli_call *call, const char *shown, const uc_dataset *data, double seconds)
+{
+    cli_detail(call, "%s: %zu examples%s, %zu features, %zu classes, %s, read in %.3f s", shown, data->X.rows,
+               uc_comm_size(cli_comm) > 1 ? " in the first process" : "", data->X.cols, data->classes.count,
+               uc_matrix_is_sparse(&data->X) ? "sparse" : "dense", seconds);
+}
+
 uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
                         const uc_read_settings *settings)
 {
@@ -32,14 +42,117 @@ uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
     uc_status status = uc_dataset_read(out, path, settings, &call->context);
     if (status != UC_OK)
         return status;
-    cli_detail(call, "%s: %zu examples, %zu features, %zu classes, %s, read in %.3f s", path, out->X.rows,
-               out->X.cols, out->classes.count, uc_matrix_is_sparse(&out->X) ? "sparse" : "dense",
-               cli_seconds() - began);
+    tell_data(call, path, out, cli_seconds() - began);
     status = cli_check_interrupt();
     if (status != UC_OK)
         uc_dataset_free(out);
     return status;
 }
+
+/* ---- one file or several ---- */
+
+const uc_option cli_shard_options[] = {
+    {.name = "shards",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(cli_shards, pattern),
+     .argument = "GLOB",
+     .help =
+         "read all files that match, such as 'part-*.svm.zst' or 'part-{0,1}.svm', in place of DATA, as one"},
+    {0},
+};
+
+static uc_status expand(cli_files *out, const char *pattern)
+{
+    glob_t found;
+    const int code = glob(pattern, GLOB_BRACE | GLOB_NOMAGIC | GLOB_ERR, NULL, &found);
+    if (code != 0) {
+        if (code != GLOB_NOMATCH)
+            globfree(&found);
+        return cli_fail(UC_ERR_IO,
+                        code == GLOB_NOMATCH ? "--shards %s: no file matches" : "--shards %s: cannot be read",
+                        pattern);
+    }
+    out->paths = cli_calloc(found.gl_pathc, sizeof *out->paths);
+    for (; out->count < found.gl_pathc; out->count++) {
+        const size_t size = strlen(found.gl_pathv[out->count]) + 1;
+        out->paths[out->count] = memcpy(cli_calloc(size, 1), found.gl_pathv[out->count], size);
+    }
+    globfree(&found);
+    return UC_OK;
+}
+
+uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards *shards, size_t word)
+{
+    *out = (cli_files){0};
+    if (shards->pattern && call->word_count > word)
+        return cli_fail(UC_ERR_OPTION, "give either %s or --shards %s", call->words[word], shards->pattern);
+    if (!shards->pattern && call->word_count <= word)
+        return cli_fail(UC_ERR_OPTION, "an argument is missing; usage: unconfuse %s %s", call->command->name,
+                        call->command->usage);
+    out->shown = shards->pattern ? shards->pattern : call->words[word];
+    if (shards->pattern)
+        return expand(out, shards->pattern);
+    out->paths = cli_calloc(1, sizeof *out->paths);
+    out->paths[0] = memcpy(cli_calloc(strlen(out->shown) + 1, 1), out->shown, strlen(out->shown) + 1);
+    out->count = 1;
+    return UC_OK;
+}
+
+void cli_files_free(cli_files *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        free(self->paths[i]);
+    free(self->paths);
+    *self = (cli_files){0};
+}
+
+uc_status cli_read_files(uc_dataset *out, const cli_call *call, const cli_files *files,
+                         const uc_read_settings *settings)
+{
+    const double began = cli_seconds();
+    uc_status status =
+        uc_dataset_read_files(out, (const char *const *)files->paths, files->count, settings, &call->context);
+    if (status != UC_OK)
+        return status;
+    tell_data(call, files->shown, out, cli_seconds() - began);
+    status = cli_check_interrupt();
+    if (status != UC_OK)
+        uc_dataset_free(out);
+    return status;
+}
+
+typedef struct collection {
+    char **items;
+    size_t *count, size;
+} collection;
+
+static uc_status take_items(const void *bytes, size_t length, void *user)
+{
+    const collection *self = user;
+    *self->items = cli_realloc(*self->items, *self->count * self->size + length, 1);
+    memcpy(*self->items + *self->count * self->size, bytes, length);
+    *self->count += length / self->size;
+    return UC_OK;
+}
+
+uc_status cli_collect(void **items, size_t *count, size_t size)
+{
+    collection self = {(char **)items, count, size};
+    if (uc_comm_size(cli_comm) == 1)
+        return UC_OK;
+    return uc_comm_collect(cli_comm, *items, cli_is_first() ? 0 : *count * size, take_items, &self);
+}
+
+void cli_tell_traffic(const cli_call *call, double seconds)
+{
+    const uc_traffic traffic = uc_comm_traffic(cli_comm);
+    if (uc_comm_size(cli_comm) > 1)
+        cli_detail(call, "%d processes: %llu sums of %.3f MB in all, %.3f s with waiting, %.1f%% of the time",
+                   uc_comm_size(cli_comm), (unsigned long long)traffic.sums, traffic.bytes / 1e6,
+                   traffic.seconds, 100 * traffic.seconds / seconds);
+}
+
+/* ---- writing ---- */
 
 uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const char *path, uc_format format,
                          const char *labels)

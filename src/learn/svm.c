@@ -129,12 +129,13 @@ typedef struct gradient_job {
     const double *point;
 } gradient_job;
 
-/* Adds the gradient in offset and weights, and behind it the loss, of rows first .. last-1. */
+/* Adds the gradient in offset and weights, and behind it the loss and the number, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;
     const uc_svm *self = job->svm;
     const size_t d = self->data->X.cols;
+    sum[d + 2] += (double)(last - first);
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(&self->data->X, i);
         const int label = self->data->y[i] == self->positive;
@@ -154,13 +155,13 @@ uc_status uc_svm_gradient(double *value, double *gradient, const double *point, 
                           const uc_context *context)
 {
     const size_t d = self->data->X.cols;
-    const double scale = self->cost / (double)self->data->X.rows;
     const uc_context fitting = uc_context_for_work(context, 2.0 * (double)uc_matrix_entries(&self->data->X));
     gradient_job job = {self, point};
-    double *sum = uc_alloc(d + 2, sizeof *sum);
+    double *sum = uc_alloc(d + 3, sizeof *sum);
     if (!sum)
         return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_gradient, &job, sum, d + 2);
+    const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_gradient, &job, sum, d + 3);
+    const double scale = self->cost / sum[d + 2];
     double squares = 0.0;
     for (size_t j = 1; j <= d && status == UC_OK; j++) {
         gradient[j] = scale * sum[j] + point[j];
@@ -230,16 +231,22 @@ static uc_status summarise(uc_model *model, const uc_minimum *total)
     return status == UC_OK ? uc_json_set(model->summary, "objective", json_real(total->value)) : status;
 }
 
-/* Balanced classes are balanced in what they truly are, as far as the rates tell. */
-static void weigh_classes(uc_svm *self, const uc_svm_settings *settings)
+/* How many examples of all processes carry each label: labelled[1] the positive one. */
+static uc_status count_labels(double labelled[2], const uc_svm *self, const uc_context *context)
 {
-    size_t positives = 0;
-    const size_t n = self->data->X.rows;
-    for (size_t i = 0; i < n; i++)
-        positives += self->data->y[i] == self->positive;
+    labelled[0] = labelled[1] = 0.0;
+    for (size_t i = 0; i < self->data->X.rows; i++)
+        labelled[self->data->y[i] == self->positive] += 1.0;
+    return uc_comm_sum(uc_comm_of(context), labelled, 2);
+}
+
+/* Balanced classes are balanced in what they truly are, as far as the rates tell. */
+static void weigh_classes(uc_svm *self, const double labelled[2], const uc_svm_settings *settings)
+{
+    const double n = labelled[0] + labelled[1];
     const bool balanced =
-        settings->class_weight == UC_CLASS_WEIGHT_BALANCED && positives > 0 && positives < n;
-    const double observed = (double)positives / (double)n, least = 1.0 / (double)n;
+        settings->class_weight == UC_CLASS_WEIGHT_BALANCED && labelled[0] > 0.0 && labelled[1] > 0.0;
+    const double observed = labelled[1] / n, least = 1.0 / n;
     const double share = (observed - self->rate[0]) / (1.0 - self->rate[0] - self->rate[1]);
     const double positive = fmin(fmax(share, least), 1.0 - least); /* of all examples, truly */
     self->weight[0] = balanced ? 1.0 / (2.0 * (1.0 - positive)) : 1.0;
@@ -247,18 +254,14 @@ static void weigh_classes(uc_svm *self, const uc_svm_settings *settings)
 }
 
 /* The labels must allow for the rates, or the loss falls for ever with a growing offset. */
-static uc_status check_rates(const uc_svm *self)
+static uc_status check_rates(const uc_svm *self, const double labelled[2])
 {
     const uc_names *classes = &self->data->classes;
-    double labelled[2] = {0.0, 0.0}, total = 0.0;
+    const double total = labelled[0] + labelled[1];
     if (!(self->rate[0] + self->rate[1] < 1.0))
         return uc_fail(UC_ERR_INVALID,
                        "the noise rates %g and %g add up to 1 or more: such labels say nothing",
                        self->rate[1], self->rate[0]);
-    for (size_t i = 0; i < self->data->X.rows; i++) {
-        labelled[self->data->y[i] == self->positive] += 1.0;
-        total += 1.0;
-    }
     for (int label = 0; label < 2 && self->loss == UC_SVM_SLOPPY && self->free_offset; label++)
         if (self->rate[1 - label] > 0.0 && !(labelled[label] > self->rate[1 - label] * total))
             return uc_fail(UC_ERR_INVALID,
@@ -286,8 +289,11 @@ static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *
     double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
     if (!point)
         return UC_ERR_NOMEM;
-    uc_status status = check_rates(self);
-    weigh_classes(self, settings);
+    double labelled[2];
+    uc_status status = count_labels(labelled, self, context);
+    if (status == UC_OK)
+        status = check_rates(self, labelled);
+    weigh_classes(self, labelled, settings);
     if (status == UC_OK)
         status = solve(&total, point, self, settings, context);
     if (status == UC_OK)
@@ -306,10 +312,13 @@ static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *
     if (!point)
         return UC_ERR_NOMEM;
     for (uint32_t k = 0; k < self->data->classes.count && status == UC_OK; k++) {
+        double labelled[2];
         self->positive = k;
-        weigh_classes(self, settings);
         memset(point, 0, (self->data->X.cols + 1) * sizeof *point);
-        status = solve(&total, point, self, settings, context);
+        status = count_labels(labelled, self, context);
+        weigh_classes(self, labelled, settings);
+        if (status == UC_OK)
+            status = solve(&total, point, self, settings, context);
         for (size_t j = 0; j <= model->dimension && status == UC_OK; j++)
             model->weights[j * model->stride + k] = point[j];
     }

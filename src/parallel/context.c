@@ -20,6 +20,13 @@ uc_context uc_context_for_work(const uc_context *context, double operations)
     return fitting;
 }
 
+uc_context uc_context_alone(const uc_context *context)
+{
+    uc_context alone = context ? *context : (uc_context){0};
+    alone.comm = NULL;
+    return alone;
+}
+
 uc_status uc_memory_check(const uc_context *context, double bytes, const char *what)
 {
     const uint64_t limit = uc_memory_limit(context);

@@ -96,24 +96,33 @@ static size_t lane_count(size_t blocks, size_t length)
     return lanes ? lanes : 1;
 }
 
+/* values[length] is free. */
+static uc_status sum_over_processes(const uc_comm *comm, double *values, size_t length, uc_status status)
+{
+    if (uc_comm_size(comm) == 1)
+        return status;
+    values[length] = status == UC_OK ? 0.0 : 1.0;
+    const uc_status summed = uc_comm_sum(comm, values, length + 1);
+    return summed == UC_OK && values[length] > 0.0 ? uc_comm_agree(comm, status) : summed;
+}
+
+/* Behind the sum goes how many processes failed, so that they agree on it without further talk. */
 uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, void *user, double *sum,
                       size_t length)
 {
     const size_t blocks = (rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
     sum_state state = {job, user, rows, blocks, lane_count(blocks, length), length, NULL};
     size_t items;
-    if (!uc_size_mul(&items, state.lanes, length))
+    if (!uc_size_mul(&items, state.lanes, length) || !uc_size_add(&items, items, 1))
         return uc_fail(UC_ERR_NOMEM, "a sum of %zu numbers is too long", length);
     state.partial = uc_alloc(items, sizeof(double));
     if (!state.partial)
         return UC_ERR_NOMEM;
     uc_status status = uc_run_blocks(context, state.lanes, run_lane, &state);
-    if (status == UC_OK) {
-        for (size_t lane = 1; lane < state.lanes; lane++)
-            for (size_t i = 0; i < length; i++)
-                state.partial[i] += state.partial[lane * length + i];
-        status = uc_comm_sum(context ? context->comm : NULL, state.partial, length);
-    }
+    for (size_t lane = 1; lane < state.lanes && status == UC_OK; lane++)
+        for (size_t i = 0; i < length; i++)
+            state.partial[i] += state.partial[lane * length + i];
+    status = sum_over_processes(uc_comm_of(context), state.partial, length, status);
     for (size_t i = 0; i < length && status == UC_OK; i++)
         sum[i] += state.partial[i];
     uc_free(state.partial);

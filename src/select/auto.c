@@ -232,7 +232,7 @@ static uc_status run_folds(search *self, const uc_dataset *data)
     const unsigned folds = units < FOLDS ? (unsigned)units : FOLDS;
     self->total = folds * candidates;
     uc_status status =
-        fold_of && self->loss ? uc_folds(fold_of, data, folds, true, self->train.seed) : UC_ERR_NOMEM;
+        fold_of && self->loss ? uc_folds(fold_of, data, folds, true, self->train.seed, NULL) : UC_ERR_NOMEM;
     for (unsigned fold = 0; fold < folds && status == UC_OK; fold++)
         status = run_fold(self, data, fold_of, fold);
     uc_free(fold_of);
@@ -258,7 +258,7 @@ static uc_status list_widths(search *self, const uc_dataset *data)
     if (status == UC_OK)
         status = uc_steps_fit(&steps, &scaled.X, &input, self->context);
     if (status == UC_OK)
-        status = uc_median_distance2(&median, &scaled.X, self->train.seed);
+        status = uc_median_distance2(&median, &scaled.X, self->train.seed, NULL);
     for (size_t i = 0; i < MOST_WIDTHS; i++)
         self->widths[i] = median * factors[i];
     self->width_count = MOST_WIDTHS;
@@ -322,13 +322,14 @@ static void choose(search *self)
 uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *learner,
                     const uc_dataset *data, const uc_context *context)
 {
+    const uc_context alone = uc_context_alone(context); /* every process has the sample and finds the same */
     search self = {.learner = learner,
                    .settings = settings,
                    .train = uc_train_decide(learner, train),
-                   .context = context};
+                   .context = &alone};
     const bool mapped = self.train.map.map != UC_MAP_NONE;
     uc_dataset rows = {0};
-    uc_status status = uc_train_check(learner, data);
+    uc_status status = uc_train_check(learner, data, context);
     if (status == UC_OK && self.train.map.map == UC_MAP_LANDMARKS &&
         self.train.map.dimension == UC_AUTO_COUNT)
         self.train.map.dimension = UC_STREAM_LANDMARKS;
@@ -341,7 +342,7 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
             train->map = self.train.map;
         return status;
     }
-    status = uc_sample(&rows, data, SAMPLE, self.train.seed);
+    status = uc_sample(&rows, data, SAMPLE, self.train.seed, context);
     self.width_count = self.dimension_count = 1;
     if (status == UC_OK && mapped) {
         status = list_widths(&self, &rows);

@@ -40,13 +40,15 @@ static uc_status run_fold(double *error, validation *self, unsigned fold, const 
         status = uc_dataset_subset(&part, self->data, self->rows, count);
     if (status == UC_OK)
         status = uc_model_predict(self->answers, model, &part.X, context);
-    size_t errors = 0, labelled = 0;
+    double counts[2] = {0.0, 0.0}; /* errors and labelled rows */
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         self->predicted[self->rows[i]] = self->answers[i];
-        labelled += part.y[i] != UC_NONE;
-        errors += part.y[i] != UC_NONE && self->answers[i] != part.y[i];
+        counts[1] += part.y[i] != UC_NONE;
+        counts[0] += part.y[i] != UC_NONE && self->answers[i] != part.y[i];
     }
-    *error = labelled ? (double)errors / (double)labelled : 0.0;
+    if (status == UC_OK)
+        status = uc_comm_sum(uc_comm_of(context), counts, 2);
+    *error = counts[1] > 0.0 ? counts[0] / counts[1] : 0.0;
     uc_dataset_free(&part);
     uc_model_free(model);
     return status;
@@ -56,11 +58,14 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
                             const void *settings, const uc_train_settings *train, const uc_dataset *data,
                             unsigned folds, const uc_context *context)
 {
-    if (folds < 2 || folds > data->X.rows)
-        return uc_fail(UC_ERR_INVALID,
-                       "%u folds of %zu examples: it must be from 2 to the number of examples", folds,
-                       data->X.rows);
-    uc_status status = uc_train_check(learner, data);
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, data->X.rows);
+    if (status == UC_OK && (folds < 2 || folds > share.total))
+        status =
+            uc_fail(UC_ERR_INVALID, "%u folds of %zu examples: it must be from 2 to the number of examples",
+                    folds, share.total);
+    if (status == UC_OK)
+        status = uc_train_check(learner, data, context);
     if (status != UC_OK)
         return status;
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
@@ -75,7 +80,7 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
     self.train.overwrite = 1; /* each fold's data are a copy of our own */
     status = fold_of && self.rows && self.answers ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK)
-        status = uc_folds(fold_of, data, folds, true, self.train.seed);
+        status = uc_folds(fold_of, data, folds, true, self.train.seed, context);
     for (unsigned fold = 0; fold < folds && status == UC_OK; fold++) {
         double error;
         status = run_fold(&error, &self, fold, context);

@@ -62,7 +62,7 @@ static void the_width_and_dimension_chosen_fit_the_problem(void **state)
             train.map.dimension = 64;
         assert_ok(uc_select(&settings, &train, uc_learner_find("pa"), &data, NULL));
         double median;
-        assert_ok(uc_median_distance2(&median, &data.X, train.seed));
+        assert_ok(uc_median_distance2(&median, &data.X, train.seed, NULL));
         assert_true(train.map.width > 0 && train.map.width <= median);
         assert_true(train.map.dimension >= 16 && train.map.dimension <= 240);
         uc_dataset_free(&data);
