@@ -226,8 +226,8 @@ uc_status cli_read_files(uc_dataset *out, const cli_call *call, const cli_files 
                          const uc_read_settings *settings);
 /* The items of all processes, in the order of the ranks, for the first one, whose list grows. */
 uc_status cli_collect(void **items, size_t *count, size_t size);
-/* Says what the sums over several processes took, with --verbose. */
-void cli_tell_traffic(const cli_call *call, double seconds);
+/* Says what the sums over several processes took since `before`, with --verbose. */
+void cli_tell_traffic(const cli_call *call, uc_traffic before, double seconds);
 
 /* Predicts files block by block in constant memory (scoring.c). `visit` gets each block with its predictions (and
  * scores or probabilities, K a row, when asked for; else NULL), and the number of the file, since each has its own list

@@ -147,6 +147,7 @@ static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *sett
     const train_args *args = call->args;
     double examples = (double)data->X.rows;
     const double began = cli_seconds();
+    const uc_traffic before = uc_comm_traffic(cli_comm);
     uc_model *model = NULL;
     settings->overwrite = 1;
     uc_status status = uc_select_and_train(&model, uc_learner_at(call->member), call->member_settings,
@@ -157,7 +158,7 @@ static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *sett
     if (status == UC_OK)
         status = uc_comm_sum(cli_comm, &examples, 1);
     if (status == UC_OK)
-        cli_tell_traffic(call, seconds);
+        cli_tell_traffic(call, before, seconds);
     if (status == UC_OK && cli_is_first())
         status = uc_model_save(model, args->output);
     if (status == UC_OK)

@@ -61,24 +61,46 @@ const uc_option cli_shard_options[] = {
     {0},
 };
 
-static uc_status expand(cli_files *out, const char *pattern)
+static void add_path(cli_files *self, const char *path)
+{
+    const size_t size = strlen(path) + 1;
+    self->paths = cli_realloc(self->paths, self->count + 1, sizeof *self->paths);
+    self->paths[self->count++] = memcpy(cli_calloc(size, 1), path, size);
+}
+
+/* A pattern without braces: the files that match, in the order of their names. A name that is no pattern stays, so that a
+ * file that is missing is not passed over. */
+static uc_status match(cli_files *out, const char *pattern)
 {
     glob_t found;
-    const int code = glob(pattern, GLOB_BRACE | GLOB_NOMAGIC | GLOB_ERR, NULL, &found);
-    if (code != 0) {
-        if (code != GLOB_NOMATCH)
-            globfree(&found);
-        return cli_fail(UC_ERR_IO,
-                        code == GLOB_NOMATCH ? "--shards %s: no file matches" : "--shards %s: cannot be read",
-                        pattern);
-    }
-    out->paths = cli_calloc(found.gl_pathc, sizeof *out->paths);
-    for (; out->count < found.gl_pathc; out->count++) {
-        const size_t size = strlen(found.gl_pathv[out->count]) + 1;
-        out->paths[out->count] = memcpy(cli_calloc(size, 1), found.gl_pathv[out->count], size);
-    }
+    const int code = glob(pattern, GLOB_NOMAGIC, NULL, &found);
+    if (code == GLOB_NOMATCH)
+        return cli_fail(UC_ERR_IO, "--shards: no file matches %s", pattern);
+    if (code != 0)
+        return cli_fail(UC_ERR_IO, "--shards: %s cannot be looked up", pattern);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        add_path(out, found.gl_pathv[i]);
     globfree(&found);
     return UC_OK;
+}
+
+/* a{b,c}d stands for abd and acd. */
+static uc_status expand(cli_files *out, const char *pattern)
+{
+    const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
+    if (!close)
+        return match(out, pattern);
+    const size_t size = strlen(pattern) + 1;
+    char *one = cli_calloc(size, 1);
+    uc_status status = UC_OK;
+    for (const char *choice = open + 1; choice <= close && status == UC_OK;) {
+        const size_t length = strcspn(choice, ",}");
+        snprintf(one, size, "%.*s%.*s%s", (int)(open - pattern), pattern, (int)length, choice, close + 1);
+        status = expand(out, one);
+        choice += length + 1;
+    }
+    free(one);
+    return status;
 }
 
 uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards *shards, size_t word)
@@ -92,9 +114,7 @@ uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards 
     out->shown = shards->pattern ? shards->pattern : call->words[word];
     if (shards->pattern)
         return expand(out, shards->pattern);
-    out->paths = cli_calloc(1, sizeof *out->paths);
-    out->paths[0] = memcpy(cli_calloc(strlen(out->shown) + 1, 1), out->shown, strlen(out->shown) + 1);
-    out->count = 1;
+    add_path(out, out->shown);
     return UC_OK;
 }
 
@@ -143,13 +163,17 @@ uc_status cli_collect(void **items, size_t *count, size_t size)
     return uc_comm_collect(cli_comm, *items, cli_is_first() ? 0 : *count * size, take_items, &self);
 }
 
-void cli_tell_traffic(const cli_call *call, double seconds)
+void cli_tell_traffic(const cli_call *call, uc_traffic before, double seconds)
 {
-    const uc_traffic traffic = uc_comm_traffic(cli_comm);
+    const uc_traffic now = uc_comm_traffic(cli_comm);
+    const double waited = now.seconds - before.seconds;
     if (uc_comm_size(cli_comm) > 1)
-        cli_detail(call, "%d processes: %llu sums of %.3f MB in all, %.3f s with waiting, %.1f%% of the time",
-                   uc_comm_size(cli_comm), (unsigned long long)traffic.sums, traffic.bytes / 1e6,
-                   traffic.seconds, 100 * traffic.seconds / seconds);
+        cli_detail(call,
+                   "%d processes: %llu sums of %.3f MB in all; passing them on, and waiting for each other, "
+                   "took the "
+                   "first process %.3f s of %.3f s (%.1f%%)",
+                   uc_comm_size(cli_comm), (unsigned long long)(now.sums - before.sums),
+                   (now.bytes - before.bytes) / 1e6, waited, seconds, 100 * waited / seconds);
 }
 
 /* ---- writing ---- */

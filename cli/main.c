@@ -36,11 +36,7 @@ static int report(uc_status status)
         fputs("unconfuse: interrupted\n", stderr);
         return 128 + cli_signal();
     }
-    const char *sentence = cli_last_error();
-    status = uc_comm_end(cli_comm, status, &sentence, "unconfuse", exit_code(status));
-    if (status != UC_OK && sentence)
-        fprintf(stderr, "unconfuse: %s\n", sentence);
-    return exit_code(status);
+    return exit_code(uc_comm_end(cli_comm, status, cli_last_error(), "unconfuse", exit_code(status)));
 }
 
 static uc_status run(const cli_command *command, int argc, char **argv)
@@ -94,7 +90,8 @@ int main(int argc, char **argv)
     if (argc < 2) {
         if (cli_is_first())
             cli_print_overview(stderr);
-        return report(cli_fail(UC_ERR_OPTION, "no command")), 2;
+        (void)uc_comm_end(cli_comm, UC_OK, NULL, "unconfuse", 2);
+        return 2;
     }
     return report(dispatch(argc, argv));
 }

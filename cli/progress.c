@@ -22,7 +22,12 @@ static int nothing = -1; /* /dev/null */
 
 static void stop(int signal_number)
 {
-    if (caught || uc_comm_size(cli_comm) > 1) {
+    if (uc_comm_size(cli_comm) > 1) { /* as if nothing had been caught: mpirun says which process it was */
+        cli_output_discard();
+        (void)signal(signal_number, SIG_DFL);
+        (void)raise(signal_number);
+    }
+    if (caught) {
         cli_output_discard();
         _exit(128 + signal_number);
     }

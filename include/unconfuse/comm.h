@@ -44,11 +44,11 @@ typedef struct uc_traffic {
 } uc_traffic;
 uc_traffic uc_comm_traffic(const uc_comm *self);
 
-/* All processes end their work here, each with its status and the sentence of its failure. Returns the status that all
- * end with; *sentence becomes the one to print, or NULL when another process prints it. When the others do not come
- * because they wait for this one, which failed, the job is ended at once, with exit status `code`, after the sentence was
- * printed behind `prefix`. */
-uc_status uc_comm_end(const uc_comm *self, uc_status status, const char **sentence, const char *prefix,
+/* All processes end their work here, each with its status and, when it failed, its sentence. Returns the status that all
+ * end with. Of several processes the first one prints the sentence of the failure, behind `prefix`, before any ends. When
+ * the others do not come because they wait for this one, which failed, it prints its own, and ends them all with exit
+ * status `code`. */
+uc_status uc_comm_end(const uc_comm *self, uc_status status, const char *sentence, const char *prefix,
                       int code);
 
 #ifdef __cplusplus

@@ -20,14 +20,18 @@ typedef struct extent {
     bool whole;            /* it cannot be cut */
 } extent;
 
-static uc_status measure(extent *files, const char *const *paths, size_t count)
+static uc_status measure(extent *files, const char *const *paths, size_t count, const uc_context *context)
 {
     uint64_t begin = 0;
     for (size_t i = 0; i < count; i++) {
         uc_file_look look;
         const uc_status status = uc_look_at_file(&look, paths[i]);
+        if (status != UC_OK && uc_is_shared(context))
+            return uc_fail(status, "rank %d: %s", uc_comm_rank(context->comm), uc_last_error());
         if (status != UC_OK)
             return status;
+        if (look.bytes == 0 && look.can_be_cut && count > 1)
+            uc_warn(context, "%s: no examples", paths[i]);
         files[i].begin = begin;
         files[i].bytes = look.bytes;
         files[i].whole = !look.can_be_cut;
@@ -56,7 +60,7 @@ uc_status uc_pieces(uc_piece **out, size_t *count, const char *const *paths, siz
     const uint64_t rank = (uint64_t)uc_comm_rank(comm), size = (uint64_t)uc_comm_size(comm);
     extent *files = uc_alloc(path_count, sizeof *files);
     uc_piece *pieces = uc_alloc(path_count, sizeof *pieces);
-    uc_status status = files && pieces ? measure(files, paths, path_count) : UC_ERR_NOMEM;
+    uc_status status = files && pieces ? measure(files, paths, path_count, context) : UC_ERR_NOMEM;
     status = uc_comm_agree(comm, status);
     if (status == UC_OK) {
         const extent *last = &files[path_count - 1];
@@ -137,10 +141,8 @@ static uc_status read_pieces(pile *self, const uc_piece *pieces, size_t count,
         uc_dataset part = {0};
         uc_file_look look = {0};
         status = uc_look_at_file(&look, pieces[i].path);
-        if (status == UC_OK && look.bytes == 0 && look.can_be_cut) { /* a shard without examples */
-            uc_warn(context, "%s: no examples", pieces[i].path);
-            continue;
-        }
+        if (status == UC_OK && look.bytes == 0 && look.can_be_cut)
+            continue; /* a shard without examples */
         if (status == UC_OK)
             status = uc_dataset_read_piece(&part, &pieces[i], &own, context);
         if (status == UC_OK)
@@ -305,7 +307,7 @@ static uc_status even_out(uc_dataset *data, const uc_context *context)
     return status;
 }
 
-static uc_status join(uc_dataset *out, pile *self, const uc_read_settings *settings,
+static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_read_settings *settings,
                       const uc_context *context)
 {
     likeness all = {(double)self->rows, (double)self->entries,    self->cols, self->dense_cols,
@@ -313,7 +315,7 @@ static uc_status join(uc_dataset *out, pile *self, const uc_read_settings *setti
     uc_dataset joined = {0};
     uc_status status = compare_likenesses(&all, context);
     if (status == UC_OK && all.rows == 0.0)
-        status = uc_fail(UC_ERR_FORMAT, "the files have no examples");
+        status = uc_fail(UC_ERR_FORMAT, "%s: no examples", shown);
     if (status == UC_OK && all.labels && all.unlabelled)
         status = uc_fail(UC_ERR_FORMAT, "%s: no labels, but other files have them",
                          self->unlabelled ? self->unlabelled : "a file of another process");
@@ -350,7 +352,7 @@ uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_
         return status;
     status = uc_comm_agree(uc_comm_of(context), read_pieces(&read, pieces, count, settings, context));
     if (status == UC_OK)
-        status = join(out, &read, settings, context);
+        status = join(out, &read, path_count == 1 ? paths[0] : "the files", settings, context);
     pile_free(&read);
     uc_free(pieces);
     return status;

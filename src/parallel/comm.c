@@ -230,8 +230,12 @@ uc_status uc_comm_collect(const uc_comm *self, const void *bytes, size_t length,
     return status;
 }
 
-uc_status uc_comm_end(const uc_comm *self, uc_status status, const char **sentence, const char *prefix,
+uc_status uc_comm_end(const uc_comm *self, uc_status status, const char *sentence, const char *prefix,
                       int code)
 {
-    return self && self->end ? self->end(self, status, sentence, prefix, code) : status;
+    if (self && self->end)
+        return self->end(self, status, sentence, prefix, code);
+    if (status != UC_OK)
+        fprintf(stderr, "%s: %s\n", prefix, sentence);
+    return status;
 }

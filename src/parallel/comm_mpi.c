@@ -104,19 +104,25 @@ static bool wait_for_news(MPI_Request *request, bool forever)
     }
 }
 
-/* The first process speaks for all: with its own sentence when all failed, else with that of the first that did. */
-static const char *choose_sentence(const uc_comm *self, const farewell *all, int first, int failures)
+/* The first process speaks for all: with its own sentence when all failed, else with that of the first that did. mpirun
+ * ends everybody as soon as one ends with a failure, so nobody goes before it has spoken. */
+static uc_status speak(const uc_comm *self, farewell *all, const char *prefix)
 {
-    static char chosen[sizeof all->sentence];
-    if (self->rank != 0)
-        return NULL;
-    memcpy(chosen, all[first].sentence, sizeof chosen);
-    if (failures < self->size)
-        uc_name_rank(chosen, sizeof chosen, first);
-    return chosen;
+    int first = -1, failures = 0;
+    for (int r = self->size - 1; r >= 0; r--)
+        if (all[r].status != UC_OK) {
+            first = r;
+            failures++;
+        }
+    if (first >= 0 && failures < self->size)
+        uc_name_rank(all[first].sentence, sizeof all[first].sentence, first);
+    if (first >= 0 && self->rank == 0)
+        fprintf(stderr, "%s: %s\n", prefix, all[first].sentence);
+    MPI_Barrier(news);
+    return first >= 0 ? (uc_status)all[first].status : UC_OK;
 }
 
-static uc_status end(const uc_comm *self, uc_status status, const char **sentence, const char *prefix,
+static uc_status end(const uc_comm *self, uc_status status, const char *sentence, const char *prefix,
                      int code)
 {
     static farewell mine; /* until the news are sent, however this ends */
@@ -124,7 +130,7 @@ static uc_status end(const uc_comm *self, uc_status status, const char **sentenc
     MPI_Request request;
     mine.status = status;
     if (status != UC_OK)
-        snprintf(mine.sentence, sizeof mine.sentence, "%s", *sentence);
+        snprintf(mine.sentence, sizeof mine.sentence, "%s", sentence);
     if (all)
         MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, news, &request);
     if (!all || !wait_for_news(&request, status == UC_OK)) {
@@ -132,17 +138,7 @@ static uc_status end(const uc_comm *self, uc_status status, const char **sentenc
         fprintf(stderr, "%s: %s\n", prefix, mine.sentence);
         MPI_Abort(MPI_COMM_WORLD, code);
     }
-    int first = -1, failures = 0;
-    for (int r = self->size - 1; r >= 0; r--)
-        if (all[r].status != UC_OK) {
-            first = r;
-            failures++;
-        }
-    uc_status agreed = UC_OK;
-    if (first >= 0) {
-        agreed = (uc_status)all[first].status;
-        *sentence = choose_sentence(self, all, first, failures);
-    }
+    const uc_status agreed = speak(self, all, prefix);
     uc_free(all);
     MPI_Finalize();
     return agreed;

@@ -44,7 +44,7 @@ struct uc_comm {
     /* Sends from_bytes[r] bytes at from[r] to process r, and receives to_bytes[r] bytes at to[r] from it. */
     uc_status (*exchange)(const uc_comm *self, void *const *to, const size_t *to_bytes,
                           const void *const *from, const size_t *from_bytes);
-    uc_status (*end)(const uc_comm *self, uc_status status, const char **sentence, const char *prefix,
+    uc_status (*end)(const uc_comm *self, uc_status status, const char *sentence, const char *prefix,
                      int code);
 };
 

@@ -187,9 +187,11 @@ static void files_that_do_not_fit_are_refused(void **state)
     assert_error(run_processes(1, read_share, (void *)&widths), UC_ERR_FORMAT, expected);
     assert_error(run_processes(2, read_share, (void *)&widths), UC_ERR_FORMAT,
                  "the files have different numbers of columns");
-    snprintf(expected, sizeof expected, "%s: No such file or directory", missing);
-    for (int size = 1; size < 4; size++)
+    for (int size = 1; size < 4; size++) {
+        snprintf(expected, sizeof expected, "%s%s: No such file or directory", size > 1 ? "rank 0: " : "",
+                 missing);
         assert_error(run_processes(size, read_share, (void *)&gone), UC_ERR_IO, expected);
+    }
 }
 
 /* ---- gathering and dealing out ---- */
