@@ -100,6 +100,7 @@ typedef struct uma {
     const uc_matrix *X;
     const uint32_t *y;
     size_t n, d, Q;
+    double total; /* n of all processes, whose rows are in S and N together */
     const uc_uma_settings *settings;
     const uc_context *context;
     uc_rng rng;
@@ -123,6 +124,7 @@ typedef struct uma {
     size_t *moved_in;   /* how many they are, a block */
     size_t *entry;      /* 2n: rows in the order of the cell that they leave or enter */
     size_t *cell_start; /* Q x Q + 1 */
+    double **target;    /* Q x Q: what the entries of each cell are added to */
 
     double condition, ridge; /* of C; what was added to invert it */
     uint64_t steps;
@@ -162,7 +164,7 @@ static uc_status open_cell(uma *self, size_t cell)
 static uc_status move_cell(size_t cell, void *user)
 {
     uma *self = user;
-    double *sum = self->S[cell];
+    double *sum = self->target[cell];
     for (size_t e = self->cell_start[cell]; e < self->cell_start[cell + 1]; e++) {
         const bool leaves = self->entry[e] >= self->n;
         const size_t row = leaves ? self->entry[e] - self->n : self->entry[e];
@@ -203,36 +205,103 @@ static void list_moves(uma *self, size_t *position, bool write)
         }
 }
 
-/* Moves the listed rows from the cells of `predicted` to those of `next`. */
-static uc_status move_rows(uma *self)
+/* The entries that all processes have in each cell, and how many rows come in more than leave: 2 Q^2 numbers. */
+static uc_status count_moves(double *moves, const uma *self)
 {
     const size_t cells = self->Q * self->Q;
-    size_t *position = uc_alloc(cells + 1, sizeof *position);
+    for (size_t cell = 0; cell < cells; cell++)
+        for (size_t e = self->cell_start[cell]; e < self->cell_start[cell + 1]; e++) {
+            moves[cell] += 1.0;
+            moves[cells + cell] += self->entry[e] < self->n ? 1.0 : -1.0;
+        }
+    return uc_comm_sum(uc_comm_of(self->context), moves, 2 * cells);
+}
+
+/* Opens the cells that change, and counts. */
+static uc_status change_cells(uma *self, const double *moves)
+{
+    const size_t cells = self->Q * self->Q;
+    uc_status status = UC_OK;
+    for (size_t cell = 0; cell < cells && status == UC_OK; cell++) {
+        if (moves[cell] == 0.0)
+            continue;
+        self->stale[cell / self->Q] = true;
+        self->N[cell] += (uint64_t)(int64_t)moves[cells + cell];
+        status = open_cell(self, cell);
+    }
+    return status;
+}
+
+/* The entries of all cells, each added to its target. */
+static uc_status add_entries(uma *self)
+{
+    const size_t cells = self->Q * self->Q;
+    const double work = (double)self->cell_start[cells] * (double)self->d;
+    const uc_context fitting = uc_context_for_work(self->context, work);
+    return uc_run_blocks(&fitting, cells, move_cell, self);
+}
+
+/* What the rows of all processes change in the cells that change, which is all that they tell each other of a step. */
+static uc_status add_entries_of_all(uma *self, const double *moves)
+{
+    const size_t cells = self->Q * self->Q;
+    size_t changed = 0;
+    for (size_t cell = 0; cell < cells; cell++)
+        changed += moves[cell] > 0.0;
+    double *change = uc_alloc(changed * self->d, sizeof *change), *next = change;
+    if (!change)
+        return UC_ERR_NOMEM;
+    for (size_t cell = 0; cell < cells; cell++)
+        if (moves[cell] > 0.0) {
+            self->target[cell] = next;
+            next += self->d;
+        }
+    uc_status status = add_entries(self);
+    if (status == UC_OK)
+        status = uc_comm_sum(uc_comm_of(self->context), change, changed * self->d);
+    for (size_t cell = 0; cell < cells && status == UC_OK; cell++)
+        for (size_t j = 0; moves[cell] > 0.0 && j < self->d; j++)
+            self->S[cell][j] += self->target[cell][j];
+    uc_free(change);
+    return status;
+}
+
+/* Sorts the listed moves by the cells that they leave and enter. */
+static uc_status sort_moves(uma *self)
+{
+    const size_t cells = self->Q * self->Q;
+    size_t *position = uc_alloc(cells + 1, sizeof *position), total = 0;
     if (!position)
         return UC_ERR_NOMEM;
     list_moves(self, position, false);
-    uc_status status = UC_OK;
-    size_t total = 0;
     for (size_t cell = 0; cell <= cells; cell++) {
         const size_t here = cell < cells ? position[cell] : 0;
         self->cell_start[cell] = position[cell] = total;
         total += here;
-        if (here > 0) {
-            self->stale[cell / self->Q] = true;
-            if (status == UC_OK)
-                status = open_cell(self, cell);
-        }
     }
-    if (status == UC_OK) {
-        list_moves(self, position, true);
-        for (size_t cell = 0; cell < cells; cell++)
-            for (size_t e = self->cell_start[cell]; e < self->cell_start[cell + 1]; e++)
-                self->N[cell] += self->entry[e] < self->n ? 1 : UINT64_MAX; /* plus or minus one */
-        const uc_context fitting = uc_context_for_work(self->context, (double)total * (double)self->d);
-        status = uc_run_blocks(&fitting, cells, move_cell, self);
-        close_empty_cells(self);
-    }
+    list_moves(self, position, true);
     uc_free(position);
+    return UC_OK;
+}
+
+/* Moves the listed rows from the cells of `predicted` to those of `next`. */
+static uc_status move_rows(uma *self)
+{
+    double *moves = uc_alloc(2 * self->Q * self->Q, sizeof *moves);
+    uc_status status = moves ? sort_moves(self) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = count_moves(moves, self);
+    if (status == UC_OK)
+        status = change_cells(self, moves);
+    if (status == UC_OK && !uc_is_shared(self->context)) {
+        memcpy(self->target, self->S, self->Q * self->Q * sizeof *self->target);
+        status = add_entries(self);
+    } else if (status == UC_OK) {
+        status = add_entries_of_all(self, moves);
+    }
+    if (status == UC_OK)
+        close_empty_cells(self);
+    uc_free(moves);
     uint32_t *old = self->predicted;
     self->predicted = self->next;
     self->next = old;
@@ -290,12 +359,12 @@ static double corrected_error(const uma *self, double *deviation)
 {
     double mean = 0.0, square = 0.0;
     for (size_t cell = 0; cell < self->Q * self->Q; cell++) {
-        const double share = (double)self->N[cell] / (double)self->n;
+        const double share = (double)self->N[cell] / self->total;
         mean += self->B[cell] * share;
         square += self->B[cell] * self->B[cell] * share;
     }
     if (deviation)
-        *deviation = sqrt(fmax(0.0, square - mean * mean) / (double)self->n);
+        *deviation = sqrt(fmax(0.0, square - mean * mean) / self->total);
     return 1.0 - mean;
 }
 
@@ -359,7 +428,7 @@ static uc_status refresh_norms(uma *self, size_t p)
         double square = 0.0;
         for (size_t tile = 0; tile < tiles; tile++)
             square += job.squares[tile * Q + q];
-        self->norm[p * Q + q] = sqrt(square) / (double)self->n;
+        self->norm[p * Q + q] = sqrt(square) / self->total;
     }
     self->stale[p] = false;
     uc_free(job.present);
@@ -373,7 +442,7 @@ static void compute_z(uma *self, size_t p, size_t q)
     memset(self->z, 0, self->d * sizeof *self->z);
     for (size_t k = 0; k < self->Q; k++) {
         const double *sum = self->S[p * self->Q + k];
-        const double factor = self->B[q * self->Q + k] / (double)self->n;
+        const double factor = self->B[q * self->Q + k] / self->total;
         for (size_t j = 0; sum && j < self->d; j++)
             self->z[j] += factor * sum[j];
     }
@@ -410,7 +479,7 @@ static bool plan_step(uma *self, size_t p, size_t q)
 
 static bool is_eligible(const uma *self, size_t p, size_t q)
 {
-    return p != q && !self->rejected[p * self->Q + q] && self->norm[p * self->Q + q] > 0.5 / (double)self->n;
+    return p != q && !self->rejected[p * self->Q + q] && self->norm[p * self->Q + q] > 0.5 / self->total;
 }
 
 /* The next pair in the order of the criterion; false when none is left. */
@@ -521,11 +590,11 @@ static void release(uma *self)
 {
     for (size_t cell = 0; self->S && cell < self->Q * self->Q; cell++)
         uc_free(self->S[cell]);
-    void *const blocks[] = {self->B,        self->class_share, self->W,      self->scores,   self->predicted,
-                            self->next,     self->S,           self->N,      self->norm,     self->stale,
-                            self->rejected, self->z,           self->change, self->moved,    self->moved_in,
-                            self->entry,    self->cell_start,  self->sum,    self->early[0], self->early[1],
-                            self->best};
+    void *const blocks[] = {self->B,        self->class_share, self->W,      self->scores, self->predicted,
+                            self->next,     self->S,           self->N,      self->norm,   self->stale,
+                            self->rejected, self->z,           self->change, self->moved,  self->moved_in,
+                            self->entry,    self->cell_start,  self->target, self->sum,    self->early[0],
+                            self->early[1], self->best};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         uc_free(blocks[i]);
 }
@@ -553,6 +622,7 @@ static uc_status allocate(uma *self)
     complete &= (self->moved_in = uc_alloc(blocks, sizeof(size_t))) != NULL;
     complete &= (self->entry = uc_alloc(2 * n, sizeof(size_t))) != NULL;
     complete &= (self->cell_start = uc_alloc(Q * Q + 1, sizeof(size_t))) != NULL;
+    complete &= (self->target = uc_alloc(Q * Q, sizeof(double *))) != NULL;
     if (averages)
         complete &= (self->sum = uc_alloc(weights, sizeof(double))) != NULL;
     for (size_t i = 0; i < 2 && self->returns == RETURN_TAIL; i++)
@@ -590,8 +660,8 @@ static void estimate_class_shares(uma *self)
         double share = 0.0;
         for (size_t p = 0; p < self->Q; p++)
             for (size_t k = 0; k < self->Q; k++)
-                share += self->B[q * self->Q + k] * (double)self->N[p * self->Q + k] / (double)self->n;
-        self->class_share[q] = fmax(share, 1.0 / (double)self->n);
+                share += self->B[q * self->Q + k] * (double)self->N[p * self->Q + k] / self->total;
+        self->class_share[q] = fmax(share, 1.0 / self->total);
         total += self->class_share[q];
     }
     for (size_t q = 0; q < self->Q; q++)
@@ -665,10 +735,18 @@ static void choose_result(uma *self)
 /* The cells as the model that is returned fills them, for its corrected error; the sums are of no use any more. */
 static uc_status count_again(uma *self, const uc_model *model)
 {
-    const uc_status status = uc_model_predict_prepared(self->next, model, self->X, self->context);
-    memset(self->N, 0, self->Q * self->Q * sizeof *self->N);
+    const size_t cells = self->Q * self->Q;
+    double *counts = uc_alloc(cells, sizeof *counts);
+    if (!counts)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_model_predict_prepared(self->next, model, self->X, self->context);
     for (size_t i = 0; i < self->n && status == UC_OK; i++)
-        self->N[cell_of(self, self->next[i], i)]++;
+        counts[cell_of(self, self->next[i], i)] += 1.0;
+    if (status == UC_OK)
+        status = uc_comm_sum(uc_comm_of(self->context), counts, cells);
+    for (size_t cell = 0; cell < cells; cell++)
+        self->N[cell] = (uint64_t)counts[cell];
+    uc_free(counts);
     return status;
 }
 
@@ -731,6 +809,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         .X = &fit->data->X,
         .y = fit->data->y,
         .n = fit->data->X.rows,
+        .total = (double)fit->rows,
         .d = fit->data->X.cols,
         .Q = fit->data->classes.count,
         .settings = settings,
