@@ -21,7 +21,7 @@
 #include "learn/svm.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdatomic.h>
 
 #include "linalg/linalg.h"
 
@@ -122,6 +122,11 @@ double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int labe
     return forth_weight * loss - back_weight * opposite;
 }
 
+bool uc_svm_is_convex(const uc_svm *self)
+{
+    return self->loss == UC_SVM_WEIGHTED || (self->rate[0] == 0.0 && self->rate[1] == 0.0);
+}
+
 /* ---- the objective ---- */
 
 typedef struct gradient_job {
@@ -193,13 +198,12 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
                        const uc_context *context)
 {
     search user = {self, context};
-    const bool alone = !context || !context->comm || context->comm->size == 1;
     bool arrived = false;
     uc_minimum first = {0}, found = {0};
     uc_status status = UC_OK;
-    if (uc_svm_is_convex(self) && alone && self->data->X.rows <= UINT32_MAX)
-        status =
-            uc_svm_dual(&first, &arrived, point, self, settings->iterations, settings->tolerance, context);
+    if (uc_svm_is_convex(self) && self->data->X.rows <= UINT32_MAX)
+        status = uc_svm_dual(&first, &arrived, point, self, NULL, settings->iterations, settings->tolerance,
+                             context);
     if (status == UC_OK && !arrived && first.iterations < settings->iterations)
         status = uc_minimise(&found, point, self->data->X.cols + 1, evaluate, &user,
                              settings->iterations - first.iterations, settings->tolerance, context);
@@ -302,27 +306,98 @@ static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *
     return status == UC_OK ? summarise(model, &total) : status;
 }
 
-/* One class against the rest, for every class. */
+/* ---- one class against the rest, for every class ---- */
+
+typedef struct machines {
+    uc_model *model;
+    const uc_svm *common; /* of all machines: all but `positive` and the weights */
+    const uc_svm_settings *settings;
+    uc_context context; /* of each */
+    uc_minimum *found;  /* by each */
+    atomic_size_t done;
+} machines;
+
+static uc_status fit_one(size_t k, void *user)
+{
+    machines *self = user;
+    const size_t d = self->model->dimension;
+    uc_svm svm = *self->common;
+    double *point = uc_alloc(d + 1, sizeof *point);
+    if (!point)
+        return UC_ERR_NOMEM;
+    double labelled[2];
+    svm.positive = (uint32_t)k;
+    uc_status status = count_labels(labelled, &svm, &self->context);
+    weigh_classes(&svm, labelled, self->settings);
+    if (status == UC_OK)
+        status = solve(self->found + k, point, &svm, self->settings, &self->context);
+    for (size_t j = 0; j <= d && status == UC_OK; j++)
+        self->model->weights[j * self->model->stride + k] = point[j];
+    atomic_fetch_add(&self->done, 1);
+    uc_free(point);
+    return status;
+}
+
+/* Where machines run beside each other, their number tells how far it is. */
+typedef struct counted {
+    const machines *all;
+    uc_context beside;
+} counted;
+
+static bool tell_machines(const char *task, double done, double total, const char *detail, void *user)
+{
+    const counted *self = user;
+    (void)done, (void)total;
+    return uc_report(&self->beside, task, (double)atomic_load(&self->all->done),
+                     (double)self->all->model->classes.count, detail) == UC_OK;
+}
+
+static void warn_beside(const char *sentence, void *user)
+{
+    uc_warn(&((const counted *)user)->beside, "%s", sentence);
+}
+
+/* Each machine by one thread, with as many at a time as threads and half of the memory allow. */
+static uc_status fit_beside(machines *self, const uc_context *context)
+{
+    const uc_matrix *X = &self->common->data->X;
+    counted user = {self, uc_context_beside(context)};
+    self->context = user.beside;
+    self->context.progress = user.beside.progress ? tell_machines : NULL;
+    self->context.warn = user.beside.warn ? warn_beside : NULL;
+    self->context.user = &user;
+    uc_context outer = context ? *context : (uc_context){0};
+    const double bytes = uc_svm_dual_bytes(X->rows, X->cols, (double)uc_matrix_entries(X)),
+                 fit = fmax(1.0, (double)uc_memory_limit(context) / 2.0 / bytes);
+    outer.threads = (unsigned)fmin(fit, uc_threads(context));
+    return uc_run_blocks(&outer, self->model->classes.count, fit_one, self);
+}
+
+/* Machines run beside each other when they are at least as many as the parts that one of them has. */
 static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
                           const uc_context *context)
 {
+    const uc_matrix *X = &self->data->X;
+    const size_t K = model->classes.count;
+    const bool alone = !uc_is_shared(context);
+    machines all = {.model = model, .common = self, .settings = settings};
     uc_minimum total = {0};
     uc_status status = UC_OK;
-    double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
-    if (!point)
+    all.context = context ? *context : (uc_context){0};
+    all.found = uc_alloc(K, sizeof *all.found);
+    if (!all.found)
         return UC_ERR_NOMEM;
-    for (uint32_t k = 0; k < self->data->classes.count && status == UC_OK; k++) {
-        double labelled[2];
-        self->positive = k;
-        memset(point, 0, (self->data->X.cols + 1) * sizeof *point);
-        status = count_labels(labelled, self, context);
-        weigh_classes(self, labelled, settings);
-        if (status == UC_OK)
-            status = solve(&total, point, self, settings, context);
-        for (size_t j = 0; j <= model->dimension && status == UC_OK; j++)
-            model->weights[j * model->stride + k] = point[j];
+    if (alone && K >= uc_svm_plan_for(X->rows, X->cols, (double)uc_matrix_entries(X)).parts)
+        status = fit_beside(&all, context);
+    else
+        for (size_t k = 0; k < K && status == UC_OK; k++)
+            status = fit_one(k, &all);
+    for (size_t k = 0; k < K; k++) {
+        total.value += all.found[k].value;
+        total.iterations += all.found[k].iterations;
+        total.evaluations += all.found[k].evaluations;
     }
-    uc_free(point);
+    uc_free(all.found);
     return status == UC_OK ? summarise(model, &total) : status;
 }
 

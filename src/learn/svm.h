@@ -27,9 +27,29 @@ uc_status uc_svm_gradient(double *value, double *gradient, const double *point, 
                           const uc_context *context);
 
 bool uc_svm_is_convex(const uc_svm *self);
-/* From zeros in point[0..d] towards the minimum of a convex machine, one process, until the objective is at most
- * `tolerance`, relative, above it (`arrived`), `epochs` are over, or L-BFGS is likely to be faster from there. */
-uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *self, uint64_t epochs,
-                      double tolerance, const uc_context *context);
+
+/* How a convex machine is cut up: into 1, 2, 4, 8 or 16 parts, which join what they changed after so many rows each. */
+#define UC_SVM_MOST_PARTS ((size_t)16)
+typedef struct uc_svm_plan {
+    size_t parts;
+    double rows_a_round;
+} uc_svm_plan;
+uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries);
+double uc_svm_dual_bytes(size_t rows, size_t columns,
+                         double entries); /* that a machine takes while it is solved */
+/* The gap when it was looked at. */
+typedef struct uc_svm_pace {
+    uint64_t epoch;
+    double gap;
+} uc_svm_pace;
+/* Whether the gap, if it goes on falling as it did since half of the epochs, comes down to `target` soon enough. */
+bool uc_svm_keeps_pace(uc_svm_pace *last, uint64_t epoch, double gap, double target);
+/* Whether it falls too slowly for several parts; `recent` are the last two checks. */
+bool uc_svm_slows_down(uc_svm_pace *recent, uint64_t epoch, double gap, double target);
+
+/* From zeros in point[0..d] towards the minimum of a convex machine until the objective is at most `tolerance`,
+ * relative, above it (`arrived`), `epochs` are over, or L-BFGS is likely to be faster from there. plan NULL: by size. */
+uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *self,
+                      const uc_svm_plan *plan, uint64_t epochs, double tolerance, const uc_context *context);
 
 #endif

@@ -112,6 +112,7 @@ void uc_multiply_blocks(double *C, size_t stride, uc_block A, uc_block B, size_t
 /* C (m x n) = A (m x k) B (k x n), without gaps. */
 void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k, size_t n);
 double uc_dot(const double *a, const double *b, size_t n);
+void uc_axpy(double *y, double factor, const double *x, size_t n); /* y += factor x */
 /* The `count` largest eigenvalues, descending, of the symmetric n x n matrix A, which is destroyed. Row k of `vectors`
  * (count x n) is the unit eigenvector of values[k]. */
 uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count);

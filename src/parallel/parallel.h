@@ -22,6 +22,10 @@ uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, v
 /* The same context, with one thread when the work is so small (in additions, say) that starting threads costs more. */
 uc_context uc_context_for_work(const uc_context *context, double operations);
 
+/* For jobs that run beside each other, as blocks: the same context with one thread, whose callbacks are called by one job
+ * at a time. `context`, which may be NULL, must outlive it. */
+uc_context uc_context_beside(const uc_context *context);
+
 unsigned uc_threads(const uc_context *context);
 uint64_t uc_memory_limit(const uc_context *context); /* bytes */
 /* UC_ERR_NOMEM with the figure when `bytes` for `what` exceed the context's memory. */
