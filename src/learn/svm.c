@@ -419,14 +419,29 @@ static uc_status check_settings(const uc_svm_settings *settings)
                : UC_OK;
 }
 
+/* One machine, or one for every class, on rows as they are wanted. */
+static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
+                              const uc_svm_settings *settings)
+{
+    uc_dataset arranged = {0};
+    uc_context context = fit->context ? *fit->context : (uc_context){0};
+    uc_status status = UC_OK;
+    if (uc_svm_is_convex(self))
+        status = uc_svm_arrange(&arranged, &context, fit->data, fit->rows);
+    if (arranged.y)
+        self->data = &arranged;
+    if (status == UC_OK)
+        status = (fit->data->classes.count == 2 ? fit_pair : fit_each)(model, self, settings, &context);
+    uc_dataset_free(&arranged);
+    return status;
+}
+
 static uc_status fit_plain(uc_model *model, const uc_fit *fit, const void *user)
 {
     const uc_svm_settings *settings = user;
     uc_svm self = machine(model, fit, settings);
     const uc_status status = check_settings(settings);
-    if (status != UC_OK)
-        return status;
-    return (fit->data->classes.count == 2 ? fit_pair : fit_each)(model, &self, settings, fit->context);
+    return status == UC_OK ? fit_arranged(model, fit, &self, settings) : status;
 }
 
 static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user)
@@ -450,7 +465,7 @@ static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user
         uc_warn(fit->context, "sloppy-svm was told no noise, so it is csvm: use --noise-rates ETA+,ETA- or "
                               "--noise estimate");
     }
-    return fit_pair(model, &self, settings, fit->context);
+    return fit_arranged(model, fit, &self, settings);
 }
 
 const uc_learner uc_learner_csvm = {

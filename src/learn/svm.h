@@ -35,6 +35,11 @@ typedef struct uc_svm_plan {
     double rows_a_round;
 } uc_svm_plan;
 uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries);
+/* Rows as a convex machine wants them in several processes, where parts must not be cut in two: other rows for each; or,
+ * when there is one part only, the rows of all for each, and *context becomes that of a process alone. *out is freed by the
+ * caller, and untouched when the rows can stay as they are. */
+uc_status uc_svm_arrange(uc_dataset *out, uc_context *context, const uc_dataset *data, size_t rows);
+size_t uc_svm_part_rows(size_t rows, size_t parts); /* the last part may have less */
 double uc_svm_dual_bytes(size_t rows, size_t columns,
                          double entries); /* that a machine takes while it is solved */
 /* The gap when it was looked at. */
@@ -48,7 +53,8 @@ bool uc_svm_keeps_pace(uc_svm_pace *last, uint64_t epoch, double gap, double tar
 bool uc_svm_slows_down(uc_svm_pace *recent, uint64_t epoch, double gap, double target);
 
 /* From zeros in point[0..d] towards the minimum of a convex machine until the objective is at most `tolerance`,
- * relative, above it (`arrived`), `epochs` are over, or L-BFGS is likely to be faster from there. plan NULL: by size. */
+ * relative, above it (`arrived`), `epochs` are over, or L-BFGS is likely to be faster from there. plan NULL: by size. Rows of
+ * several processes must be arranged. */
 uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *self,
                       const uc_svm_plan *plan, uint64_t epochs, double tolerance, const uc_context *context);
 

@@ -27,8 +27,8 @@
  * much as d entries of a part, so rows with few entries need a large m. Weakly regularised machines have directions in which
  * the alphas of the parts could change against each other at no cost, but every part for itself is held back by its own; when
  * the gap falls too slowly, the parts become one. Parts are cut by the number of the row in all of the data, and sums over
- * parts pass through uc_comm_sum, once a round: neither threads nor processes change what is computed (but for merging: rows of
- * several processes cannot; L-BFGS takes over there).
+ * parts pass through uc_comm_sum, once a round: neither threads nor processes change what is computed. Where the parts become
+ * one, every process takes the rows of all, and goes on alone; when its memory does not hold them, L-BFGS takes over.
  *
  * A check adds up, from all examples, how far each is from the equality of Fenchel and Young (no term is negative):
  *
@@ -39,6 +39,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/shared.h"
 #include "learn/svm.h"
 #include "linalg/linalg.h"
 
@@ -83,6 +84,10 @@ typedef struct dual {
     double *before; /* alpha, before this round */
     double *change; /* sums over the parts, and behind them D w */
     double step;    /* eta */
+    /* when every process has taken the rows of all */
+    uc_dataset all;
+    uc_svm whole;
+    uc_context alone;
 } dual;
 
 static int label_of(const uc_svm *self, size_t i)
@@ -246,7 +251,7 @@ static uc_status join(dual *self)
     }
     uc_status status = uc_run_blocks(&fitting, tile_count(self), add_changes, self);
     if (status == UC_OK)
-        status = uc_comm_sum(self->context ? self->context->comm : NULL, sums, JOINT + d);
+        status = uc_comm_sum(uc_comm_of(self->context), sums, JOINT + d);
     if (status != UC_OK)
         return status;
     choose_step(self);
@@ -320,11 +325,6 @@ static uc_status check(double *value, double *gap, dual *self)
 
 /* ---- before the first epoch ---- */
 
-static int process_count(const uc_context *context)
-{
-    return context && context->comm ? context->comm->size : 1;
-}
-
 /* The squared lengths of a part's rows; their sum stays in `square`. */
 static uc_status begin_part(size_t number, void *user)
 {
@@ -340,14 +340,13 @@ static uc_status begin_part(size_t number, void *user)
 }
 
 /* Part k has the rows k r .. (k + 1) r - 1 of all the data, as far as they are this process's. r is a multiple of one
- * UC_SVM_MOST_PARTS-th of the rows, rounded up: processes that begin at such multiples cut no part in two. */
+ * UC_SVM_MOST_PARTS-th of the rows, rounded up, and processes begin at multiples of it (uc_svm_arrange). */
 static uc_status cut_parts(dual *self)
 {
-    const size_t length = (self->total_rows + UC_SVM_MOST_PARTS - 1) / UC_SVM_MOST_PARTS *
-                          (UC_SVM_MOST_PARTS / self->plan.parts);
+    const size_t length = uc_svm_part_rows(self->total_rows, self->plan.parts);
     const size_t first = self->first_row, end = first + self->svm->data->X.rows,
                  stride = (self->svm->data->X.cols + 8) / 8 * 8;
-    self->together = self->plan.parts > 1 || process_count(self->context) > 1;
+    self->together = self->plan.parts > 1;
     self->count = end > first ? (end - 1) / length - first / length + 1 : 0;
     self->parts = uc_alloc(self->count, sizeof *self->parts);
     if (self->together) {
@@ -373,7 +372,7 @@ static uc_status cut_parts(dual *self)
 static uc_status begin(dual *self, const uc_svm_plan *plan)
 {
     const uc_svm *svm = self->svm;
-    const uc_comm *comm = self->context ? self->context->comm : NULL;
+    const uc_comm *comm = uc_comm_of(self->context);
     double entries = (double)uc_matrix_entries(&svm->data->X);
     uc_status status = uc_comm_sum(comm, &entries, 1);
     self->plan = plan ? *plan : uc_svm_plan_for(self->total_rows, svm->data->X.cols, entries);
@@ -405,6 +404,66 @@ static uc_status begin(dual *self, const uc_svm_plan *plan)
     return status;
 }
 
+/* An array of one item a row becomes that of the rows of all processes. */
+static uc_status gather_items(void **items, size_t size, const dual *self)
+{
+    void *all = NULL;
+    const uc_status status =
+        uc_comm_gather(&all, NULL, uc_comm_of(self->context), *items, self->svm->data->X.rows * size);
+    if (status != UC_OK)
+        return status;
+    uc_free(*items);
+    *items = all;
+    return UC_OK;
+}
+
+/* Whether every process has the memory to hold the rows of all. */
+static uc_status fits_all(bool *out, const dual *self)
+{
+    const uc_matrix *X = &self->svm->data->X;
+    double sums[2] = {(double)uc_matrix_entries(X), 0.0};
+    uc_status status = uc_comm_sum(uc_comm_of(self->context), sums, 1);
+    const double bytes =
+        (X->offsets ? 8.0 : 4.0) * sums[0] + uc_svm_dual_bytes(self->total_rows, X->cols, sums[0]);
+    sums[1] = self->total_rows > UINT32_MAX || uc_memory_check(self->context, bytes, "all rows") != UC_OK;
+    if (status == UC_OK)
+        status = uc_comm_sum(uc_comm_of(self->context), sums + 1, 1);
+    *out = sums[1] == 0.0;
+    return status;
+}
+
+/* This process goes on with the rows of all, as if it had been alone from the beginning. */
+static uc_status take_all_rows(dual *self)
+{
+    void *firsts = NULL; /* the first part's state, which the first process has */
+    for (size_t i = 0; i < self->svm->data->X.rows; i++)
+        self->order[i] += (uint32_t)self->first_row;
+    uc_status status = uc_gather_dataset(&self->all, self->svm->data, NULL, 0, self->context);
+    if (status == UC_OK)
+        status = gather_items((void **)&self->alpha, sizeof *self->alpha, self);
+    if (status == UC_OK)
+        status = gather_items((void **)&self->norm2, sizeof *self->norm2, self);
+    if (status == UC_OK)
+        status = gather_items((void **)&self->order, sizeof *self->order, self);
+    if (status == UC_OK)
+        status = uc_comm_gather(&firsts, NULL, uc_comm_of(self->context), self->parts,
+                                self->first_row == 0 && self->count > 0 ? sizeof *self->parts : 0);
+    part *first = status == UC_OK ? uc_alloc(1, sizeof *first) : NULL;
+    if (first) {
+        memcpy(first, firsts, sizeof *first);
+        uc_free(self->parts);
+        self->parts = first;
+        self->whole = *self->svm;
+        self->whole.data = &self->all;
+        self->svm = &self->whole;
+        self->alone = uc_context_alone(self->context);
+        self->context = &self->alone;
+        self->first_row = 0;
+    }
+    uc_free(firsts);
+    return status == UC_OK && !first ? UC_ERR_NOMEM : status;
+}
+
 /* One example after the other from here on. */
 static void merge_parts(dual *self)
 {
@@ -434,13 +493,18 @@ static uc_status judge(uc_minimum *out, bool *arrived, bool *fast, progress *so_
                        double tolerance)
 {
     const uint64_t epoch = out->iterations;
-    const uc_status status = check(&out->value, &so_far->gap, self);
+    uc_status status = check(&out->value, &so_far->gap, self);
     const double target = tolerance * out->value;
     out->evaluations++;
     so_far->next = epoch + (epoch < 4 ? 1 : epoch / 4);
     *arrived = so_far->gap <= target;
-    if (self->together && process_count(self->context) == 1 &&
-        uc_svm_slows_down(so_far->recent, epoch, so_far->gap, target)) {
+    bool merges = self->together && uc_svm_slows_down(so_far->recent, epoch, so_far->gap, target);
+    if (status == UC_OK && merges && uc_is_shared(self->context)) {
+        status = fits_all(&merges, self);
+        if (status == UC_OK && merges)
+            status = take_all_rows(self);
+    }
+    if (status == UC_OK && merges) {
         merge_parts(self);
         so_far->last = (uc_svm_pace){epoch, so_far->gap};
     }
@@ -472,17 +536,23 @@ uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_sv
                       const uc_svm_plan *plan, uint64_t epochs, double tolerance, const uc_context *context)
 {
     const size_t n = svm->data->X.rows;
-    dual self = {.svm = svm, .context = context, .total_rows = n, .point = point};
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, n);
+    dual self = {
+        .svm = svm, .context = context, .total_rows = share.total, .first_row = share.first, .point = point};
     *arrived = false;
+    if (status != UC_OK)
+        return status;
     self.alpha = uc_alloc(n, sizeof *self.alpha);
     self.norm2 = uc_alloc(n, sizeof *self.norm2);
     self.order = uc_alloc(n, sizeof *self.order);
-    uc_status status = self.alpha && self.norm2 && self.order ? begin(&self, plan) : UC_ERR_NOMEM;
+    status = self.alpha && self.norm2 && self.order ? begin(&self, plan) : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = descend(out, arrived, &self, epochs, tolerance);
     void *const blocks[] = {self.alpha,  self.norm2,  self.order, self.parts,
                             self.copies, self.before, self.change};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         uc_free(blocks[i]);
+    uc_dataset_free(&self.all);
     return status;
 }

@@ -10,6 +10,7 @@
  */
 #include <math.h>
 
+#include "data/shared.h"
 #include "learn/svm.h"
 
 #define ROWS_IN_FLIGHT 256.0     /* P m, where P > 2 */
@@ -34,6 +35,38 @@ uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries)
     while (parts > 1 && ((double)parts * least > n || (double)parts * d * sizeof(double) > COPY_BYTES))
         parts /= 2;
     return (uc_svm_plan){parts, m};
+}
+
+size_t uc_svm_part_rows(size_t rows, size_t parts)
+{
+    return (rows + UC_SVM_MOST_PARTS - 1) / UC_SVM_MOST_PARTS * (UC_SVM_MOST_PARTS / parts);
+}
+
+uc_status uc_svm_arrange(uc_dataset *out, uc_context *context, const uc_dataset *data, size_t rows)
+{
+    double entries = (double)uc_matrix_entries(&data->X);
+    if (!uc_is_shared(context))
+        return UC_OK;
+    uc_status status = uc_comm_sum(context->comm, &entries, 1);
+    const size_t parts = uc_svm_plan_for(rows, data->X.cols, entries).parts;
+    if (status == UC_OK && parts == 1) {
+        status = uc_gather_dataset(out, data, NULL, 0, context);
+        *context = uc_context_alone(context);
+        return status;
+    }
+    const size_t processes = (size_t)context->comm->size, length = uc_svm_part_rows(rows, parts);
+    size_t *starts = uc_alloc(processes + 1, sizeof *starts);
+    if (status == UC_OK && !starts)
+        status = UC_ERR_NOMEM;
+    for (size_t r = 0; r <= processes && status == UC_OK; r++) {
+        const size_t first =
+            (parts * r + processes / 2) / processes * length; /* whole parts, as even as can be */
+        starts[r] = first < rows ? first : rows;
+    }
+    if (status == UC_OK)
+        status = uc_deal_rows(out, data, starts, context);
+    uc_free(starts);
+    return status;
 }
 
 double uc_svm_dual_bytes(size_t rows, size_t columns, double entries)

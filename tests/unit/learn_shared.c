@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "learn/online.h"
+#include "learn/svm.h"
 #include "map/map.h"
 #include "unconfuse/select.h"
 
@@ -169,6 +170,25 @@ static void machines_of_two_classes_do_too(void **state)
     check_learner("s3vm", NULL, train, &data, 1e-6);
     uc_noise_free(&rates);
     uc_dataset_free(&data);
+}
+
+/* Rows enough for several parts, which work beside each other; and a machine that is so hard that they become one. */
+static void parts_of_a_machine_are_those_of_one_process(void **state)
+{
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        uc_dataset data = sample_data(9000, 9, 2, sparse, 5);
+        assert_true(uc_svm_plan_for(9000, 9, (double)uc_matrix_entries(&data.X)).parts >= 4);
+        uc_svm_settings svm;
+        uc_options_defaults(uc_learner_options(uc_learner_find("csvm")), &svm);
+        svm.iterations = 10;
+        check_learner("csvm", &svm, uc_train_defaults(), &data, 1e-9);
+        svm.iterations = 60;
+        svm.cost = 1e7;
+        svm.tolerance = 1e-9;
+        check_learner("csvm", &svm, uc_train_defaults(), &data, 1e-6);
+        uc_dataset_free(&data);
+    }
 }
 
 /* ---- steps and maps ---- */
@@ -412,6 +432,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_learners_do_in_many_processes_what_they_do_in_one),
         cmocka_unit_test(machines_of_two_classes_do_too),
+        cmocka_unit_test(parts_of_a_machine_are_those_of_one_process),
         cmocka_unit_test(scaling_is_that_of_all_rows),
         cmocka_unit_test(maps_are_those_of_one_process),
         cmocka_unit_test(what_is_auto_is_chosen_alike),
