@@ -86,9 +86,8 @@ static void a_file_in_pieces_is_the_file(void **state)
     const char *path = temporary_path("cut.svm");
     const char *const texts[] = {
         "b 1:1 3:2\na 2:5\n\n# a comment that is longer than the other lines\nc 9:1\n? 1:3\na 4:4\n",
-        "b 1:1\r\na 2:5\r\nc 9:1\r\na 1:1", /* no newline at the end */
-        "\xef\xbb\xbf"
-        "2 1:1\n10 1:2\n1 1:3\n",
+        "b 1:1\r\na 2:5\r\nc 9:1\r\na 1:1",   /* no newline at the end */
+        "\357\273\2772 1:1\n10 1:2\n1 1:3\n", /* a byte order mark */
         "1 bag:x 1:1\n2 bag:yy 1:2\n1 bag:x 2:3\n2 bag:z 1:4\n",
         "1 1:1\n",
         "+1 1:0.5 2:0.25 3:7\n-1 1:1 2:2 3:3\n+1 1:4 2:5 3:6\n", /* becomes dense */

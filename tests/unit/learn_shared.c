@@ -222,7 +222,7 @@ static void maps_are_those_of_one_process(void **state)
             uc_options_defaults(uc_learner_options(self.learner), &settings);
             settings.iterations = 3;
             self.settings = &settings;
-            self.train.map.map = kinds[kind];
+            self.train.map.map = (int)kinds[kind];
             self.train.map.dimension = 40;
             self.train.map.pick = variant;   /* nystroem: clusters */
             self.train.map.center = variant; /* kpca */
