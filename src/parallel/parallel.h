@@ -13,6 +13,11 @@ typedef uc_status uc_block_job(size_t block, void *user);
  * the lowest block that failed, with its sentence, is returned. */
 uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user);
 
+/* Like uc_run_blocks for jobs that are too small or too serial for threads inside: each runs by one thread, with the context
+ * that it is given. Where several processes share the work, one job after the other has the whole context. */
+typedef uc_status uc_beside_job(size_t number, const uc_context *context, void *user);
+uc_status uc_run_beside(const uc_context *context, size_t jobs, uc_beside_job *job, void *user);
+
 /* Adds the contribution of rows first .. last-1 into sum[0..length). */
 typedef uc_status uc_sum_job(double *sum, size_t first, size_t last, void *user);
 /* sum[0..length) += the contributions of rows 0 .. rows-1, over all processes of the context's comm. */

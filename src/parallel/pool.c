@@ -69,6 +69,26 @@ uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *
     return run.status == UC_OK ? UC_OK : uc_fail(run.status, "%s", run.sentence);
 }
 
+typedef struct beside_state {
+    uc_beside_job *job;
+    void *user;
+    const uc_context *context;
+} beside_state;
+
+static uc_status run_beside(size_t number, void *user)
+{
+    const beside_state *state = user;
+    return state->job(number, state->context, state->user);
+}
+
+uc_status uc_run_beside(const uc_context *context, size_t jobs, uc_beside_job *job, void *user)
+{
+    const bool shared = context && context->comm && context->comm->size > 1;
+    const uc_context beside = uc_context_beside(context), one = {.threads = 1};
+    beside_state state = {job, user, shared ? context : &beside};
+    return uc_run_blocks(shared ? &one : context, jobs, run_beside, &state);
+}
+
 typedef struct sum_state {
     uc_sum_job *job;
     void *user;

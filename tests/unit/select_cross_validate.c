@@ -108,6 +108,48 @@ static void the_same_seed_gives_the_same_answers(void **state)
     uc_dataset_free(&data);
 }
 
+typedef struct listener {
+    size_t calls, most;
+} listener;
+
+static bool hear(const char *task, double done, double total, const char *detail, void *user)
+{
+    listener *self = user;
+    (void)task, (void)done, (void)total, (void)detail;
+    return ++self->calls < self->most;
+}
+
+/* Folds of online learners run beside each other, those of the others one after the other. */
+static void answers_do_not_depend_on_the_threads(void **state)
+{
+    (void)state;
+    static const char *const learners[] = {"spa", "logistic"};
+    static const unsigned threads[] = {1, 2, 3, 7};
+    uc_dataset data = sample_data(300, 8, 3, true, 3);
+    for (size_t l = 0; l < 2; l++) {
+        uint32_t first[300], predicted[300];
+        double first_errors[6], errors[6];
+        for (size_t t = 0; t < 4; t++) {
+            listener user = {.most = SIZE_MAX};
+            const uc_context context = {
+                .threads = threads[t], .memory = t == 3 ? 50000 : 0, .progress = hear, .user = &user};
+            const uc_learner *learner = uc_learner_find(learners[l]);
+            assert_ok(uc_cross_validate(predicted, errors, learner, NULL, NULL, &data, 6, &context));
+            assert_true(user.calls >= 6);
+            if (t == 0) {
+                memcpy(first, predicted, sizeof first);
+                memcpy(first_errors, errors, sizeof errors);
+            }
+            assert_memory_equal(predicted, first, sizeof first);
+            assert_memory_equal(errors, first_errors, sizeof errors);
+            user = (listener){.most = 2};
+            assert_error(uc_cross_validate(predicted, errors, learner, NULL, NULL, &data, 6, &context),
+                         UC_ERR_CANCELLED, "interrupted");
+        }
+    }
+    uc_dataset_free(&data);
+}
+
 static void the_data_stay_as_they_were(void **state)
 {
     (void)state;
@@ -176,6 +218,7 @@ int main(void)
         cmocka_unit_test(no_row_is_predicted_by_a_model_that_saw_it),
         cmocka_unit_test(predictions_are_those_of_models_trained_on_the_other_folds),
         cmocka_unit_test(the_same_seed_gives_the_same_answers),
+        cmocka_unit_test(answers_do_not_depend_on_the_threads),
         cmocka_unit_test(the_data_stay_as_they_were),
         cmocka_unit_test(what_cannot_be_validated_is_refused),
         cmocka_unit_test(the_unlabelled_row_that_is_named_is_the_callers),
