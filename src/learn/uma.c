@@ -33,6 +33,7 @@ enum { INIT_ZERO, INIT_MEANS };
 
 #define ROWS_A_BLOCK ((size_t)1024)
 #define COLUMNS_A_TILE ((size_t)512)
+#define ENTRIES_A_PIECE 4096.0
 #define CHOICE_STREAM 2      /* of random numbers */
 #define RIDGE_CONDITION 50.0 /* from this condition number on, `auto` regularises */
 #define RIDGE_WHEN_BAD 0.01
@@ -160,17 +161,79 @@ static uc_status open_cell(uma *self, size_t cell)
     return UC_OK;
 }
 
-/* Entries of one cell, in order of rows: entry e >= n means that row e - n leaves, else row e enters. */
-static uc_status move_cell(size_t cell, void *user)
+/* Entries of one cell, or of a part of a large one, in order of rows: entry e >= n means that row e - n leaves, else row e
+ * enters. */
+typedef struct piece {
+    size_t first, last; /* entries */
+    double *from, *sum; /* the cell's, and where these are added: `from` itself, or numbers of their own */
+} piece;
+
+typedef struct move_job {
+    const uma *self;
+    piece *pieces;
+    size_t count;
+    double *own; /* the numbers of pieces that are not a cell's first */
+} move_job;
+
+static uc_status move_piece(size_t number, void *user)
 {
-    uma *self = user;
-    double *sum = self->target[cell];
-    for (size_t e = self->cell_start[cell]; e < self->cell_start[cell + 1]; e++) {
+    const move_job *job = user;
+    const uma *self = job->self;
+    const piece *mine = job->pieces + number;
+    for (size_t e = mine->first; e < mine->last; e++) {
         const bool leaves = self->entry[e] >= self->n;
         const size_t row = leaves ? self->entry[e] - self->n : self->entry[e];
-        uc_row_axpy(leaves ? -1.0 : 1.0, uc_matrix_row(self->X, row), sum);
+        uc_row_axpy(leaves ? -1.0 : 1.0, uc_matrix_row(self->X, row), mine->sum);
     }
     return UC_OK;
+}
+
+/* Large cells are cut, so that threads find work where there are few cells: by the size of the data alone, and so that the
+ * numbers of their pieces stay small beside the rows. */
+static uc_status cut_cells(move_job *out, const uma *self)
+{
+    const size_t cells = self->Q * self->Q;
+    const double a_row = fmax(1.0, (double)uc_matrix_entries(self->X) / (double)self->n);
+    const size_t most = (size_t)fmax(ENTRIES_A_PIECE, 32.0 * (double)self->d / a_row);
+    size_t own = 0;
+    *out = (move_job){.self = self};
+    for (size_t cell = 0; cell < cells; cell++) {
+        const size_t entries = self->cell_start[cell + 1] - self->cell_start[cell];
+        out->count += (entries + most - 1) / most;
+        own += entries ? (entries - 1) / most : 0;
+    }
+    out->pieces = uc_alloc(out->count, sizeof *out->pieces);
+    out->own = uc_alloc(own * self->d, sizeof *out->own);
+    if (!out->pieces || !out->own)
+        return UC_ERR_NOMEM;
+    size_t made = 0;
+    double *next = out->own;
+    for (size_t cell = 0; cell < cells; cell++)
+        for (size_t first = self->cell_start[cell]; first < self->cell_start[cell + 1]; first += most) {
+            const bool begins = first == self->cell_start[cell];
+            const size_t left = self->cell_start[cell + 1] - first;
+            out->pieces[made++] = (piece){first, first + (left < most ? left : most), self->target[cell],
+                                          begins ? self->target[cell] : next};
+            next += begins ? 0 : self->d;
+        }
+    return UC_OK;
+}
+
+/* The entries of all cells, each added to its target. */
+static uc_status move_cells(uma *self)
+{
+    const double entries = (double)self->cell_start[self->Q * self->Q];
+    const uc_context fitting = uc_context_for_work(self->context, entries * (double)self->d);
+    move_job job;
+    uc_status status = cut_cells(&job, self);
+    if (status == UC_OK)
+        status = uc_run_blocks(&fitting, job.count, move_piece, &job);
+    for (size_t i = 0; i < job.count && status == UC_OK; i++)
+        if (job.pieces[i].sum != job.pieces[i].from)
+            uc_axpy(job.pieces[i].from, 1.0, job.pieces[i].sum, self->d);
+    uc_free(job.pieces);
+    uc_free(job.own);
+    return status;
 }
 
 /* Where nothing is left but rounding, the memory is given back. */
@@ -232,15 +295,6 @@ static uc_status change_cells(uma *self, const double *moves)
     return status;
 }
 
-/* The entries of all cells, each added to its target. */
-static uc_status add_entries(uma *self)
-{
-    const size_t cells = self->Q * self->Q;
-    const double work = (double)self->cell_start[cells] * (double)self->d;
-    const uc_context fitting = uc_context_for_work(self->context, work);
-    return uc_run_blocks(&fitting, cells, move_cell, self);
-}
-
 /* What the rows of all processes change in the cells that change, which is all that they tell each other of a step. */
 static uc_status add_entries_of_all(uma *self, const double *moves)
 {
@@ -256,7 +310,7 @@ static uc_status add_entries_of_all(uma *self, const double *moves)
             self->target[cell] = next;
             next += self->d;
         }
-    uc_status status = add_entries(self);
+    uc_status status = move_cells(self);
     if (status == UC_OK)
         status = uc_comm_sum(uc_comm_of(self->context), change, changed * self->d);
     for (size_t cell = 0; cell < cells && status == UC_OK; cell++)
@@ -295,7 +349,7 @@ static uc_status move_rows(uma *self)
         status = change_cells(self, moves);
     if (status == UC_OK && !uc_is_shared(self->context)) {
         memcpy(self->target, self->S, self->Q * self->Q * sizeof *self->target);
-        status = add_entries(self);
+        status = move_cells(self);
     } else if (status == UC_OK) {
         status = add_entries_of_all(self, moves);
     }
