@@ -107,7 +107,8 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
     validation self = {learner, settings,  train ? *train : uc_train_defaults(), data,
                        fold_of, predicted, uc_alloc(folds, sizeof(double))};
     self.train.overwrite = 1; /* each fold's data are a copy of our own */
-    status = fold_of && self.error ? uc_folds(fold_of, data, folds, true, self.train.seed, context) : UC_ERR_NOMEM;
+    status =
+        fold_of && self.error ? uc_folds(fold_of, data, folds, true, self.train.seed, context) : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = run_folds(&self, folds, context);
     if (fold_error && status == UC_OK)
