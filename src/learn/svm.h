@@ -55,7 +55,7 @@ bool uc_svm_slows_down(uc_svm_pace *recent, uint64_t epoch, double gap, double t
 /* From zeros in point[0..d] towards the minimum of a convex machine until the objective is at most `tolerance`,
  * relative, above it (`arrived`), `epochs` are over, or L-BFGS is likely to be faster from there. plan NULL: by size. Rows of
  * several processes must be arranged. */
-uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *self,
+uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *svm,
                       const uc_svm_plan *plan, uint64_t epochs, double tolerance, const uc_context *context);
 
 #endif

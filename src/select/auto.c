@@ -281,6 +281,7 @@ static uc_status run_folds(search *self, const uc_dataset *data)
         status = uc_run_beside(self->context, folds * jobs.parts, run_job, &jobs);
     for (size_t i = 0; i < folds * candidates && status == UC_OK; i++)
         self->loss[i % candidates] += jobs.loss[i];
+    self->done = NULL;
     uc_free(jobs.loss);
     uc_free(fold_of);
     return status;
