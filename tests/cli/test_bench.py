@@ -37,3 +37,12 @@ def test_the_page(tmp_path):
     text = bench("--only", "machine", "--runs", "1", "--markdown", page)
     assert "the machine" in text
     assert "| threads | reading memory |" in page.read_text()
+
+
+def test_the_exponent_is_that_of_the_later_points(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    import growth
+
+    assert growth.exponent([1, 2, 4, 8, 16], [9, 9, 16, 64, 256]) == pytest.approx(2)
+    assert growth.exponent([1, 2], [1, 2]) == pytest.approx(1)
