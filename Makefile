@@ -30,7 +30,7 @@ test: build ## build and run all tests
 install: build ## install below PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install $(RELEASE) --prefix $(PREFIX)
 
-bench: build ## time reading, training and prediction against other programs
+bench: build ## time everything against other programs, and how it grows (25 minutes)
 	@bench/run $(RELEASE)
 
 format: ## bring all C files into the format
