@@ -19,6 +19,7 @@
 #include "linalg/linalg.h"
 
 #define ROWS_A_BLOCK ((size_t)1024)
+#define COLUMNS_A_BLOCK ((size_t)16) /* a line of the cache */
 
 typedef struct column_sums {
     uint64_t count; /* stored values */
@@ -58,21 +59,55 @@ static uc_status widen(uc_scale_sums *self, size_t cols)
     return UC_OK;
 }
 
-uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *block)
+static void add_sparse(uc_scale_sums *self, const uc_matrix *X)
+{
+    for (size_t i = 0; i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        for (size_t j = 0; j < row.count; j++)
+            add_value(&self->columns[row.columns[j]], row.values[j]);
+    }
+}
+
+typedef struct column_job {
+    uc_scale_sums *sums;
+    const uc_matrix *X;
+} column_job;
+
+/* Some columns of all rows: a column is gathered by one thread, in the order of the rows. */
+static uc_status add_columns(size_t block, void *user)
+{
+    const column_job *job = user;
+    const uc_matrix *X = job->X;
+    const size_t first = block * COLUMNS_A_BLOCK;
+    const size_t last = first + COLUMNS_A_BLOCK < X->cols ? first + COLUMNS_A_BLOCK : X->cols;
+    for (size_t i = 0; i < X->rows; i++)
+        for (size_t j = first; j < last; j++)
+            add_value(&job->sums->columns[j], X->values[i * X->stride + j]);
+    return UC_OK;
+}
+
+static uc_status add_rows(uc_scale_sums **sums, const uc_matrix *X, const uc_context *context)
 {
     if (!*sums && !(*sums = uc_alloc(1, sizeof **sums)))
         return UC_ERR_NOMEM;
     uc_scale_sums *self = *sums;
-    const uc_status status = widen(self, block->cols);
+    uc_status status = widen(self, X->cols);
     if (status != UC_OK)
         return status;
-    for (size_t i = 0; i < block->rows; i++) {
-        const uc_row row = uc_matrix_row(block, i);
-        for (size_t j = 0; j < row.count; j++)
-            add_value(&self->columns[row.columns ? row.columns[j] : j], row.values[j]);
+    self->rows += X->rows;
+    if (uc_matrix_is_sparse(X)) {
+        add_sparse(self, X);
+        return UC_OK;
     }
-    self->rows += block->rows;
-    return UC_OK;
+    column_job job = {self, X};
+    const uc_context fitting = uc_context_for_work(context, 4.0 * (double)X->rows * (double)X->cols);
+    return uc_run_blocks(&fitting, (X->cols + COLUMNS_A_BLOCK - 1) / COLUMNS_A_BLOCK, add_columns, &job);
+}
+
+uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *block)
+{
+    const uc_context one_thread = {.threads = 1};
+    return add_rows(sums, block, &one_thread);
 }
 
 /* The column as if its zeros had been stored. */
@@ -202,7 +237,7 @@ static uc_status learn_scaling(uc_steps *out, uc_scaling scaling, const uc_matri
     uc_scale_sums *sums = NULL;
     uc_status status = UC_OK;
     if (scaling != UC_SCALE_NONE)
-        status = uc_scale_sums_add(&sums, X);
+        status = add_rows(&sums, X, context);
     if (status == UC_OK && sums)
         status = merge_sums(sums, X->cols, context);
     if (status == UC_OK)
