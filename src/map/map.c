@@ -11,6 +11,7 @@
 
 #define STREAM_ROWS UINT64_C(0x6d61702d72) /* "map-r" */
 #define LARGEST_COUNT 1e9
+#define ROWS_A_BLOCK ((size_t)1024)
 
 #define FIELD(name) offsetof(uc_map_settings, name)
 
@@ -206,11 +207,19 @@ static uc_status choose_width(double *width, const uc_map_settings *settings, co
     return *width == 0.0 ? uc_median_distance2(width, X, seed, context) : UC_OK;
 }
 
-static uc_status check_lengths(const uc_map *self, const uc_matrix *X, size_t rows_before)
+typedef struct length_check {
+    const uc_map *map;
+    const uc_matrix *X;
+    size_t rows_before;
+} length_check;
+
+static uc_status check_lengths(size_t block, void *user)
 {
+    const length_check *self = user;
+    const size_t first = block * ROWS_A_BLOCK, left = self->X->rows - first;
     uc_status status = UC_OK;
-    for (size_t i = 0; i < X->rows && status == UC_OK; i++)
-        status = uc_kernel_check(self, uc_row_norm2(uc_matrix_row(X, i)), rows_before + i);
+    for (size_t i = first; i < first + (left < ROWS_A_BLOCK ? left : ROWS_A_BLOCK) && status == UC_OK; i++)
+        status = uc_kernel_check(self->map, uc_row_norm2(uc_matrix_row(self->X, i)), self->rows_before + i);
     return status;
 }
 
@@ -256,7 +265,9 @@ uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_mat
     const uc_map_fitting fitting = {self, X, settings, seed, context, share.total};
     status = choose_width(&self->width, settings, X, seed, context);
     if (status == UC_OK)
-        status = uc_comm_agree(uc_comm_of(context), check_lengths(self, X, share.first));
+        status = uc_run_blocks(context, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, check_lengths,
+                               &(length_check){self, X, share.first});
+    status = uc_comm_agree(uc_comm_of(context), status);
     if (status == UC_OK && self->dimension > share.total)
         status = uc_map_lower_dimension(self, share.total, context);
     if (status == UC_OK)

@@ -402,13 +402,21 @@ uc_status uc_steps_apply(const uc_steps *self, uc_matrix *X, const uc_context *c
     return status == UC_OK && self->map ? apply_map(self, X, context) : status;
 }
 
-static uc_status check_mapped(const uc_matrix *X, size_t rows_before)
+typedef struct mapped_check {
+    const uc_matrix *X;
+    size_t rows_before;
+} mapped_check;
+
+static uc_status check_mapped(size_t block, void *user)
 {
-    for (size_t i = 0; i < X->rows; i++)
-        if (!isfinite(uc_row_norm2(uc_matrix_row(X, i))))
+    const mapped_check *self = user;
+    size_t first, last;
+    block_range(&first, &last, block, self->X->rows);
+    for (size_t i = first; i < last; i++)
+        if (!isfinite(uc_row_norm2(uc_matrix_row(self->X, i))))
             return uc_fail(UC_ERR_DIVERGED,
                            "row %zu is beyond all numbers behind the map: scale the data (--scale)",
-                           rows_before + i + 1);
+                           self->rows_before + i + 1);
     return UC_OK;
 }
 
@@ -422,8 +430,12 @@ static uc_status fit_map(uc_steps *self, uc_matrix *X, const uc_steps_settings *
         status = uc_map_fit(&self->map, settings->map, X, settings->seed, context);
     self->normalize = settings->normalize;
     if (status == UC_OK && self->map) {
+        mapped_check mapped = {X, share.first};
         status = apply_map(self, X, context);
-        return status == UC_OK ? uc_comm_agree(uc_comm_of(context), check_mapped(X, share.first)) : status;
+        if (status == UC_OK)
+            status =
+                uc_run_blocks(context, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, check_mapped, &mapped);
+        return uc_comm_agree(uc_comm_of(context), status);
     }
     if (status == UC_OK && self->normalize && !self->normalize_input)
         return apply_to_blocks(self, X, normalize_block, context);
