@@ -100,7 +100,7 @@ def growth(entry, picture):
             prose("""Time against the size of the data, on one core, and against the number of processes. What does not
                   vary is %d rows, %d columns, %d classes (`rp`: 2) and the number of steps; with more processes, the most
                   rows. The exponent is that of the power law through the later points: 1 where twice as much takes twice
-                  as long, 2 for a quadratic step, -1 where twice as many processes take half as long. Above %.1f in rows,
+                  as long, 2 for a quadratic step, -1 where two processes take half as long as one. Above %.1f in rows,
                   columns or classes: %s.""", base["rows"], base["columns"], base["classes"], MOST_EXPONENT,
                   ", ".join(steep) or "none"),
             table(["job", *lines], [[job, *("%.2f" % exponents[quantity, job] if (quantity, job) in exponents else "-"
