@@ -50,9 +50,9 @@ def jobs(result):
               "; ".join("%s: %s" % (peer["program"], seconds(peer["seconds"])) for peer in row["peers"]) or "-",
               "; ".join(times(peer["ratio"]) for peer in row["peers"]) or "-"] for row in result["rows"]]
     return ["## Beside other programs",
-            prose("""One core, processor time, the median of %d runs; of what takes long, the median of %d. The ratio says
-                  how many times as long the other program takes: above 1 unconfuse is faster. Two cores: elapsed time of
-                  unconfuse.""", result["runs"], (result["runs"] + 1) // 2),
+            prose("""One core, processor time, the median of %d runs; of what takes long, of fewer. The ratio says how many
+                  times as long the other program takes: above 1 unconfuse is faster. Two cores: elapsed time of
+                  unconfuse.""", result["runs"]),
             table(["job", "data", "unconfuse", "two cores", "others", "ratio"], lines),
             prose("""Reading ends with the rows in memory. Prediction, a pass from text and the kernel machine are timed
                   from file to file, all others with the data in memory. `logistic` and `csvm` stop as near to the minimum
