@@ -80,8 +80,10 @@ def growth(bench):
             answers = in_turn(tasks_of(bench, job, quantity), bench.args.long_runs)
             sizes = list(answers)
             seconds = [statistics.median(answer["seconds"] for answer in given) for given in answers.values()]
+            # processes that share a core tell nothing about more of them
+            counted = 2 if quantity == "processes" else len(sizes)
             result[quantity].append({"job": job, "sizes": sizes, "seconds": seconds,
-                                     "exponent": exponent(sizes, seconds)})
+                                     "exponent": exponent(sizes[:counted], seconds[:counted])})
     return {"base": BASE[bench.args.size], "lines": result}
 
 

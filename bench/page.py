@@ -50,9 +50,9 @@ def jobs(result):
               "; ".join("%s: %s" % (peer["program"], seconds(peer["seconds"])) for peer in row["peers"]) or "-",
               "; ".join(times(peer["ratio"]) for peer in row["peers"]) or "-"] for row in result["rows"]]
     return ["## Beside other programs",
-            prose("""One core, processor time, the median of %d runs; of what takes long, the median of %d. The ratio says
-                  how many times as long the other program takes: above 1 unconfuse is faster. Two cores: elapsed time of
-                  unconfuse.""", result["runs"], (result["runs"] + 1) // 2),
+            prose("""One core, processor time, the median of %d runs; of what takes long, of fewer. The ratio says how many
+                  times as long the other program takes: above 1 unconfuse is faster. Two cores: elapsed time of
+                  unconfuse.""", result["runs"]),
             table(["job", "data", "unconfuse", "two cores", "others", "ratio"], lines),
             prose("""Reading ends with the rows in memory. Prediction, a pass from text and the kernel machine are timed
                   from file to file, all others with the data in memory. `logistic` and `csvm` stop as near to the minimum
@@ -100,7 +100,7 @@ def growth(entry, picture):
             prose("""Time against the size of the data, on one core, and against the number of processes. What does not
                   vary is %d rows, %d columns, %d classes (`rp`: 2) and the number of steps; with more processes, the most
                   rows. The exponent is that of the power law through the later points: 1 where twice as much takes twice
-                  as long, 2 for a quadratic step, -1 where twice as many processes take half as long. Above %.1f in rows,
+                  as long, 2 for a quadratic step, -1 where two processes take half as long as one. Above %.1f in rows,
                   columns or classes: %s.""", base["rows"], base["columns"], base["classes"], MOST_EXPONENT,
                   ", ".join(steep) or "none"),
             table(["job", *lines], [[job, *("%.2f" % exponents[quantity, job] if (quantity, job) in exponents else "-"

@@ -18,7 +18,7 @@ SIZES = {
 # How each learner is trained. csvm has other steps in several processes than in one, so it goes on until it is as near
 # to its minimum; the others make so many steps.
 LEARNERS = {
-    "uma": ["uma", "--noise-rate", "0.2", "--iterations", "100"],
+    "uma": ["uma", "--noise-rate", "0.2", "--iterations", "100", "--return", "average"],
     "logistic": ["logistic", "--iterations", "20", "--tolerance", "1e-9"],
     "csvm": ["csvm", "--cost", "10000", "--tolerance", "0.001"],
     "rp": ["rp", "--kappa", "0.1", "--map", "none", "--iterations", "100"],
