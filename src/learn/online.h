@@ -18,7 +18,8 @@ struct uc_online {
     const uc_learner *learner;
     void *settings;
     void *memory;            /* the learner's own; NULL: it has none */
-    uc_train_settings train; /* with every `auto` decided */
+    uc_train_settings train; /* with every `auto` decided; class_weights points to the next */
+    double *class_weights;   /* of each class; NULL: none were told */
     uc_names classes;
     uc_steps steps;
 

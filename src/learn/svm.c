@@ -230,9 +230,16 @@ static uc_status summarise(uc_model *model, const uc_minimum *total)
     return status == UC_OK ? uc_json_set(model->summary, "objective", json_real(total->value)) : status;
 }
 
-/* Balanced classes are balanced in what they truly are, as far as the rates tell. */
-static void weigh_classes(uc_svm *self, const uc_svm_settings *settings)
+/* As told, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in what they
+ * truly are, as far as the rates tell. */
+static void weigh_classes(uc_svm *self, const uc_svm_settings *settings, const double *told)
 {
+    if (told) {
+        const bool pair = self->data->classes.count == 2;
+        self->weight[0] = pair ? told[1 - self->positive] : 1.0;
+        self->weight[1] = told[self->positive];
+        return;
+    }
     size_t positives = 0;
     const size_t n = self->data->X.rows;
     for (size_t i = 0; i < n; i++)
@@ -279,17 +286,16 @@ static void write_pair(uc_model *model, const double *point, uint32_t positive)
     }
 }
 
-static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
-                          const uc_context *context)
+static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *settings, const uc_fit *fit)
 {
     uc_minimum total = {0};
     double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
     if (!point)
         return UC_ERR_NOMEM;
     uc_status status = check_rates(self);
-    weigh_classes(self, settings);
+    weigh_classes(self, settings, fit->train->class_weights);
     if (status == UC_OK)
-        status = solve(&total, point, self, settings, context);
+        status = solve(&total, point, self, settings, fit->context);
     if (status == UC_OK)
         write_pair(model, point, self->positive);
     uc_free(point);
@@ -297,8 +303,7 @@ static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *
 }
 
 /* One class against the rest, for every class. */
-static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
-                          const uc_context *context)
+static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *settings, const uc_fit *fit)
 {
     uc_minimum total = {0};
     uc_status status = UC_OK;
@@ -307,9 +312,9 @@ static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *
         return UC_ERR_NOMEM;
     for (uint32_t k = 0; k < self->data->classes.count && status == UC_OK; k++) {
         self->positive = k;
-        weigh_classes(self, settings);
+        weigh_classes(self, settings, fit->train->class_weights);
         memset(point, 0, (self->data->X.cols + 1) * sizeof *point);
-        status = solve(&total, point, self, settings, context);
+        status = solve(&total, point, self, settings, fit->context);
         for (size_t j = 0; j <= model->dimension && status == UC_OK; j++)
             model->weights[j * model->stride + k] = point[j];
     }
@@ -342,7 +347,7 @@ static uc_status fit_plain(uc_model *model, const uc_fit *fit, const void *user)
     const uc_status status = check_settings(settings);
     if (status != UC_OK)
         return status;
-    return (fit->data->classes.count == 2 ? fit_pair : fit_each)(model, &self, settings, fit->context);
+    return (fit->data->classes.count == 2 ? fit_pair : fit_each)(model, &self, settings, fit);
 }
 
 static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user)
@@ -366,7 +371,7 @@ static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user
         uc_warn(fit->context, "sloppy-svm was told no noise, so it is csvm: use --noise-rates ETA+,ETA- or "
                               "--noise estimate");
     }
-    return fit_pair(model, &self, settings, fit->context);
+    return fit_pair(model, &self, settings, fit);
 }
 
 const uc_learner uc_learner_csvm = {

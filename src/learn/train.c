@@ -218,7 +218,6 @@ static uc_status train_batch(uc_model *model, double *training_error, const uc_l
         memcpy(model->weights, wide_model->weights, count * sizeof *model->weights);
         memcpy(model->weights, wide_model->weights + count, model->stride * sizeof *model->weights);
         status = json_object_update(model->summary, wide_model->summary) == 0 ? UC_OK : UC_ERR_NOMEM;
-        model->probabilities = wide_model->probabilities;
     }
     if (status == UC_OK)
         status = count_errors(training_error, model, fit->data, fit->context);
@@ -269,6 +268,7 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
     }
     model->steps = steps;
     model->steps.cols = features;
+    model->probabilities = learner->probabilities;
     status = (learner->fit ? train_batch : train_online)(model, &training_error, learner, &fit, settings);
     if (status == UC_OK)
         status = summarise(model, learner, settings, &fit, training_error);
@@ -292,6 +292,8 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
         status = uc_options_check(uc_map_options, &common.map);
     if (status == UC_OK)
         status = uc_options_check(learner->options, own);
+    if (status == UC_OK)
+        status = uc_check_class_weights(learner, &common, &data->classes);
     if (status == UC_OK)
         status = check_memory(data, &common, context);
     if (status == UC_OK && common.noise && !learner->uses_noise)

@@ -74,6 +74,16 @@ size_t uc_model_features(const uc_model *self)
     return self->features;
 }
 
+size_t uc_model_dimension(const uc_model *self)
+{
+    return self->dimension;
+}
+
+const double *uc_model_noise(const uc_model *self)
+{
+    return self->noise;
+}
+
 const char *uc_model_positive(const uc_model *self)
 {
     return json_string_value(json_object_get(self->settings, "positive"));
