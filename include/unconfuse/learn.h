@@ -132,6 +132,7 @@ typedef struct uc_train_settings {
 
     /* Not in the table: */
     int overwrite;         /* uc_train may prepare the caller's data in place: half the memory */
+    int keep_state;        /* uc_train: uc_online_resume can go on from the model of an online learner */
     const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not told */
     const char *positive;  /* the positive one of two classes, which the model remembers; NULL: not told */
     const double

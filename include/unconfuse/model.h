@@ -24,6 +24,8 @@ double uc_model_offset(const uc_model *self, size_t cls);
 size_t uc_model_dimension(const uc_model *self);
 /* The noise that it was trained with, K x K row by row as uc_noise has it; NULL: not told. */
 const double *uc_model_noise(const uc_model *self);
+/* Drops the state of an online learner, which uc_online_resume needs and prediction does not. */
+void uc_model_forget_state(uc_model *self);
 /* Everything that is stored, as one JSON object (inspect); the caller frees *text with uc_text_free. */
 uc_status uc_model_describe(char **text, const uc_model *self);
 void uc_text_free(char *text);

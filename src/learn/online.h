@@ -80,6 +80,8 @@ void uc_online_add_to(uc_online *self, size_t plane, const uc_direction *directi
 
 /* The mean of the iterates (or the last), the constant feature and the counts, into a model of the same shape. */
 uc_status uc_online_write(uc_model *model, const uc_online *self);
+/* What uc_online_resume needs besides, into the same model. */
+uc_status uc_online_write_state(uc_model *model, const uc_online *self);
 /* UC_ERR_DIVERGED when a weight is not a finite number. */
 uc_status uc_model_check_finite(const uc_model *model);
 /* What a model remembers of how it was trained. */

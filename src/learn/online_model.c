@@ -154,7 +154,7 @@ static uc_status remember(uc_online *self, uc_state *state)
 /* ---- saving ---- */
 
 /* The learner is only read: `remember` changes what it is given when it reads. */
-static uc_status write_state(uc_model *model, const uc_online *self)
+uc_status uc_online_write_state(uc_model *model, const uc_online *self)
 {
     uc_state state = {.model = &model->state, .reading = false};
     model->state.counters = json_object();
@@ -181,7 +181,7 @@ uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state
         status = uc_write_settings(model, self->learner, self->settings, &self->train);
     }
     if (status == UC_OK && with_state)
-        status = write_state(model, self);
+        status = uc_online_write_state(model, self);
     if (status == UC_OK)
         *out = model;
     else

@@ -143,6 +143,8 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
     }
     if (status == UC_OK)
         status = uc_online_write(model, self);
+    if (status == UC_OK && fit->train->keep_state)
+        status = uc_online_write_state(model, self);
     if (status == UC_OK)
         status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)plain.passes));
     uc_online_free(self);

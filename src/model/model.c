@@ -64,6 +64,11 @@ void uc_model_free(uc_model *self)
     uc_free(self);
 }
 
+void uc_model_forget_state(uc_model *self)
+{
+    uc_model_state_free(&self->state);
+}
+
 const uc_names *uc_model_classes(const uc_model *self)
 {
     return &self->classes;
