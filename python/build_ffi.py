@@ -59,7 +59,9 @@ typedef struct { double condition; size_t dominated, dominated_row; double wrong
 typedef enum { UC_NOISE_COLUMNS, UC_NOISE_ROWS } uc_noise_orientation;
 uc_status uc_noise_create(uc_noise *, const double *, size_t, const uc_names *, uc_noise_orientation, const char *);
 uc_status uc_noise_uniform(uc_noise *, size_t, double);
+uc_status uc_noise_binary(uc_noise *, double, double);
 uc_status uc_noise_random(uc_noise *, size_t, double, uint64_t);
+uc_status uc_noise_match(uc_noise *, const uc_names *);
 uc_status uc_noise_inspect(uc_noise_check *, const uc_noise *);
 uc_status uc_noise_apply(uc_dataset *, const uc_noise *, uint64_t, size_t *);
 void uc_noise_free(uc_noise *);

@@ -206,8 +206,8 @@ def bases_of(learner) -> str:
     if lib.uc_learner_is_online(learner):
         full = lib.uc_learner_accepts(learner, lib.UC_FEEDBACK_FULL)
         return "OnlineClassifier" if full else "RightWrongClassifier"
-    mixins = ["ProbabilityMixin"] * lib.uc_learner_has_probabilities(learner) + ["BagMixin"] * ("bags" in names)
-    return ", ".join([*mixins, "Classifier"])
+    kinds = (["ProbabilityClassifier"] * lib.uc_learner_has_probabilities(learner) + ["BagClassifier"] * ("bags" in names))
+    return ", ".join(kinds or ["Classifier"])
 
 
 ATTRIBUTES = """
@@ -274,7 +274,7 @@ from typing import Any, Literal, Mapping
 
 from numpy.typing import ArrayLike
 
-from ._classifier import BagMixin, Classifier, NoiseMatrix, ProbabilityMixin, RandomState
+from ._classifier import BagClassifier, Classifier, NoiseMatrix, ProbabilityClassifier, RandomState
 from ._map import MapTransformer
 from ._noise import NoiseEstimate, estimate
 from ._online import OnlineClassifier, RightWrongClassifier

@@ -2,20 +2,20 @@
 
 Labels confused by a matrix that is known or estimated:
 
->>> import numpy as np
->>> from sklearn.datasets import load_iris
+>>> from sklearn.datasets import load_digits
 >>> import unconfuse
->>> X, y = load_iris(return_X_y=True)
->>> noise = unconfuse.make_noise_matrix(3, rate=0.4)
+>>> X, y = load_digits(return_X_y=True)
+>>> noise = unconfuse.make_noise_matrix(10, rate=0.4)
 >>> noisy = unconfuse.apply_noise(y, noise)
->>> model = unconfuse.LogisticClassifier(noise_matrix=noise, scale="standard").fit(X, noisy)
->>> model.score(X, y) > 0.9
-True
+>>> unconfuse.LogisticClassifier(normalize_input=True).fit(X, noisy).score(X, y).round(3)
+0.938
+>>> unconfuse.LogisticClassifier(normalize_input=True, noise_matrix=noise).fit(X, noisy).score(X, y).round(3)
+0.958
 
 Only right or wrong is told:
 
 >>> learner = unconfuse.CSPAPlusClassifier()
->>> proposed = learner.propose(X[:1], classes=[0, 1, 2])
+>>> proposed = learner.propose(X[:1], classes=range(10))
 >>> learner = learner.learn_feedback(X[:1], proposed, proposed == y[:1])
 """
 from . import estimators

@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ._labels import Classes, encode_with_unlabelled, is_marked, labels_of, name_of
+from ._labels import Classes, encode_with_unlabelled, is_marked, labels_of
 from ._library import Work, check, doubles, names_list
 from ._model import Model, find_learner
 from ._noise import library_noise
@@ -22,7 +22,7 @@ NoiseMatrix = Union[ArrayLike, Literal["estimate"], None]
 Self = TypeVar("Self", bound="Classifier")
 
 
-class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Classifier(ClassifierMixin, BaseEstimator):
     """A learner of the library as an estimator of scikit-learn. Its subclasses are generated."""
 
     _learner: str
@@ -90,7 +90,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("give only one of positive_unlabelled and bags")
         if self.positive_unlabelled is True:
             index = ffi.new("uint32_t *")
-            named = ffi.NULL if self.positive is None else name_of(self.positive).encode()
+            named = ffi.NULL if self.positive is None else str(self.positive).encode()
             check(lib.uc_positive_unlabelled(index, data.pointer, named))
             return self._classes_with_others(data, classes), index[0], lib.UC_RATES_POSITIVE_ONLY
         positive = 1 if self.positive is None else int(classes.encode([self.positive])[0])
@@ -107,8 +107,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = names_list(data.pointer.classes)
         if len(names) == len(classes):
             return classes
+        if classes.values.dtype.kind == "U":
+            return Classes(np.sort(names))
         labels = labels_of(names)
-        if labels.dtype.kind != classes.values.dtype.kind and classes.values.dtype.kind != "U":
+        if labels.dtype.kind == "U":
             raise ValueError(f"there is no number for what is not {classes.values[0]}: call the positive class 1, "
                              "or label some of the others")
         return Classes(np.sort(labels.astype(np.result_type(labels, classes.values))))
@@ -192,14 +194,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return {"binary_only": bool(lib.uc_learner_uses_rates(find_learner(self._learner)))}
 
 
-class ProbabilityMixin:
+class ProbabilityClassifier(Classifier):
     """For a learner whose scores are probabilities of the true class."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class, a column each: of the true class, not of the noisy label."""
-        model: Model = self._current_model()  # type: ignore[attr-defined]
-        rows, n_jobs = self._rows(X), self.n_jobs  # type: ignore[attr-defined]
-        return self._classes.columns(model.scores(rows, n_jobs, probabilities=True))  # type: ignore[attr-defined]
+        model = self._current_model()
+        return self._classes.columns(model.scores(self._rows(X), self.n_jobs, probabilities=True))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
@@ -208,9 +209,9 @@ class ProbabilityMixin:
     def label_is_right(self, X: Any, y: Any) -> np.ndarray:
         """The probability that each label is the true class, with the noise that the model was trained with: the lowest are
         the most suspicious."""
-        model: Model = self._current_model()  # type: ignore[attr-defined]
-        found = model.scores(self._rows(X), self.n_jobs, probabilities=True)  # type: ignore[attr-defined]
-        codes = self._classes.encode(y)  # type: ignore[attr-defined]
+        model = self._current_model()
+        found = model.scores(self._rows(X), self.n_jobs, probabilities=True)
+        codes = self._classes.encode(y)
         check_consistent_length(found, codes)
         row = ffi.cast("double *", doubles(found))
         count = found.shape[1]
@@ -218,9 +219,9 @@ class ProbabilityMixin:
                          for i, code in enumerate(codes.tolist())])
 
 
-class BagMixin:
+class BagClassifier(Classifier):
     """For a learner of labels that belong to bags of rows."""
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+    def fit(self: Self, X: Any, y: Any, groups: Any = None) -> Self:
         """Learns from rows X and labels y; with bags=True, groups[i] is the bag of row i. Returns self."""
-        return self._fit(X, y, groups)  # type: ignore[attr-defined]
+        return self._fit(X, y, groups)

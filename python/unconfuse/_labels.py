@@ -9,11 +9,9 @@ from sklearn.utils import column_or_1d
 from ._library import NONE, Names
 
 
-def name_of(label: Any) -> str:
-    """As a data file would have it: 1.0 is 1, as in the NPY files that the command line reads."""
-    if isinstance(label, (float, np.floating)) and float(label).is_integer():
-        return str(int(label))
-    return str(label)
+def names_of(labels: np.ndarray) -> list[str]:
+    """As the command line reads them from an NPY file."""
+    return [str(label) for label in labels.tolist()]
 
 
 def labels_of(names: list[str]) -> np.ndarray:
@@ -23,7 +21,7 @@ def labels_of(names: list[str]) -> np.ndarray:
             values = [kind(name) for name in names]
         except ValueError:
             continue
-        if [name_of(value) for value in values] == names:
+        if names_of(np.array(values)) == names:
             return np.array(values)
     return np.array(names)
 
@@ -33,7 +31,7 @@ class Classes:
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
-        self.names = Names([name_of(value) for value in values.tolist()])
+        self.names = Names(names_of(values))
         if self.names.pointer.count != len(values):
             raise ValueError("two of the classes have the same name")
         self.places = self.names.sort()  # places[i]: where the library has values[i]
@@ -71,9 +69,6 @@ class Classes:
         """Columns in the library's order, in that of `values`."""
         return scores if self.is_sorted else scores[:, self.places]
 
-    def matrix_for_library(self, matrix: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(matrix[np.ix_(self.order, self.order)])
-
     def matrix_from_library(self, matrix: np.ndarray) -> np.ndarray:
         return matrix[np.ix_(self.places, self.places)]
 
@@ -91,10 +86,12 @@ def unmixed(labels: np.ndarray) -> np.ndarray:
 
 
 def encode_with_unlabelled(y: np.ndarray, marked: np.ndarray) -> tuple[Classes, np.ndarray]:
-    """The classes of what is labelled, and all codes."""
+    """The classes of what is labelled, and all codes. Integers among which NaN was written are integers again."""
     labelled = unmixed(y[~marked])
     if labelled.dtype.kind == "f" and not np.isfinite(labelled).all():
         raise ValueError("y contains NaN or infinity where there should be a label")
+    if labelled.dtype.kind == "f" and marked.any() and (labelled == np.floor(labelled)).all():
+        labelled = labelled.astype(np.int64)
     classes = Classes(np.unique(labelled))
     codes = np.full(len(y), NONE, np.uint32)
     codes[~marked] = classes.encode(labelled)

@@ -30,7 +30,7 @@ class Map:
         return Map.from_bytes, (taken_bytes(lib.uc_map_save_memory, self.pointer),)
 
 
-class MapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class MapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A map as a transformer of scikit-learn. Its subclasses are generated."""
 
     _map: str

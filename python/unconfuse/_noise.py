@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_X_y
 
-from ._labels import Classes, encode_with_unlabelled, is_marked, unmixed
-from ._library import Work, check, copied, doubles, labels_buffer, seed_of, set_options
+from ._labels import Classes, encode_with_unlabelled, is_marked, names_of, unmixed
+from ._library import Names, Work, check, copied, doubles, labels_buffer, seed_of, set_options
 from ._training import Data, Settings
 from ._unconfuse import ffi, lib
 
@@ -47,9 +47,9 @@ def _as_matrix(noise_matrix: Any) -> np.ndarray:
     return matrix
 
 
-def _make_noise(matrix: np.ndarray, orientation: int) -> Any:
+def _make_noise(matrix: np.ndarray, orientation: int, names: Any = ffi.NULL) -> Any:
     noise = ffi.gc(ffi.new("uc_noise *"), lib.uc_noise_free)
-    check(lib.uc_noise_create(noise, doubles(matrix), len(matrix), ffi.NULL, orientation, b"noise_matrix"))
+    check(lib.uc_noise_create(noise, doubles(matrix), len(matrix), names, orientation, b"noise_matrix"))
     return noise
 
 
@@ -58,18 +58,22 @@ def library_noise(noise_matrix: Any, classes: Classes) -> Any:
     matrix = _as_matrix(noise_matrix)
     if len(matrix) != len(classes):
         raise ValueError(f"noise_matrix has {len(matrix)} classes, the data have {len(classes)}")
-    return _make_noise(classes.matrix_for_library(matrix), lib.UC_NOISE_COLUMNS)
+    noise = _make_noise(matrix, lib.UC_NOISE_COLUMNS, Names(names_of(classes.values)).pointer)
+    check(lib.uc_noise_match(noise, classes.names.pointer))
+    return noise
 
 
-def check_noise_matrix(noise_matrix: ArrayLike, *, true_class: Literal["columns", "rows"] = "columns") -> NoiseCheck:
+def check_noise_matrix(noise_matrix: ArrayLike, *, noise_orientation: Literal["columns", "rows"] = "columns"
+                       ) -> NoiseCheck:
     """Refuses what is no noise matrix, with a sentence that says why, and tells how hard it is to learn with.
 
-    true_class="rows" is for a matrix whose rows are the true class; the matrix that comes back has columns.
+    noise_orientation="rows" is for a matrix whose rows are the true class; the matrix that comes back has columns.
 
     >>> check_noise_matrix([[0.8, 0.4], [0.2, 0.6]]).wrong
     0.3
     """
-    noise = _make_noise(_as_matrix(noise_matrix), lib.UC_NOISE_ROWS if true_class == "rows" else lib.UC_NOISE_COLUMNS)
+    noise = _make_noise(_as_matrix(noise_matrix), lib.UC_NOISE_ROWS if noise_orientation == "rows"
+                        else lib.UC_NOISE_COLUMNS)
     found = ffi.new("uc_noise_check *")
     check(lib.uc_noise_inspect(found, noise))
     return NoiseCheck(copied(noise.values, (noise.classes,) * 2), found.condition, round(found.wrong, 15),
@@ -77,23 +81,30 @@ def check_noise_matrix(noise_matrix: ArrayLike, *, true_class: Literal["columns"
 
 
 def make_noise_matrix(n_classes: int, *, rate: float | None = None, level: float | None = None,
-                      random_state: Any = None) -> np.ndarray:
-    """A noise matrix as `unconfuse noise make` makes it.
+                      rates: tuple[float, float] | None = None, random_state: Any = None) -> np.ndarray:
+    """A noise matrix from a number or two.
 
     rate: every class is mislabelled so often, as each other class alike. level, from 0 to 20: a random matrix, 0 the
-    identity, 10 a random stochastic matrix.
+    identity, 10 a random stochastic matrix. rates: of two classes, the share of the later, positive one, and of the
+    earlier one, that carries the wrong label.
 
     >>> make_noise_matrix(3, rate=0.4)
     array([[0.6, 0.2, 0.2],
            [0.2, 0.6, 0.2],
            [0.2, 0.2, 0.6]])
     """
-    if (rate is None) == (level is None):
-        raise ValueError("give one of rate and level")
+    if [rate, level, rates].count(None) != 2:
+        raise ValueError("give one of rate, level and rates")
+    if rates is not None and n_classes != 2:
+        raise ValueError(f"rates are of two classes, not of {n_classes}")
     noise = ffi.gc(ffi.new("uc_noise *"), lib.uc_noise_free)
-    seed = seed_of(random_state)
-    check(lib.uc_noise_uniform(noise, n_classes, rate) if rate is not None
-          else lib.uc_noise_random(noise, n_classes, level, DEFAULT_SEED if seed is None else seed))
+    if rate is not None:
+        check(lib.uc_noise_uniform(noise, n_classes, rate))
+    elif rates is not None:
+        check(lib.uc_noise_binary(noise, *rates))
+    else:
+        seed = seed_of(random_state)
+        check(lib.uc_noise_random(noise, n_classes, level, DEFAULT_SEED if seed is None else seed))
     return copied(noise.values, (n_classes, n_classes))
 
 

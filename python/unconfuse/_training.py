@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._labels import Classes, name_of
+from ._labels import Classes, names_of
 from ._library import Names, doubles, labels_buffer, matrix, names_list, seed_of, set_options
 from ._model import find_learner
 from ._unconfuse import ffi, lib
@@ -65,7 +65,7 @@ class Data:
             values, self._bags = np.unique(groups, return_inverse=True)
             self._bags = self._bags.astype(np.uint32)
             self.pointer.bag = labels_buffer(self._bags)
-            Names([name_of(value) for value in values.tolist()]).move_to(self.pointer.bags)
+            Names(names_of(values)).move_to(self.pointer.bags)
 
     @staticmethod
     def _free(pointer: Any) -> None:
