@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+import threadpoolctl
 
 from ._names import python_name
 from ._unconfuse import ffi, lib
@@ -56,6 +58,32 @@ def _remember(exception: BaseException, trace: Any) -> None:
     ffi.from_handle(trace.tb_frame.f_locals["user"]).exception = exception
 
 
+class _OneBlasThread:
+    """While the library works, OpenBLAS has one thread: the library has threads of its own, and its results must not depend
+    on how many there are. NumPy, which may share that OpenBLAS, has as many as before again afterwards."""
+
+    def __init__(self) -> None:
+        self._pools = threadpoolctl.ThreadpoolController().select(user_api="blas")
+        self._lock = threading.Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limit = self._pools.limit(limits=1)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
+
+
 class Work:
     """A call that may take long: Ctrl-C ends it, and its warnings become Python's.
 
@@ -79,9 +107,11 @@ class Work:
         check(status)
 
     def __enter__(self) -> Work:
+        _one_blas_thread.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
+        _one_blas_thread.__exit__()
         for sentence in self.warnings:
             warnings.warn(sentence, UserWarning, stacklevel=4)
 
@@ -97,6 +127,15 @@ def thread_count(n_jobs: int | None) -> int:
         raise ValueError("n_jobs=0: it must be a number of threads, or -1 or None for all cores")
     return n_jobs
 
+
+def _settle_blas() -> None:
+    """The library tells OpenBLAS once that it wants one thread, when it first needs it: let that be now."""
+    check_of, one = ffi.new("uc_noise_check *"), ffi.new("double *", 1.0)
+    with _one_blas_thread:
+        check(lib.uc_noise_inspect(check_of, ffi.new("uc_noise *", {"classes": 1, "values": one})))
+
+
+_settle_blas()
 
 # ---- settings ----
 
