@@ -74,6 +74,13 @@ static uc_status learn_rows(uc_online *online, const uc_matrix *X, const uc_prop
     return UC_OK;
 }
 
+/* out[i] = labels[positions[i]], of labels of 8 bytes; without the copy of the positions that NumPy makes. */
+static void pick_labels(uint64_t *out, const uint32_t *positions, size_t count, const uint64_t *labels)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = labels[positions[i]];
+}
+
 /* weights[k * dimension + j] and offsets[k], k a class. */
 static void copy_weights(double *weights, double *offsets, const uc_model *model)
 {

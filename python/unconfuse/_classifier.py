@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeVar, Union
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -157,10 +158,21 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _rows(self, X: Any) -> Any:
         """Rows of a fitted estimator. Those that are as the library wants them are not looked at one value after the other:
         the library refuses what is not finite, unless scaling or a map hides it."""
-        if (type(X) is np.ndarray and X.ndim == 2 and X.dtype.char in "fd" and "feature_names_in_" not in self.__dict__
-                and X.shape[1] == self.n_features_in_ and len(X) and self._is_plain):
-            return np.ascontiguousarray(X, np.float32)
+        fast = self._fast_rows(X) if self._is_plain else None
+        if fast is not None:
+            return fast
         return self._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", reset=False)
+
+    def _fast_rows(self, X: Any) -> Any:
+        """Rows that are as they should be but for their values, which nobody has looked at; None: they are not."""
+        if "feature_names_in_" in self.__dict__:  # they may be in another order, or missing
+            return None
+        if X.__class__ is np.ndarray:
+            if X.ndim == 2 and X.dtype.char in "fd" and X.shape[1] == self.n_features_in_ and len(X):
+                return np.ascontiguousarray(X, np.float32)
+        elif scipy.sparse.isspmatrix_csr(X) and X.dtype == np.float32 and X.shape[1] == self.n_features_in_ and X.shape[0]:
+            return X
+        return None
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every row."""

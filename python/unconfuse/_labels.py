@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from ._library import NONE, Names
+from ._library import NONE, Names, labels_buffer
+from ._unconfuse import ffi, lib
 
 
 def names_of(labels: np.ndarray) -> list[str]:
@@ -63,7 +64,12 @@ class Classes:
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Labels of positions in the library's order."""
-        return self.labels.take(codes)
+        if self.labels.dtype.itemsize != 8 or self.labels.dtype.hasobject:
+            return self.labels.take(codes)
+        codes, found = np.ascontiguousarray(codes), np.empty(len(codes), self.labels.dtype)
+        lib.pick_labels(ffi.from_buffer("uint64_t[]", found), labels_buffer(codes), len(codes),
+                        ffi.from_buffer("uint64_t[]", self.labels))
+        return found
 
     def columns(self, scores: np.ndarray) -> np.ndarray:
         """Columns in the library's order, in that of `values`."""

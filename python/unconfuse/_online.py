@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -156,11 +155,9 @@ class OnlineClassifier(Classifier):
 
     def _online_rows(self, X: Any) -> Any:
         """As `_rows`; whether they are finite is looked at by whoever plays them."""
-        if "feature_names_in_" not in self.__dict__ and X.__class__ is np.ndarray:
-            if X.ndim == 2 and X.dtype.char in "fd" and X.shape[1] == self.n_features_in_ and len(X):
-                return np.ascontiguousarray(X, np.float32)
-        if scipy.sparse.isspmatrix_csr(X) and X.shape[1] == self.n_features_in_ and X.dtype == np.float32 and X.shape[0]:
-            return X
+        fast = self._fast_rows(X)
+        if fast is not None:
+            return fast
         return self._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", reset=False)
 
     def _current_model(self) -> Model:
