@@ -10,7 +10,8 @@ typedef enum { UC_OK, UC_ERR_INVALID, UC_ERR_NOMEM, UC_ERR_IO, UC_ERR_FORMAT, UC
 const char *uc_last_error(void);
 const char *uc_version(void);
 
-/* context.h */
+/* cpu.h, context.h */
+uc_status uc_cpu_set_level(const char *);
 typedef struct {
     unsigned threads;
     bool (*progress)(const char *, double, double, const char *, void *);

@@ -137,6 +137,15 @@ def _settle_blas() -> None:
 
 _settle_blas()
 
+def _settle_cpu_level() -> None:
+    """The environment may fix it, for Python as for the program."""
+    level = os.environ.get("UNCONFUSE_CPU")
+    if level:
+        check(lib.uc_cpu_set_level(level.encode()))
+
+
+_settle_cpu_level()
+
 # ---- settings ----
 
 

@@ -1,4 +1,7 @@
 """The same data and settings give the same model bytes from Python and from the command line."""
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -209,3 +212,18 @@ def test_of_a_stream_that_goes_on_in_the_other_language(program, tmp_path):
     unconfuse.save(unconfuse.CSPAPlusClassifier().partial_fit(X[:100], y[:100], classes=range(4)), tmp_path / "half.uc")
     program("stream", "cspa-plus", "rest.npy", "--labels", "rest-y.npy", "--resume", "half.uc", "-q", "-o", "end.uc")
     assert (tmp_path / "end.uc").read_bytes() == saved(tmp_path, whole)
+
+
+def test_at_the_cpu_level_that_is_told(program, tmp_path, monkeypatch):
+    X, y = blobs()
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    monkeypatch.setenv("UNCONFUSE_CPU", "baseline")
+    program("train", "spa", "X.npy", "--labels", "y.npy", "-q", "-o", "cli.uc")
+    script = ("import numpy, unconfuse; model = unconfuse.SPAClassifier().fit(numpy.load('X.npy'), numpy.load('y.npy'));"
+              "unconfuse.save(model, 'python.uc')")
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
+    assert (tmp_path / "python.uc").read_bytes() == (tmp_path / "cli.uc").read_bytes()
+    monkeypatch.setenv("UNCONFUSE_CPU", "none such")
+    told = subprocess.run([sys.executable, "-c", "import unconfuse"], capture_output=True, text=True)
+    assert told.returncode != 0 and "none such" in told.stderr
