@@ -37,9 +37,9 @@ static uc_status play_rows(uint32_t *proposed, uc_online *online, const uc_matri
         if (status != UC_OK)
             return status;
         proposed[i] = proposal.label;
-        const uc_answer_kind told = full                           ? UC_ANSWER_LABEL
+        const uc_answer_kind told = full                          ? UC_ANSWER_LABEL
                                     : proposal.label == labels[i] ? UC_ANSWER_RIGHT
-                                                                   : UC_ANSWER_WRONG;
+                                                                  : UC_ANSWER_WRONG;
         status = uc_online_learn(online, &row, &proposal, (uc_answer){told, labels[i]});
         if (status != UC_OK)
             return status;

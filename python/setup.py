@@ -66,11 +66,14 @@ class BuildExtension(build_ext):
 
 
 class BuildPackage(build_py):
-    """What an earlier build of other sources left behind must not get into the package."""
+    """With the licence, and without what an earlier build of other sources left behind."""
 
     def run(self) -> None:
-        shutil.rmtree(pathlib.Path(self.build_lib, "unconfuse"), ignore_errors=True)
+        package = pathlib.Path(self.build_lib, "unconfuse")
+        shutil.rmtree(package, ignore_errors=True)
         super().run()
+        if package.exists():  # not when it is used from the sources
+            shutil.copy2(LIBRARY / "LICENSE", package)
 
 
 class SourceDistribution(sdist):

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 import tracemalloc
@@ -272,3 +273,16 @@ def test_a_generated_class_knows_its_learner():
 
     assert {cls._learner: cls for cls in CLASSIFIERS} == LEARNERS
     assert len(MAPS) == 6
+
+
+def test_a_source_distribution_has_the_library(tmp_path):
+    environment = {**os.environ, "UNCONFUSE_BUILD": str(tmp_path)}  # nothing is left in the sources
+    told = subprocess.run(["/usr/bin/python3", "setup.py", "-q", "sdist", "--dist-dir", tmp_path], cwd=ROOT / "python",
+                          env=environment, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    with tarfile.open(next(tmp_path.glob("unconfuse-*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    sources = {f"library/{path.relative_to(ROOT)}" for path in [*ROOT.glob("src/*/*.c"), *ROOT.glob("include/*/*.h")]}
+    assert names >= sources | {"library/CMakeLists.txt", "library/LICENSE", "rows.h", "build_ffi.py", "generate.py",
+                               "unconfuse/_library.py", "unconfuse/py.typed"}
+    assert not any(name.endswith((".so", "estimators.py")) for name in names)
