@@ -38,7 +38,7 @@ def build_library(directory: pathlib.Path) -> pathlib.Path:
     """The directory that has libunconfuse.so."""
     if BUILD:
         return pathlib.Path(BUILD).resolve()
-    only = [f"-DUNCONFUSE_{part}=OFF" for part in ("PROGRAMS", "TESTS", "BENCH", "PYTHON")]
+    only = [f"-DUNCONFUSE_{part}=OFF" for part in ("PROGRAMS", "TESTS", "BENCH")]
     subprocess.run(["cmake", "-S", LIBRARY, "-B", directory, "-DCMAKE_BUILD_TYPE=Release", *only], check=True)
     subprocess.run(["cmake", "--build", directory, "--target", "unconfuse_shared", "--parallel", "2"], check=True)
     return directory

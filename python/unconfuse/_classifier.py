@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._labels import Classes, encode_with_unlabelled, is_marked, labels_of
 from ._library import Work, check, doubles, names_list
 from ._model import Model, find_learner
-from ._noise import library_noise
+from ._noise import checked_noise
 from ._training import Data, Settings
 from ._unconfuse import ffi, lib
 
@@ -50,7 +50,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             settings.weigh(getattr(self, "class_weight", None), classes)
             work.check(lib.uc_select_and_train(out, settings.learner, settings.own, settings.train, data.pointer,
                                                work.context))
-        self._adopt(Model(out[0]), classes)
+            self._adopt(Model(out[0]), classes)
         return self
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, np.ndarray, Classes]:
@@ -72,7 +72,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _may_lack_labels(self) -> bool:
         learner = find_learner(self._learner)
-        return bool(lib.uc_learner_uses_unlabelled(learner)) or getattr(self, "positive_unlabelled", False) is True
+        return bool(lib.uc_learner_uses_unlabelled(learner)) or bool(getattr(self, "positive_unlabelled", False))
 
     def _tell_labels(self, settings: Settings, data: Data, classes: Classes, work: Work) -> Classes:
         """What the labels mean: positives beside unlabelled examples, bags, noise. As `unconfuse train` does."""
@@ -87,15 +87,17 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _meaning_of_labels(self, data: Data, classes: Classes) -> tuple[Classes, int, int]:
         """The classes, the place of the positive one, and which rates are left to be estimated."""
-        if self.positive_unlabelled is True and self.bags is True:
+        if self.positive_unlabelled and self.bags:
             raise ValueError("give only one of positive_unlabelled and bags")
-        if self.positive_unlabelled is True:
+        if self.positive is not None and self.positive not in classes.values.tolist():
+            raise ValueError(f"positive={self.positive!r}: no example is labelled so")
+        if self.positive_unlabelled:
             index = ffi.new("uint32_t *")
-            named = ffi.NULL if self.positive is None else str(self.positive).encode()
+            named = ffi.NULL if self.positive is None else str(self.positive).encode(errors="surrogateescape")
             check(lib.uc_positive_unlabelled(index, data.pointer, named))
             return self._classes_with_others(data, classes), index[0], lib.UC_RATES_POSITIVE_ONLY
         positive = 1 if self.positive is None else int(classes.encode([self.positive])[0])
-        if self.bags is not True:
+        if not self.bags:
             return classes, positive, lib.UC_RATES_BOTH
         if not data.pointer.bag:
             raise ValueError("bags=True needs to know the bag of every row: fit(X, y, groups=...)")
@@ -120,14 +122,16 @@ class Classifier(ClassifierMixin, BaseEstimator):
                     work: Work) -> None:
         """The noise that is told, or that the data show."""
         told = self.noise_matrix
-        estimated = isinstance(told, str) and told == "estimate"
+        estimated = isinstance(told, str)
+        if estimated and told != "estimate":
+            raise ValueError(f"noise_matrix={told!r}: it must be a matrix, 'estimate' or None")
         by_rates = bool(lib.uc_learner_uses_rates(settings.learner))
         if told is None and (free == lib.UC_RATES_BOTH or not by_rates):
             return
         if len(classes) < 2:
             return  # which the library refuses
         if told is not None and not estimated:
-            settings.tell_noise(library_noise(told, classes))
+            settings.tell_noise(checked_noise(told, classes))
             return
         noise = ffi.gc(ffi.new("uc_noise *"), lib.uc_noise_free)
         if by_rates:

@@ -16,6 +16,7 @@ from ._names import python_name
 from ._unconfuse import ffi, lib
 
 NONE = int(lib.UC_NONE)  # as a label: there is none
+MOST_COLUMNS = 2**31 - 1  # of a row
 
 _EXCEPTIONS = {
     lib.UC_ERR_NOMEM: MemoryError,
@@ -128,24 +129,6 @@ def thread_count(n_jobs: int | None) -> int:
     return n_jobs
 
 
-def _settle_blas() -> None:
-    """The library tells OpenBLAS once that it wants one thread, when it first needs it: let that be now."""
-    check_of, one = ffi.new("uc_noise_check *"), ffi.new("double *", 1.0)
-    with _one_blas_thread:
-        check(lib.uc_noise_inspect(check_of, ffi.new("uc_noise *", {"classes": 1, "values": one})))
-
-
-_settle_blas()
-
-def _settle_cpu_level() -> None:
-    """The environment may fix it, for Python as for the program."""
-    level = os.environ.get("UNCONFUSE_CPU")
-    if level:
-        check(lib.uc_cpu_set_level(level.encode()))
-
-
-_settle_cpu_level()
-
 # ---- settings ----
 
 
@@ -201,6 +184,8 @@ def matrix(X: Any, into: Any = None) -> tuple[Any, Any]:
     """A uc_matrix that looks at float32 rows, dense in C order or CSR, and what must be kept alive with it."""
     view = ffi.new("uc_matrix *") if into is None else into
     view.rows, view.cols = X.shape
+    if X.shape[1] > MOST_COLUMNS:
+        raise ValueError(f"{X.shape[1]} columns are more than {MOST_COLUMNS}")
     if scipy.sparse.issparse(X):
         if not X.has_canonical_format:  # the library needs ascending columns, each once
             X = X.copy()
@@ -266,3 +251,24 @@ class Names:
 
 def names_list(pointer: Any) -> list[str]:
     return [text(pointer.text[k]) for k in range(pointer.count)]
+
+
+# ---- when the package is imported ----
+
+
+def _settle_cpu_level() -> None:
+    """The environment may fix it, for Python as for the program."""
+    level = os.environ.get("UNCONFUSE_CPU")
+    if level:
+        check(lib.uc_cpu_set_level(level.encode()))
+
+
+def _settle_blas() -> None:
+    """The library tells OpenBLAS once that it wants one thread, when it first needs it: let that be now."""
+    one = ffi.new("double *", 1.0)
+    with _one_blas_thread:
+        check(lib.uc_noise_inspect(ffi.new("uc_noise_check *"), ffi.new("uc_noise *", {"classes": 1, "values": one})))
+
+
+_settle_cpu_level()
+_settle_blas()

@@ -3,6 +3,7 @@
 A noise matrix C is K x K: C[p, q] is the probability that an example of class q is labelled p, so columns sum to 1."""
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -63,6 +64,22 @@ def library_noise(noise_matrix: Any, classes: Classes) -> Any:
     return noise
 
 
+def checked_noise(noise_matrix: Any, classes: Classes) -> Any:
+    """The same, to learn with; warns when that is hard."""
+    noise = library_noise(noise_matrix, classes)
+    found = _inspected(noise)
+    if found.dominated:
+        warnings.warn(f"the noise matrix does not identify every class: in the row of class "
+                      f"{classes.labels[found.dominated_row]} the diagonal is not the largest entry", stacklevel=6)
+    return noise
+
+
+def _inspected(noise: Any) -> Any:
+    found = ffi.new("uc_noise_check *")
+    check(lib.uc_noise_inspect(found, noise))
+    return found
+
+
 def check_noise_matrix(noise_matrix: ArrayLike, *, noise_orientation: Literal["columns", "rows"] = "columns"
                        ) -> NoiseCheck:
     """Refuses what is no noise matrix, with a sentence that says why, and tells how hard it is to learn with.
@@ -74,8 +91,7 @@ def check_noise_matrix(noise_matrix: ArrayLike, *, noise_orientation: Literal["c
     """
     noise = _make_noise(_as_matrix(noise_matrix), lib.UC_NOISE_ROWS if noise_orientation == "rows"
                         else lib.UC_NOISE_COLUMNS)
-    found = ffi.new("uc_noise_check *")
-    check(lib.uc_noise_inspect(found, noise))
+    found = _inspected(noise)
     return NoiseCheck(copied(noise.values, (noise.classes,) * 2), found.condition, round(found.wrong, 15),
                       found.dominated)
 

@@ -89,7 +89,6 @@ class OnlineClassifier(Classifier):
 
         What comes back shows how often it was right on the way. The classifier has then learned from all rows.
         """
-        self.__dict__.pop("_online", None)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         check_consistent_length(X, y)
@@ -187,7 +186,9 @@ class RightWrongClassifier(OnlineClassifier):
         `proposed` is what propose(X) gave, or some of it beside the rows that it was for. Other labels will do too, for
         what was proposed elsewhere: they count as drawn with certainty.
         """
-        check_is_fitted(self, "_online")
+        check_is_fitted(self, "classes_")
+        if "_online" not in self.__dict__:
+            self._begin_or_go_on(X, None)
         rows = self._online_rows(X)
         right = np.ascontiguousarray(correct)
         if right.dtype != np.bool_:

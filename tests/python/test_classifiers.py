@@ -266,6 +266,34 @@ def test_markers_of_unlabelled_rows(marker):
         unconfuse.S3VMClassifier(unlabelled=marker).fit(X, np.full(300, marker, object))
 
 
+@pytest.mark.parametrize("parameters, sentence", [
+    (dict(positive="maybe"), "positive='maybe': no example is labelled so"),
+    (dict(positive="maybe", positive_unlabelled=True), "positive='maybe': no example is labelled so"),
+    (dict(positive_unlabelled=True, bags=True), "give only one of positive_unlabelled and bags"),
+    (dict(bags=True), "bags=True needs to know the bag of every row"),
+    (dict(noise_matrix="guess"), "noise_matrix='guess': it must be a matrix, 'estimate' or None"),
+])
+def test_labels_that_mean_something_else_get_a_sentence(parameters, sentence):
+    X, y = blobs(2)
+    with pytest.raises(ValueError) as raised:
+        unconfuse.SloppySVMClassifier(**parameters).fit(X, np.array(["no", "yes"])[y])
+    assert sentence in str(raised.value)
+
+
+def test_positives_that_are_numbers_need_a_number_for_the_others():
+    X, y = blobs(2)
+    labels = np.where(y == 1, 7, np.nan)
+    with pytest.raises(ValueError, match="there is no number for what is not 7"):
+        unconfuse.SloppySVMClassifier(positive_unlabelled=True, unlabelled=np.nan).fit(X, labels)
+
+
+def test_a_matrix_that_hides_a_class_is_warned_of():
+    X, y = blobs(2)
+    with pytest.warns(UserWarning, match="in the row of class 0 the diagonal is not the largest") as caught:
+        unconfuse.LogisticClassifier(noise_matrix=[[0.4, 0.5], [0.6, 0.5]]).fit(X, y)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 def test_the_library_sentence_for_files(tmp_path):
     with pytest.raises(OSError, match="no-such-file: cannot read: No such file"):
         unconfuse.load(tmp_path / "no-such-file")

@@ -67,6 +67,14 @@ def test_feedback_one_by_one_is_a_replay(cls):
 
 
 @pytest.mark.parametrize("cls", RIGHT_WRONG)
+def test_feedback_goes_on_after_fit(cls):
+    X, y = blobs()
+    learner = cls().fit(X, y)
+    learner.learn_feedback(X[:2], learner.predict(X[:2]), [True, True])
+    assert learner.rounds_ == 5 * 300 + 2
+
+
+@pytest.mark.parametrize("cls", RIGHT_WRONG)
 def test_late_feedback_in_any_order(cls):
     X, y = blobs()
     y = np.array(["a", "b", "c", "d"])[y]
