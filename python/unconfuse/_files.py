@@ -36,29 +36,36 @@ def load(path: str | os.PathLike[str]) -> Classifier:
     out = ffi.new("uc_model **")
     check(lib.uc_model_load(out, os.fsencode(path)))
     model = Model(out[0])
+    learner = text(lib.uc_model_learner(model.pointer))
+    if learner not in LEARNERS:
+        raise ValueError(f"{os.fspath(path)}: a model of {learner}, for which there is no estimator")
     described = model.describe()
-    estimator = LEARNERS[text(lib.uc_model_learner(model.pointer))]()
-    estimator.set_params(**_parameters(estimator, described))
+    estimator = LEARNERS[learner]()
     estimator.n_features_in_ = int(lib.uc_model_features(model.pointer))
     classes = Classes(np.sort(labels_of(names_list(lib.uc_model_classes(model.pointer)))))
     estimator._adopt(model, classes)
     if described["resumable"] and isinstance(estimator, OnlineClassifier):
         estimator._online = Online.resume(model)
-    if getattr(estimator, "noise_matrix_", None) is not None:
-        estimator.set_params(noise_matrix=estimator.noise_matrix_)
+    estimator.set_params(**_parameters(estimator, described, classes))
     return estimator
 
 
-def _parameters(estimator: Classifier, described: dict[str, Any]) -> dict[str, Any]:
+def _parameters(estimator: Classifier, described: dict[str, Any], classes: Classes) -> dict[str, Any]:
     """Stored settings by the names of the constructor."""
-    known = estimator.get_params(deep=False)
-    found: dict[str, Any] = {}
+    known, stored = estimator.get_params(deep=False), described["settings"]
+    found: dict[str, Any] = {"random_state": stored.get("seed")}
     tables = [lib.uc_learner_options(lib.uc_learner_find(estimator._learner.encode())), lib.uc_train_options,
               lib.uc_map_options]
     for option in (option for table in tables for option in options(table)):
-        name = python_name(text(option.name))
-        value = described["settings"].get(text(option.name))
+        name, value = python_name(text(option.name)), stored.get(text(option.name))
         if name in known and value is not None:
-            found[name] = None if value == "none" else int(value) if name == "variant" else value
-    found["random_state"] = described["settings"].get("seed")
+            found[name] = None if value == "none" else int(value) if str(value).isdigit() else value
+    if described["map"] == "none":
+        found["map"] = None
+    if "class-weights" in stored:
+        found["class_weight"] = dict(zip(classes.labels.tolist(), stored["class-weights"]))
+    if "positive" in stored:
+        found["positive"] = dict(zip(described["classes"], classes.labels.tolist()))[stored["positive"]]
+    if "noise_matrix" in known:
+        found["noise_matrix"] = estimator.noise_matrix_
     return found

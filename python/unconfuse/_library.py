@@ -118,7 +118,10 @@ class Work:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """For the library, where 0 means all cores."""
+    """For the library, where 0 means all cores. In a process that was forked there is one: the threads of gcc's OpenMP do not
+    survive a fork, and to wait for them would take for ever."""
+    if _is_forked:
+        return 1
     if n_jobs is None:
         told = os.environ.get("OMP_NUM_THREADS", "")
         return int(told) if told.isdigit() else 0
@@ -256,6 +259,11 @@ def names_list(pointer: Any) -> list[str]:
 # ---- when the package is imported ----
 
 
+def _after_fork() -> None:
+    global _is_forked
+    _is_forked = True
+
+
 def _settle_cpu_level() -> None:
     """The environment may fix it, for Python as for the program."""
     level = os.environ.get("UNCONFUSE_CPU")
@@ -270,5 +278,7 @@ def _settle_blas() -> None:
         check(lib.uc_noise_inspect(ffi.new("uc_noise_check *"), ffi.new("uc_noise *", {"classes": 1, "values": one})))
 
 
+_is_forked = False
+os.register_at_fork(after_in_child=_after_fork)
 _settle_cpu_level()
 _settle_blas()

@@ -128,6 +128,25 @@ def test_copies_and_pickles_are_the_same_model(cls, tmp_path):
         assert (again.decision_function(X) == model.decision_function(X)).all()
 
 
+@pytest.mark.parametrize("name, parameters", [
+    ("RPClassifier", dict(map=None, kappa=0.5)),
+    ("SPAClassifier", dict(class_weight={"a": 3.0}, variant=2, average=False, random_state=9)),
+    ("CSVMClassifier", dict(positive="a", class_weight="balanced", bias=0.0)),
+    ("LogisticClassifier", dict(noise_matrix=[[0.9, 0.2], [0.1, 0.8]], map="kgs", dimension=9, width=44.0)),
+    ("UMAClassifier", dict(returns="best", scale="range")),
+    ("CSPAPlusClassifier", dict(replays=0, metric="diagonal", pair=False)),
+])
+def test_a_file_keeps_what_the_model_was_trained_with(tmp_path, name, parameters):
+    """A clone of what was loaded learns the same model again."""
+    X, y = blobs(2)
+    y = np.array(["a", "b"])[y]
+    model = getattr(unconfuse, name)(**parameters).fit(X, y)
+    unconfuse.save(model, tmp_path / "model.uc")
+    loaded = unconfuse.load(tmp_path / "model.uc")
+    unconfuse.save(clone(loaded).fit(X, y), tmp_path / "again.uc")
+    assert (tmp_path / "again.uc").read_bytes() == (tmp_path / "model.uc").read_bytes()
+
+
 @pytest.mark.parametrize("name", ["SPAClassifier", "LogisticClassifier", "CSPAPlusClassifier"])
 def test_grids_pipelines_and_frames(name):
     cls = getattr(unconfuse, name)
@@ -294,11 +313,15 @@ def test_a_matrix_that_hides_a_class_is_warned_of():
     assert {warning.filename for warning in caught} == {__file__}
 
 
-def test_the_library_sentence_for_files(tmp_path):
+def test_the_library_sentence_for_files(program, tmp_path):
     with pytest.raises(OSError, match="no-such-file: cannot read: No such file"):
         unconfuse.load(tmp_path / "no-such-file")
     (tmp_path / "text").write_text("no model")
     with pytest.raises(ValueError, match="text: not a model file of unconfuse"):
         unconfuse.load(tmp_path / "text")
+    (tmp_path / "liblinear").write_text("solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n0.5 \n")
+    program("convert", "liblinear", "liblinear.uc")
+    with pytest.raises(ValueError, match="liblinear.uc: a model of liblinear, for which there is no estimator"):
+        unconfuse.load(tmp_path / "liblinear.uc")
     with pytest.raises(OSError, match="cannot write"):
         unconfuse.save(unconfuse.SPAClassifier().fit(*blobs()), tmp_path / "no" / "directory")

@@ -268,6 +268,20 @@ with threadpoolctl.threadpool_limits(2):
     assert told.returncode == 0, told.stdout + told.stderr
 
 
+def test_a_forked_process_can_learn():
+    """gcc's OpenMP would wait for threads that the child does not have."""
+    script = """
+import os, numpy, unconfuse
+X, y = numpy.random.RandomState(0).rand(20000, 50).astype("f4"), numpy.arange(20000) % 3
+expected = unconfuse.LogisticClassifier(n_jobs=2, iterations=5).fit(X, y).coef_
+child = os.fork()
+if child == 0:
+    os._exit(0 if (unconfuse.LogisticClassifier(n_jobs=2, iterations=5).fit(X, y).coef_ == expected).all() else 1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=120)
+
+
 def test_a_generated_class_knows_its_learner():
     from unconfuse.estimators import LEARNERS
 
