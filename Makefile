@@ -1,6 +1,6 @@
 # The short way to everything; CMake does the work. `make help` lists what there is.
 .DEFAULT_GOAL := build
-.PHONY: help deps build demo test python install bench format check asan clang coverage valgrind fuzz clean
+.PHONY: help deps build demo test python install bench format check asan tsan clang coverage valgrind fuzz clean
 
 PYTHON  := /usr/bin/python3
 RELEASE := build/release
@@ -33,7 +33,7 @@ python: build ## build the Python package and install it into build/release/pyth
 install: build ## install below PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install $(RELEASE) --prefix $(PREFIX)
 
-bench: build ## time reading, training and prediction against other programs
+bench: build ## time everything against other programs, and how it grows (25 minutes)
 	@bench/run $(RELEASE)
 
 format: ## bring all C files into the format
@@ -50,6 +50,18 @@ check: build ## format, includes, headers, exports, installation, clang-tidy, cp
 asan: deps ## run the tests with the address and undefined-behaviour sanitizers
 	@$(call build_preset,asan)
 	@$(PYTHON) scripts/run-tests build/asan
+
+# What several threads do is in these; the thread sanitizer makes everything ten times as slow.
+TSAN_TESTS := parallel_pool parallel_comm data_libsvm data_shared map_landmarks learn_threads select_compare \
+              select_cross_validate model_score
+ARCHER = $(firstword $(wildcard /usr/lib/llvm-*/lib/libarcher.so))
+
+tsan: deps ## run the tests of threads with the thread sanitizer, clang and libomp
+	@scripts/install-deps clang libomp-dev libclang-rt-dev
+	@$(call build_preset,tsan)
+	@OMP_TOOL_LIBRARIES=$(ARCHER) TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
+	    $(PYTHON) scripts/run-tests build/tsan --jobs 1 --timeout 900 --only unit \
+	    $(addprefix --program ,$(TSAN_TESTS))
 
 clang: deps ## build with clang, warnings are errors
 	@$(call build_preset,clang)

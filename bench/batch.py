@@ -1,14 +1,10 @@
-"""The batch learners: steps of uma and rp, kernel PCA, logistic regression, support vector machines, and what they need
-of memory.
-
-Every function measures one part and gives a dictionary; `wanted` and `report` tell about all that were measured.
-"""
+"""The batch learners: steps of uma and rp, logistic regression, support vector machines, and what they need of memory."""
+import contextlib
 import functools
-import json
 import os
 import statistics
 
-from timing import HERE, PYTHON, Failed, Sklearn, median_times, medians, note, ratio, run
+from timing import Failed, Sklearn, median_times, medians, megabytes, print_times, ratio, run
 
 NOISE_RATE = "0.2"  # of the labels in the made data
 # Rows, columns, classes and so on: as judged, and small.
@@ -18,7 +14,6 @@ SIZES = {
     "rp": {"full": [(200_000, 1000, 40), (1_000_000, 200, 40), (1_000_000, 100, 40)],  # rows, columns, steps
            "quick": [(20_000, 1000, 20)]},
     "scale": {"full": (1_000_000, 100, 26, 5), "quick": (100_000, 100, 26, 5)},
-    "kpca": {"full": (10_000, 64, 640), "quick": (2000, 64, 128)},  # rows, columns, dimension
     "logistic": {"full": (20_000, 200, 10), "quick": (2000, 50, 10)},  # rows, columns, classes
 }
 SPARSE_BYTES = {"full": 10_000_000, "quick": 1_000_000}
@@ -28,21 +23,21 @@ SVM_SETTINGS = (0.02, 0.003)  # --smoothing and --tolerance of csvm
 SVM_NEAR = 0.01  # of the smallest objective seen, relative: where LIBLINEAR's clock stops
 LIBLINEAR_TOLERANCES = ("1", "0.3", "0.2", "0.1", "0.03", "0.01")  # -e; 0.1 unless told
 NEAR = 1e-4  # of the smallest objective seen, relative: where the clock of `logistic` stops
-MOST_ITERATIONS = 100
+MOST_ITERATIONS = {"full": 100, "quick": 20}
+LOGISTIC_TOLERANCES = ("0.1", "0.03", "0.01", "0.003", "0.001", "0.0001")  # -e of LIBLINEAR; 0.01 unless told
 
 
-def make_arrays(bench, rows, columns, classes):
-    """The files of the floats and of the labels."""
-    paths = [bench.path("arrays-%d-%d-%d%s.npy" % (rows, columns, classes, kind)) for kind in ("", ".labels")]
-    if not all(os.path.exists(path) for path in paths):
-        run([PYTHON, os.path.join(HERE, "make_data.py"), "arrays", str(rows), str(columns), str(classes), *paths])
-    return paths
-
-
-def inside(bench, command, *arguments, cores=1):
-    """What bench_inside answers; its last argument is the number of threads."""
-    words = [str(word) for word in (*arguments, cores)]
-    return json.loads(run([bench.inside, command, *words], cores)["output"])
+@contextlib.contextmanager
+def liblinear(bench):
+    """LIBLINEAR's library in a process of its own; None: not installed."""
+    if not (bench.liblinear and bench.sklearn):
+        yield None
+        return
+    peer = Sklearn(script="liblinear_peer.py")
+    try:
+        yield peer
+    finally:
+        peer.close()
 
 
 def later_half(times):
@@ -55,14 +50,14 @@ def later_half(times):
 def uma(bench):
     """A step against the naive form, in numpy; both must arrive at the same weights."""
     rows, columns, classes, steps = SIZES["uma"][bench.args.size]
-    files = make_arrays(bench, rows, columns, classes)
+    files = bench.make_arrays(rows, columns, classes)
     squares = {}
 
     def steps_of(name, answer):
         squares[name] = answer["square"]
         return median_times(answer["steps"])
 
-    tasks = {("unconfuse", n): lambda n=n: steps_of("unconfuse", inside(bench, "uma", *files, steps, cores=n))
+    tasks = {("unconfuse", n): lambda n=n: steps_of("unconfuse", bench.ask("uma", *files, steps, n, cores=n))
              for n in bench.cores}
     if bench.sklearn:
         for form in ("one-product", "product-a-class"):
@@ -79,7 +74,7 @@ def bandwidth(bench):
     rows, columns, classes, steps = SIZES["bandwidth"][bench.args.size]
     result = []
     for n in bench.cores:
-        answer = inside(bench, "memory", rows, columns, classes, steps, cores=n)
+        answer = bench.ask("memory", rows, columns, classes, steps, n, cores=n)
         clock = "processor" if n == 1 else "elapsed"
         step, read = (median_times(later_half(answer[name]))[clock] for name in ("steps", "reads"))
         # the rows once, and all scores read and written
@@ -96,7 +91,7 @@ def rp(bench):
     result = []
     for rows, columns, steps in SIZES["rp"][bench.args.size]:
         for n in bench.cores:
-            answer = inside(bench, "rp", rows, columns, steps, cores=n)
+            answer = bench.ask("rp", rows, columns, steps, n, cores=n)
             clock = "processor" if n == 1 else "elapsed"
             step, read = (median_times(later_half(answer[name]))[clock] for name in ("steps", "reads"))
             step_rate, read_rate = answer["data_bytes"] / step, answer["array_bytes"] / read
@@ -108,43 +103,11 @@ def rp(bench):
 
 def scale(bench):
     rows, columns, classes, steps = SIZES["scale"][bench.args.size]
-    answer = inside(bench, "memory", rows, columns, classes, steps, cores=bench.cores[-1])
+    answer = bench.ask("memory", rows, columns, classes, steps, bench.cores[-1], cores=bench.cores[-1])
     return {"rows": rows, "columns": columns, "classes": classes, "steps": steps,
             "step_seconds": statistics.median(step["elapsed"] for step in answer["steps"]),
             **{name: answer[name] for name in ("data_bytes", "score_bytes", "peak_bytes")},
             "ratio": (answer["peak_bytes"] - answer["score_bytes"]) / answer["data_bytes"]}
-
-
-# ---- kernel PCA ----
-
-
-def kpca(bench):
-    """Learning the map, centred, with the same kernel; and the variance that the components have."""
-    rows, columns, dimension = SIZES["kpca"][bench.args.size]
-    file = make_arrays(bench, rows, columns, 10)[0]
-    peers = {1: bench.sklearn}
-    if bench.sklearn and len(bench.cores) > 1:
-        peers[2] = Sklearn(2)
-    try:
-        width = bench.sklearn.ask("width", file)["width"] if bench.sklearn else 0
-        variance = {}
-
-        def peer(n):
-            answer = peers[n].ask("kpca", file, dimension, width)
-            variance["scikit-learn"] = answer["variance"]
-            return answer
-
-        tasks = {}
-        for n in bench.cores:
-            tasks["unconfuse", n] = lambda n=n: inside(bench, "kpca", file, dimension, width, cores=n)
-            if bench.sklearn:
-                tasks["scikit-learn", n] = lambda n=n: peer(n)
-        times = medians(tasks, bench.args.long_runs, warm_up=False)
-        variance["unconfuse"] = inside(bench, "variance", file, dimension, width, cores=bench.cores[-1])["variance"]
-    finally:
-        if 2 in peers:
-            peers[2].close()
-    return {"rows": rows, "columns": columns, "dimension": dimension, "times": times, "variance": variance}
 
 
 # ---- logistic regression ----
@@ -163,38 +126,62 @@ def fewest_iterations(objective, target, most):
     return high
 
 
-def logistic_on(bench, name, files):
-    """Each with as many iterations as it needs to come near the smallest objective that either of them found."""
+def iterative(fit, target, most):
+    """What learns until `target` is reached, of a program that is told how many iterations to make."""
+    objective = functools.lru_cache(maxsize=None)(lambda iterations: fit(iterations)["objective"])
+    iterations = fewest_iterations(objective, target, most)
+    return functools.partial(fit, iterations), {"stop": "%d iterations" % iterations, "objective": objective(iterations)}
+
+
+def tolerant(peer, files, target):
+    """The same for LIBLINEAR, which is told how small the gradient must become."""
+    peer.ask("load", files[0])
+    for tolerance in LOGISTIC_TOLERANCES:
+        answer = peer.ask("logistic", L2, tolerance)
+        if answer["objective"] <= target:
+            break
+    task = functools.partial(peer.ask, "logistic", L2, tolerance)
+    return task, {"stop": "-e %s" % tolerance, "objective": answer["objective"]}
+
+
+def logistic_on(bench, classes, name, files, bias=1, peer=None):
+    """Each works until it comes near the smallest objective that one of them found. `peer`: LIBLINEAR, which takes part
+    where its objective is ours: two classes, and no offsets."""
 
     def ours(iterations, n=1):
-        answer = inside(bench, "logistic", *files, L2, iterations, cores=n)
+        answer = bench.ask("logistic", *files, L2, iterations, bias, n, cores=n)
         return {**answer, **answer["model"]["summary"]}
 
     fits = {"unconfuse": ours}
     if bench.sklearn:
-        fits["scikit-learn"] = lambda iterations: bench.sklearn.ask("logistic", *files, L2, iterations)
-    ends = {program: fit(MOST_ITERATIONS) for program, fit in fits.items()}
-    best = min(end["objective"] for end in ends.values())
-    needed, reached, tasks = {}, {}, {}
-    for program, fit in fits.items():
-        objective = functools.lru_cache(maxsize=None)(lambda iterations, fit=fit: fit(iterations)["objective"])
-        needed[program] = fewest_iterations(objective, best * (1 + NEAR), MOST_ITERATIONS)
-        reached[program] = objective(needed[program])
-        tasks[program, 1] = lambda program=program, fit=fit: fit(needed[program])
+        fits["scikit-learn"] = lambda iterations: bench.sklearn.ask("logistic", *files, L2, iterations, bias)
+    most = MOST_ITERATIONS[bench.args.size]
+    best = min(fit(most)["objective"] for fit in fits.values())
+    target = best * (1 + NEAR)
+    found = {program: iterative(fit, target, most) for program, fit in fits.items()}
+    if peer:
+        found["LIBLINEAR"] = tolerant(peer, files, target)
+    tasks = {(program, 1): task for program, (task, _) in found.items()}
     if len(bench.cores) > 1:
-        tasks["unconfuse", 2] = lambda: ours(needed["unconfuse"], 2)
-    return {"name": name, "best": best, "iterations": needed, "objectives": reached,
+        tasks["unconfuse", 2] = functools.partial(tasks["unconfuse", 1], 2)
+    return {"name": name, "classes": classes, "best": best,
+            "reached": {program: end for program, (_, end) in found.items()},
             "times": medians(tasks, bench.args.long_runs, warm_up=False)}
 
 
 def logistic(bench):
     rows, columns, classes = SIZES["logistic"][bench.args.size]
-    result = [logistic_on(bench, "%d rows, %d columns, %d classes" % (rows, columns, classes),
-                          make_arrays(bench, rows, columns, classes))]
-    data = bench.make_data(["sparse", "20"], SPARSE_BYTES[bench.args.size])
-    facts = inside(bench, "read", data)
-    result.append(logistic_on(bench, "sparse, %d rows, %d columns, 20 classes" % (facts["rows"], facts["columns"]),
-                              [data, "-"]))
+    result = [logistic_on(bench, classes, "%d rows, %d columns, %d classes" % (rows, columns, classes),
+                          bench.make_arrays(rows, columns, classes))]
+    for classes in (20, 2):
+        data = bench.make_data(["sparse", str(classes)], SPARSE_BYTES[bench.args.size])
+        facts = bench.ask("read", data, 1)
+        name = "sparse, %d rows, %d columns, %d classes" % (facts["rows"], facts["columns"], classes)
+        if classes > 2:
+            result.append(logistic_on(bench, classes, name, [data, "-"]))
+        else:
+            with liblinear(bench) as peer:
+                result.append(logistic_on(bench, classes, name + ", no offsets", [data, "-"], 0, peer))
     return result
 
 
@@ -206,12 +193,12 @@ def svm_at(bench, peer, data, cost):
     reached = {}
 
     def ours(smoothing, tolerance, n=1):
-        answer = inside(bench, "svm", data, cost, smoothing, tolerance, cores=n)
+        answer = bench.ask("svm", data, cost, smoothing, tolerance, n, cores=n)
         reached["unconfuse"] = answer["hinge"]
         return answer
 
     def theirs(tolerance):
-        answer = peer.ask("train", cost, tolerance)
+        answer = peer.ask("svm", cost, tolerance)
         reached["LIBLINEAR -e %s" % tolerance] = answer["hinge"]
         return answer
 
@@ -233,34 +220,21 @@ def svm_at(bench, peer, data, cost):
         tasks["LIBLINEAR -e %s" % e, 1] = lambda e=e: theirs(e)
         words = ["liblinear-train", "-q", "-s", "3", "-B", "-1", "-c", str(cost), "-e", e, data, model]
         whole["LIBLINEAR -e %s" % e, 1] = lambda words=words: run(words)
-    return {"cost": cost, "best": best, "times": medians(tasks, bench.args.runs), "objectives": reached,
-            "near": "LIBLINEAR -e %s" % near[0] if peer else None, "whole": medians(whole, bench.args.long_runs, False),
+    return {"cost": cost, "bytes": os.path.getsize(data), "best": best, "times": medians(tasks, bench.args.runs),
+            "objectives": reached, "near": "LIBLINEAR -e %s" % near[0] if peer else None,
+            "whole": medians(whole, bench.args.long_runs, warm_up=False),
             "memory_ratio": answer["peak_bytes"] / answer["array_bytes"]}
 
 
 def svm(bench):
     data = bench.make_data(["sparse", "2"])
-    peer = None
-    if bench.liblinear and bench.sklearn:
-        peer = Sklearn(script="liblinear_peer.py")
-        peer.rows = peer.ask("load", data)["rows"]
-    try:
-        return [svm_at(bench, peer, data, cost) for cost in SVM_COSTS]
-    finally:
+    with liblinear(bench) as peer:
         if peer:
-            peer.close()
+            peer.rows = peer.ask("load", data)["rows"]
+        return [svm_at(bench, peer, data, cost) for cost in SVM_COSTS]
 
 
-PARTS = {part.__name__: part for part in (uma, bandwidth, rp, svm, kpca, logistic, scale)}
-
-
-def measure(bench, parts):
-    result = {}
-    for name, part in PARTS.items():
-        if name in parts:
-            note(name)
-            result[name] = part(bench)
-    return result
+PARTS = {part.__name__: part for part in (uma, bandwidth, rp, svm, logistic, scale)}
 
 
 # ---- what was wanted, and telling ----
@@ -270,6 +244,19 @@ def naive_ratio(times):
     """Against the faster one of the naive forms."""
     ratios = [ratio(times, entry["program"]) for entry in times if entry["program"] != "unconfuse"]
     return min(ratios) if ratios else None
+
+
+def rows(parts, add):
+    if "uma" in parts:
+        entry = parts["uma"]
+        naive = [other for other in entry["times"] if other["program"] != "unconfuse"]
+        fastest = min(naive, key=lambda other: other["processor"])["program"] if naive else None
+        add("a step of uma", size_of(entry), entry["times"], fastest)
+    for entry in parts.get("svm", []):
+        add("csvm, C/n = %g" % entry["cost"], "%s of text, sparse, 2 classes" % megabytes(entry["bytes"]), entry["times"],
+            entry["near"])
+    for entry in parts.get("logistic", []):
+        add("logistic", entry["name"], entry["times"])
 
 
 def wanted(result, add):
@@ -287,15 +274,8 @@ def wanted(result, add):
             entry["objectives"]["unconfuse"] / entry["best"], lambda x: x <= 1 + SVM_NEAR)
         add("csvm, C/n = %g, learning, against LIBLINEAR" % entry["cost"], "at least 1x",
             ratio(entry["times"], entry["near"]), lambda x: x >= 1)
-    if "kpca" in result:
-        times = result["kpca"]["times"]
-        add("kpca against scikit-learn, one core, processor", "at least 2x", ratio(times, "scikit-learn"),
-            lambda x: x >= 2)
-        n = max(entry["cores"] for entry in times)
-        add("kpca against scikit-learn, cores: %d, elapsed" % n, "at least 2x",
-            ratio(times, "scikit-learn", n, "elapsed", n), lambda x: x >= 2)
     for entry in result.get("logistic", []):
-        kind = "sparse" if entry["name"].startswith("sparse") else "dense"
+        kind = "%s, classes: %d" % ("sparse" if entry["name"].startswith("sparse") else "dense", entry["classes"])
         add("logistic against scikit-learn, %s" % kind, "at least 1x", ratio(entry["times"], "scikit-learn"),
             lambda x: x >= 1)
     if "scale" in result:
@@ -307,8 +287,7 @@ def size_of(entry):
     return "%d rows, %d columns, %d classes" % (entry["rows"], entry["columns"], entry["classes"])
 
 
-def report(result, print_times):
-    """print_times(title, times) prints a table."""
+def report(result):
     if "uma" in result:
         entry = result["uma"]
         print_times("\na step of uma: %s, median of %d steps" % (size_of(entry), entry["steps"]), entry["times"])
@@ -330,18 +309,11 @@ def report(result, print_times):
         print("    objective, beside the smallest seen, %.6g: " % entry["best"] +
               ", ".join("%s %.4f" % (name, value / entry["best"]) for name, value in entry["objectives"].items()))
         print("    memory: %.2fx the arrays" % entry["memory_ratio"])
-    if "kpca" in result:
-        entry = result["kpca"]
-        print_times("\nkernel PCA: %d rows, %d columns, %d components, Gaussian kernel" %
-                    (entry["rows"], entry["columns"], entry["dimension"]), entry["times"])
-        print("    the sum of the eigenvalues: " +
-              ", ".join("%s %.6g" % pair for pair in entry["variance"].items()))
     for entry in result.get("logistic", []):
         print_times("\nlogistic regression, to within %g of the smallest objective, %.6f: %s" %
                     (NEAR, entry["best"], entry["name"]), entry["times"])
-        print("    " + "; ".join("%s %d iterations, objective %.6f" %
-                                 (program, entry["iterations"][program], entry["objectives"][program])
-                                 for program in entry["iterations"]))
+        print("    " + "; ".join("%s %s, objective %.6f" % (program, end["stop"], end["objective"])
+                                 for program, end in entry["reached"].items()))
     if "scale" in result:
         entry = result["scale"]
         print("\nmemory of uma: %s" % size_of(entry))

@@ -6,14 +6,18 @@
  *   bench_inside uma FILE LABELS STEPS THREADS  steps of uma; with the square of the weights' length at the end
  *   bench_inside memory ROWS COLUMNS CLASSES STEPS THREADS     steps of uma on data made in memory, which are read once
  *                                               after every step; the times of both, and the memory of the process
- *   bench_inside kpca FILE DIMENSION WIDTH THREADS             kernel PCA; what share of the variance it found is told
- *                                               by `bench_inside variance`, which has the same arguments
- *   bench_inside logistic FILE LABELS L2 ITERATIONS THREADS    and the model's description, with the objective
+ *   bench_inside rp ROWS COLUMNS STEPS THREADS  the same for steps of rp
+ *   bench_inside svm FILE COST SMOOTHING TOLERANCE THREADS     and the objective of the plain hinge loss
+ *   bench_inside map kpca|nystroem FILE DIMENSION WIDTH THREADS     learning the map (kpca: of the centred kernel), and
+ *                                               mapping all rows; with the sum of the squares of the mapped rows
+ *   bench_inside logistic FILE LABELS L2 ITERATIONS BIAS THREADS    and the model's description, with the objective
  *   bench_inside rounds FILE LEARNER RUNS       passes over prepared rows, one row at a time, and after each of them
  *                                               reading the weights of the same columns in the same order
  *   bench_inside plus COLUMNS ROUNDS            rounds of cspa-plus, and the naive form of its metric
  *   bench_inside landmarks FILE LANDMARKS WIDTH one pass of cspa behind a map: the map, the rounds, and a product of
  *                                               matrices of the same size
+ *   bench_inside machine MEGABYTES SIZE COUNT THREADS          reading so large an array, and products of square
+ *                                               matrices of doubles of that size
  *
  * LABELS are those of an NPY file; "-": FILE has them.
  */
@@ -157,7 +161,7 @@ static float sum_of(const float *values, size_t count)
     return total;
 }
 
-static float sum_of_matrix(const uc_matrix *X, unsigned threads)
+float sum_of_matrix(const uc_matrix *X, unsigned threads)
 {
     enum { ROWS = 1024 };
     float total = 0;
@@ -403,70 +407,66 @@ static uc_status run_svm(char **arguments)
 
 /* ---- kernel PCA, logistic regression ---- */
 
-/* The sum of the eigenvalues: of the squared coordinates of the rows that it was learned from. */
-static uc_status print_variance(const uc_map *map, const uc_matrix *X, const uc_context *context)
+static double sum_of_squares(const uc_matrix *X)
 {
-    uc_matrix mapped = {0};
-    const uc_status status = uc_map_apply(&mapped, map, X, context);
     double sum = 0;
-    for (size_t i = 0; i < mapped.rows; i++)
-        for (size_t j = 0; j < mapped.cols; j++) {
-            const double value = mapped.values[i * mapped.stride + j];
+    for (size_t i = 0; i < X->rows; i++)
+        for (size_t j = 0; j < X->cols; j++) {
+            const double value = X->values[i * X->stride + j];
             sum += value * value;
         }
-    uc_matrix_free(&mapped);
-    if (status == UC_OK)
-        printf("{\"variance\": %.9g}\n", sum);
-    return status;
+    return sum;
 }
 
-static uc_status fit_kpca(char **arguments, bool variance)
+static uc_status run_map(char **arguments)
 {
-    const uc_context context = {.threads = count_of(arguments[3])};
+    const uc_context context = {.threads = count_of(arguments[4])};
+    const bool kpca = strcmp(arguments[0], "kpca") == 0;
     uc_map_settings settings = uc_map_defaults();
-    settings.map = UC_MAP_KPCA;
-    settings.dimension = count_of(arguments[1]);
-    settings.width = strtod(arguments[2], NULL);
-    settings.center = 1;
+    settings.map = kpca ? UC_MAP_KPCA : UC_MAP_NYSTROEM;
+    settings.center = kpca;
+    settings.dimension = count_of(arguments[2]);
+    settings.width = strtod(arguments[3], NULL);
     uc_dataset data = {0};
     uc_map *map = NULL;
-    uc_status status = read_labelled(&data, arguments[0], "-", &context);
-    const moment began = now();
+    uc_matrix mapped = {0};
+    moment fit = {0}, apply = {0};
+    uc_status status = read_labelled(&data, arguments[1], "-", &context);
+    moment began = now();
     if (status == UC_OK)
         status = uc_map_fit(&map, &settings, &data.X, 1, &context);
-    if (status == UC_OK && variance) {
-        status = print_variance(map, &data.X, &context);
-    } else if (status == UC_OK) {
-        print_since(began);
+    fit = since(began);
+    began = now();
+    if (status == UC_OK)
+        status = uc_map_apply(&mapped, map, &data.X, &context);
+    apply = since(began);
+    if (status == UC_OK) {
+        printf("{\"squares\": %.9g, ", sum_of_squares(&mapped));
+        print_times("fit", &fit, 1);
+        printf(", ");
+        print_times("apply", &apply, 1);
         printf("}\n");
     }
+    uc_matrix_free(&mapped);
     uc_map_free(map);
     uc_dataset_free(&data);
     return status;
 }
 
-static uc_status run_kpca(char **arguments)
-{
-    return fit_kpca(arguments, false);
-}
-
-static uc_status run_variance(char **arguments)
-{
-    return fit_kpca(arguments, true);
-}
-
 static uc_status run_logistic(char **arguments)
 {
-    const uc_context context = {.threads = count_of(arguments[4])};
+    const uc_context context = {.threads = count_of(arguments[5])};
     const uc_logistic_settings settings = {
         .l2 = strtod(arguments[2], NULL), .iterations = count_of(arguments[3]), .tolerance = 1e-9};
+    uc_train_settings train = uc_train_defaults();
+    train.bias = strtod(arguments[4], NULL);
     uc_dataset data = {0};
     uc_model *model = NULL;
     char *description = NULL;
     uc_status status = read_labelled(&data, arguments[0], arguments[1], &context);
     const moment began = now();
     if (status == UC_OK)
-        status = uc_train(&model, uc_learner_find("logistic"), &settings, NULL, &data, &context);
+        status = uc_train(&model, uc_learner_find("logistic"), &settings, &train, &data, &context);
     const moment taken = since(began);
     if (status == UC_OK)
         status = uc_model_describe(&description, model);
@@ -490,12 +490,12 @@ static const struct {
     {"memory", "ROWS COLUMNS CLASSES STEPS THREADS", 5, run_memory},
     {"rp", "ROWS COLUMNS STEPS THREADS", 4, run_rp},
     {"svm", "FILE COST SMOOTHING TOLERANCE THREADS", 5, run_svm},
-    {"kpca", "FILE DIMENSION WIDTH THREADS", 4, run_kpca},
-    {"variance", "FILE DIMENSION WIDTH THREADS", 4, run_variance},
-    {"logistic", "FILE LABELS L2 ITERATIONS THREADS", 5, run_logistic},
+    {"map", "kpca|nystroem FILE DIMENSION WIDTH THREADS", 5, run_map},
+    {"logistic", "FILE LABELS L2 ITERATIONS BIAS THREADS", 6, run_logistic},
     {"rounds", "FILE LEARNER RUNS", 3, run_rounds},
     {"plus", "COLUMNS ROUNDS", 2, run_plus},
     {"landmarks", "FILE LANDMARKS WIDTH", 3, run_landmarks},
+    {"machine", "MEGABYTES SIZE COUNT THREADS", 4, run_machine},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -19,6 +19,11 @@ unsigned count_of(const char *text);
 uc_status make_data(uc_dataset *out, size_t rows, size_t cols, size_t classes);
 void free_made(uc_dataset *data);
 
+/* All floats, as fast as the memory gives them. */
+float sum_of_matrix(const uc_matrix *X, unsigned threads);
+
+uc_status run_machine(char **arguments); /* machine.c */
+
 /* ---- the online learners (online.c) ---- */
 uc_status run_rounds(char **arguments);
 uc_status run_plus(char **arguments);

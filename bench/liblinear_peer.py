@@ -3,8 +3,11 @@
 every line of the output.
 
     ["load", FILE]      reads LIBSVM text of two classes
-    ["train", C, E]     the support vector machine with the hinge loss (-s 3 -B -1): the time of train(), and the objective
+    ["svm", C, E]       the support vector machine with the hinge loss (-s 3 -B -1): the time of train(), and the objective
                         1/2 |w|^2 + C sum of max(0, 1 - t <w, x>) that it reached
+    ["logistic", L2, E] logistic regression (-s 0 -B -1), C = 2 / (n L2): the time, and the mean of the losses
+                        log(1 + exp(-t <w, x>)) + L2/4 |w|^2. It is that of the softmax of two classes, whose best
+                        weights are -w/2 and w/2: L2/2 (|w/2|^2 + |w/2|^2) = L2/4 |w|^2
 """
 import ctypes
 import json
@@ -14,7 +17,7 @@ import time
 import numpy
 from sklearn.datasets import load_svmlight_file
 
-L2R_L1LOSS_SVC_DUAL = 3
+L2R_LR, L2R_L1LOSS_SVC_DUAL = 0, 3
 
 
 class Parameter(ctypes.Structure):
@@ -66,9 +69,9 @@ class Peer:
         self.problem = Problem(rows, columns, self.y.ctypes.data, starts.ctypes.data, -1.0)
         return {"rows": rows, "columns": columns}
 
-    def train(self, cost, tolerance):
-        cost = float(cost)
-        parameter = Parameter(solver_type=L2R_L1LOSS_SVC_DUAL, eps=float(tolerance), C=cost, p=0.1)
+    def train(self, solver, cost, tolerance):
+        """The weights, the margins of all rows, and the time."""
+        parameter = Parameter(solver_type=solver, eps=float(tolerance), C=cost, p=0.1)
         elapsed, processor = time.perf_counter(), time.process_time()
         model = self.library.train(ctypes.byref(self.problem), ctypes.byref(parameter))
         elapsed, processor = time.perf_counter() - elapsed, time.process_time() - processor
@@ -77,8 +80,17 @@ class Peer:
         w = numpy.array([self.library.get_decfun_coef(model, j + 1, 0) for j in range(self.X.shape[1])])
         self.library.free_and_destroy_model(ctypes.byref(ctypes.c_void_p(model)))
         margins = numpy.where(self.y == labels[0], 1.0, -1.0) * (self.X @ w)
-        return {"elapsed": elapsed, "processor": processor,
-                "hinge": float(w @ w / 2 + cost * numpy.maximum(0.0, 1.0 - margins).sum())}
+        return w, margins, {"elapsed": elapsed, "processor": processor}
+
+    def svm(self, cost, tolerance):
+        cost = float(cost)
+        w, margins, times = self.train(L2R_L1LOSS_SVC_DUAL, cost, tolerance)
+        return {**times, "hinge": float(w @ w / 2 + cost * numpy.maximum(0.0, 1.0 - margins).sum())}
+
+    def logistic(self, l2, tolerance):
+        l2 = float(l2)
+        w, margins, times = self.train(L2R_LR, 2 / (len(self.y) * l2), tolerance)
+        return {**times, "objective": float(numpy.logaddexp(0.0, -margins).mean() + l2 / 4 * (w @ w))}
 
 
 def main():

@@ -1,13 +1,10 @@
-"""The online learners: a pass from text, rounds against reading the weights, cspa-plus, and landmarks.
-
-Every function measures one thing and gives a dictionary; `wanted` and `report` tell about all that were measured.
-"""
-import json
+"""The online learners: a pass from text, rounds against reading the weights, cspa-plus, and landmarks."""
 import math
 import os
+import shutil
 import statistics
 
-from timing import HERE, median_times, medians, note, ratio, run
+from timing import DATA, median_times, medians, megabytes, note, print_times, ratio, run
 
 CLASSES = 53
 LEARNER = "cspa"
@@ -15,13 +12,16 @@ PLUS_COLUMNS = (16, 64, 256, 784, 1024)
 PLUS_ROUNDS = {"full": 2000, "quick": 200}
 LANDMARKS = {"full": 700, "quick": 100}
 WIDTH = 1  # of the kernel, for rows of unit length: it does not change the time
-# Where `papers` looks, too.
 MNIST = {"full": "mnist.train.svm.zst", "quick": "mnist.test.svm.zst"}
-DATA = os.environ.get("UNCONFUSE_DATA") or os.path.join(os.path.dirname(HERE), "..", "shared", "data")
 
 
-def inside(bench, *words):
-    return json.loads(run([bench.inside, *(str(word) for word in words)])["output"])
+def vw_text(data):
+    """The same rows as Vowpal Wabbit reads them: a bar after the label."""
+    path = data + ".vw"
+    if not os.path.exists(path):
+        with open(data, encoding="ascii") as rows, open(path, "w", encoding="ascii") as out:
+            out.writelines(row.replace(" ", " | ", 1) for row in rows)
+    return path
 
 
 def text(bench, data):
@@ -35,12 +35,15 @@ def text(bench, data):
         tasks["unconfuse train", n] = lambda n=n, command=train: run(command, n)
     if bench.sklearn:
         tasks["scikit-learn", 1] = lambda: bench.sklearn.ask("online", data)
+    if shutil.which("vw"):
+        command = ["vw", "--oaa", str(CLASSES), "--quiet", "-f", bench.path("online.vw"), vw_text(data)]
+        tasks["Vowpal Wabbit", 1] = lambda: run(command)
     return medians(tasks, bench.args.runs)
 
 
 def rounds(bench, data):
     """Rounds on prepared rows, against reading the weights of the same columns in the same order."""
-    answer = inside(bench, "rounds", data, LEARNER, 2 * bench.args.runs)
+    answer = bench.ask("rounds", data, LEARNER, 2 * bench.args.runs)
     round_seconds, read_seconds = (median_times(answer[name])["processor"] for name in ("rounds", "reads"))
     bytes_read = 8 * answer["classes"] * answer["entries"]
     return {**{name: answer[name] for name in ("rows", "columns", "classes", "entries", "correct")},
@@ -52,7 +55,7 @@ def plus(bench):
     """Microseconds of a round, and the exponent with which it grows from one number of columns to the next."""
     result = []
     for columns in PLUS_COLUMNS:
-        answer = inside(bench, "plus", columns, PLUS_ROUNDS[bench.args.size])
+        answer = bench.ask("plus", columns, PLUS_ROUNDS[bench.args.size])
         ours, naive = (1e6 * median_times(answer[name])["processor"] / answer["part"] for name in ("rounds", "naive"))
         before = result[-1] if result else None
         exponent = math.log(ours / before["round"]) / math.log(columns / before["columns"]) if before else None
@@ -67,7 +70,7 @@ def landmarks(bench):
         note("%s is not there (UNCONFUSE_DATA); the kernel case is left out" % MNIST[bench.args.size])
         return None
     count = LANDMARKS[bench.args.size]
-    answers = [inside(bench, "landmarks", path, count, WIDTH) for _ in range(bench.args.long_runs)]
+    answers = [bench.ask("landmarks", path, count, WIDTH) for _ in range(bench.args.long_runs)]
     parts = {name: statistics.median(answer[name][0]["processor"] for answer in answers)
              for name in ("map", "rounds", "gemm")}
     command = [bench.program, "stream", LEARNER, path, "--map", "landmarks", "--dimension", str(count), "--width",
@@ -92,15 +95,23 @@ def online(bench):
     return result
 
 
-PARTS = ["online"]
+PARTS = {"online": online}
 
 
 # ---- what was wanted, and telling ----
 
 
-def wanted(result, add):
-    if not result:
+def rows(parts, add):
+    if "online" in parts:
+        entry = parts["online"]
+        add("a pass of %s from text" % LEARNER, "%s, %d classes" % (megabytes(entry["bytes"]), CLASSES), entry["text"],
+            "scikit-learn", "Vowpal Wabbit")
+
+
+def wanted(parts, add):
+    if "online" not in parts:
         return
+    result = parts["online"]
     add("one pass of cspa from text, against scikit-learn", "at least 4x", ratio(result["text"], "scikit-learn"),
         lambda x: x >= 4)
     add("rounds of cspa, share of the rate of reading the weights", "at least 0.5", result["rounds"]["share"],
@@ -110,13 +121,13 @@ def wanted(result, add):
             lambda x: x >= 0.9)
 
 
-def report(result, print_times):
-    """print_times(title, times) prints a table."""
-    if not result:
+def report(parts):
+    if "online" not in parts:
         return
+    result = parts["online"]
     entry = result["rounds"]
-    print_times("\none pass of %s, from %.1f MB of LIBSVM text: %d rows, %d columns, %d classes" %
-                (LEARNER, result["bytes"] / 1e6, entry["rows"], entry["columns"], entry["classes"]), result["text"])
+    print_times("\none pass of %s, from %s of LIBSVM text: %d rows, %d columns, %d classes" %
+                (LEARNER, megabytes(result["bytes"]), entry["rows"], entry["columns"], entry["classes"]), result["text"])
     print("\nrounds of %s on prepared rows, one at a time" % LEARNER)
     print("    %.4f s, %.1f GB/s   reading the weights alone %.4f s, %.1f GB/s   share %.2f" %
           (entry["round_seconds"], entry["round_rate"] / 1e9, entry["read_seconds"], entry["read_rate"] / 1e9,

@@ -7,22 +7,31 @@ import os
 
 from timing import HERE, note, run
 
-PARTS = ["python"]
 SIZE = {"full": (100_000, 5_000), "quick": (10_000, 300)}  # rows to predict, rows to learn one by one
 
 
-def measure(bench):
+def python(bench):
     interpreter = os.path.join(bench.args.build, "python-venv", "bin", "python")
     if not os.access(interpreter, os.X_OK):
         note("the Python package is not installed in %s (make python); it is left out" % bench.args.build)
         return {}
-    note("python")
     rows, steps = SIZE[bench.args.size]
     words = [interpreter, os.path.join(HERE, "python_inside.py"), rows, steps, bench.args.runs]
     return json.loads(run([str(word) for word in words])["output"])
 
 
-def wanted(result, add):
+PARTS = {"python": python}
+
+
+# ---- telling ----
+
+
+def rows(parts, add):
+    """Nothing for the table of jobs: these are calls, not jobs."""
+
+
+def wanted(parts, add):
+    result = parts.get("python", {})
     for entry in result.get("predictions", []):
         add("predict in Python beside the C call, %s rows" % entry["rows"], "at most 1.05x", 1 + entry["overhead"],
             lambda x: x <= 1.05)
@@ -31,11 +40,11 @@ def wanted(result, add):
             lambda x: x >= 3)
 
 
-def report(result):
+def report(parts):
+    result = parts.get("python")
     if not result:
         return
-    rows, columns, classes = result["shape"]
-    print("\nPython: predict, %d rows, %d columns, %d classes, one thread" % (rows, columns, classes))
+    print("\nPython: predict, %d rows, %d columns, %d classes, one thread" % tuple(result["shape"]))
     for entry in result["predictions"]:
         print("    %-8s in Python %8.3f ms, the C call %8.3f ms: %4.1f%% more" %
               (entry["rows"], 1e3 * entry["python"], 1e3 * entry["c"], 100 * entry["overhead"]))

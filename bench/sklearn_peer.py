@@ -6,8 +6,10 @@ each with one JSON object.
     online FILE                            load_svmlight_file, and one PassiveAggressiveClassifier.partial_fit
     uma FILE LABELS STEPS RATE FORM        steps of uma in the naive form, with numpy (BLAS)
     width FILE                             the median squared distance of 1,000 random pairs of rows
-    kpca FILE DIMENSION WIDTH              KernelPCA, by its fastest solver
-    logistic FILE LABELS L2 ITERATIONS     LogisticRegression (lbfgs, multinomial), and its objective
+    features kpca|nystroem FILE DIMENSION WIDTH     KernelPCA, by its fastest solver, or Nystroem: learning the map, and
+                                           mapping the rows; with the sum of the squares of the mapped rows
+    logistic FILE LABELS L2 ITERATIONS BIAS LogisticRegression (lbfgs, multinomial), and its objective; without offsets
+                                           when BIAS is 0
 
 LABELS are those of an NPY file; "-": FILE is LIBSVM text. What a command read last is kept for the next one.
 """
@@ -21,6 +23,7 @@ import numpy
 import sklearn
 from sklearn.datasets import load_svmlight_file
 from sklearn.decomposition import KernelPCA
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, PassiveAggressiveClassifier
 
 X = y = None
@@ -114,7 +117,7 @@ def uma(path, labels, steps, rate, form):
     return {"steps": times, "square": (W * W).sum()}
 
 
-# ---- kernel PCA, logistic regression ----
+# ---- maps, logistic regression ----
 
 
 def width(path):
@@ -124,26 +127,30 @@ def width(path):
     return {"width": float(numpy.median(((rows[a] - rows[b]) ** 2).sum(axis=1)))}
 
 
-def kpca(path, dimension, width):
+def features(kind, path, dimension, width):
     rows, _ = read(path, "-")
-    learner = KernelPCA(n_components=int(dimension), kernel="rbf", gamma=1 / float(width), eigen_solver="randomized",
-                        random_state=1, copy_X=False)
-    _, answer = timed(lambda: learner.fit(rows))
-    return {**answer, "variance": float(learner.eigenvalues_.sum())}
+    settings = {"n_components": int(dimension), "kernel": "rbf", "gamma": 1 / float(width), "random_state": 1}
+    learner = (KernelPCA(**settings, eigen_solver="randomized", copy_X=False) if kind == "kpca" else
+               Nystroem(**settings))
+    _, fit = timed(lambda: learner.fit(rows))
+    mapped, apply = timed(lambda: learner.transform(rows))
+    return {"fit": [fit], "apply": [apply], "squares": float((mapped ** 2).sum())}
 
 
-def logistic(path, labels, l2, iterations):
+def logistic(path, labels, l2, iterations, bias):
     rows, classes = read(path, labels)
     count, l2 = rows.shape[0], float(l2)
     learner = LogisticRegression(C=1 / (count * l2), multi_class="multinomial", solver="lbfgs", tol=1e-9,
-                                 max_iter=int(iterations))
+                                 max_iter=int(iterations), fit_intercept=bias != "0")
     _, answer = timed(lambda: learner.fit(rows, classes))
     own = numpy.searchsorted(learner.classes_, classes)
     loss = -learner.predict_log_proba(rows)[numpy.arange(count), own].mean()
-    return {**answer, "objective": loss + l2 / 2 * (learner.coef_ ** 2).sum(), "iterations": int(learner.n_iter_[0])}
+    # of two classes only one is kept, whose weights are those of the other with the sign changed
+    squares = (learner.coef_ ** 2).sum() * (2 if len(learner.classes_) == 2 else 1)
+    return {**answer, "objective": loss + l2 / 2 * squares, "iterations": int(learner.n_iter_[0])}
 
 
-COMMANDS = {work.__name__: work for work in (load, fit, online, uma, width, kpca, logistic)}
+COMMANDS = {work.__name__: work for work in (load, fit, online, uma, width, features, logistic)}
 print(json.dumps({"version": sklearn.__version__}), flush=True)
 for line in sys.stdin:
     command, *arguments = json.loads(line)

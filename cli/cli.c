@@ -1,8 +1,31 @@
 /* Reading a command line by option tables, and saying what went wrong. */
+#define _GNU_SOURCE
 #include "cli.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- several processes ---- */
+
+const uc_comm *cli_comm;
+
+bool cli_is_first(void)
+{
+    return uc_comm_rank(cli_comm) == 0;
+}
+
+/* Processes on one machine share its cores, unless whoever started them has dealt the cores out. */
+static unsigned default_threads(void)
+{
+    cpu_set_t cores;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const int processes = uc_comm_neighbours(cli_comm);
+    if (processes == 1 || sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) < online)
+        return 0;
+    return online > processes ? (unsigned)(online / processes) : 1;
+}
 
 /* ---- saying things ---- */
 
@@ -24,9 +47,19 @@ const char *cli_last_error(void)
     return own_error[0] ? own_error : uc_last_error();
 }
 
+uc_status cli_agree(uc_status status)
+{
+    if (uc_comm_size(cli_comm) == 1)
+        return status;
+    const uc_status agreed = uc_comm_agree_on(cli_comm, status, cli_last_error());
+    return agreed == UC_OK ? UC_OK : cli_fail(agreed, "%s", uc_last_error());
+}
+
 void cli_warn(const char *format, ...)
 {
     va_list arguments;
+    if (!cli_is_first())
+        return;
     cli_progress_end();
     va_start(arguments, format);
     fputs("unconfuse: warning: ", stderr);
@@ -37,7 +70,7 @@ void cli_warn(const char *format, ...)
 
 void cli_detail(const cli_call *call, const char *format, ...)
 {
-    if (!call->common.verbose)
+    if (!call->common.verbose || !cli_is_first())
         return;
     va_list arguments;
     cli_progress_end();
@@ -50,7 +83,7 @@ void cli_detail(const cli_call *call, const char *format, ...)
 
 FILE *cli_summary(const cli_call *call, const char *output)
 {
-    if (call->common.json || call->common.quiet)
+    if (call->common.json || call->common.quiet || !cli_is_first())
         return NULL;
     cli_progress_end();
     return output && strcmp(output, "-") == 0 ? stderr : stdout;
@@ -505,10 +538,13 @@ uc_status cli_parse(cli_call *call, const cli_command *command, int argc, char *
         if (!found.option && (words++ > 0 || !command->family))
             call->words[call->word_count++] = found.text;
     }
-    call->context = (uc_context){.threads = (unsigned)call->common.threads,
-                                 .memory = call->common.memory,
-                                 .progress = call->common.quiet ? cli_progress_silent : cli_progress,
-                                 .warn = hear_warning};
+    const bool silent = call->common.quiet || !cli_is_first();
+    call->context =
+        (uc_context){.threads = call->common.threads ? (unsigned)call->common.threads : default_threads(),
+                     .memory = call->common.memory,
+                     .comm = command->shared ? cli_comm : NULL,
+                     .progress = silent ? cli_progress_silent : cli_progress,
+                     .warn = hear_warning};
     if (call->common.help)
         return UC_OK;
     if (call->common.json && call->writes_standard_output)

@@ -49,8 +49,14 @@ typedef struct cli_command {
     size_t args_size;            /* of the struct that the sections fill in */
     const cli_family *family;    /* NULL: the first word is an ordinary one */
     size_t least, most;          /* words, the family's included */
+    bool shared;                 /* all processes of unconfuse-mpi run it; else the first one alone */
     uc_status (*run)(cli_call *call);
 } cli_command;
+
+/* The processes that share the work; NULL: there is one. */
+extern const uc_comm *cli_comm;
+bool cli_is_first(void);               /* of them: it prints and writes */
+uc_status cli_agree(uc_status status); /* all fail when one does, with its sentence */
 
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 const cli_command *cli_command_find(const char *first, const char *second, int *words_used);
@@ -129,7 +135,8 @@ void *cli_calloc(size_t count, size_t size);
 
 /* ---- output (output.c) ---- */
 
-/* A text file that appears whole or not at all; "-" is standard output. */
+/* A text file that appears whole or not at all; "-" is standard output. With several processes the first one writes what
+ * all of them have to say, in the order of their ranks. */
 typedef struct cli_output cli_output;
 uc_status cli_output_open(cli_output **out, const char *path);
 /* Room for `length` bytes, to be followed by cli_output_advance of what was used. */
@@ -201,17 +208,39 @@ uc_status cli_load_model(uc_model **out, const char *path); /* either kind of mo
 uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
                         const uc_read_settings *settings);
 
-/* Predicts a file block by block in constant memory (scoring.c). `visit` gets each block with its predictions (and
- * scores or probabilities, K a row, when asked for; else NULL). Refuses CSV and NPY of another width, and warns once
- * about columns that the model does not know. */
+/* DATA, or the files that --shards names (files.c). */
+typedef struct cli_files {
+    char **paths;
+    size_t count;
+    const char *shown; /* for messages: the one file, or the pattern */
+} cli_files;
+typedef struct cli_shards {
+    const char *pattern;
+} cli_shards;
+extern const uc_option cli_shard_options[];
+/* Word number `word` is DATA. */
+uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards *shards, size_t word);
+void cli_files_free(cli_files *self);
+/* All of them in memory; with several processes, this one's share of the rows. */
+uc_status cli_read_files(uc_dataset *out, const cli_call *call, const cli_files *files,
+                         const uc_read_settings *settings);
+/* The items of all processes, in the order of the ranks, for the first one, whose list grows. */
+uc_status cli_collect(void **items, size_t *count, size_t size);
+/* Says what the sums over several processes took since `before`, with --verbose. */
+void cli_tell_traffic(const cli_call *call, uc_traffic before, double seconds);
+
+/* Predicts files block by block in constant memory (scoring.c). `visit` gets each block with its predictions (and
+ * scores or probabilities, K a row, when asked for; else NULL), and the number of the file, since each has its own list
+ * of classes. Refuses CSV and NPY of another width, and warns once about columns that the model does not know. With
+ * several processes each has its share of the rows, and all fail when one does. */
 typedef enum cli_wanted { CLI_CLASSES, CLI_SCORES, CLI_PROBABILITIES } cli_wanted;
-typedef uc_status cli_scored_fn(const uc_dataset *block, const uc_reader *reader, const uint32_t *predicted,
-                                const double *scores, void *user);
-uc_status cli_score_file(const cli_call *call, const uc_model *model, const char *path,
-                         const uc_read_settings *read, cli_wanted wanted, cli_scored_fn *visit, void *user);
+typedef uc_status cli_scored_fn(const uc_dataset *block, const uc_reader *reader, size_t file,
+                                const uint32_t *predicted, const double *scores, void *user);
+uc_status cli_score_files(const cli_call *call, const uc_model *model, const cli_files *files,
+                          const uc_read_settings *read, cli_wanted wanted, cli_scored_fn *visit, void *user);
 
 /* Labelled examples, the one whose label is least likely to be right first (suspect.c). */
-uc_status cli_print_suspects(cli_call *call, const uc_model *model, const char *path,
+uc_status cli_print_suspects(cli_call *call, const uc_model *model, const cli_files *files,
                              const uc_read_settings *read, const char *output);
 /* The shorter of two texts that read back as the same number; `text` has room for 32 bytes. */
 size_t cli_print_real(char *text, double value);

@@ -7,6 +7,7 @@
 
 typedef struct evaluate_args {
     uc_read_settings read;
+    cli_shards shards;
     cli_noise noise;
     int bags;
 } evaluate_args;
@@ -24,6 +25,7 @@ static const cli_section sections[] = {
     {"Options", options, 0},
     {"Noise of the labels", cli_noise_options, offsetof(evaluate_args, noise)},
     {"Data options", uc_read_options, offsetof(evaluate_args, read)},
+    {"Several files", cli_shard_options, offsetof(evaluate_args, shards)},
     {0},
 };
 
@@ -32,7 +34,8 @@ typedef struct pairs {
     const uc_names *classes;
     uint32_t *labels, *predicted;
     size_t count, capacity;
-    uint32_t *position; /* of each class of the file */
+    size_t file;        /* that is being read */
+    uint32_t *position; /* of each of its classes */
     size_t positions;
     /* With --bags `labels` and `predicted` are of bags, and each bag has */
     bool bags;
@@ -40,8 +43,11 @@ typedef struct pairs {
     double *best; /* by how much its best example scores higher as positive */
 } pairs;
 
-static void learn_positions(pairs *self, const uc_names *names)
+static void learn_positions(pairs *self, const uc_names *names, size_t file)
 {
+    if (file != self->file)
+        self->positions = 0;
+    self->file = file;
     if (names->count == self->positions)
         return;
     self->position = cli_realloc(self->position, names->count, sizeof *self->position);
@@ -90,14 +96,14 @@ static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *
     return UC_OK;
 }
 
-static uc_status visit(const uc_dataset *block, const uc_reader *reader, const uint32_t *predicted,
-                       const double *scores, void *user)
+static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t file,
+                       const uint32_t *predicted, const double *scores, void *user)
 {
     pairs *self = user;
     const size_t needed = self->count + block->X.rows;
     if (!block->y)
         return cli_fail(UC_ERR_INVALID, "there are no labels to compare the predictions with");
-    learn_positions(self, uc_reader_classes(reader));
+    learn_positions(self, uc_reader_classes(reader), file);
     if (self->bags)
         return visit_bags(self, block, scores);
     make_room(self, needed);
@@ -123,7 +129,8 @@ static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
                                      : UC_OK;
 }
 
-static uc_status evaluate(cli_call *call, const uc_model *model, const uc_noise *noise)
+static uc_status evaluate(cli_call *call, const uc_model *model, const cli_files *files,
+                          const uc_noise *noise)
 {
     const evaluate_args *args = call->args;
     pairs self = {.classes = uc_model_classes(model)};
@@ -133,17 +140,22 @@ static uc_status evaluate(cli_call *call, const uc_model *model, const uc_noise 
                                 noise != NULL)
                    : UC_OK;
     if (status == UC_OK)
-        status = cli_score_file(call, model, call->words[1], &args->read,
-                                args->bags ? CLI_SCORES : CLI_CLASSES, visit, &self);
+        status = cli_score_files(call, model, files, &args->read, args->bags ? CLI_SCORES : CLI_CLASSES,
+                                 visit, &self);
+    size_t predictions = self.count;
     if (status == UC_OK)
+        status = cli_collect((void **)&self.labels, &self.count, sizeof *self.labels);
+    if (status == UC_OK)
+        status = cli_collect((void **)&self.predicted, &predictions, sizeof *self.predicted);
+    if (status == UC_OK && cli_is_first())
         status =
             uc_evaluate(&evaluation, self.labels, self.predicted, self.count, self.classes->count, noise);
-    if (status == UC_OK && call->common.json) {
+    if (status == UC_OK && call->common.json && cli_is_first()) {
         call->result = json_object();
         cli_report_json(call->result, &evaluation, self.classes);
         if (evaluation.unlabelled)
-            cli_warn("%s: %zu unlabelled examples were skipped", call->words[1], evaluation.unlabelled);
-    } else if (status == UC_OK) {
+            cli_warn("%s: %zu unlabelled examples were skipped", files->shown, evaluation.unlabelled);
+    } else if (status == UC_OK && cli_is_first()) {
         cli_progress_end();
         cli_report_text(stdout, &evaluation, self.classes);
     }
@@ -164,11 +176,17 @@ static uc_status run(cli_call *call)
     cli_noise told = args->noise;
     if (args->bags && !told.rates)
         told.positive = NULL; /* it is for the bags */
-    uc_status status = cli_load_model(&model, call->words[0]);
+    if (args->bags && (args->shards.pattern || uc_comm_size(cli_comm) > 1))
+        return cli_fail(UC_ERR_OPTION, "--bags counts the bags of one file, in one process");
+    cli_files files;
+    uc_status status = cli_find_files(&files, call, &args->shards, 1);
+    if (status == UC_OK)
+        status = cli_agree(cli_load_model(&model, call->words[0]));
     if (status == UC_OK)
         status = cli_noise_build(&noise, &check, &told, uc_model_classes(model), call);
     if (status == UC_OK)
-        status = evaluate(call, model, noise.classes ? &noise : NULL);
+        status = evaluate(call, model, &files, noise.classes ? &noise : NULL);
+    cli_files_free(&files);
     uc_noise_free(&noise);
     uc_model_free(model);
     return status;
@@ -176,14 +194,15 @@ static uc_status run(cli_call *call)
 
 const cli_command command_evaluate = {
     .name = "evaluate",
-    .usage = "MODEL DATA [--noise-matrix FILE] [--bags]",
+    .usage = "MODEL DATA|--shards GLOB [--noise-matrix FILE] [--bags]",
     .summary = "error, confusion matrix and its norms",
     .description = "Compares a model's predictions with the labels of the data. When the noise of these "
                    "labels is told, it also estimates the error and the confusion matrix that clean labels "
                    "would show.",
     .sections = sections,
     .args_size = sizeof(evaluate_args),
-    .least = 2,
+    .least = 1,
     .most = 2,
+    .shared = true,
     .run = run,
 };

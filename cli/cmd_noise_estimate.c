@@ -14,6 +14,7 @@ typedef struct estimate_args {
     uc_noise_estimate_settings estimate;
     uc_train_settings train;
     uc_read_settings read;
+    cli_shards shards;
     int method;
     const char *gold, *model, *predictions, *learner, *output;
 } estimate_args;
@@ -63,6 +64,7 @@ static const cli_section sections[] = {
     {"Training options, cv and self", uc_train_options, FIELD(train)},
     {"Map options, cv and self", uc_map_options, FIELD(train.map)},
     {"Data options", uc_read_options, FIELD(read)},
+    {"Several files, cv and self", cli_shard_options, FIELD(shards)},
     {0},
 };
 
@@ -82,8 +84,9 @@ static bool is_for(const char *option, int method)
     for (size_t i = 0; i < sizeof belongs / sizeof *belongs; i++)
         if (strcmp(belongs[i].option, option) == 0)
             return method >= belongs[i].first && method <= belongs[i].last;
-    const bool training =
-        uc_options_find(uc_train_options, option) || uc_options_find(uc_map_options, option);
+    const bool training = uc_options_find(cli_shard_options, option) ||
+                          uc_options_find(uc_train_options, option) ||
+                          uc_options_find(uc_map_options, option);
     return !training || strcmp(option, "seed") == 0 || method >= METHOD_CV;
 }
 
@@ -96,6 +99,10 @@ static uc_status check_options(const cli_call *call)
         if (!is_for(call->given[i]->name, args->method))
             return cli_fail(UC_ERR_OPTION, "--%s is not for --method %s", call->given[i]->name,
                             method_names[args->method]);
+    if (args->method < METHOD_CV && uc_comm_size(cli_comm) > 1)
+        return cli_fail(UC_ERR_OPTION,
+                        "--method %s counts labels, which one process does: cv and self are for several",
+                        method_names[args->method]);
     if (args->method == METHOD_GOLD && !args->gold)
         return cli_fail(UC_ERR_OPTION, "--method gold needs the true labels: --gold FILE");
     if (args->method == METHOD_MODEL && !args->model == !args->predictions)
@@ -240,13 +247,15 @@ static uc_status need_labels(const uc_dataset *data, const char *path)
 
 /* ---- the methods ---- */
 
-typedef uc_status method_fn(uc_noise_estimate *out, cli_call *call, const uc_context *context);
+typedef uc_status method_fn(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+                            const uc_context *context);
 
 /* Observed labels from DATA, true ones from --gold. */
-static uc_status from_gold(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+static uc_status from_gold(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+                           const uc_context *context)
 {
     const estimate_args *args = call->args;
-    const char *path = call->words[0];
+    const char *path = files->shown;
     uc_dataset data = {0};
     labels gold = {0};
     uc_status status = cli_read_data(&data, call, path, &args->read);
@@ -270,10 +279,11 @@ static uc_status from_gold(uc_noise_estimate *out, cli_call *call, const uc_cont
 }
 
 /* True labels from DATA, observed ones from --model. */
-static uc_status from_model(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+static uc_status from_model(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+                            const uc_context *context)
 {
     const estimate_args *args = call->args;
-    const char *path = call->words[0];
+    const char *path = files->shown;
     uc_model *model = NULL;
     uc_dataset data = {0};
     labels gold = {0};
@@ -307,10 +317,11 @@ static uc_status from_model(uc_noise_estimate *out, cli_call *call, const uc_con
 }
 
 /* True labels from DATA, observed ones from --predictions; the classes are those of both. */
-static uc_status from_predictions(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+static uc_status from_predictions(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+                                  const uc_context *context)
 {
     const estimate_args *args = call->args;
-    const char *path = call->words[0];
+    const char *path = files->shown;
     uc_dataset data = {0};
     labels gold = {0}, predicted = {0};
     uc_names classes = {0};
@@ -342,10 +353,11 @@ static uc_status from_predictions(uc_noise_estimate *out, cli_call *call, const 
     return status;
 }
 
-static uc_status from_model_or_predictions(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+static uc_status from_model_or_predictions(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+                                           const uc_context *context)
 {
     const estimate_args *args = call->args;
-    return (args->model ? from_model : from_predictions)(out, call, context);
+    return (args->model ? from_model : from_predictions)(out, call, files, context);
 }
 
 /* The learner's own settings, or NULL for its defaults; freed with free. */
@@ -359,19 +371,20 @@ static void *learner_settings(const uc_learner *learner, const estimate_args *ar
 }
 
 /* True labels from DATA, observed ones from models that did not see them. */
-static uc_status from_folds(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+static uc_status from_folds(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+                            const uc_context *context)
 {
     const estimate_args *args = call->args;
-    const char *path = call->words[0];
+    const char *path = files->shown;
     const uc_learner *learner = uc_learner_find(args->learner ? args->learner : "perceptron");
     uc_dataset data = {0};
     uint32_t *predicted = NULL;
     if (!learner)
         return UC_ERR_OPTION;
-    uc_status status = cli_read_data(&data, call, path, &args->read);
+    uc_status status = cli_read_files(&data, call, files, &args->read);
     if (status == UC_OK)
         status = need_labels(&data, path);
-    if (status == UC_OK && args->estimate.folds > data.X.rows)
+    if (status == UC_OK && uc_comm_size(cli_comm) == 1 && args->estimate.folds > data.X.rows)
         status = cli_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
                           (unsigned long long)args->estimate.folds, data.X.rows);
     void *settings = learner_settings(learner, args);
@@ -388,11 +401,12 @@ static uc_status from_folds(uc_noise_estimate *out, cli_call *call, const uc_con
     return status;
 }
 
-static uc_status from_itself(uc_noise_estimate *out, cli_call *call, const uc_context *context)
+static uc_status from_itself(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+                             const uc_context *context)
 {
     const estimate_args *args = call->args;
     uc_dataset data = {0};
-    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    uc_status status = cli_read_files(&data, call, files, &args->read);
     if (status == UC_OK)
         status = uc_noise_from_data(out, &data, &args->estimate, &args->train, context);
     uc_dataset_free(&data);
@@ -476,11 +490,14 @@ static uc_status run(cli_call *call)
     uc_context context = call->context;
     context.warn = note;
     context.user = warnings;
+    cli_files files = {0};
     uc_status status = check_options(call);
+    if (status == UC_OK)
+        status = cli_find_files(&files, call, &args->shards, 0);
     if (status == UC_OK && methods[args->method])
-        status = methods[args->method](&found, call, &context);
+        status = methods[args->method](&found, call, &files, &context);
     if (status == UC_ERR_FORMAT && !strchr(cli_last_error(), ':'))
-        (void)cli_fail(status, "%s: %s", call->words[0],
+        (void)cli_fail(status, "%s: %s", files.shown,
                        cli_last_error()); /* the library does not know the file */
     if (status == UC_OK)
         status = uc_noise_inspect(&check, &found.noise);
@@ -488,7 +505,7 @@ static uc_status run(cli_call *call)
         note_learnability(&found.noise, &check, warnings);
         status = cli_check_interrupt();
     }
-    if (status == UC_OK)
+    if (status == UC_OK && cli_is_first())
         status = uc_noise_write(&found.noise, args->output);
     FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
     if (text) {
@@ -502,20 +519,23 @@ static uc_status run(cli_call *call)
     if (status == UC_OK && call->common.json)
         call->result = as_json(&found, &check, warnings, args);
     json_decref(warnings);
+    cli_files_free(&files);
     uc_noise_estimate_free(&found);
     return status;
 }
 
 const cli_command command_noise_estimate = {
     .name = "noise estimate",
-    .usage = "DATA --method gold|model|cv|self [--gold FILE] [--model G | --predictions FILE] -o FILE",
+    .usage = "DATA|--shards GLOB --method gold|model|cv|self [--gold FILE] [--model G | --predictions FILE] "
+             "-o FILE",
     .summary = "estimate a noise matrix from data",
     .description =
         "Estimates the probability of each observed class given the true class, with 95% bootstrap "
         "intervals, and writes it as a CSV file that --noise-matrix reads.",
     .sections = sections,
     .args_size = sizeof(estimate_args),
-    .least = 1,
+    .least = 0,
     .most = 1,
+    .shared = true,
     .run = run,
 };

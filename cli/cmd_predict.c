@@ -6,6 +6,7 @@
 
 typedef struct predict_args {
     uc_read_settings read;
+    cli_shards shards;
     const char *output;
     int scores, probabilities, suspect;
 } predict_args;
@@ -40,6 +41,7 @@ static const uc_option options[] = {
 static const cli_section sections[] = {
     {"Options", options, 0},
     {"Data options", uc_read_options, offsetof(predict_args, read)},
+    {"Several files", cli_shard_options, offsetof(predict_args, shards)},
     {0},
 };
 
@@ -98,11 +100,11 @@ static void list_rows(writer *self, size_t rows, const uint32_t *predicted, cons
     }
 }
 
-static uc_status visit(const uc_dataset *block, const uc_reader *reader, const uint32_t *predicted,
-                       const double *scores, void *user)
+static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t file,
+                       const uint32_t *predicted, const double *scores, void *user)
 {
     writer *self = user;
-    (void)reader;
+    (void)reader, (void)file;
     self->examples += block->X.rows;
     if (!self->output) {
         list_rows(self, block->X.rows, predicted, scores);
@@ -112,30 +114,36 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, const u
     return cli_output_failed(self->output) ? UC_ERR_IO : UC_OK;
 }
 
-static uc_status predict(cli_call *call, writer *self, const uc_model *model)
+static uc_status predict(cli_call *call, writer *self, const uc_model *model, const cli_files *files)
 {
     const predict_args *args = call->args;
     const bool to_file = args->output && strcmp(args->output, "-") != 0;
     uc_status status = UC_OK;
+    if (call->common.json && !to_file && uc_comm_size(cli_comm) > 1)
+        return cli_fail(UC_ERR_OPTION, "--json: several processes write predictions to a file: add -o FILE");
     if (call->common.json && !to_file)
         self->list = json_array();
     else
         status = cli_output_open(&self->output, to_file ? args->output : "-");
+    status = cli_agree(status);
     if (status != UC_OK)
         return status;
     const cli_wanted wanted = args->scores          ? CLI_SCORES
                               : args->probabilities ? CLI_PROBABILITIES
                                                     : CLI_CLASSES;
-    if (wanted != CLI_CLASSES && self->output)
+    if (wanted != CLI_CLASSES && self->output && cli_is_first())
         write_header(self);
-    status = cli_score_file(call, model, call->words[1], &args->read, wanted, visit, self);
+    status = cli_score_files(call, model, files, &args->read, wanted, visit, self);
     if (self->output && (status == UC_OK || cli_output_failed(self->output)))
         status = cli_output_commit(self->output); /* a failed write is reported here */
     else
         cli_output_abort(self->output);
+    double examples = (double)self->examples;
+    if (status == UC_OK)
+        status = uc_comm_sum(cli_comm, &examples, 1);
     if (status == UC_OK && call->common.json) {
-        call->result = json_pack("{sI so}", "examples", (json_int_t)self->examples, "classes",
-                                 cli_json_names(self->classes));
+        call->result =
+            json_pack("{sI so}", "examples", (json_int_t)examples, "classes", cli_json_names(self->classes));
         if (to_file)
             json_object_set_new(call->result, "output", cli_json_text(args->output));
         else
@@ -149,41 +157,50 @@ static uc_status run(cli_call *call)
 {
     const predict_args *args = call->args;
     uc_model *model = NULL;
+    cli_files files;
     if (args->scores && args->probabilities)
         return cli_fail(UC_ERR_OPTION, "give only one of --scores and --probabilities");
     if (args->suspect && !args->probabilities)
         return cli_fail(UC_ERR_OPTION, "--suspect goes with --probabilities");
-    uc_status status = cli_load_model(&model, call->words[0]);
-    if (status != UC_OK)
+    if (args->suspect && (args->shards.pattern || uc_comm_size(cli_comm) > 1))
+        return cli_fail(UC_ERR_OPTION, "--suspect orders the examples of one file, in one process");
+    uc_status status = cli_find_files(&files, call, &args->shards, 1);
+    if (status == UC_OK)
+        status = cli_agree(cli_load_model(&model, call->words[0]));
+    if (status != UC_OK) {
+        cli_files_free(&files);
         return status;
+    }
     if (args->probabilities && !uc_model_has_probabilities(model)) {
         status = cli_fail(UC_ERR_INVALID, "%s: a model of %s has scores but no probabilities; use --scores",
                           call->words[0], uc_model_learner(model));
     } else if (args->suspect) {
-        status = cli_print_suspects(call, model, call->words[1], &args->read, args->output);
+        status = cli_print_suspects(call, model, &files, &args->read, args->output);
     } else {
         writer self = {.classes = uc_model_classes(model),
                        .values = args->probabilities ? "probabilities" : "scores"};
         self.lengths = cli_calloc(self.classes->count, sizeof *self.lengths);
         for (size_t k = 0; k < self.classes->count; k++)
             self.lengths[k] = strlen(self.classes->text[k]);
-        status = predict(call, &self, model);
+        status = predict(call, &self, model, &files);
         free(self.lengths);
     }
     uc_model_free(model);
+    cli_files_free(&files);
     return status;
 }
 
 const cli_command command_predict = {
     .name = "predict",
-    .usage = "MODEL DATA [-o FILE] [--scores | --probabilities [--suspect]]",
+    .usage = "MODEL DATA|--shards GLOB [-o FILE] [--scores | --probabilities [--suspect]]",
     .summary = "print a class name for every example",
     .description = "Predicts the class of every example, a name a line in the order of the file, in "
                    "constant memory. LIBSVM columns that the model does not know are ignored, with one "
                    "warning.",
     .sections = sections,
     .args_size = sizeof(predict_args),
-    .least = 2,
+    .least = 1,
     .most = 2,
+    .shared = true,
     .run = run,
 };

@@ -8,6 +8,7 @@
 typedef struct train_args {
     uc_train_settings train;
     uc_read_settings read;
+    cli_shards shards;
     cli_noise noise;
     int estimate; /* the noise, from the data */
     const char *output;
@@ -37,6 +38,14 @@ static const uc_option options[] = {
      .help =
          "estimate: the noise, from the noisy labels alone (as noise estimate --method self; for sloppy-svm "
          "its two rates, by cross-validation)"},
+    {.name = "mix",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(train_args, train.mix),
+     .standard = "average",
+     .choices = "average|once",
+     .help =
+         "online learners in several processes (unconfuse-mpi) take the mean of their weights after every "
+         "pass, or once in the end"},
     {0},
 };
 
@@ -46,6 +55,7 @@ static const cli_section sections[] = {
     {"Map options", uc_map_options, offsetof(train_args, train.map)},
     {"Noise of the labels", cli_noise_options, offsetof(train_args, noise)},
     {"Data options", uc_read_options, offsetof(train_args, read)},
+    {"Several files", cli_shard_options, offsetof(train_args, shards)},
     {0},
 };
 
@@ -135,8 +145,9 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
 static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *settings)
 {
     const train_args *args = call->args;
-    const size_t examples = data->X.rows;
+    double examples = (double)data->X.rows;
     const double began = cli_seconds();
+    const uc_traffic before = uc_comm_traffic(cli_comm);
     uc_model *model = NULL;
     settings->overwrite = 1;
     uc_status status = uc_select_and_train(&model, uc_learner_at(call->member), call->member_settings,
@@ -145,9 +156,13 @@ static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *sett
     if (status == UC_OK)
         status = cli_check_interrupt();
     if (status == UC_OK)
+        status = uc_comm_sum(cli_comm, &examples, 1);
+    if (status == UC_OK)
+        cli_tell_traffic(call, before, seconds);
+    if (status == UC_OK && cli_is_first())
         status = uc_model_save(model, args->output);
     if (status == UC_OK)
-        status = tell(call, model, examples, seconds);
+        status = tell(call, model, (size_t)examples, seconds);
     uc_model_free(model);
     return status;
 }
@@ -195,7 +210,7 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
 {
     const uint64_t folds = ((const train_args *)call->args)->folds;
     const double began = cli_seconds();
-    if (folds > data->X.rows)
+    if (uc_comm_size(cli_comm) == 1 && folds > data->X.rows)
         return cli_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
                         (unsigned long long)folds, data->X.rows);
     uint32_t *predicted = cli_calloc(data->X.rows, sizeof *predicted);
@@ -204,13 +219,20 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
     uc_status status =
         uc_cross_validate(predicted, fold_error, uc_learner_at(call->member), call->member_settings, settings,
                           data, (unsigned)folds, &call->context);
+    uint32_t *labels =
+        memcpy(cli_calloc(data->X.rows, sizeof *labels), data->y, data->X.rows * sizeof *labels);
+    size_t count = data->X.rows, predictions = count;
     if (status == UC_OK)
-        status =
-            uc_evaluate(&evaluation, data->y, predicted, data->X.rows, data->classes.count, settings->noise);
+        status = cli_collect((void **)&labels, &count, sizeof *labels);
     if (status == UC_OK)
+        status = cli_collect((void **)&predicted, &predictions, sizeof *predicted);
+    if (status == UC_OK && cli_is_first())
+        status = uc_evaluate(&evaluation, labels, predicted, count, data->classes.count, settings->noise);
+    if (status == UC_OK && cli_is_first())
         tell_folds(call, &evaluation, &data->classes, fold_error, settings, cli_seconds() - began);
     uc_evaluation_free(&evaluation);
     free(fold_error);
+    free(labels);
     free(predicted);
     return status;
 }
@@ -218,10 +240,10 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
 /* ---- both ---- */
 
 /* The library does not know the file whose data it refuses. */
-static uc_status blame_data(uc_status status, const cli_call *call)
+static uc_status blame_data(uc_status status, const char *shown)
 {
     if (status == UC_ERR_FORMAT)
-        (void)cli_fail(status, "%s: %s", call->words[0], cli_last_error());
+        (void)cli_fail(status, "%s: %s", shown, cli_last_error());
     return status;
 }
 
@@ -244,14 +266,14 @@ static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const cli
         return cli_fail(UC_ERR_OPTION, "give only one of --positive-unlabelled and --bags");
     if (unlabelled) {
         *rates = UC_RATES_POSITIVE_ONLY;
-        return uc_positive_unlabelled(positive, data, name);
+        return uc_positive_unlabelled(positive, data, name, &call->context);
     }
     if (name && (*positive = uc_names_find(&data->classes, name, strlen(name))) == UC_NONE)
         return cli_fail(UC_ERR_INVALID, "--positive %s: no example is labelled so", name);
     if (!bags)
         return UC_OK;
     *rates = UC_RATES_NEGATIVE_ONLY;
-    return uc_check_bags(data);
+    return uc_check_bags(data, &call->context);
 }
 
 static json_t *describe_rates(const uc_rates_estimate *found)
@@ -316,7 +338,7 @@ static bool has_unlabelled(const uc_dataset *data)
 
 /* The noise that the options tell of or that the data show; untouched without either. */
 static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call *call, const uc_dataset *data,
-                            uint32_t positive, uc_rates_free rates)
+                            const char *shown, uint32_t positive, uc_rates_free rates)
 {
     const train_args *args = call->args;
     const uc_learner *learner = uc_learner_at(call->member);
@@ -324,11 +346,10 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     cli_noise told = args->noise;
     uc_noise_check check;
     if (data->classes.count == 1)
-        return cli_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed%s", call->words[0],
-                        data->classes.text[0],
-                        used && has_unlabelled(data)
-                            ? "; if the '?' may be of either class, use --positive-unlabelled"
-                            : "");
+        return cli_fail(
+            UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed%s", shown, data->classes.text[0],
+            used && has_unlabelled(data) ? "; if the '?' may be of either class, use --positive-unlabelled"
+                                         : "");
     if (told.rates && data->classes.count == 2)
         told.positive = data->classes.text[positive]; /* not the later one, if only one was named */
     else if (rates != UC_RATES_BOTH)
@@ -343,7 +364,7 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
                         cli_learners.name(call->member));
     return blame_data(used ? estimate_rates(noise, described, call, data, positive, rates)
                            : estimate_matrix(noise, call, data),
-                      call);
+                      shown);
 }
 
 static uc_status run(cli_call *call)
@@ -359,38 +380,43 @@ static uc_status run(cli_call *call)
         return cli_fail(UC_ERR_OPTION, "say where the model goes with -o MODEL, or cross-validate with -v K");
     if (args->output && args->folds)
         return cli_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
-    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
-    if (status != UC_OK)
-        return status;
-    status = blame_data(read_labels(&positive, &rates, call, &data), call);
+    cli_files files;
+    uc_status status = cli_find_files(&files, call, &args->shards, 0);
     if (status == UC_OK)
-        status = find_noise(&noise, &described, call, &data, positive, rates);
+        status = cli_read_files(&data, call, &files, &args->read);
+    if (status == UC_OK)
+        status = blame_data(read_labels(&positive, &rates, call, &data), files.shown);
+    if (status == UC_OK)
+        status = find_noise(&noise, &described, call, &data, files.shown, positive, rates);
     if (noise.classes)
         settings.noise = &noise;
     if (status == UC_OK && positive < data.classes.count &&
         uc_options_find(cli_learners.options(call->member), "positive-unlabelled"))
         settings.positive = data.classes.count == 2 ? data.classes.text[positive] : NULL;
     if (status == UC_OK)
-        status = blame_data(
-            args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings), call);
+        status =
+            blame_data(args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings),
+                       files.shown);
     if (status == UC_OK && call->common.json && described)
         json_object_set(call->result, "noise_estimate", described);
     json_decref(described);
     uc_noise_free(&noise);
     uc_dataset_free(&data);
+    cli_files_free(&files);
     return status;
 }
 
 const cli_command command_train = {
     .name = "train",
-    .usage = "LEARNER [options] DATA -o MODEL",
+    .usage = "LEARNER [options] DATA|--shards GLOB -o MODEL",
     .summary = "learn a model from a data file (-v K: cross-validate)",
     .description = "Learns a model from labelled data and writes it to a file. The same data, options and "
                    "seed give the same bytes, whatever the number of threads.",
     .sections = sections,
     .args_size = sizeof(train_args),
     .family = &cli_learners,
-    .least = 2,
+    .least = 1,
     .most = 2,
+    .shared = true,
     .run = run,
 };

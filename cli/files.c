@@ -1,4 +1,7 @@
 /* Reading and writing data, and telling what a file is. */
+#define _GNU_SOURCE
+#include <glob.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,6 +28,13 @@ static bool ends_with(const char *text, const char *ending)
     return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
 }
 
+static void tell_data(const cli_call *call, const char *shown, const uc_dataset *data, double seconds)
+{
+    cli_detail(call, "%s: %zu examples%s, %zu features, %zu classes, %s, read in %.3f s", shown, data->X.rows,
+               uc_comm_size(cli_comm) > 1 ? " in the first process" : "", data->X.cols, data->classes.count,
+               uc_matrix_is_sparse(&data->X) ? "sparse" : "dense", seconds);
+}
+
 uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
                         const uc_read_settings *settings)
 {
@@ -32,14 +42,141 @@ uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
     uc_status status = uc_dataset_read(out, path, settings, &call->context);
     if (status != UC_OK)
         return status;
-    cli_detail(call, "%s: %zu examples, %zu features, %zu classes, %s, read in %.3f s", path, out->X.rows,
-               out->X.cols, out->classes.count, uc_matrix_is_sparse(&out->X) ? "sparse" : "dense",
-               cli_seconds() - began);
+    tell_data(call, path, out, cli_seconds() - began);
     status = cli_check_interrupt();
     if (status != UC_OK)
         uc_dataset_free(out);
     return status;
 }
+
+/* ---- one file or several ---- */
+
+const uc_option cli_shard_options[] = {
+    {.name = "shards",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(cli_shards, pattern),
+     .argument = "GLOB",
+     .help =
+         "read all files that match, such as 'part-*.svm.zst' or 'part-{0,1}.svm', in place of DATA, as one"},
+    {0},
+};
+
+static void add_path(cli_files *self, const char *path)
+{
+    const size_t size = strlen(path) + 1;
+    self->paths = cli_realloc(self->paths, self->count + 1, sizeof *self->paths);
+    self->paths[self->count++] = memcpy(cli_calloc(size, 1), path, size);
+}
+
+/* A pattern without braces: the files that match, in the order of their names. A name that is no pattern stays, so that a
+ * file that is missing is not passed over. */
+static uc_status match(cli_files *out, const char *pattern)
+{
+    glob_t found;
+    const int code = glob(pattern, GLOB_NOMAGIC, NULL, &found);
+    if (code == GLOB_NOMATCH)
+        return cli_fail(UC_ERR_IO, "--shards: no file matches %s", pattern);
+    if (code != 0)
+        return cli_fail(UC_ERR_IO, "--shards: %s cannot be looked up", pattern);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        add_path(out, found.gl_pathv[i]);
+    globfree(&found);
+    return UC_OK;
+}
+
+/* a{b,c}d stands for abd and acd. */
+static uc_status expand(cli_files *out, const char *pattern)
+{
+    const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
+    if (!close)
+        return match(out, pattern);
+    const size_t size = strlen(pattern) + 1;
+    char *one = cli_calloc(size, 1);
+    uc_status status = UC_OK;
+    for (const char *choice = open + 1; choice <= close && status == UC_OK;) {
+        const size_t length = strcspn(choice, ",}");
+        snprintf(one, size, "%.*s%.*s%s", (int)(open - pattern), pattern, (int)length, choice, close + 1);
+        status = expand(out, one);
+        choice += length + 1;
+    }
+    free(one);
+    return status;
+}
+
+uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards *shards, size_t word)
+{
+    *out = (cli_files){0};
+    if (shards->pattern && call->word_count > word)
+        return cli_fail(UC_ERR_OPTION, "give either %s or --shards %s", call->words[word], shards->pattern);
+    if (!shards->pattern && call->word_count <= word)
+        return cli_fail(UC_ERR_OPTION, "an argument is missing; usage: unconfuse %s %s", call->command->name,
+                        call->command->usage);
+    out->shown = shards->pattern ? shards->pattern : call->words[word];
+    if (shards->pattern)
+        return expand(out, shards->pattern);
+    add_path(out, out->shown);
+    return UC_OK;
+}
+
+void cli_files_free(cli_files *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        free(self->paths[i]);
+    free(self->paths);
+    *self = (cli_files){0};
+}
+
+uc_status cli_read_files(uc_dataset *out, const cli_call *call, const cli_files *files,
+                         const uc_read_settings *settings)
+{
+    const double began = cli_seconds();
+    uc_status status =
+        uc_dataset_read_files(out, (const char *const *)files->paths, files->count, settings, &call->context);
+    if (status != UC_OK)
+        return status;
+    tell_data(call, files->shown, out, cli_seconds() - began);
+    status = cli_check_interrupt();
+    if (status != UC_OK)
+        uc_dataset_free(out);
+    return status;
+}
+
+typedef struct collection {
+    char **items;
+    size_t *count, size;
+} collection;
+
+static uc_status take_items(const void *bytes, size_t length, void *user)
+{
+    const collection *self = user;
+    *self->items = cli_realloc(*self->items, *self->count * self->size + length, 1);
+    memcpy(*self->items + *self->count * self->size, bytes, length);
+    *self->count += length / self->size;
+    return UC_OK;
+}
+
+uc_status cli_collect(void **items, size_t *count, size_t size)
+{
+    collection self = {(char **)items, count, size};
+    if (uc_comm_size(cli_comm) == 1)
+        return UC_OK;
+    return uc_comm_collect(cli_comm, *items, cli_is_first() ? 0 : *count * size, take_items, &self);
+}
+
+void cli_tell_traffic(const cli_call *call, uc_traffic before, double seconds)
+{
+    const uc_traffic now = uc_comm_traffic(cli_comm);
+    const double waited = now.seconds - before.seconds;
+    if (uc_comm_size(cli_comm) > 1)
+        cli_detail(call,
+                   "%d processes: %llu sums of %.3f MB in all; passing them on, and waiting for each other, "
+                   "took the "
+                   "first process %.3f s of %.3f s (%.1f%%)",
+                   uc_comm_size(cli_comm), (unsigned long long)(now.sums - before.sums),
+                   (now.bytes - before.bytes) / 1e6, waited, seconds, 100 * waited / seconds);
+}
+
+/* ---- writing ---- */
 
 uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const char *path, uc_format format,
                          const char *labels)

@@ -17,23 +17,26 @@ const cli_command *const cli_commands[] = {
 /* What was printed must have arrived. */
 static uc_status finish_output(const cli_call *call)
 {
-    if (call->result && json_dumpf(call->result, stdout, JSON_REAL_PRECISION(17)) == 0)
+    if (call->result && cli_is_first() && json_dumpf(call->result, stdout, JSON_REAL_PRECISION(17)) == 0)
         putchar('\n');
     if (fflush(stdout) != 0 || ferror(stdout))
         return cli_fail(UC_ERR_IO, "standard output: cannot write: %s", strerror(errno));
     return UC_OK;
 }
 
+static int exit_code(uc_status status)
+{
+    return status == UC_OK ? 0 : status == UC_ERR_OPTION ? 2 : 1;
+}
+
+/* Processes end together, and one of them says why. */
 static int report(uc_status status)
 {
-    if (status == UC_OK)
-        return 0;
-    if (cli_signal()) {
+    if (status != UC_OK && cli_signal()) {
         fputs("unconfuse: interrupted\n", stderr);
         return 128 + cli_signal();
     }
-    fprintf(stderr, "unconfuse: %s\n", cli_last_error());
-    return status == UC_ERR_OPTION ? 2 : 1;
+    return exit_code(uc_comm_end(cli_comm, status, cli_last_error(), "unconfuse", exit_code(status)));
 }
 
 static uc_status run(const cli_command *command, int argc, char **argv)
@@ -42,9 +45,10 @@ static uc_status run(const cli_command *command, int argc, char **argv)
     uc_status status = cli_parse(&call, command, argc, argv);
     if (status == UC_OK) {
         cli_detail(&call, "version %s, CPU level %s", uc_version(), uc_cpu_level());
-        if (call.common.help)
+        const bool takes_part = command->shared || cli_is_first();
+        if (call.common.help && cli_is_first())
             cli_print_command_help(stdout, &call);
-        else
+        else if (!call.common.help && takes_part)
             status = command->run(&call);
     }
     cli_progress_end();
@@ -58,6 +62,8 @@ static uc_status dispatch(int argc, char **argv)
 {
     const char *first = argv[1];
     if (strcmp(first, "--version") == 0 || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
+        if (!cli_is_first())
+            return UC_OK;
         if (strcmp(first, "--version") == 0)
             printf("unconfuse %s\n", uc_version());
         else
@@ -76,12 +82,15 @@ static uc_status dispatch(int argc, char **argv)
 int main(int argc, char **argv)
 {
     uc_wait_asleep(argv);
+    cli_comm = uc_comm_start();
     cli_catch_signals();
     const char *level = getenv("UNCONFUSE_CPU");
     if (level && *level && uc_cpu_set_level(level) != UC_OK)
         return report(cli_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", uc_last_error()));
     if (argc < 2) {
-        cli_print_overview(stderr);
+        if (cli_is_first())
+            cli_print_overview(stderr);
+        (void)uc_comm_end(cli_comm, UC_OK, NULL, "unconfuse", 2);
         return 2;
     }
     return report(dispatch(argc, argv));

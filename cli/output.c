@@ -17,8 +17,8 @@ struct cli_output {
     const char *path;
     char *
         followed; /* where a symbolic link leads: the file behind it is replaced; NULL: there is no file yet */
-    int file;
-    int error; /* errno of the first failure; later writes are skipped */
+    int file;     /* -1: another process writes; everything stays in the buffer until then */
+    int error;    /* errno of the first failure; later writes are skipped */
     char *buffer;
     size_t filled, capacity;
 };
@@ -73,9 +73,9 @@ static int open_target(const char *path)
 
 uc_status cli_output_open(cli_output **out, const char *path)
 {
-    char *followed = strcmp(path, "-") == 0 ? NULL : realpath(path, NULL);
-    const int file = open_target(followed ? followed : path);
-    if (file < 0) {
+    char *followed = strcmp(path, "-") == 0 || !cli_is_first() ? NULL : realpath(path, NULL);
+    const int file = cli_is_first() ? open_target(followed ? followed : path) : -1;
+    if (file < 0 && cli_is_first()) {
         const uc_status status = fail_io(path, errno);
         free(followed);
         return status;
@@ -103,11 +103,12 @@ static void flush(cli_output *self)
 
 char *cli_output_reserve(cli_output *self, size_t length)
 {
-    if (self->filled + length > self->capacity)
+    if (self->filled + length > self->capacity && self->file >= 0)
         flush(self);
-    if (length > self->capacity) {
-        self->buffer = cli_realloc(self->buffer, length, 1);
-        self->capacity = length;
+    if (self->filled + length > self->capacity) {
+        self->capacity =
+            self->filled + length > 2 * self->capacity ? self->filled + length : 2 * self->capacity;
+        self->buffer = cli_realloc(self->buffer, self->capacity, 1);
     }
     return self->buffer + self->filled;
 }
@@ -129,8 +130,29 @@ static void release(cli_output *self)
     free(self);
 }
 
+static uc_status take_text(const void *bytes, size_t length, void *user)
+{
+    memcpy(cli_output_reserve(user, length), bytes, length);
+    cli_output_advance(user, length);
+    return UC_OK;
+}
+
+/* What the other processes have to say comes behind what the first one said. */
+static uc_status collect(cli_output *self)
+{
+    const bool first = self->file >= 0;
+    return uc_comm_collect(cli_comm, first ? NULL : self->buffer, first ? 0 : self->filled, take_text, self);
+}
+
 uc_status cli_output_commit(cli_output *self)
 {
+    if (uc_comm_size(cli_comm) > 1) {
+        const uc_status status = collect(self);
+        if (status != UC_OK || self->file < 0) {
+            cli_output_abort(self);
+            return status;
+        }
+    }
     flush(self);
     if (self->file != STDOUT_FILENO && close(self->file) != 0 && !self->error)
         self->error = errno;
@@ -149,7 +171,7 @@ void cli_output_abort(cli_output *self)
 {
     if (!self)
         return;
-    if (self->file != STDOUT_FILENO)
+    if (self->file >= 0 && self->file != STDOUT_FILENO)
         close(self->file);
     cli_output_discard();
     release(self);

@@ -1,7 +1,8 @@
 /* How far the work is, on standard error, and stopping it with Ctrl-C.
  *
  * The first signal sets a flag, which the progress callback turns into a cancellation: the library then unwinds and
- * leaves nothing half-written. The second one ends the program at once. */
+ * leaves nothing half-written. The second one ends the program at once, as does the first one that one of several
+ * processes gets: it may wait for another process, which has ended already. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -21,6 +22,11 @@ static int nothing = -1; /* /dev/null */
 
 static void stop(int signal_number)
 {
+    if (uc_comm_size(cli_comm) > 1) { /* as if nothing had been caught: mpirun says which process it was */
+        cli_output_discard();
+        (void)signal(signal_number, SIG_DFL);
+        (void)raise(signal_number);
+    }
     if (caught) {
         cli_output_discard();
         _exit(128 + signal_number);

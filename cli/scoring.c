@@ -64,36 +64,65 @@ static uc_status score_block(buffers *self, const uc_model *model, const uc_matr
     return status;
 }
 
-uc_status cli_score_file(const cli_call *call, const uc_model *model, const char *path,
-                         const uc_read_settings *read, cli_wanted wanted, cli_scored_fn *visit, void *user)
+typedef struct scoring {
+    const cli_call *call;
+    const uc_model *model;
+    cli_wanted wanted;
+    cli_scored_fn *visit;
+    void *user;
+    buffers buffer;
+    double rows, beyond; /* seen; with columns that the model does not know */
+} scoring;
+
+static uc_status score_piece(scoring *self, const uc_piece *piece, const uc_read_settings *settings,
+                             size_t file)
 {
-    const size_t features = uc_model_features(model);
-    uc_read_settings settings = *read;
-    settings.expected_cols = features;
-    buffers buffer = {0};
+    const size_t features = uc_model_features(self->model);
     uc_reader *reader = NULL;
     const uc_dataset *block = NULL;
-    size_t rows = 0, beyond = 0;
-    uc_status status = uc_reader_open(&reader, path, &settings, &call->context);
+    uc_status status = uc_reader_open_piece(&reader, piece, settings, &self->call->context);
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
-        status = check_width(block, reader, path, features);
+        status = check_width(block, reader, piece->path, features);
         if (status == UC_OK)
-            status = score_block(&buffer, model, &block->X, wanted, &call->context);
+            status = score_block(&self->buffer, self->model, &block->X, self->wanted, &self->call->context);
         if (status == UC_OK)
-            status = visit(block, reader, buffer.predicted, buffer.scores, user);
+            status =
+                self->visit(block, reader, file, self->buffer.predicted, self->buffer.scores, self->user);
         if (status == UC_OK)
             status = cli_check_interrupt();
-        rows += block->X.rows;
-        beyond += rows_beyond(&block->X, features);
+        self->rows += (double)block->X.rows;
+        self->beyond += (double)rows_beyond(&block->X, features);
     }
+    uc_reader_close(reader);
+    return status;
+}
+
+uc_status cli_score_files(const cli_call *call, const uc_model *model, const cli_files *files,
+                          const uc_read_settings *read, cli_wanted wanted, cli_scored_fn *visit, void *user)
+{
+    scoring self = {.call = call, .model = model, .wanted = wanted, .visit = visit, .user = user};
+    uc_read_settings settings = *read;
+    settings.expected_cols = uc_model_features(model);
+    uc_piece *pieces = NULL;
+    size_t count = 0;
+    uc_status status =
+        uc_pieces(&pieces, &count, (const char *const *)files->paths, files->count, &call->context);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        status = score_piece(&self, &pieces[i], &settings, i);
+    if (pieces)
+        status = cli_agree(status);
     if (status == UC_OK)
         status = cli_check_interrupt();
-    if (status == UC_OK && beyond > 0)
-        cli_warn("%s: %zu of %zu examples have columns above %zu, which the model does not know; those were "
-                 "ignored",
-                 path, beyond, rows, features);
-    uc_reader_close(reader);
-    free(buffer.predicted);
-    free(buffer.scores);
+    double counts[] = {self.rows, self.beyond};
+    if (status == UC_OK)
+        status = uc_comm_sum(cli_comm, counts, 2);
+    if (status == UC_OK && counts[1] > 0.0)
+        cli_warn(
+            "%s: %.0f of %.0f examples have columns above %zu, which the model does not know; those were "
+            "ignored",
+            files->shown, counts[1], counts[0], uc_model_features(model));
+    uc_pieces_free(pieces);
+    free(self.buffer.predicted);
+    free(self.buffer.scores);
     return status;
 }

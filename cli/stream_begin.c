@@ -142,7 +142,7 @@ static uc_status find_width(uc_train_settings *train, const scan *self, const uc
     if (status == UC_OK)
         status = uc_steps_apply(&input, &sample, context);
     if (status == UC_OK)
-        status = uc_median_distance2(&train->map.width, &sample, train->seed);
+        status = uc_median_distance2(&train->map.width, &sample, train->seed, NULL);
     uc_matrix_free(&sample);
     return status;
 }

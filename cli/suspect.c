@@ -32,10 +32,11 @@ static void copy_new_names(suspects *self, const uc_names *names)
     }
 }
 
-static uc_status visit(const uc_dataset *block, const uc_reader *reader, const uint32_t *predicted,
-                       const double *probabilities, void *user)
+static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t file,
+                       const uint32_t *predicted, const double *probabilities, void *user)
 {
     suspects *self = user;
+    (void)file;
     const size_t K = self->classes, needed = self->count + block->X.rows;
     if (!block->y)
         return cli_fail(UC_ERR_INVALID, "there are no labels to suspect");
@@ -149,16 +150,16 @@ static uc_status print(cli_call *call, suspects *self, const char *path)
     return status;
 }
 
-uc_status cli_print_suspects(cli_call *call, const uc_model *model, const char *path,
+uc_status cli_print_suspects(cli_call *call, const uc_model *model, const cli_files *files,
                              const uc_read_settings *read, const char *output)
 {
     suspects self = {.model = model, .classes = uc_model_classes(model)->count};
-    uc_status status = cli_score_file(call, model, path, read, CLI_PROBABILITIES, visit, &self);
+    uc_status status = cli_score_files(call, model, files, read, CLI_PROBABILITIES, visit, &self);
     if (status == UC_OK)
         status = print(call, &self, output);
     if (status == UC_OK && self.unknown)
         cli_warn("%s: %zu labels are of classes that the model does not know; their probability counts as 0",
-                 path, self.unknown);
+                 files->shown, self.unknown);
     for (size_t i = 0; i < self.text_count; i++)
         free(self.texts[i]);
     free(self.texts);

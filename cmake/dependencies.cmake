@@ -35,6 +35,15 @@ need("zlib" zlib1g-dev ZLIB_FOUND)
 need("Random123 headers" librandom123-dev RANDOM123_INCLUDE_DIR)
 need("liblbfgs" liblbfgs-dev LBFGS_LIBRARY)
 
+# Many machines are an option.
+find_package(MPI COMPONENTS C QUIET)
+option(UNCONFUSE_MPI "Build unconfuse-mpi, for several processes" ${MPI_C_FOUND})
+if(UNCONFUSE_MPI)
+  need("MPI" libopenmpi-dev MPI_C_FOUND)
+else()
+  message(STATUS "unconfuse-mpi is off: MPI is not there, or UNCONFUSE_MPI says so (Debian: libopenmpi-dev)")
+endif()
+
 if(missing)
   message(FATAL_ERROR "unconfuse needs these and does not find them:${missing}\n"
                       "On Debian and Ubuntu, scripts/install-deps installs all of them.")

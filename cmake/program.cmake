@@ -10,6 +10,16 @@ file(RELATIVE_PATH library_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INS
 set_target_properties(unconfuse PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_program}")
 install(TARGETS unconfuse)
 
+# The same program for several processes: comm_mpi.c in place of the library's comm_alone.c, which a static library gives
+# up. Its library is inside, so that the machines of a cluster need no more than the one file.
+if(UNCONFUSE_MPI)
+  add_executable(unconfuse-mpi ${cli_sources} ${PROJECT_SOURCE_DIR}/src/parallel/comm_mpi.c)
+  set_target_properties(unconfuse-mpi PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_include_directories(unconfuse-mpi PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(unconfuse-mpi PRIVATE unconfuse_static unconfuse_flags MPI::MPI_C PkgConfig::jansson m)
+  install(TARGETS unconfuse-mpi)
+endif()
+
 # The manual page and the completions are made by the program itself; a program for another machine cannot run here.
 # self_description(<file> <directory below the prefix> <installed name> <argument>...)
 function(self_description file directory name)

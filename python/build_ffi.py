@@ -53,8 +53,8 @@ double uc_density(const uc_matrix *);
 
 /* dataset.h, noise.h */
 typedef struct { uc_matrix X; uint32_t *y; uc_names classes; uint32_t *bag; uc_names bags; ...; } uc_dataset;
-uc_status uc_positive_unlabelled(uint32_t *, uc_dataset *, const char *);
-uc_status uc_check_bags(const uc_dataset *);
+uc_status uc_positive_unlabelled(uint32_t *, uc_dataset *, const char *, const uc_context *);
+uc_status uc_check_bags(const uc_dataset *, const uc_context *);
 typedef struct { size_t classes; double *values; uc_names names; } uc_noise;
 typedef struct { double condition; size_t dominated, dominated_row; double wrong; } uc_noise_check;
 typedef enum { UC_NOISE_COLUMNS, UC_NOISE_ROWS } uc_noise_orientation;
@@ -77,7 +77,7 @@ void uc_map_free(uc_map *);
 double uc_map_width(const uc_map *);
 size_t uc_map_dimension(const uc_map *);
 uc_status uc_map_apply(uc_matrix *, const uc_map *, const uc_matrix *, const uc_context *);
-uc_status uc_median_distance2(double *, const uc_matrix *, uint64_t);
+uc_status uc_median_distance2(double *, const uc_matrix *, uint64_t, const uc_context *);
 typedef struct { size_t cols; ...; } uc_steps;
 uc_status uc_steps_learn(uc_steps *, int, const uc_matrix *);
 void uc_steps_free(uc_steps *);

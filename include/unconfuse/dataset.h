@@ -49,10 +49,30 @@ uc_read_settings uc_read_defaults(void);
 uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
                           const uc_context *context);
 
+/* A part of a file: of text the lines that begin at bytes from .. to-1, of UCD the rows at that share of the file; to 0:
+ * all of it. */
+typedef struct uc_piece {
+    const char *path;
+    uint64_t from, to;
+} uc_piece;
+
+/* Which pieces of these files are for this process to read: in their order, and about as many bytes as any other's. What
+ * cannot be cut (packed files, NPY, standard input) goes to one process as a whole. The list is freed with
+ * uc_pieces_free; it points to `paths`. */
+uc_status uc_pieces(uc_piece **out, size_t *count, const char *const *paths, size_t path_count,
+                    const uc_context *context);
+void uc_pieces_free(uc_piece *pieces);
+/* Several files as one data set, in their order. With several processes each has an even share of the rows, in the order
+ * of the ranks; columns, classes and bags are those of all. A file without examples is passed over with a warning. */
+uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,
+                                const uc_read_settings *settings, const uc_context *context);
+
 /* Reads block after block in constant memory. */
 typedef struct uc_reader uc_reader;
 uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
                          const uc_context *context);
+uc_status uc_reader_open_piece(uc_reader **out, const uc_piece *piece, const uc_read_settings *settings,
+                               const uc_context *context);
 /* The next rows in file order; *block is NULL at the end of the file. The block belongs to the reader and is
  * valid until the next call. Its y are positions in uc_reader_classes, in order of first appearance; its
  * block->classes and block->bags are empty. X.cols is the largest column seen so far. */
@@ -83,12 +103,14 @@ uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format f
 uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count);
 /* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. Whole bags are
  * dealt out when every row is in one of two bags or more. */
-uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed);
+uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed,
+                   const uc_context *context);
 /* What uc_folds deals out: bags, when every row is in one and there are two or more, else rows. */
 size_t uc_fold_units(const uc_dataset *data);
 /* About `most` rows in random order, every class by its share, but 20 of each when there are so many; all rows, in their
- * order, when there are no more than `most`. */
-uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed);
+ * order, when there are no more than `most`. With several processes: of the rows of all, to all. */
+uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
+                    const uc_context *context);
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
 uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
                    bool stratified, uint64_t seed);
@@ -103,10 +125,11 @@ uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset
 
 /* Only examples of class `positive` (NULL: the only class, or the later of two) are surely labelled: rows without a
  * label join the other class, which gets a name when there is none. *index is the positive class afterwards. */
-uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive);
+uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive,
+                                 const uc_context *context);
 /* Labels belong to bags: every row must be in a bag, there must be two bags or more, and the rows of a bag must have one
  * label. */
-uc_status uc_check_bags(const uc_dataset *data);
+uc_status uc_check_bags(const uc_dataset *data, const uc_context *context);
 
 /* ---- artificial problems of the papers ---- */
 

@@ -119,6 +119,9 @@ typedef struct uc_s3vm_settings {
 
 /* ---- settings that every learner shares ---- */
 
+/* When online learners of several processes, each of which learns from its own rows, take the mean of their weights. */
+typedef enum uc_mix { UC_MIX_AVERAGE /* after every pass */, UC_MIX_ONCE /* after the last one */ } uc_mix;
+
 typedef struct uc_train_settings {
     uint64_t passes;     /* over the data, online learners                        (5) */
     int shuffle;         /* a new order in every pass                             (on) */
@@ -131,6 +134,7 @@ typedef struct uc_train_settings {
     uc_map_settings map; /* of the table uc_map_options                           (none) */
 
     /* Not in the table: */
+    int mix;               /* uc_mix: online learners in several processes        (average) */
     int overwrite;         /* uc_train may prepare the caller's data in place: half the memory */
     int keep_state;        /* uc_train: uc_online_resume can go on from the model of an online learner */
     const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not told */

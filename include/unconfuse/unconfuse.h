@@ -2,6 +2,7 @@
 #ifndef UNCONFUSE_H
 #define UNCONFUSE_H
 
+#include "unconfuse/comm.h"
 #include "unconfuse/context.h"
 #include "unconfuse/cpu.h"
 #include "unconfuse/dataset.h"

@@ -247,7 +247,7 @@ uc_status problem_prepare(problem *self, execution *running, size_t run)
         status = keep_some(&self->raw_train, chosen->quick_rows, running->seed);
     if (status == UC_OK && chosen->width_divisor > 0.0) {
         double median = 0.0;
-        status = uc_median_distance2(&median, &self->raw_train.X, running->seed);
+        status = uc_median_distance2(&median, &self->raw_train.X, running->seed, NULL);
         map.map = UC_MAP_KPCA;
         map.kernel = UC_KERNEL_GAUSSIAN;
         map.dimension = running->quick ? chosen->quick_dimension : chosen->dimension;

@@ -94,14 +94,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if self.positive_unlabelled:
             index = ffi.new("uint32_t *")
             named = ffi.NULL if self.positive is None else str(self.positive).encode(errors="surrogateescape")
-            check(lib.uc_positive_unlabelled(index, data.pointer, named))
+            check(lib.uc_positive_unlabelled(index, data.pointer, named, ffi.NULL))
             return self._classes_with_others(data, classes), index[0], lib.UC_RATES_POSITIVE_ONLY
         positive = 1 if self.positive is None else int(classes.encode([self.positive])[0])
         if not self.bags:
             return classes, positive, lib.UC_RATES_BOTH
         if not data.pointer.bag:
             raise ValueError("bags=True needs to know the bag of every row: fit(X, y, groups=...)")
-        check(lib.uc_check_bags(data.pointer))
+        check(lib.uc_check_bags(data.pointer, ffi.NULL))
         return classes, positive, lib.UC_RATES_NEGATIVE_ONLY
 
     @staticmethod

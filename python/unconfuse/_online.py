@@ -142,7 +142,7 @@ class OnlineClassifier(Classifier):
         map = settings.train.map
         if map.width == 0.0:
             width = ffi.new("double *")
-            check(lib.uc_median_distance2(width, view, settings.train.seed))
+            check(lib.uc_median_distance2(width, view, settings.train.seed, ffi.NULL))
             map.width = width[0]
         if settings.train.scale == 0:
             return ffi.NULL

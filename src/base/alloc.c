@@ -4,11 +4,14 @@
  *
  *   malloc's block:  | gap | header | the caller's bytes, 64-byte aligned | slack |
  *
- * Growing goes through realloc, which moves the pages of a large block instead of copying them.
+ * Growing goes through realloc, which moves the pages of a large block instead of copying them. Large blocks ask for large
+ * pages where the system has them on demand.
  */
+#define _DEFAULT_SOURCE /* madvise */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/base.h"
 
@@ -27,6 +30,8 @@
 #endif
 
 #define ALIGNMENT 64u
+#define LARGE ((size_t)1 << 22)         /* bytes */
+#define LARGE_PAGE ((uintptr_t)1 << 21) /* bytes */
 
 typedef struct header {
     size_t gap; /* from malloc's block to the caller's */
@@ -105,6 +110,19 @@ static void *refuse(size_t count, size_t size)
     return NULL;
 }
 
+/* The first touch of a large array is faster with them, and so is random access to it. */
+static void ask_for_large_pages(const void *raw, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t start = (uintptr_t)raw, first = (start + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE,
+                    last = (start + size) / LARGE_PAGE * LARGE_PAGE;
+    if (size >= LARGE && last > first)
+        (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+#else
+    (void)raw, (void)size;
+#endif
+}
+
 void *uc_alloc(size_t count, size_t size)
 {
     size_t bytes, total;
@@ -113,6 +131,7 @@ void *uc_alloc(size_t count, size_t size)
         raw = calloc(1, total);
     if (!raw)
         return refuse(count, size);
+    ask_for_large_pages(raw, total);
     atomic_fetch_add(&live, 1);
     return place(raw, bytes);
 }

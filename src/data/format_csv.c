@@ -372,4 +372,4 @@ static uc_status begin(uc_reader *self)
     return UC_OK;
 }
 
-const uc_data_format uc_format_csv = {"csv", begin, uc_text_next, uc_text_end};
+const uc_data_format uc_format_csv = {"csv", begin, uc_text_next, uc_text_end, uc_text_cut};

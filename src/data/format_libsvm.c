@@ -262,4 +262,4 @@ static uc_status begin(uc_reader *self)
     return uc_text_begin(self, parse, look);
 }
 
-const uc_data_format uc_format_libsvm = {"libsvm", begin, uc_text_next, uc_text_end};
+const uc_data_format uc_format_libsvm = {"libsvm", begin, uc_text_next, uc_text_end, uc_text_cut};

@@ -258,4 +258,4 @@ static void end(uc_reader *self)
     self->state = NULL;
 }
 
-const uc_data_format uc_format_npy = {"npy", begin, next, end};
+const uc_data_format uc_format_npy = {"npy", begin, next, end, NULL};

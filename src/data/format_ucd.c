@@ -137,6 +137,7 @@ static uc_status read_header(uc_dataset *out, size_t *entries, const uc_containe
 
 typedef struct check {
     const uc_dataset *data;
+    size_t first, last; /* rows that are looked at */
     size_t entries, classes, bags;
     const char *source;
 } check;
@@ -178,8 +179,8 @@ static uc_status check_job(size_t block, void *user)
 {
     const check *self = user;
     const uc_dataset *data = self->data;
-    const size_t first = block * ROWS_A_BLOCK;
-    const size_t last = first + ROWS_A_BLOCK < data->X.rows ? first + ROWS_A_BLOCK : data->X.rows;
+    const size_t first = self->first + block * ROWS_A_BLOCK;
+    const size_t last = self->last - first < ROWS_A_BLOCK ? self->last : first + ROWS_A_BLOCK;
     uc_status status = UC_OK;
     for (size_t i = first; i < last && status == UC_OK; i++) {
         status = data->X.offsets ? check_sparse_row(self, i) : check_dense_row(self, i);
@@ -191,13 +192,42 @@ static uc_status check_job(size_t block, void *user)
     return status;
 }
 
-static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, size_t entries)
+static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, size_t entries, size_t first,
+                              size_t last)
 {
-    check self = {data, entries, reader->classes.count, reader->bags.count, uc_input_name(reader->input)};
+    check self = {
+        data, first, last, entries, reader->classes.count, reader->bags.count, uc_input_name(reader->input)};
     const uc_matrix *X = &data->X;
     if (X->offsets && (X->offsets[0] != 0 || X->offsets[X->rows] != entries))
         return uc_fail(UC_ERR_FORMAT, "%s: damaged: its rows do not fill the file", self.source);
-    return uc_run_blocks(&reader->context, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, check_job, &self);
+    return uc_run_blocks(&reader->context, (last - first + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, check_job,
+                         &self);
+}
+
+/* ---- a piece of the rows ---- */
+
+/* The row that stands where byte `at` of the file would be if rows filled it evenly. */
+static size_t row_at(const uc_reader *reader, size_t rows, uint64_t at)
+{
+    const uint64_t bytes = uc_input_total(reader->input);
+    return at >= bytes ? rows : (size_t)((double)rows * ((double)at / (double)bytes));
+}
+
+/* Only rows first .. last-1, as a copy; the mapping is given back. */
+static uc_status keep_rows(uc_dataset *data, size_t first, size_t last)
+{
+    uc_dataset part = *data, kept = {0};
+    part.X.rows = last - first;
+    part.X.values += part.X.offsets ? 0 : first * part.X.stride;
+    part.X.offsets += part.X.offsets ? first : 0;
+    part.y += part.y ? first : 0;
+    part.bag += part.bag ? first : 0;
+    const uc_status status = uc_dataset_subset(&kept, &part, NULL, 0);
+    if (status != UC_OK)
+        return status;
+    uc_mapping_free(data->mapping);
+    *data = kept;
+    return UC_OK;
 }
 
 /* ---- the format's functions ---- */
@@ -221,8 +251,13 @@ static uc_status begin(uc_reader *self)
     if (status == UC_OK && ((!data.y && self->classes.count > 0) || (!data.bag && self->bags.count > 0)))
         status =
             uc_fail(UC_ERR_FORMAT, "%s: damaged: it names classes or bags, but no example's", file.source);
+    const bool whole = !self->piece.to;
+    const size_t first = whole ? 0 : row_at(self, data.X.rows, self->piece.from);
+    const size_t last = whole ? data.X.rows : row_at(self, data.X.rows, self->piece.to);
     if (status == UC_OK)
-        status = check_arrays(self, &data, entries);
+        status = check_arrays(self, &data, entries, first, last);
+    if (status == UC_OK && !whole)
+        status = keep_rows(&data, first, last);
     if (file.header)
         uc_container_close(&file);
     if (status != UC_OK) {
@@ -251,4 +286,4 @@ static void end(uc_reader *self)
     (void)self;
 }
 
-const uc_data_format uc_format_ucd = {"ucd", begin, next, end};
+const uc_data_format uc_format_ucd = {"ucd", begin, next, end, NULL};

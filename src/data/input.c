@@ -29,6 +29,7 @@ struct uc_input {
     bool regular;
     const unsigned char *memory;
     uint64_t done, total;
+    bool windowed; /* the file goes on behind `total` */
 
     packing packing;
     z_stream gzip;
@@ -59,6 +60,8 @@ static uc_status take(size_t *got, uc_input *self, void *buffer, size_t size)
         self->done += *got;
         return UC_OK;
     }
+    if (self->windowed && size > self->total - self->done)
+        size = (size_t)(self->total - self->done);
     ssize_t count;
     do
         count = read(self->file, buffer, size);
@@ -456,4 +459,77 @@ bool uc_input_remaining(uint64_t *bytes, const uc_input *self)
 int uc_input_file(const uc_input *self)
 {
     return self->packing == PLAIN && self->regular && self->file != STDIN_FILENO ? self->file : -1;
+}
+
+/* ---- parts of a file ---- */
+
+uc_status uc_input_window(uc_input *self, uint64_t from, uint64_t to)
+{
+    if (lseek(self->file, (off_t)from, SEEK_SET) < 0)
+        return fail_io(self);
+    self->raw_at = self->raw_end = self->head_at = self->head_end = 0;
+    self->done = 0;
+    self->total = to > from ? to - from : 0;
+    self->windowed = true;
+    return UC_OK;
+}
+
+/* Calls see(bytes, count, user) for the bytes from `at` on, until it returns false or `end` is reached. */
+static uc_status look_through(const uc_input *self, uint64_t at, uint64_t end,
+                              bool (*see)(const char *bytes, size_t count, void *user), void *user)
+{
+    char *bytes = uc_alloc(RAW_BYTES, 1);
+    if (!bytes)
+        return UC_ERR_NOMEM;
+    uc_status status = UC_OK;
+    while (at < end) {
+        const ssize_t got =
+            pread(self->file, bytes, end - at < RAW_BYTES ? (size_t)(end - at) : RAW_BYTES, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            status = fail_io(self);
+        if (got <= 0 || !see(bytes, (size_t)got, user))
+            break;
+        at += (uint64_t)got;
+    }
+    uc_free(bytes);
+    return status;
+}
+
+/* *user counts the bytes up to the first newline, with it. */
+static bool see_newline(const char *bytes, size_t count, void *user)
+{
+    const char *newline = memchr(bytes, '\n', count);
+    *(uint64_t *)user += newline ? (uint64_t)(newline - bytes) + 1 : count;
+    return !newline;
+}
+
+uc_status uc_input_line_at(uint64_t *begin, const uc_input *self, uint64_t at)
+{
+    struct stat info;
+    uint64_t passed = 0;
+    if (fstat(self->file, &info) != 0)
+        return fail_io(self);
+    const uint64_t length = (uint64_t)info.st_size;
+    if (at == 0 || at >= length) {
+        *begin = at == 0 ? 0 : length;
+        return UC_OK;
+    }
+    const uc_status status = look_through(self, at - 1, length, see_newline, &passed);
+    *begin = at - 1 + passed;
+    return status;
+}
+
+static bool count_newlines(const char *bytes, size_t count, void *user)
+{
+    for (size_t i = 0; i < count; i++)
+        *(size_t *)user += bytes[i] == '\n';
+    return true;
+}
+
+uc_status uc_input_count_lines(size_t *lines, const uc_input *self, uint64_t bytes)
+{
+    *lines = 0;
+    return look_through(self, 0, bytes, count_newlines, lines);
 }

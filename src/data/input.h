@@ -34,4 +34,11 @@ bool uc_input_remaining(uint64_t *bytes, const uc_input *self);
 /* The descriptor of a file, named by its path and not packed, for mapping it; -1: it is something else. */
 int uc_input_file(const uc_input *self);
 
+/* Parts of such a file. From now on only the bytes from .. to-1 come. */
+uc_status uc_input_window(uc_input *self, uint64_t from, uint64_t to);
+/* Where the first line begins that begins at byte `at` or behind it; the length of the file when there is none. */
+uc_status uc_input_line_at(uint64_t *begin, const uc_input *self, uint64_t at);
+/* The newlines among the first `bytes` bytes. */
+uc_status uc_input_count_lines(size_t *lines, const uc_input *self, uint64_t bytes);
+
 #endif

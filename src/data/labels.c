@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "unconfuse/dataset.h"
+#include "data/shared.h"
 
 /* The name of the class that the file does not name. */
 static uc_status name_the_others(uc_names *classes, const char *positive)
@@ -18,7 +18,19 @@ static uc_status name_the_others(uc_names *classes, const char *positive)
     return status;
 }
 
-uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive)
+/* How many examples of all processes are labelled so, and how many there are. */
+static uc_status count_labelled(double counts[2], const uc_dataset *data, uint32_t label,
+                                const uc_context *context)
+{
+    counts[0] = 0.0;
+    counts[1] = (double)data->X.rows;
+    for (size_t i = 0; i < data->X.rows; i++)
+        counts[0] += data->y[i] == label;
+    return uc_comm_sum(uc_comm_of(context), counts, 2);
+}
+
+uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive,
+                                 const uc_context *context)
 {
     const uc_names *classes = &data->classes;
     if (!data->y || classes->count == 0)
@@ -30,17 +42,18 @@ uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *
         positive ? uc_names_find(classes, positive, strlen(positive)) : (uint32_t)classes->count - 1;
     if (found == UC_NONE)
         return uc_fail(UC_ERR_INVALID, "no example is labelled %s, which --positive names", positive);
-    size_t positives = 0;
-    for (size_t i = 0; i < data->X.rows; i++)
-        positives += data->y[i] == found;
-    if (positives == 0 || positives == data->X.rows)
+    double counts[2]; /* positives and all */
+    uc_status status = count_labelled(counts, data, found, context);
+    if (status != UC_OK)
+        return status;
+    if (counts[0] == 0.0 || counts[0] == counts[1])
         return uc_fail(UC_ERR_FORMAT,
-                       positives ? "every example is labelled %s: unlabelled ones are needed too"
-                                 : "no example is labelled %s",
+                       counts[0] > 0.0 ? "every example is labelled %s: unlabelled ones are needed too"
+                                       : "no example is labelled %s",
                        classes->text[found]);
     uc_names both = {0};
     uint32_t position[2] = {0, 1}; /* of each class, once they are sorted */
-    uc_status status = uc_names_copy(&both, classes);
+    status = uc_names_copy(&both, classes);
     if (status == UC_OK && both.count == 1)
         status = name_the_others(&both, classes->text[found]);
     if (status == UC_OK)
@@ -57,13 +70,9 @@ uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *
     return UC_OK;
 }
 
-uc_status uc_check_bags(const uc_dataset *data)
+/* The same of rows that one process has, or of the labels and bags of all. */
+static uc_status check_bags(const uc_dataset *data)
 {
-    if (!data->bag)
-        return uc_fail(
-            UC_ERR_FORMAT,
-            "the data have no bags: LIBSVM rows name theirs as bag:ID behind the label, CSV files in a "
-            "column that --bag names");
     uint32_t *label = uc_alloc(data->bags.count, sizeof *label);
     if (!label)
         return UC_ERR_NOMEM;
@@ -86,5 +95,22 @@ uc_status uc_check_bags(const uc_dataset *data)
     if (status == UC_OK && seen < 2)
         status = uc_fail(UC_ERR_FORMAT, "all examples are in one bag, where two are needed");
     uc_free(label);
+    return status;
+}
+
+uc_status uc_check_bags(const uc_dataset *data, const uc_context *context)
+{
+    if (!data->bag)
+        return uc_fail(
+            UC_ERR_FORMAT,
+            "the data have no bags: LIBSVM rows name theirs as bag:ID behind the label, CSV files in a "
+            "column that --bag names");
+    if (!uc_is_shared(context))
+        return check_bags(data);
+    uc_dataset labels = {0};
+    uc_status status = uc_gather_labels(&labels, data, context);
+    if (status == UC_OK)
+        status = check_bags(&labels);
+    uc_free_labels(&labels);
     return status;
 }

@@ -10,6 +10,9 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+
+#define NPY_MAGIC "\x93NUMPY"
 
 const uc_option uc_read_options[] = {
     {.name = "format",
@@ -116,6 +119,11 @@ static uc_format recognise_text(const char *p, const char *end)
     return UC_FORMAT_LIBSVM;
 }
 
+static bool begins_with(const char *bytes, size_t length, const char *magic, size_t magic_length)
+{
+    return length >= magic_length && memcmp(bytes, magic, magic_length) == 0;
+}
+
 static uc_status recognise(uc_reader *self)
 {
     const char *bytes, *name = uc_input_name(self->input);
@@ -128,9 +136,9 @@ static uc_status recognise(uc_reader *self)
     uc_format format = (uc_format)self->settings.format;
     if (format == UC_FORMAT_AUTO) {
         const unsigned char first = (unsigned char)bytes[0];
-        if (length >= 8 && memcmp(bytes, "\x89UCDATA\n", 8) == 0)
+        if (begins_with(bytes, length, UC_DATA_MAGIC, 8))
             format = UC_FORMAT_UCD;
-        else if (length >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0)
+        else if (begins_with(bytes, length, NPY_MAGIC, 6))
             format = UC_FORMAT_NPY;
         else if (first == 0xff || first == 0xfe)
             return uc_fail(UC_ERR_FORMAT, "%s: text in UTF-16; convert it to UTF-8 first", name);
@@ -149,11 +157,34 @@ static uc_status recognise(uc_reader *self)
     return UC_OK;
 }
 
+uc_status uc_look_at_file(uc_file_look *out, const char *path)
+{
+    uc_input *input;
+    const char *head;
+    size_t length;
+    struct stat info;
+    *out = (uc_file_look){0};
+    if (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode)))
+        return UC_OK; /* what comes out of a pipe comes once */
+    uc_status status = uc_input_open(&input, path);
+    if (status != UC_OK)
+        return status;
+    status = uc_input_peek(&head, &length, input);
+    if (status == UC_OK)
+        *out = (uc_file_look){
+            .bytes = uc_input_total(input),
+            .can_be_cut = uc_input_file(input) >= 0 && !begins_with(head, length, NPY_MAGIC, 6),
+            .is_ucd = begins_with(head, length, UC_DATA_MAGIC, 8),
+        };
+    uc_input_close(input);
+    return status;
+}
+
 /* ---- blocks of rows ---- */
 
 /* The whole of the input belongs to the reader from here on, also when this fails. */
-static uc_status open_reader(uc_reader **out, uc_input *input, const uc_read_settings *settings,
-                             const uc_context *context)
+static uc_status open_reader(uc_reader **out, uc_input *input, const uc_piece *piece,
+                             const uc_read_settings *settings, const uc_context *context)
 {
     uc_reader *self = uc_alloc(1, sizeof *self);
     if (!self) {
@@ -161,6 +192,7 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_read_set
         return UC_ERR_NOMEM;
     }
     self->input = input;
+    self->piece = *piece;
     self->settings = settings ? *settings : uc_read_defaults();
     if (context)
         self->context = *context;
@@ -169,6 +201,8 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_read_set
         status = recognise(self);
     if (status == UC_OK)
         status = self->format->begin(self);
+    if (status == UC_OK && piece->to && self->format->cut)
+        status = self->format->cut(self);
     if (status != UC_OK) {
         uc_reader_close(self);
         return status;
@@ -177,12 +211,18 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_read_set
     return UC_OK;
 }
 
+uc_status uc_reader_open_piece(uc_reader **out, const uc_piece *piece, const uc_read_settings *settings,
+                               const uc_context *context)
+{
+    uc_input *input;
+    const uc_status status = uc_input_open(&input, piece->path);
+    return status == UC_OK ? open_reader(out, input, piece, settings, context) : status;
+}
+
 uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
                          const uc_context *context)
 {
-    uc_input *input;
-    const uc_status status = uc_input_open(&input, path);
-    return status == UC_OK ? open_reader(out, input, settings, context) : status;
+    return uc_reader_open_piece(out, &(uc_piece){.path = path}, settings, context);
 }
 
 void uc_reader_close(uc_reader *self)
@@ -290,7 +330,7 @@ static uc_status pull(uc_reader *self)
             return status;
     }
     self->total_rows += self->rows.X.rows - before;
-    if (self->total_rows == 0)
+    if (self->total_rows == 0 && !self->piece.to)
         return uc_fail(UC_ERR_FORMAT, "%s: no examples", uc_input_name(self->input));
     return UC_OK;
 }
@@ -375,16 +415,18 @@ static uc_status choose_storage(uc_reader *self)
     return uc_matrix_densify(X);
 }
 
-static uc_status read_all(uc_dataset *out, uc_input *input, const uc_read_settings *settings,
-                          const uc_context *context)
+static uc_status read_all(uc_dataset *out, uc_input *input, const uc_piece *piece,
+                          const uc_read_settings *settings, const uc_context *context)
 {
     uc_reader *self;
-    uc_status status = open_reader(&self, input, settings, context);
+    uc_status status = open_reader(&self, input, piece, settings, context);
     if (status != UC_OK)
         return status;
     self->whole = true;
     while (status == UC_OK && !self->ended)
         status = pull(self);
+    if (status == UC_OK && self->total_rows == 0) /* a piece may have none */
+        status = reserve_rows(self, 0);
     if (status == UC_OK) {
         shrink(self);
         status = sort_classes(self);
@@ -402,12 +444,18 @@ static uc_status read_all(uc_dataset *out, uc_input *input, const uc_read_settin
     return status;
 }
 
+uc_status uc_dataset_read_piece(uc_dataset *out, const uc_piece *piece, const uc_read_settings *settings,
+                                const uc_context *context)
+{
+    uc_input *input;
+    const uc_status status = uc_input_open(&input, piece->path);
+    return status == UC_OK ? read_all(out, input, piece, settings, context) : status;
+}
+
 uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
                           const uc_context *context)
 {
-    uc_input *input;
-    const uc_status status = uc_input_open(&input, path);
-    return status == UC_OK ? read_all(out, input, settings, context) : status;
+    return uc_dataset_read_piece(out, &(uc_piece){.path = path}, settings, context);
 }
 
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
@@ -415,7 +463,7 @@ uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t leng
 {
     uc_input *input;
     const uc_status status = uc_input_open_memory(&input, bytes, length, name);
-    return status == UC_OK ? read_all(out, input, settings, context) : status;
+    return status == UC_OK ? read_all(out, input, &(uc_piece){.path = name}, settings, context) : status;
 }
 
 /* ---- words of the input ---- */

@@ -10,6 +10,7 @@ typedef struct uc_data_format uc_data_format;
 
 struct uc_reader {
     uc_input *input;
+    uc_piece piece; /* of the file; to 0: all of it */
     uc_read_settings settings;
     uc_context context;
     const uc_data_format *format;
@@ -32,6 +33,8 @@ struct uc_data_format {
     /* Appends further rows to self->rows, perhaps none; sets self->ended when there are no more. */
     uc_status (*next)(uc_reader *self);
     void (*end)(uc_reader *self); /* frees self->state, which may be NULL */
+    /* After `begin`: only the rows of self->piece. NULL: it cannot, or `begin` has seen to it. */
+    uc_status (*cut)(uc_reader *self);
 };
 
 extern const uc_data_format uc_format_libsvm, uc_format_csv, uc_format_npy, uc_format_ucd;
@@ -40,9 +43,19 @@ extern const uc_data_format uc_format_libsvm, uc_format_csv, uc_format_npy, uc_f
  * `exact`: that is all that will come. */
 uc_status uc_reader_reserve(uc_reader *self, size_t rows, size_t entries, bool exact);
 
+uc_status uc_dataset_read_piece(uc_dataset *out, const uc_piece *piece, const uc_read_settings *settings,
+                                const uc_context *context);
 /* Bytes of a data file in memory; for tests and bindings. */
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
                                  const uc_read_settings *settings, const uc_context *context);
+
+/* What a file is like, before it is read. */
+typedef struct uc_file_look {
+    uint64_t bytes;  /* 0: none, or not known */
+    bool can_be_cut; /* LIBSVM or CSV text, or UCD, in an ordinary file, not packed */
+    bool is_ucd;
+} uc_file_look;
+uc_status uc_look_at_file(uc_file_look *out, const char *path);
 
 #define UC_DATA_MAGIC "\x89UCDATA\n"
 #define UC_DATA_VERSION 1

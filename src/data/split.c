@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/shared.h"
 
 #define STREAM_SPLIT UINT64_C(0x73706c6974) /* "split" */
 
@@ -98,6 +99,9 @@ size_t uc_fold_units(const uc_dataset *data)
     return bags; /* 0 without memory for it: no number of folds suits */
 }
 
+static uc_status deal_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
+                            uint64_t seed);
+
 /* Rows of one bag belong together: bags are dealt out instead of rows, each with the label of its first row. */
 static uc_status folds_of_bags(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
                                uint64_t seed)
@@ -119,7 +123,7 @@ static uc_status folds_of_bags(uint32_t *fold, const uc_dataset *data, unsigned 
         status = uc_fail(UC_ERR_INVALID,
                          "the number of folds must be from 2 to the number of bags, %u, not %u", seen, folds);
     if (status == UC_OK)
-        status = uc_folds(bag_fold, &dealt, folds, stratified, seed);
+        status = deal_folds(bag_fold, &dealt, folds, stratified, seed);
     for (size_t i = 0; i < n && status == UC_OK; i++)
         fold[i] = bag_fold[place[data->bag[i]]];
     uc_free(bag_fold);
@@ -128,7 +132,8 @@ static uc_status folds_of_bags(uint32_t *fold, const uc_dataset *data, unsigned 
     return status;
 }
 
-uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed)
+static uc_status deal_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
+                            uint64_t seed)
 {
     const size_t rows = data->X.rows;
     if (uc_fold_units(data) != rows)
@@ -145,6 +150,29 @@ uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool 
         fold[order[i]] = (uint32_t)(i % folds);
     uc_free(order);
     return UC_OK;
+}
+
+/* Folds depend on labels and bags alone: every process deals out the rows of all, and keeps its own. */
+uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed,
+                   const uc_context *context)
+{
+    if (!uc_is_shared(context))
+        return deal_folds(fold, data, folds, stratified, seed);
+    uc_dataset labels = {0};
+    uc_share share;
+    uint32_t *all = NULL;
+    uc_status status = uc_share_of(&share, context, data->X.rows);
+    if (status == UC_OK)
+        status = uc_gather_labels(&labels, data, context);
+    if (status == UC_OK)
+        status = (all = uc_alloc(share.total, sizeof *all))
+                     ? deal_folds(all, &labels, folds, stratified, seed)
+                     : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        memcpy(fold, all + share.first, data->X.rows * sizeof *fold);
+    uc_free(all);
+    uc_free_labels(&labels);
+    return status;
 }
 
 uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
@@ -178,35 +206,51 @@ uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset
 #define STREAM_SAMPLE UINT64_C(0x73616d706c65) /* random numbers: "sample" */
 #define SAMPLED_ALWAYS ((size_t)20)
 
-uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed)
+/* The rows of a sample, in random order: *taken of them, in `order`, which has room for all. */
+static uc_status choose_sample(size_t *order, size_t *taken, const uc_dataset *labels, size_t most,
+                               uint64_t seed)
 {
-    const size_t n = data->X.rows, K = data->classes.count;
-    if (n <= most)
-        return uc_dataset_subset(out, data, NULL, 0);
-    size_t *order = uc_alloc(n, sizeof *order), *left = uc_alloc(K + 1, sizeof *left), taken = 0;
-    uc_status status = order && left ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK) {
-        for (size_t i = 0; i < n; i++)
-            left[data->y && data->y[i] != UC_NONE ? data->y[i] : K]++;
-        for (size_t k = 0; k <= K; k++) {
-            const size_t share = (size_t)((double)left[k] * (double)most / (double)n);
-            const size_t least = left[k] < SAMPLED_ALWAYS ? left[k] : SAMPLED_ALWAYS;
-            left[k] = share > least ? share : least;
+    const size_t n = labels->X.rows, K = labels->classes.count;
+    size_t *left = uc_alloc(K + 1, sizeof *left);
+    if (!left)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        left[labels->y && labels->y[i] != UC_NONE ? labels->y[i] : K]++;
+    for (size_t k = 0; k <= K; k++) {
+        const size_t share = (size_t)((double)left[k] * (double)most / (double)n);
+        const size_t least = left[k] < SAMPLED_ALWAYS ? left[k] : SAMPLED_ALWAYS;
+        left[k] = share > least ? share : least;
+    }
+    uc_rng rng = uc_rng_make(seed, STREAM_SAMPLE);
+    uc_rng_choose(&rng, order, n, n);
+    *taken = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t y = labels->y ? labels->y[order[i]] : UC_NONE;
+        size_t *quota = &left[y == UC_NONE ? K : y];
+        if (*quota > 0) {
+            (*quota)--;
+            order[(*taken)++] = order[i];
         }
-        uc_rng rng = uc_rng_make(seed, STREAM_SAMPLE);
-        uc_rng_choose(&rng, order, n, n);
-        for (size_t i = 0; i < n; i++) {
-            const uint32_t y = data->y ? data->y[order[i]] : UC_NONE;
-            size_t *quota = &left[y == UC_NONE ? K : y];
-            if (*quota > 0) {
-                (*quota)--;
-                order[taken++] = order[i];
-            }
-        }
-        status = uc_dataset_subset(out, data, order, taken);
     }
     uc_free(left);
+    return UC_OK;
+}
+
+uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
+                    const uc_context *context)
+{
+    uc_dataset labels = *data; /* without several processes, theirs */
+    size_t *order = NULL, taken = 0;
+    uc_status status = uc_is_shared(context) ? uc_gather_labels(&labels, data, context) : UC_OK;
+    if (status == UC_OK && labels.X.rows > most) {
+        order = uc_alloc(labels.X.rows, sizeof *order);
+        status = order ? choose_sample(order, &taken, &labels, most, seed) : UC_ERR_NOMEM;
+    }
+    if (status == UC_OK)
+        status = uc_gather_dataset(out, data, order, taken, context);
     uc_free(order);
+    if (uc_is_shared(context))
+        uc_free_labels(&labels);
     return status;
 }
 

@@ -45,7 +45,8 @@ typedef struct text_state {
     bool read_ended;       /* the input has no more bytes */
     uc_status read_status; /* of the chunk that was read ahead */
     char *read_sentence;
-    size_t line; /* lines before now.begin */
+    size_t line;     /* lines before now.begin, from `before` on */
+    uint64_t before; /* bytes of the file before the piece that is read */
 } text_state;
 
 /* ---- chunks ---- */
@@ -286,6 +287,12 @@ static uc_status parse_job(size_t job, void *user)
 
 static uc_status fail_at(const uc_reader *reader, size_t line, const char *sentence)
 {
+    const text_state *state = reader->state;
+    size_t lines_before = 0;
+    const uc_status status = uc_input_count_lines(&lines_before, reader->input, state->before);
+    if (status != UC_OK)
+        return status;
+    line += lines_before;
     return uc_fail(UC_ERR_FORMAT, "%s:%zu: %s", uc_input_name(reader->input), line, sentence);
 }
 
@@ -398,6 +405,26 @@ uc_status uc_text_next(uc_reader *self)
         status = join_blocks(self, &state->now);
     self->ended = last;
     return status;
+}
+
+uc_status uc_text_cut(uc_reader *self)
+{
+    text_state *state = self->state;
+    chunk *now = &state->now;
+    const uint64_t skipped = now->begin; /* the first chunk begins where the file does */
+    uint64_t from, to;
+    uc_status status = uc_input_line_at(&from, self->input, self->piece.from);
+    if (status == UC_OK)
+        status = uc_input_line_at(&to, self->input, self->piece.to);
+    if (status != UC_OK)
+        return status;
+    if (from < skipped)
+        from = skipped;
+    status = uc_input_window(self->input, from, to);
+    state->before = from;
+    state->line = 0;
+    state->read_ended = false;
+    return status == UC_OK ? fill_chunk(now, self, NULL, 0) : status;
 }
 
 static void free_chunk(chunk *self)

@@ -3,6 +3,7 @@
 #define UC_LEARNER_H
 
 #include "model/model.h"
+#include "parallel/parallel.h"
 #include "unconfuse/learn.h"
 
 /* What an online learner sees of a round.
@@ -31,6 +32,7 @@ typedef struct uc_fit {
     const uc_dataset *data;         /* prepared; every row has a label, unless the learner uses others */
     const uc_train_settings *train; /* with every `auto` decided */
     const uc_context *context;
+    size_t rows; /* of all processes that share the work; the data have those of this one */
 } uc_fit;
 
 typedef struct uc_state uc_state; /* learn/state.h */
@@ -100,8 +102,8 @@ extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc
     uc_learner_uma, uc_learner_logistic, uc_learner_rp, uc_learner_csvm, uc_learner_sloppy_svm,
     uc_learner_s3vm;
 
-/* Whether the learner can be trained on these labels. */
-uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data);
+/* Whether the learner can be trained on these labels, and by these processes. */
+uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data, const uc_context *context);
 /* Whether train->class_weights, when told, are for a learner that has such, and all above 0. */
 uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
                                  const uc_names *classes);

@@ -118,7 +118,7 @@ typedef struct gradient_job {
     const double *W; /* (1 + d) x S: the point at which the gradient is taken */
 } gradient_job;
 
-/* Adds the gradient, (1 + d) x S, and behind it the loss, of rows first .. last-1. */
+/* Adds the gradient, (1 + d) x S, and behind it the loss and the number, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;
@@ -140,6 +140,7 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
         }
         uc_block_update(sum + S, X, start, rows, S, scores, work);
     }
+    sum[(d + 1) * S + 1] += (double)(last - first);
     uc_free(work);
     uc_free(scores);
     return scores && work ? UC_OK : UC_ERR_NOMEM;
@@ -149,12 +150,12 @@ uc_status uc_logistic_gradient(double *objective, double *gradient, const double
                                const uc_context *context)
 {
     const size_t S = self->S, used = (self->data->X.cols + 1) * S;
-    const double n = (double)self->data->X.rows;
     gradient_job job = {self, W};
-    double *sum = uc_alloc(used + 1, sizeof *sum);
+    double *sum = uc_alloc(used + 2, sizeof *sum);
     if (!sum)
         return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(context, self->data->X.rows, add_gradient, &job, sum, used + 1);
+    const uc_status status = uc_sum_over(context, self->data->X.rows, add_gradient, &job, sum, used + 2);
+    const double n = sum[used + 1];
     double squares = 0.0;
     for (size_t i = 0; i < used && status == UC_OK; i++) {
         gradient[i] = i < S ? (self->free_offset ? sum[i] / n : 0.0) : sum[i] / n + self->l2 * W[i];

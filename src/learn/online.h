@@ -78,6 +78,11 @@ void uc_online_add_to(uc_online *self, size_t plane, const uc_direction *directi
 
 /* ---- for training and models ---- */
 
+/* The weights, and the mean of the iterates so far, become the means over all processes, of which this one counts
+ * `share`; after the last pass the weights are those of the model. `status`: how its pass went; all fail when one does. */
+uc_status uc_online_mix(uc_online *self, double share, bool last, uc_status status,
+                        const uc_context *context);
+
 /* The mean of the iterates (or the last), the constant feature and the counts, into a model of the same shape. */
 uc_status uc_online_write(uc_model *model, const uc_online *self);
 /* What uc_online_resume needs besides, into the same model. */

@@ -69,7 +69,7 @@ typedef struct machine {
     const uc_rp_settings *settings;
     double eta;
     const uc_context *context;
-    size_t d;
+    size_t d, m;       /* m: of all processes */
     const double *w;   /* of the sweep */
     bool *wrong;       /* a_i <= 0 in the last sweep */
     double *sum_wrong; /* m mu' */
@@ -125,12 +125,12 @@ static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 /* Into sum: mu' and the means. */
 static uc_status sweep(double *sum, machine *self, const double *w)
 {
-    const size_t d = self->d, m = self->data->X.rows;
+    const size_t d = self->d, m = self->m;
     const uc_context fitting =
         uc_context_for_work(self->context, 2.0 * (double)uc_matrix_entries(&self->data->X));
     self->w = w;
     memset(sum, 0, (d + SUMS) * sizeof *sum);
-    const uc_status status = uc_sum_over(&fitting, m, add_rows, self, sum, d + SUMS);
+    const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_rows, self, sum, d + SUMS);
     for (size_t j = 0; j < d && status == UC_OK; j++) {
         self->sum_wrong[j] += sum[j];
         sum[j] = self->sum_wrong[j] / (double)m;
@@ -181,7 +181,7 @@ static void estimate_noise(outcome *out, const double *sums, size_t m)
 /* `best` is the first of the most correct iterates. w, best, mu: d each, zeroed; sum: d + SUMS. */
 static uc_status run(outcome *out, machine *self, double *w, double *best, double *mu, double *sum)
 {
-    const size_t d = self->d, m = self->data->X.rows;
+    const size_t d = self->d, m = self->m;
     uc_status status = sweep(sum, self, w); /* at w = 0 all are wrong: mu' is mu */
     memcpy(mu, sum, d * sizeof *mu);
     *out = (outcome){0};
@@ -207,9 +207,9 @@ static uc_status run(outcome *out, machine *self, double *w, double *best, doubl
 /* One machine; `best` (d, zeroed) gets unit length. */
 static uc_status learn_one(outcome *out, double *best, machine *self)
 {
-    const size_t d = self->d, m = self->data->X.rows;
+    const size_t d = self->d, rows = self->data->X.rows;
     double *memory = uc_alloc(4 * d + SUMS, sizeof *memory);
-    self->wrong = uc_alloc(m, sizeof *self->wrong); /* none yet, so that the first sweep adds all */
+    self->wrong = uc_alloc(rows, sizeof *self->wrong); /* none yet, so that the first sweep adds all */
     uc_status status = memory && self->wrong ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK) {
         self->sum_wrong = memory + 2 * d;
@@ -259,7 +259,8 @@ static uc_status noise_rate_of(double *eta, const uc_fit *fit)
 
 static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
 {
-    machine self = {.data = fit->data, .settings = user, .context = fit->context, .d = fit->data->X.cols};
+    machine self = {
+        .data = fit->data, .settings = user, .context = fit->context, .d = fit->data->X.cols, .m = fit->rows};
     const size_t K = fit->data->classes.count, machines = K == 2 ? 1 : K;
     uint64_t iterations = 0;
     outcome found = {0};

@@ -21,7 +21,7 @@
 #include "learn/svm.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdatomic.h>
 
 #include "linalg/linalg.h"
 
@@ -122,6 +122,11 @@ double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int labe
     return forth_weight * loss - back_weight * opposite;
 }
 
+bool uc_svm_is_convex(const uc_svm *self)
+{
+    return self->loss == UC_SVM_WEIGHTED || (self->rate[0] == 0.0 && self->rate[1] == 0.0);
+}
+
 /* ---- the objective ---- */
 
 typedef struct gradient_job {
@@ -129,12 +134,13 @@ typedef struct gradient_job {
     const double *point;
 } gradient_job;
 
-/* Adds the gradient in offset and weights, and behind it the loss, of rows first .. last-1. */
+/* Adds the gradient in offset and weights, and behind it the loss and the number, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;
     const uc_svm *self = job->svm;
     const size_t d = self->data->X.cols;
+    sum[d + 2] += (double)(last - first);
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(&self->data->X, i);
         const int label = self->data->y[i] == self->positive;
@@ -154,13 +160,13 @@ uc_status uc_svm_gradient(double *value, double *gradient, const double *point, 
                           const uc_context *context)
 {
     const size_t d = self->data->X.cols;
-    const double scale = self->cost / (double)self->data->X.rows;
     const uc_context fitting = uc_context_for_work(context, 2.0 * (double)uc_matrix_entries(&self->data->X));
     gradient_job job = {self, point};
-    double *sum = uc_alloc(d + 2, sizeof *sum);
+    double *sum = uc_alloc(d + 3, sizeof *sum);
     if (!sum)
         return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_gradient, &job, sum, d + 2);
+    const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_gradient, &job, sum, d + 3);
+    const double scale = self->cost / sum[d + 2];
     double squares = 0.0;
     for (size_t j = 1; j <= d && status == UC_OK; j++) {
         gradient[j] = scale * sum[j] + point[j];
@@ -192,13 +198,12 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
                        const uc_context *context)
 {
     search user = {self, context};
-    const bool alone = !context || !context->comm || context->comm->size == 1;
     bool arrived = false;
     uc_minimum first = {0}, found = {0};
     uc_status status = UC_OK;
-    if (uc_svm_is_convex(self) && alone && self->data->X.rows <= UINT32_MAX)
-        status =
-            uc_svm_dual(&first, &arrived, point, self, settings->iterations, settings->tolerance, context);
+    if (uc_svm_is_convex(self) && self->data->X.rows <= UINT32_MAX)
+        status = uc_svm_dual(&first, &arrived, point, self, NULL, settings->iterations, settings->tolerance,
+                             context);
     if (status == UC_OK && !arrived && first.iterations < settings->iterations)
         status = uc_minimise(&found, point, self->data->X.cols + 1, evaluate, &user,
                              settings->iterations - first.iterations, settings->tolerance, context);
@@ -230,23 +235,29 @@ static uc_status summarise(uc_model *model, const uc_minimum *total)
     return status == UC_OK ? uc_json_set(model->summary, "objective", json_real(total->value)) : status;
 }
 
+/* How many examples of all processes carry each label: labelled[1] the positive one. */
+static uc_status count_labels(double labelled[2], const uc_svm *self, const uc_context *context)
+{
+    labelled[0] = labelled[1] = 0.0;
+    for (size_t i = 0; i < self->data->X.rows; i++)
+        labelled[self->data->y[i] == self->positive] += 1.0;
+    return uc_comm_sum(uc_comm_of(context), labelled, 2);
+}
+
 /* As told, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in what they
  * truly are, as far as the rates tell. */
-static void weigh_classes(uc_svm *self, const uc_svm_settings *settings, const double *told)
+static void weigh_classes(uc_svm *self, const double labelled[2], const uc_svm_settings *settings)
 {
+    const double *told = self->class_weights;
     if (told) {
-        const bool pair = self->data->classes.count == 2;
-        self->weight[0] = pair ? told[1 - self->positive] : 1.0;
+        self->weight[0] = self->data->classes.count == 2 ? told[1 - self->positive] : 1.0;
         self->weight[1] = told[self->positive];
         return;
     }
-    size_t positives = 0;
-    const size_t n = self->data->X.rows;
-    for (size_t i = 0; i < n; i++)
-        positives += self->data->y[i] == self->positive;
+    const double n = labelled[0] + labelled[1];
     const bool balanced =
-        settings->class_weight == UC_CLASS_WEIGHT_BALANCED && positives > 0 && positives < n;
-    const double observed = (double)positives / (double)n, least = 1.0 / (double)n;
+        settings->class_weight == UC_CLASS_WEIGHT_BALANCED && labelled[0] > 0.0 && labelled[1] > 0.0;
+    const double observed = labelled[1] / n, least = 1.0 / n;
     const double share = (observed - self->rate[0]) / (1.0 - self->rate[0] - self->rate[1]);
     const double positive = fmin(fmax(share, least), 1.0 - least); /* of all examples, truly */
     self->weight[0] = balanced ? 1.0 / (2.0 * (1.0 - positive)) : 1.0;
@@ -254,18 +265,14 @@ static void weigh_classes(uc_svm *self, const uc_svm_settings *settings, const d
 }
 
 /* The labels must allow for the rates, or the loss falls for ever with a growing offset. */
-static uc_status check_rates(const uc_svm *self)
+static uc_status check_rates(const uc_svm *self, const double labelled[2])
 {
     const uc_names *classes = &self->data->classes;
-    double labelled[2] = {0.0, 0.0}, total = 0.0;
+    const double total = labelled[0] + labelled[1];
     if (!(self->rate[0] + self->rate[1] < 1.0))
         return uc_fail(UC_ERR_INVALID,
                        "the noise rates %g and %g add up to 1 or more: such labels say nothing",
                        self->rate[1], self->rate[0]);
-    for (size_t i = 0; i < self->data->X.rows; i++) {
-        labelled[self->data->y[i] == self->positive] += 1.0;
-        total += 1.0;
-    }
     for (int label = 0; label < 2 && self->loss == UC_SVM_SLOPPY && self->free_offset; label++)
         if (self->rate[1 - label] > 0.0 && !(labelled[label] > self->rate[1 - label] * total))
             return uc_fail(UC_ERR_INVALID,
@@ -286,39 +293,118 @@ static void write_pair(uc_model *model, const double *point, uint32_t positive)
     }
 }
 
-static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *settings, const uc_fit *fit)
+static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
+                          const uc_context *context)
 {
     uc_minimum total = {0};
     double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
     if (!point)
         return UC_ERR_NOMEM;
-    uc_status status = check_rates(self);
-    weigh_classes(self, settings, fit->train->class_weights);
+    double labelled[2];
+    uc_status status = count_labels(labelled, self, context);
     if (status == UC_OK)
-        status = solve(&total, point, self, settings, fit->context);
+        status = check_rates(self, labelled);
+    weigh_classes(self, labelled, settings);
+    if (status == UC_OK)
+        status = solve(&total, point, self, settings, context);
     if (status == UC_OK)
         write_pair(model, point, self->positive);
     uc_free(point);
     return status == UC_OK ? summarise(model, &total) : status;
 }
 
-/* One class against the rest, for every class. */
-static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *settings, const uc_fit *fit)
+/* ---- one class against the rest, for every class ---- */
+
+typedef struct machines {
+    uc_model *model;
+    const uc_svm *common; /* of all machines: all but `positive` and the weights */
+    const uc_svm_settings *settings;
+    uc_context context; /* of each */
+    uc_minimum *found;  /* by each */
+    atomic_size_t done;
+} machines;
+
+static uc_status fit_one(size_t k, void *user)
 {
-    uc_minimum total = {0};
-    uc_status status = UC_OK;
-    double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
+    machines *self = user;
+    const size_t d = self->model->dimension;
+    uc_svm svm = *self->common;
+    double *point = uc_alloc(d + 1, sizeof *point);
     if (!point)
         return UC_ERR_NOMEM;
-    for (uint32_t k = 0; k < self->data->classes.count && status == UC_OK; k++) {
-        self->positive = k;
-        weigh_classes(self, settings, fit->train->class_weights);
-        memset(point, 0, (self->data->X.cols + 1) * sizeof *point);
-        status = solve(&total, point, self, settings, fit->context);
-        for (size_t j = 0; j <= model->dimension && status == UC_OK; j++)
-            model->weights[j * model->stride + k] = point[j];
-    }
+    double labelled[2];
+    svm.positive = (uint32_t)k;
+    uc_status status = count_labels(labelled, &svm, &self->context);
+    weigh_classes(&svm, labelled, self->settings);
+    if (status == UC_OK)
+        status = solve(self->found + k, point, &svm, self->settings, &self->context);
+    for (size_t j = 0; j <= d && status == UC_OK; j++)
+        self->model->weights[j * self->model->stride + k] = point[j];
+    atomic_fetch_add(&self->done, 1);
     uc_free(point);
+    return status;
+}
+
+/* Where machines run beside each other, their number tells how far it is. */
+typedef struct counted {
+    const machines *all;
+    uc_context beside;
+} counted;
+
+static bool tell_machines(const char *task, double done, double total, const char *detail, void *user)
+{
+    const counted *self = user;
+    (void)done, (void)total;
+    return uc_report(&self->beside, task, (double)atomic_load(&self->all->done),
+                     (double)self->all->model->classes.count, detail) == UC_OK;
+}
+
+static void warn_beside(const char *sentence, void *user)
+{
+    uc_warn(&((const counted *)user)->beside, "%s", sentence);
+}
+
+/* Each machine by one thread, with as many at a time as threads and half of the memory allow. */
+static uc_status fit_beside(machines *self, const uc_context *context)
+{
+    const uc_matrix *X = &self->common->data->X;
+    counted user = {self, uc_context_beside(context)};
+    self->context = user.beside;
+    self->context.progress = user.beside.progress ? tell_machines : NULL;
+    self->context.warn = user.beside.warn ? warn_beside : NULL;
+    self->context.user = &user;
+    uc_context outer = context ? *context : (uc_context){0};
+    const double bytes = uc_svm_dual_bytes(X->rows, X->cols, (double)uc_matrix_entries(X)),
+                 fit = fmax(1.0, (double)uc_memory_limit(context) / 2.0 / bytes);
+    outer.threads = (unsigned)fmin(fit, uc_threads(context));
+    return uc_run_blocks(&outer, self->model->classes.count, fit_one, self);
+}
+
+/* Machines run beside each other when they are at least as many as the parts that one of them has. */
+static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
+                          const uc_context *context)
+{
+    const uc_matrix *X = &self->data->X;
+    const size_t K = model->classes.count;
+    const bool alone = !uc_is_shared(context);
+    machines all = {.model = model, .common = self, .settings = settings};
+    uc_minimum total = {0};
+    uc_status status = UC_OK;
+    all.context = context ? *context : (uc_context){0};
+    all.found = uc_alloc(K, sizeof *all.found);
+    if (!all.found)
+        return UC_ERR_NOMEM;
+    if (alone && K >= uc_svm_plan_for(X->rows, X->cols, (double)uc_matrix_entries(X)).parts)
+        status = fit_beside(&all, context);
+    else
+        for (size_t k = 0; k < K && status == UC_OK; k++)
+            status = fit_one(k, &all);
+    for (size_t k = 0; k < K; k++) {
+        total.value += all.found[k].value;
+        total.iterations += all.found[k].iterations;
+        total.evaluations += all.found[k].evaluations;
+    }
+    uc_free(all.found);
     return status == UC_OK ? summarise(model, &total) : status;
 }
 
@@ -330,6 +416,7 @@ static uc_svm machine(uc_model *model, const uc_fit *fit, const uc_svm_settings 
                     .cost = settings->cost,
                     .smoothing = settings->smoothing,
                     .weight = {1.0, 1.0},
+                    .class_weights = fit->train->class_weights,
                     .free_offset = fit->train->bias != 0.0};
 }
 
@@ -340,14 +427,29 @@ static uc_status check_settings(const uc_svm_settings *settings)
                : UC_OK;
 }
 
+/* One machine, or one for every class, on rows as they are wanted. */
+static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
+                              const uc_svm_settings *settings)
+{
+    uc_dataset arranged = {0};
+    uc_context context = fit->context ? *fit->context : (uc_context){0};
+    uc_status status = UC_OK;
+    if (uc_svm_is_convex(self))
+        status = uc_svm_arrange(&arranged, &context, fit->data, fit->rows);
+    if (arranged.y)
+        self->data = &arranged;
+    if (status == UC_OK)
+        status = (fit->data->classes.count == 2 ? fit_pair : fit_each)(model, self, settings, &context);
+    uc_dataset_free(&arranged);
+    return status;
+}
+
 static uc_status fit_plain(uc_model *model, const uc_fit *fit, const void *user)
 {
     const uc_svm_settings *settings = user;
     uc_svm self = machine(model, fit, settings);
     const uc_status status = check_settings(settings);
-    if (status != UC_OK)
-        return status;
-    return (fit->data->classes.count == 2 ? fit_pair : fit_each)(model, &self, settings, fit);
+    return status == UC_OK ? fit_arranged(model, fit, &self, settings) : status;
 }
 
 static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user)
@@ -371,7 +473,7 @@ static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user
         uc_warn(fit->context, "sloppy-svm was told no noise, so it is csvm: use --noise-rates ETA+,ETA- or "
                               "--noise estimate");
     }
-    return fit_pair(model, &self, settings, fit);
+    return fit_arranged(model, fit, &self, settings);
 }
 
 const uc_learner uc_learner_csvm = {

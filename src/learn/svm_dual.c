@@ -1,6 +1,7 @@
 /*
  * Convex support vector machines by dual coordinate descent (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008), for the
- * smoothed hinge. With U the weight of an example's loss (C/n, times its class's), and L its smoothed hinge loss:
+ * smoothed hinge, over parts of the rows at a time (Lee, Chang, Distributed block-diagonal approximation methods, 2019).
+ * With U the weight of an example's loss (C/n, times its class's), and L its smoothed hinge loss:
  *
  *   L(g) = max over 0 <= a <= 1 of a (1 + h - g) - h a^2,        so the dual is
  *
@@ -9,52 +10,94 @@
  * An epoch takes one example after the other, in an order drawn anew, to its best alpha, which costs a product of its row
  * with w and at most an addition of the row to w. Examples whose alpha stays at a bound are left out until the next check.
  *
- * The unpenalised offset b asks for sum_i alpha_i t_i = 0. It is found by proximal steps: (b - centre)^2/(2 rho) is added to
- * the objective, so that b = centre + rho sum_i alpha_i t_i, and after every epoch the centre moves to b.
+ * The unpenalised offset b asks for s = sum_i alpha_i t_i = 0. It is found by proximal steps: (b - centre)^2/(2 rho) is added
+ * to the objective, so that b = centre + rho s, and after every epoch the centre moves to b.
+ *
+ * Parts. The rows are cut into P parts. In a round each part takes m of its examples on a copy of b and w of its own, as if
+ * the others stood still; then what they changed, D alpha and D w = sum_p D w_p, is joined. They do not stand still, and where
+ * all parts have seen the same (a frequent column, say) they mend it P times over. Two things keep that in hand: a part counts
+ * its own changes sigma times, 1 <= sigma <= P (Ma, Smith, Jaggi, Jordan, Richtarik, Takac, ICML 2015), and the joint change
+ * gets its best step, for the dual is quadratic along it:
+ *
+ *   eta = - slope / curve,     slope = <w, D w> + b D s + sum_i (2h/U alpha_i - 1 - h) D alpha_i
+ *                              curve = |D w|^2 + rho D s^2 + sum_i 2h/U D alpha_i^2
+ *
+ * cut off at 1, so that every alpha stays within its bounds. sigma grows when eta is below 1 and falls when it is well above.
+ * What is lost to one example after the other grows with P m, so P is as large as m allows (uc_svm_plan_for): joining costs as
+ * much as d entries of a part, so rows with few entries need a large m. Weakly regularised machines have directions in which
+ * the alphas of the parts could change against each other at no cost, but every part for itself is held back by its own; when
+ * the gap falls too slowly, the parts become one. Parts are cut by the number of the row in all of the data, and sums over
+ * parts pass through uc_comm_sum, once a round: neither threads nor processes change what is computed. Where the parts become
+ * one, every process takes the rows of all, and goes on alone; when its memory does not hold them, L-BFGS takes over.
  *
  * A check adds up, from all examples, how far each is from the equality of Fenchel and Young (no term is negative):
  *
  *   gap = sum_i U L(g_i) + alpha_i g_i - (1 + h) alpha_i + h/U alpha_i^2
  *
- * The objective is at most gap + |b - b*| |sum_i alpha_i t_i| above its minimum; |b - b*| is taken for 1 + |b|.
+ * The objective is at most gap + |b - b*| |s| above its minimum; |b - b*| is taken for 1 + |b|.
  */
 #include <math.h>
+#include <string.h>
 
+#include "data/shared.h"
 #include "learn/svm.h"
 #include "linalg/linalg.h"
 
 #define STREAM 8
 #define ROWS_TOGETHER ((size_t)8) /* neighbours in memory that stay together in any order: half the time */
 #define ROWS_AHEAD ((size_t)4)    /* what is asked for from memory early */
-#define FIRST_JUDGED 8     /* epoch from which on the pace is judged, whenever their number has doubled */
-#define MOST_TO_COME 150.0 /* epochs; L-BFGS seldom takes more steps where coordinates converge slowly */
+#define COLUMNS_A_TILE ((size_t)4096)
+#define FIRST_JUDGED 8 /* epoch from which on the pace is judged, whenever their number has doubled */
+
+/* Rows that one thread at a time works on, one example after the other. */
+typedef struct part {
+    size_t rows;
+    uint32_t *order;       /* its examples; those left out are behind the first `active` */
+    size_t active;         /* in this epoch */
+    size_t next, kept;     /* the next to be looked at, and how many of those before it stay */
+    size_t kept_before;    /* this round */
+    double largest;        /* slope in the last epoch: beyond it an alpha at its bound stays there */
+    double most;           /* the same in this one */
+    double *point;         /* b and w as it changes them */
+    double sum;            /* D s of this round */
+    double linear, square; /* the sums over i of slope and curve */
+    uc_rng rng;
+} part;
 
 typedef struct dual {
     const uc_svm *svm;
     const uc_context *context;
+    uc_svm_plan plan;
+    size_t total_rows, first_row; /* over all processes; where this one's begin */
     double bound[2], diagonal[2]; /* U, and 2 h/U, of examples labelled negative, positive */
     double *alpha, *norm2;
-    uint32_t *order; /* the examples; those left out are behind the first `active` */
-    size_t active;
-    double largest;          /* slope in the last epoch: beyond it an alpha at its bound will stay there */
+    uint32_t *order;
     double *point;           /* b and w */
     double rho, centre, sum; /* of alpha_i t_i */
-    uc_rng rng;
+    part *parts;
+    size_t count;         /* of this process's parts */
+    double all_parts;     /* of all processes */
+    double sigma, active; /* examples, of all processes */
+    size_t round, rounds;
+    bool together;  /* the parts work beside each other, on copies; what follows is for that alone */
+    double *copies; /* of b and w, one a part */
+    double *before; /* alpha, before this round */
+    double *change; /* sums over the parts, and behind them D w */
+    double step;    /* eta */
+    /* when every process has taken the rows of all */
+    uc_dataset all;
+    uc_svm whole;
+    uc_context alone;
 } dual;
-
-bool uc_svm_is_convex(const uc_svm *self)
-{
-    return self->loss == UC_SVM_WEIGHTED || (self->rate[0] == 0.0 && self->rate[1] == 0.0);
-}
 
 static int label_of(const uc_svm *self, size_t i)
 {
     return self->data->y[i] == self->positive;
 }
 
-/* ---- an epoch ---- */
+/* ---- a part's round ---- */
 
-static void draw_order(dual *self)
+static void draw_order(part *self)
 {
     const size_t groups = self->active / ROWS_TOGETHER;
     for (size_t i = 0; i + 1 < groups; i++) {
@@ -79,44 +122,166 @@ static void ask_for(uc_row row)
 }
 
 /* One example; false when it can be left out. */
-static bool improve(dual *self, size_t i, double *largest)
+static bool improve(const dual *self, part *mine, size_t i)
 {
     const uc_svm *svm = self->svm;
     const uc_row row = uc_matrix_row(&svm->data->X, i);
     const int label = label_of(svm, i);
-    const double sign = label ? 1.0 : -1.0, alpha = self->alpha[i], bound = self->bound[label];
-    const double margin = sign * (self->point[0] + uc_row_dot(row, self->point + 1));
-    const double slope = margin - 1.0 - svm->smoothing + self->diagonal[label] * alpha;
+    const double sign = label ? 1.0 : -1.0, alpha = self->alpha[i], bound = self->bound[label],
+                 diagonal = self->diagonal[label], sigma = self->sigma;
+    const double margin = sign * (mine->point[0] + uc_row_dot(row, mine->point + 1));
+    const double slope = margin - 1.0 - svm->smoothing + diagonal * alpha;
+    if (self->together)
+        self->before[i] = alpha;
     if ((alpha <= 0.0 && slope >= 0.0) || (alpha >= bound && slope <= 0.0))
-        return fabs(slope) <= self->largest;
-    *largest = fmax(*largest, fabs(slope));
-    const double better = alpha - slope / (self->norm2[i] + self->rho + self->diagonal[label]);
+        return fabs(slope) <= mine->largest;
+    mine->most = fmax(mine->most, fabs(slope));
+    const double better = alpha - slope / (sigma * (self->norm2[i] + self->rho) + diagonal);
     self->alpha[i] = fmin(fmax(better, 0.0), bound);
-    const double step = sign * (self->alpha[i] - alpha);
-    uc_row_axpy(step, row, self->point + 1);
-    self->sum += step;
-    self->point[0] = self->centre + self->rho * self->sum;
+    const double change = self->alpha[i] - alpha;
+    uc_row_axpy(sigma * sign * change, row, mine->point + 1);
+    mine->sum += sign * change;
+    mine->linear += (diagonal * alpha - 1.0 - svm->smoothing) * change;
+    mine->square += diagonal * change * change;
+    mine->point[0] = self->centre + self->rho * (self->sum + sigma * mine->sum);
     return true;
 }
 
-static void run_epoch(dual *self)
+static uc_status run_part(size_t number, void *user)
 {
-    size_t kept = 0;
-    double largest = 0.0;
-    draw_order(self);
-    for (size_t k = 0; k < self->active; k++) {
-        const uint32_t i = self->order[k];
-        if (k + ROWS_AHEAD < self->active)
-            ask_for(uc_matrix_row(&self->svm->data->X, self->order[k + ROWS_AHEAD]));
-        if (!improve(self, i, &largest))
-            continue;
-        self->order[k] = self->order[kept];
-        self->order[kept++] = i;
+    const dual *self = user;
+    part *mine = self->parts + number;
+    if (self->round == 0) {
+        draw_order(mine);
+        mine->next = mine->kept = 0;
+        mine->most = 0.0;
     }
-    self->active = kept;
-    self->largest = largest;
+    if (self->together)
+        memcpy(mine->point, self->point, (self->svm->data->X.cols + 1) * sizeof *mine->point);
+    mine->kept_before = mine->kept;
+    mine->sum = mine->linear = mine->square = 0.0;
+    const size_t last = mine->active * (self->round + 1) / self->rounds;
+    for (; mine->next < last; mine->next++) {
+        const uint32_t i = mine->order[mine->next];
+        if (mine->next + ROWS_AHEAD < last)
+            ask_for(uc_matrix_row(&self->svm->data->X, mine->order[mine->next + ROWS_AHEAD]));
+        if (!improve(self, mine, i))
+            continue;
+        mine->order[mine->next] = mine->order[mine->kept];
+        mine->order[mine->kept++] = i;
+    }
+    if (self->round + 1 == self->rounds) {
+        mine->active = mine->kept;
+        mine->largest = mine->most;
+    }
+    return UC_OK;
+}
+
+/* ---- joining what the parts changed ---- */
+
+enum { SUM, LINEAR, SQUARE, ACTIVE, JOINT }; /* what dual's `change` begins with */
+
+static size_t tile_count(const dual *self)
+{
+    return (self->svm->data->X.cols + COLUMNS_A_TILE - 1) / COLUMNS_A_TILE;
+}
+
+static size_t tile_width(const dual *self, size_t tile)
+{
+    const size_t left = self->svm->data->X.cols - tile * COLUMNS_A_TILE;
+    return left < COLUMNS_A_TILE ? left : COLUMNS_A_TILE;
+}
+
+/* D w of this process's parts, a tile of columns. */
+static uc_status add_changes(size_t tile, void *user)
+{
+    const dual *self = user;
+    const size_t first = tile * COLUMNS_A_TILE, width = tile_width(self, tile);
+    double *change = self->change + JOINT + first;
+    memset(change, 0, width * sizeof *change);
+    for (size_t p = 0; p < self->count; p++)
+        uc_axpy(change, 1.0 / self->sigma, self->parts[p].point + 1 + first, width);
+    uc_axpy(change, -(double)self->count / self->sigma, self->point + 1 + first, width);
+    return UC_OK;
+}
+
+static uc_status move_tile(size_t tile, void *user)
+{
+    const dual *self = user;
+    const size_t first = tile * COLUMNS_A_TILE;
+    uc_axpy(self->point + 1 + first, self->step, self->change + JOINT + first, tile_width(self, tile));
+    return UC_OK;
+}
+
+/* Examples that were left out did not change. */
+static void shorten(const dual *self, const part *mine)
+{
+    for (size_t k = mine->kept_before; k < mine->kept; k++) {
+        const size_t i = mine->order[k];
+        self->alpha[i] = self->before[i] + self->step * (self->alpha[i] - self->before[i]);
+    }
+}
+
+/* The best step, at most 1; and how careful the parts should be in the next round. */
+static void choose_step(dual *self)
+{
+    const size_t d = self->svm->data->X.cols;
+    const double *sums = self->change, *change = self->change + JOINT;
+    const double slope = uc_dot(self->point + 1, change, d) + self->point[0] * sums[SUM] + sums[LINEAR];
+    const double curve = uc_dot(change, change, d) + self->rho * sums[SUM] * sums[SUM] + sums[SQUARE];
+    const double best = curve > 0.0 ? -slope / curve : 1.0;
+    self->step = fmin(fmax(best, 0.0), 1.0);
+    if (best < 0.95)
+        self->sigma = fmin(1.2 * self->sigma, self->all_parts);
+    else if (best > 1.2)
+        self->sigma = fmax(0.97 * self->sigma, 1.0);
+}
+
+static uc_status join(dual *self)
+{
+    const size_t d = self->svm->data->X.cols;
+    const uc_context fitting = uc_context_for_work(self->context, (double)d * (double)self->count);
+    double *sums = self->change;
+    memset(sums, 0, JOINT * sizeof *sums);
+    for (size_t p = 0; p < self->count; p++) {
+        sums[SUM] += self->parts[p].sum;
+        sums[LINEAR] += self->parts[p].linear;
+        sums[SQUARE] += self->parts[p].square;
+        sums[ACTIVE] += (double)self->parts[p].active;
+    }
+    uc_status status = uc_run_blocks(&fitting, tile_count(self), add_changes, self);
+    if (status == UC_OK)
+        status = uc_comm_sum(uc_comm_of(self->context), sums, JOINT + d);
+    if (status != UC_OK)
+        return status;
+    choose_step(self);
+    self->active = sums[ACTIVE];
+    self->sum += self->step * sums[SUM];
+    for (size_t p = 0; p < self->count && self->step < 1.0; p++)
+        shorten(self, self->parts + p);
+    return uc_run_blocks(&fitting, tile_count(self), move_tile, self);
+}
+
+static uc_status run_epoch(dual *self)
+{
+    const double entries = (double)uc_matrix_entries(&self->svm->data->X);
+    uc_status status = UC_OK;
+    self->rounds = 1;
+    if (self->together)
+        self->rounds = (size_t)fmax(1.0, self->active / (self->all_parts * self->plan.rows_a_round));
+    /* A number costs more here than where it is only added: it is asked for at random. */
+    const uc_context fitting = uc_context_for_work(self->context, 8.0 * entries / (double)self->rounds);
+    for (self->round = 0; self->round < self->rounds && status == UC_OK; self->round++) {
+        status = uc_run_blocks(&fitting, self->count, run_part, self);
+        if (status == UC_OK && self->together)
+            status = join(self);
+        else if (self->count > 0)
+            self->sum += self->parts[0].sum;
+        self->point[0] = self->centre + self->rho * self->sum;
+    }
     self->centre = self->point[0];
     self->point[0] = self->centre + self->rho * self->sum;
+    return status;
 }
 
 /* ---- a check ---- */
@@ -127,7 +292,7 @@ static uc_status add_gaps(double *sums, size_t first, size_t last, void *user)
 {
     const dual *self = user;
     const uc_svm *svm = self->svm;
-    const double scale = svm->cost / (double)svm->data->X.rows;
+    const double scale = svm->cost / (double)self->total_rows;
     for (size_t i = first; i < last; i++) {
         const int label = label_of(svm, i);
         const double alpha = self->alpha[i],
@@ -141,7 +306,7 @@ static uc_status add_gaps(double *sums, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* The objective, and how far it can be above its minimum. */
+/* The objective, and how far it can be above its minimum. Then all examples take part again. */
 static uc_status check(double *value, double *gap, dual *self)
 {
     const uc_matrix *X = &self->svm->data->X;
@@ -152,96 +317,242 @@ static uc_status check(double *value, double *gap, dual *self)
     *gap = sums[GAP];
     if (self->svm->free_offset)
         *gap += (1.0 + fabs(self->point[0])) * fabs(self->sum);
+    for (size_t p = 0; p < self->count; p++)
+        self->parts[p].active = self->parts[p].rows;
+    self->active = (double)self->total_rows;
     return status;
+}
+
+/* ---- before the first epoch ---- */
+
+/* The squared lengths of a part's rows; their sum stays in `square`. */
+static uc_status begin_part(size_t number, void *user)
+{
+    const dual *self = user;
+    part *mine = self->parts + number;
+    for (size_t k = 0; k < mine->rows; k++) {
+        const size_t i = (size_t)(mine->order - self->order) + k;
+        mine->order[k] = (uint32_t)i;
+        self->norm2[i] = uc_row_norm2(uc_matrix_row(&self->svm->data->X, i));
+        mine->square += self->norm2[i];
+    }
+    return UC_OK;
+}
+
+/* Part k has the rows k r .. (k + 1) r - 1 of all the data, as far as they are this process's. r is a multiple of one
+ * UC_SVM_MOST_PARTS-th of the rows, rounded up, and processes begin at multiples of it (uc_svm_arrange). */
+static uc_status cut_parts(dual *self)
+{
+    const size_t length = uc_svm_part_rows(self->total_rows, self->plan.parts);
+    const size_t first = self->first_row, end = first + self->svm->data->X.rows,
+                 stride = (self->svm->data->X.cols + 8) / 8 * 8;
+    self->together = self->plan.parts > 1;
+    self->count = end > first ? (end - 1) / length - first / length + 1 : 0;
+    self->parts = uc_alloc(self->count, sizeof *self->parts);
+    if (self->together) {
+        self->copies = uc_alloc(self->count * stride, sizeof *self->copies);
+        self->before = uc_alloc(self->svm->data->X.rows, sizeof *self->before);
+        self->change = uc_alloc(JOINT + self->svm->data->X.cols, sizeof *self->change);
+    }
+    if (!self->parts || (self->together && (!self->copies || !self->before || !self->change)))
+        return UC_ERR_NOMEM;
+    for (size_t p = 0; p < self->count; p++) {
+        const size_t number = first / length + p, from = p ? number * length : first,
+                     to = (number + 1) * length < end ? (number + 1) * length : end;
+        self->parts[p] = (part){.rows = to - from,
+                                .active = to - from,
+                                .order = self->order + (from - first),
+                                .largest = HUGE_VAL,
+                                .point = self->together ? self->copies + p * stride : self->point,
+                                .rng = uc_rng_make(1 + number, STREAM)};
+    }
+    return UC_OK;
+}
+
+static uc_status begin(dual *self, const uc_svm_plan *plan)
+{
+    const uc_svm *svm = self->svm;
+    const uc_comm *comm = uc_comm_of(self->context);
+    double entries = (double)uc_matrix_entries(&svm->data->X);
+    uc_status status = uc_comm_sum(comm, &entries, 1);
+    self->plan = plan ? *plan : uc_svm_plan_for(self->total_rows, svm->data->X.cols, entries);
+    for (int label = 0; label < 2; label++) {
+        double slope; /* of the loss where the hinge's is -1 */
+        uc_svm_loss_at(&slope, svm, -svm->smoothing, label);
+        self->bound[label] = -slope * svm->cost / (double)self->total_rows;
+        self->diagonal[label] = 2.0 * svm->smoothing / self->bound[label];
+    }
+    if (status == UC_OK)
+        status = cut_parts(self);
+    const uc_context fitting = uc_context_for_work(self->context, (double)uc_matrix_entries(&svm->data->X));
+    if (status == UC_OK)
+        status = uc_run_blocks(&fitting, self->count, begin_part, self);
+    double sums[2] = {0.0, (double)self->count};
+    for (size_t p = 0; p < self->count && status == UC_OK; p++)
+        sums[0] += self->parts[p].square;
+    if (status == UC_OK)
+        status = uc_comm_sum(comm, sums, 2);
+    /* Large enough to find b in a few epochs, too small to shorten the steps of the alphas by much; b is what all parts have
+     * in common most of all. */
+    if (svm->free_offset)
+        self->rho =
+            (0.1 * sums[0] / (double)self->total_rows + 0.25 * fmin(self->diagonal[0], self->diagonal[1])) /
+            sums[1];
+    self->all_parts = sums[1];
+    self->active = (double)self->total_rows;
+    self->sigma = 1.0;
+    return status;
+}
+
+/* An array of one item a row becomes that of the rows of all processes. */
+static uc_status gather_items(void **items, size_t size, const dual *self)
+{
+    void *all = NULL;
+    const uc_status status =
+        uc_comm_gather(&all, NULL, uc_comm_of(self->context), *items, self->svm->data->X.rows * size);
+    if (status != UC_OK)
+        return status;
+    uc_free(*items);
+    *items = all;
+    return UC_OK;
+}
+
+/* Whether every process has the memory to hold the rows of all. */
+static uc_status fits_all(bool *out, const dual *self)
+{
+    const uc_matrix *X = &self->svm->data->X;
+    double sums[2] = {(double)uc_matrix_entries(X), 0.0};
+    uc_status status = uc_comm_sum(uc_comm_of(self->context), sums, 1);
+    const double bytes =
+        (X->offsets ? 8.0 : 4.0) * sums[0] + uc_svm_dual_bytes(self->total_rows, X->cols, sums[0]);
+    sums[1] = self->total_rows > UINT32_MAX || uc_memory_check(self->context, bytes, "all rows") != UC_OK;
+    if (status == UC_OK)
+        status = uc_comm_sum(uc_comm_of(self->context), sums + 1, 1);
+    *out = sums[1] == 0.0;
+    return status;
+}
+
+/* This process goes on with the rows of all, as if it had been alone from the beginning. */
+static uc_status take_all_rows(dual *self)
+{
+    void *firsts = NULL; /* the first part's state, which the first process has */
+    for (size_t i = 0; i < self->svm->data->X.rows; i++)
+        self->order[i] += (uint32_t)self->first_row;
+    uc_status status = uc_gather_dataset(&self->all, self->svm->data, NULL, 0, self->context);
+    if (status == UC_OK)
+        status = gather_items((void **)&self->alpha, sizeof *self->alpha, self);
+    if (status == UC_OK)
+        status = gather_items((void **)&self->norm2, sizeof *self->norm2, self);
+    if (status == UC_OK)
+        status = gather_items((void **)&self->order, sizeof *self->order, self);
+    if (status == UC_OK)
+        status = uc_comm_gather(&firsts, NULL, uc_comm_of(self->context), self->parts,
+                                self->first_row == 0 && self->count > 0 ? sizeof *self->parts : 0);
+    part *first = status == UC_OK ? uc_alloc(1, sizeof *first) : NULL;
+    if (first) {
+        memcpy(first, firsts, sizeof *first);
+        uc_free(self->parts);
+        self->parts = first;
+        self->whole = *self->svm;
+        self->whole.data = &self->all;
+        self->svm = &self->whole;
+        self->alone = uc_context_alone(self->context);
+        self->context = &self->alone;
+        self->first_row = 0;
+    }
+    uc_free(firsts);
+    return status == UC_OK && !first ? UC_ERR_NOMEM : status;
+}
+
+/* One example after the other from here on. */
+static void merge_parts(dual *self)
+{
+    self->parts[0] = (part){.rows = self->total_rows,
+                            .active = self->total_rows,
+                            .order = self->order,
+                            .largest = HUGE_VAL,
+                            .point = self->point,
+                            .rng = self->parts[0].rng};
+    self->count = 1;
+    self->together = false;
+    self->rho *= self->all_parts;
+    self->all_parts = self->sigma = 1.0;
+    self->point[0] = self->centre + self->rho * self->sum;
 }
 
 /* ---- all of it ---- */
 
-static void begin(dual *self)
-{
-    const uc_svm *svm = self->svm;
-    const size_t n = svm->data->X.rows;
-    double mean = 0.0;
-    for (int label = 0; label < 2; label++) {
-        double slope; /* of the loss where the hinge's is -1 */
-        uc_svm_loss_at(&slope, svm, -svm->smoothing, label);
-        self->bound[label] = -slope * svm->cost / (double)n;
-        self->diagonal[label] = 2.0 * svm->smoothing / self->bound[label];
-    }
-    for (size_t i = 0; i < n; i++) {
-        self->order[i] = (uint32_t)i;
-        self->norm2[i] = uc_row_norm2(uc_matrix_row(&svm->data->X, i));
-        mean += self->norm2[i] / (double)n;
-    }
-    /* Large enough to find b in a few epochs, too small to shorten the steps of the alphas by much. */
-    if (svm->free_offset)
-        self->rho = 0.1 * mean + 0.25 * fmin(self->diagonal[0], self->diagonal[1]);
-    self->active = n;
-    self->largest = HUGE_VAL;
-    self->rng = uc_rng_make(1, STREAM);
-}
-
-/* The gap when it was looked at last. */
-typedef struct pace {
-    uint64_t epoch;
+typedef struct progress {
+    uint64_t next; /* check */
+    uc_svm_pace last, recent[2];
     double gap;
-} pace;
+} progress;
 
-/* Whether the gap, if it goes on falling as it did since half of the epochs, comes down to `target` soon enough. */
-static bool keeps_pace(pace *last, uint64_t epoch, double gap, double target)
+/* Looks how far it is, and decides how to go on; *fast: so. */
+static uc_status judge(uc_minimum *out, bool *arrived, bool *fast, progress *so_far, dual *self,
+                       double tolerance)
 {
-    if (epoch < 2 * last->epoch)
-        return true;
-    const double fall = log(last->gap / gap) / (double)(epoch - last->epoch);
-    *last = (pace){epoch, gap};
-    return MOST_TO_COME * fall >= log(gap / target);
+    const uint64_t epoch = out->iterations;
+    uc_status status = check(&out->value, &so_far->gap, self);
+    const double target = tolerance * out->value;
+    out->evaluations++;
+    so_far->next = epoch + (epoch < 4 ? 1 : epoch / 4);
+    *arrived = so_far->gap <= target;
+    bool merges = self->together && uc_svm_slows_down(so_far->recent, epoch, so_far->gap, target);
+    if (status == UC_OK && merges && uc_is_shared(self->context)) {
+        status = fits_all(&merges, self);
+        if (status == UC_OK && merges)
+            status = take_all_rows(self);
+    }
+    if (status == UC_OK && merges) {
+        merge_parts(self);
+        so_far->last = (uc_svm_pace){epoch, so_far->gap};
+    }
+    *fast = uc_svm_keeps_pace(&so_far->last, epoch, so_far->gap, target);
+    return status;
 }
 
 static uc_status descend(uc_minimum *out, bool *arrived, dual *self, uint64_t epochs, double tolerance)
 {
     uc_status status = UC_OK;
-    uint64_t next = 1;
-    double gap = HUGE_VAL;
-    pace last = {FIRST_JUDGED / 2, HUGE_VAL};
+    progress so_far = {1, {FIRST_JUDGED / 2, HUGE_VAL}, {{0, HUGE_VAL}, {0, HUGE_VAL}}, HUGE_VAL};
     bool fast = true;
     for (uint64_t epoch = 1; epoch <= epochs && status == UC_OK && fast && !*arrived; epoch++) {
-        run_epoch(self);
+        status = run_epoch(self);
         out->iterations = epoch;
         out->evaluations++;
-        if (epoch == next || epoch == epochs) {
-            status = check(&out->value, &gap, self);
-            out->evaluations++;
-            *arrived = gap <= tolerance * out->value;
-            fast = keeps_pace(&last, epoch, gap, tolerance * out->value);
-            self->active = self->svm->data->X.rows;
-            next += epoch < 4 ? 1 : epoch / 4;
-        }
+        if (status == UC_OK && (epoch == so_far.next || epoch == epochs))
+            status = judge(out, arrived, &fast, &so_far, self, tolerance);
         char detail[96];
-        snprintf(detail, sizeof detail, "objective %.6f, at most %.1e above the least", out->value, gap);
+        snprintf(detail, sizeof detail, "objective %.6f, at most %.1e above the least", out->value,
+                 so_far.gap);
         if (status == UC_OK)
             status = uc_report(self->context, "training", (double)epoch, (double)epochs, detail);
     }
     return status;
 }
 
-uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *svm, uint64_t epochs,
-                      double tolerance, const uc_context *context)
+uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *svm,
+                      const uc_svm_plan *plan, uint64_t epochs, double tolerance, const uc_context *context)
 {
     const size_t n = svm->data->X.rows;
-    dual self = {.svm = svm, .context = context, .point = point};
-    uc_status status = UC_OK;
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, n);
+    dual self = {
+        .svm = svm, .context = context, .total_rows = share.total, .first_row = share.first, .point = point};
     *arrived = false;
+    if (status != UC_OK)
+        return status;
     self.alpha = uc_alloc(n, sizeof *self.alpha);
     self.norm2 = uc_alloc(n, sizeof *self.norm2);
     self.order = uc_alloc(n, sizeof *self.order);
-    if (!self.alpha || !self.norm2 || !self.order)
-        status = UC_ERR_NOMEM;
-    if (status == UC_OK) {
-        begin(&self);
+    status = self.alpha && self.norm2 && self.order ? begin(&self, plan) : UC_ERR_NOMEM;
+    if (status == UC_OK)
         status = descend(out, arrived, &self, epochs, tolerance);
-    }
-    uc_free(self.alpha);
-    uc_free(self.norm2);
-    uc_free(self.order);
+    void *const blocks[] = {self.alpha,  self.norm2,  self.order, self.parts,
+                            self.copies, self.before, self.change};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        uc_free(blocks[i]);
+    uc_dataset_free(&self.all);
     return status;
 }

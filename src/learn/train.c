@@ -7,11 +7,11 @@
 #define SHUFFLE_STREAM 1 /* of random numbers */
 #define ROUNDS_A_REPORT 4096
 
-uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data)
+static uc_status check_labels(const uc_learner *learner, const uc_dataset *data, uc_share share)
 {
     if (!data->y)
         return uc_fail(UC_ERR_FORMAT, "the data have no labels");
-    if (data->X.rows == 0)
+    if (share.total == 0)
         return uc_fail(UC_ERR_FORMAT, "no examples");
     if (data->classes.count == 0)
         return uc_fail(UC_ERR_FORMAT, "no example has a label");
@@ -21,9 +21,21 @@ uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data)
         return uc_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed", data->classes.text[0]);
     for (size_t i = 0; i < data->X.rows; i++)
         if (data->y[i] >= data->classes.count && !(learner->unlabelled && data->y[i] == UC_NONE))
-            return uc_fail(UC_ERR_FORMAT, "example %zu has no label ('?'), which %s cannot use", i + 1,
-                           learner->name);
+            return uc_fail(UC_ERR_FORMAT, "example %zu has no label ('?'), which %s cannot use",
+                           share.first + i + 1, learner->name);
     return UC_OK;
+}
+
+uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data, const uc_context *context)
+{
+    uc_share share;
+    if (uc_is_shared(context) && !learner->full)
+        return uc_fail(UC_ERR_INVALID,
+                       "%s hears right or wrong about one example after the other, which several processes "
+                       "cannot share: use one",
+                       learner->name);
+    const uc_status status = uc_share_of(&share, context, data->X.rows);
+    return status == UC_OK ? uc_comm_agree(uc_comm_of(context), check_labels(learner, data, share)) : status;
 }
 
 /* The weights, and what the learner keeps beside them, before anything large is allocated. */
@@ -93,32 +105,62 @@ static uc_status run_pass(size_t *errors, uc_online *self, const uc_dataset *dat
     return UC_OK;
 }
 
+/* Every process learns from its rows in an order of its own. */
+static uc_status begin_order(size_t **out, uc_rng *rng, const uc_online *self, size_t rows,
+                             const uc_context *context)
+{
+    *rng =
+        uc_rng_make(self->train.seed, SHUFFLE_STREAM + ((uint64_t)uc_comm_rank(uc_comm_of(context)) << 32));
+    if (!self->train.shuffle)
+        return UC_OK;
+    size_t *order = uc_alloc(rows, sizeof *order);
+    for (size_t i = 0; i < rows && order; i++)
+        order[i] = i;
+    *out = order;
+    return order ? UC_OK : UC_ERR_NOMEM;
+}
+
 /* *training_error is the progressive error of the last pass. */
-static uc_status run_passes(double *training_error, uc_online *self, const uc_dataset *data,
+static uc_status run_passes(double *training_error, uc_online *self, const uc_dataset *data, size_t total,
                             const uc_context *context)
 {
-    const size_t rows = data->X.rows;
     size_t *order = NULL, errors = 0;
-    if (self->train.shuffle) {
-        order = uc_alloc(rows, sizeof *order);
-        if (!order)
-            return UC_ERR_NOMEM;
-        for (size_t i = 0; i < rows; i++)
-            order[i] = i;
-    }
-    uc_rng rng = uc_rng_make(self->train.seed, SHUFFLE_STREAM);
-    uc_status status = UC_OK;
+    uc_rng rng;
+    uc_status status = begin_order(&order, &rng, self, data->X.rows, context);
     for (uint64_t pass = 0; pass < self->train.passes && status == UC_OK; pass++) {
+        const bool last = pass + 1 == self->train.passes;
         if (order)
-            uc_rng_shuffle(&rng, order, rows);
+            uc_rng_shuffle(&rng, order, data->X.rows);
         status = run_pass(&errors, self, data, order, pass, context);
+        if (last || self->train.mix == UC_MIX_AVERAGE)
+            status = uc_online_mix(self, (double)data->X.rows / (double)total, last, status, context);
     }
-    *training_error = (double)errors / (double)rows;
+    double all_errors = (double)errors;
+    if (status == UC_OK)
+        status = uc_comm_sum(uc_comm_of(context), &all_errors, 1);
+    *training_error = all_errors / (double)total;
     uc_free(order);
     return status;
 }
 
 /* ---- online learners: passes over the data ---- */
+
+/* The examples of every class, and how many values are not 0, of all processes; a process without rows knows no density. */
+static uc_status count_classes(double *counts, double *density, const uc_fit *fit)
+{
+    const uc_comm *comm = uc_comm_of(fit->context);
+    for (size_t i = 0; i < fit->data->X.rows; i++)
+        if (fit->data->y[i] != UC_NONE)
+            counts[fit->data->y[i]] += 1.0;
+    if (uc_comm_size(comm) == 1)
+        return UC_OK;
+    double known[2] = {isnan(*density) ? 0.0 : *density, isnan(*density) ? 0.0 : 1.0};
+    uc_status status = uc_comm_sum(comm, counts, fit->data->classes.count);
+    if (status == UC_OK)
+        status = uc_comm_sum(comm, known, 2);
+    *density = known[0] / known[1];
+    return status;
+}
 
 static uc_status train_online(uc_model *model, double *training_error, const uc_learner *learner,
                               const uc_fit *fit, const void *settings)
@@ -128,18 +170,19 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
     plain.normalize = plain.normalize_input = 0;
     plain.map.map = UC_MAP_NONE;
     uc_online *self = NULL;
-    size_t *counts = uc_alloc(fit->data->classes.count, sizeof *counts);
-    uc_status status =
-        counts ? uc_online_begin(&self, learner, settings, &plain, &fit->data->classes, NULL) : UC_ERR_NOMEM;
+    double density = uc_density(&fit->data->X);
+    double *counts = uc_alloc(fit->data->classes.count, sizeof *counts);
+    uc_status status = counts ? count_classes(counts, &density, fit) : UC_ERR_NOMEM;
     if (status == UC_OK)
-        status = uc_online_expect(self, fit->data->X.cols, uc_density(&fit->data->X));
+        status = uc_online_begin(&self, learner, settings, &plain, &fit->data->classes, NULL);
+    if (status == UC_OK)
+        status = uc_online_expect(self, fit->data->X.cols, density);
     if (status == UC_OK) {
-        uc_class_counts(counts, fit->data);
         for (size_t k = 0; k < fit->data->classes.count; k++)
-            self->label_counts[k] = counts[k];
-        self->label_total = fit->data->X.rows;
+            self->label_counts[k] = (uint64_t)counts[k];
+        self->label_total = fit->rows;
         self->counts_are_final = true;
-        status = run_passes(training_error, self, fit->data, fit->context);
+        status = run_passes(training_error, self, fit->data, fit->rows, fit->context);
     }
     if (status == UC_OK)
         status = uc_online_write(model, self);
@@ -185,13 +228,15 @@ static uc_status count_errors(double *training_error, const uc_model *model, con
     uint32_t *predicted = uc_alloc(data->X.rows, sizeof *predicted);
     if (!predicted)
         return UC_ERR_NOMEM;
-    const uc_status status = uc_model_predict_prepared(predicted, model, &data->X, context);
-    size_t errors = 0, labelled = 0;
+    uc_status status = uc_model_predict_prepared(predicted, model, &data->X, context);
+    double counts[2] = {0.0, 0.0}; /* errors and labelled rows */
     for (size_t i = 0; i < data->X.rows && status == UC_OK; i++) {
-        labelled += data->y[i] != UC_NONE;
-        errors += data->y[i] != UC_NONE && predicted[i] != data->y[i];
+        counts[1] += data->y[i] != UC_NONE;
+        counts[0] += data->y[i] != UC_NONE && predicted[i] != data->y[i];
     }
-    *training_error = labelled ? (double)errors / (double)labelled : 0.0;
+    if (status == UC_OK)
+        status = uc_comm_sum(uc_comm_of(context), counts, 2);
+    *training_error = counts[1] > 0.0 ? counts[0] / counts[1] : 0.0;
     uc_free(predicted);
     return status;
 }
@@ -212,7 +257,7 @@ static uc_status train_batch(uc_model *model, double *training_error, const uc_l
     uc_status status = with_constant(&wider.X, &fit->data->X, (float)bias);
     if (status == UC_OK)
         status = uc_model_create(&wide_model, &model->classes, wider.X.cols, wider.X.cols, learner->name);
-    const uc_fit wide_fit = {&wider, fit->train, fit->context};
+    const uc_fit wide_fit = {&wider, fit->train, fit->context, fit->rows};
     if (status == UC_OK)
         status = learner->fit(wide_model, &wide_fit, settings);
     if (status == UC_OK) {
@@ -237,7 +282,7 @@ static uc_status summarise(uc_model *model, const uc_learner *learner, const voi
     if (status == UC_OK)
         status = uc_write_settings(model, learner, settings, fit->train);
     if (status == UC_OK)
-        status = uc_json_set(model->summary, "examples", json_integer((json_int_t)fit->data->X.rows));
+        status = uc_json_set(model->summary, "examples", json_integer((json_int_t)fit->rows));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "training_error", json_real(training_error));
     if (status == UC_OK && fit->train->noise) {
@@ -257,17 +302,20 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
     const size_t features = data->X.cols;
     const uc_steps_settings wanted = {(uc_scaling)train->scale, train->normalize_input, &train->map,
                                       train->normalize, train->seed};
-    const uc_fit fit = {data, train, context};
+    uc_share share;
     uc_model *model = NULL;
     uc_steps steps = {0};
     double training_error = 0.0;
-    uc_status status = uc_steps_fit(&steps, &data->X, &wanted, context);
+    uc_status status = uc_share_of(&share, context, data->X.rows);
+    if (status == UC_OK)
+        status = uc_steps_fit(&steps, &data->X, &wanted, context);
     if (status == UC_OK)
         status = uc_model_create(&model, &data->classes, features, data->X.cols, learner->name);
     if (status != UC_OK) {
         uc_steps_free(&steps);
         return status;
     }
+    const uc_fit fit = {data, train, context, share.total};
     model->steps = steps;
     model->steps.cols = features;
     model->probabilities = learner->probabilities;
@@ -287,7 +335,7 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
     const uc_train_settings common = uc_train_decide(learner, train);
     void *own = uc_learner_settings(learner, settings);
     uc_dataset copy = {0};
-    uc_status status = own ? uc_train_check(learner, data) : UC_ERR_NOMEM;
+    uc_status status = own ? uc_train_check(learner, data, context) : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = uc_options_check(uc_train_options, &common);
     if (status == UC_OK)

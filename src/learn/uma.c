@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "learn/learner.h"
+#include "learn/uma_cells.h"
 #include "linalg/linalg.h"
 #include "model/model.h"
 
@@ -31,7 +32,6 @@ enum { STEP_PERCEPTRON, STEP_UNIFORM, STEP_WORST };
 enum { RETURN_LAST, RETURN_AVERAGE, RETURN_TAIL, RETURN_BEST, RETURN_AUTO };
 enum { INIT_ZERO, INIT_MEANS };
 
-#define ROWS_A_BLOCK ((size_t)1024)
 #define COLUMNS_A_TILE ((size_t)512)
 #define CHOICE_STREAM 2      /* of random numbers */
 #define RIDGE_CONDITION 50.0 /* from this condition number on, `auto` regularises */
@@ -98,8 +98,8 @@ static const uc_option options[] = {
 
 typedef struct uma {
     const uc_matrix *X;
-    const uint32_t *y;
     size_t n, d, Q;
+    double total; /* n of all processes, whose rows are in S and N together */
     const uc_uma_settings *settings;
     const uc_context *context;
     uc_rng rng;
@@ -110,19 +110,11 @@ typedef struct uma {
     double *W;                  /* Q x d: class by class */
     double *scores;             /* n x Q */
     uint32_t *predicted, *next; /* n; UC_NONE: nearer than alpha to a boundary. `next`: after the step */
-    double **S;                 /* Q x Q sums of d numbers, NULL while nothing was in it */
-    uint64_t *N;                /* Q x Q */
-    size_t sums;                /* of S that are not NULL */
+    uc_cells cells;             /* S and N */
     double *norm;               /* Q x Q, ||z_pq|| */
-    bool *stale;                /* Q: rows of norm to refresh */
     bool *rejected;             /* Q x Q: tried in this step */
     double *z;                  /* d */
     double *change;             /* Q: class r gets change[r] z in this step */
-
-    size_t *moved;      /* n: the rows of each block whose prediction changed */
-    size_t *moved_in;   /* how many they are, a block */
-    size_t *entry;      /* 2n: rows in the order of the cell that they leave or enter */
-    size_t *cell_start; /* Q x Q + 1 */
 
     double condition, ridge; /* of C; what was added to invert it */
     uint64_t steps;
@@ -132,112 +124,6 @@ typedef struct uma {
     double best_error;
     bool told; /* of the noise; otherwise nothing is corrected */
 } uma;
-
-/* ---- sums of the examples, by predicted class and label ---- */
-
-/* The cell that an example of label k is in when it is predicted p. */
-static size_t cell_of(const uma *self, uint32_t p, size_t row)
-{
-    return (size_t)p * self->Q + self->y[row];
-}
-
-static uc_status open_cell(uma *self, size_t cell)
-{
-    if (self->S[cell])
-        return UC_OK;
-    char what[128];
-    snprintf(what, sizeof what, "%zu class sums of %zu numbers", self->sums + 1, self->d);
-    const uc_status status =
-        uc_memory_check(self->context, (double)(self->sums + 1) * (double)self->d * sizeof(double), what);
-    if (status != UC_OK)
-        return status;
-    self->S[cell] = uc_alloc(self->d, sizeof(double));
-    if (!self->S[cell])
-        return UC_ERR_NOMEM;
-    self->sums++;
-    return UC_OK;
-}
-
-/* Entries of one cell, in order of rows: entry e >= n means that row e - n leaves, else row e enters. */
-static uc_status move_cell(size_t cell, void *user)
-{
-    uma *self = user;
-    double *sum = self->S[cell];
-    for (size_t e = self->cell_start[cell]; e < self->cell_start[cell + 1]; e++) {
-        const bool leaves = self->entry[e] >= self->n;
-        const size_t row = leaves ? self->entry[e] - self->n : self->entry[e];
-        uc_row_axpy(leaves ? -1.0 : 1.0, uc_matrix_row(self->X, row), sum);
-    }
-    return UC_OK;
-}
-
-/* Where nothing is left but rounding, the memory is given back. */
-static void close_empty_cells(uma *self)
-{
-    for (size_t cell = 0; cell < self->Q * self->Q; cell++)
-        if (self->S[cell] && self->N[cell] == 0) {
-            uc_free(self->S[cell]);
-            self->S[cell] = NULL;
-            self->sums--;
-        }
-}
-
-/* Counts what leaves and enters each cell, or writes it to its place. */
-static void list_entry(uma *self, size_t *position, size_t cell, size_t entry, bool write)
-{
-    if (write)
-        self->entry[position[cell]] = entry;
-    position[cell]++;
-}
-
-static void list_moves(uma *self, size_t *position, bool write)
-{
-    const size_t blocks = (self->n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
-    for (size_t block = 0; block < blocks; block++)
-        for (size_t m = 0; m < self->moved_in[block]; m++) {
-            const size_t row = self->moved[block * ROWS_A_BLOCK + m];
-            if (self->predicted[row] != UC_NONE)
-                list_entry(self, position, cell_of(self, self->predicted[row], row), self->n + row, write);
-            if (self->next[row] != UC_NONE)
-                list_entry(self, position, cell_of(self, self->next[row], row), row, write);
-        }
-}
-
-/* Moves the listed rows from the cells of `predicted` to those of `next`. */
-static uc_status move_rows(uma *self)
-{
-    const size_t cells = self->Q * self->Q;
-    size_t *position = uc_alloc(cells + 1, sizeof *position);
-    if (!position)
-        return UC_ERR_NOMEM;
-    list_moves(self, position, false);
-    uc_status status = UC_OK;
-    size_t total = 0;
-    for (size_t cell = 0; cell <= cells; cell++) {
-        const size_t here = cell < cells ? position[cell] : 0;
-        self->cell_start[cell] = position[cell] = total;
-        total += here;
-        if (here > 0) {
-            self->stale[cell / self->Q] = true;
-            if (status == UC_OK)
-                status = open_cell(self, cell);
-        }
-    }
-    if (status == UC_OK) {
-        list_moves(self, position, true);
-        for (size_t cell = 0; cell < cells; cell++)
-            for (size_t e = self->cell_start[cell]; e < self->cell_start[cell + 1]; e++)
-                self->N[cell] += self->entry[e] < self->n ? 1 : UINT64_MAX; /* plus or minus one */
-        const uc_context fitting = uc_context_for_work(self->context, (double)total * (double)self->d);
-        status = uc_run_blocks(&fitting, cells, move_cell, self);
-        close_empty_cells(self);
-    }
-    uc_free(position);
-    uint32_t *old = self->predicted;
-    self->predicted = self->next;
-    self->next = old;
-    return status;
-}
 
 /* ---- scores and predictions ---- */
 
@@ -257,16 +143,16 @@ static void note_moves(uma *self, size_t block, size_t first, size_t last)
     size_t moved = 0;
     for (size_t i = first; i < last; i++)
         if (self->next[i] != self->predicted[i])
-            self->moved[first + moved++] = i;
-    self->moved_in[block] = moved;
+            self->cells.moved[first + moved++] = i;
+    self->cells.moved_in[block] = moved;
 }
 
 /* One pass over the block's rows: <x, z>, the scores, the prediction. */
 static uc_status score_block(size_t block, void *user)
 {
     uma *self = user;
-    const size_t Q = self->Q, first = block * ROWS_A_BLOCK;
-    const size_t last = first + ROWS_A_BLOCK < self->n ? first + ROWS_A_BLOCK : self->n;
+    const size_t Q = self->Q, first = block * UC_CELL_ROWS;
+    const size_t last = first + UC_CELL_ROWS < self->n ? first + UC_CELL_ROWS : self->n;
     for (size_t i = first; i < last; i++) {
         const double product = uc_row_dot(uc_matrix_row(self->X, i), self->z);
         double *scores = self->scores + i * Q;
@@ -278,10 +164,19 @@ static uc_status score_block(size_t block, void *user)
     return UC_OK;
 }
 
+/* Rows whose `next` prediction is another one than `predicted` move, and the two change places. */
+static uc_status move_rows(uma *self)
+{
+    uint32_t *old = self->predicted;
+    self->predicted = self->next;
+    self->next = old;
+    return uc_cells_move(&self->cells, old, self->predicted);
+}
+
 static uc_status update_predictions(uma *self)
 {
     const uc_status status =
-        uc_run_blocks(self->context, (self->n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, score_block, self);
+        uc_run_blocks(self->context, (self->n + UC_CELL_ROWS - 1) / UC_CELL_ROWS, score_block, self);
     return status == UC_OK ? move_rows(self) : status;
 }
 
@@ -290,12 +185,12 @@ static double corrected_error(const uma *self, double *deviation)
 {
     double mean = 0.0, square = 0.0;
     for (size_t cell = 0; cell < self->Q * self->Q; cell++) {
-        const double share = (double)self->N[cell] / (double)self->n;
+        const double share = (double)self->cells.N[cell] / self->total;
         mean += self->B[cell] * share;
         square += self->B[cell] * self->B[cell] * share;
     }
     if (deviation)
-        *deviation = sqrt(fmax(0.0, square - mean * mean) / (double)self->n);
+        *deviation = sqrt(fmax(0.0, square - mean * mean) / self->total);
     return 1.0 - mean;
 }
 
@@ -320,7 +215,8 @@ static uc_status norm_tile(size_t tile, void *user)
     double *sums = uc_alloc(job->count * width, sizeof *sums), *Z = uc_alloc(Q * width, sizeof *Z);
     if (sums && Z) {
         for (size_t i = 0; i < job->count; i++)
-            memcpy(sums + i * width, self->S[job->p * Q + job->present[i]] + first, width * sizeof *sums);
+            memcpy(sums + i * width, self->cells.S[job->p * Q + job->present[i]] + first,
+                   width * sizeof *sums);
         uc_multiply(Z, job->B_present, sums, Q, job->count, width);
         for (size_t q = 0; q < Q; q++) {
             double square = 0.0;
@@ -346,7 +242,7 @@ static uc_status refresh_norms(uma *self, size_t p)
     uc_status status = job.present && job.B_present && job.squares ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK) {
         for (size_t k = 0; k < Q; k++)
-            if (self->S[p * Q + k])
+            if (self->cells.S[p * Q + k])
                 job.present[job.count++] = k;
         for (size_t q = 0; q < Q; q++)
             for (size_t i = 0; i < job.count; i++)
@@ -359,9 +255,9 @@ static uc_status refresh_norms(uma *self, size_t p)
         double square = 0.0;
         for (size_t tile = 0; tile < tiles; tile++)
             square += job.squares[tile * Q + q];
-        self->norm[p * Q + q] = sqrt(square) / (double)self->n;
+        self->norm[p * Q + q] = sqrt(square) / self->total;
     }
-    self->stale[p] = false;
+    self->cells.stale[p] = false;
     uc_free(job.present);
     uc_free(job.B_present);
     uc_free(job.squares);
@@ -372,8 +268,8 @@ static void compute_z(uma *self, size_t p, size_t q)
 {
     memset(self->z, 0, self->d * sizeof *self->z);
     for (size_t k = 0; k < self->Q; k++) {
-        const double *sum = self->S[p * self->Q + k];
-        const double factor = self->B[q * self->Q + k] / (double)self->n;
+        const double *sum = self->cells.S[p * self->Q + k];
+        const double factor = self->B[q * self->Q + k] / self->total;
         for (size_t j = 0; sum && j < self->d; j++)
             self->z[j] += factor * sum[j];
     }
@@ -410,7 +306,7 @@ static bool plan_step(uma *self, size_t p, size_t q)
 
 static bool is_eligible(const uma *self, size_t p, size_t q)
 {
-    return p != q && !self->rejected[p * self->Q + q] && self->norm[p * self->Q + q] > 0.5 / (double)self->n;
+    return p != q && !self->rejected[p * self->Q + q] && self->norm[p * self->Q + q] > 0.5 / self->total;
 }
 
 /* The next pair in the order of the criterion; false when none is left. */
@@ -486,7 +382,7 @@ static uc_status take_step(uma *self, bool *done)
 {
     uc_status status = UC_OK;
     for (size_t p = 0; p < self->Q && status == UC_OK; p++)
-        if (self->stale[p])
+        if (self->cells.stale[p])
             status = refresh_norms(self, p);
     if (status != UC_OK)
         return status;
@@ -519,21 +415,17 @@ static uc_status take_step(uma *self, bool *done)
 
 static void release(uma *self)
 {
-    for (size_t cell = 0; self->S && cell < self->Q * self->Q; cell++)
-        uc_free(self->S[cell]);
-    void *const blocks[] = {self->B,        self->class_share, self->W,      self->scores,   self->predicted,
-                            self->next,     self->S,           self->N,      self->norm,     self->stale,
-                            self->rejected, self->z,           self->change, self->moved,    self->moved_in,
-                            self->entry,    self->cell_start,  self->sum,    self->early[0], self->early[1],
-                            self->best};
+    void *const blocks[] = {self->B,    self->class_share, self->W,    self->scores,   self->predicted,
+                            self->next, self->norm,        self->z,    self->rejected, self->change,
+                            self->sum,  self->early[0],    self->best, self->early[1]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         uc_free(blocks[i]);
+    uc_cells_free(&self->cells);
 }
 
 static uc_status allocate(uma *self)
 {
     const size_t n = self->n, Q = self->Q, weights = self->Q * self->d;
-    const size_t blocks = (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
     const bool averages = self->returns == RETURN_AVERAGE || self->returns == RETURN_TAIL;
     bool complete = true;
     complete &= (self->B = uc_alloc(Q * Q, sizeof(double))) != NULL;
@@ -542,24 +434,17 @@ static uc_status allocate(uma *self)
     complete &= (self->scores = uc_alloc(n * Q, sizeof(double))) != NULL;
     complete &= (self->predicted = uc_alloc(n, sizeof(uint32_t))) != NULL;
     complete &= (self->next = uc_alloc(n, sizeof(uint32_t))) != NULL;
-    complete &= (self->S = uc_alloc(Q * Q, sizeof(double *))) != NULL;
-    complete &= (self->N = uc_alloc(Q * Q, sizeof(uint64_t))) != NULL;
     complete &= (self->norm = uc_alloc(Q * Q, sizeof(double))) != NULL;
-    complete &= (self->stale = uc_alloc(Q, sizeof(bool))) != NULL;
     complete &= (self->rejected = uc_alloc(Q * Q, sizeof(bool))) != NULL;
     complete &= (self->z = uc_alloc(self->d, sizeof(double))) != NULL;
     complete &= (self->change = uc_alloc(Q, sizeof(double))) != NULL;
-    complete &= (self->moved = uc_alloc(n, sizeof(size_t))) != NULL;
-    complete &= (self->moved_in = uc_alloc(blocks, sizeof(size_t))) != NULL;
-    complete &= (self->entry = uc_alloc(2 * n, sizeof(size_t))) != NULL;
-    complete &= (self->cell_start = uc_alloc(Q * Q + 1, sizeof(size_t))) != NULL;
     if (averages)
         complete &= (self->sum = uc_alloc(weights, sizeof(double))) != NULL;
     for (size_t i = 0; i < 2 && self->returns == RETURN_TAIL; i++)
         complete &= (self->early[i] = uc_alloc(weights, sizeof(double))) != NULL;
     if (self->returns == RETURN_BEST)
         complete &= (self->best = uc_alloc(weights, sizeof(double))) != NULL;
-    return complete ? UC_OK : UC_ERR_NOMEM;
+    return complete ? uc_cells_allocate(&self->cells) : UC_ERR_NOMEM;
 }
 
 static uc_status invert_noise(uma *self, const uc_noise *noise)
@@ -590,8 +475,8 @@ static void estimate_class_shares(uma *self)
         double share = 0.0;
         for (size_t p = 0; p < self->Q; p++)
             for (size_t k = 0; k < self->Q; k++)
-                share += self->B[q * self->Q + k] * (double)self->N[p * self->Q + k] / (double)self->n;
-        self->class_share[q] = fmax(share, 1.0 / (double)self->n);
+                share += self->B[q * self->Q + k] * (double)self->cells.N[p * self->Q + k] / self->total;
+        self->class_share[q] = fmax(share, 1.0 / self->total);
         total += self->class_share[q];
     }
     for (size_t q = 0; q < self->Q; q++)
@@ -601,11 +486,11 @@ static void estimate_class_shares(uma *self)
 /* Every example joins the cell of its first prediction. */
 static uc_status predict_first(uma *self)
 {
-    const size_t blocks = (self->n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
+    const size_t blocks = (self->n + UC_CELL_ROWS - 1) / UC_CELL_ROWS;
     memset(self->predicted, 0xff, self->n * sizeof *self->predicted);
     for (size_t block = 0; block < blocks; block++) {
-        const size_t first = block * ROWS_A_BLOCK;
-        const size_t last = first + ROWS_A_BLOCK < self->n ? first + ROWS_A_BLOCK : self->n;
+        const size_t first = block * UC_CELL_ROWS;
+        const size_t last = first + UC_CELL_ROWS < self->n ? first + UC_CELL_ROWS : self->n;
         for (size_t i = first; i < last; i++)
             self->next[i] = prediction(self, self->scores + i * self->Q);
         note_moves(self, block, first, last);
@@ -629,7 +514,7 @@ static uc_status start_at_means(uma *self)
         for (size_t q = 0; q < Q; q++)
             self->W[q * d + j] -= mean;
     }
-    const size_t blocks = (self->n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
+    const size_t blocks = (self->n + UC_CELL_ROWS - 1) / UC_CELL_ROWS;
     uc_status status = UC_OK;
     for (size_t q = 0; q < Q && status == UC_OK; q++) {
         memset(self->change, 0, Q * sizeof *self->change);
@@ -662,14 +547,11 @@ static void choose_result(uma *self)
     }
 }
 
-/* The cells as the model that is returned fills them, for its corrected error; the sums are of no use any more. */
+/* The cells as the model that is returned fills them, for its corrected error. */
 static uc_status count_again(uma *self, const uc_model *model)
 {
     const uc_status status = uc_model_predict_prepared(self->next, model, self->X, self->context);
-    memset(self->N, 0, self->Q * self->Q * sizeof *self->N);
-    for (size_t i = 0; i < self->n && status == UC_OK; i++)
-        self->N[cell_of(self, self->next[i], i)]++;
-    return status;
+    return status == UC_OK ? uc_cells_count(&self->cells, self->next) : status;
 }
 
 static uc_status write_model(uc_model *model, uma *self)
@@ -729,8 +611,8 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     const uc_uma_settings *settings = user;
     uma self = {
         .X = &fit->data->X,
-        .y = fit->data->y,
         .n = fit->data->X.rows,
+        .total = (double)fit->rows,
         .d = fit->data->X.cols,
         .Q = fit->data->classes.count,
         .settings = settings,
@@ -740,6 +622,8 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         .best_error = INFINITY,
         .told = fit->train->noise != NULL,
     };
+    self.cells = (uc_cells){
+        .X = self.X, .y = fit->data->y, .n = self.n, .d = self.d, .Q = self.Q, .context = self.context};
     if (self.returns == RETURN_AUTO)
         self.returns = self.d < LOW_DIMENSION ? RETURN_BEST : RETURN_AVERAGE;
     uc_noise identity = {0};

@@ -7,7 +7,8 @@
 
 #include "linalg/linalg.h"
 
-#define COLUMN_TILE ((size_t)512)
+#define TILE_WEIGHTS ((size_t)2048) /* half of a first cache */
+#define SHORTEST_TILE ((size_t)64)
 
 static void use_one_thread(void)
 {
@@ -20,14 +21,6 @@ void uc_blas_begin(void)
     pthread_once(&once, use_one_thread);
 }
 
-size_t uc_scores_block_work(const uc_matrix *X, size_t cols, size_t rows)
-{
-    if (uc_matrix_is_sparse(X))
-        return 0;
-    const size_t used = X->cols < cols ? X->cols : cols;
-    return rows * (used < COLUMN_TILE ? used : COLUMN_TILE);
-}
-
 /* The entries of a sparse row below `cols`; its columns ascend. */
 static uc_row known_part(uc_row row, size_t cols)
 {
@@ -36,24 +29,23 @@ static uc_row known_part(uc_row row, size_t cols)
     return row;
 }
 
+/* A tile of the weights stays in the cache while all rows meet it. BLAS would be no faster, and sums the classes at the edge
+ * of its own tiles in another order: classes with equal weights would not tie. */
 static void dense_block(double *scores, const uc_matrix *X, size_t first, size_t rows, const double *W,
-                        size_t cols, size_t S, double *work)
+                        size_t cols, size_t S)
 {
-    uc_blas_begin();
-    for (size_t start = 0; start < cols; start += COLUMN_TILE) {
-        const size_t width = cols - start < COLUMN_TILE ? cols - start : COLUMN_TILE;
+    const size_t tile = TILE_WEIGHTS / S > SHORTEST_TILE ? TILE_WEIGHTS / S : SHORTEST_TILE;
+    for (size_t start = 0; start < cols; start += tile) {
+        const size_t width = cols - start < tile ? cols - start : tile;
         for (size_t i = 0; i < rows; i++) {
             const float *values = X->values + (first + i) * X->stride + start;
-            for (size_t j = 0; j < width; j++)
-                work[i * width + j] = values[j];
+            uc_row_scores(scores + i * S, (uc_row){width, values, NULL}, W + start * S, S);
         }
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)S, (int)width, 1.0, work,
-                    (int)width, W + start * S, (int)S, 1.0, scores, (int)S);
     }
 }
 
 void uc_scores_block(double *scores, const uc_matrix *X, size_t first, size_t last, const double *W,
-                     size_t cols, size_t S, const double *offset, double *work)
+                     size_t cols, size_t S, const double *offset)
 {
     for (size_t i = first; i < last; i++) {
         double *row_scores = scores + (i - first) * S;
@@ -65,7 +57,7 @@ void uc_scores_block(double *scores, const uc_matrix *X, size_t first, size_t la
             uc_row_scores(row_scores, known_part(uc_matrix_row(X, i), cols), W, S);
     }
     if (!uc_matrix_is_sparse(X))
-        dense_block(scores, X, first, last - first, W, X->cols < cols ? X->cols : cols, S, work);
+        dense_block(scores, X, first, last - first, W, X->cols < cols ? X->cols : cols, S);
 }
 
 void uc_block_scores(double *scores, const uc_matrix *X, size_t first, size_t rows, const double *W, size_t S,

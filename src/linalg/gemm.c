@@ -36,6 +36,12 @@ double uc_dot(const double *a, const double *b, size_t n)
     return cblas_ddot((int)n, a, 1, b, 1);
 }
 
+void uc_axpy(double *y, double factor, const double *x, size_t n)
+{
+    uc_blas_begin();
+    cblas_daxpy((int)n, factor, x, 1, y, 1);
+}
+
 /* LAPACK returns ascending eigenvalues, eigenvector k in column k: in our rows, row k. */
 static void turn_around(double *values, double *vectors, size_t n, size_t count)
 {

@@ -73,12 +73,10 @@ void uc_reference_update(double *W, size_t S, uc_row row, const double *tau);
 double uc_reference_norm2(uc_row row);
 double uc_reference_dot(uc_row row, const double *w);
 
-/* scores[i * S + k] for rows first .. last-1 of X (row i - first of the output) plus offset[k] (NULL: 0). Dense X
- * goes through GEMM, in blocks; columns of X at or above `cols` are ignored. `work` holds
- * uc_scores_block_work(...) doubles. */
-size_t uc_scores_block_work(const uc_matrix *X, size_t cols, size_t rows);
+/* scores[i * S + k] for rows first .. last-1 of X (row i - first of the output) plus offset[k] (NULL: 0). Columns of X at
+ * or above `cols` are ignored. Every class is summed in the same order: equal weights give equal scores. */
 void uc_scores_block(double *scores, const uc_matrix *X, size_t first, size_t last, const double *W,
-                     size_t cols, size_t S, const double *offset, double *work);
+                     size_t cols, size_t S, const double *offset);
 
 /* For gradients, which need a block of rows twice. scores[i * S + k] of rows first .. first + rows - 1 plus
  * offset[k]; a dense block stays in `work` (rows x cols doubles; none for sparse X) as doubles. */
@@ -114,6 +112,7 @@ void uc_multiply_blocks(double *C, size_t stride, uc_block A, uc_block B, size_t
 /* C (m x n) = A (m x k) B (k x n), without gaps. */
 void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k, size_t n);
 double uc_dot(const double *a, const double *b, size_t n);
+void uc_axpy(double *y, double factor, const double *x, size_t n); /* y += factor x */
 /* The `count` largest eigenvalues, descending, of the symmetric n x n matrix A, which is destroyed. Row k of `vectors`
  * (count x n) is the unit eigenvector of values[k]. */
 uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count);

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/shared.h"
 #include "linalg/linalg.h"
 #include "map/kernel.h"
 #include "map/map.h"
@@ -34,50 +35,94 @@
 typedef struct pivoting {
     const uc_map *map;
     const uc_matrix *X;
-    size_t D, step, pivot;
+    size_t D, step;
     double *norm2, *residual; /* n */
     double *G;                /* n x D */
-    double *pivot_row;        /* cols: the pivot's values, as doubles */
-    size_t *pivots;           /* D */
+    double *L;                /* D x D: the rows of G of the pivots so far, then of this one */
+    double *pivot;            /* the pivot's values as doubles, cols of them, then its squared length */
+    size_t own_pivot;         /* its place in X; SIZE_MAX: another process has it */
+    size_t *pivots;           /* D: rows of all processes */
 } pivoting;
 
 static uc_status pivot_block(size_t block, void *user)
 {
     const pivoting *run = user;
-    const size_t first = block * ROWS_A_BLOCK, p = run->pivot, step = run->step, D = run->D;
+    const size_t first = block * ROWS_A_BLOCK, step = run->step, D = run->D;
     const size_t last = first + ROWS_A_BLOCK < run->X->rows ? first + ROWS_A_BLOCK : run->X->rows;
-    const double *pivot_g = run->G + p * D, root = sqrt(run->residual[p]);
+    const double *pivot_g = run->L + step * D, root = pivot_g[step], norm2 = run->pivot[run->X->cols];
     for (size_t i = first; i < last; i++) {
-        if (i == p)
-            continue; /* others still read its row */
+        if (i == run->own_pivot)
+            continue;
         double *g = run->G + i * D;
-        const double product = uc_row_dot(uc_matrix_row(run->X, i), run->pivot_row);
-        const double value = uc_kernel_value(run->map, product, run->norm2[i], run->norm2[p]);
+        const double product = uc_row_dot(uc_matrix_row(run->X, i), run->pivot);
+        const double value = uc_kernel_value(run->map, product, run->norm2[i], norm2);
         g[step] = (value - uc_dot(g, pivot_g, step)) / root;
         run->residual[i] -= g[step] * g[step];
     }
     return UC_OK;
 }
 
-/* The rows that are landmarks already have residual 0. */
+/* The largest residual of all processes, and its row among the rows of all; the lowest of equals. */
+static uc_status find_pivot(double *largest, size_t *row, const pivoting *run, uc_share share,
+                            const uc_comm *comm)
+{
+    const size_t processes = (size_t)uc_comm_size(comm),
+                 best = run->X->rows > 0 ? uc_argmax(run->residual, run->X->rows) : 0;
+    double *found = uc_alloc(2 * processes, sizeof *found);
+    if (!found)
+        return UC_ERR_NOMEM;
+    double *mine = found + 2 * uc_comm_rank(comm);
+    mine[0] = run->X->rows > 0 ? run->residual[best] : 0.0;
+    mine[1] = (double)(share.first + best);
+    const uc_status status = uc_comm_sum(comm, found, 2 * processes);
+    size_t winner = 0;
+    for (size_t r = 1; r < processes; r++)
+        winner = found[2 * r] > found[2 * winner] ? r : winner;
+    *largest = found[2 * winner];
+    *row = (size_t)found[2 * winner + 1];
+    uc_free(found);
+    return status;
+}
+
+/* What all need to know of the pivot: its values and length, and its row of L. Who has it tells. */
+static uc_status tell_pivot(pivoting *run, double residual, const uc_comm *comm)
+{
+    const size_t cols = run->X->cols, p = run->own_pivot;
+    double *row = run->L + run->step * run->D;
+    memset(run->pivot, 0, (cols + 1) * sizeof *run->pivot);
+    if (p != SIZE_MAX) {
+        uc_row_axpy(1.0, uc_matrix_row(run->X, p), run->pivot);
+        run->pivot[cols] = run->norm2[p];
+        memcpy(row, run->G + p * run->D, run->step * sizeof *row);
+        run->residual[p] = 0.0; /* a landmark lies in the span */
+    }
+    uc_status status = uc_comm_sum(comm, run->pivot, cols + 1);
+    if (status == UC_OK)
+        status = uc_comm_sum(comm, row, run->step);
+    row[run->step] = sqrt(residual);
+    return status;
+}
+
 static uc_status choose_pivots(size_t *found, pivoting *run, const uc_context *context)
 {
     const size_t n = run->X->rows;
-    uc_status status = UC_OK;
-    double largest = 0.0;
+    const uc_comm *comm = uc_comm_of(context);
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, n);
+    double largest = 0.0, residual;
     for (run->step = 0; run->step < run->D && status == UC_OK; run->step++) {
-        const size_t p = run->pivot = uc_argmax(run->residual, n);
-        if (run->step == 0)
-            largest = run->residual[p];
-        if (run->residual[p] <= UC_MAP_VANISHED * largest)
+        size_t *row = &run->pivots[run->step];
+        status = find_pivot(&residual, row, run, share, comm);
+        if (status != UC_OK)
             break;
-        const uc_row row = uc_matrix_row(run->X, p);
-        memset(run->pivot_row, 0, run->X->cols * sizeof *run->pivot_row);
-        uc_row_axpy(1.0, row, run->pivot_row);
-        status = uc_run_blocks(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, pivot_block, run);
-        run->G[p * run->D + run->step] = sqrt(run->residual[p]);
-        run->residual[p] = 0.0;
-        run->pivots[run->step] = p;
+        if (run->step == 0)
+            largest = residual;
+        if (residual <= UC_MAP_VANISHED * largest)
+            break;
+        run->own_pivot = *row >= share.first && *row < share.first + n ? *row - share.first : SIZE_MAX;
+        status = tell_pivot(run, residual, comm);
+        if (status == UC_OK)
+            status = uc_run_blocks(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, pivot_block, run);
         if (status == UC_OK && run->step % 16 == 0)
             status = uc_report(context, "kernel Gram-Schmidt", (double)run->step, (double)run->D, NULL);
     }
@@ -85,15 +130,14 @@ static uc_status choose_pivots(size_t *found, pivoting *run, const uc_context *c
     return status;
 }
 
-/* P = L^-T (count x count) from the rows of L, `stride` doubles apart, in the order given (NULL: as they stand). */
-static uc_status invert_landmarks(double **projection, const double *L, size_t stride, const size_t *rows,
-                                  size_t count)
+/* P = L^-T (count x count) from the rows of L, `stride` doubles apart. */
+static uc_status invert_landmarks(double **projection, const double *L, size_t stride, size_t count)
 {
     double *inverse = uc_alloc(count * count, sizeof *inverse), *P = uc_alloc(count * count, sizeof *P);
     uc_status status = UC_ERR_NOMEM;
     if (inverse && P) {
         for (size_t i = 0; i < count; i++)
-            memcpy(inverse + i * count, L + (rows ? rows[i] : i) * stride, (i + 1) * sizeof *inverse);
+            memcpy(inverse + i * count, L + i * stride, (i + 1) * sizeof *inverse);
         status = uc_invert_lower(inverse, count);
         for (size_t i = 0; i < count && status == UC_OK; i++)
             for (size_t j = 0; j <= i; j++)
@@ -112,9 +156,9 @@ static uc_status finish_kgs(const uc_map_fitting *fitting, const pivoting *run, 
     uc_map *self = fitting->self;
     uc_status status = uc_map_lower_dimension(self, found, fitting->context);
     if (status == UC_OK)
-        status = uc_map_take_landmarks(self, fitting->X, run->pivots, found);
+        status = uc_map_take_landmarks(self, fitting->X, run->pivots, found, fitting->context);
     if (status == UC_OK)
-        status = invert_landmarks(&self->projection, run->G, run->D, run->pivots, found);
+        status = invert_landmarks(&self->projection, run->L, run->D, found);
     return status;
 }
 
@@ -123,8 +167,8 @@ uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
     const uc_matrix *X = fitting->X;
     const size_t n = X->rows, D = fitting->self->dimension;
     size_t found, count;
-    uc_status status =
-        uc_memory_check(fitting->context, (double)n * (double)D * sizeof(double), "kernel Gram-Schmidt");
+    uc_status status = uc_memory_check(fitting->context, ((double)n + (double)D) * (double)D * sizeof(double),
+                                       "kernel Gram-Schmidt");
     if (status != UC_OK)
         return status;
     if (!uc_size_mul(&count, n, D))
@@ -133,10 +177,11 @@ uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
     run.norm2 = uc_alloc(n, sizeof *run.norm2);
     run.residual = uc_alloc(n, sizeof *run.residual);
     run.G = uc_alloc(count, sizeof *run.G);
-    run.pivot_row = uc_alloc(X->cols, sizeof *run.pivot_row);
+    run.L = uc_alloc(D * D, sizeof *run.L);
+    run.pivot = uc_alloc(X->cols + 1, sizeof *run.pivot);
     run.pivots = uc_alloc(D, sizeof *run.pivots);
     status = UC_ERR_NOMEM;
-    if (run.norm2 && run.residual && run.G && run.pivot_row && run.pivots) {
+    if (run.norm2 && run.residual && run.G && run.L && run.pivot && run.pivots) {
         uc_norms(run.norm2, X, X->cols);
         for (size_t i = 0; i < n; i++)
             run.residual[i] = uc_kernel_diagonal(run.map, run.norm2[i]);
@@ -145,7 +190,8 @@ uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
     if (status == UC_OK)
         status = finish_kgs(fitting, &run, found);
     uc_free(run.pivots);
-    uc_free(run.pivot_row);
+    uc_free(run.pivot);
+    uc_free(run.L);
     uc_free(run.G);
     uc_free(run.residual);
     uc_free(run.norm2);
@@ -160,6 +206,7 @@ typedef struct spanning {
     const uc_map *map;
     const uc_matrix *X;
     size_t wanted, found;
+    size_t count;        /* of `rows` */
     size_t *rows;        /* of X, in random order; the first `found` become the landmarks */
     double *norm2;       /* wanted: of the landmarks */
     double *L;           /* wanted x wanted */
@@ -217,7 +264,7 @@ static void try_row(spanning *run, size_t i, double *l, size_t known, double *ca
 /* Landmarks are never ahead of the candidates, so that both can share `rows`. */
 static uc_status span_random_rows(spanning *run, const uc_context *context)
 {
-    const size_t n = run->X->rows;
+    const size_t n = run->count;
     double *candidate = uc_alloc(run->X->cols, sizeof *candidate);
     uc_status status = candidate ? UC_OK : UC_ERR_NOMEM;
     for (size_t start = 0; start < n && run->found < run->wanted && status == UC_OK; start += BATCH) {
@@ -235,32 +282,67 @@ static uc_status span_random_rows(spanning *run, const uc_context *context)
     return status;
 }
 
-/* Landmarks and P of up to `wanted` random rows. */
-static uc_status fit_span(const uc_map_fitting *fitting, size_t wanted)
+/* Landmarks and P of the rows of run->X that run->rows names. */
+static uc_status span_rows(const uc_map_fitting *fitting, spanning *run)
 {
     uc_map *self = fitting->self;
-    const size_t n = fitting->X->rows;
-    spanning run = {.map = self, .X = fitting->X, .wanted = wanted};
+    const size_t wanted = run->wanted;
+    run->norm2 = uc_alloc(wanted, sizeof *run->norm2);
+    run->L = uc_alloc(wanted * wanted, sizeof *run->L);
+    run->batch = uc_alloc(BATCH * wanted, sizeof *run->batch);
+    uc_status status =
+        run->norm2 && run->L && run->batch ? span_random_rows(run, fitting->context) : UC_ERR_NOMEM;
+    const bool enough = run->found == wanted || run->count == fitting->rows; /* else more candidates come */
+    if (status == UC_OK && enough && run->found < self->dimension)
+        status = uc_map_lower_dimension(self, run->found, fitting->context);
+    if (status == UC_OK && enough)
+        status = uc_map_take_landmarks(self, run->X, run->rows, run->found, NULL);
+    if (status == UC_OK && enough)
+        status = invert_landmarks(&self->projection, run->L, wanted, run->found);
+    uc_free(run->batch);
+    uc_free(run->L);
+    uc_free(run->norm2);
+    return status;
+}
+
+/* The first `count` of the random rows, of all processes, in this one. */
+static uc_status span_gathered(bool *enough, const uc_map_fitting *fitting, const size_t *rows, size_t count,
+                               size_t wanted)
+{
+    uc_matrix gathered = {0};
+    spanning run = {.map = fitting->self, .X = &gathered, .wanted = wanted, .count = count};
+    uc_status status = uc_gather_matrix(&gathered, fitting->X, rows, count, fitting->context);
+    if (status == UC_OK && !(run.rows = uc_alloc(count, sizeof *run.rows)))
+        status = UC_ERR_NOMEM;
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        run.rows[i] = i;
+    if (status == UC_OK)
+        status = span_rows(fitting, &run);
+    *enough = run.found == wanted || count == fitting->rows;
+    uc_free(run.rows);
+    uc_matrix_free(&gathered);
+    return status;
+}
+
+/* Landmarks and P of up to `wanted` random rows. Rows of several processes are gathered first, a few more than are wanted:
+ * some may lie in the span of others. */
+static uc_status fit_span(const uc_map_fitting *fitting, size_t wanted)
+{
+    const size_t n = fitting->rows;
+    size_t *rows = NULL;
     uc_status status = uc_memory_check(
         fitting->context, 3.0 * (double)wanted * (double)wanted * sizeof(double), "a random projection");
     if (status == UC_OK)
-        status = uc_map_random_rows(&run.rows, n, n, fitting->seed);
-    if (status != UC_OK)
-        return status;
-    run.norm2 = uc_alloc(wanted, sizeof *run.norm2);
-    run.L = uc_alloc(wanted * wanted, sizeof *run.L);
-    run.batch = uc_alloc(BATCH * wanted, sizeof *run.batch);
-    status = run.norm2 && run.L && run.batch ? span_random_rows(&run, fitting->context) : UC_ERR_NOMEM;
-    if (status == UC_OK && run.found < self->dimension)
-        status = uc_map_lower_dimension(self, run.found, fitting->context);
-    if (status == UC_OK)
-        status = uc_map_take_landmarks(self, fitting->X, run.rows, run.found);
-    if (status == UC_OK)
-        status = invert_landmarks(&self->projection, run.L, wanted, NULL, run.found);
-    uc_free(run.batch);
-    uc_free(run.L);
-    uc_free(run.norm2);
-    uc_free(run.rows);
+        status = uc_map_random_rows(&rows, n, n, fitting->seed);
+    if (status == UC_OK && !uc_is_shared(fitting->context)) {
+        spanning run = {.map = fitting->self, .X = fitting->X, .wanted = wanted, .count = n, .rows = rows};
+        status = span_rows(fitting, &run);
+    } else if (status == UC_OK) {
+        bool enough = false;
+        for (size_t count = wanted + BATCH; status == UC_OK && !enough; count *= 2)
+            status = span_gathered(&enough, fitting, rows, count < n ? count : n, wanted);
+    }
+    uc_free(rows);
     return status;
 }
 
@@ -293,7 +375,7 @@ static uc_status project_at_random(uc_map *self, uint64_t seed)
 
 uc_status uc_map_fit_jl(const uc_map_fitting *fitting)
 {
-    const size_t n = fitting->X->rows, D = fitting->self->dimension;
+    const size_t n = fitting->rows, D = fitting->self->dimension;
     const size_t wanted = D > n / JL_OVERSAMPLING ? n : JL_OVERSAMPLING * D;
     const uc_status status = fit_span(fitting, wanted);
     return status == UC_OK ? project_at_random(fitting->self, fitting->seed) : status;

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/shared.h"
 #include "unconfuse/random.h"
 
 #define ROUNDING 1e-13
@@ -422,27 +423,43 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-uc_status uc_median_distance2(double *out, const uc_matrix *X, uint64_t seed)
+uc_status uc_median_distance2(double *out, const uc_matrix *X, uint64_t seed, const uc_context *context)
 {
-    if (X->rows < 2)
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, X->rows);
+    if (status != UC_OK)
+        return status;
+    if (share.total < 2)
         return uc_fail(UC_ERR_INVALID, "the median distance needs two rows; give --width or --gamma");
     double *distances = uc_alloc(PAIRS, sizeof *distances);
-    if (!distances)
-        return UC_ERR_NOMEM;
-    uc_rng rng = uc_rng_make(seed, STREAM_PAIRS);
-    for (size_t pair = 0; pair < PAIRS; pair++) {
-        const size_t i = (size_t)uc_rng_below(&rng, X->rows);
-        size_t j = (size_t)uc_rng_below(&rng, X->rows - 1);
-        j += j >= i;
-        distances[pair] = direct_distance2(uc_matrix_row(X, i), uc_matrix_row(X, j));
+    size_t *rows = uc_alloc(2 * PAIRS, sizeof *rows);
+    uc_matrix drawn = {0};
+    status = distances && rows ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        uc_rng rng = uc_rng_make(seed, STREAM_PAIRS);
+        for (size_t pair = 0; pair < PAIRS; pair++) {
+            const size_t i = (size_t)uc_rng_below(&rng, share.total);
+            const size_t j = (size_t)uc_rng_below(&rng, share.total - 1);
+            rows[2 * pair] = i;
+            rows[2 * pair + 1] = j + (j >= i);
+        }
+        status = uc_gather_matrix(&drawn, X, rows, 2 * PAIRS, context);
     }
-    qsort(distances, PAIRS, sizeof *distances, compare_doubles);
-    const double median = (distances[PAIRS / 2 - 1] + distances[PAIRS / 2]) / 2.0;
+    if (status == UC_OK) {
+        for (size_t pair = 0; pair < PAIRS; pair++)
+            distances[pair] =
+                direct_distance2(uc_matrix_row(&drawn, 2 * pair), uc_matrix_row(&drawn, 2 * pair + 1));
+        qsort(distances, PAIRS, sizeof *distances, compare_doubles);
+        const double median = (distances[PAIRS / 2 - 1] + distances[PAIRS / 2]) / 2.0;
+        if (median > 0.0)
+            *out = median;
+        else
+            status = uc_fail(UC_ERR_INVALID,
+                             "the median distance of two rows is 0, because most rows are the same; "
+                             "give --width or --gamma");
+    }
+    uc_matrix_free(&drawn);
+    uc_free(rows);
     uc_free(distances);
-    if (median == 0.0)
-        return uc_fail(UC_ERR_INVALID,
-                       "the median distance of two rows is 0, because most rows are the same; "
-                       "give --width or --gamma");
-    *out = median;
-    return UC_OK;
+    return status;
 }

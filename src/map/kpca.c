@@ -11,10 +11,14 @@
  * Small problems go to LAPACK; large ones to a block Krylov iteration, which only multiplies by K. Tiles of the upper
  * half of K are kept while they take at most half of the memory that is allowed; beyond that every product makes them
  * again, and uses larger blocks so that there are fewer products.
+ *
+ * Several processes gather all rows, which are the landmarks of the map; then each makes its blocks of rows of every
+ * product, from the tiles of these rows alone, and the blocks are gathered. So all have the same bits as one process has.
  */
 #include <math.h>
 #include <string.h>
 
+#include "data/shared.h"
 #include "map/kernel.h"
 #include "map/krylov.h"
 #include "map/map.h"
@@ -30,16 +34,26 @@ typedef struct gram {
     size_t n, blocks;
     double *norm2;
     uc_panels panels;
-    double *tiles; /* of blocks I <= J; NULL: made when needed */
+    double *
+        tiles; /* of blocks I <= J, or, with several processes, of all J in rows first .. last-1; NULL: made when needed */
+    size_t first, last; /* block rows of this process */
     /* of the product being made */
     double *Z;
     const double *Q;
     size_t stride, width;
 } gram;
 
+static bool is_shared(const gram *self)
+{
+    return uc_is_shared(self->context);
+}
+
+/* Where tile (I, J), or for I > J its transpose (J, I), is kept. */
 static size_t tile_position(const gram *self, size_t I, size_t J)
 {
-    return I * self->blocks - I * (I + 1) / 2 + J;
+    if (is_shared(self))
+        return (I - self->first) * self->blocks + J;
+    return I <= J ? I * self->blocks - I * (I + 1) / 2 + J : J * self->blocks - J * (J + 1) / 2 + I;
 }
 
 static void make_tile(double *tile, const gram *self, size_t I, size_t J, double *work)
@@ -49,15 +63,17 @@ static void make_tile(double *tile, const gram *self, size_t I, size_t J, double
                     first + uc_panel_rows(self->n, I), work);
 }
 
-/* Row I of the blocks of K, from the diagonal on, made once. */
-static uc_status fill_job(size_t I, void *user)
+/* Row I of the blocks of K, from the diagonal on, made once; another process makes what is before the diagonal. */
+static uc_status fill_job(size_t block, void *user)
 {
     const gram *self = user;
+    const size_t I = self->first + block;
     double *work = uc_alloc(uc_panels_work(&self->panels, self->X), sizeof *work);
     if (!work)
         return UC_ERR_NOMEM;
-    for (size_t J = I; J < self->blocks; J++)
-        make_tile(self->tiles + tile_position(self, I, J) * TILE_ITEMS, self, I, J, work);
+    for (size_t J = is_shared(self) ? 0 : I; J < self->blocks; J++)
+        make_tile(self->tiles + tile_position(self, I, J) * TILE_ITEMS, self, I < J ? I : J, I < J ? J : I,
+                  work);
     uc_free(work);
     return UC_OK;
 }
@@ -78,10 +94,9 @@ static uc_status multiply_job(size_t I, void *user)
         uc_block K = {tile, count, false};
         if (tile)
             make_tile(tile, self, I, J, tile + TILE_ITEMS);
-        else if (I <= J)
-            K.values = self->tiles + tile_position(self, I, J) * TILE_ITEMS;
         else
-            K = (uc_block){self->tiles + tile_position(self, J, I) * TILE_ITEMS, rows, true};
+            K = (uc_block){self->tiles + tile_position(self, I, J) * TILE_ITEMS, I <= J ? count : rows,
+                           I > J};
         uc_multiply_blocks(Z, width, K,
                            (uc_block){self->Q + J * UC_PANEL * self->stride, self->stride, false}, rows,
                            count, width, 1.0, J == 0 ? 0.0 : 1.0);
@@ -110,7 +125,9 @@ static uc_status multiply(double *Z, const double *Q, size_t stride, size_t widt
     self->Q = Q;
     self->stride = stride;
     self->width = width;
-    const uc_status status = uc_run_blocks(self->context, self->blocks, multiply_job, self);
+    const size_t bytes = width * sizeof *Z;
+    const uc_status status = uc_share_blocks(self->context, self->blocks, multiply_job, self, Z,
+                                             UC_PANEL * bytes, self->n * bytes);
     if (status == UC_OK && self->center)
         center_columns(Z, self->n, width);
     return status;
@@ -123,15 +140,18 @@ static void gram_free(gram *self)
     uc_free(self->tiles);
 }
 
-static uc_status gram_prepare(gram *self, const uc_map_fitting *fitting)
+static uc_status gram_prepare(gram *self, const uc_map_fitting *fitting, const uc_matrix *X)
 {
-    const uc_matrix *X = fitting->X;
+    const uc_comm *comm = uc_comm_of(fitting->context);
+    const size_t blocks = uc_panel_count(X->rows);
     *self = (gram){.map = fitting->self,
                    .X = X,
                    .context = fitting->context,
                    .center = fitting->settings->center,
                    .n = X->rows,
-                   .blocks = uc_panel_count(X->rows)};
+                   .blocks = blocks,
+                   .first = uc_first_block(blocks, comm, uc_comm_rank(comm)),
+                   .last = uc_first_block(blocks, comm, uc_comm_rank(comm) + 1)};
     self->norm2 = uc_alloc(X->rows, sizeof *self->norm2);
     if (!self->norm2)
         return UC_ERR_NOMEM;
@@ -147,8 +167,10 @@ static double tiles_bytes(size_t n)
 
 static uc_status keep_tiles(gram *self)
 {
-    self->tiles = uc_alloc(self->blocks * (self->blocks + 1) / 2, TILE_ITEMS * sizeof *self->tiles);
-    return self->tiles ? uc_run_blocks(self->context, self->blocks, fill_job, self) : UC_ERR_NOMEM;
+    const size_t rows = self->last - self->first;
+    const size_t tiles = is_shared(self) ? rows * self->blocks : self->blocks * (self->blocks + 1) / 2;
+    self->tiles = uc_alloc(tiles, TILE_ITEMS * sizeof *self->tiles);
+    return self->tiles ? uc_run_blocks(self->context, rows, fill_job, self) : UC_ERR_NOMEM;
 }
 
 /* ---- the two ways to the eigenvectors ---- */
@@ -244,14 +266,16 @@ static uc_status solve_by_products(components *out, gram *self, const uc_krylov_
 static uc_status solve(components *out, gram *self, const uc_map_fitting *fitting)
 {
     const size_t n = self->n, D = fitting->self->dimension;
-    const double limit = (double)uc_memory_limit(fitting->context);
-    const bool kept = tiles_bytes(n) <= limit / 2.0;
+    double agreeing = tiles_bytes(n) <= (double)uc_memory_limit(fitting->context) / 2.0;
+    uc_status status = uc_comm_sum(uc_comm_of(fitting->context), &agreeing, 1);
+    const bool kept = agreeing == uc_comm_size(uc_comm_of(fitting->context));
     const uc_krylov_problem problem = krylov_problem(self, D, kept, fitting->seed);
     const double result = (double)n * (double)D * sizeof(double);
     const bool exact = n <= EXACT_ROWS || problem.dimension > n / 4 * 3;
     const double bytes = exact ? ((double)n + (double)D) * (double)n * sizeof(double)
                                : uc_krylov_bytes(&problem) + (kept ? tiles_bytes(n) : 0.0);
-    const uc_status status = uc_memory_check(fitting->context, bytes + result, "kernel PCA");
+    if (status == UC_OK)
+        status = uc_memory_check(fitting->context, bytes + result, "kernel PCA");
     if (status != UC_OK)
         return status;
     out->values = uc_alloc(D, sizeof *out->values);
@@ -316,14 +340,18 @@ static uc_status finish(const uc_map_fitting *fitting, gram *self, components *f
     *found = (components){0};
     if (self->center)
         status = find_shift(map, self);
-    return status == UC_OK ? uc_map_take_landmarks(map, fitting->X, NULL, 0) : status;
+    return status == UC_OK ? uc_map_take_landmarks(map, self->X, NULL, 0, NULL) : status;
 }
 
 uc_status uc_map_fit_kpca(const uc_map_fitting *fitting)
 {
-    gram self;
+    gram self = {0};
     components found = {0};
-    uc_status status = gram_prepare(&self, fitting);
+    uc_matrix all = {0};
+    const bool shared = uc_is_shared(fitting->context);
+    uc_status status = shared ? uc_gather_matrix(&all, fitting->X, NULL, 0, fitting->context) : UC_OK;
+    if (status == UC_OK)
+        status = gram_prepare(&self, fitting, shared ? &all : fitting->X);
     if (status == UC_OK)
         status = solve(&found, &self, fitting);
     if (status == UC_OK)
@@ -331,5 +359,6 @@ uc_status uc_map_fit_kpca(const uc_map_fitting *fitting)
     uc_free(found.vectors);
     uc_free(found.values);
     gram_free(&self);
+    uc_matrix_free(&all);
     return status;
 }

@@ -117,20 +117,32 @@ static uc_status vectors_job(size_t block, void *user) /* Q S */
 
 /* ---- a step ---- */
 
+/* Blocks of rows of an n x `columns` array, dealt out to the processes: all hold all of it. */
+static uc_status share_rows(const krylov *k, uc_block_job *job, void *user, double *array, size_t columns)
+{
+    const size_t bytes = columns * sizeof *array;
+    return uc_share_blocks(k->context, blocks_of(k->n, ROWS_A_BLOCK), job, user, array, ROWS_A_BLOCK * bytes,
+                           k->n * bytes);
+}
+
 static uc_status overlap(krylov *k)
 {
-    return uc_run_blocks(k->context, blocks_of(k->size, COLUMNS_A_BLOCK), overlap_job, k);
+    const size_t bytes = k->width * sizeof *k->H;
+    return uc_share_blocks(k->context, blocks_of(k->size, COLUMNS_A_BLOCK), overlap_job, k, k->H,
+                           COLUMNS_A_BLOCK * bytes, k->size * bytes);
 }
 
 static uc_status subtract(krylov *k)
 {
-    return k->size ? uc_run_blocks(k->context, blocks_of(k->n, ROWS_A_BLOCK), subtract_job, k) : UC_OK;
+    return k->size ? share_rows(k, subtract_job, k, k->Z, k->width) : UC_OK;
 }
 
 /* Z becomes orthonormal; its width shrinks by the directions with s at or below `floor`, or that are dependent. */
 static uc_status orthonormalise(krylov *k, double floor)
 {
-    uc_status status = uc_run_blocks(k->context, blocks_of(k->width, COLUMNS_A_BLOCK / 2), gram_job, k);
+    const size_t bytes = k->width * sizeof *k->G;
+    uc_status status = uc_share_blocks(k->context, blocks_of(k->width, COLUMNS_A_BLOCK / 2), gram_job, k,
+                                       k->G, COLUMNS_A_BLOCK / 2 * bytes, k->width * bytes);
     if (status == UC_OK)
         status = uc_eigen_top(k->s, k->U, k->G, k->width, k->width);
     if (status != UC_OK)
@@ -142,7 +154,7 @@ static uc_status orthonormalise(krylov *k, double floor)
         for (size_t i = 0; i < k->width; i++)
             k->U[turn.kept * k->width + i] /= sqrt(k->s[turn.kept]);
     if (turn.kept > 0)
-        status = uc_run_blocks(k->context, blocks_of(k->n, ROWS_A_BLOCK), rotate_job, &turn);
+        status = share_rows(k, rotate_job, &turn, k->Y, turn.kept);
     double *rotated = k->Y;
     k->Y = k->Z;
     k->Z = rotated;
@@ -228,7 +240,7 @@ static uc_status extract(double *values, size_t *found, krylov *k)
     uc_status status = size > 0 ? uc_eigen_top(values, S, k->T, size, count) : UC_OK;
     k->S = S;
     if (status == UC_OK && size > 0)
-        status = uc_run_blocks(k->context, blocks_of(k->n, ROWS_A_BLOCK), vectors_job, k);
+        status = share_rows(k, vectors_job, k, k->vectors, k->problem->wanted);
     uc_free(S);
     if (status == UC_OK)
         *found = count;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/shared.h"
 #include "linalg/linalg.h"
 #include "map/kernel.h"
 #include "unconfuse/random.h"
@@ -136,9 +137,10 @@ uc_status uc_map_measure_landmarks(uc_map *self)
     return UC_OK;
 }
 
-uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *rows, size_t count)
+uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *rows, size_t count,
+                                const uc_context *context)
 {
-    const uc_status status = uc_matrix_subset(&self->landmarks, X, rows, count);
+    const uc_status status = uc_gather_matrix(&self->landmarks, X, rows, count, context);
     return status == UC_OK ? uc_map_measure_landmarks(self) : status;
 }
 
@@ -167,24 +169,25 @@ uc_status uc_map_lower_dimension(uc_map *self, size_t found, const uc_context *c
 uc_status uc_map_fit_landmarks(const uc_map_fitting *fitting)
 {
     size_t *rows;
-    uc_status status = uc_map_random_rows(&rows, fitting->X->rows, fitting->self->dimension, fitting->seed);
+    uc_status status = uc_map_random_rows(&rows, fitting->rows, fitting->self->dimension, fitting->seed);
     if (status != UC_OK)
         return status;
-    status = uc_map_take_landmarks(fitting->self, fitting->X, rows, fitting->self->dimension);
+    status =
+        uc_map_take_landmarks(fitting->self, fitting->X, rows, fitting->self->dimension, fitting->context);
     uc_free(rows);
     return status;
 }
 
 /* ---- learning ---- */
 
-static uc_status check_settings(const uc_map_settings *settings, const uc_matrix *X)
+static uc_status check_settings(const uc_map_settings *settings, size_t rows)
 {
     const uc_status status = uc_options_check(uc_map_options, settings);
     if (status != UC_OK)
         return status;
     if (settings->map == UC_MAP_NONE || settings->map == UC_MAP_AUTO)
         return uc_fail(UC_ERR_INVALID, "--map none: there is no map to learn");
-    if (X->rows == 0)
+    if (rows == 0)
         return uc_fail(UC_ERR_INVALID, "a map cannot be learned from no rows");
     if (settings->dimension == UC_AUTO_COUNT)
         return uc_fail(UC_ERR_INVALID, "--dimension auto: a number must be chosen before a map is learned");
@@ -194,20 +197,20 @@ static uc_status check_settings(const uc_map_settings *settings, const uc_matrix
 }
 
 static uc_status choose_width(double *width, const uc_map_settings *settings, const uc_matrix *X,
-                              uint64_t seed)
+                              uint64_t seed, const uc_context *context)
 {
     *width = 0.0;
     if (settings->kernel != UC_KERNEL_GAUSSIAN)
         return UC_OK;
     *width = isnan(settings->gamma) ? settings->width : 1.0 / settings->gamma;
-    return *width == 0.0 ? uc_median_distance2(width, X, seed) : UC_OK;
+    return *width == 0.0 ? uc_median_distance2(width, X, seed, context) : UC_OK;
 }
 
-static uc_status check_lengths(const uc_map *self, const uc_matrix *X)
+static uc_status check_lengths(const uc_map *self, const uc_matrix *X, size_t rows_before)
 {
     uc_status status = UC_OK;
     for (size_t i = 0; i < X->rows && status == UC_OK; i++)
-        status = uc_kernel_check(self, uc_row_norm2(uc_matrix_row(X, i)), i);
+        status = uc_kernel_check(self, uc_row_norm2(uc_matrix_row(X, i)), rows_before + i);
     return status;
 }
 
@@ -236,7 +239,10 @@ static uc_status fit_kind(const uc_map_fitting *fitting)
 uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_matrix *X, uint64_t seed,
                      const uc_context *context)
 {
-    uc_status status = check_settings(settings, X);
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, X->rows);
+    if (status == UC_OK)
+        status = check_settings(settings, share.total);
     if (status != UC_OK)
         return status;
     uc_map *self = uc_alloc(1, sizeof *self);
@@ -247,12 +253,12 @@ uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_mat
                      .degree = (double)settings->degree,
                      .coefficient = settings->coefficient,
                      .dimension = (size_t)settings->dimension};
-    const uc_map_fitting fitting = {self, X, settings, seed, context};
-    status = choose_width(&self->width, settings, X, seed);
+    const uc_map_fitting fitting = {self, X, settings, seed, context, share.total};
+    status = choose_width(&self->width, settings, X, seed, context);
     if (status == UC_OK)
-        status = check_lengths(self, X);
-    if (status == UC_OK && self->dimension > X->rows)
-        status = uc_map_lower_dimension(self, X->rows, context);
+        status = uc_comm_agree(uc_comm_of(context), check_lengths(self, X, share.first));
+    if (status == UC_OK && self->dimension > share.total)
+        status = uc_map_lower_dimension(self, share.total, context);
     if (status == UC_OK)
         status = fit_kind(&fitting);
     if (status == UC_OK)

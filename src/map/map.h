@@ -30,6 +30,7 @@ typedef struct uc_map_fitting {
     const uc_map_settings *settings;
     uint64_t seed;
     const uc_context *context;
+    size_t rows; /* of all processes that share the work; X has those of this one */
 } uc_map_fitting;
 
 uc_status uc_map_fit_kpca(const uc_map_fitting *fitting);
@@ -39,8 +40,9 @@ uc_status uc_map_fit_jl(const uc_map_fitting *fitting);
 uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting);
 uc_status uc_map_fit_landmarks(const uc_map_fitting *fitting);
 
-/* The rows named become the landmarks. */
-uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *rows, size_t count);
+/* The rows named, of all processes, become the landmarks. */
+uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *rows, size_t count,
+                                const uc_context *context);
 /* norm2 of the landmarks that are there. */
 uc_status uc_map_measure_landmarks(uc_map *self);
 /* `count` different rows, in random order. */

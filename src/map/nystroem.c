@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/shared.h"
 #include "linalg/linalg.h"
 #include "map/kernel.h"
 #include "map/map.h"
@@ -119,7 +120,7 @@ static uc_status cluster(uc_map *self, const uc_matrix *X, const size_t *rows, s
     if (status == UC_OK && uc_matrix_is_sparse(&self->landmarks))
         status = uc_matrix_densify(&self->landmarks);
     if (status == UC_OK)
-        status = uc_matrix_subset(&sample, X, rows, count);
+        status = uc_gather_matrix(&sample, X, rows, count, context);
     if (status == UC_OK)
         status = lloyd(&self->landmarks, &sample, context);
     uc_matrix_free(&sample);
@@ -192,7 +193,7 @@ static uc_status whiten(uc_map *self, const uc_context *context)
 uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting)
 {
     uc_map *self = fitting->self;
-    const size_t n = fitting->X->rows, D = self->dimension;
+    const size_t n = fitting->rows, D = self->dimension;
     const bool clusters = fitting->settings->pick == 1;
     const size_t sample = D > n / SAMPLE ? n : SAMPLE * D;
     size_t *rows = NULL;
@@ -201,7 +202,7 @@ uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting)
     if (status == UC_OK)
         status = uc_map_random_rows(&rows, n, clusters ? sample : D, fitting->seed);
     if (status == UC_OK)
-        status = uc_map_take_landmarks(self, fitting->X, rows, D);
+        status = uc_map_take_landmarks(self, fitting->X, rows, D, fitting->context);
     if (status == UC_OK && clusters)
         status = cluster(self, fitting->X, rows, sample, fitting->context);
     if (status == UC_OK)

@@ -155,7 +155,43 @@ void uc_scale_sums_free(uc_scale_sums *sums)
     uc_free(sums);
 }
 
-uc_status uc_steps_learn(uc_steps *out, uc_scaling scaling, const uc_matrix *X)
+/* The values of both, as if one had seen them all (Chan et al.). */
+static column_sums merge_columns(column_sums a, column_sums b)
+{
+    if (a.count == 0 || b.count == 0)
+        return a.count ? a : b;
+    const double all = (double)(a.count + b.count), difference = b.mean - a.mean;
+    a.low = fmin(a.low, b.low);
+    a.high = fmax(a.high, b.high);
+    a.squares += b.squares + difference * difference * (double)a.count * (double)b.count / all;
+    a.mean += difference * (double)b.count / all;
+    a.count += b.count;
+    return a;
+}
+
+/* The sums of this process become those of all; all have as many columns. */
+static uc_status merge_sums(uc_scale_sums *self, size_t cols, const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    column_sums *all = NULL;
+    uc_share share;
+    if (!uc_is_shared(context))
+        return UC_OK;
+    uc_status status = uc_share_of(&share, context, (size_t)self->rows);
+    if (status == UC_OK)
+        status = uc_comm_gather((void **)&all, NULL, comm, self->columns, cols * sizeof *all);
+    for (size_t j = 0; j < cols && status == UC_OK; j++) {
+        self->columns[j] = all[j];
+        for (int r = 1; r < comm->size; r++)
+            self->columns[j] = merge_columns(self->columns[j], all[(size_t)r * cols + j]);
+    }
+    self->rows = share.total;
+    uc_free(all);
+    return status;
+}
+
+static uc_status learn_scaling(uc_steps *out, uc_scaling scaling, const uc_matrix *X,
+                               const uc_context *context)
 {
     if (uc_matrix_is_sparse(X) && (scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD))
         return uc_fail(
@@ -167,10 +203,17 @@ uc_status uc_steps_learn(uc_steps *out, uc_scaling scaling, const uc_matrix *X)
     uc_status status = UC_OK;
     if (scaling != UC_SCALE_NONE)
         status = uc_scale_sums_add(&sums, X);
+    if (status == UC_OK && sums)
+        status = merge_sums(sums, X->cols, context);
     if (status == UC_OK)
         status = uc_scale_sums_finish(out, sums, scaling, X->cols);
     uc_scale_sums_free(sums);
     return status;
+}
+
+uc_status uc_steps_learn(uc_steps *out, uc_scaling scaling, const uc_matrix *X)
+{
+    return learn_scaling(out, scaling, X, NULL);
 }
 
 bool uc_steps_are_idle(const uc_steps *self)
@@ -324,22 +367,28 @@ uc_status uc_steps_apply(const uc_steps *self, uc_matrix *X, const uc_context *c
     return status == UC_OK && self->map ? apply_map(self, X, context) : status;
 }
 
+static uc_status check_mapped(const uc_matrix *X, size_t rows_before)
+{
+    for (size_t i = 0; i < X->rows; i++)
+        if (!isfinite(uc_row_norm2(uc_matrix_row(X, i))))
+            return uc_fail(UC_ERR_DIVERGED,
+                           "row %zu is beyond all numbers behind the map: scale the data (--scale)",
+                           rows_before + i + 1);
+    return UC_OK;
+}
+
 /* The map is learned from rows as it will see them. */
 static uc_status fit_map(uc_steps *self, uc_matrix *X, const uc_steps_settings *settings,
                          const uc_context *context)
 {
-    uc_status status = UC_OK;
-    if (settings->map && settings->map->map != UC_MAP_NONE)
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, X->rows);
+    if (status == UC_OK && settings->map && settings->map->map != UC_MAP_NONE)
         status = uc_map_fit(&self->map, settings->map, X, settings->seed, context);
     self->normalize = settings->normalize;
     if (status == UC_OK && self->map) {
         status = apply_map(self, X, context);
-        for (size_t i = 0; i < X->rows && status == UC_OK; i++)
-            if (!isfinite(uc_row_norm2(uc_matrix_row(X, i))))
-                status =
-                    uc_fail(UC_ERR_DIVERGED,
-                            "row %zu is beyond all numbers behind the map: scale the data (--scale)", i + 1);
-        return status;
+        return status == UC_OK ? uc_comm_agree(uc_comm_of(context), check_mapped(X, share.first)) : status;
     }
     if (status == UC_OK && self->normalize && !self->normalize_input)
         return apply_to_blocks(self, X, normalize_block, context);
@@ -350,7 +399,7 @@ uc_status uc_steps_fit(uc_steps *out, uc_matrix *X, const uc_steps_settings *set
                        const uc_context *context)
 {
     uc_steps steps = {0};
-    uc_status status = uc_steps_learn(&steps, settings->scaling, X);
+    uc_status status = learn_scaling(&steps, settings->scaling, X, context);
     if (status != UC_OK)
         return status;
     steps.normalize_input = settings->normalize_input;

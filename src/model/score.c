@@ -106,18 +106,12 @@ static uc_status mapped_scores(double *scores, const score_job *job, size_t firs
     const uc_model *model = job->model;
     const uc_context alone = {.threads = 1}; /* the blocks are what runs in parallel */
     uc_matrix block = {0};
-    double *work = NULL;
     uc_status status = known_block(&block, job, first, last);
     if (status == UC_OK)
         status = uc_steps_apply(&model->steps, &block, &alone);
-    if (status == UC_OK) {
-        work = uc_alloc(uc_scores_block_work(&block, model->dimension, last - first), sizeof *work);
-        status = work ? UC_OK : UC_ERR_NOMEM;
-    }
     if (status == UC_OK)
         uc_scores_block(scores, &block, 0, last - first, model->weights + model->stride, model->dimension,
-                        model->stride, job->offset, work);
-    uc_free(work);
+                        model->stride, job->offset);
     uc_matrix_free(&block);
     return status;
 }
@@ -125,18 +119,15 @@ static uc_status mapped_scores(double *scores, const score_job *job, size_t firs
 static uc_status plain_scores(double *scores, const score_job *job, size_t first, size_t last)
 {
     const uc_model *model = job->model;
-    const bool idle = uc_steps_are_idle(&model->steps);
-    const size_t work_bytes =
-        idle ? uc_scores_block_work(job->X, model->features, last - first) * sizeof(double)
-             : uc_steps_row_work(&model->steps, job->X->cols) * sizeof(float);
-    void *work = uc_alloc(work_bytes, 1);
+    if (uc_steps_are_idle(&model->steps)) {
+        uc_scores_block(scores, job->X, first, last, model->weights + model->stride, model->features,
+                        model->stride, job->offset);
+        return UC_OK;
+    }
+    float *work = uc_alloc(uc_steps_row_work(&model->steps, job->X->cols), sizeof *work);
     if (!work)
         return UC_ERR_NOMEM;
-    if (idle)
-        uc_scores_block(scores, job->X, first, last, model->weights + model->stride, model->features,
-                        model->stride, job->offset, work);
-    else
-        prepared_scores(scores, job, first, last, work);
+    prepared_scores(scores, job, first, last, work);
     uc_free(work);
     return UC_OK;
 }

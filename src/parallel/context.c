@@ -20,6 +20,42 @@ uc_context uc_context_for_work(const uc_context *context, double operations)
     return fitting;
 }
 
+uc_context uc_context_alone(const uc_context *context)
+{
+    uc_context alone = context ? *context : (uc_context){0};
+    alone.comm = NULL;
+    return alone;
+}
+
+static bool progress_by_turns(const char *task, double done, double total, const char *detail, void *user)
+{
+    const uc_context *outer = user;
+    bool go_on;
+#pragma omp critical(uc_callbacks)
+    go_on = outer->progress(task, done, total, detail, outer->user);
+    return go_on;
+}
+
+static void warn_by_turns(const char *sentence, void *user)
+{
+    const uc_context *outer = user;
+#pragma omp critical(uc_callbacks)
+    outer->warn(sentence, outer->user);
+}
+
+/* A context of one thread needs no turns: it may be one of these already, and a job that waits for itself waits for ever. */
+uc_context uc_context_beside(const uc_context *context)
+{
+    uc_context beside = context ? *context : (uc_context){0};
+    if (context && uc_threads(context) > 1) {
+        beside.progress = context->progress ? progress_by_turns : NULL;
+        beside.warn = context->warn ? warn_by_turns : NULL;
+        beside.user = (void *)context;
+    }
+    beside.threads = 1;
+    return beside;
+}
+
 uc_status uc_memory_check(const uc_context *context, double bytes, const char *what)
 {
     const uint64_t limit = uc_memory_limit(context);

@@ -3,8 +3,9 @@
  *
  *   lane l:  block l, l + L, l + 2L, ...        sum = lane 0 + lane 1 + ... + lane L-1
  *
- * L depends on the size of the work only, so the order of every addition, and with it every bit of the result, is
- * the same for any number of threads.
+ * L depends on the size of the work and the memory that it may take only, so the order of every addition, and with it
+ * every bit of the result, is the same for any number of threads. The lanes themselves are added by all threads, a piece
+ * of the sum each.
  */
 #include <omp.h>
 #include <stdatomic.h>
@@ -14,7 +15,10 @@
 
 #define ROWS_A_BLOCK ((size_t)512)
 #define MOST_LANES ((size_t)16)
-#define LANE_BYTES ((size_t)1 << 25) /* all lanes together, unless one alone is larger */
+#define LANE_BYTES ((size_t)1 << 25) /* all lanes together, as long as they are more than ENOUGH_LANES */
+#define ENOUGH_LANES ((size_t)8)
+#define MEMORY_SHARE 8 /* long sums: all lanes together take at most one in so many bytes of the memory */
+#define NUMBERS_A_PIECE ((size_t)8192)
 
 unsigned uc_threads(const uc_context *context)
 {
@@ -65,6 +69,26 @@ uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *
     return run.status == UC_OK ? UC_OK : uc_fail(run.status, "%s", run.sentence);
 }
 
+typedef struct beside_state {
+    uc_beside_job *job;
+    void *user;
+    const uc_context *context;
+} beside_state;
+
+static uc_status run_beside(size_t number, void *user)
+{
+    const beside_state *state = user;
+    return state->job(number, state->context, state->user);
+}
+
+uc_status uc_run_beside(const uc_context *context, size_t jobs, uc_beside_job *job, void *user)
+{
+    const bool shared = context && context->comm && context->comm->size > 1;
+    const uc_context beside = uc_context_beside(context), one = {.threads = 1};
+    beside_state state = {job, user, shared ? context : &beside};
+    return uc_run_blocks(shared ? &one : context, jobs, run_beside, &state);
+}
+
 typedef struct sum_state {
     uc_sum_job *job;
     void *user;
@@ -86,9 +110,13 @@ static uc_status run_lane(size_t lane, void *user)
     return UC_OK;
 }
 
-static size_t lane_count(size_t blocks, size_t length)
+static size_t lane_count(const uc_context *context, size_t blocks, size_t length)
 {
-    size_t lanes = length ? LANE_BYTES / sizeof(double) / length : MOST_LANES;
+    const size_t bytes = length ? length * sizeof(double) : 1;
+    const uint64_t fitting = uc_memory_limit(context) / MEMORY_SHARE / bytes;
+    size_t lanes = LANE_BYTES / bytes;
+    if (lanes < ENOUGH_LANES)
+        lanes = fitting < ENOUGH_LANES ? (size_t)fitting : ENOUGH_LANES;
     if (lanes > MOST_LANES)
         lanes = MOST_LANES;
     if (lanes > blocks)
@@ -96,24 +124,49 @@ static size_t lane_count(size_t blocks, size_t length)
     return lanes ? lanes : 1;
 }
 
+/* A piece of lane 0 becomes that of the sum of all lanes. */
+static uc_status add_lanes(size_t piece, void *user)
+{
+    const sum_state *state = user;
+    const size_t first = piece * NUMBERS_A_PIECE, left = state->length - first;
+    const size_t count = left < NUMBERS_A_PIECE ? left : NUMBERS_A_PIECE;
+    double *sum = state->partial + first;
+    for (size_t lane = 1; lane < state->lanes; lane++)
+        for (size_t i = 0; i < count; i++)
+            sum[i] += sum[lane * state->length + i];
+    return UC_OK;
+}
+
+/* values[length] is free. */
+static uc_status sum_over_processes(const uc_comm *comm, double *values, size_t length, uc_status status)
+{
+    if (uc_comm_size(comm) == 1)
+        return status;
+    values[length] = status == UC_OK ? 0.0 : 1.0;
+    const uc_status summed = uc_comm_sum(comm, values, length + 1);
+    return summed == UC_OK && values[length] > 0.0 ? uc_comm_agree(comm, status) : summed;
+}
+
+/* Behind the sum goes how many processes failed, so that they agree on it without further talk. */
 uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, void *user, double *sum,
                       size_t length)
 {
-    const size_t blocks = (rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK;
-    sum_state state = {job, user, rows, blocks, lane_count(blocks, length), length, NULL};
-    size_t items;
-    if (!uc_size_mul(&items, state.lanes, length))
+    const size_t blocks = (rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK,
+                 pieces = length / NUMBERS_A_PIECE + (length % NUMBERS_A_PIECE != 0);
+    size_t items, bytes;
+    if (!uc_size_mul(&bytes, length, sizeof(double)))
+        return uc_fail(UC_ERR_NOMEM, "a sum of %zu numbers is too long", length);
+    sum_state state = {job, user, rows, blocks, lane_count(context, blocks, length), length, NULL};
+    if (!uc_size_mul(&items, state.lanes, length) || !uc_size_add(&items, items, 1))
         return uc_fail(UC_ERR_NOMEM, "a sum of %zu numbers is too long", length);
     state.partial = uc_alloc(items, sizeof(double));
     if (!state.partial)
         return UC_ERR_NOMEM;
+    const uc_context fitting = uc_context_for_work(context, (double)items);
     uc_status status = uc_run_blocks(context, state.lanes, run_lane, &state);
-    if (status == UC_OK) {
-        for (size_t lane = 1; lane < state.lanes; lane++)
-            for (size_t i = 0; i < length; i++)
-                state.partial[i] += state.partial[lane * length + i];
-        status = uc_comm_sum(context ? context->comm : NULL, state.partial, length);
-    }
+    if (status == UC_OK)
+        status = uc_run_blocks(&fitting, pieces, add_lanes, &state);
+    status = sum_over_processes(uc_comm_of(context), state.partial, length, status);
     for (size_t i = 0; i < length && status == UC_OK; i++)
         sum[i] += state.partial[i];
     uc_free(state.partial);

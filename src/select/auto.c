@@ -12,6 +12,7 @@
  * SAMPLE examples take part.
  */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "learn/learner.h"
@@ -24,6 +25,7 @@
 #define MOST_WIDTHS 5
 #define MOST_DIMENSIONS 6
 #define MOST_VALUES 16
+#define ALL SIZE_MAX
 
 typedef struct search {
     const uc_learner *learner;
@@ -36,9 +38,11 @@ typedef struct search {
     size_t width_count;
     size_t dimensions[MOST_DIMENSIONS];
     size_t dimension_count;
-    size_t value_count; /* 1 when no option is open */
-    double *loss;       /* widths x dimensions x values, summed over the folds */
-    size_t done, total;
+    size_t value_count;          /* 1 when no option is open */
+    double *loss;                /* widths x dimensions x values, of this fold or summed over the folds */
+    size_t one_width, one_value; /* the only ones to try; ALL */
+    atomic_size_t *done;
+    size_t total;
 } search;
 
 static double *loss_of(const search *self, size_t width, size_t dimension, size_t value)
@@ -127,6 +131,8 @@ static uc_status try_values(search *self, const uc_dataset *train, const uc_data
     const uc_dataset held_out = mapped ? prefix_of(test, self->dimensions[dimension]) : *test;
     uc_status status = UC_OK;
     for (size_t value = 0; value < self->value_count && status == UC_OK; value++) {
+        if (self->one_value != ALL && value != self->one_value)
+            continue;
         uc_model *model = NULL;
         double loss = 0.0;
         if (self->open)
@@ -135,11 +141,11 @@ static uc_status try_values(search *self, const uc_dataset *train, const uc_data
         if (status == UC_OK)
             status = held_out_loss(&loss, model, &held_out, plain.noise, self->context);
         if (status == UC_OK)
-            *loss_of(self, width, dimension, value) += loss;
+            *loss_of(self, width, dimension, value) = loss;
         uc_model_free(model);
-        self->done++;
+        const size_t done = atomic_fetch_add(self->done, 1) + 1;
         if (status == UC_OK)
-            status = uc_report(self->context, "choosing", (double)self->done, (double)self->total, NULL);
+            status = uc_report(self->context, "choosing", (double)done, (double)self->total, NULL);
     }
     return status;
 }
@@ -184,6 +190,8 @@ static uc_status try_maps(search *self, const uc_dataset *train, const uc_datase
     uc_status status = UC_OK;
     for (size_t width = 0; width < self->width_count && status == UC_OK; width++) {
         uc_dataset mapped_train = {0}, mapped_test = {0};
+        if (self->one_width != ALL && width != self->one_width)
+            continue;
         for (size_t i = 0; i < self->dimension_count && status == UC_OK; i++) {
             const size_t dimension = self->dimension_count - 1 - i; /* the largest first */
             if (i == 0 || !nested) {
@@ -223,18 +231,58 @@ static uc_status run_fold(search *self, const uc_dataset *data, const uint32_t *
     return status;
 }
 
+typedef struct fold_jobs {
+    const search *whole;
+    const uc_dataset *data;
+    const uint32_t *fold_of;
+    size_t candidates, parts; /* of all; jobs a fold: a width each, or a value */
+    double *loss;             /* folds x candidates */
+} fold_jobs;
+
+/* The samples are small, so candidates run beside each other rather than by several threads each. Every job splits and
+ * scales for itself, which is little beside learning. */
+static uc_status run_job(size_t number, const uc_context *context, void *user)
+{
+    const fold_jobs *jobs = user;
+    const size_t fold = number / jobs->parts, part = number % jobs->parts;
+    search mine = *jobs->whole;
+    mine.context = context;
+    mine.loss = jobs->loss + fold * jobs->candidates;
+    mine.settings = uc_learner_settings(mine.learner, jobs->whole->settings);
+    if (!mine.settings)
+        return UC_ERR_NOMEM;
+    *(mine.train.map.map != UC_MAP_NONE ? &mine.one_width : &mine.one_value) = part;
+    const uc_status status = run_fold(&mine, jobs->data, jobs->fold_of, (unsigned)fold);
+    uc_free(mine.settings);
+    return status;
+}
+
 static uc_status run_folds(search *self, const uc_dataset *data)
 {
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
     const size_t candidates = self->width_count * self->dimension_count * self->value_count;
-    self->loss = uc_alloc(candidates, sizeof *self->loss);
     const size_t units = uc_fold_units(data);
     const unsigned folds = units < FOLDS ? (unsigned)units : FOLDS;
+    atomic_size_t done = 0;
+    fold_jobs jobs = {self,
+                      data,
+                      fold_of,
+                      candidates,
+                      self->train.map.map != UC_MAP_NONE ? self->width_count : self->value_count,
+                      uc_alloc(folds * candidates, sizeof(double))};
+    self->loss = uc_alloc(candidates, sizeof *self->loss);
+    self->one_width = self->one_value = ALL;
+    self->done = &done;
     self->total = folds * candidates;
-    uc_status status =
-        fold_of && self->loss ? uc_folds(fold_of, data, folds, true, self->train.seed) : UC_ERR_NOMEM;
-    for (unsigned fold = 0; fold < folds && status == UC_OK; fold++)
-        status = run_fold(self, data, fold_of, fold);
+    uc_status status = fold_of && self->loss && jobs.loss
+                           ? uc_folds(fold_of, data, folds, true, self->train.seed, NULL)
+                           : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_run_beside(self->context, folds * jobs.parts, run_job, &jobs);
+    for (size_t i = 0; i < folds * candidates && status == UC_OK; i++)
+        self->loss[i % candidates] += jobs.loss[i];
+    self->done = NULL;
+    uc_free(jobs.loss);
     uc_free(fold_of);
     return status;
 }
@@ -258,7 +306,7 @@ static uc_status list_widths(search *self, const uc_dataset *data)
     if (status == UC_OK)
         status = uc_steps_fit(&steps, &scaled.X, &input, self->context);
     if (status == UC_OK)
-        status = uc_median_distance2(&median, &scaled.X, self->train.seed);
+        status = uc_median_distance2(&median, &scaled.X, self->train.seed, NULL);
     for (size_t i = 0; i < MOST_WIDTHS; i++)
         self->widths[i] = median * factors[i];
     self->width_count = MOST_WIDTHS;
@@ -322,13 +370,14 @@ static void choose(search *self)
 uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *learner,
                     const uc_dataset *data, const uc_context *context)
 {
+    const uc_context alone = uc_context_alone(context); /* every process has the sample and finds the same */
     search self = {.learner = learner,
                    .settings = settings,
                    .train = uc_train_decide(learner, train),
-                   .context = context};
+                   .context = &alone};
     const bool mapped = self.train.map.map != UC_MAP_NONE;
     uc_dataset rows = {0};
-    uc_status status = uc_train_check(learner, data);
+    uc_status status = uc_train_check(learner, data, context);
     if (status == UC_OK && self.train.map.map == UC_MAP_LANDMARKS &&
         self.train.map.dimension == UC_AUTO_COUNT)
         self.train.map.dimension = UC_STREAM_LANDMARKS;
@@ -341,7 +390,7 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
             train->map = self.train.map;
         return status;
     }
-    status = uc_sample(&rows, data, SAMPLE, self.train.seed);
+    status = uc_sample(&rows, data, SAMPLE, self.train.seed, context);
     self.width_count = self.dimension_count = 1;
     if (status == UC_OK && mapped) {
         status = list_widths(&self, &rows);

@@ -66,7 +66,7 @@ static uc_status find_width(uc_arena *self, const uc_steps *scaling)
     const bool idle = uc_steps_are_idle(scaling);
     uc_status status = idle ? UC_OK : prepare_all(&rows, scaling, self);
     if (status == UC_OK)
-        status = uc_median_distance2(&self->width, idle ? &self->data->X : &rows, self->train.seed);
+        status = uc_median_distance2(&self->width, idle ? &self->data->X : &rows, self->train.seed, NULL);
     uc_matrix_free(&rows);
     return status;
 }

@@ -409,9 +409,9 @@ static bool is_label(uint32_t label, const uc_names *classes)
     return label == UC_NONE || label < classes->count;
 }
 
-uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
-                               size_t count, const uc_names *classes,
-                               const uc_noise_estimate_settings *settings, const uc_context *context)
+static uc_status from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
+                             size_t count, const uc_names *classes,
+                             const uc_noise_estimate_settings *settings, const uc_context *context)
 {
     const uc_noise_estimate_settings own = settings ? *settings : uc_noise_estimate_defaults();
     uint32_t *pairs = NULL;
@@ -440,6 +440,27 @@ uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed,
     if (status == UC_OK)
         status = estimate(out, &from, count, classes, &own, context);
     uc_free(pairs);
+    return status;
+}
+
+uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
+                               size_t count, const uc_names *classes,
+                               const uc_noise_estimate_settings *settings, const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    if (!uc_is_shared(context))
+        return from_labels(out, observed, gold, count, classes, settings, context);
+    uint32_t *all_observed = NULL, *all_gold = NULL;
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, count);
+    if (status == UC_OK)
+        status = uc_comm_gather((void **)&all_observed, NULL, comm, observed, count * sizeof *observed);
+    if (status == UC_OK)
+        status = uc_comm_gather((void **)&all_gold, NULL, comm, gold, count * sizeof *gold);
+    if (status == UC_OK)
+        status = from_labels(out, all_observed, all_gold, share.total, classes, settings, context);
+    uc_free(all_gold);
+    uc_free(all_observed);
     return status;
 }
 
@@ -526,7 +547,8 @@ static uc_status held_out_probabilities(double *P, const uc_dataset *data,
     if (status == UC_OK) /* what is `auto` is decided once, for all folds */
         status = uc_select(&learner, &common, logistic, data, context);
     if (status == UC_OK)
-        status = rows && fold_of ? uc_folds(fold_of, data, folds, true, settings->seed) : UC_ERR_NOMEM;
+        status =
+            rows && fold_of ? uc_folds(fold_of, data, folds, true, settings->seed, context) : UC_ERR_NOMEM;
     for (unsigned fold = 0; fold < folds && status == UC_OK; fold++) {
         part now = {context, fold, folds};
         const uc_context inner = context_of_part(&now);
@@ -570,21 +592,44 @@ static uc_status rank_rows(evidence *from)
     return list && from->clearest ? UC_OK : UC_ERR_NOMEM;
 }
 
-static uc_status check_data(const uc_dataset *data, const uc_noise_estimate_settings *settings)
+static uc_status check_data(const uc_dataset *data, const uc_noise_estimate_settings *settings,
+                            uc_share share)
 {
     if (!data->y)
         return uc_fail(UC_ERR_FORMAT, "the data have no labels");
-    if (data->X.rows >= UINT32_MAX)
-        return uc_fail(UC_ERR_INVALID, "%zu examples are too many to estimate noise from", data->X.rows);
-    if (settings->folds > data->X.rows)
+    if (share.total >= UINT32_MAX)
+        return uc_fail(UC_ERR_INVALID, "%zu examples are too many to estimate noise from", share.total);
+    if (settings->folds > share.total)
         return uc_fail(UC_ERR_INVALID,
                        "%llu folds of %zu examples: it must be at most the number of examples",
-                       (unsigned long long)settings->folds, data->X.rows);
+                       (unsigned long long)settings->folds, share.total);
     for (size_t i = 0; i < data->X.rows; i++)
         if (data->y[i] >= data->classes.count)
             return uc_fail(UC_ERR_FORMAT,
-                           "example %zu has no label ('?'), which cannot be used to estimate noise", i + 1);
+                           "example %zu has no label ('?'), which cannot be used to estimate noise",
+                           share.first + i + 1);
     return check_classes(&data->classes);
+}
+
+/* The labels and probabilities of all processes, in place of this one's. */
+static uc_status gather_evidence(evidence *from, uint32_t **observed, size_t rows, uc_share share,
+                                 const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    double *P = NULL;
+    if (!uc_is_shared(context))
+        return UC_OK;
+    uc_status status =
+        uc_comm_gather((void **)observed, NULL, comm, from->observed, rows * sizeof *from->observed);
+    if (status == UC_OK)
+        status = uc_comm_gather((void **)&P, NULL, comm, from->P, rows * from->K * sizeof *P);
+    if (status != UC_OK)
+        return status;
+    uc_free(from->P);
+    from->P = P;
+    from->observed = *observed;
+    from->rows = share.total;
+    return UC_OK;
 }
 
 uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
@@ -593,12 +638,17 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
 {
     const uc_noise_estimate_settings own = settings ? *settings : uc_noise_estimate_defaults();
     const bool by_anchors = own.estimator == UC_NOISE_ANCHOR;
+    uint32_t *observed = NULL;
+    uc_share share;
     uc_status status = uc_options_check(uc_noise_estimate_options, &own);
     if (status == UC_OK)
-        status = check_data(data, &own);
-    const double entries = (double)data->X.rows * (double)data->classes.count;
+        status = uc_share_of(&share, context, data->X.rows);
     if (status == UC_OK)
-        status = uc_memory_check(context, (by_anchors ? 12.0 : 8.0) * entries, "the probabilities");
+        status = uc_comm_agree(uc_comm_of(context), check_data(data, &own, share));
+    if (status == UC_OK)
+        status = uc_memory_check(
+            context, (by_anchors ? 12.0 : 8.0) * (double)share.total * (double)data->classes.count,
+            "the probabilities");
     if (status != UC_OK)
         return status;
     evidence from = {.rows = data->X.rows,
@@ -608,12 +658,15 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
                      .anchors = own.anchors,
                      .estimate = by_anchors ? estimate_by_anchors : estimate_by_counting};
     status = from.P ? held_out_probabilities(from.P, data, &own, train, context) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = gather_evidence(&from, &observed, data->X.rows, share, context);
     if (status == UC_OK && by_anchors)
         status = rank_rows(&from);
     if (status == UC_OK)
-        status = estimate(out, &from, data->X.rows, &data->classes, &own, context);
+        status = estimate(out, &from, share.total, &data->classes, &own, context);
     uc_free(from.clearest);
     uc_free(from.P);
+    uc_free(observed);
     return status;
 }
 

@@ -171,7 +171,8 @@ static uc_status prepare_folds(search *self, const uc_dataset *data, const uc_tr
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
     const uc_steps_settings wanted = {(uc_scaling)train->scale, train->normalize_input, &train->map,
                                       train->normalize, train->seed};
-    uc_status status = fold_of ? uc_folds(fold_of, data, self->fold_count, true, train->seed) : UC_ERR_NOMEM;
+    uc_status status =
+        fold_of ? uc_folds(fold_of, data, self->fold_count, true, train->seed, NULL) : UC_ERR_NOMEM;
     for (unsigned fold = 0; fold < self->fold_count && status == UC_OK; fold++) {
         fold_rows *rows = &self->folds[fold];
         uc_steps steps = {0};
@@ -217,26 +218,29 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
                                    const uc_context *context)
 {
     const uc_learner *learner = uc_learner_find("sloppy-svm");
-    uc_context quiet = context ? *context : (uc_context){0};
+    uc_context quiet = uc_context_alone(context); /* every process has the sample and finds the same */
+    uc_share share;
     quiet.warn = NULL; /* the same sentence from every fold */
     search self = {.context = &quiet, .positive = positive};
     uc_train_settings chosen = train ? *train : uc_train_defaults();
     uc_dataset rows = {0};
-    uc_status status = uc_train_check(learner, data);
+    uc_status status = uc_train_check(learner, data, context);
+    if (status == UC_OK)
+        status = uc_share_of(&share, context, data->X.rows);
     if (status == UC_OK && data->classes.count != 2)
         status = uc_fail(UC_ERR_INVALID, "noise rates are for two classes, but there are %zu",
                          data->classes.count);
-    if (status == UC_OK && data->X.rows < 2 * FOLDS)
+    if (status == UC_OK && share.total < 2 * FOLDS)
         status =
             uc_fail(UC_ERR_INVALID, "%zu examples are too few to estimate noise rates from, %u are needed",
-                    data->X.rows, 2 * FOLDS);
+                    share.total, 2 * FOLDS);
     if (status != UC_OK)
         return status;
     uc_options_defaults(learner->options, &self.settings);
     if (settings)
         self.settings = *settings;
     chosen.noise = NULL;
-    status = uc_sample(&rows, data, SAMPLE, chosen.seed);
+    status = uc_sample(&rows, data, SAMPLE, chosen.seed, context);
     if (status == UC_OK)
         status = uc_select(&self.settings, &chosen, learner, &rows, &quiet);
     chosen = uc_train_decide(learner, &chosen);

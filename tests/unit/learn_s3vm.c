@@ -87,7 +87,7 @@ static void the_gradient_is_that_of_the_objective(void **state)
             uc_dataset data = sample_data(60, 5, classes, kind & 1, 3);
             hide_labels(&data, 10);
             const uc_train_settings train = {.bias = 1.0};
-            const uc_fit fit = {&data, &train, NULL};
+            const uc_fit fit = {&data, &train, NULL, data.X.rows};
             uc_s3vm self;
             assert_ok(uc_s3vm_begin(&self, &fit, 7.0));
             self.unlabelled_cost = 3.0;

@@ -238,6 +238,9 @@ static void the_incremental_form_takes_the_steps_of_the_naive_one(void **state)
                 check_against_naive(&data, 5, 60, choose, step);
                 uc_dataset_free(&data);
             }
+    uc_dataset large = sample_data(15000, 4, 2, false, 3); /* its cells are summed in pieces */
+    check_against_naive(&large, 4, 12, ERROR_PAIR, PERCEPTRON);
+    uc_dataset_free(&large);
 }
 
 static void every_length_of_a_run_returns_the_right_mean(void **state)
@@ -448,13 +451,16 @@ static void relabelling_the_classes_relabels_the_answer(void **state)
 static void the_number_of_threads_does_not_change_a_bit(void **state)
 {
     (void)state;
-    for (int sparse = 0; sparse < 2; sparse++) {
+    for (int shape = 0; shape < 4; shape++) {
+        const bool sparse = shape % 2, many = shape / 2;
         char *first = NULL;
         size_t first_length = 0;
         static const unsigned threads[] = {1, 2, 3, 7};
         for (size_t t = 0; t < 4; t++) {
-            uc_dataset data = sample_data(5000, 40, 6, sparse, 2);
-            uc_noise noise = noise_of(6, 5, 1);
+            /* with three classes, the cells are large enough to be cut */
+            const size_t K = many ? 3 : 6;
+            uc_dataset data = sample_data(many ? 30000 : 5000, many ? 10 : 40, K, sparse, 2);
+            uc_noise noise = noise_of(K, 5, 1);
             uc_uma_settings settings = defaults();
             settings.iterations = 40;
             uc_model *model = train(&settings, &noise, &data, true, threads[t]);

@@ -171,22 +171,52 @@ static uc_status add_long(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* Too long for all lanes: fewer of them are used, and still nothing depends on the threads. */
+/* Too long for all lanes: fewer of them are used, one if there is no memory, and still nothing depends on the threads. */
 static void very_long_sums_have_the_same_bits_too(void **state)
 {
     (void)state;
-    size_t length = (size_t)5 << 20;
+    size_t length = ((size_t)5 << 20) + 3;
     const size_t rows = 20 * 512;
-    double *first = calloc(length, sizeof *first), *sum = calloc(length, sizeof *sum);
-    assert_true(first && sum);
-    const uc_context one = {.threads = 1}, three = {.threads = 3};
-    assert_ok(uc_sum_over(&one, rows, add_long, &length, first, length));
-    assert_ok(uc_sum_over(&three, rows, add_long, &length, sum, length));
-    assert_memory_equal(sum, first, length * sizeof *sum);
-    for (size_t i = 0; i < rows; i += 97)
-        assert_near_relative(sum[(i * 7919) % length], 1.0 / (double)(i + 1), 1e-15);
-    free(first);
-    free(sum);
+    static const uint64_t memories[] = {0, (uint64_t)1 << 30, (uint64_t)1 << 26};
+    for (size_t m = 0; m < 3; m++) {
+        double *first = calloc(length, sizeof *first), *sum = calloc(length, sizeof *sum);
+        assert_true(first && sum);
+        const uc_context one = {.threads = 1, .memory = memories[m]},
+                         three = {.threads = 3, .memory = memories[m]};
+        assert_ok(uc_sum_over(&one, rows, add_long, &length, first, length));
+        assert_ok(uc_sum_over(&three, rows, add_long, &length, sum, length));
+        assert_memory_equal(sum, first, length * sizeof *sum);
+        for (size_t i = 0; i < rows; i += 97)
+            assert_near_relative(sum[(i * 7919) % length], 1.0 / (double)(i + 1), 1e-15);
+        free(first);
+        free(sum);
+    }
+}
+
+/* Every lane adds to all numbers; pieces of the sum must be added in the order of the lanes. */
+static uc_status add_everywhere(double *sum, size_t first, size_t last, void *user)
+{
+    const size_t length = *(const size_t *)user;
+    for (size_t i = first; i < last; i += 64)
+        for (size_t j = 0; j < length; j++)
+            sum[j] += ldexp(1.0 / (double)(i + j + 1), (int)(i / 64 % 50) - 25);
+    return UC_OK;
+}
+
+static void lanes_are_added_in_order_by_any_number_of_threads(void **state)
+{
+    (void)state;
+    enum { LONG = 70001 };
+    size_t length = LONG;
+    static double first[LONG], sum[LONG];
+    for (size_t t = 0; t < 4; t++) {
+        const uc_context context = {.threads = thread_counts[t]};
+        memset(sum, 0, sizeof sum);
+        assert_ok(uc_sum_over(&context, 16 * 512 + 5, add_everywhere, &length, sum, length));
+        if (t == 0)
+            memcpy(first, sum, sizeof sum);
+        assert_memory_equal(sum, first, sizeof sum);
+    }
 }
 
 static void a_sum_that_fails_leaves_the_numbers_as_they_were(void **state)
@@ -244,10 +274,10 @@ static void a_sum_too_long_for_memory_is_refused(void **state)
 
 /* ---- processes ---- */
 
-/* Two processes in one: the other one contributes `other`. */
+/* Two processes in one: the other one contributes `other`, and that it did not fail. */
 typedef struct pair {
     uc_comm comm;
-    double other[LENGTH];
+    double other[LENGTH + 1];
     uc_status status;
     size_t calls;
 } pair;
@@ -304,10 +334,10 @@ static void a_process_alone_sums_its_own(void **state)
     (void)state;
     double values[2] = {1.5, -2.0};
     assert_ok(uc_comm_sum(NULL, values, 2));
-    assert_ok(uc_comm_sum(&uc_comm_self, values, 2));
     assert_true(values[0] == 1.5 && values[1] == -2.0);
-    assert_int_equal(uc_comm_self.rank, 0);
-    assert_int_equal(uc_comm_self.size, 1);
+    assert_int_equal(uc_comm_rank(NULL), 0);
+    assert_int_equal(uc_comm_size(NULL), 1);
+    assert_null(uc_comm_start());
 }
 
 /* ---- the context ---- */
@@ -358,6 +388,65 @@ static void progress_is_told_and_may_cancel(void **state)
     uc_warn(NULL, "nobody listens");
 }
 
+/* ---- jobs beside each other ---- */
+
+typedef struct turns {
+    atomic_int inside;
+    atomic_bool together;
+    int calls, warnings;
+} turns;
+
+static bool take_turn(const char *task, double done, double total, const char *detail, void *user)
+{
+    turns *self = user;
+    (void)task, (void)done, (void)total, (void)detail;
+    if (atomic_fetch_add(&self->inside, 1) != 0)
+        atomic_store(&self->together, true);
+    self->calls++;
+    sched_yield();
+    atomic_fetch_sub(&self->inside, 1);
+    return true;
+}
+
+static void warn_in_turn(const char *sentence, void *user)
+{
+    (void)sentence;
+    (void)take_turn(NULL, 0, 0, NULL, user);
+    ((turns *)user)->warnings++;
+}
+
+/* A job may run jobs of its own beside each other; its one thread waits for nobody then. */
+static uc_status report_often(size_t block, void *user)
+{
+    const uc_context *beside = user;
+    (void)block;
+    const uc_context inner = uc_context_beside(beside);
+    assert_int_equal(uc_threads(beside), 1);
+    for (int i = 0; i < 50; i++) {
+        uc_warn(&inner, "%d", i);
+        if (uc_report(i % 2 ? beside : &inner, "work", 0, 0, NULL) != UC_OK)
+            return UC_ERR_CANCELLED;
+    }
+    return UC_OK;
+}
+
+static void callbacks_of_jobs_beside_each_other_take_turns(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < 4; t++) {
+        turns user = {0};
+        const uc_context context = {
+            .threads = thread_counts[t], .progress = take_turn, .warn = warn_in_turn, .user = &user};
+        uc_context beside = uc_context_beside(&context);
+        assert_ok(uc_run_blocks(&context, 20, report_often, &beside));
+        assert_false(atomic_load(&user.together));
+        assert_int_equal(user.calls, 2000);
+        assert_int_equal(user.warnings, 1000);
+    }
+    const uc_context silent = uc_context_beside(NULL);
+    assert_true(silent.threads == 1 && !silent.progress && !silent.warn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +455,7 @@ int main(void)
         cmocka_unit_test(no_new_block_begins_after_a_failure),
         cmocka_unit_test(sums_have_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(very_long_sums_have_the_same_bits_too),
+        cmocka_unit_test(lanes_are_added_in_order_by_any_number_of_threads),
         cmocka_unit_test(a_sum_that_fails_leaves_the_numbers_as_they_were),
         cmocka_unit_test(a_sum_that_fails_names_the_same_row_for_any_number_of_threads),
         cmocka_unit_test(every_allocation_of_a_sum_may_fail),
@@ -375,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_process_alone_sums_its_own),
         cmocka_unit_test(threads_and_memory_come_from_the_context_or_the_machine),
         cmocka_unit_test(progress_is_told_and_may_cancel),
+        cmocka_unit_test(callbacks_of_jobs_beside_each_other_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,11 +62,43 @@ static void the_width_and_dimension_chosen_fit_the_problem(void **state)
             train.map.dimension = 64;
         assert_ok(uc_select(&settings, &train, uc_learner_find("pa"), &data, NULL));
         double median;
-        assert_ok(uc_median_distance2(&median, &data.X, train.seed));
+        assert_ok(uc_median_distance2(&median, &data.X, train.seed, NULL));
         assert_true(train.map.width > 0 && train.map.width <= median);
         assert_true(train.map.dimension >= 16 && train.map.dimension <= 240);
         uc_dataset_free(&data);
     }
+}
+
+/* With a map the jobs are widths, without one values of the learner's option; both of every fold. */
+static void choices_do_not_depend_on_the_threads(void **state)
+{
+    (void)state;
+    static const unsigned threads[] = {1, 2, 3, 7};
+    uc_dataset data = ring(150, 0.2, 2);
+    for (int mapped = 0; mapped < 2; mapped++) {
+        uc_model *first = NULL;
+        for (size_t t = 0; t < 4; t++) {
+            const uc_context context = {.threads = threads[t]};
+            uc_train_settings train = with_map(mapped ? UC_MAP_KGS : UC_MAP_NONE);
+            uc_svm_settings settings;
+            uc_model *model = NULL;
+            uc_options_defaults(uc_learner_options(uc_learner_find("csvm")), &settings);
+            settings.cost = UC_AUTO_REAL;
+            train.map.width = UC_AUTO_REAL;
+            train.map.dimension = 20;
+            assert_ok(
+                uc_select_and_train(&model, uc_learner_find("csvm"), &settings, &train, &data, &context));
+            if (first) {
+                assert_memory_equal(model->weights, first->weights,
+                                    (first->dimension + 1) * first->stride * sizeof *first->weights);
+                uc_model_free(model);
+            } else {
+                first = model;
+            }
+        }
+        uc_model_free(first);
+    }
+    uc_dataset_free(&data);
 }
 
 static void choosing_and_training_is_choosing_then_training(void **state)
@@ -335,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_open_is_left_as_it_is),
         cmocka_unit_test(the_width_and_dimension_chosen_fit_the_problem),
+        cmocka_unit_test(choices_do_not_depend_on_the_threads),
         cmocka_unit_test(choosing_and_training_is_choosing_then_training),
         cmocka_unit_test(the_penalty_follows_the_likelihood_of_held_out_labels),
         cmocka_unit_test(a_penalty_that_was_not_chosen_cannot_be_trained_with),

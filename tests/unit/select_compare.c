@@ -168,7 +168,7 @@ static void the_median_width_is_that_of_scaled_rows(void **state)
     uc_dataset scaled;
     assert_ok(uc_dataset_subset(&scaled, &data, NULL, 0));
     assert_ok(uc_steps_apply(&steps, &scaled.X, NULL));
-    assert_ok(uc_median_distance2(&width, &scaled.X, train.seed));
+    assert_ok(uc_median_distance2(&width, &scaled.X, train.seed, NULL));
     assert_true(found.width == width);
     train.map.width = width;
     for (size_t run = 0; run < 2; run++)

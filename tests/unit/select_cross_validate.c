@@ -62,7 +62,7 @@ static void predictions_are_those_of_models_trained_on_the_other_folds(void **st
         uint32_t predicted[200], fold[200];
         double errors[4];
         assert_ok(uc_cross_validate(predicted, errors, uc_learner_find("pa"), NULL, &train, &data, 4, NULL));
-        assert_ok(uc_folds(fold, &data, 4, true, 5));
+        assert_ok(uc_folds(fold, &data, 4, true, 5, NULL));
         for (uint32_t f = 0; f < 4; f++) {
             size_t inside[200], outside[200], in = 0, out = 0, wrong = 0;
             for (size_t i = 0; i < 200; i++)
@@ -105,6 +105,48 @@ static void the_same_seed_gives_the_same_answers(void **state)
     train.seed = 2;
     assert_ok(uc_cross_validate(other, NULL, uc_learner_find("spa"), NULL, &train, &data, 5, NULL));
     assert_true(memcmp(first, other, sizeof first) != 0);
+    uc_dataset_free(&data);
+}
+
+typedef struct listener {
+    size_t calls, most;
+} listener;
+
+static bool hear(const char *task, double done, double total, const char *detail, void *user)
+{
+    listener *self = user;
+    (void)task, (void)done, (void)total, (void)detail;
+    return ++self->calls < self->most;
+}
+
+/* Folds of online learners run beside each other, those of the others one after the other. */
+static void answers_do_not_depend_on_the_threads(void **state)
+{
+    (void)state;
+    static const char *const learners[] = {"spa", "logistic"};
+    static const unsigned threads[] = {1, 2, 3, 7};
+    uc_dataset data = sample_data(300, 8, 3, true, 3);
+    for (size_t l = 0; l < 2; l++) {
+        uint32_t first[300], predicted[300];
+        double first_errors[6], errors[6];
+        for (size_t t = 0; t < 4; t++) {
+            listener user = {.most = SIZE_MAX};
+            const uc_context context = {
+                .threads = threads[t], .memory = t == 3 ? 50000 : 0, .progress = hear, .user = &user};
+            const uc_learner *learner = uc_learner_find(learners[l]);
+            assert_ok(uc_cross_validate(predicted, errors, learner, NULL, NULL, &data, 6, &context));
+            assert_true(user.calls >= 6);
+            if (t == 0) {
+                memcpy(first, predicted, sizeof first);
+                memcpy(first_errors, errors, sizeof errors);
+            }
+            assert_memory_equal(predicted, first, sizeof first);
+            assert_memory_equal(errors, first_errors, sizeof errors);
+            user = (listener){.most = 2};
+            assert_error(uc_cross_validate(predicted, errors, learner, NULL, NULL, &data, 6, &context),
+                         UC_ERR_CANCELLED, "interrupted");
+        }
+    }
     uc_dataset_free(&data);
 }
 
@@ -176,6 +218,7 @@ int main(void)
         cmocka_unit_test(no_row_is_predicted_by_a_model_that_saw_it),
         cmocka_unit_test(predictions_are_those_of_models_trained_on_the_other_folds),
         cmocka_unit_test(the_same_seed_gives_the_same_answers),
+        cmocka_unit_test(answers_do_not_depend_on_the_threads),
         cmocka_unit_test(the_data_stay_as_they_were),
         cmocka_unit_test(what_cannot_be_validated_is_refused),
         cmocka_unit_test(the_unlabelled_row_that_is_named_is_the_callers),

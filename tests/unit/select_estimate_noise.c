@@ -202,7 +202,7 @@ static double *probabilities(const uc_dataset *data, const uc_train_settings *tr
     double *P = calloc(rows * K, sizeof *P), *found = calloc(rows * K, sizeof *found);
     uint32_t *fold = calloc(rows, sizeof *fold);
     size_t *inside = calloc(rows, sizeof *inside), *outside = calloc(rows, sizeof *outside);
-    assert_ok(uc_folds(fold, data, 5, true, seed));
+    assert_ok(uc_folds(fold, data, 5, true, seed, NULL));
     for (uint32_t f = 0; f < 5; f++) {
         size_t in = 0, out = 0;
         uc_dataset rest, test;

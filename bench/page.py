@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+"""Writes the page of the results, and its pictures beside it: bench/page.py RESULT.json docs/performance.md
+
+RESULT.json is what bench/run --json printed; bench/run --markdown FILE writes the page at once.
+"""
+import json
+import os
+import re
+import sys
+import textwrap
+
+sys.dont_write_bytecode = True
+import pictures
+from growth import JUDGED, MOST_EXPONENT
+from kernels import PROBLEMS
+from scaling import WANTED_RATIO, WANTED_SPEEDUP
+from timing import Failed
+
+
+def table(head, lines):
+    """Columns after the first that begin with a figure are set to the right."""
+    right = [i > 0 and all(re.match(r"-?\d|-$", line[i]) for line in lines) for i in range(len(head))]
+    text = ["| %s |" % " | ".join(head), "|%s|" % "|".join("---:" if is_right else "---" for is_right in right)]
+    return "\n".join(text + ["| %s |" % " | ".join(line) for line in lines])
+
+
+def seconds(value):
+    """Three digits, which is more than the machine is steady for."""
+    return "-" if value is None else "%.3g s" % value
+
+
+def times(ratio):
+    return "%.1fx" % ratio if ratio >= 1 else "%.2fx" % ratio
+
+
+def prose(text, *values):
+    return textwrap.fill(" ".join((text % values).split()), 120, break_long_words=False, break_on_hyphens=False)
+
+
+def introduction(result):
+    return ["# Performance", prose("Every figure on this page comes from one run of"), "    " + result["command"],
+            prose("""on %s (%s, cores: %d). It took %.0f minutes. %s[bench/README.md](../bench/README.md) says how each
+                  figure is measured. Another machine has other figures: run it on yours.""", result["date"],
+                  result["machine"], result["cores"], result["seconds"] / 60,
+                  "Its data were small (`--quick`), and its figures say nothing. " if result["quick"] else "")]
+
+
+def jobs(result):
+    lines = [[row["job"], row["data"], seconds(row["seconds"]), seconds(row["two_cores"]),
+              "; ".join("%s: %s" % (peer["program"], seconds(peer["seconds"])) for peer in row["peers"]) or "-",
+              "; ".join(times(peer["ratio"]) for peer in row["peers"]) or "-"] for row in result["rows"]]
+    return ["## Beside other programs",
+            prose("""One core, processor time, the median of %d runs; of what takes long, the median of %d. The ratio says
+                  how many times as long the other program takes: above 1 unconfuse is faster. Two cores: elapsed time of
+                  unconfuse.""", result["runs"], (result["runs"] + 1) // 2),
+            table(["job", "data", "unconfuse", "two cores", "others", "ratio"], lines),
+            prose("""Reading ends with the rows in memory. Prediction, a pass from text and the kernel machine are timed
+                  from file to file, all others with the data in memory. `logistic` and `csvm` stop as near to the minimum
+                  of the same objective as the other program, the kernel machine at as few errors.""")]
+
+
+def machine(entries):
+    return ["## What the machine gives",
+            table(["threads", "reading memory", "products of matrices, double precision"],
+                  [["%d" % entry["threads"], "%.1f GB/s" % (entry["bandwidth"] / 1e9),
+                    "%.1f Gflop/s" % (entry["gemm"] / 1e9)] for entry in entries]),
+            prose("""A job that reads all its data in every step cannot be faster than the memory, and two threads help it
+                  no more than they help a plain loop that reads.""")]
+
+
+def threads(entry):
+    others = [job["job"] for job in entry["jobs"] if not job["same"]]
+    return ["## One core and two",
+            prose("""Elapsed time with one thread and with two. Wanted is %.1fx. Reading memory alone gains %.2fx here,
+                  products of matrices %.2fx. %s""", WANTED_SPEEDUP, entry["bandwidth_speedup"], entry["gemm_speedup"],
+                  "Other bytes came out of: %s." % ", ".join(others) if others else "All give the same bytes."),
+            table(["job", "one thread", "two threads", "gain"],
+                  [[job["job"], seconds(job["seconds"][0]), seconds(job["seconds"][-1]), "%.2fx" % job["speedup"]]
+                   for job in entry["jobs"]])]
+
+
+def processes(entries):
+    return ["## Two processes",
+            prose("""Two processes with one thread each (`mpirun -n 2 unconfuse-mpi`), beside one process with two
+                  threads; the time of learning as the program tells it. Wanted is at most %.2fx. The share is that of
+                  passing the sums on and of waiting for the other process, in the first one (`--verbose`).""",
+                  WANTED_RATIO),
+            table(["job", "two threads", "two processes", "ratio", "share of the sums"],
+                  [[job["job"], seconds(job["threads"]), seconds(job["processes"]), "%.2fx" % job["ratio"],
+                    "%.1f%%" % (100 * job["share"])] for job in entries])]
+
+
+def growth(entry, picture):
+    lines, base = entry["lines"], entry["base"]
+    exponents = {(quantity, line["job"]): line["exponent"] for quantity in lines for line in lines[quantity]}
+    names = dict.fromkeys(job for _, job in exponents)
+    steep = ["%s in %s" % (job, quantity) for (quantity, job), value in exponents.items()
+             if quantity in JUDGED and value > MOST_EXPONENT]
+    return ["## Growth",
+            prose("""Time against the size of the data, on one core, and against the number of processes. What does not
+                  vary is %d rows, %d columns, %d classes (`rp`: 2) and the number of steps; with more processes, the most
+                  rows. The exponent is that of the power law through the later points: 1 where twice as much takes twice
+                  as long, 2 for a quadratic step, -1 where twice as many processes take half as long. Above %.1f in rows,
+                  columns or classes: %s.""", base["rows"], base["columns"], base["classes"], MOST_EXPONENT,
+                  ", ".join(steep) or "none"),
+            table(["job", *lines], [[job, *("%.2f" % exponents[quantity, job] if (quantity, job) in exponents else "-"
+                                            for quantity in lines)] for job in names]),
+            *picture_of("Time against rows, columns, classes and processes", picture)]
+
+
+def kernel_svm(entry, picture):
+    ours = {"unconfuse": ("csvm", "dimensions"), "LIBSVM": ("LIBSVM", "rows")}
+    return ["## A kernel machine: the errors that a time buys",
+            prose("""LIBSVM learns from ever more %s, `csvm --map nystroem` from all %d with ever more dimensions; the same
+                  Gaussian kernel and the same C. Errors on %d test rows. One core, from file to model, and from file to
+                  errors.""", PROBLEMS[entry["problem"]]["what"], entry["rows"], entry["test_rows"]),
+            table(["program", "with", "training", "predicting", "errors"],
+                  [[ours[point["program"]][0], "%d %s" % (point["size"], ours[point["program"]][1]),
+                    seconds(point["seconds"]), seconds(point["predict_seconds"]), "%.2f%%" % (100 * point["error"])]
+                   for point in entry["points"]]),
+            *picture_of("Errors against seconds of training", picture)]
+
+
+def picture_of(title, name):
+    return ["![%s](%s)" % (title, name)] if name else []
+
+
+def missed(entries):
+    lines = [[entry["what"], entry["wanted"], "%.2f" % entry["figure"]] for entry in entries if not entry["met"]]
+    if not lines:
+        return ["## What was wanted", prose("All %d figures that were wanted are met.", len(entries))]
+    return ["## What was wanted and is missed",
+            prose("%d of %d figures are met; these are not.", len(entries) - len(lines), len(entries)),
+            table(["what", "wanted", "figure"], lines)]
+
+
+def write(result, path):
+    parts, folder = result["parts"], os.path.dirname(path)
+    blocks = introduction(result)
+    if result["rows"]:
+        blocks += jobs(result)
+    for name, section in (("machine", machine), ("threads", threads), ("processes", processes)):
+        if parts.get(name):
+            blocks += section(parts[name])
+    for name, section, draw in (("growth", growth, pictures.growth), ("kernel-svm", kernel_svm, pictures.kernel_svm)):
+        if name in parts:
+            blocks += section(parts[name], draw(parts[name], os.path.join(folder, name)))
+    if result["wanted"]:
+        blocks += missed(result["wanted"])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n\n".join(blocks) + "\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__.strip())
+    try:
+        with open(sys.argv[1], encoding="utf-8") as results:
+            write(json.load(results), sys.argv[2])
+    except (Failed, OSError) as failure:
+        sys.exit("bench/page.py: %s" % failure)

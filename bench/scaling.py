@@ -1,0 +1,183 @@
+"""What the machine gives, one core against two, and two processes against two threads."""
+import functools
+import hashlib
+import json
+import os
+import re
+import statistics
+
+from timing import in_turn, note, run
+
+# Rows, columns and classes of the dense rows; as judged, and small.
+SIZES = {
+    "machine": {"full": (400, 2000), "quick": (40, 500)},  # megabytes of the array, size of the matrices
+    "dense": {"full": (200_000, 200, 10), "quick": (5000, 50, 10)},
+    "pairs": {"full": (400_000, 200, 2), "quick": (5000, 50, 2)},
+    "kpca": {"full": (6000, 64, 400), "quick": (1500, 64, 64)},  # rows, columns, dimension
+}
+# How each learner is trained. csvm has other steps in several processes than in one, so it goes on until it is as near
+# to its minimum; the others make so many steps.
+LEARNERS = {
+    "uma": ["uma", "--noise-rate", "0.2", "--iterations", "100"],
+    "logistic": ["logistic", "--iterations", "20", "--tolerance", "1e-9"],
+    "csvm": ["csvm", "--cost", "10000", "--tolerance", "0.001"],
+    "rp": ["rp", "--kappa", "0.1", "--map", "none", "--iterations", "100"],
+    "spa": ["spa", "--passes", "1"],
+}
+BATCH = ("uma", "logistic", "csvm", "rp")
+WANTED_SPEEDUP = 1.8
+WANTED_RATIO = 1.15  # two processes beside two threads
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def train(bench, words, data, threads=1, processes=None):
+    """Learns once; the seconds of learning as the program tells them, the model, and the share of the sums. In one
+    process with so many threads, or in several processes with one thread each."""
+    model = bench.path("scaling.uc")
+    command = [bench.program]
+    if processes:
+        command = ["mpirun", "--oversubscribe", "-n", str(processes), bench.program + "-mpi"]
+    command += ["train", *words, data, "-o", model, "--threads", str(threads), "--json", "--verbose"]
+    answer = run(command, processes or threads)
+    share = re.search(r"took the first process .*\(([\d.]+)%\)", answer["errors"])
+    return {"seconds": json.loads(answer["output"])["seconds"], "result": digest(model),
+            "share": float(share[1]) / 100 if share else None}
+
+
+def dense(bench, rows, columns, classes):
+    """Made rows in the binary format, which is mapped."""
+    path, labels = bench.make_arrays(rows, columns, classes)
+    return bench.convert(path, ".ucd", "--labels", labels)
+
+
+def data_of(bench, learner):
+    """What a learner is trained on where cores and processes are compared."""
+    if learner == "csvm":
+        return bench.convert(bench.make_data(["sparse", "2"]), ".ucd")
+    return dense(bench, *SIZES["pairs" if learner == "rp" else "dense"][bench.args.size])
+
+
+def median_of(answers, name):
+    return statistics.median(answer[name] for answer in answers)
+
+
+# ---- the machine ----
+
+
+@functools.lru_cache(maxsize=1)
+def machine(bench):
+    """Bytes a second that a loop reads from memory, and operations a second in products of matrices of doubles."""
+    result = []
+    for n in bench.cores:
+        answer = bench.ask("machine", *SIZES["machine"][bench.args.size], bench.args.runs + 1, n, cores=n)
+        result.append({"threads": n, "bandwidth": answer["bytes"] / median_of(answer["reads"][1:], "elapsed"),
+                       "gemm": answer["operations"] / median_of(answer["products"][1:], "elapsed")})
+    return result
+
+
+# ---- threads ----
+
+
+def thread_jobs(bench):
+    """Jobs by name: functions of the number of threads that give the seconds and what came out."""
+    rows, columns, dimension = SIZES["kpca"][bench.args.size]
+    map_words = ["perceptron", "--passes", "1", "--map", "kpca", "--dimension", str(dimension)]
+    mapped = dense(bench, rows, columns, 10)
+    text = bench.make_data(["sparse", "20"])
+    model, predictions, copy = (bench.path("threads" + ending) for ending in (".uc", ".txt", ".ucd"))
+    run([bench.program, "train", "spa", "--passes", "1", "-q", text, "-o", model])
+
+    def learn(learner):
+        data = data_of(bench, learner)
+        return lambda n: train(bench, LEARNERS[learner], data, n)
+
+    def read(n):
+        run([bench.program, "convert", text, copy, "--threads", str(n), "-q"], n)
+        return {"seconds": bench.ask("read", text, n, cores=n)["elapsed"], "result": digest(copy)}
+
+    def predict(n):
+        answer = run([bench.program, "predict", model, text, "-o", predictions, "--threads", str(n), "-q"], n)
+        return {"seconds": answer["elapsed"], "result": digest(predictions)}
+
+    return {**{learner: learn(learner) for learner in ("uma", "logistic", "csvm")},
+            "kpca": lambda n: train(bench, map_words, mapped, n), "reading": read, "prediction": predict}
+
+
+def threads(bench):
+    jobs, result = thread_jobs(bench), []
+    one, *others = machine(bench)
+    for name, job in jobs.items():
+        note("threads: %s" % name)
+        answers = in_turn({n: functools.partial(job, n) for n in bench.cores}, bench.args.runs)
+        seconds = [median_of(answers[n], "seconds") for n in bench.cores]
+        result.append({"job": name, "seconds": seconds, "speedup": seconds[0] / seconds[-1],
+                       "same": len({answer["result"] for given in answers.values() for answer in given}) == 1})
+    most = others[-1] if others else one
+    return {"jobs": result, "threads": bench.cores[-1],
+            **{name + "_speedup": most[name] / one[name] for name in ("bandwidth", "gemm")}}
+
+
+# ---- processes ----
+
+
+def processes(bench):
+    """Two processes with one thread each beside one process with two threads. None: they cannot be started."""
+    if not bench.mpi:
+        return None
+    result = []
+    for learner in BATCH:
+        note("processes: %s" % learner)
+        words, data = LEARNERS[learner], data_of(bench, learner)
+        answers = in_turn({"threads": lambda: train(bench, words, data, 2),
+                           "processes": lambda: train(bench, words, data, processes=2)}, bench.args.runs)
+        entry = {name: median_of(given, "seconds") for name, given in answers.items()}
+        result.append({"job": learner, "data": os.path.basename(data), **entry,
+                       "ratio": entry["processes"] / entry["threads"],
+                       "share": median_of(answers["processes"], "share")})
+    return result
+
+
+PARTS = {part.__name__: part for part in (machine, threads, processes)}
+
+
+# ---- what was wanted, and telling ----
+
+
+def rows(parts, add):
+    """No other program takes part."""
+
+
+def wanted(parts, add):
+    for entry in parts["threads"]["jobs"] if "threads" in parts else []:
+        if parts["threads"]["threads"] > 1:
+            add("%s, two cores against one" % entry["job"], "at least %.1fx" % WANTED_SPEEDUP, entry["speedup"],
+                lambda x: x >= WANTED_SPEEDUP)
+        add("%s, the same bytes for any number of threads" % entry["job"], "all", float(entry["same"]), lambda x: x == 1)
+    for entry in parts.get("processes") or []:
+        add("%s, two processes beside two threads" % entry["job"], "at most %.2fx" % WANTED_RATIO, entry["ratio"],
+            lambda x: x <= WANTED_RATIO)
+
+
+def report(parts):
+    if "machine" in parts:
+        print("\nthe machine")
+    for entry in parts.get("machine", []):
+        print("    threads: %d   reading memory %6.1f GB/s   products of matrices of doubles %6.1f Gflop/s" %
+              (entry["threads"], entry["bandwidth"] / 1e9, entry["gemm"] / 1e9))
+    if "threads" in parts:
+        entry = parts["threads"]
+        print("\none core against two; reading memory alone: %.2fx, products of matrices: %.2fx" %
+              (entry["bandwidth_speedup"], entry["gemm_speedup"]))
+        for job in entry["jobs"]:
+            print("    %-12s %8.3f s %8.3f s   %.2fx   %s" %
+                  (job["job"], job["seconds"][0], job["seconds"][-1], job["speedup"],
+                   "the same bytes" if job["same"] else "OTHER BYTES"))
+    if parts.get("processes"):
+        print("\ntwo threads, and two processes with one thread each")
+    for job in parts.get("processes") or []:
+        print("    %-12s %8.3f s %8.3f s   %.2fx as long   sums, and waiting: %.1f%%" %
+              (job["job"], job["threads"], job["processes"], job["ratio"], 100 * job["share"]))

@@ -1,0 +1,359 @@
+/*
+ * Several files as one data set, and each process's share of it.
+ *
+ * The files are laid end to end; of their bytes every process gets an even part. A file that can be cut is cut at line
+ * ends (text) or rows (UCD); any other belongs to the process in whose part it begins. What that leaves uneven is evened
+ * out when the rows have been read: rows move to other processes, but never change their order.
+ */
+#include <string.h>
+
+#include "base/base.h"
+#include "data/reader.h"
+#include "data/shared.h"
+
+#define UNEVEN 1.1 /* this many times an even share of the rows is too much */
+
+/* ---- who reads what ---- */
+
+typedef struct extent {
+    uint64_t begin, bytes; /* in the files laid end to end */
+    bool whole;            /* it cannot be cut */
+} extent;
+
+static uc_status measure(extent *files, const char *const *paths, size_t count, const uc_context *context)
+{
+    uint64_t begin = 0;
+    for (size_t i = 0; i < count; i++) {
+        uc_file_look look;
+        const uc_status status = uc_look_at_file(&look, paths[i]);
+        if (status != UC_OK && uc_is_shared(context))
+            return uc_fail(status, "rank %d: %s", uc_comm_rank(context->comm), uc_last_error());
+        if (status != UC_OK)
+            return status;
+        if (look.bytes == 0 && look.can_be_cut && count > 1)
+            uc_warn(context, "%s: no examples", paths[i]);
+        files[i].begin = begin;
+        files[i].bytes = look.bytes;
+        files[i].whole = !look.can_be_cut;
+        begin += files[i].bytes;
+    }
+    return UC_OK;
+}
+
+/* The part of a file in from .. to-1 of all bytes; false: there is none. */
+static bool piece_of(uc_piece *out, const extent *file, uint64_t from, uint64_t to, bool last)
+{
+    const uint64_t end = file->begin + file->bytes;
+    if (file->whole || (from <= file->begin && end <= to)) {
+        out->from = out->to = 0;
+        return file->begin >= from && (file->begin < to || last);
+    }
+    out->from = from > file->begin ? from - file->begin : 0;
+    out->to = to < end ? to - file->begin : file->bytes;
+    return from < end && to > file->begin;
+}
+
+uc_status uc_pieces(uc_piece **out, size_t *count, const char *const *paths, size_t path_count,
+                    const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    const uint64_t rank = (uint64_t)uc_comm_rank(comm), size = (uint64_t)uc_comm_size(comm);
+    extent *files = uc_alloc(path_count, sizeof *files);
+    uc_piece *pieces = uc_alloc(path_count, sizeof *pieces);
+    uc_status status = files && pieces ? measure(files, paths, path_count, context) : UC_ERR_NOMEM;
+    status = uc_comm_agree(comm, status);
+    if (status == UC_OK) {
+        const extent *last = &files[path_count - 1];
+        const uint64_t total = last->begin + last->bytes;
+        const uint64_t from = total / size * rank + total % size * rank / size;
+        const uint64_t to = total / size * (rank + 1) + total % size * (rank + 1) / size;
+        *count = 0;
+        for (size_t i = 0; i < path_count; i++) {
+            pieces[*count].path = paths[i];
+            *count += piece_of(&pieces[*count], &files[i], from, to, rank + 1 == size);
+        }
+        *out = pieces;
+        pieces = NULL;
+    }
+    uc_free(pieces);
+    uc_free(files);
+    return status;
+}
+
+void uc_pieces_free(uc_piece *pieces)
+{
+    uc_free(pieces);
+}
+
+/* ---- joining what one process has read ---- */
+
+/* The pieces that were read, and what they have in common. */
+typedef struct pile {
+    uc_dataset *parts;
+    size_t count, rows, entries;
+    size_t cols;                    /* the largest */
+    size_t dense_cols;              /* of dense parts, which must agree; 0: there are none */
+    const char *dense, *unlabelled; /* a file of that kind */
+    bool labels, bags;
+    bool stays_sparse; /* a UCD file says so */
+} pile;
+
+static void pile_free(pile *self)
+{
+    for (size_t i = 0; self->parts && i < self->count; i++)
+        uc_dataset_free(&self->parts[i]);
+    uc_free(self->parts);
+    *self = (pile){0};
+}
+
+static uc_status add_part(pile *self, const uc_dataset *part, const char *path)
+{
+    const uc_matrix *X = &part->X;
+    self->parts[self->count++] = *part;
+    if (X->rows == 0)
+        return UC_OK;
+    if (!uc_matrix_is_sparse(X) && self->dense_cols && self->dense_cols != X->cols)
+        return uc_fail(UC_ERR_FORMAT, "%s: %zu columns, but %s has %zu", path, X->cols, self->dense,
+                       self->dense_cols);
+    if (!uc_matrix_is_sparse(X)) {
+        self->dense = path;
+        self->dense_cols = X->cols;
+    }
+    if (!part->y)
+        self->unlabelled = path;
+    self->labels = self->labels || part->y;
+    self->bags = self->bags || part->bag;
+    self->rows += X->rows;
+    self->entries += uc_matrix_entries(X);
+    self->cols = X->cols > self->cols ? X->cols : self->cols;
+    return UC_OK;
+}
+
+/* Text of sparse format stays sparse until it is known how many values all processes have. */
+static uc_status read_pieces(pile *self, const uc_piece *pieces, size_t count,
+                             const uc_read_settings *settings, const uc_context *context)
+{
+    uc_read_settings own = settings ? *settings : uc_read_defaults();
+    own.storage = UC_STORAGE_SPARSE;
+    self->parts = uc_alloc(count, sizeof *self->parts);
+    uc_status status = self->parts ? UC_OK : UC_ERR_NOMEM;
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        uc_dataset part = {0};
+        uc_file_look look = {0};
+        status = uc_look_at_file(&look, pieces[i].path);
+        if (status == UC_OK && look.bytes == 0 && look.can_be_cut)
+            continue; /* a shard without examples */
+        if (status == UC_OK)
+            status = uc_dataset_read_piece(&part, &pieces[i], &own, context);
+        if (status == UC_OK)
+            status = add_part(self, &part, pieces[i].path);
+        self->stays_sparse = self->stays_sparse || (look.is_ucd && uc_matrix_is_sparse(&part.X));
+    }
+    return status;
+}
+
+static uc_status renumber(uint32_t *values, size_t rows, const uc_names *from, uc_names *to)
+{
+    uint32_t *position = uc_alloc(from->count, sizeof *position);
+    uc_status status = position ? UC_OK : UC_ERR_NOMEM;
+    for (size_t k = 0; k < from->count && status == UC_OK; k++)
+        status = uc_names_add(&position[k], to, from->text[k], strlen(from->text[k]));
+    for (size_t i = 0; i < rows && status == UC_OK; i++)
+        if (values[i] != UC_NONE)
+            values[i] = position[values[i]];
+    uc_free(position);
+    return status;
+}
+
+static uc_status append_labels(uc_dataset *out, size_t at, const uc_dataset *part)
+{
+    const size_t rows = part->X.rows;
+    uc_status status = UC_OK;
+    if (part->y) {
+        memcpy(out->y + at, part->y, rows * sizeof *out->y);
+        status = renumber(out->y + at, rows, &part->classes, &out->classes);
+    }
+    for (size_t i = 0; i < rows && out->bag; i++)
+        out->bag[at + i] = part->bag ? part->bag[i] : UC_NONE;
+    if (status == UC_OK && part->bag)
+        status = renumber(out->bag + at, rows, &part->bags, &out->bags);
+    return status;
+}
+
+/* Rows of `from`, sparse or dense, to row `at` of `to`, which is dense when any part is. */
+static void append_rows(uc_matrix *to, size_t at, const uc_matrix *from)
+{
+    for (size_t i = 0; i < from->rows; i++) {
+        const uc_row row = uc_matrix_row(from, i);
+        if (to->offsets) {
+            const size_t first = (size_t)to->offsets[at + i];
+            memcpy(to->values + first, row.values, row.count * sizeof *row.values);
+            memcpy(to->columns + first, row.columns, row.count * sizeof *row.columns);
+            to->offsets[at + i + 1] = first + row.count;
+            continue;
+        }
+        float *values = to->values + (at + i) * to->stride;
+        for (size_t j = 0; j < row.count; j++)
+            values[row.columns ? row.columns[j] : j] = row.values[j];
+    }
+}
+
+/* One data set of all parts, which are freed on the way. */
+static uc_status join_parts(uc_dataset *out, pile *self, bool dense)
+{
+    uc_dataset joined = {0};
+    uc_status status = dense ? uc_matrix_create_dense(&joined.X, self->rows, self->cols)
+                             : uc_matrix_create_sparse(&joined.X, self->rows, self->cols, self->entries);
+    if (status == UC_OK && self->labels && !(joined.y = uc_alloc(self->rows, sizeof *joined.y)))
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK && self->bags && !(joined.bag = uc_alloc(self->rows, sizeof *joined.bag)))
+        status = UC_ERR_NOMEM;
+    for (size_t i = 0, at = 0; i < self->count && status == UC_OK; i++) {
+        append_rows(&joined.X, at, &self->parts[i].X);
+        status = append_labels(&joined, at, &self->parts[i]);
+        at += self->parts[i].X.rows;
+        uc_dataset_free(&self->parts[i]);
+    }
+    if (status == UC_OK)
+        *out = joined;
+    else
+        uc_dataset_free(&joined);
+    return status;
+}
+
+/* ---- agreeing with the other processes ---- */
+
+/* What the rows of a process are like. */
+typedef struct likeness {
+    double rows, entries;
+    size_t cols, dense_cols;
+    bool labels, unlabelled, bags, stays_sparse;
+} likeness;
+
+/* *self becomes what all processes have in common. */
+static uc_status compare_likenesses(likeness *self, const uc_context *context)
+{
+    void *all = NULL;
+    const uc_status status = uc_comm_gather(&all, NULL, uc_comm_of(context), self, sizeof *self);
+    if (status != UC_OK)
+        return status;
+    likeness common = {0};
+    bool differ = false;
+    for (int r = 0; r < uc_comm_size(uc_comm_of(context)); r++) {
+        const likeness *one = (const likeness *)all + r;
+        differ = differ || (one->dense_cols && common.dense_cols && one->dense_cols != common.dense_cols);
+        common.rows += one->rows;
+        common.entries += one->entries;
+        common.cols = one->cols > common.cols ? one->cols : common.cols;
+        common.dense_cols = one->dense_cols ? one->dense_cols : common.dense_cols;
+        common.labels |= one->labels;
+        common.unlabelled |= one->unlabelled;
+        common.bags |= one->bags;
+        common.stays_sparse |= one->stays_sparse;
+    }
+    uc_free(all);
+    *self = common;
+    return differ ? uc_fail(UC_ERR_FORMAT, "the files have different numbers of columns") : UC_OK;
+}
+
+/* Whether the rows of all become dense: as uc_dataset_read decides for one file. */
+static bool becomes_dense(const likeness *all, const uc_read_settings *settings)
+{
+    const int storage = settings ? settings->storage : UC_STORAGE_AUTO;
+    return all->dense_cols || storage == UC_STORAGE_DENSE ||
+           (storage == UC_STORAGE_AUTO && !all->stays_sparse &&
+            all->entries * 4.0 >= all->rows * (double)all->cols);
+}
+
+static uc_status agree_on_names(uc_names *names, uint32_t *values, size_t rows, bool sorted,
+                                const uc_context *context)
+{
+    uint32_t *merged = uc_alloc(names->count, sizeof *merged), *position = NULL;
+    uc_status status = merged ? uc_merge_names(names, merged, context) : UC_ERR_NOMEM;
+    if (status == UC_OK && sorted) {
+        position = uc_alloc(names->count, sizeof *position);
+        status = position ? uc_names_sort(names, position) : UC_ERR_NOMEM;
+    }
+    for (size_t i = 0; values && i < rows && status == UC_OK; i++)
+        if (values[i] != UC_NONE)
+            values[i] = position ? position[merged[values[i]]] : merged[values[i]];
+    uc_free(position);
+    uc_free(merged);
+    return status;
+}
+
+static uc_status even_out(uc_dataset *data, const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, data->X.rows);
+    if (status != UC_OK)
+        return status;
+    const double even = (double)share.total / uc_comm_size(comm);
+    double uneven = (double)data->X.rows > UNEVEN * even + 1.0;
+    status = uc_comm_sum(comm, &uneven, 1);
+    if (status != UC_OK || uneven == 0.0)
+        return status;
+    size_t *starts = NULL;
+    uc_dataset dealt = {0};
+    status = uc_even_starts(&starts, share.total, comm);
+    if (status == UC_OK)
+        status = uc_deal_rows(&dealt, data, starts, context);
+    uc_free(starts);
+    if (status == UC_OK) {
+        uc_dataset_free(data);
+        *data = dealt;
+    }
+    return status;
+}
+
+static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_read_settings *settings,
+                      const uc_context *context)
+{
+    likeness all = {(double)self->rows, (double)self->entries,    self->cols, self->dense_cols,
+                    self->labels,       self->unlabelled != NULL, self->bags, self->stays_sparse};
+    uc_dataset joined = {0};
+    uc_status status = compare_likenesses(&all, context);
+    if (status == UC_OK && all.rows == 0.0)
+        status = uc_fail(UC_ERR_FORMAT, "%s: no examples", shown);
+    if (status == UC_OK && all.labels && all.unlabelled)
+        status = uc_fail(UC_ERR_FORMAT, "%s: no labels, but other files have them",
+                         self->unlabelled ? self->unlabelled : "a file of another process");
+    self->cols = all.cols;
+    self->labels = all.labels;
+    self->bags = all.bags;
+    if (status == UC_OK)
+        status = uc_comm_agree(uc_comm_of(context), join_parts(&joined, self, becomes_dense(&all, settings)));
+    if (status == UC_OK)
+        status = agree_on_names(&joined.classes, joined.y, joined.X.rows, true, context);
+    if (status == UC_OK)
+        status = agree_on_names(&joined.bags, joined.bag, joined.X.rows, false, context);
+    if (status == UC_OK)
+        status = even_out(&joined, context);
+    if (status == UC_OK)
+        *out = joined;
+    else
+        uc_dataset_free(&joined);
+    return status;
+}
+
+uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,
+                                const uc_read_settings *settings, const uc_context *context)
+{
+    if (path_count == 0)
+        return uc_fail(UC_ERR_INVALID, "there is no file to read");
+    if (path_count == 1 && !uc_is_shared(context))
+        return uc_dataset_read(out, paths[0], settings, context);
+    uc_piece *pieces = NULL;
+    size_t count = 0;
+    pile read = {0};
+    uc_status status = uc_pieces(&pieces, &count, paths, path_count, context);
+    if (status != UC_OK)
+        return status;
+    status = uc_comm_agree(uc_comm_of(context), read_pieces(&read, pieces, count, settings, context));
+    if (status == UC_OK)
+        status = join(out, &read, path_count == 1 ? paths[0] : "the files", settings, context);
+    pile_free(&read);
+    uc_free(pieces);
+    return status;
+}

@@ -1,0 +1,96 @@
+/*
+ * Plans for dual coordinate descent (svm_dual.c): into how many parts the rows of a convex machine are cut, how often these join what
+ * they changed, and when something else would be faster.
+ *
+ *   P, m    parts, and the rows that each takes from one joining to the next        n, d, e   rows, columns, entries a row
+ *
+ * Joining costs as much as some d entries of every part, which should be little beside m e. What the parts do not know of each
+ * other grows with P m, and costs epochs. So m is as small, and P as large, as these two allow; P is 2 at least, unless there
+ * is too little to do. All of it depends on the size of the whole data alone: not on threads, nor on processes.
+ */
+#include <math.h>
+
+#include "data/shared.h"
+#include "learn/svm.h"
+
+#define ROWS_IN_FLIGHT 256.0     /* P m, where P > 2 */
+#define LEAST_ROWS_A_ROUND 32.0  /* m */
+#define ENTRIES_A_WEIGHT 3.0     /* m e / d */
+#define LEAST_ROWS_A_PART 2048.0 /* or one part is fast enough */
+#define LEAST_ROUNDS 4.0         /* an epoch */
+#define COPY_BYTES 64e6          /* of all copies of w, one a part */
+#define FIRST_MERGED 11          /* epoch from which on several parts may become one */
+#define MOST_TOGETHER 45.0       /* epochs to come, with several parts */
+#define MOST_TO_COME 150.0  /* epochs; L-BFGS seldom takes more steps where coordinates converge slowly */
+#define L_BFGS_VECTORS 24.0 /* of d numbers, which may be needed after the parts */
+
+uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries)
+{
+    const double n = (double)rows, d = (double)columns;
+    const double m = fmax(LEAST_ROWS_A_ROUND, ENTRIES_A_WEIGHT * d / fmax(1.0, entries / n));
+    size_t parts = UC_SVM_MOST_PARTS;
+    while (parts > 2 && (double)parts * m > ROWS_IN_FLIGHT)
+        parts /= 2;
+    const double least = fmax(LEAST_ROWS_A_PART, LEAST_ROUNDS * m);
+    while (parts > 1 && ((double)parts * least > n || (double)parts * d * sizeof(double) > COPY_BYTES))
+        parts /= 2;
+    return (uc_svm_plan){parts, m};
+}
+
+size_t uc_svm_part_rows(size_t rows, size_t parts)
+{
+    return (rows + UC_SVM_MOST_PARTS - 1) / UC_SVM_MOST_PARTS * (UC_SVM_MOST_PARTS / parts);
+}
+
+uc_status uc_svm_arrange(uc_dataset *out, uc_context *context, const uc_dataset *data, size_t rows)
+{
+    double entries = (double)uc_matrix_entries(&data->X);
+    if (!uc_is_shared(context))
+        return UC_OK;
+    uc_status status = uc_comm_sum(context->comm, &entries, 1);
+    const size_t parts = uc_svm_plan_for(rows, data->X.cols, entries).parts;
+    if (status == UC_OK && parts == 1) {
+        status = uc_gather_dataset(out, data, NULL, 0, context);
+        *context = uc_context_alone(context);
+        return status;
+    }
+    const size_t processes = (size_t)context->comm->size, length = uc_svm_part_rows(rows, parts);
+    size_t *starts = uc_alloc(processes + 1, sizeof *starts);
+    if (status == UC_OK && !starts)
+        status = UC_ERR_NOMEM;
+    for (size_t r = 0; r <= processes && status == UC_OK; r++) {
+        const size_t first =
+            (parts * r + processes / 2) / processes * length; /* whole parts, as even as can be */
+        starts[r] = first < rows ? first : rows;
+    }
+    if (status == UC_OK)
+        status = uc_deal_rows(out, data, starts, context);
+    uc_free(starts);
+    return status;
+}
+
+double uc_svm_dual_bytes(size_t rows, size_t columns, double entries)
+{
+    const double vectors = (double)uc_svm_plan_for(rows, columns, entries).parts + L_BFGS_VECTORS;
+    return (3.0 * sizeof(double) + sizeof(uint32_t)) * (double)rows +
+           sizeof(double) * vectors * (double)columns;
+}
+
+bool uc_svm_keeps_pace(uc_svm_pace *last, uint64_t epoch, double gap, double target)
+{
+    if (epoch < 2 * last->epoch)
+        return true;
+    const double fall = log(last->gap / gap) / (double)(epoch - last->epoch);
+    *last = (uc_svm_pace){epoch, gap};
+    return MOST_TO_COME * fall >= log(gap / target);
+}
+
+/* Parts are slow at the end, if at all, so only the last two checks tell; the gap may rise in between. */
+bool uc_svm_slows_down(uc_svm_pace *recent, uint64_t epoch, double gap, double target)
+{
+    const double least = fmin(gap, recent[1].gap);
+    const double fall = log(recent[0].gap / least) / (double)(epoch - recent[0].epoch);
+    recent[0] = recent[1];
+    recent[1] = (uc_svm_pace){epoch, least};
+    return epoch >= FIRST_MERGED && MOST_TOGETHER * fall < log(least / target);
+}

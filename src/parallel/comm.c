@@ -1,0 +1,241 @@
+/* What several processes do together, by the few verbs of a comm; a process that is alone has nothing to wait for. */
+#include <string.h>
+
+#include "parallel/parallel.h"
+
+#define SENTENCE_BYTES 1024
+#define COLLECT_BYTES ((size_t)16 << 20) /* at a time */
+
+int uc_comm_rank(const uc_comm *self)
+{
+    return self ? self->rank : 0;
+}
+
+int uc_comm_size(const uc_comm *self)
+{
+    return self ? self->size : 1;
+}
+
+int uc_comm_neighbours(const uc_comm *self)
+{
+    return self ? self->neighbours : 1;
+}
+
+uc_traffic uc_comm_traffic(const uc_comm *self)
+{
+    return self && self->traffic ? *self->traffic : (uc_traffic){0};
+}
+
+uc_status uc_comm_sum(const uc_comm *self, double *values, size_t length)
+{
+    return uc_comm_size(self) > 1 ? self->sum(self, values, length) : UC_OK;
+}
+
+/* sizes[r] becomes what process r has; counts up to 2^53 are exact. */
+static uc_status tell_sizes(size_t *sizes, const uc_comm *self, size_t mine)
+{
+    const size_t processes = (size_t)self->size;
+    double *counts = uc_alloc(processes, sizeof *counts);
+    if (!counts)
+        return UC_ERR_NOMEM;
+    counts[self->rank] = (double)mine;
+    const uc_status status = self->sum(self, counts, processes);
+    for (size_t r = 0; r < processes && status == UC_OK; r++)
+        sizes[r] = (size_t)counts[r];
+    uc_free(counts);
+    return status;
+}
+
+static uc_status gather_pieces(void **all, size_t *sizes, const uc_comm *self, const void *piece,
+                               size_t bytes)
+{
+    uc_status status = tell_sizes(sizes, self, bytes);
+    size_t total = 0, before = 0;
+    for (int r = 0; r < self->size && status == UC_OK; r++) {
+        before += r < self->rank ? sizes[r] : 0;
+        total += sizes[r];
+    }
+    char *pieces = status == UC_OK ? uc_alloc(total, 1) : NULL;
+    if (!pieces)
+        return status == UC_OK ? UC_ERR_NOMEM : status;
+    if (bytes > 0)
+        memcpy(pieces + before, piece, bytes);
+    status = self->gather(self, pieces, sizes);
+    if (status == UC_OK)
+        *all = pieces;
+    else
+        uc_free(pieces);
+    return status;
+}
+
+uc_status uc_comm_gather(void **all, size_t *sizes, const uc_comm *self, const void *piece, size_t bytes)
+{
+    if (uc_comm_size(self) == 1) {
+        *all = uc_alloc(bytes, 1);
+        if (*all && bytes > 0)
+            memcpy(*all, piece, bytes);
+        if (sizes)
+            sizes[0] = bytes;
+        return *all ? UC_OK : UC_ERR_NOMEM;
+    }
+    size_t *own = sizes ? sizes : uc_alloc((size_t)self->size, sizeof *own);
+    const uc_status status = own ? gather_pieces(all, own, self, piece, bytes) : UC_ERR_NOMEM;
+    if (!sizes)
+        uc_free(own);
+    return status;
+}
+
+uc_status uc_share_of(uc_share *out, const uc_context *context, size_t rows)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    *out = (uc_share){0, rows};
+    if (uc_comm_size(comm) == 1)
+        return UC_OK;
+    size_t *counts = uc_alloc((size_t)comm->size, sizeof *counts);
+    const uc_status status = counts ? tell_sizes(counts, comm, rows) : UC_ERR_NOMEM;
+    out->total = 0;
+    for (int r = 0; r < comm->size && status == UC_OK; r++) {
+        out->first += r < comm->rank ? counts[r] : 0;
+        out->total += counts[r];
+    }
+    uc_free(counts);
+    return status;
+}
+
+/* ---- blocks ---- */
+
+typedef struct block_range {
+    uc_block_job *job;
+    void *user;
+    size_t first;
+} block_range;
+
+static uc_status run_in_range(size_t block, void *user)
+{
+    const block_range *range = user;
+    return range->job(range->first + block, range->user);
+}
+
+uc_status uc_share_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user,
+                          void *results, size_t block_bytes, size_t total_bytes)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    if (uc_comm_size(comm) == 1)
+        return uc_run_blocks(context, blocks, job, user);
+    size_t *sizes = uc_alloc((size_t)comm->size, sizeof *sizes);
+    block_range range = {job, user, uc_first_block(blocks, comm, comm->rank)};
+    const size_t count = uc_first_block(blocks, comm, comm->rank + 1) - range.first;
+    uc_status status = sizes ? uc_run_blocks(context, count, run_in_range, &range) : UC_ERR_NOMEM;
+    status = uc_comm_agree(comm, status);
+    for (int r = 0; r < comm->size && status == UC_OK; r++) {
+        const size_t begin = uc_first_block(blocks, comm, r) * block_bytes;
+        const size_t end = uc_first_block(blocks, comm, r + 1) * block_bytes;
+        sizes[r] = (end < total_bytes ? end : total_bytes) - (begin < total_bytes ? begin : total_bytes);
+    }
+    if (status == UC_OK)
+        status = comm->gather(comm, results, sizes);
+    uc_free(sizes);
+    return status;
+}
+
+/* ---- agreeing ---- */
+
+void uc_name_rank(char *sentence, size_t size, int rank)
+{
+    char named[SENTENCE_BYTES + 16];
+    if (strncmp(sentence, "rank ", 5) == 0)
+        return;
+    snprintf(named, sizeof named, "rank %d: %s", rank, sentence);
+    snprintf(sentence, size, "%.*s", (int)size - 1, named);
+}
+
+uc_status uc_comm_agree(const uc_comm *self, uc_status status)
+{
+    return uc_comm_agree_on(self, status, uc_last_error());
+}
+
+uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *own)
+{
+    if (uc_comm_size(self) == 1)
+        return status;
+    double failed = status == UC_OK ? 0.0 : 1.0;
+    const uc_status summed = self->sum(self, &failed, 1);
+    if (summed != UC_OK || failed == 0.0)
+        return summed;
+    char sentence[SENTENCE_BYTES] = {0};
+    const bool all_failed = failed == (double)self->size;
+    if (status != UC_OK)
+        snprintf(sentence, sizeof sentence, "%s", own);
+    const size_t record = sizeof(int) + sizeof sentence;
+    char mine[sizeof(int) + sizeof sentence], *all = NULL;
+    const int code = status;
+    memcpy(mine, &code, sizeof code);
+    memcpy(mine + sizeof code, sentence, sizeof sentence);
+    const uc_status gathered = uc_comm_gather((void **)&all, NULL, self, mine, record);
+    if (gathered != UC_OK)
+        return gathered;
+    int first = 0, agreed = 0;
+    for (; first < self->size && agreed == 0; first++)
+        memcpy(&agreed, all + (size_t)first * record, sizeof agreed);
+    memcpy(sentence, all + (size_t)(first - 1) * record + sizeof code, sizeof sentence);
+    uc_free(all);
+    if (!all_failed) /* what all run into is not the fault of one */
+        uc_name_rank(sentence, sizeof sentence, first - 1);
+    return uc_fail((uc_status)agreed, "%s", sentence);
+}
+
+/* ---- collecting ---- */
+
+/* The piece of process r, part by part; `part` has room for one. */
+static uc_status collect_piece(const uc_comm *self, int r, const char *piece, size_t length, char *part,
+                               uc_take_fn *take, void *user)
+{
+    const size_t processes = (size_t)self->size;
+    size_t *bytes = uc_alloc(2 * processes, sizeof *bytes);
+    void **places = uc_alloc(2 * processes, sizeof *places);
+    uc_status status = bytes && places ? UC_OK : UC_ERR_NOMEM;
+    for (size_t at = 0; at < length && status == UC_OK; at += COLLECT_BYTES) {
+        const size_t count = length - at < COLLECT_BYTES ? length - at : COLLECT_BYTES;
+        const bool sends = self->rank == r, receives = self->rank == 0;
+        bytes[r] = receives ? count : 0;
+        bytes[processes] = sends ? count : 0;
+        places[r] = part;
+        places[processes] = sends ? (char *)(uintptr_t)piece + at : NULL;
+        status =
+            self->exchange(self, places, bytes, (const void *const *)(places + processes), bytes + processes);
+        if (status == UC_OK && receives)
+            status = take(part, count, user);
+    }
+    uc_free(places);
+    uc_free(bytes);
+    return status;
+}
+
+uc_status uc_comm_collect(const uc_comm *self, const void *bytes, size_t length, uc_take_fn *take, void *user)
+{
+    uc_status status = uc_comm_rank(self) == 0 && length > 0 ? take(bytes, length, user) : UC_OK;
+    if (uc_comm_size(self) == 1)
+        return status;
+    size_t *sizes = uc_alloc((size_t)self->size, sizeof *sizes);
+    char *part = uc_alloc(self->rank == 0 ? COLLECT_BYTES : 1, 1);
+    if (status == UC_OK && !(sizes && part))
+        status = UC_ERR_NOMEM;
+    status = uc_comm_agree(self, status);
+    if (status == UC_OK)
+        status = tell_sizes(sizes, self, length);
+    for (int r = 1; r < self->size && status == UC_OK; r++)
+        status = collect_piece(self, r, bytes, sizes[r], part, take, user);
+    uc_free(part);
+    uc_free(sizes);
+    return status;
+}
+
+uc_status uc_comm_end(const uc_comm *self, uc_status status, const char *sentence, const char *prefix,
+                      int code)
+{
+    if (self && self->end)
+        return self->end(self, status, sentence, prefix, code);
+    if (status != UC_OK)
+        fprintf(stderr, "%s: %s\n", prefix, sentence);
+    return status;
+}

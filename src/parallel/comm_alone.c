@@ -1,0 +1,7 @@
+/* A program that was not started with others. unconfuse-mpi has comm_mpi.c in place of this file. */
+#include "unconfuse/comm.h"
+
+const uc_comm *uc_comm_start(void)
+{
+    return NULL;
+}

@@ -1,0 +1,163 @@
+/*
+ * Processes that mpirun started. This is the only file that knows MPI.
+ *
+ * Sums are all-reduced. Every algorithm that Open MPI has for that adds in an order that is the same for all processes, or
+ * adds in one place, so all get the same bits; learners rely on it when they decide by a sum what to do next. A failure
+ * inside MPI ends all processes (its default).
+ *
+ * The end: a process that failed alone cannot be sure that the others will ever ask for its news; they may wait in a sum
+ * for it. So the news go by a collective of their own that nobody has to wait in, and who has waited long enough ends
+ * all.
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <string.h>
+#include <time.h>
+
+#include "parallel/parallel.h"
+
+#define SUM_AT_ONCE ((size_t)1 << 26)   /* doubles */
+#define BYTES_AT_ONCE ((size_t)1 << 30) /* of what is sent or received */
+#define PATIENCE_SECONDS 2.0
+
+static uc_traffic traffic;
+static MPI_Comm news; /* of the end */
+
+static uc_status sum(const uc_comm *self, double *values, size_t length)
+{
+    (void)self;
+    const double began = MPI_Wtime();
+    for (size_t at = 0; at < length; at += SUM_AT_ONCE) {
+        const size_t count = length - at < SUM_AT_ONCE ? length - at : SUM_AT_ONCE;
+        MPI_Allreduce(MPI_IN_PLACE, values + at, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    traffic.sums++;
+    traffic.bytes += (double)length * sizeof(double);
+    traffic.seconds += MPI_Wtime() - began;
+    return UC_OK;
+}
+
+static uc_status gather(const uc_comm *self, void *all, const size_t *sizes)
+{
+    const double began = MPI_Wtime();
+    char *piece = all;
+    for (int r = 0; r < self->size; piece += sizes[r++])
+        for (size_t at = 0; at < sizes[r]; at += BYTES_AT_ONCE) {
+            const size_t count = sizes[r] - at < BYTES_AT_ONCE ? sizes[r] - at : BYTES_AT_ONCE;
+            MPI_Bcast(piece + at, (int)count, MPI_BYTE, r, MPI_COMM_WORLD);
+        }
+    traffic.seconds += MPI_Wtime() - began;
+    return UC_OK;
+}
+
+static size_t parts_of(const size_t *bytes, int processes)
+{
+    size_t parts = 0;
+    for (int r = 0; r < processes; r++)
+        parts += (bytes[r] + BYTES_AT_ONCE - 1) / BYTES_AT_ONCE;
+    return parts;
+}
+
+static uc_status exchange(const uc_comm *self, void *const *to, const size_t *to_bytes,
+                          const void *const *from, const size_t *from_bytes)
+{
+    const double began = MPI_Wtime();
+    const size_t most = parts_of(to_bytes, self->size) + parts_of(from_bytes, self->size);
+    MPI_Request *requests = uc_alloc(most, sizeof *requests);
+    if (!requests)
+        return UC_ERR_NOMEM;
+    int count = 0;
+    for (int r = 0; r < self->size; r++)
+        for (size_t at = 0; at < to_bytes[r]; at += BYTES_AT_ONCE)
+            MPI_Irecv((char *)to[r] + at,
+                      (int)(to_bytes[r] - at < BYTES_AT_ONCE ? to_bytes[r] - at : BYTES_AT_ONCE), MPI_BYTE, r,
+                      0, MPI_COMM_WORLD, &requests[count++]);
+    for (int r = 0; r < self->size; r++)
+        for (size_t at = 0; at < from_bytes[r]; at += BYTES_AT_ONCE)
+            MPI_Isend((const char *)from[r] + at,
+                      (int)(from_bytes[r] - at < BYTES_AT_ONCE ? from_bytes[r] - at : BYTES_AT_ONCE),
+                      MPI_BYTE, r, 0, MPI_COMM_WORLD, &requests[count++]);
+    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    uc_free(requests);
+    traffic.seconds += MPI_Wtime() - began;
+    return UC_OK;
+}
+
+/* ---- the end ---- */
+
+typedef struct farewell {
+    int status;
+    char sentence[1024];
+} farewell;
+
+/* Whether the news of all arrived; a process without a failure waits for as long as it takes. */
+static bool wait_for_news(MPI_Request *request, bool forever)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const double began = MPI_Wtime();
+    int arrived = 0;
+    for (;;) {
+        MPI_Test(request, &arrived, MPI_STATUS_IGNORE);
+        if (arrived || (!forever && MPI_Wtime() - began > PATIENCE_SECONDS))
+            return arrived;
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+/* The first process speaks for all: with its own sentence when all failed, else with that of the first that did. mpirun
+ * ends everybody as soon as one ends with a failure, so nobody goes before it has spoken. */
+static uc_status speak(const uc_comm *self, farewell *all, const char *prefix)
+{
+    int first = -1, failures = 0;
+    for (int r = self->size - 1; r >= 0; r--)
+        if (all[r].status != UC_OK) {
+            first = r;
+            failures++;
+        }
+    if (first >= 0 && failures < self->size)
+        uc_name_rank(all[first].sentence, sizeof all[first].sentence, first);
+    if (first >= 0 && self->rank == 0)
+        fprintf(stderr, "%s: %s\n", prefix, all[first].sentence);
+    MPI_Barrier(news);
+    return first >= 0 ? (uc_status)all[first].status : UC_OK;
+}
+
+static uc_status end(const uc_comm *self, uc_status status, const char *sentence, const char *prefix,
+                     int code)
+{
+    static farewell mine; /* until the news are sent, however this ends */
+    farewell *all = uc_alloc((size_t)self->size, sizeof *all);
+    MPI_Request request;
+    mine.status = status;
+    if (status != UC_OK)
+        snprintf(mine.sentence, sizeof mine.sentence, "%s", sentence);
+    if (all)
+        MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, news, &request);
+    if (!all || !wait_for_news(&request, status == UC_OK)) {
+        uc_name_rank(mine.sentence, sizeof mine.sentence, self->rank);
+        fprintf(stderr, "%s: %s\n", prefix, mine.sentence);
+        MPI_Abort(MPI_COMM_WORLD, code);
+    }
+    const uc_status agreed = speak(self, all, prefix);
+    uc_free(all);
+    MPI_Finalize();
+    return agreed;
+}
+
+/* ---- the beginning ---- */
+
+const uc_comm *uc_comm_start(void)
+{
+    static uc_comm self = {
+        .traffic = &traffic, .sum = sum, .gather = gather, .exchange = exchange, .end = end};
+    int provided;
+    MPI_Comm machine;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &self.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &self.size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &news);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &self.neighbours);
+    MPI_Comm_free(&machine);
+    return &self;
+}

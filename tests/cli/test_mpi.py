@@ -1,0 +1,258 @@
+"""Several processes: unconfuse-mpi under mpirun gives what unconfuse gives, and ends together with one sentence."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import PROGRAM
+
+MPI_PROGRAM = PROGRAM + "-mpi"
+pytestmark = pytest.mark.skipif(not (shutil.which("mpirun") and os.path.exists(MPI_PROGRAM)),
+                                reason="unconfuse-mpi was not built, or there is no mpirun")
+# Open MPI wants to be told that root, and more processes than cores, are meant.
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "ASAN_OPTIONS": "detect_leaks=0"}
+
+
+def mpirun(directory, processes, *arguments, timeout=120):
+    command = ["mpirun", "--oversubscribe", "-n", str(processes), MPI_PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, cwd=directory, env=ENVIRONMENT, timeout=timeout, text=True)
+
+
+def sentences(result):
+    """What unconfuse said on standard error; mpirun adds lines of its own."""
+    return [line.removeprefix("unconfuse: ") for line in result.stderr.splitlines() if line.startswith("unconfuse: ")]
+
+
+def ok(directory, processes, *arguments):
+    result = mpirun(directory, processes, *arguments)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+@pytest.fixture
+def shards(unconfuse):
+    """Noisy rows of four classes: n.svm, the same in five shards of uneven sizes, test.svm."""
+    unconfuse.ok("generate", "cspa-gaussians", "--examples", 3000, "--test", "test.svm", "-o", "clean.svm")
+    unconfuse.ok("noise", "apply", "clean.svm", "--noise-rate", "0.3", "-o", "n.svm")
+    lines = (unconfuse.directory / "n.svm").read_text().splitlines(keepends=True)
+    for i, (first, last) in enumerate([(0, 100), (100, 1500), (1500, 1501), (1501, 2900), (2900, 3000)]):
+        (unconfuse.directory / f"part-{i}.svm").write_text("".join(lines[first:last]))
+    unconfuse.ok("convert", "part-3.svm", "part-3.svm.zst")
+    os.remove(unconfuse.directory / "part-3.svm")
+    return unconfuse
+
+
+def scores(program, model):
+    lines = program.ok("predict", model, "test.svm", "--scores").out.splitlines()[1:]
+    rows = [line.split("\t") for line in lines]
+    return [row[0] for row in rows], [[float(value) for value in row[1:]] for row in rows]
+
+
+def compare(program, one, other):
+    """The largest difference of the scores, relative to the largest score; and the share of equal predictions."""
+    (labels, a), (others, b) = scores(program, one), scores(program, other)
+    largest = max(abs(x) for row in a for x in row)
+    difference = max(abs(x - y) for p, q in zip(a, b) for x, y in zip(p, q))
+    return difference / largest, sum(x == y for x, y in zip(labels, others)) / len(labels)
+
+
+LEARNERS = [("logistic", "--noise-rate", "0.3"), ("uma", "--noise-rate", "0.3"), ("rp", "--kappa", "0.1", "--map", "none"),
+            ("csvm",), ("s3vm",)]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner[0])
+def test_batch_learners_find_the_same_model(shards, learner):
+    short = ["--iterations", "10"] if learner[0] != "s3vm" else []
+    shards.ok("train", *learner, *short, "n.svm", "-o", "one-10.uc")
+    one = shards.json("train", *learner, "n.svm", "-o", "one.uc")
+    for processes in (1, 2, 3, 4):
+        ok(shards.directory, processes, "train", *learner, *short, "--shards", "part-*", "-o", "many-10.uc", "-q")
+        assert compare(shards, "one-10.uc", "many-10.uc")[0] <= 1e-9
+        result = ok(shards.directory, processes, "train", *learner, "n.svm", "-o", "many.uc", "--json")
+        many = json.loads(result.stdout)
+        assert compare(shards, "one.uc", "many.uc")[1] >= 0.999
+        assert many["examples"] == one["examples"] == 3000
+        if "objective" in one:
+            assert many["objective"] == pytest.approx(one["objective"], rel=1e-6)
+        if "corrected_error" in one:
+            assert many["corrected_error"] == pytest.approx(one["corrected_error"], abs=0.002)
+
+
+def test_one_process_gives_the_same_bytes(shards):
+    for learner in ("logistic", "spa", "csvm"):
+        shards.ok("train", learner, "n.svm", "-o", "one.uc")
+        ok(shards.directory, 1, "train", learner, "n.svm", "-o", "mpi.uc")
+        assert (shards.directory / "one.uc").read_bytes() == (shards.directory / "mpi.uc").read_bytes()
+
+
+def test_two_classes_with_estimated_rates(shards):
+    for name in ("clean", "test"):
+        text = (shards.directory / f"{name}.svm").read_text().splitlines()
+        two = [("+1" if line[0] == "1" else "-1") + line[1:] for line in text]
+        (shards.directory / f"{name}.svm").write_text("\n".join(two) + "\n")
+    shards.ok("noise", "apply", "clean.svm", "--noise-rates", "0.4,0.1", "-o", "flipped.svm")
+    for how in (["--noise-rates", "0.4,0.1"], ["--noise", "estimate"]):
+        shards.ok("train", "sloppy-svm", *how, "flipped.svm", "-o", "one.uc")
+        ok(shards.directory, 3, "train", "sloppy-svm", *how, "flipped.svm", "-o", "many.uc")
+        assert compare(shards, "one.uc", "many.uc")[1] >= 0.999
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "pa", "spa", "copa"])
+def test_online_learners_mix_their_weights(shards, learner):
+    shards.ok("train", learner, "n.svm", "-o", "one.uc")
+    error = shards.json("evaluate", "one.uc", "test.svm")["error"]
+    for mix in ("average", "once"):
+        ok(shards.directory, 3, "train", learner, "--shards", "part-*", "--mix", mix, "-o", "many.uc")
+        assert shards.json("evaluate", "many.uc", "test.svm")["error"] <= error + 0.02
+
+
+@pytest.mark.parametrize("kind", ["kgs", "random", "nystroem", "kpca"])
+def test_maps(shards, kind):
+    options = ["--map", kind, "--dimension", "50", "--scale", "standard", "--iterations", "10"]
+    shards.ok("train", "logistic", *options, "n.svm", "-o", "one.uc")
+    ok(shards.directory, 3, "train", "logistic", *options, "--shards", "part-*", "-o", "many.uc")
+    assert compare(shards, "one.uc", "many.uc")[0] <= 1e-9
+
+
+def test_predict_and_evaluate_shards(shards):
+    shards.ok("train", "logistic", "n.svm", "-o", "m.uc")
+    for options in ([], ["--scores"], ["--probabilities"]):
+        shards.ok("predict", "m.uc", "n.svm", *options, "-o", "one.txt")
+        ok(shards.directory, 3, "predict", "m.uc", "--shards", "part-*", *options, "-o", "many.txt")
+        assert (shards.directory / "one.txt").read_bytes() == (shards.directory / "many.txt").read_bytes()
+        assert ok(shards.directory, 2, "predict", "m.uc", "n.svm", *options).stdout == (shards.directory / "one.txt").read_text()
+    one = shards.json("evaluate", "m.uc", "n.svm", "--noise-rate", "0.3")
+    many = json.loads(ok(shards.directory, 3, "evaluate", "m.uc", "--shards", "part-*", "--noise-rate", "0.3", "--json").stdout)
+    assert one == many
+    assert shards.json("evaluate", "m.uc", "--shards", "part-*", "--noise-rate", "0.3") == one  # without mpirun too
+
+
+def test_estimating_noise_and_cross_validation(shards):
+    for method in (["--method", "self"], ["--method", "cv"]):
+        one = shards.json("noise", "estimate", "n.svm", *method, "--bootstrap", "20", "-o", "one.csv")
+        result = ok(shards.directory, 3, "noise", "estimate", "--shards", "part-*", *method, "--bootstrap", "20", "-o",
+                    "many.csv", "--json")
+        many = json.loads(result.stdout)
+        assert many["examples"] == one["examples"]
+        if method[1] == "self":
+            for p, q in zip(one["matrix"], many["matrix"]):
+                assert p == pytest.approx(q, abs=0.01)
+    one = shards.json("train", "logistic", "-v", "5", "n.svm")
+    many = json.loads(ok(shards.directory, 3, "train", "logistic", "-v", "5", "n.svm", "--json").stdout)
+    assert many["error"] == pytest.approx(one["error"], abs=0.002)
+    assert many["examples"] == 3000
+
+
+def test_the_share_of_the_sums_is_told(shards):
+    result = ok(shards.directory, 2, "train", "logistic", "n.svm", "-o", "m.uc", "--verbose", "-q")
+    assert any(line.startswith("2 processes: ") and " sums of " in line for line in sentences(result)), result.stderr
+
+
+# ---- what goes wrong ----
+
+
+def fails(program, status, *arguments, processes=3):
+    before = sorted(os.listdir(program.directory))
+    result = mpirun(program.directory, processes, *arguments)
+    assert result.returncode == status, result.stderr
+    assert result.stdout == ""
+    assert sorted(os.listdir(program.directory)) == before, "something was left behind"
+    (sentence,) = sentences(result)
+    return sentence
+
+
+def test_a_bad_line_in_one_shard(shards):
+    path = shards.directory / "part-4.svm"
+    path.write_text(path.read_text() + "1 1:two\n")
+    assert fails(shards, 1, "train", "logistic", "--shards", "part-*", "-o", "m.uc") == (
+        "rank 2: part-4.svm:101: the value 'two' of column 1 is not a number")
+    shards.ok("train", "logistic", "n.svm", "-o", "m.uc")
+    for command in (["evaluate", "m.uc"], ["predict", "m.uc", "-o", "p.txt"]):
+        assert fails(shards, 1, *command, "--shards", "part-*").startswith("rank 2: part-4.svm:101: ")
+
+
+def test_a_bad_line_of_one_file_has_its_number_in_the_whole_file(shards):
+    lines = (shards.directory / "n.svm").read_text().splitlines()
+    lines[2500] = "1 1:two"
+    (shards.directory / "n.svm").write_text("\n".join(lines))
+    assert fails(shards, 1, "train", "logistic", "n.svm", "-o", "m.uc") == (
+        "rank 2: n.svm:2501: the value 'two' of column 1 is not a number")
+
+
+def test_a_missing_or_unreadable_shard(shards):
+    assert fails(shards, 1, "train", "logistic", "--shards", "part-{0,1,9}.svm", "-o", "m.uc") == (
+        "rank 0: part-9.svm: No such file or directory")
+    assert fails(shards, 1, "train", "logistic", "--shards", "shard-*", "-o", "m.uc") == (
+        "--shards: no file matches shard-*")
+    (shards.directory / "part-3.svm.zst").write_bytes((shards.directory / "part-3.svm.zst").read_bytes()[:-50])
+    assert "part-3.svm.zst: the archive ends too early" in fails(shards, 1, "train", "pa", "--shards", "part-*", "-o", "m.uc")
+
+
+def test_an_empty_shard_and_one_with_other_classes(shards):
+    (shards.directory / "part-5.svm").write_text("")
+    (shards.directory / "part-6.svm").write_text("zebra 1:1\nzebra 2:1\n")
+    result = ok(shards.directory, 3, "train", "logistic", "--shards", "part-*", "-o", "m.uc", "--json")
+    found = json.loads(result.stdout)
+    assert found["classes"] == ["1", "2", "3", "4", "zebra"] and found["examples"] == 3002
+    assert sentences(result) == ["warning: part-5.svm: no examples"]
+    assert fails(shards, 1, "train", "logistic", "part-5.svm", "-o", "n.uc") == "part-5.svm: no examples"
+
+
+def test_options_that_do_not_fit(shards):
+    assert fails(shards, 2, "train", "logistic", "--l3", "1", "n.svm", "-o", "m.uc") == (
+        "unknown option --l3; did you mean --l2?")
+    assert fails(shards, 2, "train", "logistic", "n.svm", "--shards", "part-*", "-o", "m.uc") == (
+        "give either n.svm or --shards part-*")
+    assert fails(shards, 2, "train", "logistic", "-o", "m.uc").startswith("an argument is missing")
+    assert fails(shards, 1, "train", "cspa", "n.svm", "-o", "m.uc").startswith("cspa hears right or wrong about one")
+    assert fails(shards, 1, "train", "logistic", "n.svm", "-o", "nowhere/m.uc").startswith("rank 0: nowhere/m.uc: ")
+    shards.ok("train", "logistic", "n.svm", "-o", "m.uc")
+    assert "-o FILE" in fails(shards, 2, "predict", "m.uc", "n.svm", "--json")
+
+
+def test_a_command_for_one_process_runs_once(shards):
+    assert ok(shards.directory, 3, "--version").stdout == shards.ok("--version").out
+    assert ok(shards.directory, 3, "stream", "spa", "n.svm", "-q", "-o", "s.uc").stdout == ""
+    assert ok(shards.directory, 3, "inspect", "s.uc").stdout == shards.ok("inspect", "s.uc").out
+    assert ok(shards.directory, 2, "train", "--help").stdout == shards.ok("train", "--help").out
+
+
+def processes_of(name):
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except (OSError, ValueError):
+            continue
+        if entry.name.isdigit() and words[0] == MPI_PROGRAM.encode() and name.encode() in words:
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_rank_that_dies_ends_all(shards, signal_number):
+    name = f"killed-{int(signal_number)}.uc"
+    shards.ok("generate", "cspa-gaussians", "--examples", 200000, "-o", "large.svm")
+    before = sorted(os.listdir(shards.directory))
+    command = ["mpirun", "--oversubscribe", "-n", "3", MPI_PROGRAM, "train", "rp", "--kappa", "0.1", "--dimension", "300",
+               "--iterations", "100000", "large.svm", "-o", name]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=shards.directory,
+                          env=ENVIRONMENT) as job:
+        deadline = time.monotonic() + 60
+        while len(processes_of(name)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(1.0)
+        os.kill(max(processes_of(name)), signal_number)
+        _, errors = job.communicate(timeout=60)
+    assert job.returncode != 0
+    assert b"process rank 2 " in errors or b"process rank 1 " in errors or b"process rank 0 " in errors
+    deadline = time.monotonic() + 20
+    while processes_of(name) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert processes_of(name) == []
+    assert sorted(os.listdir(shards.directory)) == before
