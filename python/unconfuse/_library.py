@@ -45,18 +45,19 @@ def text(pointer: Any) -> str:
 # ---- long work ----
 
 
-@ffi.def_extern(error=False, onerror=lambda kind, value, trace: _remember(value, trace))
+def _remember(kind: Any, exception: BaseException, trace: Any) -> None:
+    """Signals are handled before the main thread gets into a callback: Ctrl-C is an exception there, which ends the work."""
+    ffi.from_handle(trace.tb_frame.f_locals["user"]).exception = exception
+
+
+@ffi.def_extern(error=False, onerror=_remember)
 def unconfuse_progress(task: Any, done: float, total: float, detail: Any, user: Any) -> bool:
-    return True  # Python has its signals handled before it comes here: Ctrl-C is an exception, which ends the work
+    return ffi.from_handle(user).exception is None  # jobs of other threads end when they ask next
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=_remember)
 def unconfuse_warn(sentence: Any, user: Any) -> None:
     ffi.from_handle(user).warnings[text(sentence)] = None
-
-
-def _remember(exception: BaseException, trace: Any) -> None:
-    ffi.from_handle(trace.tb_frame.f_locals["user"]).exception = exception
 
 
 class _OneBlasThread:

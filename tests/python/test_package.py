@@ -213,8 +213,9 @@ LONG = {
     "steps": lambda X, y: unconfuse.UMAClassifier(iterations=10**9, returns="last").fit(X, y),
     "a stream": lambda X, y: unconfuse.ConfiditClassifier().partial_fit(np.repeat(X, 20000, axis=0),
                                                                         np.repeat(y, 20000), classes=range(4)),
-    "choosing": lambda X, y: [unconfuse.SPAClassifier(map="kgs", width="auto", passes=10**4).fit(X, y)
-                              for _ in range(1000)],
+    "candidates beside each other": lambda X, y: unconfuse.SPAClassifier(map="kgs", width="auto", passes=10**9).fit(X, y),
+    "candidates of rp": lambda X, y: unconfuse.RPClassifier(iterations=10**8).fit(X, y),
+    "warnings": lambda X, y: [unconfuse.UMAClassifier(iterations=2).fit(X, y) for _ in range(10**6)],
 }
 
 
