@@ -1,6 +1,6 @@
 # The short way to everything; CMake does the work. `make help` lists what there is.
 .DEFAULT_GOAL := build
-.PHONY: help deps build demo test install bench format check asan tsan clang coverage valgrind fuzz clean
+.PHONY: help deps build demo test python install bench format check asan tsan clang coverage valgrind fuzz clean
 
 PYTHON  := /usr/bin/python3
 RELEASE := build/release
@@ -24,8 +24,11 @@ build: deps ## build library, program and tests in build/release
 demo: build ## learn handwritten digits from labels of which 40% are wrong, and from right or wrong alone
 	@scripts/demo $(RELEASE)
 
-test: build ## build and run all tests
+test: build python ## build and run all tests
 	@$(PYTHON) scripts/run-tests $(RELEASE)
+
+python: build ## build the Python package and install it into build/release/python-venv
+	@cmake --build --preset release --target python >&2
 
 install: build ## install below PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install $(RELEASE) --prefix $(PREFIX)

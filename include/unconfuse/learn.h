@@ -23,7 +23,9 @@ const uc_option *uc_learner_options(const uc_learner *self);
 size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
-bool uc_learner_uses_noise(const uc_learner *self); /* learns with a noise matrix */
+bool uc_learner_uses_noise(const uc_learner *self);        /* learns with a noise matrix */
+bool uc_learner_uses_unlabelled(const uc_learner *self);   /* rows without a label are of use to it */
+bool uc_learner_has_probabilities(const uc_learner *self); /* its models do */
 bool uc_learner_uses_rates(
     const uc_learner *self); /* of two classes: uc_noise_rates_from_data estimates it */
 /* The i-th option that a comparison tunes, and the values that it tries (NaN: auto); NULL past the end. */
@@ -134,8 +136,12 @@ typedef struct uc_train_settings {
     /* Not in the table: */
     int mix;               /* uc_mix: online learners in several processes        (average) */
     int overwrite;         /* uc_train may prepare the caller's data in place: half the memory */
+    int keep_state;        /* uc_train: uc_online_resume can go on from the model of an online learner */
     const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not told */
     const char *positive;  /* the positive one of two classes, which the model remembers; NULL: not told */
+    const double
+        *class_weights; /* > 0, one a class in the data's order, in place of the learner's class-weight;
+                                    csvm against the rest weighs the one class only; NULL: none */
 } uc_train_settings;
 
 extern const uc_option uc_train_options[];

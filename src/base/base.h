@@ -65,6 +65,9 @@ void uc_bytes_free(uc_bytes *self); /* zero-initialised is fine */
  * output. */
 typedef struct uc_output uc_output;
 uc_status uc_output_open(uc_output **out, const char *path);
+uc_status uc_output_open_memory(uc_output **out); /* ended by uc_output_take or uc_output_abort */
+/* Ends and frees *self; *bytes, which the caller frees, are all that was written (NULL: nothing was). */
+void uc_output_take(void **bytes, size_t *length, uc_output *self);
 uc_status uc_output_write(uc_output *self, const void *bytes, size_t length);
 uc_status uc_output_printf(uc_output *self, const char *format, ...) UC_PRINTF(2, 3);
 /* Ends and frees *self whatever happens; durable: fsync first. */

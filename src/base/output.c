@@ -1,6 +1,7 @@
 /*
  * A file that appears whole or not at all: bytes go to a temporary name in the same directory, and the commit
- * renames it. What is not an ordinary file (a terminal, a pipe, /dev/null) is written directly.
+ * renames it. What is not an ordinary file (a terminal, a pipe, /dev/null) is written directly. An output to memory
+ * keeps everything in the buffer, which grows.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,6 +22,8 @@ struct uc_output {
     char *temporary; /* NULL: written directly */
     size_t filled;
     char *buffer;
+    bool in_memory;
+    size_t capacity; /* of the buffer, in memory */
 };
 
 static const char *name_of(const uc_output *self)
@@ -104,6 +107,43 @@ uc_status uc_output_open(uc_output **out, const char *path)
     return UC_OK;
 }
 
+uc_status uc_output_open_memory(uc_output **out)
+{
+    uc_output *self = uc_alloc(1, sizeof *self);
+    if (!self)
+        return UC_ERR_NOMEM;
+    self->file = -1;
+    self->in_memory = true;
+    *out = self;
+    return UC_OK;
+}
+
+static uc_status append(uc_output *self, const void *bytes, size_t length)
+{
+    size_t needed;
+    if (!uc_size_add(&needed, self->filled, length))
+        return uc_fail(UC_ERR_NOMEM, "an output of that length does not fit in memory");
+    if (needed > self->capacity) {
+        const size_t capacity = uc_grown(self->capacity, needed);
+        char *buffer = uc_realloc(self->buffer, capacity, 1);
+        if (!buffer)
+            return UC_ERR_NOMEM;
+        self->buffer = buffer;
+        self->capacity = capacity;
+    }
+    memcpy(self->buffer + self->filled, bytes, length);
+    self->filled = needed;
+    return UC_OK;
+}
+
+void uc_output_take(void **bytes, size_t *length, uc_output *self)
+{
+    *bytes = self->buffer;
+    *length = self->filled;
+    self->buffer = NULL;
+    uc_output_abort(self);
+}
+
 static uc_status write_all(uc_output *self, const char *bytes, size_t length)
 {
     while (length > 0) {
@@ -127,6 +167,8 @@ static uc_status flush(uc_output *self)
 
 uc_status uc_output_write(uc_output *self, const void *bytes, size_t length)
 {
+    if (self->in_memory)
+        return append(self, bytes, length);
     if (self->filled + length > BUFFER_BYTES) {
         const uc_status status = flush(self);
         if (status != UC_OK)

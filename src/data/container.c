@@ -124,25 +124,49 @@ static char *settled_header(json_t *header, const uc_array *arrays, size_t count
     return header_text(header, arrays, count, *first, end);
 }
 
-uc_status uc_container_write(const char *path, const char magic[8], uint32_t version, json_t *header,
-                             const uc_array *arrays, size_t count, bool durable)
+/* `output` is open, and stays so. */
+static uc_status write_to(uc_output *output, const char magic[8], uint32_t version, json_t *header,
+                          const uc_array *arrays, size_t count)
 {
     size_t first, end;
     char *text = settled_header(header, arrays, count, &first, &end);
     if (!text || PROLOGUE + strlen(text) > first) {
         free_json_text(text);
-        return uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", path);
+        return uc_fail(UC_ERR_NOMEM, "not enough memory for the header");
     }
-    writer self = {0};
-    uc_status status = uc_output_open(&self.output, path);
-    if (status == UC_OK) {
-        status = put_all(&self, magic, version, text, first, (uint64_t)(end + EPILOGUE), arrays, count);
-        if (status == UC_OK)
-            status = uc_output_commit(self.output, durable);
-        else
-            uc_output_abort(self.output);
-    }
+    writer self = {.output = output};
+    const uc_status status =
+        put_all(&self, magic, version, text, first, (uint64_t)(end + EPILOGUE), arrays, count);
     free_json_text(text);
+    return status;
+}
+
+uc_status uc_container_write(const char *path, const char magic[8], uint32_t version, json_t *header,
+                             const uc_array *arrays, size_t count, bool durable)
+{
+    uc_output *output = NULL;
+    uc_status status = uc_output_open(&output, path);
+    if (status != UC_OK)
+        return status;
+    status = write_to(output, magic, version, header, arrays, count);
+    if (status == UC_OK)
+        return uc_output_commit(output, durable);
+    uc_output_abort(output);
+    return status;
+}
+
+uc_status uc_container_write_memory(void **bytes, size_t *length, const char magic[8], uint32_t version,
+                                    json_t *header, const uc_array *arrays, size_t count)
+{
+    uc_output *output = NULL;
+    uc_status status = uc_output_open_memory(&output);
+    if (status != UC_OK)
+        return status;
+    status = write_to(output, magic, version, header, arrays, count);
+    if (status == UC_OK)
+        uc_output_take(bytes, length, output);
+    else
+        uc_output_abort(output);
     return status;
 }
 

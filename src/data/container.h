@@ -34,6 +34,10 @@ typedef struct uc_array {
 uc_status uc_container_write(const char *path, const char magic[8], uint32_t version, json_t *header,
                              const uc_array *arrays, size_t count, bool durable);
 
+/* The same bytes in memory, which the caller frees. */
+uc_status uc_container_write_memory(void **bytes, size_t *length, const char magic[8], uint32_t version,
+                                    json_t *header, const uc_array *arrays, size_t count);
+
 /* A parsed container; the bytes stay the caller's and must outlive it. */
 typedef struct uc_container {
     const unsigned char *bytes;

@@ -61,6 +61,7 @@ struct uc_learner {
     bool uses_noise;     /* learns with a noise matrix */
     bool uses_rates;     /* of two classes only, which uc_noise_rates_from_data estimates */
     bool unlabelled;     /* rows without a label are of use to it */
+    bool probabilities;  /* the softmax of its scores is the probability of the true class */
     uc_map_kind map;     /* --map auto */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 
@@ -103,6 +104,9 @@ extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc
 
 /* Whether the learner can be trained on these labels, and by these processes. */
 uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data, const uc_context *context);
+/* Whether train->class_weights, when told, are for a learner that has such, and all above 0. */
+uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
+                                 const uc_names *classes);
 /* Bytes that an online learner comes to: its planes and its memory, for rows of `row_bytes` and so many rounds. */
 double uc_learner_bytes(const uc_learner *learner, const void *settings, bool average, uc_shape shape,
                         size_t classes, double row_bytes, double rounds);

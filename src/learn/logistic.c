@@ -208,7 +208,6 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
                 (unsigned long long)settings->iterations);
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
-    model->probabilities = true;
     model->bias = self->free_offset ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */
     status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)found.iterations));
     if (status == UC_OK)
@@ -266,6 +265,7 @@ const uc_learner uc_learner_logistic = {
     .full = true,
     .free_offset = true,
     .uses_noise = true,
+    .probabilities = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
     .candidates = candidates,
     .fit = fit,

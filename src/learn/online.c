@@ -183,6 +183,21 @@ static uc_status reserve_classes(uc_online *self, size_t classes)
     return UC_OK;
 }
 
+/* The weights told for the first `known` of so many classes; a class that comes later weighs 1. */
+static uc_status keep_class_weights(uc_online *self, size_t known, size_t classes)
+{
+    if (!self->train.class_weights)
+        return UC_OK;
+    double *weights = uc_alloc(classes, sizeof *weights);
+    if (!weights)
+        return UC_ERR_NOMEM;
+    for (size_t k = 0; k < classes; k++)
+        weights[k] = k < known ? self->train.class_weights[k] : 1.0;
+    uc_free(self->class_weights);
+    self->train.class_weights = self->class_weights = weights;
+    return UC_OK;
+}
+
 /* A new class starts at weight 0 in the algorithm as published: so must the mean of the others. */
 static void settle_mean(uc_online *self)
 {
@@ -209,6 +224,8 @@ uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name
     uc_status status = self->learner->grow
                            ? self->learner->grow(self, uc_shape_of(self->features, self->density), classes)
                            : UC_OK;
+    if (status == UC_OK)
+        status = keep_class_weights(self, classes - 1, classes);
     if (status == UC_OK)
         status = reserve_classes(self, classes);
     if (status != UC_OK)
@@ -253,6 +270,10 @@ static uc_status begin(uc_online *self, const uc_names *classes, const uc_steps 
     uc_status status = uc_options_check(learner->options, self->settings);
     if (status == UC_OK)
         status = uc_options_check(uc_train_options, &self->train);
+    if (status == UC_OK)
+        status = uc_check_class_weights(learner, &self->train, classes);
+    if (status == UC_OK)
+        status = keep_class_weights(self, classes->count, classes->count);
     if (status == UC_OK && steps)
         status = uc_steps_copy(&self->steps, steps);
     self->steps.normalize = self->train.normalize;
@@ -310,6 +331,7 @@ void uc_online_free(uc_online *self)
     uc_steps_free(&self->steps);
     for (size_t p = 0; p < UC_PLANES; p++)
         uc_free(self->plane[p]);
+    uc_free(self->class_weights);
     uc_free(self->label_counts);
     uc_free(self->scores);
     uc_free(self->full_step);
@@ -414,9 +436,11 @@ void uc_online_add(uc_online *self, const uc_direction *direction)
         uc_online_add_to(self, UC_AVERAGE, direction, (double)self->rounds);
 }
 
-/* n/(K n_label), with the counts so far unless they were taken beforehand. */
+/* As told, or n/(K n_label), with the counts so far unless they were taken beforehand. */
 static double class_weight(const uc_online *self, uint32_t label)
 {
+    if (self->class_weights)
+        return self->class_weights[label];
     const size_t offset = self->learner->class_weight;
     if (offset == UC_NO_CLASS_WEIGHT ||
         *(const int *)(const void *)((const char *)self->settings + offset) == 0)

@@ -18,7 +18,8 @@ struct uc_online {
     const uc_learner *learner;
     void *settings;
     void *memory;            /* the learner's own; NULL: it has none */
-    uc_train_settings train; /* with every `auto` decided */
+    uc_train_settings train; /* with every `auto` decided; class_weights points to the next */
+    double *class_weights;   /* of each class; NULL: none were told */
     uc_names classes;
     uc_steps steps;
 
@@ -84,6 +85,8 @@ uc_status uc_online_mix(uc_online *self, double share, bool last, uc_status stat
 
 /* The mean of the iterates (or the last), the constant feature and the counts, into a model of the same shape. */
 uc_status uc_online_write(uc_model *model, const uc_online *self);
+/* What uc_online_resume needs besides, into the same model. */
+uc_status uc_online_write_state(uc_model *model, const uc_online *self);
 /* UC_ERR_DIVERGED when a weight is not a finite number. */
 uc_status uc_model_check_finite(const uc_model *model);
 /* What a model remembers of how it was trained. */

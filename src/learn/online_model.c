@@ -37,6 +37,17 @@ uc_status uc_online_write(uc_model *model, const uc_online *self)
                            : status;
 }
 
+static json_t *reals_json(const double *values, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count && list; i++)
+        if (json_array_append_new(list, json_real(values[i])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    return list;
+}
+
 uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train)
 {
@@ -47,6 +58,9 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
         status = uc_settings_to_json(model->settings, uc_map_options, &train->map);
     if (status == UC_OK && train->positive)
         status = uc_json_set(model->settings, "positive", json_string(train->positive));
+    if (status == UC_OK && train->class_weights)
+        status = uc_json_set(model->settings, "class-weights",
+                             reals_json(train->class_weights, model->classes.count));
     return status;
 }
 
@@ -140,7 +154,7 @@ static uc_status remember(uc_online *self, uc_state *state)
 /* ---- saving ---- */
 
 /* The learner is only read: `remember` changes what it is given when it reads. */
-static uc_status write_state(uc_model *model, const uc_online *self)
+uc_status uc_online_write_state(uc_model *model, const uc_online *self)
 {
     uc_state state = {.model = &model->state, .reading = false};
     model->state.counters = json_object();
@@ -167,7 +181,7 @@ uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state
         status = uc_write_settings(model, self->learner, self->settings, &self->train);
     }
     if (status == UC_OK && with_state)
-        status = write_state(model, self);
+        status = uc_online_write_state(model, self);
     if (status == UC_OK)
         *out = model;
     else
@@ -184,6 +198,21 @@ static double stored_density(const uc_model *model)
     return json_is_integer(sparse) ? (json_integer_value(sparse) == 1 ? 0.01 : 1.0) : (double)NAN;
 }
 
+/* *out, which the caller frees, stays NULL when none were told. */
+static uc_status stored_class_weights(double **out, const uc_model *model)
+{
+    const json_t *list = json_object_get(model->settings, "class-weights");
+    const size_t K = model->classes.count;
+    if (!list)
+        return UC_OK;
+    if (json_array_size(list) != K)
+        return uc_state_damaged();
+    *out = uc_alloc(K, sizeof **out);
+    for (size_t k = 0; k < K && *out; k++)
+        (*out)[k] = json_number_value(json_array_get(list, k));
+    return *out ? UC_OK : UC_ERR_NOMEM;
+}
+
 uc_status uc_online_resume(uc_online **out, const uc_model *model)
 {
     if (!model->state.counters)
@@ -197,8 +226,12 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
         return UC_ERR_NOMEM;
     uc_train_settings train = uc_train_defaults();
     uc_online *self = NULL;
+    double *class_weights = NULL;
     uc_options_defaults(learner->options, settings);
     uc_status status = uc_settings_from_json(settings, learner->options, model->settings);
+    if (status == UC_OK)
+        status = stored_class_weights(&class_weights, model);
+    train.class_weights = class_weights;
     if (status == UC_OK)
         status = uc_settings_from_json(&train, uc_train_options, model->settings);
     if (status == UC_OK && model->steps.map)
@@ -212,6 +245,7 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
         status = remember(self, &state);
     if (status == UC_ERR_OPTION) /* settings of a file, not of a user */
         status = UC_ERR_FORMAT;
+    uc_free(class_weights);
     uc_free(settings);
     if (status == UC_OK)
         *out = self;

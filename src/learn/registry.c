@@ -71,6 +71,16 @@ bool uc_learner_uses_noise(const uc_learner *self)
     return self->uses_noise;
 }
 
+bool uc_learner_uses_unlabelled(const uc_learner *self)
+{
+    return self->unlabelled;
+}
+
+bool uc_learner_has_probabilities(const uc_learner *self)
+{
+    return self->probabilities;
+}
+
 bool uc_learner_uses_rates(const uc_learner *self)
 {
     return self->uses_rates;
@@ -152,6 +162,20 @@ uc_train_settings uc_train_defaults(void)
     uc_train_settings settings = {.map = uc_map_defaults()};
     uc_options_defaults(uc_train_options, &settings);
     return settings;
+}
+
+uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
+                                 const uc_names *classes)
+{
+    if (!train->class_weights)
+        return UC_OK;
+    if (learner->class_weight == UC_NO_CLASS_WEIGHT)
+        return uc_fail(UC_ERR_INVALID, "%s has no class weights", learner->name);
+    for (size_t k = 0; k < classes->count; k++)
+        if (!(train->class_weights[k] > 0.0 && isfinite(train->class_weights[k])))
+            return uc_fail(UC_ERR_INVALID, "the weight of class '%s', %g, is not a number above 0",
+                           classes->text[k], train->class_weights[k]);
+    return UC_OK;
 }
 
 uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_settings *train)

@@ -244,9 +244,16 @@ static uc_status count_labels(double labelled[2], const uc_svm *self, const uc_c
     return uc_comm_sum(uc_comm_of(context), labelled, 2);
 }
 
-/* Balanced classes are balanced in what they truly are, as far as the rates tell. */
+/* As told, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in what they
+ * truly are, as far as the rates tell. */
 static void weigh_classes(uc_svm *self, const double labelled[2], const uc_svm_settings *settings)
 {
+    const double *told = self->class_weights;
+    if (told) {
+        self->weight[0] = self->data->classes.count == 2 ? told[1 - self->positive] : 1.0;
+        self->weight[1] = told[self->positive];
+        return;
+    }
     const double n = labelled[0] + labelled[1];
     const bool balanced =
         settings->class_weight == UC_CLASS_WEIGHT_BALANCED && labelled[0] > 0.0 && labelled[1] > 0.0;
@@ -409,6 +416,7 @@ static uc_svm machine(uc_model *model, const uc_fit *fit, const uc_svm_settings 
                     .cost = settings->cost,
                     .smoothing = settings->smoothing,
                     .weight = {1.0, 1.0},
+                    .class_weights = fit->train->class_weights,
                     .free_offset = fit->train->bias != 0.0};
 }
 

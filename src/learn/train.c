@@ -186,6 +186,8 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
     }
     if (status == UC_OK)
         status = uc_online_write(model, self);
+    if (status == UC_OK && fit->train->keep_state)
+        status = uc_online_write_state(model, self);
     if (status == UC_OK)
         status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)plain.passes));
     uc_online_free(self);
@@ -263,7 +265,6 @@ static uc_status train_batch(uc_model *model, double *training_error, const uc_l
         memcpy(model->weights, wide_model->weights, count * sizeof *model->weights);
         memcpy(model->weights, wide_model->weights + count, model->stride * sizeof *model->weights);
         status = json_object_update(model->summary, wide_model->summary) == 0 ? UC_OK : UC_ERR_NOMEM;
-        model->probabilities = wide_model->probabilities;
     }
     if (status == UC_OK)
         status = count_errors(training_error, model, fit->data, fit->context);
@@ -317,6 +318,7 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
     const uc_fit fit = {data, train, context, share.total};
     model->steps = steps;
     model->steps.cols = features;
+    model->probabilities = learner->probabilities;
     status = (learner->fit ? train_batch : train_online)(model, &training_error, learner, &fit, settings);
     if (status == UC_OK)
         status = summarise(model, learner, settings, &fit, training_error);
@@ -340,6 +342,8 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
         status = uc_options_check(uc_map_options, &common.map);
     if (status == UC_OK)
         status = uc_options_check(learner->options, own);
+    if (status == UC_OK)
+        status = uc_check_class_weights(learner, &common, &data->classes);
     if (status == UC_OK)
         status = check_memory(data, &common, context);
     if (status == UC_OK && common.noise && !learner->uses_noise)

@@ -100,3 +100,8 @@ void uc_text_free(char *text)
 {
     uc_free(text);
 }
+
+void uc_memory_free(void *bytes)
+{
+    uc_free(bytes);
+}

@@ -1,11 +1,15 @@
 /* A map's part of the model file: its header member "map", and the arrays map.values, map.offsets, map.columns (the
- * landmarks), map.projection, map.shift, map.eigenvalues. */
+ * landmarks), map.projection, map.shift, map.eigenvalues. A map alone is a container of nothing else. */
 #include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
 #include "map/map.h"
 #include "model/model_file.h"
+#include "unconfuse/model.h"
+
+#define NEWEST_VERSION 1u
+static const char magic[8] = {'\x89', 'U', 'C', 'M', 'A', 'P', '\r', '\n'};
 
 static const char *const kinds[] = {"none", "kpca", "kgs", "random", "nystroem", "jl", "landmarks"};
 static const char *const kernels[] = {"linear", "gaussian", "polynomial"};
@@ -183,5 +187,49 @@ uc_status uc_map_read(uc_map **out, const uc_container *file)
         *out = map;
     else
         uc_map_free(map);
+    return status;
+}
+
+/* ---- a map alone ---- */
+
+uc_status uc_map_save_memory(void **bytes, size_t *length, const uc_map *self)
+{
+    uc_array arrays[UC_MAP_ARRAYS];
+    const size_t count = uc_map_arrays(arrays, self);
+    json_t *header = json_pack("{s:s, s:o}", "library", uc_version(), "map", uc_map_header(self));
+    const uc_status status =
+        header ? uc_container_write_memory(bytes, length, magic, NEWEST_VERSION, header, arrays, count)
+               : uc_fail(UC_ERR_NOMEM, "not enough memory to save the map");
+    json_decref(header);
+    return status;
+}
+
+static uc_status load_aligned(uc_map **out, const void *bytes, size_t length, const char *source)
+{
+    uc_container file;
+    uc_map *map = NULL;
+    uc_status status = uc_container_open(&file, bytes, length, magic, NEWEST_VERSION, true, source);
+    if (status != UC_OK)
+        return status;
+    status = uc_map_read(&map, &file);
+    if (status == UC_OK && !map)
+        status = damaged(&file);
+    uc_container_close(&file);
+    if (status == UC_OK)
+        *out = map;
+    return status;
+}
+
+/* Arrays are read in place, so bytes that begin at an odd address are copied first. */
+uc_status uc_map_load_memory(uc_map **out, const void *bytes, size_t length, const char *source)
+{
+    if ((uintptr_t)bytes % sizeof(double) == 0)
+        return load_aligned(out, bytes, length, source);
+    void *copy = uc_alloc(length, 1);
+    if (!copy)
+        return UC_ERR_NOMEM;
+    memcpy(copy, bytes, length);
+    const uc_status status = load_aligned(out, copy, length, source);
+    uc_free(copy);
     return status;
 }

@@ -64,6 +64,11 @@ void uc_model_free(uc_model *self)
     uc_free(self);
 }
 
+void uc_model_forget_state(uc_model *self)
+{
+    uc_model_state_free(&self->state);
+}
+
 const uc_names *uc_model_classes(const uc_model *self)
 {
     return &self->classes;
@@ -72,6 +77,16 @@ const uc_names *uc_model_classes(const uc_model *self)
 size_t uc_model_features(const uc_model *self)
 {
     return self->features;
+}
+
+size_t uc_model_dimension(const uc_model *self)
+{
+    return self->dimension;
+}
+
+const double *uc_model_noise(const uc_model *self)
+{
+    return self->noise;
 }
 
 const char *uc_model_positive(const uc_model *self)

@@ -59,7 +59,8 @@ static double *packed(const double *weights, size_t dimension, size_t classes, s
     return dense;
 }
 
-uc_status uc_model_save(const uc_model *self, const char *path)
+/* To a file, or, for path NULL, to memory. */
+static uc_status write_model(const uc_model *self, const char *path, void **bytes, size_t *length)
 {
     const size_t K = self->classes.count;
     size_t filled = 0, names_length;
@@ -69,7 +70,7 @@ uc_status uc_model_save(const uc_model *self, const char *path)
     json_t *header = header_of(self);
     uc_status status = class_names && weights && arrays && header
                            ? UC_OK
-                           : uc_fail(UC_ERR_NOMEM, "%s: not enough memory to save", path);
+                           : uc_fail(UC_ERR_NOMEM, "not enough memory to save the model");
     if (status == UC_OK) {
         arrays[filled++] = (uc_array){"classes", UC_ARRAY_U8, class_names, names_length};
         arrays[filled++] = (uc_array){"weights", UC_ARRAY_F64, weights, (self->dimension + 1) * K};
@@ -82,13 +83,25 @@ uc_status uc_model_save(const uc_model *self, const char *path)
             arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->steps.shift, self->features};
         if (self->steps.factor)
             arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->steps.factor, self->features};
-        status = uc_container_write(path, magic, NEWEST_VERSION, header, arrays, filled, true);
+        status =
+            path ? uc_container_write(path, magic, NEWEST_VERSION, header, arrays, filled, true)
+                 : uc_container_write_memory(bytes, length, magic, NEWEST_VERSION, header, arrays, filled);
     }
     json_decref(header);
     uc_free(arrays);
     uc_free(weights);
     uc_free(class_names);
     return status;
+}
+
+uc_status uc_model_save(const uc_model *self, const char *path)
+{
+    return write_model(self, path, NULL, NULL);
+}
+
+uc_status uc_model_save_memory(void **bytes, size_t *length, const uc_model *self)
+{
+    return write_model(self, NULL, bytes, length);
 }
 
 /* ---- reading ---- */

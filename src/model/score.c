@@ -49,11 +49,22 @@ static void softmax(double *scores, size_t count)
         scores[k] /= total;
 }
 
-static void keep(const score_job *job, double *scores, size_t first, size_t last)
+/* Infinities of both signs make a sum that is not a number. */
+static bool are_finite(const double *scores, size_t count)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < count; k++)
+        sum += scores[k];
+    return isfinite(sum);
+}
+
+static uc_status keep(const score_job *job, double *scores, size_t first, size_t last)
 {
     const size_t K = job->model->classes.count, S = job->model->stride;
     for (size_t i = first; i < last; i++) {
         double *row_scores = scores + (i - first) * S;
+        if (!are_finite(row_scores, K))
+            return uc_fail(UC_ERR_INVALID, "row %zu has no finite scores: it holds NaN or infinity", i + 1);
         if (job->probabilities)
             softmax(row_scores, K);
         if (job->scores)
@@ -61,6 +72,7 @@ static void keep(const score_job *job, double *scores, size_t first, size_t last
         if (job->predicted)
             job->predicted[i] = (uint32_t)uc_argmax(row_scores, K);
     }
+    return UC_OK;
 }
 
 /* A copy of the rows in the columns that the model knows: dense when the data are, or when a shift will make them so. */
@@ -128,10 +140,10 @@ static uc_status score_block(size_t block, void *user)
     double *scores = uc_alloc((last - first) * job->model->stride, sizeof *scores);
     if (!scores)
         return UC_ERR_NOMEM;
-    const uc_status status = job->model->steps.map ? mapped_scores(scores, job, first, last)
-                                                   : plain_scores(scores, job, first, last);
+    uc_status status = job->model->steps.map ? mapped_scores(scores, job, first, last)
+                                             : plain_scores(scores, job, first, last);
     if (status == UC_OK)
-        keep(job, scores, first, last);
+        status = keep(job, scores, first, last);
     uc_free(scores);
     return status;
 }

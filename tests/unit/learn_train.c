@@ -146,6 +146,66 @@ static void threads_do_not_matter(void **state)
     uc_dataset_free(&data);
 }
 
+static void play(uc_online *online, const uc_dataset *data, size_t first, size_t last)
+{
+    const bool full = uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL);
+    for (size_t i = first; i < last; i++) {
+        const uc_row row = uc_matrix_row(&data->X, i);
+        uc_proposal proposal;
+        assert_ok(uc_online_propose(&proposal, online, &row));
+        const uc_answer_kind told = full                           ? UC_ANSWER_LABEL
+                                    : proposal.label == data->y[i] ? UC_ANSWER_RIGHT
+                                                                   : UC_ANSWER_WRONG;
+        assert_ok(uc_online_learn(online, &row, &proposal, (uc_answer){told, data->y[i]}));
+    }
+}
+
+/* Training on the first rows and going on with the others is playing all of them. */
+static void a_model_that_kept_its_state_goes_on(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"perceptron", "spa", "cspa", "banditron", "confidit", "cspa-plus"};
+    for (size_t l = 0; l < 6; l++) {
+        uc_dataset data = sample_data(120, 8, 4, false, 3), half = data;
+        uc_train_settings train = uc_train_defaults();
+        uc_online *whole, *rest;
+        train.passes = 1;
+        train.shuffle = 0;
+        train.bias = 0.5;
+        half.X.rows = 60;
+        uc_model *without = train_on(&half, names[l], NULL, &train, NULL);
+        train.keep_state = 1;
+        uc_model *model = train_on(&half, names[l], NULL, &train, NULL), *a, *b;
+        assert_ok(uc_online_begin(&whole, uc_learner_find(names[l]), NULL, &train, &data.classes, NULL));
+        assert_ok(uc_online_expect(whole, 8, uc_density(&half.X)));
+        play(whole, &data, 0, 120);
+        assert_ok(uc_online_resume(&rest, model));
+        play(rest, &data, 60, 120);
+        assert_ok(uc_online_model(&a, whole, false));
+        assert_ok(uc_online_model(&b, rest, false));
+        check_same_weights(a, b);
+
+        void *kept, *plain;
+        size_t kept_length, plain_length;
+        uc_model_forget_state(model);
+        assert_ok(uc_model_save_memory(&kept, &kept_length, model));
+        assert_ok(uc_model_save_memory(&plain, &plain_length, without));
+        assert_int_equal(kept_length, plain_length);
+        assert_memory_equal(kept, plain, plain_length);
+        uc_online *none = NULL;
+        assert_error_has(uc_online_resume(&none, without), UC_ERR_INVALID, "holds no learner's state");
+        uc_memory_free(kept);
+        uc_memory_free(plain);
+        uc_model_free(without);
+        uc_model_free(model);
+        uc_model_free(a);
+        uc_model_free(b);
+        uc_online_free(whole);
+        uc_online_free(rest);
+        uc_dataset_free(&data);
+    }
+}
+
 static void the_data_stay_as_they_were_unless_they_may_be_overwritten(void **state)
 {
     (void)state;
@@ -413,6 +473,7 @@ int main(void)
         cmocka_unit_test(every_pass_has_a_new_order_by_the_seed),
         cmocka_unit_test(every_pass_sees_every_row_once),
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(a_model_that_kept_its_state_goes_on),
         cmocka_unit_test(the_data_stay_as_they_were_unless_they_may_be_overwritten),
         cmocka_unit_test(class_weights_are_counted_beforehand),
         cmocka_unit_test(the_model_remembers_its_settings_and_steps),

@@ -220,6 +220,31 @@ static void equal_classes_tie_and_the_lowest_is_predicted(void **state)
             }
 }
 
+/* NaN and infinity end in no score that is a number; scaling, though, takes infinity for the largest float. */
+static void rows_that_are_not_finite_are_refused(void **state)
+{
+    (void)state;
+    static const float wrong[] = {NAN, INFINITY, -INFINITY};
+    for (int scaling = UC_SCALE_NONE; scaling <= UC_SCALE_MAXABS; scaling++)
+        for (int sparse = 0; sparse < 2; sparse++)
+            for (int unit = 0; unit < 2; unit++)
+                for (size_t w = 0; w < (scaling == UC_SCALE_NONE ? 3 : 1); w++) {
+                    uc_model *model = random_model(6, 6, 3, (uc_scaling)scaling);
+                    uc_dataset data = sample_data(600, 6, 3, sparse, 6);
+                    uint32_t predicted[600];
+                    double scores[1800];
+                    model->steps.normalize = unit;
+                    for (size_t k = 0; k < 3; k++) /* also where no class has a weight */
+                        model->weights[4 * model->stride + k] = 0.0;
+                    *(float *)uc_matrix_row(&data.X, 523).values = wrong[w];
+                    assert_error(uc_model_predict(predicted, model, &data.X, NULL), UC_ERR_INVALID,
+                                 "row 524 has no finite scores: it holds NaN or infinity");
+                    assert_status(uc_model_scores(scores, model, &data.X, NULL), UC_ERR_INVALID);
+                    uc_dataset_free(&data);
+                    uc_model_free(model);
+                }
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -248,6 +273,7 @@ int main(void)
         cmocka_unit_test(scores_have_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(a_row_scores_the_same_alone),
         cmocka_unit_test(equal_classes_tie_and_the_lowest_is_predicted),
+        cmocka_unit_test(rows_that_are_not_finite_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

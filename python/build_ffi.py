@@ -1,0 +1,180 @@
+"""What Python sees of the C library: declarations for cffi, which checks them against the headers when it compiles.
+
+Only what the package uses is declared. A struct that ends in `...` has more members, which the compiler knows."""
+import cffi
+
+DECLARATIONS = r"""
+/* status.h */
+typedef enum { UC_OK, UC_ERR_INVALID, UC_ERR_NOMEM, UC_ERR_IO, UC_ERR_FORMAT, UC_ERR_DIVERGED, UC_ERR_CANCELLED,
+               UC_ERR_OPTION, ... } uc_status;
+const char *uc_last_error(void);
+const char *uc_version(void);
+
+/* cpu.h, context.h */
+uc_status uc_cpu_set_level(const char *);
+typedef struct {
+    unsigned threads;
+    bool (*progress)(const char *, double, double, const char *, void *);
+    void (*warn)(const char *, void *);
+    void *user;
+    ...;
+} uc_context;
+extern "Python" bool unconfuse_progress(const char *, double, double, const char *, void *);
+extern "Python" void unconfuse_warn(const char *, void *);
+
+/* option.h */
+typedef enum { UC_OPTION_FLAG, UC_OPTION_COUNT, UC_OPTION_REAL, UC_OPTION_CHOICE, ... } uc_option_type;
+typedef struct {
+    const char *name;
+    uc_option_type type;
+    bool automatic, above_low;
+    const char *standard;
+    double low, high;
+    const char *choices, *zero, *help;
+    ...;
+} uc_option;
+void uc_options_defaults(const uc_option *, void *);
+uc_status uc_option_set(const uc_option *, void *, const char *);
+
+/* names.h, matrix.h */
+#define UC_NONE ...
+typedef struct { size_t count; char **text; ...; } uc_names;
+uc_status uc_names_add(uint32_t *, uc_names *, const char *, size_t);
+uc_status uc_names_sort(uc_names *, uint32_t *);
+void uc_names_free(uc_names *);
+typedef struct {
+    size_t rows, cols, stride;
+    float *values;
+    uint64_t *offsets;
+    uint32_t *columns;
+} uc_matrix;
+void uc_matrix_free(uc_matrix *);
+double uc_density(const uc_matrix *);
+
+/* dataset.h, noise.h */
+typedef struct { uc_matrix X; uint32_t *y; uc_names classes; uint32_t *bag; uc_names bags; ...; } uc_dataset;
+uc_status uc_positive_unlabelled(uint32_t *, uc_dataset *, const char *, const uc_context *);
+uc_status uc_check_bags(const uc_dataset *, const uc_context *);
+typedef struct { size_t classes; double *values; uc_names names; } uc_noise;
+typedef struct { double condition; size_t dominated, dominated_row; double wrong; } uc_noise_check;
+typedef enum { UC_NOISE_COLUMNS, UC_NOISE_ROWS } uc_noise_orientation;
+uc_status uc_noise_create(uc_noise *, const double *, size_t, const uc_names *, uc_noise_orientation, const char *);
+uc_status uc_noise_uniform(uc_noise *, size_t, double);
+uc_status uc_noise_binary(uc_noise *, double, double);
+uc_status uc_noise_random(uc_noise *, size_t, double, uint64_t);
+uc_status uc_noise_match(uc_noise *, const uc_names *);
+uc_status uc_noise_inspect(uc_noise_check *, const uc_noise *);
+uc_status uc_noise_apply(uc_dataset *, const uc_noise *, uint64_t, size_t *);
+void uc_noise_free(uc_noise *);
+
+/* map.h, prepare.h */
+typedef struct { int map; double width; uint64_t dimension; ...; } uc_map_settings;
+extern const uc_option uc_map_options[];
+#define UC_STREAM_LANDMARKS ...
+typedef struct uc_map uc_map;
+uc_status uc_map_fit(uc_map **, const uc_map_settings *, const uc_matrix *, uint64_t, const uc_context *);
+void uc_map_free(uc_map *);
+double uc_map_width(const uc_map *);
+size_t uc_map_dimension(const uc_map *);
+uc_status uc_map_apply(uc_matrix *, const uc_map *, const uc_matrix *, const uc_context *);
+uc_status uc_median_distance2(double *, const uc_matrix *, uint64_t, const uc_context *);
+typedef struct { size_t cols; ...; } uc_steps;
+uc_status uc_steps_learn(uc_steps *, int, const uc_matrix *);
+void uc_steps_free(uc_steps *);
+
+/* model.h */
+typedef struct uc_model uc_model;
+void uc_model_free(uc_model *);
+void uc_model_forget_state(uc_model *);
+const uc_names *uc_model_classes(const uc_model *);
+size_t uc_model_features(const uc_model *);
+size_t uc_model_dimension(const uc_model *);
+const char *uc_model_learner(const uc_model *);
+const double *uc_model_noise(const uc_model *);
+uc_status uc_model_describe(char **, const uc_model *);
+void uc_text_free(char *);
+uc_status uc_model_predict(uint32_t *, const uc_model *, const uc_matrix *, const uc_context *);
+uc_status uc_model_scores(double *, const uc_model *, const uc_matrix *, const uc_context *);
+uc_status uc_model_probabilities(double *, const uc_model *, const uc_matrix *, const uc_context *);
+double uc_model_label_is_right(const uc_model *, const double *, uint32_t);
+uc_status uc_model_save(const uc_model *, const char *);
+uc_status uc_model_load(uc_model **, const char *);
+uc_status uc_model_load_memory(uc_model **, const void *, size_t, const char *);
+uc_status uc_model_save_memory(void **, size_t *, const uc_model *);
+uc_status uc_map_save_memory(void **, size_t *, const uc_map *);
+uc_status uc_map_load_memory(uc_map **, const void *, size_t, const char *);
+void uc_memory_free(void *);
+
+/* learn.h */
+typedef enum { UC_FEEDBACK_FULL, UC_FEEDBACK_PARTIAL } uc_feedback;
+typedef struct uc_learner uc_learner;
+const uc_learner *uc_learner_at(size_t);
+const uc_learner *uc_learner_find(const char *);
+const char *uc_learner_name(const uc_learner *);
+const char *uc_learner_summary(const uc_learner *);
+const char *uc_learner_paper(const uc_learner *);
+const uc_option *uc_learner_options(const uc_learner *);
+size_t uc_learner_settings_size(const uc_learner *);
+bool uc_learner_is_online(const uc_learner *);
+bool uc_learner_accepts(const uc_learner *, uc_feedback);
+bool uc_learner_uses_noise(const uc_learner *);
+bool uc_learner_uses_unlabelled(const uc_learner *);
+bool uc_learner_has_probabilities(const uc_learner *);
+bool uc_learner_uses_rates(const uc_learner *);
+typedef struct {
+    uint64_t passes;
+    int shuffle, scale, keep_state;
+    uint64_t seed;
+    uc_map_settings map;
+    const uc_noise *noise;
+    const char *positive;
+    const double *class_weights;
+    ...;
+} uc_train_settings;
+extern const uc_option uc_train_options[];
+uc_train_settings uc_train_defaults(void);
+typedef struct uc_online uc_online;
+typedef struct { uint32_t label; double probability; uint32_t favourite; uint64_t ticket; } uc_proposal;
+uc_status uc_online_begin(uc_online **, const uc_learner *, const void *, const uc_train_settings *,
+                          const uc_names *, const uc_steps *);
+uc_status uc_online_resume(uc_online **, const uc_model *);
+void uc_online_free(uc_online *);
+uint64_t uc_online_rounds(const uc_online *);
+bool uc_online_has_map(const uc_online *);
+uc_status uc_online_expect(uc_online *, size_t, double);
+uc_status uc_online_model(uc_model **, const uc_online *, bool);
+
+/* select.h */
+uc_status uc_select_and_train(uc_model **, const uc_learner *, const void *, const uc_train_settings *, uc_dataset *,
+                              const uc_context *);
+typedef struct { uint64_t seed; ...; } uc_noise_estimate_settings;
+extern const uc_option uc_noise_estimate_options[];
+typedef struct { uc_noise noise; double *low, *high; size_t *counts; size_t examples, skipped; } uc_noise_estimate;
+void uc_noise_estimate_free(uc_noise_estimate *);
+uc_status uc_noise_from_labels(uc_noise_estimate *, const uint32_t *, const uint32_t *, size_t, const uc_names *,
+                               const uc_noise_estimate_settings *, const uc_context *);
+uc_status uc_noise_from_data(uc_noise_estimate *, const uc_dataset *, const uc_noise_estimate_settings *,
+                             const uc_train_settings *, const uc_context *);
+uc_status uc_noise_estimate_self(uc_noise *, const uc_dataset *, const uc_train_settings *, const uc_context *);
+typedef enum { UC_RATES_BOTH, UC_RATES_POSITIVE_ONLY, UC_RATES_NEGATIVE_ONLY } uc_rates_free;
+typedef struct { ...; } uc_rates_estimate;
+typedef struct { ...; } uc_svm_settings;
+uc_status uc_noise_rates_from_data(uc_noise *, uc_rates_estimate *, const uc_svm_settings *, const uc_train_settings *,
+                                   const uc_dataset *, uint32_t, uc_rates_free, const uc_context *);
+
+/* rows.h */
+size_t first_row_not_finite(const uc_matrix *);
+uc_status play_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, const uc_context *);
+uc_status propose_rows(uc_proposal *, uc_online *, const uc_matrix *);
+uc_status learn_rows(uc_online *, const uc_matrix *, const uc_proposal *, const bool *, const uc_context *);
+void pick_labels(uint64_t *, const uint32_t *, size_t, const uint64_t *);
+void copy_weights(double *, double *, const uc_model *);
+"""
+
+
+def make_ffi() -> cffi.FFI:
+    """The module unconfuse._unconfuse, to be compiled."""
+    ffi = cffi.FFI()
+    ffi.cdef(DECLARATIONS)
+    ffi.set_source("unconfuse._unconfuse", '#include "rows.h"')
+    return ffi

@@ -1,0 +1,93 @@
+/* Loops over rows that Python would be too slow for; each row goes through the public functions of the library. */
+#include <math.h>
+
+#include <unconfuse/unconfuse.h>
+
+#define ROWS_A_REPORT 4096
+
+/* The first row that holds NaN or infinity; the number of rows when there is none. */
+static size_t first_row_not_finite(const uc_matrix *X)
+{
+    for (size_t i = 0; i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        float zeros = 0.0f; /* what is not finite, times 0, is NaN */
+        for (size_t j = 0; j < row.count; j++)
+            zeros += row.values[j] * 0.0f;
+        if (zeros != 0.0f)
+            return i;
+    }
+    return X->rows;
+}
+
+static bool goes_on(const uc_context *context, size_t done, size_t total)
+{
+    return !context || !context->progress || done % ROWS_A_REPORT != 0 ||
+           context->progress("learning", (double)done, (double)total, NULL, context->user);
+}
+
+/* For every row: propose, be told (the label, or only right or wrong), learn. proposed[i] may be of use to the caller. */
+static uc_status play_rows(uint32_t *proposed, uc_online *online, const uc_matrix *X, const uint32_t *labels,
+                           const uc_context *context)
+{
+    const bool full = uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL);
+    for (size_t i = 0; i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        uc_proposal proposal;
+        uc_status status = uc_online_propose(&proposal, online, &row);
+        if (status != UC_OK)
+            return status;
+        proposed[i] = proposal.label;
+        const uc_answer_kind told = full                          ? UC_ANSWER_LABEL
+                                    : proposal.label == labels[i] ? UC_ANSWER_RIGHT
+                                                                  : UC_ANSWER_WRONG;
+        status = uc_online_learn(online, &row, &proposal, (uc_answer){told, labels[i]});
+        if (status != UC_OK)
+            return status;
+        if (!goes_on(context, i + 1, X->rows))
+            return UC_ERR_CANCELLED;
+    }
+    return UC_OK;
+}
+
+static uc_status propose_rows(uc_proposal *proposals, uc_online *online, const uc_matrix *X)
+{
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < X->rows && status == UC_OK; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        status = uc_online_propose(&proposals[i], online, &row);
+    }
+    return status;
+}
+
+static uc_status learn_rows(uc_online *online, const uc_matrix *X, const uc_proposal *proposals,
+                            const bool *right, const uc_context *context)
+{
+    for (size_t i = 0; i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        const uc_answer answer = {right[i] ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, 0};
+        const uc_status status = uc_online_learn(online, &row, &proposals[i], answer);
+        if (status != UC_OK)
+            return status;
+        if (!goes_on(context, i + 1, X->rows))
+            return UC_ERR_CANCELLED;
+    }
+    return UC_OK;
+}
+
+/* out[i] = labels[positions[i]], of labels of 8 bytes; without the copy of the positions that NumPy makes. */
+static void pick_labels(uint64_t *out, const uint32_t *positions, size_t count, const uint64_t *labels)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = labels[positions[i]];
+}
+
+/* weights[k * dimension + j] and offsets[k], k a class. */
+static void copy_weights(double *weights, double *offsets, const uc_model *model)
+{
+    const size_t classes = uc_model_classes(model)->count, dimension = uc_model_dimension(model);
+    for (size_t k = 0; k < classes; k++) {
+        offsets[k] = uc_model_offset(model, k);
+        for (size_t j = 0; j < dimension; j++)
+            weights[k * dimension + j] = uc_model_weight(model, j, k);
+    }
+}

@@ -1,0 +1,31 @@
+"""Classifiers from labels that cannot be trusted, as scikit-learn estimators over the C library unconfuse.
+
+Labels confused by a matrix that is known or estimated:
+
+>>> from sklearn.datasets import load_digits
+>>> import unconfuse
+>>> X, y = load_digits(return_X_y=True)
+>>> noise = unconfuse.make_noise_matrix(10, rate=0.4)
+>>> noisy = unconfuse.apply_noise(y, noise)
+>>> unconfuse.LogisticClassifier(normalize_input=True).fit(X, noisy).score(X, y).round(3)
+0.938
+>>> unconfuse.LogisticClassifier(normalize_input=True, noise_matrix=noise).fit(X, noisy).score(X, y).round(3)
+0.958
+
+Only right or wrong is told:
+
+>>> learner = unconfuse.CSPAPlusClassifier()
+>>> proposed = learner.propose(X[:1], classes=range(10))
+>>> learner = learner.learn_feedback(X[:1], proposed, proposed == y[:1])
+"""
+from . import estimators
+from ._files import load, save
+from ._library import text as _text
+from ._noise import NoiseCheck, NoiseEstimate, apply_noise, check_noise_matrix, make_noise_matrix
+from ._online import Proposals, Replay
+from ._unconfuse import lib as _lib
+from .estimators import *  # noqa: F403: one class a learner and a map
+
+__version__ = _text(_lib.uc_version())
+__all__ = [*estimators.__all__, "NoiseCheck", "NoiseEstimate", "Proposals", "Replay", "apply_noise", "check_noise_matrix",
+           "load", "make_noise_matrix", "save"]

@@ -1,0 +1,243 @@
+"""What all classifiers share: parameters to settings, data to the library, models to predictions."""
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar, Union
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from ._labels import Classes, encode_with_unlabelled, is_marked, labels_of
+from ._library import Work, check, doubles, names_list
+from ._model import Model, find_learner
+from ._noise import checked_noise
+from ._training import Data, Settings
+from ._unconfuse import ffi, lib
+
+RandomState = Union[int, np.random.RandomState, None]
+NoiseMatrix = Union[ArrayLike, Literal["estimate"], None]
+Self = TypeVar("Self", bound="Classifier")
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    """A learner of the library as an estimator of scikit-learn. Its subclasses are generated."""
+
+    _learner: str
+    _model: Model
+    _classes: Classes
+    _is_plain: bool  # no scaling and no map stand between the rows and the weights
+
+    # ---- learning ----
+
+    def fit(self: Self, X: Any, y: Any) -> Self:
+        """Learns from rows X, dense or sparse, and labels y, numbers or strings; returns self."""
+        return self._fit(X, y)
+
+    def _fit(self: Self, X: Any, y: Any, groups: Any = None) -> Self:
+        X, codes, classes = self._validated(X, y)
+        if groups is not None:
+            check_consistent_length(X, groups)
+        settings = Settings(self._learner, self.get_params(deep=False))
+        settings.train.keep_state = 1  # partial_fit goes on from there
+        data = Data(X, codes, classes, groups)
+        out = ffi.new("uc_model **")
+        with Work(self.n_jobs) as work:
+            classes = self._tell_labels(settings, data, classes, work)
+            settings.weigh(getattr(self, "class_weight", None), classes)
+            work.check(lib.uc_select_and_train(out, settings.learner, settings.own, settings.train, data.pointer,
+                                               work.context))
+            self._adopt(Model(out[0]), classes)
+        return self
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, np.ndarray, Classes]:
+        """Rows as the library wants them, codes of the labels, and the classes."""
+        checks = dict(accept_sparse="csr", dtype=np.float32, order="C")
+        if y is None or not self._may_lack_labels():
+            X, y = self._validate_data(X, y, **checks)
+            check_classification_targets(y)
+            classes = Classes(np.unique(y))
+            return X, classes.encode(y), classes
+        X = self._validate_data(X, **checks)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        marked = is_marked(y, self.unlabelled)
+        if not marked.all():
+            check_classification_targets(np.array(y[~marked].tolist()))
+        classes, codes = encode_with_unlabelled(y, marked)
+        return X, codes, classes
+
+    def _may_lack_labels(self) -> bool:
+        learner = find_learner(self._learner)
+        return bool(lib.uc_learner_uses_unlabelled(learner)) or bool(getattr(self, "positive_unlabelled", False))
+
+    def _tell_labels(self, settings: Settings, data: Data, classes: Classes, work: Work) -> Classes:
+        """What the labels mean: positives beside unlabelled examples, bags, noise. As `unconfuse train` does."""
+        positive, free = 1, lib.UC_RATES_BOTH
+        if hasattr(self, "positive_unlabelled"):
+            classes, positive, free = self._meaning_of_labels(data, classes)
+            if len(classes) == 2:
+                settings.tell_positive(names_list(data.pointer.classes)[positive])
+        if hasattr(self, "noise_matrix"):
+            self._tell_noise(settings, data, classes, positive, free, work)
+        return classes
+
+    def _meaning_of_labels(self, data: Data, classes: Classes) -> tuple[Classes, int, int]:
+        """The classes, the place of the positive one, and which rates are left to be estimated."""
+        if self.positive_unlabelled and self.bags:
+            raise ValueError("give only one of positive_unlabelled and bags")
+        if self.positive is not None and self.positive not in classes.values.tolist():
+            raise ValueError(f"positive={self.positive!r}: no example is labelled so")
+        if self.positive_unlabelled:
+            index = ffi.new("uint32_t *")
+            named = ffi.NULL if self.positive is None else str(self.positive).encode(errors="surrogateescape")
+            check(lib.uc_positive_unlabelled(index, data.pointer, named, ffi.NULL))
+            return self._classes_with_others(data, classes), index[0], lib.UC_RATES_POSITIVE_ONLY
+        positive = 1 if self.positive is None else int(classes.encode([self.positive])[0])
+        if not self.bags:
+            return classes, positive, lib.UC_RATES_BOTH
+        if not data.pointer.bag:
+            raise ValueError("bags=True needs to know the bag of every row: fit(X, y, groups=...)")
+        check(lib.uc_check_bags(data.pointer, ffi.NULL))
+        return classes, positive, lib.UC_RATES_NEGATIVE_ONLY
+
+    @staticmethod
+    def _classes_with_others(data: Data, classes: Classes) -> Classes:
+        """The library names the class that no label names."""
+        names = names_list(data.pointer.classes)
+        if len(names) == len(classes):
+            return classes
+        if classes.values.dtype.kind == "U":
+            return Classes(np.sort(names))
+        labels = labels_of(names)
+        if labels.dtype.kind == "U":
+            raise ValueError(f"there is no number for what is not {classes.values[0]}: call the positive class 1, "
+                             "or label some of the others")
+        return Classes(np.sort(labels.astype(np.result_type(labels, classes.values))))
+
+    def _tell_noise(self, settings: Settings, data: Data, classes: Classes, positive: int, free: int,
+                    work: Work) -> None:
+        """The noise that is told, or that the data show."""
+        told = self.noise_matrix
+        estimated = isinstance(told, str)
+        if estimated and told != "estimate":
+            raise ValueError(f"noise_matrix={told!r}: it must be a matrix, 'estimate' or None")
+        by_rates = bool(lib.uc_learner_uses_rates(settings.learner))
+        if told is None and (free == lib.UC_RATES_BOTH or not by_rates):
+            return
+        if len(classes) < 2:
+            return  # which the library refuses
+        if told is not None and not estimated:
+            settings.tell_noise(checked_noise(told, classes))
+            return
+        noise = ffi.gc(ffi.new("uc_noise *"), lib.uc_noise_free)
+        if by_rates:
+            work.check(lib.uc_noise_rates_from_data(noise, ffi.NULL, ffi.cast("uc_svm_settings *", settings.own),
+                                                    settings.train, data.pointer, positive, free, work.context))
+        else:
+            work.check(lib.uc_noise_estimate_self(noise, data.pointer, settings.train, work.context))
+        settings.tell_noise(noise)
+
+    def _adopt(self, model: Model, classes: Classes) -> None:
+        """The attributes of what was learned, all at once for other threads' eyes."""
+        described = model.describe()
+        fitted: dict[str, Any] = {"_model": model, "_classes": classes, "classes_": classes.values,
+                                  "n_iter_": int(described.get("iterations", 1)),
+                                  "_is_plain": described["map"] == "none" and described["steps"]["scale"] == "none"}
+        if hasattr(self, "noise_matrix"):
+            noise = model.noise()
+            fitted["noise_matrix_"] = None if noise is None else classes.matrix_from_library(noise)
+        self.__dict__.pop("_online", None)
+        self.__dict__.update(fitted)
+
+    # ---- using what was learned ----
+
+    def _current_model(self) -> Model:
+        check_is_fitted(self, "classes_")
+        return self._model
+
+    def _rows(self, X: Any) -> Any:
+        """Rows of a fitted estimator. Those that are as the library wants them are not looked at one value after the other:
+        the library refuses what is not finite, unless scaling or a map hides it."""
+        fast = self._fast_rows(X) if self._is_plain else None
+        if fast is not None:
+            return fast
+        return self._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", reset=False)
+
+    def _fast_rows(self, X: Any) -> Any:
+        """Rows that are as they should be but for their values, which nobody has looked at; None: they are not."""
+        if "feature_names_in_" in self.__dict__:  # they may be in another order, or missing
+            return None
+        if X.__class__ is np.ndarray:
+            if X.ndim == 2 and X.dtype.char in "fd" and X.shape[1] == self.n_features_in_ and len(X):
+                return np.ascontiguousarray(X, np.float32)
+        elif scipy.sparse.isspmatrix_csr(X) and X.dtype == np.float32 and X.shape[1] == self.n_features_in_ and X.shape[0]:
+            return X
+        return None
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of every row."""
+        model = self._current_model()
+        return self._classes.decode(model.predict(self._rows(X), self.n_jobs))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores: a column a class, or for two classes how far the later one is ahead."""
+        model = self._current_model()
+        scores = self._classes.columns(model.scores(self._rows(X), self.n_jobs))
+        return scores[:, 1] - scores[:, 0] if len(self._classes) == 2 else scores
+
+    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
+        weights, offsets = self._current_model().weights()
+        weights, offsets = weights[self._classes.places], offsets[self._classes.places]
+        if len(self._classes) == 2:
+            return weights[1:] - weights[:1], offsets[1:] - offsets[:1]
+        return weights, offsets
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights, a row a class; for two classes one row, of what is added for the later one."""
+        return self._weights()[0]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """What is added to the scores."""
+        return self._weights()[1]
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"binary_only": bool(lib.uc_learner_uses_rates(find_learner(self._learner)))}
+
+
+class ProbabilityClassifier(Classifier):
+    """For a learner whose scores are probabilities of the true class."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every class, a column each: of the true class, not of the noisy label."""
+        model = self._current_model()
+        return self._classes.columns(model.scores(self._rows(X), self.n_jobs, probabilities=True))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities."""
+        return np.log(self.predict_proba(X))
+
+    def label_is_right(self, X: Any, y: Any) -> np.ndarray:
+        """The probability that each label is the true class, with the noise that the model was trained with: the lowest are
+        the most suspicious."""
+        model = self._current_model()
+        found = model.scores(self._rows(X), self.n_jobs, probabilities=True)
+        codes = self._classes.encode(y)
+        check_consistent_length(found, codes)
+        row = ffi.cast("double *", doubles(found))
+        count = found.shape[1]
+        return np.array([lib.uc_model_label_is_right(model.pointer, row + i * count, code)
+                         for i, code in enumerate(codes.tolist())])
+
+
+class BagClassifier(Classifier):
+    """For a learner of labels that belong to bags of rows."""
+
+    def fit(self: Self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Learns from rows X and labels y; with bags=True, groups[i] is the bag of row i. Returns self."""
+        return self._fit(X, y, groups)

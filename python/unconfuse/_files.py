@@ -1,0 +1,71 @@
+"""Model files: those of the command line, which reads what Python writes and the other way round."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ._classifier import Classifier
+from ._labels import Classes, labels_of
+from ._library import check, names_list, options, text
+from ._model import Model, Online
+from ._names import python_name
+from ._online import OnlineClassifier
+from ._unconfuse import ffi, lib
+from .estimators import LEARNERS
+
+
+def save(estimator: Classifier, path: str | os.PathLike[str]) -> None:
+    """Writes a fitted classifier as a model file: `unconfuse predict`, `evaluate` and `inspect` read it, and `stream
+    --resume` goes on from one that learned by partial_fit."""
+    model = estimator._current_model()
+    online = estimator.__dict__.get("_online")
+    if online is not None:
+        model = online.model_with_state()
+    elif isinstance(estimator, OnlineClassifier):
+        model = model.without_state()  # as `unconfuse train` has it
+    check(lib.uc_model_save(model.pointer, os.fsencode(path)))
+
+
+def load(path: str | os.PathLike[str]) -> Classifier:
+    """A fitted classifier from a model file, with the parameters that it was trained with.
+
+    Labels that are all numbers come back as numbers, others as strings.
+    """
+    out = ffi.new("uc_model **")
+    check(lib.uc_model_load(out, os.fsencode(path)))
+    model = Model(out[0])
+    learner = text(lib.uc_model_learner(model.pointer))
+    if learner not in LEARNERS:
+        raise ValueError(f"{os.fspath(path)}: a model of {learner}, for which there is no estimator")
+    described = model.describe()
+    estimator = LEARNERS[learner]()
+    estimator.n_features_in_ = int(lib.uc_model_features(model.pointer))
+    classes = Classes(np.sort(labels_of(names_list(lib.uc_model_classes(model.pointer)))))
+    estimator._adopt(model, classes)
+    if described["resumable"] and isinstance(estimator, OnlineClassifier):
+        estimator._online = Online.resume(model)
+    estimator.set_params(**_parameters(estimator, described, classes))
+    return estimator
+
+
+def _parameters(estimator: Classifier, described: dict[str, Any], classes: Classes) -> dict[str, Any]:
+    """Stored settings by the names of the constructor."""
+    known, stored = estimator.get_params(deep=False), described["settings"]
+    found: dict[str, Any] = {"random_state": stored.get("seed")}
+    tables = [lib.uc_learner_options(lib.uc_learner_find(estimator._learner.encode())), lib.uc_train_options,
+              lib.uc_map_options]
+    for option in (option for table in tables for option in options(table)):
+        name, value = python_name(text(option.name)), stored.get(text(option.name))
+        if name in known and value is not None:
+            found[name] = None if value == "none" else int(value) if str(value).isdigit() else value
+    if described["map"] == "none":
+        found["map"] = None
+    if "class-weights" in stored:
+        found["class_weight"] = dict(zip(classes.labels.tolist(), stored["class-weights"]))
+    if "positive" in stored:
+        found["positive"] = dict(zip(described["classes"], classes.labels.tolist()))[stored["positive"]]
+    if "noise_matrix" in known:
+        found["noise_matrix"] = estimator.noise_matrix_
+    return found

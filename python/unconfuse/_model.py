@@ -1,0 +1,191 @@
+"""The library's models and online learners as objects of Python that copy and pickle as model files."""
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import numpy as np
+
+from ._library import check, copied, doubles, labels_buffer, last_error, matrix, taken_bytes, text, Work
+from ._unconfuse import ffi, lib
+
+
+class Model:
+    """A trained model. It never changes, so that threads may share it."""
+
+    def __init__(self, pointer: Any) -> None:
+        self.pointer = ffi.gc(pointer, lib.uc_model_free)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Model:
+        out = ffi.new("uc_model **")
+        check(lib.uc_model_load_memory(out, ffi.from_buffer(data), len(data), b"pickled model"))
+        return cls(out[0])
+
+    def __bytes__(self) -> bytes:
+        return taken_bytes(lib.uc_model_save_memory, self.pointer)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Model.from_bytes, (bytes(self),)
+
+    def without_state(self) -> Model:
+        """A copy from which no learner can go on."""
+        copy = Model.from_bytes(bytes(self))
+        lib.uc_model_forget_state(copy.pointer)
+        return copy
+
+    def describe(self) -> dict[str, Any]:
+        """What `unconfuse inspect --json` shows."""
+        out = ffi.new("char **")
+        check(lib.uc_model_describe(out, self.pointer))
+        try:
+            described: dict[str, Any] = json.loads(text(out[0]))
+            return described
+        finally:
+            lib.uc_text_free(out[0])
+
+    @property
+    def class_count(self) -> int:
+        return int(lib.uc_model_classes(self.pointer).count)
+
+    def predict(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        """The position of the best class of each row, in the library's order."""
+        predicted = np.empty(X.shape[0], np.uint32)
+        view, _kept = matrix(X)
+        with Work(n_jobs) as work:
+            work.check(lib.uc_model_predict(labels_buffer(predicted), self.pointer, view, work.context))
+        return predicted
+
+    def scores(self, X: Any, n_jobs: int | None, probabilities: bool = False) -> np.ndarray:
+        """A column a class, in the library's order."""
+        found = np.empty((X.shape[0], self.class_count))
+        view, _kept = matrix(X)
+        function = lib.uc_model_probabilities if probabilities else lib.uc_model_scores
+        with Work(n_jobs) as work:
+            work.check(function(doubles(found), self.pointer, view, work.context))
+        return found
+
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """A row a class, and the offset of each, in the library's order."""
+        weights = np.empty((self.class_count, lib.uc_model_dimension(self.pointer)))
+        offsets = np.empty(self.class_count)
+        lib.copy_weights(doubles(weights), doubles(offsets), self.pointer)
+        return weights, offsets
+
+    def noise(self) -> np.ndarray | None:
+        values = lib.uc_model_noise(self.pointer)
+        return copied(values, (self.class_count, self.class_count)) if values else None
+
+
+class Online:
+    """A learner of one example after the other. One thread at a time gets at it."""
+
+    def __init__(self, pointer: Any) -> None:
+        self._pointer = ffi.gc(pointer, lib.uc_online_free)
+        self._lock = threading.Lock()
+        self._view = ffi.new("uc_matrix *")  # of the rows at hand: a round needs nothing new
+        self._model: Model | None = None  # of the learner as it is now
+
+    @classmethod
+    def begin(cls, learner: Any, settings: Any, train: Any, names: Any, steps: Any) -> Online:
+        out = ffi.new("uc_online **")
+        check(lib.uc_online_begin(out, learner, settings, train, names, steps))
+        return cls(out[0])
+
+    @classmethod
+    def resume(cls, model: Model) -> Online:
+        out = ffi.new("uc_online **")
+        check(lib.uc_online_resume(out, model.pointer))
+        return cls(out[0])
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Online:
+        return cls.resume(Model.from_bytes(data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Online.from_bytes, (bytes(self.model_with_state()),)
+
+    def expect(self, X: Any) -> None:
+        """Rows will be like these."""
+        view, _kept = matrix(X)
+        check(lib.uc_online_expect(self._pointer, X.shape[1], lib.uc_density(view)))
+
+    def _rows(self, X: Any) -> tuple[Any, Any]:
+        view, kept = matrix(X, self._view)
+        wrong = lib.first_row_not_finite(view)
+        if wrong < view.rows:
+            raise ValueError(f"row {wrong + 1} holds NaN or infinity")
+        return view, kept
+
+    def play(self, X: Any, codes: np.ndarray) -> np.ndarray:
+        """Propose, be told, learn, for every row; returns what was proposed."""
+        proposed = np.empty(X.shape[0], np.uint32)
+        with self._lock:
+            view, _kept = self._rows(X)
+            self._model = None
+            if len(proposed) == 1:  # too short to be interrupted
+                check(lib.play_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), ffi.NULL))
+                return proposed
+            with Work() as work:
+                work.check(lib.play_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), work.context))
+        return proposed
+
+    def propose(self, X: Any) -> np.ndarray:
+        """An array of uc_proposal."""
+        proposals = np.empty(X.shape[0], PROPOSAL)
+        with self._lock:
+            view, _kept = self._rows(X)
+            check(lib.propose_rows(ffi.from_buffer("uc_proposal[]", proposals), self._pointer, view))
+        return proposals
+
+    def learn(self, X: Any, proposals: np.ndarray, right: np.ndarray) -> None:
+        with self._lock, Work() as work:
+            view, _kept = self._rows(X)
+            self._model = None
+            work.check(lib.learn_rows(self._pointer, view, ffi.from_buffer("uc_proposal[]", proposals),
+                                      ffi.from_buffer("bool[]", right), work.context))
+
+    @property
+    def rounds(self) -> int:
+        """Rounds learned from."""
+        return int(lib.uc_online_rounds(self._pointer))
+
+    @property
+    def has_map(self) -> bool:
+        return bool(lib.uc_online_has_map(self._pointer))
+
+    def _make_model(self, with_state: bool) -> Model:
+        out = ffi.new("uc_model **")
+        check(lib.uc_online_model(out, self._pointer, with_state))
+        return Model(out[0])
+
+    def model(self) -> Model:
+        """What has been learned so far; the same object until more is."""
+        with self._lock:
+            if self._model is None:
+                self._model = self._make_model(False)
+            return self._model
+
+    def model_with_state(self) -> Model:
+        """From which a learner can go on."""
+        with self._lock:
+            return self._make_model(True)
+
+
+def _proposal_dtype() -> np.dtype:
+    """uc_proposal as NumPy sees it."""
+    fields = {"label": np.uint32, "probability": np.float64, "favourite": np.uint32, "ticket": np.uint64}
+    return np.dtype({"names": list(fields), "formats": list(fields.values()),
+                     "offsets": [ffi.offsetof("uc_proposal", name) for name in fields],
+                     "itemsize": ffi.sizeof("uc_proposal")})
+
+
+PROPOSAL = _proposal_dtype()
+
+
+def find_learner(name: str) -> Any:
+    learner = lib.uc_learner_find(name.encode())
+    if not learner:
+        raise ValueError(last_error())
+    return learner

@@ -1,0 +1,37 @@
+"""scikit-learn's own checks, for every estimator and every transformer; none is skipped or expected to fail."""
+import warnings
+
+import pytest
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+import unconfuse
+
+ESTIMATORS = [getattr(unconfuse, name)() for name in unconfuse.estimators.__all__ if name != "estimate_noise_matrix"]
+
+
+def test_there_is_a_class_for_every_learner_and_map():
+    names = {type(estimator).__name__ for estimator in ESTIMATORS}
+    assert names >= {
+        "UMAClassifier", "LogisticClassifier", "S3VMClassifier", "COPAClassifier", "SPAClassifier", "PAClassifier",
+        "PerceptronClassifier", "CSPAClassifier", "CSPAPlusClassifier", "BanditronClassifier", "ConfiditClassifier",
+        "BPAClassifier", "RPClassifier", "CSVMClassifier", "SloppySVMClassifier",
+        "KernelPCA", "KernelGramSchmidt", "RandomProjectionMap", "Nystroem"}
+
+
+def test_no_check_is_expected_to_fail():
+    for estimator in ESTIMATORS:
+        assert not estimator._get_tags()["_xfail_checks"]
+        assert not estimator._get_tags()["_skip_test"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(ESTIMATORS)
+def test_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+def test_check_estimator(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(estimator)

@@ -1,0 +1,178 @@
+"""One example after the other: labels, or nothing but right or wrong."""
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import ONLINE, RIGHT_WRONG, blobs
+from sklearn.base import clone
+
+import unconfuse
+
+
+@pytest.mark.parametrize("cls", ONLINE)
+def test_rows_one_by_one_are_rows_at_once(cls):
+    X, y = blobs()
+    at_once = cls().partial_fit(X, y, classes=range(4))
+    one_by_one = cls()
+    for i in range(len(X)):
+        one_by_one.partial_fit(X[i:i + 1].astype(float), [y[i]], classes=range(4))
+    assert pickle.dumps(one_by_one._online) == pickle.dumps(at_once._online)
+    assert one_by_one.rounds_ == 300
+    assert (one_by_one.predict(X) == at_once.predict(X)).all()
+
+
+@pytest.mark.parametrize("cls", ONLINE)
+def test_a_copy_goes_on_where_the_other_stopped(cls):
+    X, y = blobs()
+    first = cls().partial_fit(X[:150], y[:150], classes=range(4))
+    before = first.decision_function(X)
+    second = pickle.loads(pickle.dumps(first))
+    assert (first.partial_fit(X[150:], y[150:]).coef_ == second.partial_fit(X[150:], y[150:]).coef_).all()
+    assert (first.decision_function(X) != before).any()
+
+
+# fit knows beforehand how frequent the classes are, a stream does not, and copa's cost depends on it.
+@pytest.mark.parametrize("cls", [cls for cls in ONLINE if cls is not unconfuse.COPAClassifier])
+def test_partial_fit_goes_on_after_fit(cls):
+    """As if all had been one stream: a pass in order, then the rest."""
+    X, y = blobs()
+    model = cls(passes=1, shuffle=False).fit(X[:150], y[:150])
+    whole = cls().partial_fit(X, y, classes=range(4))
+    np.testing.assert_array_equal(model.partial_fit(X[150:], y[150:]).coef_, whole.coef_)
+    kept = pickle.loads(pickle.dumps(cls().fit(X, y)))
+    assert kept.partial_fit(X, y).rounds_ == 6 * 300
+    assert kept.fit(X, y).predict(X).shape == (300,)  # and fit begins anew
+    with pytest.raises(AttributeError):
+        kept.rounds_
+
+
+def test_a_model_of_the_command_line_has_nothing_to_go_on_from(program, tmp_path):
+    X, y = blobs()
+    unconfuse.save(unconfuse.SPAClassifier().fit(X, y), tmp_path / "model.uc")
+    with pytest.raises(ValueError, match="holds no learner's state to go on from"):
+        unconfuse.load(tmp_path / "model.uc").partial_fit(X, y)
+
+
+@pytest.mark.parametrize("cls", RIGHT_WRONG)
+def test_feedback_one_by_one_is_a_replay(cls):
+    X, y = blobs()
+    replay = cls().replay(X, y)
+    learner = cls()
+    for i in range(len(X)):
+        proposed = learner.propose(X[i:i + 1], classes=range(4))
+        assert proposed[0] == replay.proposed[i]
+        learner.learn_feedback(X[i:i + 1], proposed, proposed == y[i:i + 1])
+    assert learner.rounds_ == 300
+
+
+@pytest.mark.parametrize("cls", RIGHT_WRONG)
+def test_feedback_goes_on_after_fit(cls):
+    X, y = blobs()
+    learner = cls().fit(X, y)
+    learner.learn_feedback(X[:2], learner.predict(X[:2]), [True, True])
+    assert learner.rounds_ == 5 * 300 + 2
+
+
+@pytest.mark.parametrize("cls", RIGHT_WRONG)
+def test_late_feedback_in_any_order(cls):
+    X, y = blobs()
+    y = np.array(["a", "b", "c", "d"])[y]
+    learner = cls()
+    proposed = learner.propose(X[:50], classes=["a", "b", "c", "d"])
+    assert set(proposed) <= {"a", "b", "c", "d"}
+    order = np.random.RandomState(0).permutation(50)[:40]  # ten answers never come
+    picked = proposed[order]
+    assert (picked.details["label"] == proposed.details["label"][order]).all()
+    learner.learn_feedback(X[order], picked, np.asarray(picked) == y[order])
+    assert learner.rounds_ == 40
+    later = pickle.loads(pickle.dumps(proposed[order[:3]]))
+    learner.learn_feedback(X[order[:3]], later, later == y[order[:3]])
+    learner.learn_feedback(X[:2], ["a", "b"], [True, False])  # proposed by somebody else
+    assert learner.rounds_ == 45
+
+
+def test_feedback_that_makes_no_sense_is_refused():
+    X, y = blobs()
+    learner = unconfuse.CSPAClassifier()
+    with pytest.raises(ValueError, match="must be told all classes"):
+        learner.propose(X)
+    proposed = learner.propose(X[:3], classes=range(4))
+    with pytest.raises(ValueError, match="correct must hold True and False"):
+        learner.learn_feedback(X[:3], proposed, [1, 0, 1])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        learner.learn_feedback(X[:3], proposed, [True])
+    with pytest.raises(ValueError, match="not among the classes"):
+        learner.learn_feedback(X[:1], [9], [True])
+    with pytest.raises(ValueError, match="features"):
+        learner.propose(X[:, :3])
+    bad = X[:3].copy()
+    bad[1, 1] = np.nan
+    with pytest.raises(ValueError, match="row 2 holds NaN or infinity"):
+        learner.propose(bad)
+    with pytest.raises(ValueError, match="only one class"):
+        unconfuse.CSPAClassifier().propose(X, classes=["one"])
+    assert learner.rounds_ == 0
+
+
+def test_the_curve_of_a_replay():
+    X, y = blobs()
+    replay = unconfuse.CSPAPlusClassifier().replay(X, y)
+    assert replay.rounds.tolist() == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
+    assert (replay.correct == (replay.proposed == y)).all()
+    for i, end in enumerate(replay.rounds):
+        assert replay.ratio_correct[i] == replay.correct[:end].mean()
+        begin = replay.rounds[i - 1] if i else 0
+        np.testing.assert_allclose(replay.recent_ratio[i], replay.correct[begin:end].mean())
+
+
+def test_the_curve_is_that_of_the_command_line(program, tmp_path):
+    import json
+
+    X, y = blobs()
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    told = json.loads(program("stream", "banditron", "X.npy", "--labels", "y.npy", "--json"))
+    replay = unconfuse.BanditronClassifier().replay(X, y)
+    assert replay.rounds.tolist() == [point["round"] for point in told["curve"]]
+    np.testing.assert_allclose(replay.ratio_correct, [point["ratio_correct"] for point in told["curve"]])
+    np.testing.assert_allclose(replay.recent_ratio, [point["recent_ratio"] for point in told["curve"]])
+
+
+def test_what_needs_all_rows_is_refused_in_a_stream():
+    X, y = blobs()
+    for parameters, sentence in ((dict(scale="range"), "scale needs all rows beforehand"),
+                                 (dict(map="kgs"), "learned from a whole data set"),
+                                 (dict(map="landmarks"), "width of the kernel cannot be found")):
+        with pytest.raises(ValueError, match=sentence):
+            unconfuse.SPAClassifier(**parameters).partial_fit(X, y, classes=range(4))
+    unconfuse.SPAClassifier(map="landmarks", width=100.0, dimension=30).partial_fit(X, y, classes=range(4)).predict(X)
+    with pytest.raises(ValueError, match="first call must be told all classes"):
+        unconfuse.SPAClassifier().partial_fit(X, y)
+    with pytest.raises(ValueError, match="label 4, which is not among the classes"):
+        unconfuse.SPAClassifier().partial_fit(X, y, classes=range(4)).partial_fit(X, y + 1)
+
+
+def test_sparse_rows_of_a_stream():
+    X, y = blobs(columns=30)
+    X[np.abs(X) < 9] = 0
+    sparse = scipy.sparse.csr_matrix(X)
+    for name in ("SPAClassifier", "CSPAClassifier", "ConfiditClassifier"):
+        cls = getattr(unconfuse, name)
+        dense = cls().partial_fit(X, y, classes=range(4))
+        for rows in (sparse, sparse.astype(float)):
+            other = cls().partial_fit(rows[:100], y[:100], classes=range(4)).partial_fit(rows[100:], y[100:])
+            np.testing.assert_allclose(other.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
+        with pytest.raises(ValueError, match="NaN"):
+            broken = sparse.copy()
+            broken.data[5] = np.nan
+            other.partial_fit(broken, y)
+
+
+def test_class_weights_survive_a_pickle():
+    X, y = blobs(spread=8)
+    model = unconfuse.PerceptronClassifier(class_weight={0: 10.0}).partial_fit(X[:100], y[:100], classes=range(4))
+    other = pickle.loads(pickle.dumps(model))
+    assert (model.partial_fit(X[100:], y[100:]).coef_ == other.partial_fit(X[100:], y[100:]).coef_).all()
+    plain = clone(model).set_params(class_weight=None).partial_fit(X, y, classes=range(4))
+    assert (plain.coef_ != model.coef_).any()
