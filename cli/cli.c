@@ -42,6 +42,14 @@ uc_status cli_fail(uc_status status, const char *format, ...)
     return status;
 }
 
+uc_status cli_fail_in(uc_status status, const char *file)
+{
+    const char *sentence = cli_last_error(), *rest = strstr(sentence, ": ");
+    if (strncmp(sentence, "rank ", 5) == 0 && rest)
+        return cli_fail(status, "%.*s: %s%s", (int)(rest - sentence), sentence, file, rest);
+    return cli_fail(status, "%s: %s", file, sentence);
+}
+
 const char *cli_last_error(void)
 {
     return own_error[0] ? own_error : uc_last_error();

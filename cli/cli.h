@@ -110,6 +110,8 @@ void cli_print_zsh(FILE *file);
 
 /* Keeps the sentence for main and returns `status`; like the library's own failures. */
 uc_status cli_fail(uc_status status, const char *format, ...) CLI_PRINTF(2, 3);
+/* The last sentence again, with the file that it is about in front, behind the rank of the process. */
+uc_status cli_fail_in(uc_status status, const char *file);
 const char *cli_last_error(void); /* the program's own sentence, else the library's */
 void cli_warn(const char *format, ...) CLI_PRINTF(1, 2);
 /* On standard error, with --verbose only. */
@@ -145,8 +147,9 @@ void cli_output_advance(cli_output *self, size_t length);
 uc_status
 cli_output_commit(cli_output *self);     /* ends and frees it whatever happens; write errors end up here */
 void cli_output_abort(cli_output *self); /* NULL is fine */
-bool cli_output_failed(const cli_output *self); /* a write failed: going on is of no use */
-void cli_output_discard(void);                  /* removes what is unfinished; safe in a signal handler */
+bool cli_output_failed(const cli_output *self);     /* a write failed: going on is of no use */
+uc_status cli_output_check(const cli_output *self); /* the same, with the sentence */
+void cli_output_discard(void);                      /* removes what is unfinished; safe in a signal handler */
 
 /* Columns that line up. `align` has 'l' or 'r' a column; its last letter holds for all that follow. */
 typedef struct cli_table {
@@ -204,6 +207,7 @@ typedef enum cli_kind { CLI_DATA, CLI_MODEL, CLI_LIBLINEAR } cli_kind;
 cli_kind cli_recognise(const char *path);
 bool cli_reads_once(const char *path);                      /* standard input, a pipe */
 uc_status cli_load_model(uc_model **out, const char *path); /* either kind of model */
+uc_status cli_save_model(const uc_model *model, const char *path);
 /* The whole file in memory. */
 uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
                         const uc_read_settings *settings);
@@ -229,7 +233,7 @@ uc_status cli_collect(void **items, size_t *count, size_t size);
 /* Says what the sums over several processes took since `before`, with --verbose. */
 void cli_tell_traffic(const cli_call *call, uc_traffic before, double seconds);
 
-/* Predicts files block by block in constant memory (scoring.c). `visit` gets each block with its predictions (and
+/* Predicts files block by block (scoring.c). `visit` gets each block with its predictions (and
  * scores or probabilities, K a row, when asked for; else NULL), and the number of the file, since each has its own list
  * of classes. Refuses CSV and NPY of another width, and warns once about columns that the model does not know. With
  * several processes each has its share of the rows, and all fail when one does. */

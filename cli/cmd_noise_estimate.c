@@ -496,9 +496,10 @@ static uc_status run(cli_call *call)
         status = cli_find_files(&files, call, &args->shards, 0);
     if (status == UC_OK && methods[args->method])
         status = methods[args->method](&found, call, &files, &context);
-    if (status == UC_ERR_FORMAT && !strchr(cli_last_error(), ':'))
-        (void)cli_fail(status, "%s: %s", files.shown,
-                       cli_last_error()); /* the library does not know the file */
+    const char *said = cli_last_error();
+    if (status == UC_ERR_FORMAT &&
+        !strchr(strncmp(said, "rank ", 5) == 0 ? strchr(said, ':') + 1 : said, ':'))
+        (void)cli_fail_in(status, files.shown); /* the library does not know the file */
     if (status == UC_OK)
         status = uc_noise_inspect(&check, &found.noise);
     if (status == UC_OK) {

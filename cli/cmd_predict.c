@@ -111,7 +111,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         return UC_OK;
     }
     write_rows(self, block->X.rows, predicted, scores);
-    return cli_output_failed(self->output) ? UC_ERR_IO : UC_OK;
+    return cli_output_check(self->output);
 }
 
 static uc_status predict(cli_call *call, writer *self, const uc_model *model, const cli_files *files)
@@ -134,10 +134,11 @@ static uc_status predict(cli_call *call, writer *self, const uc_model *model, co
     if (wanted != CLI_CLASSES && self->output && cli_is_first())
         write_header(self);
     status = cli_score_files(call, model, files, &args->read, wanted, visit, self);
-    if (self->output && (status == UC_OK || cli_output_failed(self->output)))
-        status = cli_output_commit(self->output); /* a failed write is reported here */
+    if (self->output && status == UC_OK)
+        status = cli_output_commit(self->output); /* which all processes do together */
     else
         cli_output_abort(self->output);
+    status = cli_agree(status);
     double examples = (double)self->examples;
     if (status == UC_OK)
         status = uc_comm_sum(cli_comm, &examples, 1);

@@ -160,7 +160,7 @@ static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *sett
     if (status == UC_OK)
         cli_tell_traffic(call, before, seconds);
     if (status == UC_OK && cli_is_first())
-        status = uc_model_save(model, args->output);
+        status = cli_save_model(model, args->output);
     if (status == UC_OK)
         status = tell(call, model, (size_t)examples, seconds);
     uc_model_free(model);
@@ -219,11 +219,12 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
     uc_status status =
         uc_cross_validate(predicted, fold_error, uc_learner_at(call->member), call->member_settings, settings,
                           data, (unsigned)folds, &call->context);
-    uint32_t *labels =
-        memcpy(cli_calloc(data->X.rows, sizeof *labels), data->y, data->X.rows * sizeof *labels);
+    uint32_t *labels = cli_calloc(data->X.rows, sizeof *labels);
     size_t count = data->X.rows, predictions = count;
-    if (status == UC_OK)
+    if (status == UC_OK) {
+        memcpy(labels, data->y, count * sizeof *labels);
         status = cli_collect((void **)&labels, &count, sizeof *labels);
+    }
     if (status == UC_OK)
         status = cli_collect((void **)&predicted, &predictions, sizeof *predicted);
     if (status == UC_OK && cli_is_first())
@@ -242,9 +243,7 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
 /* The library does not know the file whose data it refuses. */
 static uc_status blame_data(uc_status status, const char *shown)
 {
-    if (status == UC_ERR_FORMAT)
-        (void)cli_fail(status, "%s: %s", shown, cli_last_error());
-    return status;
+    return status == UC_ERR_FORMAT ? cli_fail_in(status, shown) : status;
 }
 
 /* A flag of the learner's own; false for a learner that does not have it. */

@@ -1,6 +1,7 @@
 /* Reading and writing data, and telling what a file is. */
 #define _GNU_SOURCE
 #include <glob.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,6 +91,8 @@ static uc_status expand(cli_files *out, const char *pattern)
     const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
     if (!close)
         return match(out, pattern);
+    if (memchr(open + 1, '{', (size_t)(close - open)))
+        return cli_fail(UC_ERR_OPTION, "--shards %s: braces within braces", pattern);
     const size_t size = strlen(pattern) + 1;
     char *one = cli_calloc(size, 1);
     uc_status status = UC_OK;
@@ -213,6 +216,19 @@ cli_kind cli_recognise(const char *path)
     if (length >= sizeof liblinear - 1 && memcmp(bytes, liblinear, sizeof liblinear - 1) == 0)
         return CLI_LIBLINEAR;
     return CLI_DATA;
+}
+
+/* One of several processes ends at once when it is told to: not while the model is half-written. */
+uc_status cli_save_model(const uc_model *model, const char *path)
+{
+    sigset_t waiting, before;
+    (void)sigemptyset(&waiting);
+    (void)sigaddset(&waiting, SIGTERM);
+    (void)sigaddset(&waiting, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &waiting, &before);
+    const uc_status status = uc_model_save(model, path);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
 }
 
 uc_status cli_load_model(uc_model **out, const char *path)

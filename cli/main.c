@@ -79,6 +79,15 @@ static uc_status dispatch(int argc, char **argv)
     return cli_refuse_command(first);
 }
 
+/* Processes decide by numbers that they compute alike: on other CPUs these would have other last bits. */
+static uc_status check_processes(void)
+{
+    char cpu[128];
+    snprintf(cpu, sizeof cpu, "%s (BLAS: %s; for all alike: UNCONFUSE_CPU and OPENBLAS_CORETYPE)",
+             uc_cpu_level(), uc_cpu_blas());
+    return uc_comm_same(cli_comm, cpu, "the CPU level");
+}
+
 int main(int argc, char **argv)
 {
     uc_wait_asleep(argv);
@@ -87,6 +96,8 @@ int main(int argc, char **argv)
     const char *level = getenv("UNCONFUSE_CPU");
     if (level && *level && uc_cpu_set_level(level) != UC_OK)
         return report(cli_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", uc_last_error()));
+    if (check_processes() != UC_OK)
+        return report(cli_fail(UC_ERR_INVALID, "%s", uc_last_error()));
     if (argc < 2) {
         if (cli_is_first())
             cli_print_overview(stderr);

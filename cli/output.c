@@ -123,6 +123,11 @@ bool cli_output_failed(const cli_output *self)
     return self->error != 0;
 }
 
+uc_status cli_output_check(const cli_output *self)
+{
+    return self->error ? fail_io(self->path, self->error) : UC_OK;
+}
+
 static void release(cli_output *self)
 {
     free(self->followed);

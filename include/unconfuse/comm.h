@@ -27,6 +27,9 @@ int uc_comm_neighbours(const uc_comm *self); /* processes on this machine, this 
 uc_status uc_comm_agree(const uc_comm *self, uc_status status);
 uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *sentence);
 
+/* UC_ERR_INVALID, in all processes, when one comes with another text than the first: "rank R: WHAT is TEXT, but ...". */
+uc_status uc_comm_same(const uc_comm *self, const char *text, const char *what);
+
 /* values[0..length) become their sums over all processes. */
 uc_status uc_comm_sum(const uc_comm *self, double *values, size_t length);
 

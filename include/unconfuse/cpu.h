@@ -13,6 +13,8 @@ const char *uc_cpu_level(void);
 /* Fixes the level, for the same bytes on different machines ("best": back to the best). Refuses a level
  * that this machine does not have. Call it before any other thread uses the library. */
 uc_status uc_cpu_set_level(const char *level);
+/* What BLAS, which chooses for itself, has chosen for this machine. */
+const char *uc_cpu_blas(void);
 
 #ifdef __cplusplus
 }

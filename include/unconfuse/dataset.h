@@ -54,11 +54,12 @@ uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_setti
 typedef struct uc_piece {
     const char *path;
     uint64_t from, to;
+    bool may_be_empty; /* it is one of several: no examples are no failure */
 } uc_piece;
 
 /* Which pieces of these files are for this process to read: in their order, and about as many bytes as any other's. What
- * cannot be cut (packed files, NPY, standard input) goes to one process as a whole. The list is freed with
- * uc_pieces_free; it points to `paths`. */
+ * cannot be cut (packed files, NPY, standard input) goes to one process as a whole; empty files to none, with a warning.
+ * Fails when the processes see other files. The list is freed with uc_pieces_free; it points to `paths`. */
 uc_status uc_pieces(uc_piece **out, size_t *count, const char *const *paths, size_t path_count,
                     const uc_context *context);
 void uc_pieces_free(uc_piece *pieces);

@@ -41,6 +41,15 @@ bool uc_size_mul(size_t *out, size_t a, size_t b);
 /* The next capacity of an array that must hold `needed` items and grows by doubling. */
 size_t uc_grown(size_t capacity, size_t needed);
 
+/* A mark of bytes that differ when these do, almost surely (FNV-1a); goes on from the mark of what was before, or UC_MARK. */
+#define UC_MARK UINT64_C(14695981039346656037)
+static inline uint64_t uc_mark(uint64_t mark, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        mark = (mark ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
+    return mark;
+}
+
 /* ---- numbers in text ----
  * The whole of text[0..length) as a number, independent of the locale. false: it is not wholly a number. The value
  * may be infinite or NaN when the text says so or is out of range. */

@@ -363,8 +363,12 @@ static uc_status begin(uc_reader *self)
     status = learn_layout(made, &header, self, line, length, number);
     if (status != UC_OK)
         return status;
-    if (header)
+    if (header) {
         uc_text_skip_line(self, line, number);
+        self->header = uc_mark(UC_MARK, (const char *)&made->label, sizeof made->label);
+        for (size_t i = 0; i < made->columns; i++)
+            self->header = uc_mark(self->header, made->names[i], strlen(made->names[i]) + 1);
+    }
     self->has_labels = made->label != NO_COLUMN;
     self->has_bags = made->bag != NO_COLUMN;
     self->rows.X.cols = made->features;

@@ -18,6 +18,7 @@
 typedef struct extent {
     uint64_t begin, bytes; /* in the files laid end to end */
     bool whole;            /* it cannot be cut */
+    bool empty;
 } extent;
 
 static uc_status measure(extent *files, const char *const *paths, size_t count, const uc_context *context)
@@ -30,23 +31,45 @@ static uc_status measure(extent *files, const char *const *paths, size_t count, 
             return uc_fail(status, "rank %d: %s", uc_comm_rank(context->comm), uc_last_error());
         if (status != UC_OK)
             return status;
-        if (look.bytes == 0 && look.can_be_cut && count > 1)
+        files[i] =
+            (extent){begin, look.bytes, !look.can_be_cut, look.bytes == 0 && look.can_be_cut && count > 1};
+        if (files[i].empty)
             uc_warn(context, "%s: no examples", paths[i]);
-        files[i].begin = begin;
-        files[i].bytes = look.bytes;
-        files[i].whole = !look.can_be_cut;
-        begin += files[i].bytes;
+        begin += look.bytes;
     }
     return UC_OK;
 }
 
-/* The part of a file in from .. to-1 of all bytes; false: there is none. */
-static bool piece_of(uc_piece *out, const extent *file, uint64_t from, uint64_t to, bool last)
+/* Processes on several machines may see other files. */
+static uc_status compare_files(const extent *files, const char *const *paths, size_t count,
+                               const uc_context *context)
 {
+    uint64_t mark = UC_MARK;
+    for (size_t i = 0; i < count; i++) {
+        mark = uc_mark(mark, paths[i], strlen(paths[i]) + 1);
+        mark = uc_mark(mark, (const char *)&files[i].bytes, sizeof files[i].bytes);
+    }
+    char text[96];
+    snprintf(text, sizeof text, "%zu of %llu bytes (mark %016llx)", count,
+             (unsigned long long)(files[count - 1].begin + files[count - 1].bytes), (unsigned long long)mark);
+    return uc_comm_same(uc_comm_of(context), text, "the list of files");
+}
+
+/* Where part r of `parts` of all bytes begins. */
+static uint64_t part_begin(uint64_t total, uint64_t r, uint64_t parts)
+{
+    return total / parts * r + total % parts * r / parts;
+}
+
+/* The part of a file that process `rank` of `size` reads; false: there is none. What has no length, such as standard input,
+ * and nothing before it, is for the first process. */
+static bool piece_of(uc_piece *out, const extent *file, uint64_t total, uint64_t rank, uint64_t size)
+{
+    const uint64_t from = part_begin(total, rank, size), to = part_begin(total, rank + 1, size);
     const uint64_t end = file->begin + file->bytes;
     if (file->whole || (from <= file->begin && end <= to)) {
-        out->from = out->to = 0;
-        return file->begin >= from && (file->begin < to || last);
+        const bool last = rank + 1 == size && file->begin == total;
+        return total == 0 ? rank == 0 : file->begin >= from && (file->begin < to || last);
     }
     out->from = from > file->begin ? from - file->begin : 0;
     out->to = to < end ? to - file->begin : file->bytes;
@@ -57,20 +80,20 @@ uc_status uc_pieces(uc_piece **out, size_t *count, const char *const *paths, siz
                     const uc_context *context)
 {
     const uc_comm *comm = uc_comm_of(context);
-    const uint64_t rank = (uint64_t)uc_comm_rank(comm), size = (uint64_t)uc_comm_size(comm);
     extent *files = uc_alloc(path_count, sizeof *files);
     uc_piece *pieces = uc_alloc(path_count, sizeof *pieces);
     uc_status status = files && pieces ? measure(files, paths, path_count, context) : UC_ERR_NOMEM;
     status = uc_comm_agree(comm, status);
+    if (status == UC_OK)
+        status = compare_files(files, paths, path_count, context);
     if (status == UC_OK) {
-        const extent *last = &files[path_count - 1];
-        const uint64_t total = last->begin + last->bytes;
-        const uint64_t from = total / size * rank + total % size * rank / size;
-        const uint64_t to = total / size * (rank + 1) + total % size * (rank + 1) / size;
+        const uint64_t total = files[path_count - 1].begin + files[path_count - 1].bytes;
         *count = 0;
         for (size_t i = 0; i < path_count; i++) {
-            pieces[*count].path = paths[i];
-            *count += piece_of(&pieces[*count], &files[i], from, to, rank + 1 == size);
+            pieces[*count] = (uc_piece){.path = paths[i], .may_be_empty = path_count > 1};
+            if (!files[i].empty)
+                *count += piece_of(&pieces[*count], &files[i], total, (uint64_t)uc_comm_rank(comm),
+                                   (uint64_t)uc_comm_size(comm));
         }
         *out = pieces;
         pieces = NULL;
@@ -96,6 +119,7 @@ typedef struct pile {
     const char *dense, *unlabelled; /* a file of that kind */
     bool labels, bags;
     bool stays_sparse; /* a UCD file says so */
+    uint64_t header;   /* of CSV files; 0: none has one */
 } pile;
 
 static void pile_free(pile *self)
@@ -140,13 +164,17 @@ static uc_status read_pieces(pile *self, const uc_piece *pieces, size_t count,
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         uc_dataset part = {0};
         uc_file_look look = {0};
+        uint64_t header = 0;
         status = uc_look_at_file(&look, pieces[i].path);
-        if (status == UC_OK && look.bytes == 0 && look.can_be_cut)
-            continue; /* a shard without examples */
         if (status == UC_OK)
-            status = uc_dataset_read_piece(&part, &pieces[i], &own, context);
+            status = uc_dataset_read_piece(&part, &header, &pieces[i], &own, context);
         if (status == UC_OK)
             status = add_part(self, &part, pieces[i].path);
+        if (status == UC_OK && header && self->header && header != self->header)
+            status =
+                uc_fail(UC_ERR_FORMAT, "%s: other columns, or in another order, than the files before it",
+                        pieces[i].path);
+        self->header = header ? header : self->header;
         self->stays_sparse = self->stays_sparse || (look.is_ucd && uc_matrix_is_sparse(&part.X));
     }
     return status;
@@ -198,12 +226,29 @@ static void append_rows(uc_matrix *to, size_t at, const uc_matrix *from)
     }
 }
 
+static bool fits_as_it_is(const uc_dataset *part, const pile *self, bool dense)
+{
+    return uc_matrix_is_sparse(&part->X) != dense && (!dense || part->X.cols == self->cols) &&
+           !part->mapping && (part->y != NULL) == self->labels && (part->bag != NULL) == self->bags;
+}
+
 /* One data set of all parts, which are freed on the way. */
-static uc_status join_parts(uc_dataset *out, pile *self, bool dense)
+static uc_status join_parts(uc_dataset *out, pile *self, bool dense, const uc_context *context)
 {
     uc_dataset joined = {0};
-    uc_status status = dense ? uc_matrix_create_dense(&joined.X, self->rows, self->cols)
-                             : uc_matrix_create_sparse(&joined.X, self->rows, self->cols, self->entries);
+    if (self->count == 1 && fits_as_it_is(&self->parts[0], self, dense)) {
+        *out = self->parts[0];
+        out->X.cols = self->cols;
+        self->count = 0;
+        return UC_OK;
+    }
+    const double bytes =
+        dense ? 4.0 * (double)self->rows * (double)uc_dense_stride(self->cols) : 8.0 * (double)self->entries;
+    uc_status status = uc_memory_check(context, bytes, "the data");
+    if (status != UC_OK)
+        return status;
+    status = dense ? uc_matrix_create_dense(&joined.X, self->rows, self->cols)
+                   : uc_matrix_create_sparse(&joined.X, self->rows, self->cols, self->entries);
     if (status == UC_OK && self->labels && !(joined.y = uc_alloc(self->rows, sizeof *joined.y)))
         status = UC_ERR_NOMEM;
     if (status == UC_OK && self->bags && !(joined.bag = uc_alloc(self->rows, sizeof *joined.bag)))
@@ -228,6 +273,7 @@ typedef struct likeness {
     double rows, entries;
     size_t cols, dense_cols;
     bool labels, unlabelled, bags, stays_sparse;
+    uint64_t header;
 } likeness;
 
 /* *self becomes what all processes have in common. */
@@ -241,6 +287,8 @@ static uc_status compare_likenesses(likeness *self, const uc_context *context)
     bool differ = false;
     for (int r = 0; r < uc_comm_size(uc_comm_of(context)); r++) {
         const likeness *one = (const likeness *)all + r;
+        differ = differ || (one->header && common.header && one->header != common.header);
+        common.header = one->header ? one->header : common.header;
         differ = differ || (one->dense_cols && common.dense_cols && one->dense_cols != common.dense_cols);
         common.rows += one->rows;
         common.entries += one->entries;
@@ -253,15 +301,27 @@ static uc_status compare_likenesses(likeness *self, const uc_context *context)
     }
     uc_free(all);
     *self = common;
-    return differ ? uc_fail(UC_ERR_FORMAT, "the files have different numbers of columns") : UC_OK;
+    return differ || (common.dense_cols && common.cols > common.dense_cols)
+               ? uc_fail(UC_ERR_FORMAT, "the files have different columns")
+               : UC_OK;
+}
+
+/* Whether every process has room for its rows when they are dense. */
+static uc_status has_room(bool *out, size_t rows, size_t cols, const uc_context *context)
+{
+    const double bytes = (double)rows * (double)uc_dense_stride(cols) * (double)sizeof(float);
+    double lacking = uc_memory_check(context, bytes, "the data") != UC_OK;
+    const uc_status status = uc_comm_sum(uc_comm_of(context), &lacking, 1);
+    *out = lacking == 0.0;
+    return status;
 }
 
 /* Whether the rows of all become dense: as uc_dataset_read decides for one file. */
-static bool becomes_dense(const likeness *all, const uc_read_settings *settings)
+static bool becomes_dense(const likeness *all, bool room, const uc_read_settings *settings)
 {
     const int storage = settings ? settings->storage : UC_STORAGE_AUTO;
     return all->dense_cols || storage == UC_STORAGE_DENSE ||
-           (storage == UC_STORAGE_AUTO && !all->stays_sparse &&
+           (storage == UC_STORAGE_AUTO && room && !all->stays_sparse &&
             all->entries * 4.0 >= all->rows * (double)all->cols);
 }
 
@@ -310,8 +370,15 @@ static uc_status even_out(uc_dataset *data, const uc_context *context)
 static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_read_settings *settings,
                       const uc_context *context)
 {
-    likeness all = {(double)self->rows, (double)self->entries,    self->cols, self->dense_cols,
-                    self->labels,       self->unlabelled != NULL, self->bags, self->stays_sparse};
+    likeness all = {.rows = (double)self->rows,
+                    .entries = (double)self->entries,
+                    .cols = self->cols,
+                    .dense_cols = self->dense_cols,
+                    .labels = self->labels,
+                    .unlabelled = self->unlabelled != NULL,
+                    .bags = self->bags,
+                    .stays_sparse = self->stays_sparse,
+                    .header = self->header};
     uc_dataset joined = {0};
     uc_status status = compare_likenesses(&all, context);
     if (status == UC_OK && all.rows == 0.0)
@@ -322,8 +389,12 @@ static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_r
     self->cols = all.cols;
     self->labels = all.labels;
     self->bags = all.bags;
+    bool room = true;
     if (status == UC_OK)
-        status = uc_comm_agree(uc_comm_of(context), join_parts(&joined, self, becomes_dense(&all, settings)));
+        status = has_room(&room, self->rows, all.cols, context);
+    if (status == UC_OK)
+        status = uc_comm_agree(uc_comm_of(context),
+                               join_parts(&joined, self, becomes_dense(&all, room, settings), context));
     if (status == UC_OK)
         status = agree_on_names(&joined.classes, joined.y, joined.X.rows, true, context);
     if (status == UC_OK)
@@ -344,6 +415,9 @@ uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_
         return uc_fail(UC_ERR_INVALID, "there is no file to read");
     if (path_count == 1 && !uc_is_shared(context))
         return uc_dataset_read(out, paths[0], settings, context);
+    if (path_count > 1 && settings && settings->labels)
+        return uc_fail(UC_ERR_INVALID,
+                       "a file of labels (--labels) goes with one NPY file, and these are %zu", path_count);
     uc_piece *pieces = NULL;
     size_t count = 0;
     pile read = {0};

@@ -131,11 +131,11 @@ static uc_status recognise(uc_reader *self)
     const uc_status status = uc_input_peek(&bytes, &length, self->input);
     if (status != UC_OK)
         return status;
-    if (length == 0)
+    if (length == 0 && !self->piece.may_be_empty)
         return uc_fail(UC_ERR_FORMAT, "%s: no examples", name);
     uc_format format = (uc_format)self->settings.format;
     if (format == UC_FORMAT_AUTO) {
-        const unsigned char first = (unsigned char)bytes[0];
+        const unsigned char first = length ? (unsigned char)bytes[0] : 0;
         if (begins_with(bytes, length, UC_DATA_MAGIC, 8))
             format = UC_FORMAT_UCD;
         else if (begins_with(bytes, length, NPY_MAGIC, 6))
@@ -330,7 +330,7 @@ static uc_status pull(uc_reader *self)
             return status;
     }
     self->total_rows += self->rows.X.rows - before;
-    if (self->total_rows == 0 && !self->piece.to)
+    if (self->total_rows == 0 && !self->piece.to && !self->piece.may_be_empty)
         return uc_fail(UC_ERR_FORMAT, "%s: no examples", uc_input_name(self->input));
     return UC_OK;
 }
@@ -415,7 +415,7 @@ static uc_status choose_storage(uc_reader *self)
     return uc_matrix_densify(X);
 }
 
-static uc_status read_all(uc_dataset *out, uc_input *input, const uc_piece *piece,
+static uc_status read_all(uc_dataset *out, uint64_t *header, uc_input *input, const uc_piece *piece,
                           const uc_read_settings *settings, const uc_context *context)
 {
     uc_reader *self;
@@ -435,6 +435,7 @@ static uc_status read_all(uc_dataset *out, uc_input *input, const uc_piece *piec
         status = choose_storage(self);
     if (status == UC_OK) {
         *out = self->rows;
+        *header = self->header;
         out->classes = self->classes;
         out->bags = self->bags;
         self->rows = (uc_dataset){0};
@@ -444,26 +445,29 @@ static uc_status read_all(uc_dataset *out, uc_input *input, const uc_piece *piec
     return status;
 }
 
-uc_status uc_dataset_read_piece(uc_dataset *out, const uc_piece *piece, const uc_read_settings *settings,
-                                const uc_context *context)
+uc_status uc_dataset_read_piece(uc_dataset *out, uint64_t *header, const uc_piece *piece,
+                                const uc_read_settings *settings, const uc_context *context)
 {
     uc_input *input;
     const uc_status status = uc_input_open(&input, piece->path);
-    return status == UC_OK ? read_all(out, input, piece, settings, context) : status;
+    return status == UC_OK ? read_all(out, header, input, piece, settings, context) : status;
 }
 
 uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
                           const uc_context *context)
 {
-    return uc_dataset_read_piece(out, &(uc_piece){.path = path}, settings, context);
+    uint64_t header;
+    return uc_dataset_read_piece(out, &header, &(uc_piece){.path = path}, settings, context);
 }
 
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
                                  const uc_read_settings *settings, const uc_context *context)
 {
     uc_input *input;
+    uint64_t header;
     const uc_status status = uc_input_open_memory(&input, bytes, length, name);
-    return status == UC_OK ? read_all(out, input, &(uc_piece){.path = name}, settings, context) : status;
+    return status == UC_OK ? read_all(out, &header, input, &(uc_piece){.path = name}, settings, context)
+                           : status;
 }
 
 /* ---- words of the input ---- */

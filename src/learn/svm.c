@@ -201,7 +201,7 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
     bool arrived = false;
     uc_minimum first = {0}, found = {0};
     uc_status status = UC_OK;
-    if (uc_svm_is_convex(self) && self->data->X.rows <= UINT32_MAX)
+    if (self->arranged)
         status = uc_svm_dual(&first, &arrived, point, self, NULL, settings->iterations, settings->tolerance,
                              context);
     if (status == UC_OK && !arrived && first.iterations < settings->iterations)
@@ -435,7 +435,7 @@ static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
     uc_context context = fit->context ? *fit->context : (uc_context){0};
     uc_status status = UC_OK;
     if (uc_svm_is_convex(self))
-        status = uc_svm_arrange(&arranged, &context, fit->data, fit->rows);
+        status = uc_svm_arrange(&arranged, &self->arranged, &context, fit->data, fit->rows);
     if (arranged.y)
         self->data = &arranged;
     if (status == UC_OK)

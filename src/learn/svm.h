@@ -17,6 +17,7 @@ typedef struct uc_svm {
     double weight[2]; /* of truly negative, and of truly positive examples */
     const double *class_weights; /* told for every class; NULL: none */
     bool free_offset;
+    bool arranged; /* for dual coordinate descent: uc_svm_arrange */
 } uc_svm;
 
 /* The smoothed hinge loss and its slope at `margin`. */
@@ -36,10 +37,14 @@ typedef struct uc_svm_plan {
     double rows_a_round;
 } uc_svm_plan;
 uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries);
-/* Rows as a convex machine wants them in several processes, where parts must not be cut in two: other rows for each; or,
- * when there is one part only, the rows of all for each, and *context becomes that of a process alone. *out is freed by the
- * caller, and untouched when the rows can stay as they are. */
-uc_status uc_svm_arrange(uc_dataset *out, uc_context *context, const uc_dataset *data, size_t rows);
+/* Rows as dual coordinate descent wants them in several processes, where parts must not be cut in two: other rows for each;
+ * or, when there is one part only, the rows of all for each, and *context becomes that of a process alone. *out is freed by
+ * the caller, and untouched when the rows can stay as they are. *possible: whether a process's memory has room for it. */
+uc_status uc_svm_arrange(uc_dataset *out, bool *possible, uc_context *context, const uc_dataset *data,
+                         size_t rows);
+/* Whether every process has the memory for a machine with the rows of all: so many, with so many entries. */
+uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double entries,
+                          const uc_context *context);
 size_t uc_svm_part_rows(size_t rows, size_t parts); /* the last part may have less */
 double uc_svm_dual_bytes(size_t rows, size_t columns,
                          double entries); /* that a machine takes while it is solved */

@@ -417,21 +417,6 @@ static uc_status gather_items(void **items, size_t size, const dual *self)
     return UC_OK;
 }
 
-/* Whether every process has the memory to hold the rows of all. */
-static uc_status fits_all(bool *out, const dual *self)
-{
-    const uc_matrix *X = &self->svm->data->X;
-    double sums[2] = {(double)uc_matrix_entries(X), 0.0};
-    uc_status status = uc_comm_sum(uc_comm_of(self->context), sums, 1);
-    const double bytes =
-        (X->offsets ? 8.0 : 4.0) * sums[0] + uc_svm_dual_bytes(self->total_rows, X->cols, sums[0]);
-    sums[1] = self->total_rows > UINT32_MAX || uc_memory_check(self->context, bytes, "all rows") != UC_OK;
-    if (status == UC_OK)
-        status = uc_comm_sum(uc_comm_of(self->context), sums + 1, 1);
-    *out = sums[1] == 0.0;
-    return status;
-}
-
 /* This process goes on with the rows of all, as if it had been alone from the beginning. */
 static uc_status take_all_rows(dual *self)
 {
@@ -500,7 +485,10 @@ static uc_status judge(uc_minimum *out, bool *arrived, bool *fast, progress *so_
     *arrived = so_far->gap <= target;
     bool merges = self->together && uc_svm_slows_down(so_far->recent, epoch, so_far->gap, target);
     if (status == UC_OK && merges && uc_is_shared(self->context)) {
-        status = fits_all(&merges, self);
+        double entries = (double)uc_matrix_entries(&self->svm->data->X);
+        status = uc_comm_sum(uc_comm_of(self->context), &entries, 1);
+        if (status == UC_OK)
+            status = uc_svm_fits_all(&merges, &self->svm->data->X, self->total_rows, entries, self->context);
         if (status == UC_OK && merges)
             status = take_all_rows(self);
     }

@@ -42,30 +42,58 @@ size_t uc_svm_part_rows(size_t rows, size_t parts)
     return (rows + UC_SVM_MOST_PARTS - 1) / UC_SVM_MOST_PARTS * (UC_SVM_MOST_PARTS / parts);
 }
 
-uc_status uc_svm_arrange(uc_dataset *out, uc_context *context, const uc_dataset *data, size_t rows)
+uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double entries,
+                          const uc_context *context)
+{
+    const double bytes = (X->offsets ? 8.0 : 4.0) * entries + uc_svm_dual_bytes(rows, X->cols, entries);
+    double lacking = rows > UINT32_MAX || uc_memory_check(context, bytes, "all rows") != UC_OK;
+    const uc_status status = uc_comm_sum(uc_comm_of(context), &lacking, 1);
+    *out = lacking == 0.0;
+    return status;
+}
+
+/* Whole parts for each process, as even as can be. */
+static uc_status deal_parts(uc_dataset *out, const uc_dataset *data, size_t rows, size_t parts,
+                            const uc_context *context)
+{
+    const size_t processes = (size_t)context->comm->size, length = uc_svm_part_rows(rows, parts);
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, data->X.rows);
+    size_t *starts = uc_alloc(processes + 1, sizeof *starts);
+    if (!starts)
+        return UC_ERR_NOMEM;
+    for (size_t r = 0; r <= processes; r++) {
+        const size_t first = (parts * r + processes / 2) / processes * length;
+        starts[r] = first < rows ? first : rows;
+    }
+    const size_t rank = (size_t)context->comm->rank;
+    double others =
+        status != UC_OK || share.first != starts[rank] || share.first + data->X.rows != starts[rank + 1];
+    if (status == UC_OK)
+        status = uc_comm_sum(context->comm, &others, 1);
+    if (status == UC_OK && others > 0.0)
+        status = uc_deal_rows(out, data, starts, context);
+    uc_free(starts);
+    return status;
+}
+
+uc_status uc_svm_arrange(uc_dataset *out, bool *possible, uc_context *context, const uc_dataset *data,
+                         size_t rows)
 {
     double entries = (double)uc_matrix_entries(&data->X);
+    *possible = rows <= UINT32_MAX;
     if (!uc_is_shared(context))
         return UC_OK;
     uc_status status = uc_comm_sum(context->comm, &entries, 1);
     const size_t parts = uc_svm_plan_for(rows, data->X.cols, entries).parts;
-    if (status == UC_OK && parts == 1) {
-        status = uc_gather_dataset(out, data, NULL, 0, context);
-        *context = uc_context_alone(context);
+    if (status == UC_OK && parts == 1)
+        status = uc_svm_fits_all(possible, &data->X, rows, entries, context);
+    if (status != UC_OK || !*possible)
         return status;
-    }
-    const size_t processes = (size_t)context->comm->size, length = uc_svm_part_rows(rows, parts);
-    size_t *starts = uc_alloc(processes + 1, sizeof *starts);
-    if (status == UC_OK && !starts)
-        status = UC_ERR_NOMEM;
-    for (size_t r = 0; r <= processes && status == UC_OK; r++) {
-        const size_t first =
-            (parts * r + processes / 2) / processes * length; /* whole parts, as even as can be */
-        starts[r] = first < rows ? first : rows;
-    }
-    if (status == UC_OK)
-        status = uc_deal_rows(out, data, starts, context);
-    uc_free(starts);
+    if (parts > 1)
+        return deal_parts(out, data, rows, parts, context);
+    status = uc_gather_dataset(out, data, NULL, 0, context);
+    *context = uc_context_alone(context);
     return status;
 }
 

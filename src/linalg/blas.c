@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "unconfuse/cpu.h"
 
 #define TILE_WEIGHTS ((size_t)2048) /* half of a first cache */
 #define SHORTEST_TILE ((size_t)64)
@@ -19,6 +20,11 @@ void uc_blas_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, use_one_thread);
+}
+
+const char *uc_cpu_blas(void)
+{
+    return openblas_get_corename();
 }
 
 /* The entries of a sparse row below `cols`; its columns ascend. */

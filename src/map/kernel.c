@@ -31,6 +31,7 @@
 #define DIGITS ((size_t)1 << DIGIT_BITS)
 #define STREAM_PAIRS UINT64_C(0x6d61702d77) /* "map-w" */
 #define PAIRS ((size_t)1000)
+#define PAIRS_AT_ONCE ((size_t)50)
 
 /* ---- single values ---- */
 
@@ -423,6 +424,30 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* The squared distances of PAIRS_AT_ONCE random pairs of the rows of all processes. */
+static uc_status some_distances2(double *distances, uc_rng *rng, const uc_matrix *X, size_t total,
+                                 const uc_context *context)
+{
+    size_t rows[2 * PAIRS_AT_ONCE];
+    uc_matrix gathered = {0};
+    for (size_t pair = 0; pair < PAIRS_AT_ONCE; pair++) {
+        const size_t i = (size_t)uc_rng_below(rng, total), j = (size_t)uc_rng_below(rng, total - 1);
+        rows[2 * pair] = i;
+        rows[2 * pair + 1] = j + (j >= i);
+    }
+    const bool shared = uc_is_shared(context);
+    const uc_status status =
+        shared ? uc_gather_matrix(&gathered, X, rows, 2 * PAIRS_AT_ONCE, context) : UC_OK;
+    for (size_t pair = 0; pair < PAIRS_AT_ONCE && status == UC_OK; pair++) {
+        const size_t i = 2 * pair;
+        distances[pair] = shared
+                              ? direct_distance2(uc_matrix_row(&gathered, i), uc_matrix_row(&gathered, i + 1))
+                              : direct_distance2(uc_matrix_row(X, rows[i]), uc_matrix_row(X, rows[i + 1]));
+    }
+    uc_matrix_free(&gathered);
+    return status;
+}
+
 uc_status uc_median_distance2(double *out, const uc_matrix *X, uint64_t seed, const uc_context *context)
 {
     uc_share share;
@@ -432,23 +457,12 @@ uc_status uc_median_distance2(double *out, const uc_matrix *X, uint64_t seed, co
     if (share.total < 2)
         return uc_fail(UC_ERR_INVALID, "the median distance needs two rows; give --width or --gamma");
     double *distances = uc_alloc(PAIRS, sizeof *distances);
-    size_t *rows = uc_alloc(2 * PAIRS, sizeof *rows);
-    uc_matrix drawn = {0};
-    status = distances && rows ? UC_OK : UC_ERR_NOMEM;
+    if (!distances)
+        return UC_ERR_NOMEM;
+    uc_rng rng = uc_rng_make(seed, STREAM_PAIRS);
+    for (size_t pair = 0; pair < PAIRS && status == UC_OK; pair += PAIRS_AT_ONCE)
+        status = some_distances2(distances + pair, &rng, X, share.total, context);
     if (status == UC_OK) {
-        uc_rng rng = uc_rng_make(seed, STREAM_PAIRS);
-        for (size_t pair = 0; pair < PAIRS; pair++) {
-            const size_t i = (size_t)uc_rng_below(&rng, share.total);
-            const size_t j = (size_t)uc_rng_below(&rng, share.total - 1);
-            rows[2 * pair] = i;
-            rows[2 * pair + 1] = j + (j >= i);
-        }
-        status = uc_gather_matrix(&drawn, X, rows, 2 * PAIRS, context);
-    }
-    if (status == UC_OK) {
-        for (size_t pair = 0; pair < PAIRS; pair++)
-            distances[pair] =
-                direct_distance2(uc_matrix_row(&drawn, 2 * pair), uc_matrix_row(&drawn, 2 * pair + 1));
         qsort(distances, PAIRS, sizeof *distances, compare_doubles);
         const double median = (distances[PAIRS / 2 - 1] + distances[PAIRS / 2]) / 2.0;
         if (median > 0.0)
@@ -458,8 +472,6 @@ uc_status uc_median_distance2(double *out, const uc_matrix *X, uint64_t seed, co
                              "the median distance of two rows is 0, because most rows are the same; "
                              "give --width or --gamma");
     }
-    uc_matrix_free(&drawn);
-    uc_free(rows);
     uc_free(distances);
     return status;
 }

@@ -184,6 +184,24 @@ uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *ow
     return uc_fail((uc_status)agreed, "%s", sentence);
 }
 
+uc_status uc_comm_same(const uc_comm *self, const char *text, const char *what)
+{
+    if (uc_comm_size(self) == 1)
+        return UC_OK;
+    char *all = NULL;
+    size_t *sizes = uc_alloc((size_t)self->size, sizeof *sizes);
+    uc_status status =
+        sizes ? uc_comm_gather((void **)&all, sizes, self, text, strlen(text) + 1) : UC_ERR_NOMEM;
+    const char *theirs = all;
+    for (int r = 0; r < self->size && status == UC_OK; theirs += sizes[r++])
+        if (strcmp(theirs, all) != 0)
+            status =
+                uc_fail(UC_ERR_INVALID, "rank %d: %s is %s, but that of rank 0 is %s", r, what, theirs, all);
+    uc_free(all);
+    uc_free(sizes);
+    return status;
+}
+
 /* ---- collecting ---- */
 
 /* The piece of process r, part by part; `part` has room for one. */

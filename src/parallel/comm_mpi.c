@@ -21,7 +21,8 @@
 #define PATIENCE_SECONDS 2.0
 
 static uc_traffic traffic;
-static MPI_Comm news; /* of the end */
+static MPI_Comm news;         /* of the end */
+static int *counts, *offsets; /* a process: what it sends, and where that goes */
 
 static uc_status sum(const uc_comm *self, double *values, size_t length)
 {
@@ -37,15 +38,37 @@ static uc_status sum(const uc_comm *self, double *values, size_t length)
     return UC_OK;
 }
 
-static uc_status gather(const uc_comm *self, void *all, const size_t *sizes)
+/* In one go when it is so little that MPI can count it. */
+static bool gather_at_once(const uc_comm *self, void *all, const size_t *sizes)
 {
-    const double began = MPI_Wtime();
+    size_t total = 0;
+    for (int r = 0; r < self->size; r++)
+        total += sizes[r] < BYTES_AT_ONCE ? sizes[r] : BYTES_AT_ONCE;
+    if (total >= BYTES_AT_ONCE)
+        return false;
+    for (int r = 0; r < self->size; r++) {
+        counts[r] = (int)sizes[r];
+        offsets[r] = r ? offsets[r - 1] + counts[r - 1] : 0;
+    }
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, offsets, MPI_BYTE, MPI_COMM_WORLD);
+    return true;
+}
+
+static void gather_by_turns(const uc_comm *self, void *all, const size_t *sizes)
+{
     char *piece = all;
     for (int r = 0; r < self->size; piece += sizes[r++])
         for (size_t at = 0; at < sizes[r]; at += BYTES_AT_ONCE) {
             const size_t count = sizes[r] - at < BYTES_AT_ONCE ? sizes[r] - at : BYTES_AT_ONCE;
             MPI_Bcast(piece + at, (int)count, MPI_BYTE, r, MPI_COMM_WORLD);
         }
+}
+
+static uc_status gather(const uc_comm *self, void *all, const size_t *sizes)
+{
+    const double began = MPI_Wtime();
+    if (!gather_at_once(self, all, sizes))
+        gather_by_turns(self, all, sizes);
     traffic.seconds += MPI_Wtime() - began;
     return UC_OK;
 }
@@ -140,6 +163,7 @@ static uc_status end(const uc_comm *self, uc_status status, const char *sentence
     }
     const uc_status agreed = speak(self, all, prefix);
     uc_free(all);
+    uc_free(counts);
     MPI_Finalize();
     return agreed;
 }
@@ -159,5 +183,9 @@ const uc_comm *uc_comm_start(void)
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &self.neighbours);
     MPI_Comm_free(&machine);
+    counts = uc_alloc(2 * (size_t)self.size, sizeof *counts);
+    if (!counts)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    offsets = counts + self.size;
     return &self;
 }

@@ -33,7 +33,8 @@ typedef struct search {
     const uc_option *open;       /* the learner's option that is `auto`; NULL: none */
     const uc_candidates *values; /* of that option */
     uc_train_settings train;
-    const uc_context *context;
+    const uc_context *context; /* of one process */
+    const uc_comm *comm;       /* that deal the jobs out among them */
     double widths[MOST_WIDTHS];
     size_t width_count;
     size_t dimensions[MOST_DIMENSIONS];
@@ -237,6 +238,7 @@ typedef struct fold_jobs {
     const uint32_t *fold_of;
     size_t candidates, parts; /* of all; jobs a fold: a width each, or a value */
     double *loss;             /* folds x candidates */
+    size_t first;             /* job of this process */
 } fold_jobs;
 
 /* The samples are small, so candidates run beside each other rather than by several threads each. Every job splits and
@@ -244,7 +246,7 @@ typedef struct fold_jobs {
 static uc_status run_job(size_t number, const uc_context *context, void *user)
 {
     const fold_jobs *jobs = user;
-    const size_t fold = number / jobs->parts, part = number % jobs->parts;
+    const size_t fold = (jobs->first + number) / jobs->parts, part = (jobs->first + number) % jobs->parts;
     search mine = *jobs->whole;
     mine.context = context;
     mine.loss = jobs->loss + fold * jobs->candidates;
@@ -269,7 +271,9 @@ static uc_status run_folds(search *self, const uc_dataset *data)
                       fold_of,
                       candidates,
                       self->train.map.map != UC_MAP_NONE ? self->width_count : self->value_count,
-                      uc_alloc(folds * candidates, sizeof(double))};
+                      uc_alloc(folds * candidates, sizeof(double)),
+                      0};
+    const size_t all = folds * jobs.parts;
     self->loss = uc_alloc(candidates, sizeof *self->loss);
     self->one_width = self->one_value = ALL;
     self->done = &done;
@@ -277,8 +281,14 @@ static uc_status run_folds(search *self, const uc_dataset *data)
     uc_status status = fold_of && self->loss && jobs.loss
                            ? uc_folds(fold_of, data, folds, true, self->train.seed, NULL)
                            : UC_ERR_NOMEM;
+    jobs.first = uc_first_block(all, self->comm, uc_comm_rank(self->comm));
     if (status == UC_OK)
-        status = uc_run_beside(self->context, folds * jobs.parts, run_job, &jobs);
+        status = uc_run_beside(self->context,
+                               uc_first_block(all, self->comm, uc_comm_rank(self->comm) + 1) - jobs.first,
+                               run_job, &jobs);
+    status = uc_comm_agree(self->comm, status);
+    if (status == UC_OK) /* what another process has found is 0 here */
+        status = uc_comm_sum(self->comm, jobs.loss, folds * candidates);
     for (size_t i = 0; i < folds * candidates && status == UC_OK; i++)
         self->loss[i % candidates] += jobs.loss[i];
     self->done = NULL;
@@ -370,11 +380,13 @@ static void choose(search *self)
 uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *learner,
                     const uc_dataset *data, const uc_context *context)
 {
-    const uc_context alone = uc_context_alone(context); /* every process has the sample and finds the same */
+    const uc_context alone =
+        uc_context_alone(context); /* every process has the sample, and takes some jobs */
     search self = {.learner = learner,
                    .settings = settings,
                    .train = uc_train_decide(learner, train),
-                   .context = &alone};
+                   .context = &alone,
+                   .comm = uc_comm_of(context)};
     const bool mapped = self.train.map.map != UC_MAP_NONE;
     uc_dataset rows = {0};
     uc_status status = uc_train_check(learner, data, context);

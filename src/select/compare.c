@@ -360,7 +360,9 @@ uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t 
     if (status == UC_OK)
         status = make_entrants(&entrants, &count, contenders, &arena);
     if (status == UC_OK)
-        status = uc_train_check(entrants[0].learner, data, context);
+        status = uc_is_shared(context)
+                     ? uc_fail(UC_ERR_INVALID, "learners are compared in one process, not in several")
+                     : uc_train_check(entrants[0].learner, data, context);
     const size_t runs = (size_t)arena.settings.runs;
     size_t results = 0;
     if (status == UC_OK && (!uc_size_mul(&arena.rounds, data->X.rows, (size_t)arena.settings.passes) ||

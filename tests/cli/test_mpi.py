@@ -200,7 +200,7 @@ def test_an_empty_shard_and_one_with_other_classes(shards):
     found = json.loads(result.stdout)
     assert found["classes"] == ["1", "2", "3", "4", "zebra"] and found["examples"] == 3002
     assert sentences(result) == ["warning: part-5.svm: no examples"]
-    assert fails(shards, 1, "train", "logistic", "part-5.svm", "-o", "n.uc") == "part-5.svm: no examples"
+    assert fails(shards, 1, "train", "logistic", "part-5.svm", "-o", "n.uc") == "rank 0: part-5.svm: no examples"
 
 
 def test_options_that_do_not_fit(shards):
@@ -220,6 +220,41 @@ def test_a_command_for_one_process_runs_once(shards):
     assert ok(shards.directory, 3, "stream", "spa", "n.svm", "-q", "-o", "s.uc").stdout == ""
     assert ok(shards.directory, 3, "inspect", "s.uc").stdout == shards.ok("inspect", "s.uc").out
     assert ok(shards.directory, 2, "train", "--help").stdout == shards.ok("train", "--help").out
+
+
+def test_standard_input_is_read_by_the_first_process(shards):
+    command = ["mpirun", "--oversubscribe", "-n", "2", MPI_PROGRAM, "train", "logistic", "-", "-o", "m.uc", "--json"]
+    result = subprocess.run(command, input=(shards.directory / "n.svm").read_bytes(), capture_output=True,
+                            cwd=shards.directory, env=ENVIRONMENT, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["examples"] == 3000
+
+
+def test_processes_that_see_other_files_or_have_other_cpus_are_refused(shards):
+    for rank in (0, 1):
+        (shards.directory / f"n{rank}").mkdir()
+        for part in range(3 - rank):
+            shutil.copy(shards.directory / "part-0.svm", shards.directory / f"n{rank}" / f"part-{part}.svm")
+    arguments = [MPI_PROGRAM, "train", "logistic", "--shards", "part-*.svm", "-o", "m.uc"]
+    command = ["mpirun", "--oversubscribe", "-n", "1", "--wdir", shards.directory / "n0", *arguments, ":", "-n", "1",
+               "--wdir", shards.directory / "n1", *arguments]
+    result = subprocess.run(command, capture_output=True, cwd=shards.directory, env=ENVIRONMENT, timeout=120, text=True)
+    assert result.returncode == 1
+    (sentence,) = sentences(result)
+    assert sentence.startswith("rank 1: the list of files is 2 of ") and "rank 0 is 3 of " in sentence
+    arguments = [MPI_PROGRAM, "train", "logistic", "n.svm", "-o", "m.uc"]
+    command = ["mpirun", "--oversubscribe", "-n", "1", *arguments, ":", "-n", "1", "env", "UNCONFUSE_CPU=baseline", *arguments]
+    level = shards.ok("train", "pa", "n.svm", "-o", "pa.uc", "--verbose").err
+    if "CPU level baseline" not in level:
+        result = subprocess.run(command, capture_output=True, cwd=shards.directory, env=ENVIRONMENT, timeout=120, text=True)
+        assert result.returncode == 1
+        assert sentences(result)[0].startswith("rank 1: the CPU level is baseline (BLAS: ")
+
+
+def test_a_full_disk_is_told(shards):
+    shards.ok("train", "logistic", "n.svm", "-o", "m.uc")
+    assert fails(shards, 1, "predict", "m.uc", "n.svm", "--scores", "-o", "/dev/full", processes=2) == (
+        "rank 0: /dev/full: cannot write: No space left on device")
 
 
 def processes_of(name):
