@@ -327,6 +327,29 @@ static void a_correction_without_noise_is_refused(void **state)
     uc_dataset_free(&data);
 }
 
+static void hear(const char *sentence, void *user)
+{
+    snprintf(user, 256, "%s", sentence);
+}
+
+/* Columns of 1e30 leave the line search without a step: that is said, not passed over. */
+static void a_search_that_finds_no_step_warns(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(90, 4, 3, false, 3);
+    for (size_t i = 0; i < data.X.rows * data.X.stride; i++)
+        data.X.values[i] *= 1e30f;
+    char heard[256] = "";
+    const uc_context context = {.warn = hear, .user = heard};
+    uc_model *model = NULL;
+    assert_ok(uc_train(&model, uc_learner_find("logistic"), NULL, NULL, &data, &context));
+    assert_string_equal(heard,
+                        "logistic stopped where no step makes the loss smaller, and may be poor: scale the "
+                        "columns (--scale standard)");
+    uc_model_free(model);
+    uc_dataset_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +363,7 @@ int main(void)
         cmocka_unit_test(the_number_of_threads_does_not_change_a_bit),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_correction_without_noise_is_refused),
+        cmocka_unit_test(a_search_that_finds_no_step_warns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
