@@ -167,7 +167,7 @@ size_t first_row_not_finite(const uc_matrix *);
 uc_status play_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, const uc_context *);
 uc_status propose_rows(uc_proposal *, uc_online *, const uc_matrix *);
 uc_status learn_rows(uc_online *, const uc_matrix *, const uc_proposal *, const bool *, const uc_context *);
-void pick_labels(uint64_t *, const uint32_t *, size_t, const uint64_t *);
+size_t pick_labels(uint64_t *, const uint32_t *, size_t, const uint64_t *, size_t);
 void copy_weights(double *, double *, const uc_model *);
 """
 

@@ -32,7 +32,8 @@ def load(name: str, path: str | pathlib.Path):
 
 
 ffi, lib = (lambda module: (module.ffi, module.lib))(load("_unconfuse", sys.argv[1]))
-python_name = load("_names", pathlib.Path(__file__).with_name("unconfuse") / "_names.py").python_name
+names = load("_names", pathlib.Path(__file__).with_name("unconfuse") / "_names.py")
+python_name = names.python_name
 
 
 def text(pointer) -> str:
@@ -41,8 +42,7 @@ def text(pointer) -> str:
 
 def python_text(sentence: str) -> str:
     """A sentence of the library in which options are called as they are in Python."""
-    sentence = re.sub(r"--([a-z][a-z0-9-]*)", lambda match: f"`{python_name(match[1])}`", sentence)
-    return sentence.replace("'?'", "`unlabelled`")
+    return names.python_sentence(sentence).replace("'?'", "`unlabelled`")
 
 
 def sentence(words: str) -> str:

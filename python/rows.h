@@ -74,11 +74,17 @@ static uc_status learn_rows(uc_online *online, const uc_matrix *X, const uc_prop
     return UC_OK;
 }
 
-/* out[i] = labels[positions[i]], of labels of 8 bytes; without the copy of the positions that NumPy makes. */
-static void pick_labels(uint64_t *out, const uint32_t *positions, size_t count, const uint64_t *labels)
+/* out[i] = labels[positions[i]], of labels of 8 bytes; without the copy of the positions that NumPy makes. Returns how many
+ * were picked: a position that is not below `known` ends it. */
+static size_t pick_labels(uint64_t *out, const uint32_t *positions, size_t count, const uint64_t *labels,
+                          size_t known)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (positions[i] >= known)
+            return i;
         out[i] = labels[positions[i]];
+    }
+    return count;
 }
 
 /* weights[k * dimension + j] and offsets[k], k a class. */

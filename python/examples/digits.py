@@ -66,7 +66,7 @@ def one_split(X: np.ndarray, y: np.ndarray, seed: int) -> dict:
     noisy = unconfuse.apply_noise(true, noise, random_state=seed + 1)
     plain = tuned(X_train, noisy)
     keep = believable(plain, X_train, noisy)
-    found = unconfuse.estimate_noise_matrix(X_train, noisy, estimator="anchor", anchors=0.35, l2="auto", bootstrap=0)
+    found = unconfuse.estimate_noise_matrix(X_train, noisy, estimator="anchor", bootstrap=0)
     checked = unconfuse.estimate_noise_matrix(None, noisy, gold=checked_labels(true, seed), bootstrap=0)
     models = [
         plain,

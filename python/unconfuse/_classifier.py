@@ -1,6 +1,7 @@
 """What all classifiers share: parameters to settings, data to the library, models to predictions."""
 from __future__ import annotations
 
+import copy
 from typing import Any, Literal, TypeVar, Union
 
 import numpy as np
@@ -11,11 +12,11 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ._labels import Classes, encode_with_unlabelled, is_marked, labels_of
+from ._labels import Classes, encode_with_unlabelled, is_marked, labels_of, refuse_missing, unmixed
 from ._library import Work, check, doubles, names_list
-from ._model import Model, find_learner
+from ._model import Learned, Model, find_learner
 from ._noise import checked_noise
-from ._training import Data, Settings
+from ._training import Data, Settings, remember
 from ._unconfuse import ffi, lib
 
 RandomState = Union[int, np.random.RandomState, None]
@@ -27,9 +28,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
     """A learner of the library as an estimator of scikit-learn. Its subclasses are generated."""
 
     _learner: str
-    _model: Model
-    _classes: Classes
-    _is_plain: bool  # no scaling and no map stand between the rows and the weights
+    _learned: Learned
+    classes_: np.ndarray
+    n_features_in_: int
+    n_iter_: int
+    noise_matrix_: np.ndarray | None  # of learners that have the parameter
 
     # ---- learning ----
 
@@ -38,7 +41,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return self._fit(X, y)
 
     def _fit(self: Self, X: Any, y: Any, groups: Any = None) -> Self:
-        X, codes, classes = self._validated(X, y)
+        seen = copy.copy(self)
+        X, codes, classes = seen._validated(X, y)
         if groups is not None:
             check_consistent_length(X, groups)
         settings = Settings(self._learner, self.get_params(deep=False))
@@ -48,9 +52,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
         with Work(self.n_jobs) as work:
             classes = self._tell_labels(settings, data, classes, work)
             settings.weigh(getattr(self, "class_weight", None), classes)
-            work.check(lib.uc_select_and_train(out, settings.learner, settings.own, settings.train, data.pointer,
-                                               work.context))
-            self._adopt(Model(out[0]), classes)
+            status = lib.uc_select_and_train(out, settings.learner, settings.own, settings.train, data.pointer,
+                                             work.context)
+            model = Model(out[0])
+            work.check(status)
+        self._adopt(model, classes, seen)
         return self
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, np.ndarray, Classes]:
@@ -58,6 +64,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         checks = dict(accept_sparse="csr", dtype=np.float32, order="C")
         if y is None or not self._may_lack_labels():
             X, y = self._validate_data(X, y, **checks)
+            refuse_missing(y)
             check_classification_targets(y)
             classes = Classes(np.unique(y))
             return X, classes.encode(y), classes
@@ -65,9 +72,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         marked = is_marked(y, self.unlabelled)
-        if not marked.all():
-            check_classification_targets(np.array(y[~marked].tolist()))
-        classes, codes = encode_with_unlabelled(y, marked)
+        labelled = unmixed(y[~marked])
+        if len(labelled):
+            refuse_missing(labelled)
+            check_classification_targets(labelled)
+        classes, codes = encode_with_unlabelled(labelled, marked)
         return X, codes, classes
 
     def _may_lack_labels(self) -> bool:
@@ -91,12 +100,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
             raise ValueError("give only one of positive_unlabelled and bags")
         if self.positive is not None and self.positive not in classes.values.tolist():
             raise ValueError(f"positive={self.positive!r}: no example is labelled so")
+        positive = 1 if self.positive is None else int(classes.encode([self.positive])[0])
         if self.positive_unlabelled:
             index = ffi.new("uint32_t *")
-            named = ffi.NULL if self.positive is None else str(self.positive).encode(errors="surrogateescape")
+            named = ffi.NULL if self.positive is None else data.pointer.classes.text[positive]
             check(lib.uc_positive_unlabelled(index, data.pointer, named, ffi.NULL))
             return self._classes_with_others(data, classes), index[0], lib.UC_RATES_POSITIVE_ONLY
-        positive = 1 if self.positive is None else int(classes.encode([self.positive])[0])
         if not self.bags:
             return classes, positive, lib.UC_RATES_BOTH
         if not data.pointer.bag:
@@ -141,58 +150,62 @@ class Classifier(ClassifierMixin, BaseEstimator):
             work.check(lib.uc_noise_estimate_self(noise, data.pointer, settings.train, work.context))
         settings.tell_noise(noise)
 
-    def _adopt(self, model: Model, classes: Classes) -> None:
-        """The attributes of what was learned, all at once for other threads' eyes."""
+    def _adopt(self, model: Model, classes: Classes, seen: Classifier) -> None:
+        """The attributes of what was learned from the rows that `seen` was shown."""
         described = model.describe()
-        fitted: dict[str, Any] = {"_model": model, "_classes": classes, "classes_": classes.values,
-                                  "n_iter_": int(described.get("iterations", 1)),
-                                  "_is_plain": described["map"] == "none" and described["steps"]["scale"] == "none"}
+        is_plain = described["map"] == "none" and described["steps"]["scale"] == "none"
+        found: dict[str, Any] = {"_learned": Learned(model, classes, seen.n_features_in_, is_plain),
+                                 "classes_": classes.values, "n_iter_": int(described.get("iterations", 1))}
         if hasattr(self, "noise_matrix"):
             noise = model.noise()
-            fitted["noise_matrix_"] = None if noise is None else classes.matrix_from_library(noise)
-        self.__dict__.pop("_online", None)
-        self.__dict__.update(fitted)
+            found["noise_matrix_"] = None if noise is None else classes.matrix_from_library(noise)
+        remember(self, seen, **found)
 
     # ---- using what was learned ----
 
-    def _current_model(self) -> Model:
+    def _known(self) -> Learned:
+        """To be read once by a function: another thread may replace it."""
         check_is_fitted(self, "classes_")
-        return self._model
+        return self._learned
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: Any, learned: Learned) -> Any:
         """Rows of a fitted estimator. Those that are as the library wants them are not looked at one value after the other:
         the library refuses what is not finite, unless scaling or a map hides it."""
-        fast = self._fast_rows(X) if self._is_plain else None
-        if fast is not None:
-            return fast
-        return self._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", reset=False)
+        fast = self._fast_rows(X, learned) if learned.is_plain else None
+        return self._checked_rows(X, learned) if fast is None else fast
 
-    def _fast_rows(self, X: Any) -> Any:
+    def _fast_rows(self, X: Any, learned: Learned) -> Any:
         """Rows that are as they should be but for their values, which nobody has looked at; None: they are not."""
         if "feature_names_in_" in self.__dict__:  # they may be in another order, or missing
             return None
         if X.__class__ is np.ndarray:
-            if X.ndim == 2 and X.dtype.char in "fd" and X.shape[1] == self.n_features_in_ and len(X):
+            if X.ndim == 2 and X.dtype.char in "fd" and X.shape[1] == learned.n_features and len(X):
                 return np.ascontiguousarray(X, np.float32)
-        elif scipy.sparse.isspmatrix_csr(X) and X.dtype == np.float32 and X.shape[1] == self.n_features_in_ and X.shape[0]:
+        elif scipy.sparse.isspmatrix_csr(X) and X.dtype == np.float32 and X.shape[1] == learned.n_features and X.shape[0]:
             return X
         return None
 
+    def _checked_rows(self, X: Any, learned: Learned) -> Any:
+        X = self._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", reset=False)
+        if X.shape[1] != learned.n_features:  # another thread has replaced what was learned
+            raise ValueError(f"X has {X.shape[1]} features, but the model has {learned.n_features}")
+        return X
+
     def predict(self, X: Any) -> np.ndarray:
         """The class of every row."""
-        model = self._current_model()
-        return self._classes.decode(model.predict(self._rows(X), self.n_jobs))
+        learned = self._known()
+        return learned.classes.decode(learned.model().predict(self._rows(X, learned), self.n_jobs))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: a column a class, or for two classes how far the later one is ahead."""
-        model = self._current_model()
-        scores = self._classes.columns(model.scores(self._rows(X), self.n_jobs))
-        return scores[:, 1] - scores[:, 0] if len(self._classes) == 2 else scores
+        learned = self._known()
+        scores = learned.classes.columns(learned.model().scores(self._rows(X, learned), self.n_jobs))
+        return scores[:, 1] - scores[:, 0] if len(learned.classes) == 2 else scores
 
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
-        weights, offsets = self._current_model().weights()
-        weights, offsets = weights[self._classes.places], offsets[self._classes.places]
-        if len(self._classes) == 2:
+        learned = self._known()
+        weights, offsets = (values[learned.classes.places] for values in learned.model().weights())
+        if len(learned.classes) == 2:
             return weights[1:] - weights[:1], offsets[1:] - offsets[:1]
         return weights, offsets
 
@@ -215,8 +228,9 @@ class ProbabilityClassifier(Classifier):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class, a column each: of the true class, not of the noisy label."""
-        model = self._current_model()
-        return self._classes.columns(model.scores(self._rows(X), self.n_jobs, probabilities=True))
+        learned = self._known()
+        found = learned.model().scores(self._rows(X, learned), self.n_jobs, probabilities=True)
+        return learned.classes.columns(found)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
@@ -225,9 +239,10 @@ class ProbabilityClassifier(Classifier):
     def label_is_right(self, X: Any, y: Any) -> np.ndarray:
         """The probability that each label is the true class, with the noise that the model was trained with: the lowest are
         the most suspicious."""
-        model = self._current_model()
-        found = model.scores(self._rows(X), self.n_jobs, probabilities=True)
-        codes = self._classes.encode(y)
+        learned = self._known()
+        model = learned.model()
+        found = model.scores(self._rows(X, learned), self.n_jobs, probabilities=True)
+        codes = learned.classes.encode(y)
         check_consistent_length(found, codes)
         row = ffi.cast("double *", doubles(found))
         count = found.shape[1]
@@ -240,4 +255,6 @@ class BagClassifier(Classifier):
 
     def fit(self: Self, X: Any, y: Any, groups: Any = None) -> Self:
         """Learns from rows X and labels y; with bags=True, groups[i] is the bag of row i. Returns self."""
+        if groups is not None and not self.bags:
+            raise ValueError("groups are the bags of bags=True")
         return self._fit(X, y, groups)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,14 @@ from .estimators import LEARNERS
 def save(estimator: Classifier, path: str | os.PathLike[str]) -> None:
     """Writes a fitted classifier as a model file: `unconfuse predict`, `evaluate` and `inspect` read it, and `stream
     --resume` goes on from one that learned by partial_fit."""
-    model = estimator._current_model()
-    online = estimator.__dict__.get("_online")
-    if online is not None:
-        model = online.model_with_state()
-    elif isinstance(estimator, OnlineClassifier):
-        model = model.without_state()  # as `unconfuse train` has it
+    if not isinstance(estimator, Classifier):
+        raise TypeError(f"a model file holds a classifier of unconfuse, not a {type(estimator).__name__}: "
+                        "save the last step of a pipeline, or pickle it as a whole")
+    source = estimator._known().source
+    if isinstance(source, Online):
+        model = source.model_with_state()
+    else:
+        model = source.without_state() if isinstance(estimator, OnlineClassifier) else source  # as `unconfuse train` has it
     check(lib.uc_model_save(model.pointer, os.fsencode(path)))
 
 
@@ -43,9 +46,9 @@ def load(path: str | os.PathLike[str]) -> Classifier:
     estimator = LEARNERS[learner]()
     estimator.n_features_in_ = int(lib.uc_model_features(model.pointer))
     classes = Classes(np.sort(labels_of(names_list(lib.uc_model_classes(model.pointer)))))
-    estimator._adopt(model, classes)
+    estimator._adopt(model, classes, estimator)
     if described["resumable"] and isinstance(estimator, OnlineClassifier):
-        estimator._online = Online.resume(model)
+        estimator._learned = replace(estimator._learned, source=Online.resume(model))
     estimator.set_params(**_parameters(estimator, described, classes))
     return estimator
 

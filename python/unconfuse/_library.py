@@ -1,6 +1,8 @@
 """How Python and the C library talk: errors, progress, settings, arrays."""
 from __future__ import annotations
 
+import errno
+import functools
 import os
 import threading
 import warnings
@@ -12,15 +14,16 @@ import numpy as np
 import scipy.sparse
 import threadpoolctl
 
-from ._names import python_name
+from ._names import python_name, python_sentence
 from ._unconfuse import ffi, lib
 
 NONE = int(lib.UC_NONE)  # as a label: there is none
 MOST_COLUMNS = 2**31 - 1  # of a row
+MOST_THREADS = 1024
+LARGEST_SEED = 2**53
 
 _EXCEPTIONS = {
     lib.UC_ERR_NOMEM: MemoryError,
-    lib.UC_ERR_IO: OSError,
     lib.UC_ERR_DIVERGED: FloatingPointError,
     lib.UC_ERR_CANCELLED: KeyboardInterrupt,
 }
@@ -28,13 +31,21 @@ _EXCEPTIONS = {
 
 def last_error() -> str:
     """The library's sentence about the last failure in this thread."""
-    return str(ffi.string(lib.uc_last_error()).decode(errors="replace"))
+    return in_python(str(ffi.string(lib.uc_last_error()).decode(errors="replace")))
 
 
 def check(status: int) -> None:
     """Raises what the library returned, with its sentence."""
+    if status == lib.UC_ERR_IO:
+        raise _os_error(last_error())
     if status != lib.UC_OK:
         raise _EXCEPTIONS.get(status, ValueError)(last_error())
+
+
+def _os_error(sentence: str) -> OSError:
+    """With the number of the reason that ends the sentence, so that it is a FileNotFoundError when it should be."""
+    numbers = [number for number in errno.errorcode if sentence.endswith(": " + os.strerror(number))]
+    return OSError(numbers[0], sentence) if numbers else OSError(sentence)
 
 
 def text(pointer: Any) -> str:
@@ -57,7 +68,7 @@ def unconfuse_progress(task: Any, done: float, total: float, detail: Any, user: 
 
 @ffi.def_extern(onerror=_remember)
 def unconfuse_warn(sentence: Any, user: Any) -> None:
-    ffi.from_handle(user).warnings[text(sentence)] = None
+    ffi.from_handle(user).warnings[in_python(text(sentence))] = None
 
 
 class _OneBlasThread:
@@ -66,9 +77,13 @@ class _OneBlasThread:
 
     def __init__(self) -> None:
         self._pools = threadpoolctl.ThreadpoolController().select(user_api="blas")
+        self._limit: Any = None
+        self.forget_users()
+
+    def forget_users(self) -> None:
+        """A forked child has none: whoever held the lock did not come along."""
         self._lock = threading.Lock()
         self._users = 0
-        self._limit: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
@@ -91,6 +106,8 @@ class Work:
 
     with Work(n_jobs) as work:
         work.check(lib.uc_something(..., work.context))
+
+    The check may raise though the library succeeded: what it made must have its owner before.
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
@@ -112,8 +129,10 @@ class Work:
         _one_blas_thread.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         _one_blas_thread.__exit__()
+        if kind is not None:
+            return  # a warning that is an error would hide the exception
         for sentence in self.warnings:
             warnings.warn(sentence, UserWarning, stacklevel=4)
 
@@ -121,16 +140,16 @@ class Work:
 def thread_count(n_jobs: int | None) -> int:
     """For the library, where 0 means all cores. In a process that was forked there is one: the threads of gcc's OpenMP do not
     survive a fork, and to wait for them would take for ever."""
+    if n_jobs is not None and not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs={n_jobs!r}: it must be an integer or None")
+    if n_jobs is not None and (n_jobs == 0 or n_jobs > MOST_THREADS):
+        raise ValueError(f"n_jobs={n_jobs}: it must be a number of threads up to {MOST_THREADS}, or -1 or None for all cores")
     if _is_forked:
         return 1
     if n_jobs is None:
         told = os.environ.get("OMP_NUM_THREADS", "")
         return int(told) if told.isdigit() else 0
-    if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0: it must be a number of threads, or -1 or None for all cores")
-    return n_jobs
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 # ---- settings ----
@@ -142,6 +161,23 @@ def options(table: Any) -> Iterator[Any]:
     while option.name:
         yield option
         option += 1
+
+
+@functools.cache
+def _parameter_names() -> set[str]:
+    """Of all estimators and functions."""
+    found = {"noise_matrix", "noise_orientation", "positive", "random_state"}
+    tables = [lib.uc_train_options, lib.uc_map_options, lib.uc_noise_estimate_options]
+    learners = 0
+    while lib.uc_learner_at(learners):
+        tables.append(lib.uc_learner_options(lib.uc_learner_at(learners)))
+        learners += 1
+    return found | {python_name(text(option.name)) for table in tables for option in options(table)}
+
+
+def in_python(sentence: str) -> str:
+    """A sentence of the library in which the options of the command line are the parameters of Python."""
+    return python_sentence(sentence, _parameter_names()) if "--" in sentence else sentence
 
 
 def _as_typed(value: object) -> str:
@@ -173,9 +209,10 @@ def seed_of(random_state: Any) -> int | None:
     if random_state is None:
         return None
     if isinstance(random_state, Integral):
-        if random_state < 0:
-            raise ValueError(f"random_state={random_state}: it must not be negative")
-        return int(random_state)
+        seed = int(random_state)
+        if not 0 <= seed <= LARGEST_SEED:
+            raise ValueError(f"random_state={seed}: it must not be negative, nor above {LARGEST_SEED}")
+        return seed
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     raise ValueError(f"random_state={random_state!r}: it must be an integer, a RandomState or None")
@@ -263,6 +300,7 @@ def names_list(pointer: Any) -> list[str]:
 def _after_fork() -> None:
     global _is_forked
     _is_forked = True
+    _one_blas_thread.forget_users()
 
 
 def _settle_cpu_level() -> None:

@@ -1,6 +1,7 @@
 """Maps as transformers: from rows to the finite space of a kernel, in which linear learners work."""
 from __future__ import annotations
 
+import copy
 from typing import Any, TypeVar
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ._library import Work, check, matrix, taken_bytes
-from ._training import Settings
+from ._training import Settings, remember
 from ._unconfuse import ffi, lib
 
 Self = TypeVar("Self", bound="MapTransformer")
@@ -38,7 +39,8 @@ class MapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def fit(self: Self, X: Any, y: Any = None) -> Self:
         """Learns the map from rows X, dense or sparse; returns self. There is no use for y."""
-        X = self._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", ensure_min_samples=2)
+        seen = copy.copy(self)
+        X = seen._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", ensure_min_samples=2)
         parameters = {**self.get_params(deep=False), "map": self._map}
         train = Settings("perceptron", parameters).train  # any learner: only the map's settings and the seed are taken
         if parameters["dimension"] == "auto" or parameters["width"] == "auto":
@@ -46,9 +48,10 @@ class MapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         out = ffi.new("uc_map **")
         view, _kept = matrix(X)
         with Work(self.n_jobs) as work:
-            work.check(lib.uc_map_fit(out, ffi.addressof(train.map), view, train.seed, work.context))
-        self._fitted = Map(out[0])
-        self.width_ = float(lib.uc_map_width(out[0]))
+            status = lib.uc_map_fit(out, ffi.addressof(train.map), view, train.seed, work.context)
+            fitted = Map(out[0])
+            work.check(status)
+        remember(self, seen, _fitted=fitted, width_=float(lib.uc_map_width(out[0])))
         return self
 
     @property

@@ -2,11 +2,15 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import weakref
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ._labels import Classes
 from ._library import check, copied, doubles, labels_buffer, last_error, matrix, taken_bytes, text, Work
 from ._unconfuse import ffi, lib
 
@@ -78,12 +82,25 @@ class Model:
         return copied(values, (self.class_count, self.class_count)) if values else None
 
 
+_online_learners: weakref.WeakSet[Online] = weakref.WeakSet()
+
+
+def _free_locks() -> None:
+    """In a forked child: whoever held them did not come along."""
+    for online in list(_online_learners):
+        online._lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_free_locks)
+
+
 class Online:
     """A learner of one example after the other. One thread at a time gets at it."""
 
     def __init__(self, pointer: Any) -> None:
         self._pointer = ffi.gc(pointer, lib.uc_online_free)
         self._lock = threading.Lock()
+        _online_learners.add(self)
         self._view = ffi.new("uc_matrix *")  # of the rows at hand: a round needs nothing new
         self._model: Model | None = None  # of the learner as it is now
 
@@ -171,6 +188,23 @@ class Online:
         """From which a learner can go on."""
         with self._lock:
             return self._make_model(True)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """All that a prediction needs. It is replaced and never changed, so that who reads it once has labels of this model."""
+
+    source: Model | Online
+    classes: Classes
+    n_features: int
+    is_plain: bool  # no scaling and no map stand between the rows and the weights
+
+    def model(self) -> Model:
+        return self.source.model() if isinstance(self.source, Online) else self.source
+
+    @property
+    def online(self) -> Online | None:
+        return self.source if isinstance(self.source, Online) else None
 
 
 def _proposal_dtype() -> np.dtype:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -89,8 +90,10 @@ def check_noise_matrix(noise_matrix: ArrayLike, *, noise_orientation: Literal["c
     >>> check_noise_matrix([[0.8, 0.4], [0.2, 0.6]]).wrong
     0.3
     """
-    noise = _make_noise(_as_matrix(noise_matrix), lib.UC_NOISE_ROWS if noise_orientation == "rows"
-                        else lib.UC_NOISE_COLUMNS)
+    orientations = {"columns": lib.UC_NOISE_COLUMNS, "rows": lib.UC_NOISE_ROWS}
+    if noise_orientation not in orientations:
+        raise ValueError(f"noise_orientation={noise_orientation!r}: it must be 'columns' or 'rows'")
+    noise = _make_noise(_as_matrix(noise_matrix), orientations[noise_orientation])
     found = _inspected(noise)
     return NoiseCheck(copied(noise.values, (noise.classes,) * 2), found.condition, round(found.wrong, 15),
                       found.dominated)
@@ -109,10 +112,13 @@ def make_noise_matrix(n_classes: int, *, rate: float | None = None, level: float
            [0.2, 0.6, 0.2],
            [0.2, 0.2, 0.6]])
     """
-    if [rate, level, rates].count(None) != 2:
+    if sum(given is not None for given in (rate, level, rates)) != 1:
         raise ValueError("give one of rate, level and rates")
-    if rates is not None and n_classes != 2:
-        raise ValueError(f"rates are of two classes, not of {n_classes}")
+    if not isinstance(n_classes, Integral) or n_classes < 1:
+        raise ValueError(f"n_classes={n_classes!r}: it must be a whole number from 1")
+    if rates is not None and (n_classes != 2 or np.shape(rates) != (2,)):
+        raise ValueError(f"rates={rates!r}: they are two numbers, of two classes, and n_classes={n_classes}")
+    n_classes = int(n_classes)
     noise = ffi.gc(ffi.new("uc_noise *"), lib.uc_noise_free)
     if rate is not None:
         check(lib.uc_noise_uniform(noise, n_classes, rate))
@@ -128,14 +134,22 @@ def apply_noise(y: ArrayLike, noise_matrix: ArrayLike, *, classes: ArrayLike | N
                 random_state: Any = None) -> np.ndarray:
     """Labels corrupted on purpose: a label q becomes p with probability noise_matrix[p, q].
 
-    `classes` are the labels of the matrix's rows and columns, sorted; without them, those of y.
+    `classes` are the labels of the matrix's rows and columns, in their order; without them, those of y, sorted. The same
+    random_state draws the same labels; None is the seed 1.
 
     >>> apply_noise(["cat", "cat", "dog"], [[0, 1], [1, 0]])
     array(['dog', 'dog', 'cat'], dtype='<U3')
     """
-    y = unmixed(column_or_1d(y))
-    known = Classes(np.unique(y) if classes is None else np.unique(np.asarray(classes)))
-    noise = library_noise(noise_matrix, known)
+    y, matrix = unmixed(column_or_1d(y)), _as_matrix(noise_matrix)
+    if classes is None:
+        known = Classes(np.unique(y))
+    else:
+        told = unmixed(column_or_1d(classes), "classes")
+        values, order = np.unique(told, return_index=True)
+        if len(values) != len(told) or len(told) != len(matrix):
+            raise ValueError(f"classes={told.tolist()}: they must be {len(matrix)} different labels, one a row of the matrix")
+        known, matrix = Classes(values), matrix[np.ix_(order, order)]
+    noise = library_noise(matrix, known)
     codes = known.encode(y).copy()
     data = ffi.new("uc_dataset *")
     data.X.rows = len(codes)
@@ -153,15 +167,17 @@ def _pair_of_labels(y: np.ndarray, gold: Any) -> tuple[Classes, np.ndarray, np.n
     """Both as codes; gold labels that nobody checked have none."""
     gold = column_or_1d(np.asarray(gold, dtype=object))
     check_consistent_length(y, gold)
-    unchecked = is_marked(gold, None) | is_marked(gold, np.nan) | is_marked(gold, "?")
+    unchecked = is_marked(gold, None) | is_marked(gold, "?")
     classes = Classes(np.unique(y))
     codes = np.full(len(y), lib.UC_NONE, np.uint32)
-    codes[~unchecked] = classes.encode(unmixed(gold[~unchecked]).astype(y.dtype))
+    codes[~unchecked] = classes.encode_by_name(unmixed(gold[~unchecked], "gold"), "gold")
     return classes, classes.encode(y), codes
 
 
 def estimate(X: Any, y: Any, gold: Any, parameters: dict[str, Any]) -> NoiseEstimate:
     """The body of estimate_noise_matrix, whose signature is generated."""
+    if X is None and gold is None:
+        raise ValueError("give X or gold: the noise is estimated from the rows, or from true labels of the same examples")
     found = ffi.gc(ffi.new("uc_noise_estimate *"), lib.uc_noise_estimate_free)
     settings = ffi.new("uc_noise_estimate_settings *")
     lib.uc_options_defaults(lib.uc_noise_estimate_options, settings)
@@ -176,7 +192,7 @@ def estimate(X: Any, y: Any, gold: Any, parameters: dict[str, Any]) -> NoiseEsti
                                                 classes.names.pointer, settings, work.context))
         else:
             X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float32, order="C")
-            classes, observed = encode_with_unlabelled(y, np.zeros(len(y), bool))
+            classes, observed = encode_with_unlabelled(unmixed(y), np.zeros(len(y), bool))
             data = Data(X, observed, classes)
             work.check(lib.uc_noise_from_data(found, data.pointer, settings, train.train, work.context))
     return _told(found, classes)

@@ -71,3 +71,15 @@ class Data:
     def _free(pointer: Any) -> None:
         lib.uc_names_free(ffi.addressof(pointer.classes))
         lib.uc_names_free(ffi.addressof(pointer.bags))
+
+
+COLUMNS = {"n_features_in_", "feature_names_in_"}  # which scikit-learn sets when rows are shown to an estimator
+
+
+def remember(estimator: Any, seen: Any, **learned: Any) -> None:
+    """What a fit found, all at once for other threads' eyes. Only now the estimator has the columns of the rows, which were
+    shown to `seen`, a copy of it: a fit that fails changes nothing."""
+    columns = {name: value for name, value in vars(seen).items() if name in COLUMNS}
+    vars(estimator).update(learned | columns)
+    for name in COLUMNS - columns.keys():
+        vars(estimator).pop(name, None)

@@ -49,8 +49,11 @@ static size_t label_text(char *text, const uc_npy *self, const unsigned char *by
         memcpy(text, p, length);
         return uc_is_name(text, length) ? length : SIZE_MAX;
     }
-    if (self->kind != 'U')
-        return uc_npy_print(text, self, bytes, i);
+    if (self->kind != 'U') {
+        length = uc_npy_print(text, self, bytes, i);
+        const bool whole = self->kind == 'f' && length > 2 && memcmp(text + length - 2, ".0", 2) == 0;
+        return whole ? length - 2 : length; /* 1.0 is called 1, as in files of text */
+    }
     size_t written = 0, zeros = 0;
     for (size_t at = 0; at < self->size; at += 4) {
         uint32_t c;

@@ -123,6 +123,15 @@ def test_npy_without_a_file_for_the_labels_is_a_warning(unconfuse):
     assert unconfuse.fails(2, "convert", "data.svm", "x.csv", "--labels-out", "y.npy").startswith("--labels-out is for NPY")
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_labels_of_npy_that_are_whole_floats_are_called_as_integers(unconfuse, kind):
+    numpy = pytest.importorskip("numpy")
+    numpy.save(unconfuse.directory / "x.npy", numpy.ones((4, 1), "float32"))
+    numpy.save(unconfuse.directory / "y.npy", numpy.array([1, -10, 2.5, 1e20], kind))
+    unconfuse.ok("convert", "x.npy", "data.svm", "--labels", "y.npy")
+    assert [line.split()[0] for line in unconfuse.read("data.svm").splitlines()] == [b"1", b"-10", b"2.5", b"1e+20"]
+
+
 def test_libsvm_as_scikit_learn_reads_it(unconfuse):
     numpy = pytest.importorskip("numpy")
     datasets = pytest.importorskip("sklearn.datasets")

@@ -1,9 +1,11 @@
 """What people do with classifiers in scikit-learn: strings, sparse rows, grids, pipelines, copies, threads."""
 import copy
+import errno
 import functools
 import inspect
 import io
 import pickle
+import warnings
 
 import joblib
 import numpy as np
@@ -246,9 +248,14 @@ def test_parameters_are_those_of_the_option_tables(cls):
     (dict(n_jobs=0), "n_jobs=0: it must be a number of threads"),
     (dict(random_state="a"), "random_state='a': it must be an integer, a RandomState or None"),
     (dict(random_state=-4), "random_state=-4: it must not be negative"),
+    (dict(random_state=2**60), "random_state=1152921504606846976: it must not be negative, nor above 9007199254740992"),
+    (dict(random_state=1.5), "random_state=1.5: it must be an integer, a RandomState or None"),
+    (dict(n_jobs=2.5), "n_jobs=2.5: it must be an integer or None"),
+    (dict(n_jobs="all"), "n_jobs='all': it must be an integer or None"),
+    (dict(n_jobs=10**12), "n_jobs=1000000000000: it must be a number of threads up to 1024"),
 ])
 def test_bad_parameters_get_a_sentence(parameters, sentence):
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises((ValueError, TypeError)) as raised:
         unconfuse.SPAClassifier(**parameters).fit(*blobs())
     assert sentence in str(raised.value)
 
@@ -285,6 +292,88 @@ def test_markers_of_unlabelled_rows(marker):
         unconfuse.S3VMClassifier(unlabelled=marker).fit(X, np.full(300, marker, object))
 
 
+MARKED = {
+    "a float, told as an integer": (lambda y, off: np.where(off, -1.0, y), -1),
+    "an integer, told as a float": (lambda y, off: np.where(off, -1, y), -1.0),
+    "an integer of NumPy": (lambda y, off: np.where(off, -1, y), np.int64(-1)),
+    "objects of NumPy": (lambda y, off: np.array([*np.where(off, -1, y)], object), -1),
+    "a string of NumPy": (lambda y, off: np.where(off, "?", y.astype(str)), np.str_("?")),
+    "NaN, told as None": (lambda y, off: np.where(off, np.nan, y), None),
+    "None, told as NaN": (lambda y, off: np.where(off, None, y.astype(object)), np.nan),
+    "NaN among strings": (lambda y, off: pandas.Series(y.astype(str)).where(~off), np.nan),
+    "NA": (lambda y, off: pandas.Series(y.astype(str), dtype="string").where(~off).astype(object), pandas.NA),
+}
+
+
+@pytest.mark.parametrize("kind", MARKED)
+def test_a_marker_is_found_by_its_value(kind):
+    X, y = blobs()
+    labels, marker = MARKED[kind][0](y, np.arange(300) % 4 > 0), MARKED[kind][1]
+    model = unconfuse.S3VMClassifier(unlabelled=marker).fit(X, labels)
+    assert [int(label) for label in model.classes_] == [0, 1, 2, 3]
+    assert (model.predict(X).astype(int) == y).mean() > 0.9
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pandas.NA])
+def test_a_label_that_is_missing_is_no_class(missing):
+    X, y = blobs()
+    labels = np.array(["x" if k else missing for k in y % 2], object)
+    labels[1::5] = "?"
+    with pytest.raises(ValueError, match="y contains NaN or None, in row .* where there should be a label"):
+        unconfuse.S3VMClassifier().fit(X, labels)
+    labels = np.array(["a", *(["b", None] * 150)], object)[:300]
+    with pytest.raises(ValueError, match="y contains NaN or None, in row 3"):
+        unconfuse.SPAClassifier().fit(X, labels)
+    with pytest.raises(ValueError, match="y mixes strings with other labels"):
+        unconfuse.S3VMClassifier().fit(X, np.array(["?", 1, "b"] * 100, object))
+
+
+def test_true_is_no_marker_of_ones():
+    X, y = blobs(2)
+    assert unconfuse.S3VMClassifier(unlabelled=True).fit(X, y).classes_.tolist() == [0, 1]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("cls", [unconfuse.UMAClassifier, unconfuse.SPAClassifier, unconfuse.KernelPCA])
+def test_a_fit_that_fails_changes_nothing(cls):
+    X, y = blobs()
+    frame = pandas.DataFrame(X, columns=[f"column {j}" for j in range(8)])
+    model = cls().fit(frame, y)
+    before = dict(vars(model))
+    bad = X[:, :3].copy()
+    model.set_params(width=-1.0)
+    with pytest.raises(ValueError):
+        model.fit(bad, y)
+    model.set_params(width=before["width"])
+    assert vars(model).keys() == before.keys() and all(vars(model)[name] is before[name] for name in before)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the library's, of which the fit is too short to have none
+        if cls is unconfuse.UMAClassifier:
+            with pytest.raises(UserWarning, match="no noise was told"):
+                model.fit(bad, y)
+    assert model.n_features_in_ == 8 and len(model.feature_names_in_) == 8
+    model.fit(bad, y)
+    assert model.n_features_in_ == 3 and not hasattr(model, "feature_names_in_")
+
+
+def test_sentences_call_options_as_python_does():
+    X, y = blobs()
+    with pytest.warns(UserWarning, match=r"takes the labels as they are \(see `noise_matrix`\)$"):
+        unconfuse.UMAClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="use `scale` maxabs, or read the data with --storage dense"):
+        unconfuse.SPAClassifier(scale="standard").fit(scipy.sparse.csr_matrix(X), y)
+    with pytest.raises(ValueError, match="give `width`$"):
+        unconfuse.SPAClassifier(map="landmarks").partial_fit(X, y, classes=range(4))
+    with pytest.warns(UserWarning, match="so it is csvm: use `noise_matrix` or `noise_matrix`='estimate'$"):
+        unconfuse.SloppySVMClassifier().fit(*blobs(2))
+
+
+def test_groups_without_bags_are_refused():
+    X, y = blobs(2)
+    with pytest.raises(ValueError, match="groups are the bags of bags=True"):
+        unconfuse.CSVMClassifier().fit(X, y, groups=np.arange(300))
+
+
 @pytest.mark.parametrize("parameters, sentence", [
     (dict(positive="maybe"), "positive='maybe': no example is labelled so"),
     (dict(positive="maybe", positive_unlabelled=True), "positive='maybe': no example is labelled so"),
@@ -314,8 +403,11 @@ def test_a_matrix_that_hides_a_class_is_warned_of():
 
 
 def test_the_library_sentence_for_files(program, tmp_path):
-    with pytest.raises(OSError, match="no-such-file: cannot read: No such file"):
+    with pytest.raises(FileNotFoundError, match="no-such-file: cannot read: No such file") as raised:
         unconfuse.load(tmp_path / "no-such-file")
+    assert raised.value.errno == errno.ENOENT
+    with pytest.raises(TypeError, match="not a Pipeline: save the last step"):
+        unconfuse.save(make_pipeline(unconfuse.SPAClassifier()), tmp_path / "model.uc")
     (tmp_path / "text").write_text("no model")
     with pytest.raises(ValueError, match="text: not a model file of unconfuse"):
         unconfuse.load(tmp_path / "text")

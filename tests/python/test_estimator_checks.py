@@ -24,6 +24,11 @@ def test_no_check_is_expected_to_fail():
         assert not estimator._get_tags()["_skip_test"]
 
 
+def test_few_scores_are_called_poor():
+    poor = {type(estimator).__name__ for estimator in ESTIMATORS if estimator._get_tags()["poor_score"]}
+    assert poor == {"BPAClassifier", "PAClassifier", "PerceptronClassifier", "SPAClassifier"}
+
+
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(ESTIMATORS)
 def test_check(estimator, check):

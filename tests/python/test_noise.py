@@ -77,6 +77,40 @@ def test_matrices_are_made():
         unconfuse.make_noise_matrix(3, rate=1.5)
 
 
+@pytest.mark.parametrize("arguments, sentence", [
+    (dict(n_classes=2, rates=(0.1,)), "two numbers, of two classes"),
+    (dict(n_classes=2, rates=(0.1, 0.2, 0.3)), "two numbers, of two classes"),
+    (dict(n_classes=2, rates=0.1), "two numbers, of two classes"),
+    (dict(n_classes=0, rate=0.1), "n_classes=0: it must be a whole number"),
+    (dict(n_classes=2.5, rate=0.1), "n_classes=2.5: it must be a whole number"),
+    (dict(n_classes=2, level=3, random_state=2**70), "random_state=1180591620717411303424: it must not be"),
+    (dict(n_classes=2, level=3, random_state="a"), "random_state='a': it must be an integer"),
+])
+def test_what_no_matrix_is_made_of_is_refused(arguments, sentence):
+    with pytest.raises(ValueError) as raised:
+        unconfuse.make_noise_matrix(**arguments)
+    assert sentence in str(raised.value)
+
+
+def test_sentences_call_parameters_as_python_does():
+    with pytest.raises(ValueError, match="noise_orientation='row': it must be 'columns' or 'rows'"):
+        unconfuse.check_noise_matrix(np.eye(2), noise_orientation="row")
+    with pytest.raises(ValueError, match="say `noise_orientation` rows$"):
+        unconfuse.check_noise_matrix([[0.8, 0.2], [0.4, 0.6]])
+    with pytest.raises(ValueError, match="give X or gold"):
+        unconfuse.estimate_noise_matrix(None, [0, 1])
+
+
+def test_the_order_of_classes_is_that_of_the_matrix():
+    matrix = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # each label becomes the next one told
+    for classes in ([0, 1, 2], [2, 0, 1], [1, 0, 2]):
+        noisy = unconfuse.apply_noise(classes, matrix, classes=classes)
+        assert noisy.tolist() == np.roll(classes, -1).tolist()
+    for classes in ([0, 1], [0, 1, 1], [0, 1, 2, 3]):
+        with pytest.raises(ValueError, match="they must be 3 different labels"):
+            unconfuse.apply_noise([0, 1], matrix, classes=classes)
+
+
 def estimated(program, tmp_path, X, y, *options):
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
@@ -112,6 +146,20 @@ def test_an_estimate_from_gold_labels_is_that_of_the_command_line(program, tmp_p
     for marker in (None, np.nan):
         again = unconfuse.estimate_noise_matrix(X, noisy, gold=[marker if label == "?" else label for label in gold])
         assert (again.matrix == found.matrix).all()
+
+
+@pytest.mark.filterwarnings("ignore:fewer than 30 examples")
+def test_gold_labels_are_compared_as_they_are():
+    y = ["1", "2", "1", "2"] * 20
+    with pytest.raises(ValueError, match="gold has the label '10', which is not among the classes"):
+        unconfuse.estimate_noise_matrix(None, y, gold=["10", "2", "1", "2"] * 20)
+    with pytest.raises(ValueError, match="gold has the label 1.5, which is not among the classes"):
+        unconfuse.estimate_noise_matrix(None, [1, 2] * 40, gold=[1.5, 2] * 40)
+    numbers = np.array(y, int)
+    expected = unconfuse.estimate_noise_matrix(None, numbers, gold=numbers).matrix
+    for gold in (y, numbers.astype(float), np.where(np.arange(80) < 40, numbers, "?")):  # of which NumPy makes strings
+        assert (unconfuse.estimate_noise_matrix(None, numbers, gold=gold).matrix == expected).all()
+    assert (unconfuse.estimate_noise_matrix(None, y, gold=numbers).matrix == expected).all()
 
 
 def test_noise_that_is_told_helps():

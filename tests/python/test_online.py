@@ -1,11 +1,15 @@
 """One example after the other: labels, or nothing but right or wrong."""
+import copy
 import pickle
+import threading
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse
 from conftest import ONLINE, RIGHT_WRONG, blobs
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import unconfuse
 
@@ -17,7 +21,7 @@ def test_rows_one_by_one_are_rows_at_once(cls):
     one_by_one = cls()
     for i in range(len(X)):
         one_by_one.partial_fit(X[i:i + 1].astype(float), [y[i]], classes=range(4))
-    assert pickle.dumps(one_by_one._online) == pickle.dumps(at_once._online)
+    assert pickle.dumps(one_by_one._learned) == pickle.dumps(at_once._learned)
     assert one_by_one.rounds_ == 300
     assert (one_by_one.predict(X) == at_once.predict(X)).all()
 
@@ -70,7 +74,7 @@ def test_feedback_one_by_one_is_a_replay(cls):
 def test_feedback_goes_on_after_fit(cls):
     X, y = blobs()
     learner = cls().fit(X, y)
-    learner.learn_feedback(X[:2], learner.predict(X[:2]), [True, True])
+    learner.learn_feedback(X[:2], learner.propose(X[:2]), [True, True])
     assert learner.rounds_ == 5 * 300 + 2
 
 
@@ -88,8 +92,45 @@ def test_late_feedback_in_any_order(cls):
     assert learner.rounds_ == 40
     later = pickle.loads(pickle.dumps(proposed[order[:3]]))
     learner.learn_feedback(X[order[:3]], later, later == y[order[:3]])
-    learner.learn_feedback(X[:2], ["a", "b"], [True, False])  # proposed by somebody else
-    assert learner.rounds_ == 45
+    assert learner.rounds_ == 43
+
+
+@pytest.mark.parametrize("cls", RIGHT_WRONG)
+def test_labels_that_were_proposed_elsewhere(cls):
+    """A learner that explores must know how each was drawn."""
+    X, _ = blobs()
+    learner = cls()
+    proposed = learner.propose(X[:9], classes=range(4))
+    right = np.zeros(9, bool)
+    stale = proposed.copy()
+    stale[0] = (stale[0] + 1) % 4
+    for labels in (np.asarray(proposed), proposed.tolist(), proposed + 0, stale):
+        if hasattr(learner, "explore"):
+            with pytest.raises(ValueError, match="must know with what probability each label was drawn"):
+                learner.learn_feedback(X[:9], labels, right)
+        else:
+            learner.learn_feedback(X[:9], labels, right)
+    assert learner.rounds_ == (0 if hasattr(learner, "explore") else 36)
+
+
+def test_proposals_keep_how_they_were_drawn():
+    X, _ = blobs()
+    learner = unconfuse.BanditronClassifier(explore=0.9)
+    proposed = learner.propose(X[:40], classes=range(4))
+    details, order = proposed.details, np.random.RandomState(0).permutation(40)
+    assert len(set(details["probability"])) == 2
+    for labels, expected in [(proposed.copy(), details), (copy.copy(proposed), details), (copy.deepcopy(proposed), details),
+                             (proposed.take(order), details[order]), (np.take(proposed, order), details[order]),
+                             (proposed[order], details[order]), (proposed.reshape(8, 5).ravel(), details),
+                             (np.reshape(proposed, (8, 5)).flatten(), details),
+                             (np.concatenate([proposed[7:], proposed[:7]]), np.roll(details, -7)),
+                             (np.hstack([proposed[7:], proposed[:7]]), np.roll(details, -7)),
+                             (pickle.loads(pickle.dumps(proposed)), details)]:
+        assert (labels.details == expected).all()
+    assert getattr(np.concatenate([proposed, [1]]), "details", None) is None
+    assert (proposed == 1).details is None
+    with pytest.raises(ValueError, match="must know with what probability"):
+        learner.learn_feedback(X[:40], np.sort(proposed), proposed == 1)
 
 
 def test_feedback_that_makes_no_sense_is_refused():
@@ -176,3 +217,55 @@ def test_class_weights_survive_a_pickle():
     assert (model.partial_fit(X[100:], y[100:]).coef_ == other.partial_fit(X[100:], y[100:]).coef_).all()
     plain = clone(model).set_params(class_weight=None).partial_fit(X, y, classes=range(4))
     assert (plain.coef_ != model.coef_).any()
+
+
+@pytest.mark.parametrize("rows, labels, classes", [
+    (slice(300), ["a"] * 300, range(4)),
+    (slice(300), [9] * 300, range(4)),
+    (slice(299), None, range(4)),
+    (slice(300), None, [0, 1, np.nan]),
+    (slice(300), None, ["a", "b"]),
+    (slice(300), [None] * 300, range(4)),
+])
+def test_a_first_call_that_fails_leaves_nothing(rows, labels, classes):
+    X, y = blobs()
+    learner = unconfuse.CSPAClassifier()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError):
+            learner.partial_fit(X[rows], y if labels is None else labels, classes=classes)
+    with pytest.raises(NotFittedError):
+        learner.predict(X)
+    with pytest.raises(ValueError):
+        learner.propose(np.full((2, 8), np.nan), classes=range(4))
+    assert not [name for name in vars(learner) if name.endswith("_")]
+    learner.partial_fit(X[:, :5], y, classes=range(4))
+    assert learner.n_features_in_ == 5
+
+
+def test_two_threads_begin_one_learner():
+    X, y = blobs()
+    for _ in range(20):
+        learner, ready = unconfuse.SPAClassifier(), threading.Barrier(2)
+
+        def learn():
+            ready.wait()
+            learner.partial_fit(X, y, classes=range(4))
+
+        threads = [threading.Thread(target=learn) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert learner.rounds_ == 600
+
+
+def test_classes_that_differ_later_are_refused():
+    X, y = blobs()
+    for learner in (unconfuse.CSPAClassifier().partial_fit(X, y, classes=range(4)), unconfuse.CSPAClassifier().fit(X, y)):
+        learner.partial_fit(X, y, classes=[3, 1, 2, 0]).partial_fit(X, y, classes=np.arange(4.0))
+        for other in (range(5), range(3), ["0", "1", "2", "3"]):
+            with pytest.raises(ValueError, match=r"are not those of the calls before, \[0, 1, 2, 3\]"):
+                learner.partial_fit(X, y, classes=other)
+            with pytest.raises(ValueError, match="are not those of the calls before"):
+                learner.propose(X, classes=other)

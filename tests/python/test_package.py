@@ -15,6 +15,7 @@ import tarfile
 import threading
 import time
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -22,7 +23,9 @@ import scipy.sparse
 from conftest import CLASSIFIERS, MAPS, ROOT, blobs
 
 import unconfuse
-from unconfuse._library import matrix
+from unconfuse._labels import Classes
+from unconfuse._library import Work, matrix
+from unconfuse._model import Model
 from unconfuse._unconfuse import ffi
 
 PACKAGE = pathlib.Path(unconfuse.__file__).parent
@@ -80,7 +83,9 @@ def test_types_check(tmp_path):
         pytest.skip("mypy is not there (Debian: mypy)")
     user = tmp_path / "user.py"
     user.write_text("import unconfuse\n\nunconfuse.SPAClassifier(cost='much')\nunconfuse.SPAClassifier(costs=1.0)\n"
-                    "unconfuse.LogisticClassifier(noise_matrix='estimate', l2='auto').fit([[1.0]], [1]).predict([[1.0]])\n")
+                    "unconfuse.LogisticClassifier(noise_matrix='estimate', l2='auto').fit([[1.0]], [1]).predict([[1.0]])\n"
+                    "model = unconfuse.UMAClassifier()\n"
+                    "model.classes_.shape, model.n_iter_ + model.n_features_in_, model.noise_matrix_, model.coef_.shape\n")
     command = ["mypy", "--config-file", str(ROOT / "python" / "pyproject.toml"), "--cache-dir", str(tmp_path / "cache"),
                "--python-executable", sys.executable]
     own = subprocess.run([*command, str(PACKAGE)], capture_output=True, text=True)
@@ -109,7 +114,7 @@ def test_arrays_are_not_copied():
     assert int(ffi.cast("uintptr_t", view.values)) == sparse.data.ctypes.data
     assert int(ffi.cast("uintptr_t", view.columns)) == sparse.indices.ctypes.data
     model = unconfuse.SPAClassifier().fit(X, np.arange(300) % 3)
-    assert model._rows(X) is X
+    assert model._rows(X, model._learned) is X
 
 
 def resident():
@@ -167,6 +172,32 @@ def test_a_fit_in_one_thread_and_predictions_in_another():
         assert (model.predict(X) == expected).all()
         rounds += 1
     thread.join()
+
+
+def test_scores_are_of_one_model_while_another_thread_refits(monkeypatch):
+    """The refit comes when the scores are there and the classes are not yet looked at."""
+    X, y = blobs()
+    model = unconfuse.LogisticClassifier().fit(X, y)
+    labels, scores, right = model.predict(X), model.decision_function(X), model.label_is_right(X, y)
+    for name in ("predict", "scores"):
+        def refit(self, *arguments, function=getattr(Model, name), **options):
+            found = function(self, *arguments, **options)
+            model.fit(X[:, :5], np.array(["no", "yes"])[y % 2])
+            return found
+
+        monkeypatch.setattr(Model, name, refit)
+    assert (model.predict(X) == labels).all()
+    assert model.classes_.tolist() == ["no", "yes"] and model.n_features_in_ == 5
+    model.fit(X, y)
+    assert (model.decision_function(X) == scores).all()
+    model.fit(X, y)
+    assert (model.label_is_right(X, y) == right).all()
+
+
+def test_a_class_that_there_is_not_has_no_label():
+    for labels in (np.arange(2), np.array(["a", "b"])):
+        with pytest.raises(IndexError):
+            Classes(labels).decode(np.array([0, 2], np.uint32))
 
 
 def test_one_learner_in_two_threads():
@@ -251,6 +282,19 @@ def test_warnings_of_the_library_are_warnings():
     assert [warning.filename for warning in caught] == [__file__]
 
 
+def test_a_warning_that_is_an_error_hides_nothing():
+    X, y = blobs()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(KeyboardInterrupt), Work() as work:
+            work.warnings["a warning"] = None
+            raise KeyboardInterrupt
+        model = unconfuse.UMAClassifier()
+        with pytest.raises(UserWarning, match="no noise was told"):
+            model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
 def test_numpy_keeps_its_threads():
     """The library asks OpenBLAS for one thread; NumPy, which may share that OpenBLAS, keeps what it had."""
     pytest.importorskip("threadpoolctl")
@@ -281,6 +325,27 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=120)
+
+
+def test_a_forked_process_finds_no_lock_taken():
+    """Another thread, which is not in the child, may have held any."""
+    script = """
+import os, signal, numpy, unconfuse
+from unconfuse import _library
+X, y = numpy.random.RandomState(0).rand(300, 8).astype("f4"), numpy.arange(300) % 3
+learner = unconfuse.SPAClassifier().partial_fit(X, y, classes=range(3))
+locks = [_library._one_blas_thread._lock, learner._learned.source._lock]
+for lock in locks:
+    lock.acquire()
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    learner.partial_fit(X, y).predict(X)
+    unconfuse.SPAClassifier().fit(X, y)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 
 def test_a_generated_class_knows_its_learner():

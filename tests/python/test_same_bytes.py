@@ -1,4 +1,5 @@
 """The same data and settings give the same model bytes from Python and from the command line."""
+import json
 import subprocess
 import sys
 
@@ -6,9 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 from conftest import CLASSIFIERS, ONLINE, blobs, classes_for
-from sklearn.datasets import dump_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import unconfuse
+from unconfuse._labels import labels_of, names_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:no noise was told", "ignore:sloppy-svm was told no noise",
                                         "ignore:.*not converged")
@@ -17,7 +19,7 @@ LABELS = {
     "numbers": lambda y: y,
     "words": lambda y: WORDS[y],
     "numbers that are written": lambda y: np.array(["10", "9", "-1", "2.5"])[y],  # by number, not by letter
-    "floats": lambda y: y.astype(float),  # 1.0 is called so
+    "floats": lambda y: y.astype(float),  # 1.0 is called 1
 }
 
 
@@ -51,9 +53,32 @@ def test_of_labels_of_every_kind(program, tmp_path, learner, labels):
     y = LABELS[labels](y)
     estimator = cls().fit(X, y)
     assert saved(tmp_path, estimator) == trained(program, tmp_path, learner_of(cls), X, y)
-    assert (estimator.classes_ == np.unique(y)).all()
+    assert (estimator.classes_ == np.unique(y)).all() and estimator.predict(X).dtype == y.dtype
     lines = program("predict", "cli.uc", "X.npy").split("\n")[:-1]
-    assert lines == [str(label) for label in estimator.predict(X).tolist()]
+    assert lines == names_of(estimator.predict(X))
+
+
+def test_of_floats_that_a_file_has_as_integers(program, tmp_path):
+    """scikit-learn reads labels of such files as floats."""
+    X, y = blobs()
+    dump_svmlight_file(X, y, str(tmp_path / "data.svm"), zero_based=False)
+    program("train", "spa", "data.svm", "--storage", "dense", "-q", "-o", "cli.uc")
+    rows, labels = load_svmlight_file(str(tmp_path / "data.svm"))
+    assert labels.dtype == float
+    estimator = unconfuse.SPAClassifier().fit(rows.toarray(), labels)
+    unconfuse.save(estimator, tmp_path / "python.uc")
+    figures = [json.loads(program("evaluate", model, "data.svm", "--json")) for model in ("cli.uc", "python.uc")]
+    assert figures[0]["classes"] == figures[1]["classes"] == ["0", "1", "2", "3"]
+    assert estimator.predict(X).dtype == float and estimator.score(X, y) > 0.5
+    assert program("predict", "python.uc", "data.svm").split() == names_of(estimator.predict(X))
+
+
+@pytest.mark.parametrize("names, labels", [
+    (["0", "1"], np.array([0, 1])), (["0.0", "1.0"], np.array([0.0, 1.0])), (["-1", "2.5"], np.array([-1, 2.5])),
+    (["1", "1.0"], np.array(["1", "1.0"])), (["01", "2"], np.array(["01", "2"])), (["a", "1"], np.array(["a", "1"]))])
+def test_of_labels_that_come_back_from_names(names, labels):
+    found = labels_of(names)
+    assert found.dtype == labels.dtype and (found == labels).all()
 
 
 @pytest.mark.parametrize("cls", CLASSIFIERS)
@@ -100,7 +125,7 @@ def test_with_a_noise_matrix(program, tmp_path, name, labels):
     y = LABELS[labels](y)
     matrix = unconfuse.make_noise_matrix(4, level=4, random_state=2)
     noisy = unconfuse.apply_noise(y, matrix)
-    names = [str(label) for label in np.unique(y).tolist()]  # in Python's order
+    names = names_of(np.unique(y))  # in Python's order
     lines = [",".join(["", *names])] + [",".join([name, *map(repr, row)]) for name, row in zip(names, matrix.tolist())]
     (tmp_path / "noise.csv").write_text("\n".join(lines) + "\n")
     estimator = cls(noise_matrix=matrix).fit(X, noisy)
