@@ -55,7 +55,7 @@ def predictions():
 
         def below():
             predicted = numpy.empty(ROWS, numpy.uint32)
-            assert lib.uc_model_predict(labels_buffer(predicted), model._model.pointer, view, context) == 0
+            assert lib.uc_model_predict(labels_buffer(predicted), model._learned.model().pointer, view, context) == 0
             return predicted
 
         outer, inner = in_turns(lambda: model.predict(rows), below)
