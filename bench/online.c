@@ -281,7 +281,7 @@ static uc_status time_landmarks(landmark_times *times, size_t *correct, uc_onlin
         uc_dataset block = {0};
         for (size_t i = 0; i < count; i++)
             numbers[i] = first + i;
-        status = uc_dataset_subset(&block, data, numbers, count);
+        status = uc_dataset_subset(&block, data, numbers, count, NULL);
         if (status == UC_OK)
             status = play_block(times, correct, online, &block, context);
         uc_dataset_free(&block);

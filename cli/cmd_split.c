@@ -56,7 +56,8 @@ static uc_status run(cli_call *call)
     uc_dataset data = {0}, first = {0}, second = {0};
     uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
     if (status == UC_OK)
-        status = uc_split(&first, &second, &data, args->share, args->stratified && data.y, call->common.seed);
+        status = uc_split(&first, &second, &data, args->share, args->stratified && data.y, call->common.seed,
+                          &call->context);
     if (status == UC_OK)
         status = cli_write_data(call, &first, args->output, (uc_format)args->data.format, args->data.labels);
     if (status == UC_OK)

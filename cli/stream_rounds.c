@@ -197,7 +197,7 @@ static uc_status play_mapped(stream *self, const uc_dataset *block, const uc_nam
         uc_matrix part = {0}, prepared = {0};
         for (size_t i = 0; i < count; i++)
             rows[i] = order ? order[first + i] : first + i;
-        status = uc_matrix_subset(&part, &block->X, rows, count);
+        status = uc_matrix_subset(&part, &block->X, rows, count, &self->context);
         if (status == UC_OK)
             status = uc_online_prepare(&prepared, self->online, &part, &self->context);
         for (size_t i = 0; status == UC_OK && i < count; i++)

@@ -178,9 +178,9 @@ uc_status benchmark_split(uc_dataset *train, uc_dataset *test, benchmark *self, 
     uc_dataset_free(train);
     uc_dataset_free(test);
     *train = *test = (uc_dataset){0};
-    uc_status status = uc_dataset_subset(train, &self->all, order, self->train_rows);
+    uc_status status = uc_dataset_subset(train, &self->all, order, self->train_rows, NULL);
     if (status == UC_OK)
-        status = uc_dataset_subset(test, &self->all, others, left);
+        status = uc_dataset_subset(test, &self->all, others, left, NULL);
     if (run >= self->used[OFFICIAL] + self->used[REDRAWN] + self->used[DRAWN])
         self->used[kind]++;
     free(taken);

@@ -101,7 +101,8 @@ uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format f
 /* ---- parts ---- */
 
 /* The rows named, in that order; keeps all class and bag names. rows NULL: all. */
-uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count);
+uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count,
+                            const uc_context *context);
 /* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. Whole bags are
  * dealt out when every row is in one of two bags or more. */
 uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed,
@@ -114,13 +115,13 @@ uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64
                     const uc_context *context);
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
 uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
-                   bool stratified, uint64_t seed);
+                   bool stratified, uint64_t seed, const uc_context *context);
 /* counts[k]: rows of class k; `counts` has classes.count entries. Unlabelled rows are not counted. */
 void uc_class_counts(size_t *counts, const uc_dataset *data);
 
 /* Rows of fold `fold`, and all others, as two new sets. */
 uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
-                        const uint32_t *fold_of, unsigned fold);
+                        const uint32_t *fold_of, unsigned fold, const uc_context *context);
 
 /* ---- labels that mean something else ---- */
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unconfuse/context.h"
 #include "unconfuse/status.h"
 
 #ifdef __cplusplus
@@ -53,7 +54,8 @@ uc_status uc_matrix_create_dense(uc_matrix *out, size_t rows, size_t cols);
 /* Room for `entries` values; offsets are zero, to be filled in by the caller. */
 uc_status uc_matrix_create_sparse(uc_matrix *out, size_t rows, size_t cols, size_t entries);
 /* The rows named by rows[0..count), in that order (repeats allowed); NULL: all rows. */
-uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count);
+uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count,
+                           const uc_context *context);
 /* Turns a sparse matrix into a dense one in place; never holds much more than the larger of the two. */
 uc_status uc_matrix_densify(uc_matrix *self);
 size_t uc_matrix_entries(const uc_matrix *self); /* stored values */

@@ -128,7 +128,7 @@ static uc_status keep_first_rows(uc_dataset *data, size_t count)
     size_t *rows = papers_calloc(count, sizeof *rows);
     for (size_t i = 0; i < count; i++)
         rows[i] = i;
-    const uc_status status = uc_dataset_subset(&part, data, rows, count);
+    const uc_status status = uc_dataset_subset(&part, data, rows, count, NULL);
     if (status == UC_OK) {
         uc_dataset_free(data);
         *data = part;
@@ -241,7 +241,7 @@ uc_status task_prepare(rounds *out, const task *self, const execution *running, 
     rounds made = {.y = papers_calloc(count, sizeof *made.y), .classes = &self->data.classes};
     for (size_t t = 0; t < count; t++)
         made.y[t] = self->data.y[order[t]];
-    uc_status status = uc_matrix_subset(&made.X, &self->data.X, order, count);
+    uc_status status = uc_matrix_subset(&made.X, &self->data.X, order, count, NULL);
     if (status == UC_OK && sigma > 0.0)
         add_noise(&made.X, sigma, seed);
     if (status == UC_OK)

@@ -90,7 +90,7 @@ static uc_status keep_classes(uc_dataset *data, const uc_names *names, const cha
         if (renumber[data->y[i]] != UC_NONE)
             rows[count++] = i;
     if (status == UC_OK)
-        status = uc_dataset_subset(&part, data, rows, count);
+        status = uc_dataset_subset(&part, data, rows, count, NULL);
     if (status == UC_OK) {
         for (size_t i = 0; i < count; i++)
             part.y[i] = renumber[part.y[i]];
@@ -169,7 +169,8 @@ static uc_status keep_some(uc_dataset *data, size_t count, uint64_t seed)
     uc_dataset part = {0}, rest = {0};
     if (count == 0 || count >= data->X.rows)
         return UC_OK;
-    const uc_status status = uc_split(&part, &rest, data, (double)count / (double)data->X.rows, true, seed);
+    const uc_status status =
+        uc_split(&part, &rest, data, (double)count / (double)data->X.rows, true, seed, NULL);
     if (status == UC_OK) {
         uc_dataset_free(data);
         *data = part;
@@ -207,9 +208,9 @@ static uc_status split_at_random(problem *self, const execution *running, size_t
     uc_dataset_free(&self->raw_train);
     uc_dataset_free(&self->raw_test);
     self->raw_train = self->raw_test = (uc_dataset){0};
-    uc_status status = uc_dataset_subset(&self->raw_train, &self->all, order, used);
+    uc_status status = uc_dataset_subset(&self->raw_train, &self->all, order, used, NULL);
     if (status == UC_OK)
-        status = uc_dataset_subset(&self->raw_test, &self->all, order + train, rows - train);
+        status = uc_dataset_subset(&self->raw_test, &self->all, order + train, rows - train, NULL);
     free(order);
     return status;
 }
@@ -223,9 +224,9 @@ static uc_status map_rows(uc_dataset *train, uc_dataset *test, const problem *se
     uc_dataset_free(train);
     uc_dataset_free(test);
     *train = *test = (uc_dataset){0};
-    uc_status status = uc_dataset_subset(train, &self->raw_train, NULL, 0);
+    uc_status status = uc_dataset_subset(train, &self->raw_train, NULL, 0, NULL);
     if (status == UC_OK)
-        status = uc_dataset_subset(test, &self->raw_test, NULL, 0);
+        status = uc_dataset_subset(test, &self->raw_test, NULL, 0, NULL);
     if (status == UC_OK)
         status = uc_steps_fit(&steps, &train->X, &wanted, context);
     if (status == UC_OK)

@@ -52,7 +52,7 @@ static uc_status label_with_rough(uint32_t *noisy, const problem *from, const si
     common.seed = seed;
     uc_dataset few = {0};
     uc_model *rough = NULL;
-    uc_status status = uc_dataset_subset(&few, data, rows, count);
+    uc_status status = uc_dataset_subset(&few, data, rows, count, NULL);
     if (status == UC_OK)
         status = uc_train(&rough, uc_learner_find("uma"), &settings, &common, &few, context);
     if (status == UC_OK)
@@ -126,7 +126,7 @@ uc_status draw_noise(uc_noise *out, const draw *self, size_t count, const uc_con
 uc_status draw_test_conf(score *out, const draw *self, size_t count, uint64_t seed, const uc_context *context)
 {
     uc_dataset few = {0};
-    uc_status status = uc_dataset_subset(&few, &self->problem->train, self->order, count);
+    uc_status status = uc_dataset_subset(&few, &self->problem->train, self->order, count, NULL);
     if (status == UC_OK)
         status = perceptron_and_test(out, self->problem->recipe->iterations, &few, &self->problem->test, seed,
                                      context);

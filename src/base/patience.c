@@ -2,15 +2,18 @@
 #define _GNU_SOURCE
 #include "unconfuse/patience.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 void uc_wait_asleep(char *const argv[])
 {
     char program[4096];
-    if (getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
+    /* Who binds threads to cores has bound this one by now, and the program would stay there with all of its threads. */
+    const bool bound = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("GOMP_CPU_AFFINITY");
+    if (bound || getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
         return;
-    (void)setenv("GOMP_SPINCOUNT", "300", 0); /* a microsecond or two: steps follow each other closely */
+    (void)setenv("GOMP_SPINCOUNT", "1000", 0); /* some microseconds: steps follow each other closely */
     (void)setenv("OPENBLAS_NUM_THREADS", "1", 0);
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)

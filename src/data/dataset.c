@@ -33,12 +33,13 @@ static uc_status pick(uint32_t **out, const uint32_t *from, const size_t *rows, 
     return UC_OK;
 }
 
-uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count)
+uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count,
+                            const uc_context *context)
 {
     if (!rows)
         count = self->X.rows;
     uc_dataset part = {0};
-    uc_status status = uc_matrix_subset(&part.X, &self->X, rows, count);
+    uc_status status = uc_matrix_subset(&part.X, &self->X, rows, count, context);
     if (status == UC_OK)
         status = pick(&part.y, self->y, rows, count);
     if (status == UC_OK)

@@ -214,7 +214,7 @@ static size_t row_at(const uc_reader *reader, size_t rows, uint64_t at)
 }
 
 /* Only rows first .. last-1, as a copy; the mapping is given back. */
-static uc_status keep_rows(uc_dataset *data, size_t first, size_t last)
+static uc_status keep_rows(uc_dataset *data, size_t first, size_t last, const uc_context *context)
 {
     uc_dataset part = *data, kept = {0};
     part.X.rows = last - first;
@@ -222,7 +222,7 @@ static uc_status keep_rows(uc_dataset *data, size_t first, size_t last)
     part.X.offsets += part.X.offsets ? first : 0;
     part.y += part.y ? first : 0;
     part.bag += part.bag ? first : 0;
-    const uc_status status = uc_dataset_subset(&kept, &part, NULL, 0);
+    const uc_status status = uc_dataset_subset(&kept, &part, NULL, 0, context);
     if (status != UC_OK)
         return status;
     uc_mapping_free(data->mapping);
@@ -257,7 +257,7 @@ static uc_status begin(uc_reader *self)
     if (status == UC_OK)
         status = check_arrays(self, &data, entries, first, last);
     if (status == UC_OK && !whole)
-        status = keep_rows(&data, first, last);
+        status = keep_rows(&data, first, last, &self->context);
     if (file.header)
         uc_container_close(&file);
     if (status != UC_OK) {

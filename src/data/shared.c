@@ -152,7 +152,7 @@ uc_status uc_gather_dataset(uc_dataset *out, const uc_dataset *data, const size_
 {
     const uc_comm *comm = uc_comm_of(context);
     if (!uc_is_shared(context))
-        return uc_dataset_subset(out, data, rows, count);
+        return uc_dataset_subset(out, data, rows, count, context);
     const size_t processes = (size_t)comm->size;
     uint32_t *packets = NULL;
     size_t *starts = NULL, *sizes = uc_alloc(processes, sizeof *sizes);
@@ -173,7 +173,7 @@ uc_status uc_gather_matrix(uc_matrix *out, const uc_matrix *X, const size_t *row
                            const uc_context *context)
 {
     if (!uc_is_shared(context))
-        return uc_matrix_subset(out, X, rows, count);
+        return uc_matrix_subset(out, X, rows, count, context);
     const uc_dataset plain = {.X = *X};
     uc_dataset gathered = {0};
     const uc_status status = uc_gather_dataset(&gathered, &plain, rows, count, context);
@@ -290,7 +290,7 @@ uc_status uc_deal_rows(uc_dataset *out, const uc_dataset *data, const size_t *st
 {
     const uc_comm *comm = uc_comm_of(context);
     if (!uc_is_shared(context))
-        return uc_dataset_subset(out, data, NULL, 0);
+        return uc_dataset_subset(out, data, NULL, 0, context);
     size_t *had = NULL;
     uc_status status = find_starts(&had, comm, data->X.rows);
     if (status != UC_OK)

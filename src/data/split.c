@@ -176,7 +176,7 @@ uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool 
 }
 
 uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
-                        const uint32_t *fold_of, unsigned fold)
+                        const uint32_t *fold_of, unsigned fold, const uc_context *context)
 {
     const size_t n = data->X.rows;
     size_t *rows = uc_alloc(n, sizeof *rows), first = 0, last = n;
@@ -189,9 +189,9 @@ uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset
     for (size_t i = n; i > 0; i--)
         if (fold_of[i - 1] == fold)
             rows[--last] = i - 1;
-    uc_status status = uc_dataset_subset(&front, data, rows, first);
+    uc_status status = uc_dataset_subset(&front, data, rows, first, context);
     if (status == UC_OK)
-        status = uc_dataset_subset(&back, data, rows + last, n - last);
+        status = uc_dataset_subset(&back, data, rows + last, n - last, context);
     uc_free(rows);
     if (status == UC_OK) {
         *others = front;
@@ -261,7 +261,7 @@ static size_t dealt_before(double share, size_t i)
 }
 
 uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
-                   bool stratified, uint64_t seed)
+                   bool stratified, uint64_t seed, const uc_context *context)
 {
     const size_t rows = data->X.rows;
     if (!(share > 0.0 && share < 1.0))
@@ -286,9 +286,9 @@ uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data
         chosen[in_first[i] ? a++ : b++] = i;
 
     uc_dataset other = {0};
-    status = uc_dataset_subset(&part, data, chosen, count);
+    status = uc_dataset_subset(&part, data, chosen, count, context);
     if (status == UC_OK)
-        status = uc_dataset_subset(&other, data, chosen + count, rows - count);
+        status = uc_dataset_subset(&other, data, chosen + count, rows - count, context);
     if (status == UC_OK) {
         *first = part;
         *second = other;

@@ -395,7 +395,7 @@ static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, const 
 }
 
 /* Arrays that a caller lends may lie less evenly than the library's own: those are copied first. */
-static uc_status write_ucd(const uc_dataset *data, const char *path)
+static uc_status write_ucd(const uc_dataset *data, const char *path, const uc_context *context)
 {
     if (uc_sink_stem(path) != strlen(path))
         return uc_fail(UC_ERR_INVALID, "%s: a .ucd file is mapped and cannot be packed", path);
@@ -404,7 +404,7 @@ static uc_status write_ucd(const uc_dataset *data, const char *path)
     if (even)
         return write_arrays(data, X, path);
     uc_matrix copy;
-    uc_status status = uc_matrix_subset(&copy, X, NULL, 0);
+    uc_status status = uc_matrix_subset(&copy, X, NULL, 0, context);
     if (status == UC_OK) {
         status = write_arrays(data, &copy, path);
         uc_matrix_free(&copy);
@@ -460,7 +460,7 @@ uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format f
     case UC_FORMAT_NPY:
         return write_npy(self, path, labels, context);
     case UC_FORMAT_UCD:
-        return write_ucd(self, path);
+        return write_ucd(self, path, context);
     default:
         return write_text(self, path, '\0', context);
     }

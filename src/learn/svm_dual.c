@@ -333,6 +333,7 @@ static uc_status begin_part(size_t number, void *user)
     for (size_t k = 0; k < mine->rows; k++) {
         const size_t i = (size_t)(mine->order - self->order) + k;
         mine->order[k] = (uint32_t)i;
+        self->alpha[i] = 0.0;
         self->norm2[i] = uc_row_norm2(uc_matrix_row(&self->svm->data->X, i));
         mine->square += self->norm2[i];
     }

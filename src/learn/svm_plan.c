@@ -15,7 +15,7 @@
 
 #define ROWS_IN_FLIGHT 256.0     /* P m, where P > 2 */
 #define LEAST_ROWS_A_ROUND 32.0  /* m */
-#define ENTRIES_A_WEIGHT 3.0     /* m e / d */
+#define ENTRIES_A_WEIGHT 6.0     /* m e / d */
 #define LEAST_ROWS_A_PART 2048.0 /* or one part is fast enough */
 #define LEAST_ROUNDS 4.0         /* an epoch */
 #define COPY_BYTES 64e6          /* of all copies of w, one a part */

@@ -349,11 +349,12 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
     if (status == UC_OK && common.noise && !learner->uses_noise)
         uc_warn(context, "%s does not use a noise matrix; it is ignored", learner->name);
     const bool changes = common.scale != UC_SCALE_NONE || common.normalize || common.normalize_input;
-    const bool replaces =
-        common.map.map != UC_MAP_NONE; /* arrays that a mapped file lends cannot be replaced */
-    const bool copies = (changes && !common.overwrite) || (replaces && (!common.overwrite || data->mapping));
+    const bool replaces = common.map.map != UC_MAP_NONE;
+    /* Arrays that a mapped file lends cannot be replaced; and writing to its pages copies them one by one, at each of
+     * which all threads are stopped: two threads were hardly faster than one. */
+    const bool copies = (changes || replaces) && (!common.overwrite || data->mapping);
     if (status == UC_OK && copies)
-        status = uc_dataset_subset(&copy, data, NULL, 0);
+        status = uc_dataset_subset(&copy, data, NULL, 0, context);
     if (status == UC_OK)
         status = train_in_place(out, learner, own, &common, copies ? &copy : data, context);
     uc_dataset_free(&copy);

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#include "base/base.h"
+#include "parallel/parallel.h"
+
+#define ROWS_A_BLOCK ((size_t)1024)
 
 uc_status uc_matrix_create_dense(uc_matrix *out, size_t rows, size_t cols)
 {
@@ -39,39 +41,52 @@ size_t uc_matrix_entries(const uc_matrix *self)
     return self->rows * self->cols;
 }
 
-static uc_status subset_dense(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count)
+typedef struct copy_job {
+    uc_matrix *to;
+    const uc_matrix *from;
+    const size_t *rows; /* NULL: all */
+} copy_job;
+
+static uc_status copy_block(size_t block, void *user)
 {
-    const uc_status status = uc_matrix_create_dense(out, count, self->cols);
-    for (size_t i = 0; i < count && status == UC_OK; i++)
-        memcpy(out->values + i * out->stride, self->values + (rows ? rows[i] : i) * self->stride,
-               self->cols * sizeof *out->values);
-    return status;
+    const copy_job *job = user;
+    const size_t left = job->to->rows - block * ROWS_A_BLOCK,
+                 last = block * ROWS_A_BLOCK + (left < ROWS_A_BLOCK ? left : ROWS_A_BLOCK);
+    for (size_t i = block * ROWS_A_BLOCK; i < last; i++) {
+        const uc_row row = uc_matrix_row(job->from, job->rows ? job->rows[i] : i);
+        const size_t first = row.columns ? (size_t)job->to->offsets[i] : i * job->to->stride;
+        if (row.count > 0)
+            memcpy(job->to->values + first, row.values, row.count * sizeof *row.values);
+        if (row.count > 0 && row.columns)
+            memcpy(job->to->columns + first, row.columns, row.count * sizeof *row.columns);
+    }
+    return UC_OK;
 }
 
-static uc_status subset_sparse(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count)
+static uc_status create_for_subset(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count)
 {
+    if (!uc_matrix_is_sparse(self))
+        return uc_matrix_create_dense(out, count, self->cols);
     size_t entries = 0;
     for (size_t i = 0; i < count; i++)
         entries += uc_matrix_row(self, rows ? rows[i] : i).count;
     const uc_status status = uc_matrix_create_sparse(out, count, self->cols, entries);
-    for (size_t i = 0; i < count && status == UC_OK; i++) {
-        const uc_row row = uc_matrix_row(self, rows ? rows[i] : i);
-        const uint64_t first = out->offsets[i];
-        if (row.count > 0) {
-            memcpy(out->values + first, row.values, row.count * sizeof *row.values);
-            memcpy(out->columns + first, row.columns, row.count * sizeof *row.columns);
-        }
-        out->offsets[i + 1] = first + row.count;
-    }
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        out->offsets[i + 1] = out->offsets[i] + uc_matrix_row(self, rows ? rows[i] : i).count;
     return status;
 }
 
-uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count)
+uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count,
+                           const uc_context *context)
 {
     if (!rows)
         count = self->rows;
-    return uc_matrix_is_sparse(self) ? subset_sparse(out, self, rows, count)
-                                     : subset_dense(out, self, rows, count);
+    const uc_status status = create_for_subset(out, self, rows, count);
+    if (status != UC_OK)
+        return status;
+    copy_job job = {out, self, rows};
+    const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(out));
+    return uc_run_blocks(&fitting, (count + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, copy_block, &job);
 }
 
 /* Gives the memory of entries at or above `entries` back; a refusal only keeps it longer. */

@@ -307,7 +307,7 @@ static uc_status copy_part(uc_map **out, const uc_map *self, size_t landmarks, s
     copy->norm2 = copy->projection = copy->shift = copy->eigenvalues = NULL;
     uc_matrix part = self->landmarks; /* the first rows are a matrix of their own */
     part.rows = landmarks;
-    uc_status status = uc_matrix_subset(&copy->landmarks, &part, NULL, 0);
+    uc_status status = uc_matrix_subset(&copy->landmarks, &part, NULL, 0, NULL);
     if (status == UC_OK)
         status = copy_numbers(&copy->norm2, self->norm2, 1, landmarks, landmarks);
     if (status == UC_OK)

@@ -13,6 +13,8 @@
 
 #include "parallel/parallel.h"
 
+#define LINE_BYTES 128 /* of memory, and its neighbour: what two threads should not both write to */
+#define MOST_RANGES ((size_t)64)
 #define ROWS_A_BLOCK ((size_t)512)
 #define MOST_LANES ((size_t)16)
 #define LANE_BYTES ((size_t)1 << 25) /* all lanes together, as long as they are more than ENOUGH_LANES */
@@ -28,7 +30,17 @@ unsigned uc_threads(const uc_context *context)
     return cores > 0 ? (unsigned)cores : 1;
 }
 
+/* The blocks of a thread, in a line of memory of their own. */
+typedef struct range {
+    _Alignas(LINE_BYTES) atomic_size_t next;
+    size_t last;
+} range;
+
 typedef struct run_state {
+    uc_block_job *job;
+    void *user;
+    range ranges[MOST_RANGES];
+    size_t count;                 /* of ranges */
     atomic_size_t lowest_failure; /* SIZE_MAX: none */
     uc_status status;
     char sentence[1024];
@@ -40,12 +52,24 @@ static void note_failure(run_state *run, size_t block, uc_status status)
     if (block < atomic_load(&run->lowest_failure)) {
         atomic_store(&run->lowest_failure, block);
         run->status = status;
-        strncpy(run->sentence, uc_last_error(), sizeof run->sentence - 1);
+        snprintf(run->sentence, sizeof run->sentence, "%s", uc_last_error());
     }
 }
 
-/* A block below one that failed still runs: blocks are handed out in order, and the failure that counts is the
- * lowest one, whichever thread is faster. */
+/* A block below one that failed still runs: the failure that counts is the lowest one, whichever thread is faster. */
+static void run_range(run_state *run, range *mine)
+{
+    for (size_t block; (block = atomic_fetch_add(&mine->next, 1)) < mine->last;) {
+        if (block > atomic_load(&run->lowest_failure))
+            continue;
+        const uc_status status = run->job(block, run->user);
+        if (status != UC_OK)
+            note_failure(run, block, status);
+    }
+}
+
+/* A thread begins with the same blocks in every run over as many, and so finds in its cache what it left there; when it is
+ * done it helps the others. */
 uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user)
 {
     unsigned threads = uc_threads(context);
@@ -57,15 +81,19 @@ uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *
             status = job(block, user);
         return status;
     }
-    run_state run = {.lowest_failure = SIZE_MAX};
-#pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads)
-    for (size_t block = 0; block < blocks; block++) {
-        if (block > atomic_load(&run.lowest_failure))
-            continue;
-        const uc_status status = job(block, user);
-        if (status != UC_OK)
-            note_failure(&run, block, status);
+    run_state run;
+    run.job = job;
+    run.user = user;
+    run.count = threads < MOST_RANGES ? threads : MOST_RANGES;
+    run.status = UC_OK;
+    atomic_init(&run.lowest_failure, SIZE_MAX);
+    for (size_t r = 0; r < run.count; r++) {
+        atomic_init(&run.ranges[r].next, blocks * r / run.count);
+        run.ranges[r].last = blocks * (r + 1) / run.count;
     }
+#pragma omp parallel num_threads((int)threads)
+    for (size_t r = 0; r < run.count; r++)
+        run_range(&run, run.ranges + ((size_t)omp_get_thread_num() + r) % run.count);
     return run.status == UC_OK ? UC_OK : uc_fail(run.status, "%s", run.sentence);
 }
 
@@ -93,13 +121,14 @@ typedef struct sum_state {
     uc_sum_job *job;
     void *user;
     size_t rows, blocks, lanes, length;
-    double *partial; /* lanes x length */
+    size_t stride;   /* from lane to lane, beyond the length */
+    double *partial; /* lanes x stride */
 } sum_state;
 
 static uc_status run_lane(size_t lane, void *user)
 {
     const sum_state *state = user;
-    double *sum = state->partial + lane * state->length;
+    double *sum = state->partial + lane * state->stride;
     for (size_t block = lane; block < state->blocks; block += state->lanes) {
         const size_t first = block * ROWS_A_BLOCK;
         const size_t last = first + ROWS_A_BLOCK < state->rows ? first + ROWS_A_BLOCK : state->rows;
@@ -133,7 +162,7 @@ static uc_status add_lanes(size_t piece, void *user)
     double *sum = state->partial + first;
     for (size_t lane = 1; lane < state->lanes; lane++)
         for (size_t i = 0; i < count; i++)
-            sum[i] += sum[lane * state->length + i];
+            sum[i] += sum[lane * state->stride + i];
     return UC_OK;
 }
 
@@ -156,8 +185,9 @@ uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, v
     size_t items, bytes;
     if (!uc_size_mul(&bytes, length, sizeof(double)))
         return uc_fail(UC_ERR_NOMEM, "a sum of %zu numbers is too long", length);
-    sum_state state = {job, user, rows, blocks, lane_count(context, blocks, length), length, NULL};
-    if (!uc_size_mul(&items, state.lanes, length) || !uc_size_add(&items, items, 1))
+    const size_t numbers = LINE_BYTES / sizeof(double), stride = (length / numbers + 1) * numbers;
+    sum_state state = {job, user, rows, blocks, lane_count(context, blocks, length), length, stride, NULL};
+    if (!uc_size_mul(&items, state.lanes, stride))
         return uc_fail(UC_ERR_NOMEM, "a sum of %zu numbers is too long", length);
     state.partial = uc_alloc(items, sizeof(double));
     if (!state.partial)

@@ -218,7 +218,7 @@ static uc_status run_fold(search *self, const uc_dataset *data, const uint32_t *
     uc_steps steps = {0};
     const uc_steps_settings input = {.scaling = (uc_scaling)self->train.scale,
                                      .normalize_input = self->train.normalize_input};
-    uc_status status = uc_fold_split(&train, &test, data, fold_of, fold);
+    uc_status status = uc_fold_split(&train, &test, data, fold_of, fold, self->context);
     if (status == UC_OK)
         status = uc_steps_fit(&steps, &train.X, &input, self->context);
     if (status == UC_OK)
@@ -312,7 +312,7 @@ static uc_status list_widths(search *self, const uc_dataset *data)
     const uc_steps_settings input = {.scaling = (uc_scaling)self->train.scale,
                                      .normalize_input = self->train.normalize_input};
     double median = 0.0;
-    uc_status status = uc_dataset_subset(&scaled, data, NULL, 0);
+    uc_status status = uc_dataset_subset(&scaled, data, NULL, 0, self->context);
     if (status == UC_OK)
         status = uc_steps_fit(&steps, &scaled.X, &input, self->context);
     if (status == UC_OK)

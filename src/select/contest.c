@@ -42,7 +42,7 @@ static uc_status check_map(const uc_map_settings *map)
 static uc_status prepare_all(uc_matrix *out, const uc_steps *steps, const uc_arena *self)
 {
     uc_matrix copy;
-    uc_status status = uc_matrix_subset(&copy, &self->data->X, NULL, self->data->X.rows);
+    uc_status status = uc_matrix_subset(&copy, &self->data->X, NULL, self->data->X.rows, self->context);
     if (status != UC_OK)
         return status;
     status = uc_steps_apply(steps, &copy, self->context);
@@ -317,7 +317,7 @@ static uc_status prepare_block(const contest *self, size_t run)
     if (self->first % rows == 0)
         uc_rng_shuffle(&mapped->order.rng, mapped->order.rows, rows);
     uc_status status = uc_matrix_subset(&raw, &arena->data->X, mapped->order.rows + self->first % rows,
-                                        self->last - self->first);
+                                        self->last - self->first, arena->context);
     if (status != UC_OK)
         return status;
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)

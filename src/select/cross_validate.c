@@ -33,7 +33,7 @@ static uc_status predict_fold(validation *self, size_t *rows, size_t fold, const
     uc_dataset part = {0};
     const size_t count = rows_of(rows, self->fold_of, self->data->X.rows, (unsigned)fold, true);
     uint32_t *answers = uc_alloc(count, sizeof *answers);
-    uc_status status = answers ? uc_dataset_subset(&part, self->data, rows, count) : UC_ERR_NOMEM;
+    uc_status status = answers ? uc_dataset_subset(&part, self->data, rows, count, context) : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = uc_model_predict(answers, model, &part.X, context);
     double counts[2] = {0.0, 0.0}; /* errors and labelled rows */
@@ -59,7 +59,7 @@ static uc_status run_fold(size_t fold, const uc_context *context, void *user)
     if (!rows)
         return UC_ERR_NOMEM;
     const size_t count = rows_of(rows, self->fold_of, self->data->X.rows, (unsigned)fold, false);
-    uc_status status = uc_dataset_subset(&part, self->data, rows, count);
+    uc_status status = uc_dataset_subset(&part, self->data, rows, count, context);
     if (status == UC_OK)
         status = uc_select_and_train(&model, self->learner, self->settings, &self->train, &part, context);
     uc_dataset_free(&part);

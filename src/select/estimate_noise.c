@@ -510,12 +510,12 @@ static uc_status run_fold(double *P, const uc_dataset *data, const uint32_t *fol
     uc_matrix test = {0};
     uc_model *model = NULL;
     double *found = uc_alloc(held_out * K, sizeof *found);
-    uc_status status = found ? uc_dataset_subset(&training, data, rows, outside) : UC_ERR_NOMEM;
+    uc_status status = found ? uc_dataset_subset(&training, data, rows, outside, context) : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = uc_train(&model, uc_learner_find("logistic"), settings, train, &training, context);
     uc_dataset_free(&training);
     if (status == UC_OK)
-        status = uc_matrix_subset(&test, &data->X, rows + outside, held_out);
+        status = uc_matrix_subset(&test, &data->X, rows + outside, held_out, context);
     if (status == UC_OK)
         status = uc_model_probabilities(found, model, &test, context);
     for (size_t i = 0; i < held_out && status == UC_OK; i++)

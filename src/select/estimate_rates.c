@@ -176,7 +176,7 @@ static uc_status prepare_folds(search *self, const uc_dataset *data, const uc_tr
     for (unsigned fold = 0; fold < self->fold_count && status == UC_OK; fold++) {
         fold_rows *rows = &self->folds[fold];
         uc_steps steps = {0};
-        status = uc_fold_split(&rows->train, &rows->test, data, fold_of, fold);
+        status = uc_fold_split(&rows->train, &rows->test, data, fold_of, fold, self->context);
         if (status == UC_OK)
             status = uc_steps_fit(&steps, &rows->train.X, &wanted, self->context);
         if (status == UC_OK)

@@ -43,6 +43,13 @@ def test_version(unconfuse):
     assert unconfuse.ok("--version").out.startswith("unconfuse 0.")
 
 
+@pytest.mark.parametrize("name, value", [("OMP_PROC_BIND", "true"), ("OMP_PLACES", "cores"), ("OMP_WAIT_POLICY", "active")])
+def test_who_says_where_threads_run_or_how_they_wait_is_obeyed(unconfuse, name, value):
+    """Else the program starts itself once more, bound to the core on which the first one's only thread was."""
+    starts = unconfuse.ok("--version", env={name: value, "OMP_DISPLAY_ENV": "true"}).err
+    assert starts.count("OPENMP DISPLAY ENVIRONMENT BEGIN") == 1
+
+
 def test_same_option_in_every_spelling(unconfuse, data):
     spellings = [["-c", "2.5"], ["-c2.5"], ["--cost", "2.5"], ["--cost=2.5"]]
     models = set()

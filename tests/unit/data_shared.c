@@ -206,7 +206,7 @@ static uc_status own_part(uc_dataset *out, const parts *self, int rank)
     const size_t count = self->starts[rank + 1] - self->starts[rank];
     for (size_t i = 0; i < count; i++)
         rows[i] = self->starts[rank] + i;
-    return uc_dataset_subset(out, self->whole, rows, count);
+    return uc_dataset_subset(out, self->whole, rows, count, NULL);
 }
 
 static uc_status gather_and_deal(const uc_comm *comm, void *user)

@@ -140,7 +140,7 @@ static void a_split_shares_out_every_row_once_in_order(void **state)
     make_data(&data, ROWS, true);
     for (int stratified = 0; stratified < 2; stratified++) {
         bool seen[ROWS] = {false};
-        assert_ok(uc_split(&first, &second, &data, .7, stratified, 3));
+        assert_ok(uc_split(&first, &second, &data, .7, stratified, 3, NULL));
         assert_int_equal(first.X.rows, 72); /* .7 * 103 = 72.1 */
         assert_int_equal(first.X.rows + second.X.rows, ROWS);
         check_part(seen, &first, &data);
@@ -159,7 +159,7 @@ static void a_stratified_split_shares_out_every_class(void **state)
     size_t all[CLASSES], some[CLASSES];
     uc_class_counts(all, &data);
     for (double share = .05; share < .96; share += .05) {
-        assert_ok(uc_split(&first, &second, &data, share, true, 11));
+        assert_ok(uc_split(&first, &second, &data, share, true, 11, NULL));
         uc_class_counts(some, &first);
         for (size_t k = 0; k < CLASSES; k++)
             assert_true(fabs((double)some[k] - share * (double)all[k]) < 1);
@@ -178,7 +178,7 @@ static void a_split_is_exact_where_it_can_be(void **state)
     for (unsigned tenths = 1; tenths < 10; tenths++)
         for (uint64_t seed = 0; seed < 5; seed++) {
             size_t counts[CLASSES];
-            assert_ok(uc_split(&first, &second, &data, tenths / 10.0, true, seed));
+            assert_ok(uc_split(&first, &second, &data, tenths / 10.0, true, seed, NULL));
             uc_class_counts(counts, &first);
             for (size_t k = 0; k < CLASSES; k++)
                 assert_int_equal(counts[k], (k + 1) * tenths);
@@ -197,7 +197,7 @@ static void a_split_favours_no_row(void **state)
     uc_dataset data, first, second;
     make_data(&data, N, false);
     for (uint64_t seed = 0; seed < RUNS; seed++) {
-        assert_ok(uc_split(&first, &second, &data, .4, false, seed));
+        assert_ok(uc_split(&first, &second, &data, .4, false, seed, NULL));
         for (size_t i = 0; i < first.X.rows; i++)
             often[(size_t)first.X.values[i * first.X.stride]]++;
         uc_dataset_free(&first);
@@ -213,15 +213,15 @@ static void a_split_that_leaves_a_part_empty_is_refused(void **state)
     (void)state;
     uc_dataset data, first = {0}, second = {0};
     make_data(&data, 5, false);
-    assert_error(uc_split(&first, &second, &data, 0, true, 1), UC_ERR_INVALID,
+    assert_error(uc_split(&first, &second, &data, 0, true, 1, NULL), UC_ERR_INVALID,
                  "the share of the first part must be between 0 and 1, not 0");
-    assert_error(uc_split(&first, &second, &data, 1.5, true, 1), UC_ERR_INVALID,
+    assert_error(uc_split(&first, &second, &data, 1.5, true, 1, NULL), UC_ERR_INVALID,
                  "the share of the first part must be between 0 and 1, not 1.5");
-    assert_error(uc_split(&first, &second, &data, NAN, true, 1), UC_ERR_INVALID,
+    assert_error(uc_split(&first, &second, &data, NAN, true, 1, NULL), UC_ERR_INVALID,
                  "the share of the first part must be between 0 and 1, not nan");
-    assert_error(uc_split(&first, &second, &data, .01, true, 1), UC_ERR_INVALID,
+    assert_error(uc_split(&first, &second, &data, .01, true, 1, NULL), UC_ERR_INVALID,
                  "a share of 0.01 of 5 examples leaves one part empty");
-    assert_error(uc_split(&first, &second, &data, .99, true, 1), UC_ERR_INVALID,
+    assert_error(uc_split(&first, &second, &data, .99, true, 1, NULL), UC_ERR_INVALID,
                  "a share of 0.99 of 5 examples leaves one part empty");
     assert_null(first.y);
     assert_null(second.y);
@@ -238,7 +238,7 @@ static void a_fold_and_the_others_are_all_rows_once_in_order(void **state)
     for (unsigned f = 0; f < 6; f++) { /* the last fold has no rows */
         bool seen[ROWS] = {false};
         size_t expected = 0;
-        assert_ok(uc_fold_split(&others, &inside, &data, fold, f));
+        assert_ok(uc_fold_split(&others, &inside, &data, fold, f, NULL));
         check_part(seen, &inside, &data);
         for (size_t i = 0; i < ROWS; i++) {
             assert_true(seen[i] == (fold[i] == f));
@@ -282,12 +282,12 @@ static void every_allocation_may_fail(void **state)
     const long live = uc_alloc_live();
     FOR_EACH_FAILING_ALLOCATION(status, uc_folds(fold, &data, 5, true, 1, NULL));
     assert_int_equal(uc_alloc_live(), live);
-    FOR_EACH_FAILING_ALLOCATION(status, uc_split(&first, &second, &data, .5, true, 1));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_split(&first, &second, &data, .5, true, 1, NULL));
     uc_dataset_free(&first);
     uc_dataset_free(&second);
     assert_int_equal(uc_alloc_live(), live);
     assert_ok(uc_folds(fold, &data, 5, true, 1, NULL));
-    FOR_EACH_FAILING_ALLOCATION(status, uc_fold_split(&first, &second, &data, fold, 3));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_fold_split(&first, &second, &data, fold, 3, NULL));
     uc_dataset_free(&first);
     uc_dataset_free(&second);
     assert_int_equal(uc_alloc_live(), live);

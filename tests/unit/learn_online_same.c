@@ -133,7 +133,7 @@ static void play_block(uc_online *online, const uc_dataset *data, size_t first, 
     uc_matrix block, prepared;
     for (size_t i = first; i < last; i++)
         numbers[i - first] = i;
-    assert_ok(uc_matrix_subset(&block, &data->X, numbers, last - first));
+    assert_ok(uc_matrix_subset(&block, &data->X, numbers, last - first, NULL));
     assert_ok(uc_online_prepare(&prepared, online, &block, NULL));
     uc_matrix_free(&block);
     assert_int_equal(prepared.rows, last - first);

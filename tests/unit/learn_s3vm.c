@@ -165,7 +165,7 @@ static void at_unlabelled_cost_0_only_labelled_rows_count(void **state)
     for (size_t i = 0; i < 80; i++)
         if (all.y[i] != UC_NONE)
             rows[count++] = i;
-    assert_ok(uc_dataset_subset(&few, &all, rows, count));
+    assert_ok(uc_dataset_subset(&few, &all, rows, count, NULL));
     uc_model *ignoring = train_on(&all, 10.0, 0.0, NULL), *without = train_on(&few, 10.0, 1.0, NULL),
              *using = train_on(&all, 10.0, 1.0, NULL);
     double moved = 0;

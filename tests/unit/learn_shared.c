@@ -37,7 +37,8 @@ static uc_status take_part(uc_dataset *out, const task *self, const uc_comm *com
     size_t *rows = uc_alloc(last - first, sizeof *rows);
     for (size_t i = 0; rows && i < last - first; i++)
         rows[i] = first + i;
-    const uc_status status = rows ? uc_dataset_subset(out, self->whole, rows, last - first) : UC_ERR_NOMEM;
+    const uc_status status =
+        rows ? uc_dataset_subset(out, self->whole, rows, last - first, NULL) : UC_ERR_NOMEM;
     uc_free(rows);
     return status;
 }
@@ -94,7 +95,7 @@ static void check_learner(const char *name, const void *settings, uc_train_setti
     task self = {.whole = data, .learner = uc_learner_find(name), .settings = settings, .train = train};
     uc_model *alone = NULL;
     uc_dataset copy = {0};
-    assert_ok(uc_dataset_subset(&copy, data, NULL, 0));
+    assert_ok(uc_dataset_subset(&copy, data, NULL, 0, NULL));
     assert_ok(uc_select_and_train(&alone, self.learner, settings, &train, &copy, NULL));
     for (int size = 2; size <= MOST; size++) {
         assert_ok(run_processes(size, train_part, &self));
@@ -228,7 +229,7 @@ static void maps_are_those_of_one_process(void **state)
             self.train.map.center = variant; /* kpca */
             uc_model *alone = NULL;
             uc_dataset copy = {0};
-            assert_ok(uc_dataset_subset(&copy, rows, NULL, 0));
+            assert_ok(uc_dataset_subset(&copy, rows, NULL, 0, NULL));
             assert_ok(uc_train(&alone, self.learner, self.settings, &self.train, &copy, NULL));
             assert_ok(run_processes(3, train_part, &self));
             all_have_the_same_model(&self, 3);
@@ -317,7 +318,7 @@ static void passes_go_on_from_the_mean(void **state)
         self.train.mix = mix;
         uc_model *alone = NULL;
         uc_dataset copy = {0};
-        assert_ok(uc_dataset_subset(&copy, &data, NULL, 0));
+        assert_ok(uc_dataset_subset(&copy, &data, NULL, 0, NULL));
         assert_ok(uc_train(&alone, self.learner, NULL, &self.train, &copy, NULL));
         for (int size = 2; size <= MOST; size++) {
             uint32_t *a = uc_alloc(ROWS, sizeof *a), *b = uc_alloc(ROWS, sizeof *b);

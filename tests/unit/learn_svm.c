@@ -370,7 +370,7 @@ static void balanced_weights_are_as_good_as_repeated_rows(void **state)
             for (int times = data.y[i] ? 3 : 1; times > 0; times--)
                 rows[count++] = i;
         }
-        assert_ok(uc_dataset_subset(&repeated, &data, rows, count));
+        assert_ok(uc_dataset_subset(&repeated, &data, rows, count, NULL));
         uc_svm_settings settings = defaults();
         settings.cost = 3;
         settings.tolerance = 1e-10;

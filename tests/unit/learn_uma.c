@@ -213,7 +213,7 @@ static void check_against_naive(const uc_dataset *data, double level, uint64_t i
         settings.step = step;
         settings.returns = returns;
         settings.ridge = 0;
-        assert_ok(uc_dataset_subset(&copy, data, NULL, 0));
+        assert_ok(uc_dataset_subset(&copy, data, NULL, 0, NULL));
         uc_model *model = train(&settings, &noise, &copy, false, 2);
         assert_int_equal(json_integer_value(json_object_get(model->summary, "iterations")), oracle.steps);
         for (size_t q = 0; q < oracle.Q; q++)
@@ -397,7 +397,7 @@ static void without_noise_it_is_the_class_sum_perceptron(void **state)
     (void)state;
     uc_dataset data, test, copy;
     assert_ok(uc_generate(&data, &test, uc_generator_find("uma-circle"), NULL, 400, 400, 7));
-    assert_ok(uc_dataset_subset(&copy, &data, NULL, 0));
+    assert_ok(uc_dataset_subset(&copy, &data, NULL, 0, NULL));
     uc_noise identity;
     assert_ok(uc_noise_uniform(&identity, data.classes.count, 0));
     uc_uma_settings settings = defaults();

@@ -68,7 +68,7 @@ static void matrices_too_large_are_refused(void **state)
 static void check_subset(const uc_matrix *X, const size_t *rows, size_t count)
 {
     uc_matrix part;
-    assert_ok(uc_matrix_subset(&part, X, rows, count));
+    assert_ok(uc_matrix_subset(&part, X, rows, count, NULL));
     const size_t expected = rows ? count : X->rows;
     assert_int_equal(part.rows, expected);
     assert_int_equal(part.cols, X->cols);
@@ -107,7 +107,7 @@ static void densifying_scatters_every_value_and_nothing_else(void **state)
     for (size_t s = 0; s < 6; s++) {
         const size_t rows = shapes[s][0], cols = shapes[s][1];
         uc_matrix X = random_sparse(s, rows, cols, 3), before;
-        assert_ok(uc_matrix_subset(&before, &X, NULL, 0));
+        assert_ok(uc_matrix_subset(&before, &X, NULL, 0, NULL));
         assert_ok(uc_matrix_densify(&X));
         assert_false(uc_matrix_is_sparse(&X));
         assert_true(X.rows == rows && X.cols == cols && !X.columns);
@@ -153,11 +153,11 @@ static uc_status make_densify_subset(uc_matrix *out)
         X.values[i] = (float)i;
         X.offsets[i + 1] = i + 1;
     }
-    status = uc_matrix_subset(&part, &X, NULL, 0);
+    status = uc_matrix_subset(&part, &X, NULL, 0, NULL);
     if (status == UC_OK)
         status = uc_matrix_densify(&part);
     if (status == UC_OK)
-        status = uc_matrix_subset(out, &part, NULL, 0);
+        status = uc_matrix_subset(out, &part, NULL, 0, NULL);
     uc_matrix_free(&X);
     uc_matrix_free(&part);
     return status;

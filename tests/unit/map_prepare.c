@@ -172,7 +172,7 @@ static void sums_over_blocks_are_sums_over_the_whole(void **state)
                 widest = row.columns[row.count - 1] + 1;
         }
         uc_matrix block;
-        assert_ok(uc_matrix_subset(&block, &again.X, rows, count));
+        assert_ok(uc_matrix_subset(&block, &again.X, rows, count, NULL));
         block.cols = widest;
         assert_ok(uc_scale_sums_add(&sums, &block));
         uc_matrix_free(&block);

@@ -185,7 +185,7 @@ static void a_row_scores_the_same_alone(void **state)
         assert_ok(uc_model_scores(all, model, &data.X, NULL));
         for (size_t i = 0; i < 300; i += 17) {
             uc_matrix one;
-            assert_ok(uc_matrix_subset(&one, &data.X, &i, 1));
+            assert_ok(uc_matrix_subset(&one, &data.X, &i, 1, NULL));
             assert_ok(uc_model_scores(alone, model, &one, NULL));
             assert_memory_equal(alone, all + i * 7, sizeof alone);
             uc_matrix_free(&one);

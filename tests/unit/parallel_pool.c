@@ -23,12 +23,14 @@ static uc_status count_block(size_t block, void *user)
 static void every_block_runs_exactly_once(void **state)
 {
     (void)state;
-    static const size_t counts[] = {0, 1, 2, 5, 1000};
-    for (size_t t = 0; t < 4; t++)
-        for (size_t c = 0; c < 5; c++) {
+    static const size_t counts[] = {0, 1, 2, 5, 70, 1000};
+    static const unsigned threads[] = {1,  2,  3,  7,
+                                       63, 64, 65, 200}; /* above 64 some begin at the same blocks */
+    for (size_t t = 0; t < 8; t++)
+        for (size_t c = 0; c < 6; c++) {
             static atomic_int runs[1000];
             memset(runs, 0, sizeof runs);
-            const uc_context context = {.threads = thread_counts[t]};
+            const uc_context context = {.threads = threads[t]};
             assert_ok(uc_run_blocks(&context, counts[c], count_block, runs));
             for (size_t b = 0; b < 1000; b++)
                 assert_int_equal(runs[b], b < counts[c]);

@@ -166,7 +166,7 @@ static void the_median_width_is_that_of_scaled_rows(void **state)
     assert_ok(uc_compare(&found, &cspa, 1, &settings, &train, &data, NULL));
     assert_ok(uc_steps_learn(&steps, UC_SCALE_RANGE, &data.X));
     uc_dataset scaled;
-    assert_ok(uc_dataset_subset(&scaled, &data, NULL, 0));
+    assert_ok(uc_dataset_subset(&scaled, &data, NULL, 0, NULL));
     assert_ok(uc_steps_apply(&steps, &scaled.X, NULL));
     assert_ok(uc_median_distance2(&width, &scaled.X, train.seed, NULL));
     assert_true(found.width == width);

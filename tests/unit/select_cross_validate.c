@@ -73,8 +73,8 @@ static void predictions_are_those_of_models_trained_on_the_other_folds(void **st
             uc_dataset rest, test;
             uc_model *model;
             uint32_t answers[200];
-            assert_ok(uc_dataset_subset(&rest, &data, outside, out));
-            assert_ok(uc_dataset_subset(&test, &data, inside, in));
+            assert_ok(uc_dataset_subset(&rest, &data, outside, out, NULL));
+            assert_ok(uc_dataset_subset(&test, &data, inside, in, NULL));
             assert_ok(uc_train(&model, uc_learner_find("pa"), NULL, &train, &rest, NULL));
             assert_ok(uc_model_predict(answers, model, &test.X, NULL));
             for (size_t i = 0; i < in; i++) {

@@ -214,8 +214,8 @@ static double *probabilities(const uc_dataset *data, const uc_train_settings *tr
                 inside[in++] = i;
             else
                 outside[out++] = i;
-        assert_ok(uc_dataset_subset(&rest, data, outside, out));
-        assert_ok(uc_dataset_subset(&test, data, inside, in));
+        assert_ok(uc_dataset_subset(&rest, data, outside, out, NULL));
+        assert_ok(uc_dataset_subset(&test, data, inside, in, NULL));
         assert_ok(uc_train(&model, uc_learner_find("logistic"), &learner, train, &rest, NULL));
         assert_ok(uc_model_probabilities(found, model, &test.X, NULL));
         for (size_t i = 0; i < in * K; i++)
