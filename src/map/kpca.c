@@ -106,16 +106,21 @@ static uc_status multiply_job(size_t I, void *user)
 }
 
 /* Z <- J Z. The columns of Q, made from such Z, are centred already, but for the random start, which may be anything. */
-static void center_columns(double *Z, size_t n, size_t width)
+static uc_status center_columns(double *Z, size_t n, size_t width)
 {
-    for (size_t j = 0; j < width; j++) {
-        double mean = 0.0;
-        for (size_t i = 0; i < n; i++)
-            mean += Z[i * width + j];
-        mean /= (double)n;
-        for (size_t i = 0; i < n; i++)
-            Z[i * width + j] -= mean;
-    }
+    double *mean = uc_alloc(width, sizeof *mean);
+    if (!mean)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < width; j++)
+            mean[j] += Z[i * width + j];
+    for (size_t j = 0; j < width; j++)
+        mean[j] /= (double)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < width; j++)
+            Z[i * width + j] -= mean[j];
+    uc_free(mean);
+    return UC_OK;
 }
 
 static uc_status multiply(double *Z, const double *Q, size_t stride, size_t width, void *user)
@@ -128,9 +133,7 @@ static uc_status multiply(double *Z, const double *Q, size_t stride, size_t widt
     const size_t bytes = width * sizeof *Z;
     const uc_status status = uc_share_blocks(self->context, self->blocks, multiply_job, self, Z,
                                              UC_PANEL * bytes, self->n * bytes);
-    if (status == UC_OK && self->center)
-        center_columns(Z, self->n, width);
-    return status;
+    return status == UC_OK && self->center ? center_columns(Z, self->n, width) : status;
 }
 
 static void gram_free(gram *self)

@@ -5,7 +5,7 @@
 #include "linalg/linalg.h"
 #include "model/model.h"
 
-#define ROWS_A_BLOCK ((size_t)256)
+#define ROWS_A_BLOCK ((size_t)64)
 
 typedef struct score_job {
     const uc_model *model;
