@@ -14,7 +14,7 @@ from timing import in_turn, note
 # Where all lines meet, and the grids: every point twice the one before.
 BASE = {"full": {"rows": 25_000, "columns": 100, "classes": 10}, "quick": {"rows": 1000, "columns": 20, "classes": 4}}
 GRIDS = {
-    "full": {"rows": [6250 << i for i in range(5)], "columns": [25 << i for i in range(5)],
+    "full": {"rows": [6250 << i for i in range(6)], "columns": [25 << i for i in range(5)],
              "classes": [2 << i for i in range(5)], "processes": [1, 2, 4]},
     "quick": {"rows": [500, 1000, 2000], "columns": [10, 20, 40], "classes": [2, 4, 8], "processes": [1, 2]},
 }

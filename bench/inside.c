@@ -501,6 +501,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+    uc_wait_asleep(argv); /* as unconfuse does */
     for (size_t i = 0; i < COMMANDS; i++) {
         if (argc != commands[i].count + 2 || strcmp(argv[1], commands[i].name) != 0)
             continue;

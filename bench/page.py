@@ -72,11 +72,12 @@ def threads(entry):
     others = [job["job"] for job in entry["jobs"] if not job["same"]]
     return ["## One core and two",
             prose("""Elapsed time with one thread and with two. Wanted is %.1fx. Reading memory alone gains %.2fx here,
-                  products of matrices %.2fx. %s""", WANTED_SPEEDUP, entry["bandwidth_speedup"], entry["gemm_speedup"],
+                  products of matrices %.2fx. The last column is what two copies of the job at once, with one thread each,
+                  gain: no two threads can be expected to do better on this machine. %s""", WANTED_SPEEDUP, entry["bandwidth_speedup"], entry["gemm_speedup"],
                   "Other bytes came out of: %s." % ", ".join(others) if others else "All give the same bytes."),
-            table(["job", "one thread", "two threads", "gain"],
-                  [[job["job"], seconds(job["seconds"][0]), seconds(job["seconds"][-1]), "%.2fx" % job["speedup"]]
-                   for job in entry["jobs"]])]
+            table(["job", "one thread", "two threads", "gain", "two copies"],
+                  [[job["job"], seconds(job["seconds"][0]), seconds(job["seconds"][-1]), "%.2fx" % job["speedup"],
+                    "%.2fx" % job["ceiling"]] for job in entry["jobs"]])]
 
 
 def processes(entries):
@@ -88,6 +89,21 @@ def processes(entries):
             table(["job", "two threads", "two processes", "ratio", "share of the sums"],
                   [[job["job"], seconds(job["threads"]), seconds(job["processes"]), "%.2fx" % job["ratio"],
                     "%.1f%%" % (100 * job["share"])] for job in entries])]
+
+
+def python(entry):
+    rows, columns, classes = entry["shape"]
+    return ["## Python",
+            prose("`predict` on %d rows, %d columns, %d classes, with one thread, beside the C call below it:", rows,
+                  columns, classes),
+            table(["rows", "Python", "C", "more"],
+                  [[each["rows"], "%.2f ms" % (1e3 * each["python"]), "%.2f ms" % (1e3 * each["c"]),
+                    "%.1f%%" % (100 * each["overhead"])] for each in entry["predictions"]]),
+            prose("""`partial_fit` with one row of 64 columns a call, `PAClassifier` beside scikit-learn's
+                  `PassiveAggressiveClassifier`:"""),
+            table(["classes", "unconfuse", "scikit-learn", "ratio"],
+                  [["%d" % each["classes"], "%.1f us" % (1e6 * each["unconfuse"]), "%.1f us" % (1e6 * each["scikit_learn"]),
+                    times(each["ratio"])] for each in entry["one_by_one"]])]
 
 
 def growth(entry, picture):
@@ -139,7 +155,7 @@ def write(result, path):
     blocks = introduction(result)
     if result["rows"]:
         blocks += jobs(result)
-    for name, section in (("machine", machine), ("threads", threads), ("processes", processes)):
+    for name, section in (("machine", machine), ("threads", threads), ("processes", processes), ("python", python)):
         if parts.get(name):
             blocks += section(parts[name])
     for name, section, draw in (("growth", growth, pictures.growth), ("kernel-svm", kernel_svm, pictures.kernel_svm)):

@@ -16,8 +16,10 @@
 #define LINE_BYTES 128 /* of memory, and its neighbour: what two threads should not both write to */
 #define MOST_RANGES ((size_t)64)
 #define ROWS_A_BLOCK ((size_t)512)
-#define MOST_LANES ((size_t)16)
-#define LANE_BYTES ((size_t)1 << 25) /* all lanes together, as long as they are more than ENOUGH_LANES */
+#define MOST_LANES ((size_t)64)
+#define CACHED_BYTES ((size_t)1 << 22) /* all lanes together, as long as they are more than MANY_LANES */
+#define MANY_LANES ((size_t)16)
+#define LANE_BYTES ((size_t)1 << 25) /* the same beside ENOUGH_LANES */
 #define ENOUGH_LANES ((size_t)8)
 #define MEMORY_SHARE 8 /* long sums: all lanes together take at most one in so many bytes of the memory */
 #define NUMBERS_A_PIECE ((size_t)8192)
@@ -143,7 +145,9 @@ static size_t lane_count(const uc_context *context, size_t blocks, size_t length
 {
     const size_t bytes = length ? length * sizeof(double) : 1;
     const uint64_t fitting = uc_memory_limit(context) / MEMORY_SHARE / bytes;
-    size_t lanes = LANE_BYTES / bytes;
+    size_t lanes = CACHED_BYTES / bytes;
+    if (lanes < MANY_LANES)
+        lanes = LANE_BYTES / bytes < MANY_LANES ? LANE_BYTES / bytes : MANY_LANES;
     if (lanes < ENOUGH_LANES)
         lanes = fitting < ENOUGH_LANES ? (size_t)fitting : ENOUGH_LANES;
     if (lanes > MOST_LANES)
