@@ -230,6 +230,14 @@ uc_status uc_container_open(uc_container *out, const void *bytes, size_t length,
         json_decref(self.header);
         return uc_fail(UC_ERR_FORMAT, "%s: damaged: its header does not list its arrays", source);
     }
+    if ((uintptr_t)bytes % sizeof(double) != 0) {
+        self.bytes = self.copy = uc_alloc(length, 1);
+        if (!self.copy) {
+            json_decref(self.header);
+            return UC_ERR_NOMEM;
+        }
+        memcpy(self.copy, bytes, length);
+    }
     *out = self;
     return UC_OK;
 }
@@ -295,5 +303,6 @@ size_t uc_array_item_size(uc_array_type type)
 void uc_container_close(uc_container *self)
 {
     json_decref(self->header);
+    uc_free(self->copy);
     *self = (uc_container){0};
 }

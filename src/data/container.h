@@ -38,9 +38,11 @@ uc_status uc_container_write(const char *path, const char magic[8], uint32_t ver
 uc_status uc_container_write_memory(void **bytes, size_t *length, const char magic[8], uint32_t version,
                                     json_t *header, const uc_array *arrays, size_t count);
 
-/* A parsed container; the bytes stay the caller's and must outlive it. */
+/* A parsed container; the bytes stay the caller's and must outlive it. Arrays are read in place, so bytes that begin at an
+ * odd address are copied first, and only the container has them. */
 typedef struct uc_container {
     const unsigned char *bytes;
+    void *copy; /* NULL: `bytes` are the caller's */
     size_t length;
     uint32_t version;
     json_t *header;

@@ -55,6 +55,15 @@ static uc_status check_memory(const uc_dataset *data, const uc_train_settings *t
     return uc_memory_check(context, bytes, what);
 }
 
+/* A copy of data that may not be changed, or must not be. */
+static uc_status copy_data(uc_dataset *out, const uc_dataset *data, const uc_context *context)
+{
+    const double a_value = uc_matrix_is_sparse(&data->X) ? 8.0 : 4.0;
+    const uc_status status =
+        uc_memory_check(context, a_value * (double)uc_matrix_entries(&data->X), "a copy of the data");
+    return status == UC_OK ? uc_dataset_subset(out, data, NULL, 0, context) : status;
+}
+
 /* Rows lie anywhere in memory when they are shuffled, and a sparse row's weights always do: what the next rounds need
  * is asked for while this one still works. */
 static void prefetch_rounds(const uc_online *self, const uc_dataset *data, const size_t *order, size_t i)
@@ -354,7 +363,8 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
      * which all threads are stopped: two threads were hardly faster than one. */
     const bool copies = (changes || replaces) && (!common.overwrite || data->mapping);
     if (status == UC_OK && copies)
-        status = uc_dataset_subset(&copy, data, NULL, 0, context);
+        status = copy_data(&copy, data, context);
+    status = uc_comm_agree(uc_comm_of(context), status);
     if (status == UC_OK)
         status = train_in_place(out, learner, own, &common, copies ? &copy : data, context);
     uc_dataset_free(&copy);

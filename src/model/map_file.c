@@ -204,7 +204,7 @@ uc_status uc_map_save_memory(void **bytes, size_t *length, const uc_map *self)
     return status;
 }
 
-static uc_status load_aligned(uc_map **out, const void *bytes, size_t length, const char *source)
+uc_status uc_map_load_memory(uc_map **out, const void *bytes, size_t length, const char *source)
 {
     uc_container file;
     uc_map *map = NULL;
@@ -217,19 +217,5 @@ static uc_status load_aligned(uc_map **out, const void *bytes, size_t length, co
     uc_container_close(&file);
     if (status == UC_OK)
         *out = map;
-    return status;
-}
-
-/* Arrays are read in place, so bytes that begin at an odd address are copied first. */
-uc_status uc_map_load_memory(uc_map **out, const void *bytes, size_t length, const char *source)
-{
-    if ((uintptr_t)bytes % sizeof(double) == 0)
-        return load_aligned(out, bytes, length, source);
-    void *copy = uc_alloc(length, 1);
-    if (!copy)
-        return UC_ERR_NOMEM;
-    memcpy(copy, bytes, length);
-    const uc_status status = load_aligned(out, copy, length, source);
-    uc_free(copy);
     return status;
 }

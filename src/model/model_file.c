@@ -285,30 +285,16 @@ static uc_status read_model(uc_model **out, const uc_container *file)
     return status;
 }
 
-static uc_status load_aligned(uc_model **out, const void *bytes, size_t length, const char *source)
+uc_status uc_model_load_memory(uc_model **out, const void *bytes, size_t length, const char *source)
 {
+    if (!uc_model_recognise(bytes, length))
+        return uc_fail(UC_ERR_FORMAT, "%s: not a model file of unconfuse", source);
     uc_container file;
     uc_status status = uc_container_open(&file, bytes, length, magic, NEWEST_VERSION, true, source);
     if (status != UC_OK)
         return status;
     status = read_model(out, &file);
     uc_container_close(&file);
-    return status;
-}
-
-/* Arrays are read in place, so bytes that begin at an odd address are copied first. */
-uc_status uc_model_load_memory(uc_model **out, const void *bytes, size_t length, const char *source)
-{
-    if (!uc_model_recognise(bytes, length))
-        return uc_fail(UC_ERR_FORMAT, "%s: not a model file of unconfuse", source);
-    if ((uintptr_t)bytes % sizeof(double) == 0)
-        return load_aligned(out, bytes, length, source);
-    void *copy = uc_alloc(length, 1);
-    if (!copy)
-        return UC_ERR_NOMEM;
-    memcpy(copy, bytes, length);
-    const uc_status status = load_aligned(out, copy, length, source);
-    uc_free(copy);
     return status;
 }
 
