@@ -73,6 +73,12 @@ static uc_status sum(const uc_comm *comm, double *values, size_t length)
     return status;
 }
 
+static uc_status count_failures(const uc_comm *comm, double *failures, bool failed)
+{
+    *failures = failed ? 1.0 : 0.0;
+    return sum(comm, failures, 1);
+}
+
 static uc_status gather(const uc_comm *comm, void *all, const size_t *sizes)
 {
     const process *self = (const process *)comm;
@@ -132,6 +138,7 @@ uc_status run_processes(int size, process_job *job, void *user)
                                           .neighbours = size,
                                           .traffic = &processes[r].traffic,
                                           .sum = sum,
+                                          .count_failures = count_failures,
                                           .gather = gather,
                                           .exchange = exchange},
                                  .meeting = &met,

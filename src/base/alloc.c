@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -30,8 +31,7 @@
 #endif
 
 #define ALIGNMENT 64u
-#define LARGE ((size_t)1 << 22)         /* bytes */
-#define LARGE_PAGE ((uintptr_t)1 << 21) /* bytes */
+#define LARGE ((size_t)1 << 22) /* bytes */
 
 typedef struct header {
     size_t gap; /* from malloc's block to the caller's */
@@ -41,11 +41,23 @@ typedef struct header {
 #define OVERHEAD (ALIGNMENT + sizeof(header))
 
 static atomic_long fail_after = -1, attempts, live;
+static atomic_bool only_one;
+
+static void fail_from_now(long successes, bool only)
+{
+    atomic_store(&fail_after, successes);
+    atomic_store(&only_one, only);
+    atomic_store(&attempts, 0);
+}
 
 void uc_alloc_fail_after(long successes)
 {
-    atomic_store(&fail_after, successes);
-    atomic_store(&attempts, 0);
+    fail_from_now(successes, false);
+}
+
+void uc_alloc_fail_once_after(long successes)
+{
+    fail_from_now(successes, true);
 }
 
 long uc_alloc_count(void)
@@ -79,8 +91,8 @@ size_t uc_grown(size_t capacity, size_t needed)
 
 static bool may_allocate(void)
 {
-    const long limit = atomic_load(&fail_after);
-    return atomic_fetch_add(&attempts, 1) < limit || limit < 0;
+    const long limit = atomic_load(&fail_after), before = atomic_fetch_add(&attempts, 1);
+    return before < limit || limit < 0 || (before > limit && atomic_load(&only_one));
 }
 
 static header *header_of(void *block)
@@ -110,14 +122,16 @@ static void *refuse(size_t count, size_t size)
     return NULL;
 }
 
-/* The first touch of a large array is faster with them, and so is random access to it. */
+/* The first touch of a large array is faster with them, and so is random access to it. All small pages of the block are
+ * named: half a mapping cannot be moved by realloc. */
 static void ask_for_large_pages(const void *raw, size_t size)
 {
 #ifdef MADV_HUGEPAGE
-    const uintptr_t start = (uintptr_t)raw, first = (start + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE,
-                    last = (start + size) / LARGE_PAGE * LARGE_PAGE;
-    if (size >= LARGE && last > first)
-        (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+    if (size < LARGE)
+        return;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)raw / page * page,
+                    last = ((uintptr_t)raw + size + page - 1) / page * page;
+    (void)madvise((void *)first, last - first, MADV_HUGEPAGE); /* only a wish */
 #else
     (void)raw, (void)size;
 #endif
@@ -151,6 +165,8 @@ void *uc_realloc(void *block, size_t count, size_t size)
         ASAN_POISON_MEMORY_REGION((char *)block + old.size, OVERHEAD - old.gap);
         return refuse(count, size);
     }
+    if (bytes > old.size)
+        ask_for_large_pages(raw, total);
     const size_t gap = gap_in(raw);
     if (gap != old.gap) /* realloc moved it to another alignment */
         memmove(raw + gap, raw + old.gap, bytes < old.size ? bytes : old.size);

@@ -35,7 +35,12 @@ void uc_mapping_free(uc_mapping *self)
     uc_free(self);
 }
 
-static uc_status map_input(uc_mapping **out, uc_input *input)
+bool uc_mapping_is_file(const uc_mapping *self)
+{
+    return self && self->mapped;
+}
+
+static uc_status map_input(uc_mapping **out, uc_input *input, const uc_context *context)
 {
     uc_mapping *self = uc_alloc(1, sizeof *self);
     if (!self)
@@ -50,7 +55,7 @@ static uc_status map_input(uc_mapping **out, uc_input *input)
     }
     if (!self->mapped) { /* a pipe, an archive, or a file system that cannot map */
         char *bytes = NULL;
-        status = uc_input_read_all(&bytes, &self->length, input, 0);
+        status = uc_input_read_all(&bytes, &self->length, input, 0, context);
         self->bytes = bytes;
     }
     if (status != UC_OK)
@@ -235,7 +240,7 @@ static uc_status keep_rows(uc_dataset *data, size_t first, size_t last, const uc
 static uc_status begin(uc_reader *self)
 {
     uc_dataset data = {0};
-    uc_status status = map_input(&data.mapping, self->input);
+    uc_status status = map_input(&data.mapping, self->input, &self->context);
     if (status != UC_OK)
         return status;
     uc_container file = {0};

@@ -367,14 +367,25 @@ uc_status uc_input_read_exactly(uc_input *self, void *buffer, size_t size)
     return UC_OK;
 }
 
-uc_status uc_input_read_all(char **out, size_t *length, uc_input *self, size_t slack)
+static uc_status make_room(char **bytes, size_t capacity, const uc_input *self, const uc_context *context)
+{
+    const uc_status status = uc_memory_check(context, (double)capacity, self->name);
+    char *grown = status == UC_OK ? uc_realloc(*bytes, capacity, 1) : NULL;
+    if (!grown)
+        return status == UC_OK ? UC_ERR_NOMEM : status;
+    *bytes = grown;
+    return UC_OK;
+}
+
+uc_status uc_input_read_all(char **out, size_t *length, uc_input *self, size_t slack,
+                            const uc_context *context)
 {
     uint64_t remaining = 0;
     size_t filled = 0, capacity = HEAD_BYTES;
     if (uc_input_remaining(&remaining, self) && remaining < SIZE_MAX / 2)
         capacity = (size_t)remaining + 1;
-    char *bytes = uc_alloc(capacity + slack, 1);
-    uc_status status = bytes ? UC_OK : UC_ERR_NOMEM;
+    char *bytes = NULL;
+    uc_status status = make_room(&bytes, capacity + slack, self, context);
     while (status == UC_OK) {
         size_t got;
         status = uc_input_read(&got, self, bytes + filled, capacity - filled);
@@ -383,11 +394,7 @@ uc_status uc_input_read_all(char **out, size_t *length, uc_input *self, size_t s
         filled += got;
         if (filled == capacity) {
             capacity += capacity / 2 + HEAD_BYTES;
-            char *grown = uc_realloc(bytes, capacity + slack, 1);
-            if (grown)
-                bytes = grown;
-            else
-                status = UC_ERR_NOMEM;
+            status = make_room(&bytes, capacity + slack, self, context);
         }
     }
     if (status != UC_OK) {

@@ -3,7 +3,7 @@
 #ifndef UC_DATA_INPUT_H
 #define UC_DATA_INPUT_H
 
-#include "base/base.h"
+#include "parallel/parallel.h"
 
 typedef struct uc_input uc_input;
 
@@ -17,7 +17,8 @@ void uc_input_close(uc_input *self); /* NULL is fine */
  * terminal that has no more just now. */
 uc_status uc_input_read(size_t *got, uc_input *self, void *buffer, size_t size);
 /* All the rest, in a block that the caller frees with uc_free and that holds `slack` zero bytes more. */
-uc_status uc_input_read_all(char **out, size_t *length, uc_input *self, size_t slack);
+uc_status uc_input_read_all(char **out, size_t *length, uc_input *self, size_t slack,
+                            const uc_context *context);
 /* Exactly `size` bytes, or `FILE: the file ends too early`. */
 uc_status uc_input_read_exactly(uc_input *self, void *buffer, size_t size);
 /* The first bytes, which are read again later: at least a line, or 64 KB, or the whole input. To be called before

@@ -259,16 +259,6 @@ static size_t expected(const uc_reader *self, size_t needed, bool exact)
                                                                                                 : quarter);
 }
 
-/* Asks for large pages: filling an array for the first time costs more than parsing it when every 4 KB are handed out
- * singly. */
-static void advise_large_pages(void *array, size_t bytes)
-{
-    const uintptr_t page = (uintptr_t)1 << 21, begin = ((uintptr_t)array + page - 1) / page * page;
-    const uintptr_t end = ((uintptr_t)array + bytes) / page * page;
-    if (begin < end)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* only a wish */
-}
-
 static uc_status reserve_rows(uc_reader *self, size_t rows)
 {
     uc_dataset *data = &self->rows;
@@ -296,9 +286,6 @@ static uc_status reserve_values(uc_reader *self, size_t values)
     if (status != UC_OK)
         return status;
     self->value_capacity = values;
-    advise_large_pages(X->values, values * sizeof *X->values);
-    if (self->sparse)
-        advise_large_pages(X->columns, values * sizeof *X->columns);
     return UC_OK;
 }
 

@@ -62,7 +62,8 @@ uc_status uc_look_at_file(uc_file_look *out, const char *path);
 #define UC_DATA_MAGIC "\x89UCDATA\n"
 #define UC_DATA_VERSION 1
 
-void uc_mapping_free(uc_mapping *self); /* NULL is fine */
+void uc_mapping_free(uc_mapping *self);          /* NULL is fine */
+bool uc_mapping_is_file(const uc_mapping *self); /* NULL: no */
 
 /* Text of the input for a message: at most 40 characters, what is not printable as '?'. */
 #define UC_QUOTE_SIZE 48

@@ -45,7 +45,8 @@ size_t uc_svm_part_rows(size_t rows, size_t parts)
 uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double entries,
                           const uc_context *context)
 {
-    const double bytes = (X->offsets ? 8.0 : 4.0) * entries + uc_svm_dual_bytes(rows, X->cols, entries);
+    /* The rows are there twice while they come in. */
+    const double bytes = 2.0 * (X->offsets ? 8.0 : 4.0) * entries + uc_svm_dual_bytes(rows, X->cols, entries);
     double lacking = rows > UINT32_MAX || uc_memory_check(context, bytes, "all rows") != UC_OK;
     const uc_status status = uc_comm_sum(uc_comm_of(context), &lacking, 1);
     *out = lacking == 0.0;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/reader.h"
 #include "learn/online.h"
 
 #define SHUFFLE_STREAM 1 /* of random numbers */
@@ -345,6 +346,7 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
     void *own = uc_learner_settings(learner, settings);
     uc_dataset copy = {0};
     uc_status status = own ? uc_train_check(learner, data, context) : UC_ERR_NOMEM;
+    const uc_status checked = status;
     if (status == UC_OK)
         status = uc_options_check(uc_train_options, &common);
     if (status == UC_OK)
@@ -359,12 +361,14 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
         uc_warn(context, "%s does not use a noise matrix; it is ignored", learner->name);
     const bool changes = common.scale != UC_SCALE_NONE || common.normalize || common.normalize_input;
     const bool replaces = common.map.map != UC_MAP_NONE;
-    /* Arrays that a mapped file lends cannot be replaced; and writing to its pages copies them one by one, at each of
+    /* Arrays that are lent cannot be replaced. Writing to the pages of a mapped file copies them one by one, at each of
      * which all threads are stopped: two threads were hardly faster than one. */
-    const bool copies = (changes || replaces) && (!common.overwrite || data->mapping);
+    const bool copies = (changes && (!common.overwrite || uc_mapping_is_file(data->mapping))) ||
+                        (replaces && (!common.overwrite || data->mapping));
     if (status == UC_OK && copies)
         status = copy_data(&copy, data, context);
-    status = uc_comm_agree(uc_comm_of(context), status);
+    if (checked == UC_OK) /* or others may be elsewhere */
+        status = uc_comm_agree(uc_comm_of(context), status);
     if (status == UC_OK)
         status = train_in_place(out, learner, own, &common, copies ? &copy : data, context);
     uc_dataset_free(&copy);

@@ -63,7 +63,7 @@ static void make_tile(double *tile, const gram *self, size_t I, size_t J, double
                     first + uc_panel_rows(self->n, I), work);
 }
 
-/* Row I of the blocks of K, from the diagonal on, made once; another process makes what is before the diagonal. */
+/* Row I of the blocks of K, from the diagonal on, made once; all of it where other processes have the other rows. */
 static uc_status fill_job(size_t block, void *user)
 {
     const gram *self = user;
@@ -202,10 +202,10 @@ static uc_status full_job(size_t I, void *user)
 }
 
 /* K <- J K J */
-static void center_matrix(double *K, size_t n)
+static uc_status center_matrix(double *K, size_t n)
 {
-    center_columns(K, n, n);
-    for (size_t i = 0; i < n; i++) {
+    const uc_status status = center_columns(K, n, n);
+    for (size_t i = 0; i < n && status == UC_OK; i++) {
         double mean = 0.0;
         for (size_t j = 0; j < n; j++)
             mean += K[i * n + j];
@@ -213,6 +213,7 @@ static void center_matrix(double *K, size_t n)
         for (size_t j = 0; j < n; j++)
             K[i * n + j] -= mean;
     }
+    return status;
 }
 
 static uc_status solve_exactly(components *out, gram *self, size_t D)
@@ -224,11 +225,10 @@ static uc_status solve_exactly(components *out, gram *self, size_t D)
         self->Z = K;
         status = uc_run_blocks(self->context, self->blocks, full_job, self);
     }
-    if (status == UC_OK) {
-        if (self->center)
-            center_matrix(K, n);
+    if (status == UC_OK && self->center)
+        status = center_matrix(K, n);
+    if (status == UC_OK)
         status = uc_eigen_top(out->values, rows, K, n, D);
-    }
     for (size_t k = 0; k < D && status == UC_OK; k++)
         for (size_t i = 0; i < n; i++)
             out->vectors[i * D + k] = rows[k * n + i];

@@ -265,9 +265,9 @@ uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_mat
     const uc_map_fitting fitting = {self, X, settings, seed, context, share.total};
     status = choose_width(&self->width, settings, X, seed, context);
     if (status == UC_OK)
-        status = uc_run_blocks(context, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, check_lengths,
-                               &(length_check){self, X, share.first});
-    status = uc_comm_agree(uc_comm_of(context), status);
+        status = uc_comm_agree(uc_comm_of(context),
+                               uc_run_blocks(context, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK,
+                                             check_lengths, &(length_check){self, X, share.first}));
     if (status == UC_OK && self->dimension > share.total)
         status = uc_map_lower_dimension(self, share.total, context);
     if (status == UC_OK)

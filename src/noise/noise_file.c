@@ -437,7 +437,7 @@ uc_status uc_noise_read(uc_noise *out, const char *path, uc_noise_orientation or
         return status;
     char *bytes = NULL;
     size_t length;
-    status = uc_input_read_all(&bytes, &length, input, 1);
+    status = uc_input_read_all(&bytes, &length, input, 1, NULL);
     if (status == UC_OK)
         status = parse(out, bytes, length, orientation, uc_input_name(input));
     uc_free(bytes);

@@ -158,14 +158,16 @@ uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *ow
 {
     if (uc_comm_size(self) == 1)
         return status;
-    double failed = status == UC_OK ? 0.0 : 1.0;
-    const uc_status summed = self->sum(self, &failed, 1);
-    if (summed != UC_OK || failed == 0.0)
-        return summed;
     char sentence[SENTENCE_BYTES] = {0};
-    const bool all_failed = failed == (double)self->size;
     if (status != UC_OK)
         snprintf(sentence, sizeof sentence, "%s", own);
+    double failures = 0.0;
+    const uc_status counted = self->count_failures(self, &failures, status != UC_OK);
+    if (counted != UC_OK && status != UC_OK)
+        return uc_fail(status, "%s", sentence);
+    if (counted != UC_OK || failures == 0.0)
+        return counted;
+    const bool all_failed = failures == (double)self->size;
     const size_t record = sizeof(int) + sizeof sentence;
     char mine[sizeof(int) + sizeof sentence], *all = NULL;
     const int code = status;
@@ -204,29 +206,47 @@ uc_status uc_comm_same(const uc_comm *self, const char *text, const char *what)
 
 /* ---- collecting ---- */
 
-/* The piece of process r, part by part; `part` has room for one. */
-static uc_status collect_piece(const uc_comm *self, int r, const char *piece, size_t length, char *part,
-                               uc_take_fn *take, void *user)
+/* What collecting needs: all of it is there before the first piece comes, so that nothing can fail half-way but `take`. */
+typedef struct collection {
+    size_t *sizes; /* of all pieces */
+    size_t *bytes; /* to receive from each, and to send to each */
+    void **places; /* the same */
+    char *part;    /* what the first process has received */
+} collection;
+
+/* The piece of process r, part by part. When `take` fails, the rest is received all the same: the others send it. */
+static uc_status collect_piece(uc_status *taken, const uc_comm *self, int r, const char *piece,
+                               const collection *mine, uc_take_fn *take, void *user)
 {
-    const size_t processes = (size_t)self->size;
-    size_t *bytes = uc_alloc(2 * processes, sizeof *bytes);
-    void **places = uc_alloc(2 * processes, sizeof *places);
-    uc_status status = bytes && places ? UC_OK : UC_ERR_NOMEM;
+    const size_t processes = (size_t)self->size, length = mine->sizes[r];
+    const bool sends = self->rank == r, receives = self->rank == 0;
+    uc_status status = UC_OK;
+    memset(mine->bytes, 0, 2 * processes * sizeof *mine->bytes);
     for (size_t at = 0; at < length && status == UC_OK; at += COLLECT_BYTES) {
         const size_t count = length - at < COLLECT_BYTES ? length - at : COLLECT_BYTES;
-        const bool sends = self->rank == r, receives = self->rank == 0;
-        bytes[r] = receives ? count : 0;
-        bytes[processes] = sends ? count : 0;
-        places[r] = part;
-        places[processes] = sends ? (char *)(uintptr_t)piece + at : NULL;
-        status =
-            self->exchange(self, places, bytes, (const void *const *)(places + processes), bytes + processes);
-        if (status == UC_OK && receives)
-            status = take(part, count, user);
+        mine->bytes[r] = receives ? count : 0;
+        mine->bytes[processes] = sends ? count : 0;
+        mine->places[r] = mine->part;
+        mine->places[processes] = sends ? (char *)(uintptr_t)piece + at : NULL;
+        status = self->exchange(self, mine->places, mine->bytes,
+                                (const void *const *)(mine->places + processes), mine->bytes + processes);
+        if (status == UC_OK && receives && *taken == UC_OK)
+            *taken = take(mine->part, count, user);
     }
-    uc_free(places);
-    uc_free(bytes);
     return status;
+}
+
+static uc_status collect_pieces(const uc_comm *self, const void *bytes, size_t length, const collection *mine,
+                                uc_take_fn *take, void *user)
+{
+    uc_status taken = UC_OK;
+    for (int r = 0; r < self->size; r++)
+        mine->bytes[r] = sizeof *mine->sizes;
+    mine->sizes[self->rank] = length;
+    uc_status status = self->gather(self, mine->sizes, mine->bytes);
+    for (int r = 1; r < self->size && status == UC_OK; r++)
+        status = collect_piece(&taken, self, r, bytes, mine, take, user);
+    return status == UC_OK ? taken : status;
 }
 
 uc_status uc_comm_collect(const uc_comm *self, const void *bytes, size_t length, uc_take_fn *take, void *user)
@@ -234,17 +254,20 @@ uc_status uc_comm_collect(const uc_comm *self, const void *bytes, size_t length,
     uc_status status = uc_comm_rank(self) == 0 && length > 0 ? take(bytes, length, user) : UC_OK;
     if (uc_comm_size(self) == 1)
         return status;
-    size_t *sizes = uc_alloc((size_t)self->size, sizeof *sizes);
-    char *part = uc_alloc(self->rank == 0 ? COLLECT_BYTES : 1, 1);
-    if (status == UC_OK && !(sizes && part))
+    const size_t processes = (size_t)self->size;
+    const collection mine = {.sizes = uc_alloc(processes, sizeof *mine.sizes),
+                             .bytes = uc_alloc(2 * processes, sizeof *mine.bytes),
+                             .places = uc_alloc(2 * processes, sizeof *mine.places),
+                             .part = uc_alloc(self->rank == 0 ? COLLECT_BYTES : 1, 1)};
+    if (status == UC_OK && !(mine.sizes && mine.bytes && mine.places && mine.part))
         status = UC_ERR_NOMEM;
     status = uc_comm_agree(self, status);
     if (status == UC_OK)
-        status = tell_sizes(sizes, self, length);
-    for (int r = 1; r < self->size && status == UC_OK; r++)
-        status = collect_piece(self, r, bytes, sizes[r], part, take, user);
-    uc_free(part);
-    uc_free(sizes);
+        status = collect_pieces(self, bytes, length, &mine, take, user);
+    uc_free(mine.part);
+    uc_free(mine.places);
+    uc_free(mine.bytes);
+    uc_free(mine.sizes);
     return status;
 }
 

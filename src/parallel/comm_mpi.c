@@ -7,9 +7,11 @@
  *
  * The end: a process that failed alone cannot be sure that the others will ever ask for its news; they may wait in a sum
  * for it. So the news go by a collective of their own that nobody has to wait in, and who has waited long enough ends
- * all.
+ * all. Nor can it be sure that they come to agree on failures: that goes by its own communicator too, and who failed
+ * and has waited long enough goes on to the end.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <mpi.h>
 #include <string.h>
 #include <time.h>
@@ -18,10 +20,14 @@
 
 #define SUM_AT_ONCE ((size_t)1 << 26)   /* doubles */
 #define BYTES_AT_ONCE ((size_t)1 << 30) /* of what is sent or received */
-#define PATIENCE_SECONDS 2.0
+#define FEW 8                           /* requests */
+#define PATIENCE_SECONDS 2.0            /* at the end */
+#define AGREE_SECONDS 20.0              /* the others may still work */
 
 static uc_traffic traffic;
 static MPI_Comm news;         /* of the end */
+static MPI_Comm agreement;    /* on failures */
+static bool given_up;         /* on agreeing */
 static int *counts, *offsets; /* a process: what it sends, and where that goes */
 
 static uc_status sum(const uc_comm *self, double *values, size_t length)
@@ -36,6 +42,39 @@ static uc_status sum(const uc_comm *self, double *values, size_t length)
     traffic.bytes += (double)length * sizeof(double);
     traffic.seconds += MPI_Wtime() - began;
     return UC_OK;
+}
+
+/* Whether the request is done, before so many seconds are over. */
+static bool wait_for(MPI_Request *request, double seconds)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const double began = MPI_Wtime();
+    int done = 0;
+    for (;;) {
+        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (done || MPI_Wtime() - began > seconds)
+            return done;
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static uc_status count_failures(const uc_comm *self, double *failures, bool failed)
+{
+    (void)self;
+    static double mine, all; /* until all have come, however this ends */
+    const double began = MPI_Wtime();
+    MPI_Request request;
+    if (given_up)
+        return UC_ERR_IO;
+    mine = failed ? 1.0 : 0.0;
+    MPI_Iallreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, agreement, &request);
+    if (failed)
+        given_up = !wait_for(&request, AGREE_SECONDS);
+    else
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    traffic.seconds += MPI_Wtime() - began;
+    *failures = all;
+    return given_up ? UC_ERR_IO : UC_OK;
 }
 
 /* In one go when it is so little that MPI can count it. */
@@ -86,7 +125,7 @@ static uc_status exchange(const uc_comm *self, void *const *to, const size_t *to
 {
     const double began = MPI_Wtime();
     const size_t most = parts_of(to_bytes, self->size) + parts_of(from_bytes, self->size);
-    MPI_Request *requests = uc_alloc(most, sizeof *requests);
+    MPI_Request few[FEW], *requests = most <= FEW ? few : uc_alloc(most, sizeof *requests);
     if (!requests)
         return UC_ERR_NOMEM;
     int count = 0;
@@ -101,7 +140,8 @@ static uc_status exchange(const uc_comm *self, void *const *to, const size_t *to
                       (int)(from_bytes[r] - at < BYTES_AT_ONCE ? from_bytes[r] - at : BYTES_AT_ONCE),
                       MPI_BYTE, r, 0, MPI_COMM_WORLD, &requests[count++]);
     MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
-    uc_free(requests);
+    if (requests != few)
+        uc_free(requests);
     traffic.seconds += MPI_Wtime() - began;
     return UC_OK;
 }
@@ -112,20 +152,6 @@ typedef struct farewell {
     int status;
     char sentence[1024];
 } farewell;
-
-/* Whether the news of all arrived; a process without a failure waits for as long as it takes. */
-static bool wait_for_news(MPI_Request *request, bool forever)
-{
-    const struct timespec pause = {.tv_nsec = 1000000};
-    const double began = MPI_Wtime();
-    int arrived = 0;
-    for (;;) {
-        MPI_Test(request, &arrived, MPI_STATUS_IGNORE);
-        if (arrived || (!forever && MPI_Wtime() - began > PATIENCE_SECONDS))
-            return arrived;
-        (void)nanosleep(&pause, NULL);
-    }
-}
 
 /* The first process speaks for all: with its own sentence when all failed, else with that of the first that did. mpirun
  * ends everybody as soon as one ends with a failure, so nobody goes before it has spoken. */
@@ -156,7 +182,8 @@ static uc_status end(const uc_comm *self, uc_status status, const char *sentence
         snprintf(mine.sentence, sizeof mine.sentence, "%s", sentence);
     if (all)
         MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, news, &request);
-    if (!all || !wait_for_news(&request, status == UC_OK)) {
+    /* Without a failure it waits for the news of all for as long as it takes. */
+    if (!all || !wait_for(&request, status == UC_OK ? HUGE_VAL : PATIENCE_SECONDS)) {
         uc_name_rank(mine.sentence, sizeof mine.sentence, self->rank);
         fprintf(stderr, "%s: %s\n", prefix, mine.sentence);
         MPI_Abort(MPI_COMM_WORLD, code);
@@ -172,14 +199,19 @@ static uc_status end(const uc_comm *self, uc_status status, const char *sentence
 
 const uc_comm *uc_comm_start(void)
 {
-    static uc_comm self = {
-        .traffic = &traffic, .sum = sum, .gather = gather, .exchange = exchange, .end = end};
+    static uc_comm self = {.traffic = &traffic,
+                           .sum = sum,
+                           .count_failures = count_failures,
+                           .gather = gather,
+                           .exchange = exchange,
+                           .end = end};
     int provided;
     MPI_Comm machine;
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &self.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &self.size);
     MPI_Comm_dup(MPI_COMM_WORLD, &news);
+    MPI_Comm_dup(MPI_COMM_WORLD, &agreement);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &self.neighbours);
     MPI_Comm_free(&machine);

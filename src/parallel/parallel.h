@@ -9,8 +9,8 @@
 
 /* Work on block `block`, in any thread. */
 typedef uc_status uc_block_job(size_t block, void *user);
-/* Runs job(0) .. job(blocks - 1) on the context's threads; after a failure no new block begins, and the failure of
- * the lowest block that failed, with its sentence, is returned. */
+/* Runs job(0) .. job(blocks - 1) on the context's threads, in any order; blocks above one that failed no longer begin, those
+ * below it do, and the failure of the lowest block that failed, with its sentence, is returned. */
 uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user);
 
 /* Like uc_run_blocks for jobs that are too small or too serial for threads inside: each runs by one thread, with the context
@@ -48,6 +48,9 @@ struct uc_comm {
     uc_traffic *traffic;
     /* values[0..length) become their sums over all processes, the same bits in each. */
     uc_status (*sum)(const uc_comm *self, double *values, size_t length);
+    /* How many processes come here with a failure, when all do. Who has one waits for the others for a while only, since it may
+     * have failed where they do not know of it, and wait for it elsewhere: then it is not UC_OK. */
+    uc_status (*count_failures)(const uc_comm *self, double *failures, bool failed);
     /* `all` has room for sizes[0] + sizes[1] + ... bytes, and this process's piece in its place; gets the others'. */
     uc_status (*gather)(const uc_comm *self, void *all, const size_t *sizes);
     /* Sends from_bytes[r] bytes at from[r] to process r, and receives to_bytes[r] bytes at to[r] from it. */

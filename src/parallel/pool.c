@@ -189,7 +189,7 @@ uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, v
     size_t items, bytes;
     if (!uc_size_mul(&bytes, length, sizeof(double)))
         return uc_fail(UC_ERR_NOMEM, "a sum of %zu numbers is too long", length);
-    const size_t numbers = LINE_BYTES / sizeof(double), stride = (length / numbers + 1) * numbers;
+    const size_t numbers = LINE_BYTES / sizeof(double), stride = (length / numbers + 2) * numbers;
     sum_state state = {job, user, rows, blocks, lane_count(context, blocks, length), length, stride, NULL};
     if (!uc_size_mul(&items, state.lanes, stride))
         return uc_fail(UC_ERR_NOMEM, "a sum of %zu numbers is too long", length);

@@ -566,6 +566,7 @@ static void sums_that_do_not_fit_are_refused_with_the_figure(void **state)
     uc_noise noise = noise_of(10, 3, 3);
     uc_train_settings common = uc_train_defaults();
     common.noise = &noise;
+    common.overwrite = true; /* no copy of the data */
     uc_model *model = NULL;
     const uc_context small = {.threads = 1, .memory = 310000};
     assert_error_has(uc_train(&model, uc_learner_find("uma"), NULL, &common, &data, &small), UC_ERR_NOMEM,

@@ -285,6 +285,46 @@ static void every_allocation_may_fail(void **state)
     uc_matrix_free(&small);
 }
 
+/* With the n-th allocation alone failing: nothing, or the map of a fit in which none does. */
+static void check_fit_without_one(const uc_matrix *X, double first_eigenvalue)
+{
+    uc_map_settings settings = map_settings(UC_MAP_KPCA, UC_KERNEL_GAUSSIAN, 6.0, 3);
+    settings.center = true;
+    const uc_context one = {.threads = 1};
+    uc_status status = UC_OK;
+    for (long successes = 0, needed = 1; successes < needed; successes++) {
+        uc_map *map = NULL;
+        uc_alloc_fail_once_after(successes);
+        status = uc_map_fit(&map, &settings, X, 1, &one);
+        needed = uc_alloc_count();
+        uc_alloc_fail_after(-1);
+        if (status == UC_OK)
+            assert_near(map->eigenvalues[0], first_eigenvalue, 1e-12);
+        else
+            assert_status(status, UC_ERR_NOMEM);
+        uc_map_free(map);
+    }
+}
+
+static void one_allocation_that_fails_is_noticed(void **state)
+{
+    (void)state;
+    uc_matrix small = sample_rows(20, COLS, 10), large = sample_rows(1010, COLS, 11);
+    const uc_matrix *samples[] = {&small, &large};
+    for (size_t i = 0; i < 2; i++) {
+        uc_map_settings settings = map_settings(UC_MAP_KPCA, UC_KERNEL_GAUSSIAN, 6.0, 3);
+        settings.center = true;
+        const uc_context one = {.threads = 1};
+        uc_map *map;
+        assert_ok(uc_map_fit(&map, &settings, samples[i], 1, &one));
+        const double first = map->eigenvalues[0];
+        uc_map_free(map);
+        check_fit_without_one(samples[i], first);
+    }
+    uc_matrix_free(&large);
+    uc_matrix_free(&small);
+}
+
 static bool stop_at_once(const char *task, double done, double total, const char *detail, void *user)
 {
     (void)task, (void)done, (void)total, (void)detail, (void)user;
@@ -356,6 +396,7 @@ int main(void)
         cmocka_unit_test(sparse_rows_give_the_same_map),
         cmocka_unit_test(the_number_of_threads_does_not_change_a_byte),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(one_allocation_that_fails_is_noticed),
         cmocka_unit_test(progress_can_stop_it),
         cmocka_unit_test(the_iteration_finds_known_eigenvalues_and_orthonormal_vectors),
     };

@@ -203,6 +203,32 @@ static void the_first_process_collects_what_all_have(void **state)
     assert_string_equal(text, "one three four");
 }
 
+static uc_status take_no_more(const void *bytes, size_t length, void *user)
+{
+    (void)bytes;
+    size_t *taken = user;
+    *taken += length;
+    return *taken > 4 ? uc_fail(UC_ERR_IO, "the disk is full") : UC_OK;
+}
+
+/* A sum afterwards: nobody is left behind in the collecting. */
+static uc_status collect_too_much(const uc_comm *comm, void *user)
+{
+    const char *words[] = {"one ", "two ", "three ", "four"};
+    const uc_status status =
+        uc_comm_collect(comm, words[comm->rank], strlen(words[comm->rank]), take_no_more, user);
+    assert_int_equal(status, comm->rank == 0 ? UC_ERR_IO : UC_OK);
+    return uc_comm_agree(comm, status);
+}
+
+static void what_cannot_be_taken_does_not_keep_the_others_waiting(void **state)
+{
+    (void)state;
+    size_t taken = 0;
+    assert_error(run_processes(4, collect_too_much, &taken), UC_ERR_IO, "rank 0: the disk is full");
+    assert_int_equal(taken, 8);
+}
+
 /* ---- who leaves ---- */
 
 static uc_status leave(const uc_comm *comm, void *user)
@@ -229,6 +255,7 @@ int main(void)
         cmocka_unit_test(a_sum_fails_in_all_processes_when_it_fails_in_one),
         cmocka_unit_test(blocks_run_once_and_all_have_the_results),
         cmocka_unit_test(the_first_process_collects_what_all_have),
+        cmocka_unit_test(what_cannot_be_taken_does_not_keep_the_others_waiting),
         cmocka_unit_test(nobody_waits_for_a_process_that_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
