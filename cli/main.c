@@ -79,10 +79,28 @@ static uc_status dispatch(int argc, char **argv)
     return cli_refuse_command(first);
 }
 
+/* The words of the command line but for --threads, which each process may have its own. */
+static uc_status compare_commands(int argc, char **argv)
+{
+    char text[400] = "";
+    size_t length = 0;
+    for (int i = 1; i < argc && length < sizeof text; i++) {
+        if (strcmp(argv[i], "--threads") == 0)
+            i++;
+        else if (strncmp(argv[i], "--threads=", 10) != 0)
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? " " : "", argv[i]);
+    }
+    return uc_comm_same(cli_comm, text, "the command");
+}
+
 /* Processes decide by numbers that they compute alike: on other CPUs these would have other last bits. */
-static uc_status check_processes(void)
+static uc_status check_processes(int argc, char **argv)
 {
     char cpu[128];
+    const uc_status status = compare_commands(argc, argv);
+    if (status != UC_OK)
+        return status;
     snprintf(cpu, sizeof cpu, "%s (BLAS: %s; for all alike: UNCONFUSE_CPU and OPENBLAS_CORETYPE)",
              uc_cpu_level(), uc_cpu_blas());
     return uc_comm_same(cli_comm, cpu, "the CPU level");
@@ -96,7 +114,7 @@ int main(int argc, char **argv)
     const char *level = getenv("UNCONFUSE_CPU");
     if (level && *level && uc_cpu_set_level(level) != UC_OK)
         return report(cli_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", uc_last_error()));
-    if (check_processes() != UC_OK)
+    if (check_processes(argc, argv) != UC_OK)
         return report(cli_fail(UC_ERR_INVALID, "%s", uc_last_error()));
     if (argc < 2) {
         if (cli_is_first())

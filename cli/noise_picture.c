@@ -13,7 +13,7 @@
 static bool has_colours(FILE *file)
 {
     const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
-    return isatty(fileno(file)) && terminal && strcmp(terminal, "dumb") != 0 && !(none && *none);
+    return !cli_comm && isatty(fileno(file)) && terminal && strcmp(terminal, "dumb") != 0 && !(none && *none);
 }
 
 /* Characters of UTF-8. */

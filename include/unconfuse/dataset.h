@@ -55,6 +55,7 @@ typedef struct uc_piece {
     const char *path;
     uint64_t from, to;
     bool may_be_empty; /* it is one of several: no examples are no failure */
+    const char *first; /* of the files that belong together: CSV columns must be as there; NULL: none */
 } uc_piece;
 
 /* Which pieces of these files are for this process to read: in their order, and about as many bytes as any other's. What

@@ -365,12 +365,14 @@ static uc_status begin(uc_reader *self)
         return status;
     if (header) {
         uc_text_skip_line(self, line, number);
-        self->header = uc_mark(UC_MARK, (const char *)&made->label, sizeof made->label);
+        self->header = UC_MARK;
         for (size_t i = 0; i < made->columns; i++)
             self->header = uc_mark(self->header, made->names[i], strlen(made->names[i]) + 1);
     }
     self->has_labels = made->label != NO_COLUMN;
     self->has_bags = made->bag != NO_COLUMN;
+    self->label = self->has_labels ? made->label + 1 : 0;
+    self->bag = self->has_bags ? made->bag + 1 : 0;
     self->rows.X.cols = made->features;
     self->rows.X.stride = uc_dense_stride(made->features);
     return UC_OK;

@@ -88,9 +88,13 @@ uc_status uc_pieces(uc_piece **out, size_t *count, const char *const *paths, siz
         status = compare_files(files, paths, path_count, context);
     if (status == UC_OK) {
         const uint64_t total = files[path_count - 1].begin + files[path_count - 1].bytes;
+        size_t first = 0;
+        while (first + 1 < path_count && files[first].empty)
+            first++;
         *count = 0;
         for (size_t i = 0; i < path_count; i++) {
-            pieces[*count] = (uc_piece){.path = paths[i], .may_be_empty = path_count > 1};
+            pieces[*count] = (uc_piece){
+                .path = paths[i], .may_be_empty = path_count > 1, .first = i > first ? paths[first] : NULL};
             if (!files[i].empty)
                 *count += piece_of(&pieces[*count], &files[i], total, (uint64_t)uc_comm_rank(comm),
                                    (uint64_t)uc_comm_size(comm));
@@ -119,7 +123,6 @@ typedef struct pile {
     const char *dense, *unlabelled; /* a file of that kind */
     bool labels, bags;
     bool stays_sparse; /* a UCD file says so */
-    uint64_t header;   /* of CSV files; 0: none has one */
 } pile;
 
 static void pile_free(pile *self)
@@ -164,17 +167,11 @@ static uc_status read_pieces(pile *self, const uc_piece *pieces, size_t count,
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         uc_dataset part = {0};
         uc_file_look look = {0};
-        uint64_t header = 0;
         status = uc_look_at_file(&look, pieces[i].path);
         if (status == UC_OK)
-            status = uc_dataset_read_piece(&part, &header, &pieces[i], &own, context);
+            status = uc_dataset_read_piece(&part, &pieces[i], &own, context);
         if (status == UC_OK)
             status = add_part(self, &part, pieces[i].path);
-        if (status == UC_OK && header && self->header && header != self->header)
-            status =
-                uc_fail(UC_ERR_FORMAT, "%s: other columns, or in another order, than the files before it",
-                        pieces[i].path);
-        self->header = header ? header : self->header;
         self->stays_sparse = self->stays_sparse || (look.is_ucd && uc_matrix_is_sparse(&part.X));
     }
     return status;
@@ -273,7 +270,6 @@ typedef struct likeness {
     double rows, entries;
     size_t cols, dense_cols;
     bool labels, unlabelled, bags, stays_sparse;
-    uint64_t header;
 } likeness;
 
 /* *self becomes what all processes have in common. */
@@ -287,8 +283,6 @@ static uc_status compare_likenesses(likeness *self, const uc_context *context)
     bool differ = false;
     for (int r = 0; r < uc_comm_size(uc_comm_of(context)); r++) {
         const likeness *one = (const likeness *)all + r;
-        differ = differ || (one->header && common.header && one->header != common.header);
-        common.header = one->header ? one->header : common.header;
         differ = differ || (one->dense_cols && common.dense_cols && one->dense_cols != common.dense_cols);
         common.rows += one->rows;
         common.entries += one->entries;
@@ -377,8 +371,7 @@ static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_r
                     .labels = self->labels,
                     .unlabelled = self->unlabelled != NULL,
                     .bags = self->bags,
-                    .stays_sparse = self->stays_sparse,
-                    .header = self->header};
+                    .stays_sparse = self->stays_sparse};
     uc_dataset joined = {0};
     uc_status status = compare_likenesses(&all, context);
     if (status == UC_OK && all.rows == 0.0)

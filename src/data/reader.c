@@ -182,6 +182,41 @@ uc_status uc_look_at_file(uc_file_look *out, const char *path)
 
 /* ---- blocks of rows ---- */
 
+static uc_status compare_columns(const uc_reader *self, const uc_reader *first)
+{
+    const char *name = uc_input_name(self->input), *first_name = uc_input_name(first->input);
+    if (self->header && first->header && self->header != first->header)
+        return uc_fail(UC_ERR_FORMAT, "%s: other columns, or in another order, than %s", name, first_name);
+    if (self->rows.X.cols != first->rows.X.cols)
+        return uc_fail(UC_ERR_FORMAT, "%s: %zu columns, but %s has %zu", name, self->rows.X.cols, first_name,
+                       first->rows.X.cols);
+    if (self->label && first->label && self->label != first->label)
+        return uc_fail(
+            UC_ERR_FORMAT,
+            "%s: its labels would be column %zu, but those of %s are column %zu: name it with --label", name,
+            self->label, first_name, first->label);
+    if (self->bag && first->bag && self->bag != first->bag)
+        return uc_fail(UC_ERR_FORMAT, "%s: its bags would be column %zu, but those of %s are column %zu",
+                       name, self->bag, first_name, first->bag);
+    return UC_OK;
+}
+
+/* A CSV file that belongs to others has its columns where the first of them has. What is wrong with that one is said by
+ * whoever reads it. */
+static uc_status check_like_first(const uc_reader *self)
+{
+    uc_reader *first = NULL;
+    if (self->format != &uc_format_csv || !self->piece.first || strcmp(self->piece.first, "-") == 0)
+        return UC_OK;
+    uc_status status = uc_reader_open(&first, self->piece.first, &self->settings, &self->context);
+    if (status == UC_OK)
+        status = first->format == &uc_format_csv ? compare_columns(self, first) : UC_OK;
+    else if (status != UC_ERR_NOMEM)
+        status = UC_OK;
+    uc_reader_close(first);
+    return status;
+}
+
 /* The whole of the input belongs to the reader from here on, also when this fails. */
 static uc_status open_reader(uc_reader **out, uc_input *input, const uc_piece *piece,
                              const uc_read_settings *settings, const uc_context *context)
@@ -201,6 +236,8 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_piece *p
         status = recognise(self);
     if (status == UC_OK)
         status = self->format->begin(self);
+    if (status == UC_OK)
+        status = check_like_first(self);
     if (status == UC_OK && piece->to && self->format->cut)
         status = self->format->cut(self);
     if (status != UC_OK) {
@@ -402,7 +439,7 @@ static uc_status choose_storage(uc_reader *self)
     return uc_matrix_densify(X);
 }
 
-static uc_status read_all(uc_dataset *out, uint64_t *header, uc_input *input, const uc_piece *piece,
+static uc_status read_all(uc_dataset *out, uc_input *input, const uc_piece *piece,
                           const uc_read_settings *settings, const uc_context *context)
 {
     uc_reader *self;
@@ -422,7 +459,6 @@ static uc_status read_all(uc_dataset *out, uint64_t *header, uc_input *input, co
         status = choose_storage(self);
     if (status == UC_OK) {
         *out = self->rows;
-        *header = self->header;
         out->classes = self->classes;
         out->bags = self->bags;
         self->rows = (uc_dataset){0};
@@ -432,29 +468,26 @@ static uc_status read_all(uc_dataset *out, uint64_t *header, uc_input *input, co
     return status;
 }
 
-uc_status uc_dataset_read_piece(uc_dataset *out, uint64_t *header, const uc_piece *piece,
-                                const uc_read_settings *settings, const uc_context *context)
+uc_status uc_dataset_read_piece(uc_dataset *out, const uc_piece *piece, const uc_read_settings *settings,
+                                const uc_context *context)
 {
     uc_input *input;
     const uc_status status = uc_input_open(&input, piece->path);
-    return status == UC_OK ? read_all(out, header, input, piece, settings, context) : status;
+    return status == UC_OK ? read_all(out, input, piece, settings, context) : status;
 }
 
 uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
                           const uc_context *context)
 {
-    uint64_t header;
-    return uc_dataset_read_piece(out, &header, &(uc_piece){.path = path}, settings, context);
+    return uc_dataset_read_piece(out, &(uc_piece){.path = path}, settings, context);
 }
 
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
                                  const uc_read_settings *settings, const uc_context *context)
 {
     uc_input *input;
-    uint64_t header;
     const uc_status status = uc_input_open_memory(&input, bytes, length, name);
-    return status == UC_OK ? read_all(out, &header, input, &(uc_piece){.path = name}, settings, context)
-                           : status;
+    return status == UC_OK ? read_all(out, input, &(uc_piece){.path = name}, settings, context) : status;
 }
 
 /* ---- words of the input ---- */

@@ -24,7 +24,8 @@ struct uc_reader {
     size_t total_rows;                 /* of all blocks */
     bool whole;                        /* rows are collected, not handed out block by block */
     bool ended;
-    uint64_t header; /* a mark of the names that CSV columns have; 0: none */
+    uint64_t header;   /* a mark of the names that CSV columns have; 0: none */
+    size_t label, bag; /* the columns of a CSV file, 1, 2, ...; 0: none */
 };
 
 /* One way to write data down. */
@@ -44,9 +45,8 @@ extern const uc_data_format uc_format_libsvm, uc_format_csv, uc_format_npy, uc_f
  * `exact`: that is all that will come. */
 uc_status uc_reader_reserve(uc_reader *self, size_t rows, size_t entries, bool exact);
 
-/* *header: a mark of the names of the columns, as the file has them; 0: it has none. */
-uc_status uc_dataset_read_piece(uc_dataset *out, uint64_t *header, const uc_piece *piece,
-                                const uc_read_settings *settings, const uc_context *context);
+uc_status uc_dataset_read_piece(uc_dataset *out, const uc_piece *piece, const uc_read_settings *settings,
+                                const uc_context *context);
 /* Bytes of a data file in memory; for tests and bindings. */
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
                                  const uc_read_settings *settings, const uc_context *context);

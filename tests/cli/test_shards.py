@@ -39,9 +39,15 @@ def test_tables_must_have_the_same_columns(unconfuse):
     (unconfuse.directory / "b.csv").write_text("label,y,x\n1,2,0.5\n2,3,1\n")
     (unconfuse.directory / "c.csv").write_text("1,0.5\n2,1\n")
     (unconfuse.directory / "d.svm").write_text("1 1:1 9:1\n2 1:2\n")
+    (unconfuse.directory / "e.csv").write_text("1,0.5,2\n2,1,3\n")
     assert unconfuse.fails(1, "train", "pa", "--shards", "{a,b}.csv", "-o", "m.uc") == (
-        "b.csv: other columns, or in another order, than the files before it")
+        "b.csv: other columns, or in another order, than a.csv")
     assert unconfuse.fails(1, "train", "pa", "--shards", "{a,c}.csv", "-o", "m.uc") == "c.csv: 1 columns, but a.csv has 2"
+    elsewhere = "e.csv: its labels would be column 3, but those of a.csv are column 1: name it with --label"
+    assert unconfuse.fails(1, "train", "pa", "--shards", "{a,e}.csv", "-o", "m.uc") == elsewhere
+    unconfuse.ok("train", "pa", "--shards", "{a,e}.csv", "--label", 1, "-o", "m.uc")
+    assert unconfuse.fails(1, "evaluate", "m.uc", "--shards", "{a,e}.csv") == elsewhere
+    assert unconfuse.json("evaluate", "m.uc", "--shards", "{a,e}.csv", "--label", 1)["examples"] == 4
     assert unconfuse.fails(1, "train", "pa", "--shards", "{a.csv,d.svm}", "-o", "m.uc") == "the files have different columns"
     assert unconfuse.fails(2, "train", "pa", "--shards", "{a,{b,c}}.csv", "-o", "m.uc") == (
         "--shards {a,{b,c}}.csv: braces within braces")
