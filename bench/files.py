@@ -28,7 +28,7 @@ def read(bench, data):
         file.write("solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n0.5 \n")
     tasks = {}
     for n in bench.cores:
-        tasks["unconfuse", n] = lambda n=n: run([bench.inside, "read", data, str(n)], n)
+        tasks["unconfuse", n] = lambda n=n: bench.run_inside("read", data, n, cores=n)
     if bench.liblinear:
         tasks["LIBLINEAR", 1] = lambda: run([bench.liblinear, data, tiny, "/dev/null"])
     if bench.sklearn:

@@ -26,6 +26,8 @@ PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.execu
 DATA = os.environ.get("UNCONFUSE_DATA") or os.path.join(os.path.dirname(HERE), "..", "shared", "data")
 # Open MPI wants to be told that root is meant.
 ENVIRONMENT = {**os.environ, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# bench_inside is not started twice, as unconfuse is (include/unconfuse/patience.h), since a library is not either.
+INSIDE = {**ENVIRONMENT, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000", "OPENBLAS_NUM_THREADS": "1"}
 CORES = sorted(os.sched_getaffinity(0))
 
 
@@ -47,13 +49,13 @@ def only(cores):
         os.sched_setaffinity(0, CORES)
 
 
-def run(command, cores=1, stdin=subprocess.DEVNULL):
+def run(command, cores=1, stdin=subprocess.DEVNULL, environment=None):
     """Runs a program to its end; gives its times in seconds, its largest resident set in bytes, and what it printed
     (the errors: on standard error)."""
     with only(cores):
         began = time.perf_counter()
         process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=ENVIRONMENT)
+                                   env=environment or ENVIRONMENT)
     with process:
         output = process.stdout.read()
         errors = process.stderr.read()
@@ -137,9 +139,12 @@ class Bench:
             run([self.program, "convert", path, converted, *options, "-q"], len(CORES))
         return converted
 
+    def run_inside(self, command, *words, cores=1):
+        return run([self.inside, command, *(str(word) for word in words)], cores, environment=INSIDE)
+
     def ask(self, command, *words, cores=1):
         """What bench_inside answers."""
-        return json.loads(run([self.inside, command, *(str(word) for word in words)], cores)["output"])
+        return json.loads(self.run_inside(command, *words, cores=cores)["output"])
 
 
 class Sklearn:
