@@ -82,16 +82,19 @@ static uc_status dispatch(int argc, char **argv)
 /* The words of the command line but for --threads, which each process may have its own. */
 static uc_status compare_commands(int argc, char **argv)
 {
-    char text[400] = "";
-    size_t length = 0;
-    for (int i = 1; i < argc && length < sizeof text; i++) {
+    size_t room = 1;
+    for (int i = 1; i < argc; i++)
+        room += strlen(argv[i]) + 1;
+    char *text = cli_calloc(room, 1), *end = text;
+    for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--threads") == 0)
             i++;
         else if (strncmp(argv[i], "--threads=", 10) != 0)
-            length +=
-                (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? " " : "", argv[i]);
+            end += sprintf(end, "%s%s", end > text ? " " : "", argv[i]);
     }
-    return uc_comm_same(cli_comm, text, "the command");
+    const uc_status status = uc_comm_same(cli_comm, text, "the command");
+    free(text);
+    return status;
 }
 
 /* Processes decide by numbers that they compute alike: on other CPUs these would have other last bits. */

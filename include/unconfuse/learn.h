@@ -134,9 +134,9 @@ typedef struct uc_train_settings {
     uc_map_settings map; /* of the table uc_map_options                           (none) */
 
     /* Not in the table: */
-    int mix; /* uc_mix: online learners in several processes        (average) */
-    int overwrite; /* uc_train may prepare the caller's data in place, if it is not a mapped file: half the memory */
-    int keep_state;        /* uc_train: uc_online_resume can go on from the model of an online learner */
+    int mix;        /* uc_mix: online learners in several processes        (average) */
+    int overwrite;  /* uc_train may prepare data in place, unless mapped from a file: half the memory */
+    int keep_state; /* uc_train: uc_online_resume can go on from the model of an online learner */
     const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not told */
     const char *positive;  /* the positive one of two classes, which the model remembers; NULL: not told */
     const double

@@ -59,9 +59,10 @@ static uc_status check_memory(const uc_dataset *data, const uc_train_settings *t
 /* A copy of data that may not be changed, or must not be. */
 static uc_status copy_data(uc_dataset *out, const uc_dataset *data, const uc_context *context)
 {
-    const double a_value = uc_matrix_is_sparse(&data->X) ? 8.0 : 4.0;
-    const uc_status status =
-        uc_memory_check(context, a_value * (double)uc_matrix_entries(&data->X), "a copy of the data");
+    const uc_matrix *X = &data->X;
+    const double bytes = uc_matrix_is_sparse(X) ? 8.0 * (double)uc_matrix_entries(X)
+                                                : 4.0 * (double)X->rows * (double)uc_dense_stride(X->cols);
+    const uc_status status = uc_memory_check(context, bytes, "a copy of the data");
     return status == UC_OK ? uc_dataset_subset(out, data, NULL, 0, context) : status;
 }
 

@@ -75,6 +75,21 @@ def test_a_failure_with_json_prints_nothing_on_standard_output(unconfuse):
         assert unconfuse.fails(1, *arguments, "--json").startswith("bad:2: ")
 
 
+def test_a_binary_file_counts_where_it_is_not_mapped_or_must_be_copied(unconfuse):
+    rows = "".join("%d %s\n" % (i % 2, " ".join("%d:%d" % (j, (i + j) % 7 + 1) for j in range(1, 101))) for i in range(5000))
+    unconfuse.write("data.svm", rows)
+    unconfuse.ok("convert", "data.svm", "data.ucd")
+    content = unconfuse.read("data.ucd")
+    assert len(content) > 2 << 20
+    plain = ["train", "perceptron", "--no-normalize", "--passes", 1, "--memory", "1M", "-o", "m.uc"]
+    assert unconfuse.fails(1, *plain, "-", stdin=content).startswith("standard input needs ")
+    unconfuse.ok(*plain, "data.ucd")
+    sentence = unconfuse.fails(1, *plain, "--scale", "maxabs", "data.ucd")
+    assert sentence == "a copy of the data needs 2.2 MB of memory, more than the limit of 1.0 MB (--memory)"
+    unconfuse.ok(*plain[:-3], "3M", "-o", "m.uc", "--scale", "maxabs", "data.ucd")
+    assert unconfuse.read("data.ucd") == content
+
+
 def test_a_model_too_large_for_memory_is_refused_before_training(unconfuse):
     unconfuse.write("wide", "1 1:1\n2 2147483647:1\n")
     sentence = unconfuse.fails(1, "train", "pa", "wide", "-o", "m.uc", "--memory", "1G")
