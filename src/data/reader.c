@@ -5,11 +5,9 @@
  * that has been read lets expect, and cut to size in the end: the system gives memory only where something is written,
  * and moves the pages of large blocks without copying them, so the arrays are never held twice.
  */
-#define _GNU_SOURCE
 #include "data/reader.h"
 
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #define NPY_MAGIC "\x93NUMPY"
