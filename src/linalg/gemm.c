@@ -6,6 +6,8 @@
 
 #include "linalg/linalg.h"
 
+#define VECTORS_A_BLOCK ((size_t)64)
+
 static CBLAS_TRANSPOSE turned(uc_block block)
 {
     return block.transposed ? CblasTrans : CblasNoTrans;
@@ -42,53 +44,100 @@ void uc_axpy(double *y, double factor, const double *x, size_t n)
     cblas_daxpy((int)n, factor, x, 1, y, 1);
 }
 
-/* LAPACK returns ascending eigenvalues, eigenvector k in column k: in our rows, row k. */
-static void turn_around(double *values, double *vectors, size_t n, size_t count)
+/* ---- eigenvalues: A = H T H' with T tridiagonal, and T by divide and conquer ---- */
+
+typedef struct reflections {
+    const double *A, *factors; /* H, as dsytrd leaves it */
+    double *vectors;
+    size_t n, count;
+} reflections;
+
+/* Vectors of T become vectors of A, some at a time. */
+static uc_status reflect_job(size_t block, void *user)
 {
-    for (size_t low = 0, high = count; low + 1 < high; low++) {
-        high--;
-        const double value = values[low];
-        values[low] = values[high];
-        values[high] = value;
-        for (size_t i = 0; i < n; i++) {
-            const double component = vectors[low * n + i];
-            vectors[low * n + i] = vectors[high * n + i];
-            vectors[high * n + i] = component;
-        }
-    }
+    const reflections *self = user;
+    const lapack_int n = (lapack_int)self->n;
+    const size_t first = block * VECTORS_A_BLOCK, left = self->count - first;
+    const lapack_int count = (lapack_int)(left < VECTORS_A_BLOCK ? left : VECTORS_A_BLOCK);
+    double *vectors = self->vectors + first * self->n, needed = 0.0;
+    lapack_int info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', n, count, self->A, n,
+                                          self->factors, vectors, n, &needed, -1);
+    double *work = uc_alloc((size_t)needed, sizeof *work);
+    if (!work)
+        return UC_ERR_NOMEM;
+    if (info == 0)
+        info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', n, count, self->A, n, self->factors,
+                                   vectors, n, work, (lapack_int)needed);
+    uc_free(work);
+    return info == 0 ? UC_OK : uc_fail(UC_ERR_DIVERGED, "the eigenvectors of a matrix cannot be made");
 }
 
-uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count)
+static lapack_int make_tridiagonal(double *A, size_t n, double *diagonal, double *beside, double *factors)
+{
+    const lapack_int size = (lapack_int)n;
+    double needed = 0.0;
+    lapack_int info =
+        LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', size, A, size, diagonal, beside, factors, &needed, -1);
+    double *work = uc_alloc((size_t)needed, sizeof *work);
+    if (!work)
+        return LAPACK_WORK_MEMORY_ERROR;
+    if (info == 0)
+        info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', size, A, size, diagonal, beside, factors, work,
+                                   (lapack_int)needed);
+    uc_free(work);
+    return info;
+}
+
+/* The diagonal becomes the eigenvalues, ascending; column k of Z the vector of the k-th. */
+static lapack_int solve_tridiagonal(double *diagonal, double *beside, size_t n, double *Z)
+{
+    const lapack_int size = (lapack_int)n;
+    double reals_needed = 0.0;
+    lapack_int integers_needed = 0;
+    lapack_int info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', size, diagonal, beside, Z, size,
+                                          &reals_needed, -1, &integers_needed, -1);
+    double *reals = uc_alloc((size_t)reals_needed, sizeof *reals);
+    lapack_int *integers = uc_alloc((size_t)integers_needed, sizeof *integers);
+    if (!reals || !integers)
+        info = LAPACK_WORK_MEMORY_ERROR;
+    if (info == 0)
+        info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', size, diagonal, beside, Z, size, reals,
+                                   (lapack_int)reals_needed, integers, integers_needed);
+    uc_free(integers);
+    uc_free(reals);
+    return info;
+}
+
+double uc_eigen_bytes(size_t n)
+{
+    return 2.0 * (double)n * (double)n * sizeof(double);
+}
+
+uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count,
+                       const uc_context *context)
 {
     uc_blas_begin();
-    const lapack_int size = (lapack_int)n, lowest = (lapack_int)(n - count + 1);
-    lapack_int found = 0, integers_needed = 0, info;
-    double reals_needed = 0.0;
-    info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'L', size, A, size, 0.0, 0.0, lowest, size, 0.0,
-                               &found, NULL, NULL, size, NULL, &reals_needed, -1, &integers_needed, -1);
-    const size_t reals = (size_t)reals_needed, integers = (size_t)integers_needed;
-    double *all_values = uc_alloc(n, sizeof *all_values), *work = uc_alloc(reals, sizeof *work);
-    lapack_int *integer_work = uc_alloc(integers, sizeof *integer_work);
-    lapack_int *support = uc_alloc(2 * n, sizeof *support);
-    uc_status status = UC_ERR_NOMEM;
-    if (all_values && work && integer_work && support) {
-        if (info == 0)
-            info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'L', size, A, size, 0.0, 0.0, lowest, size,
-                                       0.0, &found, all_values, vectors, size, support, work,
-                                       (lapack_int)reals, integer_work, (lapack_int)integers);
-        status =
-            info == 0 && (size_t)found == count
-                ? UC_OK
-                : uc_fail(UC_ERR_DIVERGED, "the eigenvalues of a %zu x %zu matrix did not converge", n, n);
+    double *diagonal = uc_alloc(n, sizeof *diagonal), *beside = uc_alloc(n, sizeof *beside);
+    double *factors = uc_alloc(n, sizeof *factors), *Z = uc_alloc(n * n, sizeof *Z);
+    lapack_int info = diagonal && beside && factors && Z ? 0 : LAPACK_WORK_MEMORY_ERROR;
+    if (info == 0)
+        info = make_tridiagonal(A, n, diagonal, beside, factors);
+    if (info == 0)
+        info = solve_tridiagonal(diagonal, beside, n, Z);
+    for (size_t k = 0; k < count && info == 0; k++) {
+        values[k] = diagonal[n - 1 - k];
+        memcpy(vectors + k * n, Z + (n - 1 - k) * n, n * sizeof *vectors);
     }
-    if (status == UC_OK) {
-        memcpy(values, all_values, count * sizeof *values);
-        turn_around(values, vectors, n, count);
-    }
-    uc_free(support);
-    uc_free(integer_work);
-    uc_free(work);
-    uc_free(all_values);
+    uc_free(Z);
+    uc_status status = info == LAPACK_WORK_MEMORY_ERROR ? UC_ERR_NOMEM : UC_OK;
+    if (status == UC_OK && info != 0)
+        status = uc_fail(UC_ERR_DIVERGED, "the eigenvalues of a %zu x %zu matrix did not converge", n, n);
+    reflections back = {A, factors, vectors, n, count};
+    if (status == UC_OK)
+        status = uc_run_blocks(context, (count + VECTORS_A_BLOCK - 1) / VECTORS_A_BLOCK, reflect_job, &back);
+    uc_free(factors);
+    uc_free(beside);
+    uc_free(diagonal);
     return status;
 }
 

@@ -115,7 +115,9 @@ double uc_dot(const double *a, const double *b, size_t n);
 void uc_axpy(double *y, double factor, const double *x, size_t n); /* y += factor x */
 /* The `count` largest eigenvalues, descending, of the symmetric n x n matrix A, which is destroyed. Row k of `vectors`
  * (count x n) is the unit eigenvector of values[k]. */
-uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count);
+uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count,
+                       const uc_context *context);
+double uc_eigen_bytes(size_t n); /* that it takes meanwhile */
 /* The inverse of a lower triangle in place: n rows of n; what is above the diagonal is left alone.
  * UC_ERR_INVALID when a diagonal entry is 0. */
 uc_status uc_invert_lower(double *L, size_t n);

@@ -387,11 +387,39 @@ void uc_panel_kernel(double *values, const uc_map *map, const uc_panels *self, s
     const size_t count = uc_panel_rows(self->landmarks->rows, panel);
     const double *landmark_norm2 = self->norm2 + panel * UC_PANEL;
     uc_panel_products(values, self, panel, X, first, last, work);
-    if (map->kernel == UC_KERNEL_LINEAR)
-        return;
     for (size_t i = 0; i < last - first; i++)
-        for (size_t l = 0; l < count; l++)
-            values[i * count + l] = uc_kernel_value(map, values[i * count + l], norm2[i], landmark_norm2[l]);
+        uc_kernel_values(map, values + i * count, landmark_norm2, count, norm2[i]);
+}
+
+typedef struct square {
+    double *K;
+    const uc_map *map;
+    const uc_panels *panels;
+} square;
+
+static uc_status square_job(size_t block, void *user)
+{
+    const square *self = user;
+    const uc_matrix *landmarks = self->panels->landmarks;
+    const size_t n = landmarks->rows, first = block * UC_PANEL, rows = uc_panel_rows(n, block);
+    double *tile = uc_alloc(UC_PANEL * UC_PANEL + uc_panels_work(self->panels, landmarks), sizeof *tile);
+    if (!tile)
+        return UC_ERR_NOMEM;
+    for (size_t panel = 0; panel < uc_panel_count(n); panel++) {
+        const size_t count = uc_panel_rows(n, panel);
+        uc_panel_kernel(tile, self->map, self->panels, panel, landmarks, self->panels->norm2 + first, first,
+                        first + rows, tile + UC_PANEL * UC_PANEL);
+        for (size_t i = 0; i < rows; i++)
+            memcpy(self->K + (first + i) * n + panel * UC_PANEL, tile + i * count, count * sizeof *tile);
+    }
+    uc_free(tile);
+    return UC_OK;
+}
+
+uc_status uc_panels_square(double *K, const uc_map *map, const uc_panels *self, const uc_context *context)
+{
+    square all = {K, map, self};
+    return uc_run_blocks(context, uc_panel_count(self->landmarks->rows), square_job, &all);
 }
 
 /* ---- the median distance ---- */

@@ -59,5 +59,7 @@ void uc_panel_row_products(double *values, const uc_panels *self, size_t panel, 
 /* The same as uc_panel_products, as values of the map's kernel; norm2[i] belongs to row `first` + i. */
 void uc_panel_kernel(double *values, const uc_map *map, const uc_panels *self, size_t panel,
                      const uc_matrix *X, const double *norm2, size_t first, size_t last, double *work);
+/* K[i][j] of all landmarks with one another. */
+uc_status uc_panels_square(double *K, const uc_map *map, const uc_panels *self, const uc_context *context);
 
 #endif

@@ -46,7 +46,8 @@ double uc_krylov_bytes(const uc_krylov_problem *problem)
     const double n = (double)problem->n, room = (double)(problem->dimension + problem->block);
     const double block = (double)problem->block, wanted = (double)problem->wanted;
     return sizeof(double) *
-           (n * (room + 2.0 * block + wanted) + room * (2.0 * room + block + wanted) + 2.0 * block * block);
+               (n * (room + 2.0 * block + wanted) + room * (room + block + wanted) + 2.0 * block * block) +
+           uc_eigen_bytes(problem->dimension + problem->block);
 }
 
 static size_t blocks_of(size_t count, size_t size)
@@ -144,7 +145,7 @@ static uc_status orthonormalise(krylov *k, double floor)
     uc_status status = uc_share_blocks(k->context, blocks_of(k->width, COLUMNS_A_BLOCK / 2), gram_job, k,
                                        k->G, COLUMNS_A_BLOCK / 2 * bytes, k->width * bytes);
     if (status == UC_OK)
-        status = uc_eigen_top(k->s, k->U, k->G, k->width, k->width);
+        status = uc_eigen_top(k->s, k->U, k->G, k->width, k->width, k->context);
     if (status != UC_OK)
         return status;
     rotation turn = {k, 0};
@@ -237,7 +238,7 @@ static uc_status extract(double *values, size_t *found, krylov *k)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < size; i++) /* rows of T move together */
         memmove(k->T + i * size, k->T + i * k->room, size * sizeof *k->T);
-    uc_status status = size > 0 ? uc_eigen_top(values, S, k->T, size, count) : UC_OK;
+    uc_status status = size > 0 ? uc_eigen_top(values, S, k->T, size, count, k->context) : UC_OK;
     k->S = S;
     if (status == UC_OK && size > 0)
         status = share_rows(k, vectors_job, k, k->vectors, k->problem->wanted);

@@ -131,62 +131,60 @@ static uc_status cluster(uc_map *self, const uc_matrix *X, const size_t *rows, s
 
 /* ---- the root ---- */
 
-/* K of the landmarks. */
-static uc_status kernel_matrix(double *K, const uc_map *self, const uc_context *context)
-{
-    const uc_matrix *landmarks = &self->landmarks;
-    uc_panels panels = {0};
-    double *work = NULL, *tile = uc_alloc(UC_PANEL * UC_PANEL, sizeof *tile);
-    uc_status status =
-        tile ? uc_panels_prepare(&panels, landmarks, self->norm2, uc_matrix_is_sparse(landmarks), context)
-             : UC_ERR_NOMEM;
-    if (status != UC_OK)
-        goto cleanup;
-    work = uc_alloc(uc_panels_work(&panels, landmarks), sizeof *work);
-    status = work ? UC_OK : UC_ERR_NOMEM;
-    for (size_t block = 0; block < uc_panel_count(landmarks->rows) && status == UC_OK; block++)
-        for (size_t panel = 0; panel < uc_panel_count(landmarks->rows); panel++) {
-            const size_t first = block * UC_PANEL, rows = uc_panel_rows(landmarks->rows, block);
-            const size_t count = uc_panel_rows(landmarks->rows, panel);
-            uc_panel_kernel(tile, self, &panels, panel, landmarks, self->norm2 + first, first, first + rows,
-                            work);
-            for (size_t i = 0; i < rows; i++)
-                memcpy(K + (first + i) * landmarks->rows + panel * UC_PANEL, tile + i * count,
-                       count * sizeof *tile);
-        }
+typedef struct root {
+    size_t m;
+    double *K, *U, *scaled;
+} root;
 
-cleanup:
-    uc_panels_free(&panels);
-    uc_free(work);
-    uc_free(tile);
-    return status;
+static uc_status root_job(size_t block, void *user) /* U diag(s)^-1/2 U', some rows */
+{
+    const root *self = user;
+    const size_t first = block * UC_PANEL, m = self->m;
+    uc_multiply_blocks(self->K + first * m, m, (uc_block){self->U + first, m, true},
+                       (uc_block){self->scaled, m, false}, uc_panel_rows(m, block), m, m, 1.0, 0.0);
+    return UC_OK;
 }
 
-/* P = U diag(s)^-1/2 U' where K = U diag(s) U'. */
+/* K becomes its inverse root U diag(s)^-1/2 U' where K = U diag(s) U'. */
+static uc_status invert_root(root *self, double *s, uc_map *map, const uc_context *context)
+{
+    const size_t m = self->m;
+    uc_status status = uc_eigen_top(s, self->U, self->K, m, m, context);
+    if (status == UC_OK && !(s[0] > 0.0))
+        status = uc_map_lower_dimension(map, 0, context);
+    for (size_t k = 0; k < m && status == UC_OK; k++) {
+        const double factor = s[k] > UC_MAP_VANISHED * s[0] ? 1.0 / sqrt(s[k]) : 0.0;
+        for (size_t i = 0; i < m; i++)
+            self->scaled[k * m + i] = factor * self->U[k * m + i];
+    }
+    return status == UC_OK ? uc_run_blocks(context, uc_panel_count(m), root_job, self) : status;
+}
+
+/* P = K^-1/2, K that of the landmarks. */
 static uc_status whiten(uc_map *self, const uc_context *context)
 {
-    const size_t m = self->landmarks.rows;
-    double *K = uc_alloc(m * m, sizeof *K), *U = uc_alloc(m * m, sizeof *U);
-    double *scaled = uc_alloc(m * m, sizeof *scaled), *s = uc_alloc(m, sizeof *s);
-    uc_status status = K && U && scaled && s ? kernel_matrix(K, self, context) : UC_ERR_NOMEM;
+    const uc_matrix *landmarks = &self->landmarks;
+    const size_t m = landmarks->rows;
+    root all = {m, uc_alloc(m * m, sizeof(double)), uc_alloc(m * m, sizeof(double)),
+                uc_alloc(m * m, sizeof(double))};
+    double *s = uc_alloc(m, sizeof *s);
+    uc_panels panels = {0};
+    uc_status status = all.K && all.U && all.scaled && s ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK)
-        status = uc_eigen_top(s, U, K, m, m);
-    if (status == UC_OK && !(s[0] > 0.0))
-        status = uc_map_lower_dimension(self, 0, context);
+        status = uc_panels_prepare(&panels, landmarks, self->norm2, uc_matrix_is_sparse(landmarks), context);
+    if (status == UC_OK)
+        status = uc_panels_square(all.K, self, &panels, context);
+    if (status == UC_OK)
+        status = invert_root(&all, s, self, context);
     if (status == UC_OK) {
-        for (size_t k = 0; k < m; k++) {
-            const double factor = s[k] > UC_MAP_VANISHED * s[0] ? 1.0 / sqrt(s[k]) : 0.0;
-            for (size_t i = 0; i < m; i++)
-                scaled[k * m + i] = factor * U[k * m + i];
-        }
-        uc_multiply_blocks(K, m, (uc_block){U, m, true}, (uc_block){scaled, m, false}, m, m, m, 1.0, 0.0);
-        self->projection = K;
-        K = NULL;
+        self->projection = all.K;
+        all.K = NULL;
     }
+    uc_panels_free(&panels);
     uc_free(s);
-    uc_free(scaled);
-    uc_free(U);
-    uc_free(K);
+    uc_free(all.scaled);
+    uc_free(all.U);
+    uc_free(all.K);
     return status;
 }
 
@@ -198,7 +196,8 @@ uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting)
     const size_t sample = D > n / SAMPLE ? n : SAMPLE * D;
     size_t *rows = NULL;
     uc_status status =
-        uc_memory_check(fitting->context, 4.0 * (double)D * (double)D * sizeof(double), "the Nystroem map");
+        uc_memory_check(fitting->context, 3.0 * (double)D * (double)D * sizeof(double) + uc_eigen_bytes(D),
+                        "the Nystroem map");
     if (status == UC_OK)
         status = uc_map_random_rows(&rows, n, clusters ? sample : D, fitting->seed);
     if (status == UC_OK)

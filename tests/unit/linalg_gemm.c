@@ -64,31 +64,39 @@ static void blocks_may_be_transposed_and_have_gaps(void **state)
 static void the_largest_eigenvalues_come_first_with_their_vectors(void **state)
 {
     (void)state;
-    enum { SIZE = 30 };
-    double half[SIZE * SIZE], A[SIZE * SIZE], copy[SIZE * SIZE], values[SIZE], vectors[SIZE * SIZE];
+    enum { SIZE = 150 }; /* vectors are made 64 at a time */
+    static double half[SIZE * SIZE], A[SIZE * SIZE], copy[SIZE * SIZE], vectors[SIZE * SIZE];
+    static double again[SIZE * SIZE];
+    double all[SIZE], values[SIZE], trace = 0.0, sum = 0.0;
+    const uc_context three = {.threads = 3};
     fill(half, SIZE * SIZE, 6);
     for (size_t i = 0; i < SIZE; i++)
         for (size_t j = 0; j < SIZE; j++)
             A[i * SIZE + j] = half[i * SIZE + j] + half[j * SIZE + i];
-    double all[SIZE], trace = 0.0, sum = 0.0;
     memcpy(copy, A, sizeof A);
-    assert_ok(uc_eigen_top(all, vectors, copy, SIZE, SIZE));
+    assert_ok(uc_eigen_top(all, vectors, copy, SIZE, SIZE, NULL));
     for (size_t i = 0; i < SIZE; i++) {
         trace += A[i * SIZE + i];
         sum += all[i];
     }
     assert_near(sum, trace, 1e-11);
-    for (size_t count = 1; count <= 7; count += 3) {
+    const size_t counts[] = {1, 64, 65, SIZE};
+    for (size_t c = 0; c < 4; c++) {
         memcpy(copy, A, sizeof A);
-        assert_ok(uc_eigen_top(values, vectors, copy, SIZE, count));
-        for (size_t k = 0; k < count; k++) {
+        assert_ok(uc_eigen_top(values, vectors, copy, SIZE, counts[c], NULL));
+        for (size_t k = 0; k < counts[c]; k++) {
             const double *v = vectors + k * SIZE;
             assert_near(values[k], all[k], 1e-11);
             assert_true(k == 0 || values[k] <= values[k - 1]);
             assert_near(uc_dot(v, v, SIZE), 1.0, 1e-12);
+            for (size_t other = 0; other < k; other++)
+                assert_near(uc_dot(v, vectors + other * SIZE, SIZE), 0.0, 1e-12);
             for (size_t i = 0; i < SIZE; i++)
                 assert_near(uc_dot(A + i * SIZE, v, SIZE), values[k] * v[i], 1e-11);
         }
+        memcpy(copy, A, sizeof A);
+        assert_ok(uc_eigen_top(values, again, copy, SIZE, counts[c], &three));
+        assert_memory_equal(again, vectors, counts[c] * SIZE * sizeof *vectors);
     }
 }
 
@@ -126,7 +134,7 @@ static void a_lower_triangle_is_inverted_and_solved_with(void **state)
 static uc_status eigen_once(void)
 {
     double A[9] = {2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0}, values[3], vectors[9];
-    return uc_eigen_top(values, vectors, A, 3, 3);
+    return uc_eigen_top(values, vectors, A, 3, 3, NULL);
 }
 
 static void every_allocation_may_fail(void **state)
