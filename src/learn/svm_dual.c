@@ -46,7 +46,8 @@
 #define STREAM 8
 #define ROWS_TOGETHER ((size_t)8) /* neighbours in memory that stay together in any order: half the time */
 #define ROWS_AHEAD ((size_t)4)    /* what is asked for from memory early */
-#define COLUMNS_A_TILE ((size_t)4096)
+#define COLUMNS_A_TILE ((size_t)1024)
+#define OFFSET_TURNS 300.0 /* an epoch: so often b forgets all it has seen */
 #define FIRST_JUDGED 8 /* epoch from which on the pace is judged, whenever their number has doubled */
 
 /* Rows that one thread at a time works on, one example after the other. */
@@ -370,6 +371,16 @@ static uc_status cut_parts(dual *self)
     return UC_OK;
 }
 
+/* rho. It must be so small that the steps of the alphas are not much shorter for it, in all parts together: b is what they
+ * have in common most of all. And b forgets an example after about (norm2 + 2h/U) / rho others: when these are few, it follows
+ * them wherever they pull; when they are more than the rows, it takes many epochs to find. */
+static double offset_step(const dual *self, double norm2, double parts)
+{
+    const double diagonal = fmin(self->diagonal[0], self->diagonal[1]);
+    const double harmless = (0.1 * norm2 + 0.25 * diagonal) / parts;
+    return fmin(harmless, OFFSET_TURNS * (norm2 + diagonal) / (double)self->total_rows);
+}
+
 static uc_status begin(dual *self, const uc_svm_plan *plan)
 {
     const uc_svm *svm = self->svm;
@@ -388,18 +399,15 @@ static uc_status begin(dual *self, const uc_svm_plan *plan)
     const uc_context fitting = uc_context_for_work(self->context, (double)uc_matrix_entries(&svm->data->X));
     if (status == UC_OK)
         status = uc_run_blocks(&fitting, self->count, begin_part, self);
-    double sums[2] = {0.0, (double)self->count};
+    enum { NORM2, PARTS };
+    double sums[] = {0.0, (double)self->count};
     for (size_t p = 0; p < self->count && status == UC_OK; p++)
-        sums[0] += self->parts[p].square;
+        sums[NORM2] += self->parts[p].square;
     if (status == UC_OK)
         status = uc_comm_sum(comm, sums, 2);
-    /* Large enough to find b in a few epochs, too small to shorten the steps of the alphas by much; b is what all parts have
-     * in common most of all. */
     if (svm->free_offset)
-        self->rho =
-            (0.1 * sums[0] / (double)self->total_rows + 0.25 * fmin(self->diagonal[0], self->diagonal[1])) /
-            sums[1];
-    self->all_parts = sums[1];
+        self->rho = offset_step(self, sums[NORM2] / (double)self->total_rows, sums[PARTS]);
+    self->all_parts = sums[PARTS];
     self->active = (double)self->total_rows;
     self->sigma = 1.0;
     return status;
