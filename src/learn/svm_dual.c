@@ -341,15 +341,23 @@ static uc_status begin_part(size_t number, void *user)
     return UC_OK;
 }
 
-/* Part k has the rows k r .. (k + 1) r - 1 of all the data, as far as they are this process's. r is a multiple of one
- * UC_SVM_MOST_PARTS-th of the rows, rounded up, and processes begin at multiples of it (uc_svm_arrange). */
+static size_t part_start(const dual *self, size_t number)
+{
+    return uc_svm_part_start(self->total_rows, self->plan.parts, number);
+}
+
+/* Parts of all the data, as far as they are this process's. Processes begin where a part does (uc_svm_arrange). */
 static uc_status cut_parts(dual *self)
 {
-    const size_t length = uc_svm_part_rows(self->total_rows, self->plan.parts);
     const size_t first = self->first_row, end = first + self->svm->data->X.rows,
                  stride = (self->svm->data->X.cols + 8) / 8 * 8;
+    size_t lowest = 0;
+    while (lowest < self->plan.parts && part_start(self, lowest + 1) <= first)
+        lowest++;
+    self->count = 0;
+    while (lowest + self->count < self->plan.parts && part_start(self, lowest + self->count) < end)
+        self->count++;
     self->together = self->plan.parts > 1;
-    self->count = end > first ? (end - 1) / length - first / length + 1 : 0;
     self->parts = uc_alloc(self->count, sizeof *self->parts);
     if (self->together) {
         self->copies = uc_alloc(self->count * stride, sizeof *self->copies);
@@ -359,8 +367,8 @@ static uc_status cut_parts(dual *self)
     if (!self->parts || (self->together && (!self->copies || !self->before || !self->change)))
         return UC_ERR_NOMEM;
     for (size_t p = 0; p < self->count; p++) {
-        const size_t number = first / length + p, from = p ? number * length : first,
-                     to = (number + 1) * length < end ? (number + 1) * length : end;
+        const size_t number = lowest + p, from = p ? part_start(self, number) : first,
+                     next = part_start(self, number + 1), to = next < end ? next : end;
         self->parts[p] = (part){.rows = to - from,
                                 .active = to - from,
                                 .order = self->order + (from - first),

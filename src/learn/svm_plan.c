@@ -37,9 +37,10 @@ uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries)
     return (uc_svm_plan){parts, m};
 }
 
-size_t uc_svm_part_rows(size_t rows, size_t parts)
+/* Two, four, eight or sixteen processes with as many rows each have whole parts. */
+size_t uc_svm_part_start(size_t rows, size_t parts, size_t part)
 {
-    return (rows + UC_SVM_MOST_PARTS - 1) / UC_SVM_MOST_PARTS * (UC_SVM_MOST_PARTS / parts);
+    return rows / parts * part + rows % parts * part / parts;
 }
 
 uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double entries,
@@ -57,16 +58,14 @@ uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double ent
 static uc_status deal_parts(uc_dataset *out, const uc_dataset *data, size_t rows, size_t parts,
                             const uc_context *context)
 {
-    const size_t processes = (size_t)context->comm->size, length = uc_svm_part_rows(rows, parts);
+    const size_t processes = (size_t)context->comm->size;
     uc_share share;
     uc_status status = uc_share_of(&share, context, data->X.rows);
     size_t *starts = uc_alloc(processes + 1, sizeof *starts);
     if (!starts)
         return UC_ERR_NOMEM;
-    for (size_t r = 0; r <= processes; r++) {
-        const size_t first = (parts * r + processes / 2) / processes * length;
-        starts[r] = first < rows ? first : rows;
-    }
+    for (size_t r = 0; r <= processes; r++)
+        starts[r] = uc_svm_part_start(rows, parts, (parts * r + processes / 2) / processes);
     const size_t rank = (size_t)context->comm->rank;
     double others =
         status != UC_OK || share.first != starts[rank] || share.first + data->X.rows != starts[rank + 1];
