@@ -48,7 +48,7 @@
 #define ROWS_AHEAD ((size_t)4)    /* what is asked for from memory early */
 #define COLUMNS_A_TILE ((size_t)1024)
 #define OFFSET_TURNS 300.0 /* an epoch: so often b forgets all it has seen */
-#define FIRST_JUDGED 8 /* epoch from which on the pace is judged, whenever their number has doubled */
+#define FIRST_JUDGED 8     /* epoch from which on the pace is judged, whenever their number has doubled */
 
 /* Rows that one thread at a time works on, one example after the other. */
 typedef struct part {

@@ -7,6 +7,7 @@
 
 #define SHUFFLE_STREAM 1 /* of random numbers */
 #define ROUNDS_A_REPORT 4096
+#define ROWS_A_BLOCK ((size_t)512)
 
 static uc_status check_labels(const uc_learner *learner, const uc_dataset *data, uc_share share)
 {
@@ -208,29 +209,42 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
 
 /* ---- batch learners ---- */
 
-/* A copy with a constant column behind the others. */
-static uc_status with_constant(uc_matrix *out, const uc_matrix *X, float value)
+typedef struct widening {
+    uc_matrix *wider;
+    const uc_matrix *X;
+    float value; /* of the constant column */
+} widening;
+
+static uc_status widen_rows(size_t block, void *user)
 {
-    uc_matrix wider;
-    const bool sparse = uc_matrix_is_sparse(X);
-    const uc_status status =
-        sparse ? uc_matrix_create_sparse(&wider, X->rows, X->cols + 1, uc_matrix_entries(X) + X->rows)
-               : uc_matrix_create_dense(&wider, X->rows, X->cols + 1);
-    if (status != UC_OK)
-        return status;
-    for (size_t i = 0; i < X->rows; i++) {
+    const widening *self = user;
+    const uc_matrix *X = self->X, *wider = self->wider;
+    const size_t begin = block * ROWS_A_BLOCK, end = begin + ROWS_A_BLOCK;
+    for (size_t i = begin; i < end && i < X->rows; i++) {
         const uc_row row = uc_matrix_row(X, i);
-        const size_t first = sparse ? (size_t)wider.offsets[i] : i * wider.stride;
-        memcpy(wider.values + first, row.values, row.count * sizeof *row.values);
-        wider.values[first + row.count] = value;
-        if (sparse) {
-            memcpy(wider.columns + first, row.columns, row.count * sizeof *row.columns);
-            wider.columns[first + row.count] = (uint32_t)X->cols;
-            wider.offsets[i + 1] = first + row.count + 1;
+        const size_t first = X->offsets ? (size_t)(X->offsets[i] - X->offsets[0]) + i : i * wider->stride;
+        memcpy(wider->values + first, row.values, row.count * sizeof *row.values);
+        wider->values[first + row.count] = self->value;
+        if (X->offsets) {
+            memcpy(wider->columns + first, row.columns, row.count * sizeof *row.columns);
+            wider->columns[first + row.count] = (uint32_t)X->cols;
+            wider->offsets[i + 1] = first + row.count + 1;
         }
     }
-    *out = wider;
     return UC_OK;
+}
+
+/* A copy with a constant column behind the others. */
+static uc_status with_constant(uc_matrix *out, const uc_matrix *X, float value, const uc_context *context)
+{
+    const uc_status status = uc_matrix_is_sparse(X) ? uc_matrix_create_sparse(out, X->rows, X->cols + 1,
+                                                                              uc_matrix_entries(X) + X->rows)
+                                                    : uc_matrix_create_dense(out, X->rows, X->cols + 1);
+    if (status != UC_OK)
+        return status;
+    widening all = {out, X, value};
+    const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(X));
+    return uc_run_blocks(&fitting, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, widen_rows, &all);
 }
 
 static uc_status count_errors(double *training_error, const uc_model *model, const uc_dataset *data,
@@ -265,7 +279,7 @@ static uc_status train_batch(uc_model *model, double *training_error, const uc_l
     uc_dataset wider = *fit->data;
     uc_model *wide_model = NULL;
     wider.X = (uc_matrix){0};
-    uc_status status = with_constant(&wider.X, &fit->data->X, (float)bias);
+    uc_status status = with_constant(&wider.X, &fit->data->X, (float)bias, fit->context);
     if (status == UC_OK)
         status = uc_model_create(&wide_model, &model->classes, wider.X.cols, wider.X.cols, learner->name);
     const uc_fit wide_fit = {&wider, fit->train, fit->context, fit->rows};
