@@ -13,6 +13,9 @@
  * Forward is the likelihood of the labels that were observed (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR 2017); it
  * is not convex: it starts at zero, and without offsets. p then estimates the probability of the true class. L-BFGS by liblbfgs; the
  * gradient is a sum over the examples.
+ *
+ * Rows that are sparse and fewer than the columns (text) are kept transposed as well: first the gradient r_i in the scores of
+ * every row, then that of the weights of column j, sum_i x_ij r_i, which no two threads share.
  */
 #include <math.h>
 #include <string.h>
@@ -22,6 +25,7 @@
 #include "linalg/linalg.h"
 
 #define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
+#define COLUMNS_A_BLOCK ((size_t)512)
 
 #define FIELD(name) offsetof(uc_logistic_settings, name)
 
@@ -118,6 +122,8 @@ typedef struct gradient_job {
     const double *W; /* (1 + d) x S: the point at which the gradient is taken */
 } gradient_job;
 
+enum { LOSS, NUMBER, TOTALS }; /* of rows: what stands behind a sum */
+
 /* Adds the gradient, (1 + d) x S, and behind it the loss and the number, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
@@ -132,7 +138,7 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
         uc_block_scores(scores, X, start, rows, job->W + S, S, job->W, work);
         for (size_t i = 0; i < rows; i++) {
             double *s = scores + i * S;
-            sum[(d + 1) * S] += gradient_in_scores(self, s, self->data->y[start + i]);
+            sum[(d + 1) * S + LOSS] += gradient_in_scores(self, s, self->data->y[start + i]);
             for (size_t q = self->K; q < S; q++)
                 s[q] = 0.0;
             for (size_t q = 0; q < self->K; q++)
@@ -140,31 +146,105 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
         }
         uc_block_update(sum + S, X, start, rows, S, scores, work);
     }
-    sum[(d + 1) * S + 1] += (double)(last - first);
+    sum[(d + 1) * S + NUMBER] += (double)(last - first);
     uc_free(work);
     uc_free(scores);
     return scores && work ? UC_OK : UC_ERR_NOMEM;
+}
+
+/* The sums over all rows: gradient, loss and number. */
+static uc_status sum_by_row(double *gradient, double *totals, const double *W, const problem *self,
+                            const uc_context *context)
+{
+    const size_t used = (self->data->X.cols + 1) * self->S;
+    gradient_job job = {self, W};
+    double *sum = uc_alloc(used + TOTALS, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_sum_over(context, self->data->X.rows, add_gradient, &job, sum, used + TOTALS);
+    memcpy(gradient, sum, used * sizeof *sum);
+    memcpy(totals, sum + used, TOTALS * sizeof *sum);
+    uc_free(sum);
+    return status;
+}
+
+/* ---- the same with more columns than rows: a sum a thread would be longer than the data ---- */
+
+/* The gradients in the scores of rows first .. last-1; adds those of the offsets, and behind them loss and number. */
+static uc_status add_residuals(double *sum, size_t first, size_t last, void *user)
+{
+    const gradient_job *job = user;
+    const problem *self = job->problem;
+    const size_t S = self->S;
+    uc_block_scores(self->residuals + first * S, &self->data->X, first, last - first, job->W + S, S, job->W,
+                    NULL);
+    for (size_t i = first; i < last; i++) {
+        double *s = self->residuals + i * S;
+        sum[S + LOSS] += gradient_in_scores(self, s, self->data->y[i]);
+        for (size_t q = self->K; q < S; q++)
+            s[q] = 0.0;
+        for (size_t q = 0; q < self->K; q++)
+            sum[q] += s[q];
+    }
+    sum[S + NUMBER] += (double)(last - first);
+    return UC_OK;
+}
+
+typedef struct columns_job {
+    const problem *problem;
+    double *gradient; /* of the weights, d x S */
+} columns_job;
+
+static uc_status multiply_columns(size_t block, void *user)
+{
+    const columns_job *job = user;
+    const problem *self = job->problem;
+    const size_t S = self->S, d = self->by_column->rows, first = block * COLUMNS_A_BLOCK;
+    for (size_t j = first; j < d && j < first + COLUMNS_A_BLOCK; j++) {
+        double *sum = job->gradient + j * S;
+        memset(sum, 0, S * sizeof *sum);
+        uc_row_scores(sum, uc_matrix_row(self->by_column, j), self->residuals, S);
+    }
+    return UC_OK;
+}
+
+static uc_status sum_by_column(double *gradient, double *totals, const double *W, const problem *self,
+                               const uc_context *context)
+{
+    const size_t S = self->S, d = self->data->X.cols;
+    gradient_job rows = {self, W};
+    columns_job columns = {self, gradient + S};
+    double *sum = uc_alloc(S + TOTALS, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_sum_over(context, self->data->X.rows, add_residuals, &rows, sum, S + TOTALS);
+    memcpy(gradient, sum, S * sizeof *sum);
+    memcpy(totals, sum + S, TOTALS * sizeof *sum);
+    uc_free(sum);
+    if (status == UC_OK)
+        status =
+            uc_run_blocks(context, (d + COLUMNS_A_BLOCK - 1) / COLUMNS_A_BLOCK, multiply_columns, &columns);
+    return status == UC_OK ? uc_comm_sum(uc_comm_of(context), gradient + S, d * S) : status;
 }
 
 uc_status uc_logistic_gradient(double *objective, double *gradient, const double *W, const problem *self,
                                const uc_context *context)
 {
     const size_t S = self->S, used = (self->data->X.cols + 1) * S;
-    gradient_job job = {self, W};
-    double *sum = uc_alloc(used + 2, sizeof *sum);
-    if (!sum)
-        return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(context, self->data->X.rows, add_gradient, &job, sum, used + 2);
-    const double n = sum[used + 1];
-    double squares = 0.0;
-    for (size_t i = 0; i < used && status == UC_OK; i++) {
-        gradient[i] = i < S ? (self->free_offset ? sum[i] / n : 0.0) : sum[i] / n + self->l2 * W[i];
-        squares += i < S ? 0.0 : W[i] * W[i];
+    double totals[TOTALS] = {0}, squares = 0.0;
+    const uc_status status =
+        (self->by_column ? sum_by_column : sum_by_row)(gradient, totals, W, self, context);
+    if (status != UC_OK)
+        return status;
+    const double n = totals[NUMBER];
+    for (size_t i = 0; i < S; i++)
+        gradient[i] = self->free_offset ? gradient[i] / n : 0.0;
+    for (size_t i = S; i < used; i++) {
+        gradient[i] = gradient[i] / n + self->l2 * W[i];
+        squares += W[i] * W[i];
     }
-    if (status == UC_OK)
-        *objective = sum[used] / n + self->l2 / 2 * squares;
-    uc_free(sum);
-    return status;
+    *objective = totals[LOSS] / n + self->l2 / 2 * squares;
+    return UC_OK;
 }
 
 typedef struct search {
@@ -220,6 +300,25 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
     return status;
 }
 
+/* With more columns than rows, and memory for it in every process, gradients are added up by columns. */
+static uc_status turn_data(uc_matrix *by_column, problem *self, const uc_fit *fit)
+{
+    const uc_matrix *X = &fit->data->X;
+    const uc_comm *comm = uc_comm_of(fit->context);
+    const double bytes =
+        8.0 * ((double)uc_matrix_entries(X) + (double)X->cols + (double)X->rows * (double)self->S);
+    if (!uc_matrix_is_sparse(X) || fit->rows / (size_t)uc_comm_size(comm) >= X->cols)
+        return UC_OK;
+    double lacking = uc_memory_check(fit->context, bytes, "transposed data") != UC_OK;
+    uc_status status = uc_comm_sum(comm, &lacking, 1);
+    if (status != UC_OK || lacking > 0.0)
+        return status;
+    self->residuals = uc_alloc(X->rows * self->S, sizeof *self->residuals);
+    status = self->residuals ? uc_matrix_transpose(by_column, X) : UC_ERR_NOMEM;
+    self->by_column = by_column;
+    return uc_comm_agree(comm, status);
+}
+
 static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
 {
     const uc_logistic_settings *settings = user;
@@ -240,16 +339,22 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         inverse = uc_alloc(K * K, sizeof *inverse);
         status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
     }
-    const problem self = {.data = fit->data,
-                          .K = K,
-                          .S = model->stride,
-                          .correction = (uc_correction)correction,
-                          .C = noise ? noise->values : NULL,
-                          .B = inverse,
-                          .l2 = settings->l2,
-                          .free_offset = fit->train->bias != 0.0};
+    problem self = {.data = fit->data,
+                    .K = K,
+                    .S = model->stride,
+                    .correction = (uc_correction)correction,
+                    .C = noise ? noise->values : NULL,
+                    .B = inverse,
+                    .l2 = settings->l2,
+                    .free_offset = fit->train->bias != 0.0};
+    uc_matrix by_column = {0};
+    status = uc_comm_agree(uc_comm_of(fit->context), status);
+    if (status == UC_OK)
+        status = turn_data(&by_column, &self, fit);
     if (status == UC_OK)
         status = minimise(model, &self, settings, fit->context);
+    uc_matrix_free(&by_column);
+    uc_free(self.residuals);
     uc_free(inverse);
     return status;
 }

@@ -89,6 +89,31 @@ uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *
     return uc_run_blocks(&fitting, (count + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, copy_block, &job);
 }
 
+/* offsets[j + 1] counts where the next entry of row j goes, and is where the row ends when all are there. */
+uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self)
+{
+    const uc_status status = uc_matrix_create_sparse(out, self->cols, self->rows, uc_matrix_entries(self));
+    if (status != UC_OK)
+        return status;
+    for (size_t i = 0; i < self->rows; i++) {
+        const uc_row row = uc_matrix_row(self, i);
+        for (size_t e = 0; e < row.count; e++)
+            if (row.columns[e] + 2 <= self->cols)
+                out->offsets[row.columns[e] + 2]++;
+    }
+    for (size_t j = 2; j <= self->cols; j++)
+        out->offsets[j] += out->offsets[j - 1];
+    for (size_t i = 0; i < self->rows; i++) {
+        const uc_row row = uc_matrix_row(self, i);
+        for (size_t e = 0; e < row.count; e++) {
+            const uint64_t at = out->offsets[row.columns[e] + 1]++;
+            out->columns[at] = (uint32_t)i;
+            out->values[at] = row.values[e];
+        }
+    }
+    return UC_OK;
+}
+
 /* Gives the memory of entries at or above `entries` back; a refusal only keeps it longer. */
 static void shrink(uc_matrix *self, size_t entries)
 {

@@ -83,6 +83,19 @@ def test_batch_learners_find_the_same_model(shards, learner):
             assert many["corrected_error"] == pytest.approx(one["corrected_error"], abs=0.002)
 
 
+def test_more_columns_than_rows(shards):
+    """logistic adds such rows up by columns: 150 rows of 600 columns, of which 3 to 12 in a row."""
+    lines = []
+    for i in range(150):
+        columns = sorted({(i * 37 + j * j * 11) % 600 + 1 for j in range(3 + i % 10)})
+        lines.append("%d %s\n" % (i % 4 + 1, " ".join("%d:%.3f" % (c, 1 + (c * i) % 7 / 4) for c in columns)))
+    (shards.directory / "test.svm").write_text("".join(lines))
+    shards.ok("train", "logistic", "--iterations", "10", "test.svm", "-o", "one.uc")
+    for processes in (1, 2, 3, 4):
+        ok(shards.directory, processes, "train", "logistic", "--iterations", "10", "test.svm", "-o", "many.uc")
+        assert compare(shards, "one.uc", "many.uc")[0] <= 1e-9
+
+
 def test_one_process_gives_the_same_bytes(shards):
     for learner in ("logistic", "spa", "csvm"):
         shards.ok("train", learner, "n.svm", "-o", "one.uc")

@@ -55,11 +55,16 @@ static double plain_objective(const double *W, const uc_logistic_problem *self)
 static void the_gradient_is_that_of_the_formula(void **state)
 {
     (void)state;
-    for (int sparse = 0; sparse < 2; sparse++)
+    enum { DENSE, SPARSE, BY_COLUMN };
+    for (int how = DENSE; how <= BY_COLUMN; how++)
         for (size_t K = 2; K <= 5; K += 3)
             for (int correction = UC_CORRECTION_NONE; correction <= UC_CORRECTION_BACKWARD; correction++) {
-                uc_dataset data = sample_data(130, 7, K, sparse, 3);
+                uc_dataset data = sample_data(130, 7, K, how != DENSE, 3);
                 uc_noise noise = noise_of(K, 4);
+                uc_matrix by_column = {0};
+                double residuals[130 * 8];
+                if (how == BY_COLUMN)
+                    assert_ok(uc_matrix_transpose(&by_column, &data.X));
                 double inverse[25], W[8 * 8] = {0}, gradient[8 * 8], objective;
                 assert_ok(uc_noise_invert(inverse, &noise, 0));
                 const size_t S = uc_class_stride(K);
@@ -70,7 +75,9 @@ static void the_gradient_is_that_of_the_formula(void **state)
                                                      .C = noise.values,
                                                      .B = inverse,
                                                      .l2 = 0.03,
-                                                     .free_offset = true};
+                                                     .free_offset = true,
+                                                     .by_column = how == BY_COLUMN ? &by_column : NULL,
+                                                     .residuals = residuals};
                 uc_rng rng = uc_rng_make(K, 1);
                 for (size_t j = 0; j < 8; j++)
                     for (size_t q = 0; q < K; q++)
@@ -87,6 +94,7 @@ static void the_gradient_is_that_of_the_formula(void **state)
                         W[j * S + q] = old;
                         assert_near(gradient[j * S + q], (above - below) / (2 * h), 1e-8);
                     }
+                uc_matrix_free(&by_column);
                 uc_noise_free(&noise);
                 uc_dataset_free(&data);
             }
@@ -276,8 +284,9 @@ static void no_class_is_lost_under_strong_noise(void **state)
 static void the_number_of_threads_does_not_change_a_bit(void **state)
 {
     (void)state;
-    for (int sparse = 0; sparse < 2; sparse++) {
-        uc_dataset data = sample_data(3000, 20, 5, sparse, 2);
+    static const size_t shapes[][3] = {{3000, 20, false}, {3000, 20, true}, {1100, 1300, true}};
+    for (int s = 0; s < 3; s++) {
+        uc_dataset data = sample_data(shapes[s][0], shapes[s][1], 5, shapes[s][2], 2);
         uc_model *one = train(UC_CORRECTION_NONE, NULL, &data, UC_AUTO_REAL, 1);
         for (unsigned threads = 2; threads <= 7; threads += 5) {
             uc_model *many = train(UC_CORRECTION_NONE, NULL, &data, UC_AUTO_REAL, threads);
@@ -304,14 +313,16 @@ static uc_status train_status(uc_model **model, uc_dataset *data, const uc_noise
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    uc_dataset data = sample_data(30, 3, 3, false, 6);
-    uc_noise noise = noise_of(3, 3);
-    uc_model *model = NULL;
-    uc_status status;
-    FOR_EACH_FAILING_ALLOCATION(status, train_status(&model, &data, &noise));
-    uc_model_free(model);
-    uc_noise_free(&noise);
-    uc_dataset_free(&data);
+    for (int wide = 0; wide < 2; wide++) {
+        uc_dataset data = sample_data(30, wide ? 40 : 3, 3, wide, 6);
+        uc_noise noise = noise_of(3, 3);
+        uc_model *model = NULL;
+        uc_status status;
+        FOR_EACH_FAILING_ALLOCATION(status, train_status(&model, &data, &noise));
+        uc_model_free(model);
+        uc_noise_free(&noise);
+        uc_dataset_free(&data);
+    }
 }
 
 static void a_correction_without_noise_is_refused(void **state)

@@ -119,6 +119,28 @@ static void densifying_scatters_every_value_and_nothing_else(void **state)
     }
 }
 
+static void transposing_twice_changes_nothing(void **state)
+{
+    (void)state;
+    static const size_t shapes[][2] = {{0, 0}, {1, 1}, {3, 0}, {0, 5}, {10, 7}, {37, 100}};
+    for (size_t s = 0; s < 6; s++) {
+        const size_t rows = shapes[s][0], cols = shapes[s][1];
+        uc_matrix X = random_sparse(s, rows, cols, 3), turned, back;
+        assert_ok(uc_matrix_transpose(&turned, &X));
+        assert_ok(uc_matrix_transpose(&back, &turned));
+        assert_true(turned.rows == cols && turned.cols == rows);
+        assert_true(uc_matrix_entries(&turned) == uc_matrix_entries(&X));
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < cols; j++)
+                assert_true(value_at(&turned, j, i) == value_at(&X, i, j));
+        assert_memory_equal(back.offsets, X.offsets, (rows + 1) * sizeof *X.offsets);
+        assert_memory_equal(back.columns, X.columns, uc_matrix_entries(&X) * sizeof *X.columns);
+        uc_matrix_free(&X);
+        uc_matrix_free(&turned);
+        uc_matrix_free(&back);
+    }
+}
+
 /* Large enough that memory is given back on the way, several times. */
 static void densifying_a_large_matrix_keeps_every_value(void **state)
 {
@@ -180,6 +202,7 @@ int main(void)
         cmocka_unit_test(matrices_too_large_are_refused),
         cmocka_unit_test(a_subset_has_the_rows_named_in_their_order),
         cmocka_unit_test(densifying_scatters_every_value_and_nothing_else),
+        cmocka_unit_test(transposing_twice_changes_nothing),
         cmocka_unit_test(densifying_a_large_matrix_keeps_every_value),
         cmocka_unit_test(every_allocation_may_fail),
     };
