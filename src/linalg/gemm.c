@@ -7,6 +7,7 @@
 #include "linalg/linalg.h"
 
 #define VECTORS_A_BLOCK ((size_t)64)
+#define PANEL ((size_t)32) /* columns of reflections that are applied together */
 
 static CBLAS_TRANSPOSE turned(uc_block block)
 {
@@ -46,28 +47,58 @@ void uc_axpy(double *y, double factor, const double *x, size_t n)
 
 /* ---- eigenvalues: A = H T H' with T tridiagonal, and T by divide and conquer ---- */
 
+/* H is the product of reflections, one a column but for the last, whose vectors dsytrd leaves below the diagonal of A. They
+ * are applied a panel of columns at a time. LAPACK's dormtr does the same, but writes to A meanwhile. */
 typedef struct reflections {
-    const double *A, *factors; /* H, as dsytrd leaves it */
+    const double *A;
+    double *triangles; /* PANEL x PANEL of every panel */
     double *vectors;
     size_t n, count;
 } reflections;
+
+static size_t panel_count(const reflections *self)
+{
+    return (self->n - 1 + PANEL - 1) / PANEL;
+}
+
+static size_t panel_width(const reflections *self, size_t panel)
+{
+    const size_t left = self->n - 1 - panel * PANEL;
+    return left < PANEL ? left : PANEL;
+}
+
+static const double *panel_values(const reflections *self, size_t panel)
+{
+    return self->A + panel * PANEL * self->n + panel * PANEL + 1;
+}
+
+static lapack_int make_triangles(reflections *self, const double *factors)
+{
+    lapack_int info = 0;
+    for (size_t p = 0; p < panel_count(self) && info == 0; p++)
+        info =
+            LAPACKE_dlarft_work(LAPACK_COL_MAJOR, 'F', 'C', (lapack_int)(self->n - 1 - p * PANEL),
+                                (lapack_int)panel_width(self, p), panel_values(self, p), (lapack_int)self->n,
+                                factors + p * PANEL, self->triangles + p * PANEL * PANEL, (lapack_int)PANEL);
+    return info;
+}
 
 /* Vectors of T become vectors of A, some at a time. */
 static uc_status reflect_job(size_t block, void *user)
 {
     const reflections *self = user;
-    const lapack_int n = (lapack_int)self->n;
-    const size_t first = block * VECTORS_A_BLOCK, left = self->count - first;
-    const lapack_int count = (lapack_int)(left < VECTORS_A_BLOCK ? left : VECTORS_A_BLOCK);
-    double *vectors = self->vectors + first * self->n, needed = 0.0;
-    lapack_int info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', n, count, self->A, n,
-                                          self->factors, vectors, n, &needed, -1);
-    double *work = uc_alloc((size_t)needed, sizeof *work);
+    const size_t first = block * VECTORS_A_BLOCK, left = self->count - first,
+                 count = left < VECTORS_A_BLOCK ? left : VECTORS_A_BLOCK;
+    double *work = uc_alloc(VECTORS_A_BLOCK * PANEL, sizeof *work);
+    lapack_int info = 0;
     if (!work)
         return UC_ERR_NOMEM;
-    if (info == 0)
-        info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', n, count, self->A, n, self->factors,
-                                   vectors, n, work, (lapack_int)needed);
+    for (size_t p = panel_count(self); p-- > 0 && info == 0;)
+        info = LAPACKE_dlarfb_work(
+            LAPACK_COL_MAJOR, 'L', 'N', 'F', 'C', (lapack_int)(self->n - 1 - p * PANEL), (lapack_int)count,
+            (lapack_int)panel_width(self, p), panel_values(self, p), (lapack_int)self->n,
+            self->triangles + p * PANEL * PANEL, (lapack_int)PANEL,
+            self->vectors + first * self->n + p * PANEL + 1, (lapack_int)self->n, work, (lapack_int)count);
     uc_free(work);
     return info == 0 ? UC_OK : uc_fail(UC_ERR_DIVERGED, "the eigenvectors of a matrix cannot be made");
 }
@@ -119,9 +150,13 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
     uc_blas_begin();
     double *diagonal = uc_alloc(n, sizeof *diagonal), *beside = uc_alloc(n, sizeof *beside);
     double *factors = uc_alloc(n, sizeof *factors), *Z = uc_alloc(n * n, sizeof *Z);
-    lapack_int info = diagonal && beside && factors && Z ? 0 : LAPACK_WORK_MEMORY_ERROR;
+    double *triangles = uc_alloc(n + PANEL, PANEL * sizeof *triangles);
+    reflections back = {A, triangles, vectors, n, count};
+    lapack_int info = diagonal && beside && factors && Z && triangles ? 0 : LAPACK_WORK_MEMORY_ERROR;
     if (info == 0)
         info = make_tridiagonal(A, n, diagonal, beside, factors);
+    if (info == 0)
+        info = make_triangles(&back, factors);
     if (info == 0)
         info = solve_tridiagonal(diagonal, beside, n, Z);
     for (size_t k = 0; k < count && info == 0; k++) {
@@ -132,9 +167,9 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
     uc_status status = info == LAPACK_WORK_MEMORY_ERROR ? UC_ERR_NOMEM : UC_OK;
     if (status == UC_OK && info != 0)
         status = uc_fail(UC_ERR_DIVERGED, "the eigenvalues of a %zu x %zu matrix did not converge", n, n);
-    reflections back = {A, factors, vectors, n, count};
     if (status == UC_OK)
         status = uc_run_blocks(context, (count + VECTORS_A_BLOCK - 1) / VECTORS_A_BLOCK, reflect_job, &back);
+    uc_free(triangles);
     uc_free(factors);
     uc_free(beside);
     uc_free(diagonal);
