@@ -21,6 +21,7 @@
 #include "unconfuse/select.h"
 
 #define FOLDS 5
+#define FEWEST ((size_t)3) /* examples: two are left when one is held out */
 #define SAMPLE ((size_t)2000)
 #define MOST_WIDTHS 5
 #define MOST_DIMENSIONS 6
@@ -403,6 +404,10 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
         return status;
     }
     status = uc_sample(&rows, data, SAMPLE, self.train.seed, context);
+    if (status == UC_OK && rows.X.rows < FEWEST)
+        status = uc_fail(
+            UC_ERR_INVALID, "%zu examples are too few to choose %s%s by cross-validation: give a number",
+            rows.X.rows, open_map ? "" : "--", open_map ? "--width and --dimension" : self.open->name);
     self.width_count = self.dimension_count = 1;
     if (status == UC_OK && mapped) {
         status = list_widths(&self, &rows);

@@ -119,6 +119,13 @@ def test_suspects_need_probabilities_and_labels(noisy):
                                                            "--probabilities", "--suspect")
 
 
+@pytest.mark.parametrize("options, what", [(["--l2", "auto"], "--l2"), (["--map", "kgs"], "--width and --dimension")])
+def test_too_few_examples_to_choose_by(unconfuse, options, what):
+    (unconfuse.directory / "two.svm").write_text("1 1:1 2:0.5\n2 1:0.2 2:1\n")
+    assert unconfuse.fails(1, "train", "logistic", *options, "two.svm", "-o", "m.uc") == \
+        f"2 examples are too few to choose {what} by cross-validation: give a number"
+
+
 def test_l2_auto_is_a_number_in_the_model(noisy):
     noisy.ok("train", "logistic", "--l2", "auto", "--noise-matrix", "noise.csv", "noisy.svm", "-o", "m.uc", "-q")
     assert noisy.json("inspect", "m.uc")["settings"]["l2"] in [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
