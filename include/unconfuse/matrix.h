@@ -56,8 +56,6 @@ uc_status uc_matrix_create_sparse(uc_matrix *out, size_t rows, size_t cols, size
 /* The rows named by rows[0..count), in that order (repeats allowed); NULL: all rows. */
 uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count,
                            const uc_context *context);
-/* Of a sparse matrix: row j has the entries of column j. */
-uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self);
 /* Turns a sparse matrix into a dense one in place; never holds much more than the larger of the two. */
 uc_status uc_matrix_densify(uc_matrix *self);
 size_t uc_matrix_entries(const uc_matrix *self); /* stored values */

@@ -211,12 +211,14 @@ static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, s
 
 /* ---- a piece of the rows ---- */
 
-/* The row that stands behind byte `at` of the file if rows fill it evenly. Where bytes are cut evenly, and rounded down, so
- * are the rows: uc_even_starts. */
+/* The row that stands behind byte `at` of the file if rows fill it evenly. Where bytes are cut evenly (uc_even_start), so are
+ * the rows, as long as a row has more bytes than there are processes. */
 static size_t row_at(const uc_reader *reader, size_t rows, uint64_t at)
 {
     const uint64_t bytes = uc_input_total(reader->input);
-    return at >= bytes ? rows : (size_t)((double)rows * ((double)(at + 1) / (double)bytes));
+    if (at == 0 || at >= bytes)
+        return at ? rows : 0;
+    return (size_t)((double)rows * ((double)(at + 1) / (double)bytes));
 }
 
 /* Only rows first .. last-1, as a copy; the mapping is given back. */

@@ -55,17 +55,11 @@ static uc_status compare_files(const extent *files, const char *const *paths, si
     return uc_comm_same(uc_comm_of(context), text, "the list of files");
 }
 
-/* Where part r of `parts` of all bytes begins. */
-static uint64_t part_begin(uint64_t total, uint64_t r, uint64_t parts)
-{
-    return total / parts * r + total % parts * r / parts;
-}
-
 /* The part of a file that process `rank` of `size` reads; false: there is none. What has no length, such as standard input,
  * and nothing before it, is for the first process. */
-static bool piece_of(uc_piece *out, const extent *file, uint64_t total, uint64_t rank, uint64_t size)
+static bool piece_of(uc_piece *out, const extent *file, uint64_t total, size_t rank, size_t size)
 {
-    const uint64_t from = part_begin(total, rank, size), to = part_begin(total, rank + 1, size);
+    const uint64_t from = uc_even_start(total, size, rank), to = uc_even_start(total, size, rank + 1);
     const uint64_t end = file->begin + file->bytes;
     if (file->whole || (from <= file->begin && end <= to)) {
         const bool last = rank + 1 == size && file->begin == total;
@@ -96,8 +90,8 @@ uc_status uc_pieces(uc_piece **out, size_t *count, const char *const *paths, siz
             pieces[*count] = (uc_piece){
                 .path = paths[i], .may_be_empty = path_count > 1, .first = i > first ? paths[first] : NULL};
             if (!files[i].empty)
-                *count += piece_of(&pieces[*count], &files[i], total, (uint64_t)uc_comm_rank(comm),
-                                   (uint64_t)uc_comm_size(comm));
+                *count += piece_of(&pieces[*count], &files[i], total, (size_t)uc_comm_rank(comm),
+                                   (size_t)uc_comm_size(comm));
         }
         *out = pieces;
         pieces = NULL;

@@ -331,7 +331,7 @@ uc_status uc_even_starts(size_t **starts, size_t total, const uc_comm *comm)
     if (!even)
         return UC_ERR_NOMEM;
     for (size_t r = 0; r <= R; r++)
-        even[r] = total / R * r + total % R * r / R;
+        even[r] = uc_even_start(total, R, r);
     *starts = even;
     return UC_OK;
 }

@@ -14,7 +14,7 @@
  * is not convex: it starts at zero, and without offsets. p then estimates the probability of the true class. L-BFGS by liblbfgs; the
  * gradient is a sum over the examples.
  *
- * Rows that are sparse and fewer than the columns (text) are kept transposed as well: first the gradient r_i in the scores of
+ * Rows that are sparse and, in a process, fewer than the columns (text) are kept transposed as well: first the gradient r_i in the scores of
  * every row, then that of the weights of column j, sum_i x_ij r_i, which no two threads share.
  */
 #include <math.h>
@@ -300,13 +300,15 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
     return status;
 }
 
-/* With more columns than rows, and memory for it in every process, gradients are added up by columns. */
+/* With more columns than rows in a process, and memory for it in every one, gradients are added up by columns. In how many
+ * processes they are changes rounding alone. */
 static uc_status turn_data(uc_matrix *by_column, problem *self, const uc_fit *fit)
 {
     const uc_matrix *X = &fit->data->X;
     const uc_comm *comm = uc_comm_of(fit->context);
-    const double bytes =
-        8.0 * ((double)uc_matrix_entries(X) + (double)X->cols + (double)X->rows * (double)self->S);
+    /* The rows themselves stay. */
+    const double bytes = 8.0 * (2.0 * (double)uc_matrix_entries(X) + (double)X->cols +
+                                (double)X->rows * (1.0 + (double)self->S));
     if (!uc_matrix_is_sparse(X) || fit->rows / (size_t)uc_comm_size(comm) >= X->cols)
         return UC_OK;
     double lacking = uc_memory_check(fit->context, bytes, "transposed data") != UC_OK;

@@ -45,7 +45,6 @@ uc_status uc_svm_arrange(uc_dataset *out, bool *possible, uc_context *context, c
 /* Whether every process has the memory for a machine with the rows of all: so many, with so many entries. */
 uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double entries,
                           const uc_context *context);
-size_t uc_svm_part_start(size_t rows, size_t parts, size_t part); /* part `parts` starts behind the rows */
 double uc_svm_dual_bytes(size_t rows, size_t columns,
                          double entries); /* that a machine takes while it is solved */
 /* The gap when it was looked at. */

@@ -37,12 +37,6 @@ uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries)
     return (uc_svm_plan){parts, m};
 }
 
-/* Two, four, eight or sixteen processes with as many rows each have whole parts. */
-size_t uc_svm_part_start(size_t rows, size_t parts, size_t part)
-{
-    return rows / parts * part + rows % parts * part / parts;
-}
-
 uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double entries,
                           const uc_context *context)
 {
@@ -54,7 +48,8 @@ uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double ent
     return status;
 }
 
-/* Whole parts for each process, as even as can be. */
+/* Whole parts for each process, as even as can be. Rows that are even already stay where they are when there are so many
+ * parts a process. */
 static uc_status deal_parts(uc_dataset *out, const uc_dataset *data, size_t rows, size_t parts,
                             const uc_context *context)
 {
@@ -65,7 +60,7 @@ static uc_status deal_parts(uc_dataset *out, const uc_dataset *data, size_t rows
     if (!starts)
         return UC_ERR_NOMEM;
     for (size_t r = 0; r <= processes; r++)
-        starts[r] = uc_svm_part_start(rows, parts, (parts * r + processes / 2) / processes);
+        starts[r] = uc_even_start(rows, parts, (parts * r + processes / 2) / processes);
     const size_t rank = (size_t)context->comm->rank;
     double others =
         status != UC_OK || share.first != starts[rank] || share.first + data->X.rows != starts[rank + 1];

@@ -2,12 +2,14 @@
  * LAPACK, which thinks in columns, is given the transposed problem instead of a copy. */
 #include <cblas.h>
 #include <lapacke.h>
+#include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
 
 #define VECTORS_A_BLOCK ((size_t)64)
-#define PANEL ((size_t)32) /* columns of reflections that are applied together */
+#define MOST_ROWS ((size_t)46000) /* LAPACK counts the work of dstedc, n^2 + 4n + 1 numbers, with 32 bits */
+#define PANEL ((size_t)32)        /* columns of reflections that are applied together */
 
 static CBLAS_TRANSPOSE turned(uc_block block)
 {
@@ -139,9 +141,20 @@ static lapack_int solve_tridiagonal(double *diagonal, double *beside, size_t n, 
     return info;
 }
 
-double uc_eigen_bytes(size_t n)
+uc_status uc_eigen_check(size_t n, double other_bytes, const char *what, const uc_context *context)
 {
-    return 2.0 * (double)n * (double)n * sizeof(double);
+    if (n > MOST_ROWS)
+        return uc_fail(UC_ERR_INVALID, "%s: the eigenvalues of a %zu x %zu matrix; at most %zu rows can be",
+                       what, n, n, MOST_ROWS);
+    return uc_memory_check(context, other_bytes + 2.0 * (double)n * (double)n * sizeof(double), what);
+}
+
+static bool are_finite(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
 }
 
 uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count,
@@ -165,7 +178,7 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
     }
     uc_free(Z);
     uc_status status = info == LAPACK_WORK_MEMORY_ERROR ? UC_ERR_NOMEM : UC_OK;
-    if (status == UC_OK && info != 0)
+    if (status == UC_OK && (info != 0 || !are_finite(diagonal, n)))
         status = uc_fail(UC_ERR_DIVERGED, "the eigenvalues of a %zu x %zu matrix did not converge", n, n);
     if (status == UC_OK)
         status = uc_run_blocks(context, (count + VECTORS_A_BLOCK - 1) / VECTORS_A_BLOCK, reflect_job, &back);

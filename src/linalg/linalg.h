@@ -91,6 +91,9 @@ uc_status uc_invert(double *inverse, const double *A, size_t n);         /* UC_E
 uc_status uc_singular_values(double *values, const double *A, size_t n); /* descending */
 uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t columns); /* A X = B */
 
+/* Of a sparse matrix of at most UINT32_MAX rows: row j of `out` has the entries of column j. */
+uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self);
+
 /* The position of the largest of values[0..count), the lowest of equals. */
 size_t uc_argmax(const double *values, size_t count);
 
@@ -117,7 +120,8 @@ void uc_axpy(double *y, double factor, const double *x, size_t n); /* y += facto
  * (count x n) is the unit eigenvector of values[k]. */
 uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count,
                        const uc_context *context);
-double uc_eigen_bytes(size_t n); /* that it takes meanwhile */
+/* Whether n rows are not too many for it, and the memory that it takes beside `other_bytes` is there; `what` wants it. */
+uc_status uc_eigen_check(size_t n, double other_bytes, const char *what, const uc_context *context);
 /* The inverse of a lower triangle in place: n rows of n; what is above the diagonal is left alone.
  * UC_ERR_INVALID when a diagonal entry is 0. */
 uc_status uc_invert_lower(double *L, size_t n);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "parallel/parallel.h"
+#include "linalg/linalg.h"
 
 #define ROWS_A_BLOCK ((size_t)1024)
 
@@ -98,15 +98,15 @@ uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self)
     for (size_t i = 0; i < self->rows; i++) {
         const uc_row row = uc_matrix_row(self, i);
         for (size_t e = 0; e < row.count; e++)
-            if (row.columns[e] + 2 <= self->cols)
-                out->offsets[row.columns[e] + 2]++;
+            if ((size_t)row.columns[e] + 2 <= self->cols)
+                out->offsets[(size_t)row.columns[e] + 2]++;
     }
     for (size_t j = 2; j <= self->cols; j++)
         out->offsets[j] += out->offsets[j - 1];
     for (size_t i = 0; i < self->rows; i++) {
         const uc_row row = uc_matrix_row(self, i);
         for (size_t e = 0; e < row.count; e++) {
-            const uint64_t at = out->offsets[row.columns[e] + 1]++;
+            const uint64_t at = out->offsets[(size_t)row.columns[e] + 1]++;
             out->columns[at] = (uint32_t)i;
             out->values[at] = row.values[e];
         }

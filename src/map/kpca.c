@@ -219,8 +219,8 @@ static uc_status solve_exactly(components *out, gram *self, size_t D)
     return status;
 }
 
-/* GEMM multiplies by 16 columns at a time faster than by one more. */
-static size_t in_sixteens(size_t count)
+/* Somewhat more than `count`, and a multiple of 16: GEMM multiplies by so many columns faster than by one more. */
+static size_t somewhat_more(size_t count)
 {
     return (count / 16 + 1) * 16;
 }
@@ -234,7 +234,7 @@ static uc_krylov_problem krylov_problem(gram *self, size_t D, bool kept, uint64_
                                  self,
                                  self->n,
                                  D,
-                                 kept ? in_sixteens(D / 8) : in_sixteens(D / 2),
+                                 kept ? somewhat_more(D / 8) : somewhat_more(D / 2),
                                  kept ? 5 * D / 2 + 16 : 7 * D / 2 + 16,
                                  UC_MAP_VANISHED,
                                  seed};
@@ -262,10 +262,11 @@ static uc_status solve(components *out, gram *self, const uc_map_fitting *fittin
     const uc_krylov_problem problem = krylov_problem(self, D, kept, fitting->seed);
     const double result = (double)n * (double)D * sizeof(double);
     const bool exact = n <= EXACT_ROWS || problem.dimension > n / 4 * 3;
-    const double bytes = exact ? ((double)n + (double)D) * (double)n * sizeof(double) + uc_eigen_bytes(n)
+    const double bytes = exact ? ((double)n + (double)D) * (double)n * sizeof(double)
                                : uc_krylov_bytes(&problem) + (kept ? tiles_bytes(n) : 0.0);
     if (status == UC_OK)
-        status = uc_memory_check(fitting->context, bytes + result, "kernel PCA");
+        status = uc_eigen_check(exact ? n : problem.dimension + problem.block, bytes + result, "kernel PCA",
+                                fitting->context);
     if (status != UC_OK)
         return status;
     out->values = uc_alloc(D, sizeof *out->values);

@@ -46,8 +46,7 @@ double uc_krylov_bytes(const uc_krylov_problem *problem)
     const double n = (double)problem->n, room = (double)(problem->dimension + problem->block);
     const double block = (double)problem->block, wanted = (double)problem->wanted;
     return sizeof(double) *
-               (n * (room + 2.0 * block + wanted) + room * (room + block + wanted) + 2.0 * block * block) +
-           uc_eigen_bytes(problem->dimension + problem->block);
+           (n * (room + 2.0 * block + wanted) + room * (room + block + wanted) + 2.0 * block * block);
 }
 
 static size_t blocks_of(size_t count, size_t size)

@@ -18,7 +18,7 @@ typedef struct uc_krylov_problem {
     uint64_t seed;
 } uc_krylov_problem;
 
-double uc_krylov_bytes(const uc_krylov_problem *problem);
+double uc_krylov_bytes(const uc_krylov_problem *problem); /* but for those of the eigenvalues at the end */
 /* values[k], descending, and vectors (n x wanted; column k is the unit eigenvector of values[k]). *found <= wanted: the
  * space that A maps to may be smaller; the remaining columns are zero. */
 uc_status uc_krylov(double *values, double *vectors, size_t *found, const uc_krylov_problem *problem,

@@ -196,8 +196,7 @@ uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting)
     const size_t sample = D > n / SAMPLE ? n : SAMPLE * D;
     size_t *rows = NULL;
     uc_status status =
-        uc_memory_check(fitting->context, 3.0 * (double)D * (double)D * sizeof(double) + uc_eigen_bytes(D),
-                        "the Nystroem map");
+        uc_eigen_check(D, 3.0 * (double)D * (double)D * sizeof(double), "the Nystroem map", fitting->context);
     if (status == UC_OK)
         status = uc_map_random_rows(&rows, n, clusters ? sample : D, fitting->seed);
     if (status == UC_OK)

@@ -71,10 +71,16 @@ void uc_name_rank(char *sentence, size_t size, int rank);
  * fills bytes b * block_bytes .. of `results`, the last one up to `total_bytes`. With one process it is uc_run_blocks. */
 uc_status uc_share_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user,
                           void *results, size_t block_bytes, size_t total_bytes);
+/* Where part `part` of `parts` begins when `total` things are dealt out evenly; part `parts` begins behind the last. Half as
+ * many parts begin where every other one of these does. */
+static inline size_t uc_even_start(size_t total, size_t parts, size_t part)
+{
+    return total / parts * part + total % parts * part / parts;
+}
 /* The first block of process r; that of process `size` is the number of all. */
 static inline size_t uc_first_block(size_t blocks, const uc_comm *comm, int r)
 {
-    return blocks * (size_t)r / (size_t)uc_comm_size(comm);
+    return uc_even_start(blocks, (size_t)uc_comm_size(comm), (size_t)r);
 }
 
 /* Where this process's rows stand among the rows of all. */

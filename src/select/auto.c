@@ -403,11 +403,12 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
             train->map = self.train.map;
         return status;
     }
+    const char *open_what = !open_map ? self.open->name : open_width ? "width" : "dimension";
     status = uc_sample(&rows, data, SAMPLE, self.train.seed, context);
     if (status == UC_OK && rows.X.rows < FEWEST)
-        status = uc_fail(
-            UC_ERR_INVALID, "%zu examples are too few to choose %s%s by cross-validation: give a number",
-            rows.X.rows, open_map ? "" : "--", open_map ? "--width and --dimension" : self.open->name);
+        status = uc_fail(UC_ERR_INVALID,
+                         "%zu examples are too few to choose --%s by cross-validation: give a number",
+                         rows.X.rows, open_what);
     self.width_count = self.dimension_count = 1;
     if (status == UC_OK && mapped) {
         status = list_widths(&self, &rows);

@@ -46,6 +46,7 @@ typedef struct reading {
     size_t count;
     uc_read_settings settings;
     const uc_dataset *whole;
+    bool even; /* nobody has more than one row more than another */
 } reading;
 
 static uc_status read_share(const uc_comm *comm, void *user)
@@ -62,6 +63,10 @@ static uc_status read_share(const uc_comm *comm, void *user)
     const size_t even = share.total / (size_t)comm->size;
     if (status == UC_OK && (double)data.X.rows > 1.11 * (double)even + 2.0)
         status = uc_fail(UC_ERR_INVALID, "rank %d has %zu of %zu rows", comm->rank, data.X.rows, share.total);
+    const size_t first = uc_even_start(share.total, (size_t)comm->size, (size_t)comm->rank);
+    if (status == UC_OK && self->even && share.first != first)
+        status =
+            uc_fail(UC_ERR_INVALID, "rank %d begins with row %zu, not %zu", comm->rank, share.first, first);
     if (status == UC_OK)
         status = compare(&data, self->whole, share.first);
     uc_dataset_free(&data);
@@ -93,7 +98,7 @@ static void a_file_in_pieces_is_the_file(void **state)
         "+1 1:0.5 2:0.25 3:7\n-1 1:1 2:2 3:3\n+1 1:4 2:5 3:6\n", /* becomes dense */
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const reading task = {{path}, 1, uc_read_defaults(), NULL};
+        const reading task = {.paths = {path}, .count = 1, .settings = uc_read_defaults()};
         write_file(path, texts[i]);
         check_reading(&task, path);
     }
@@ -103,7 +108,7 @@ static void a_table_in_pieces_keeps_its_header(void **state)
 {
     (void)state;
     const char *path = temporary_path("cut.csv");
-    reading task = {{path}, 1, uc_read_defaults(), NULL};
+    reading task = {.paths = {path}, .count = 1, .settings = uc_read_defaults()};
     write_file(path, "height,class,width\n1,a,2\n3,b,4\n5,a,6\n7,c,8\n9,b,10\n");
     check_reading(&task, path);
     write_file(path, "1;2;x\n3;4;y\n5;6;x\n");
@@ -114,10 +119,10 @@ static void rows_of_the_binary_format_are_shared(void **state)
 {
     (void)state;
     const char *path = temporary_path("cut.ucd");
-    for (int sparse = 0; sparse < 2; sparse++) {
-        uc_dataset data = sample_data(301, 5, 3, sparse, 4);
+    for (size_t rows = 300; rows < 316; rows++) {
+        uc_dataset data = sample_data(rows, 5, 3, rows % 2, 4);
         assert_ok(uc_dataset_write(&data, path, UC_FORMAT_AUTO, NULL, NULL));
-        const reading task = {{path}, 1, uc_read_defaults(), NULL};
+        const reading task = {.paths = {path}, .count = 1, .settings = uc_read_defaults(), .even = true};
         check_reading(&task, path);
         uc_dataset_free(&data);
     }
@@ -131,7 +136,7 @@ static void a_packed_file_is_dealt_out(void **state)
         const char *path = temporary_path(kind ? "whole.svm.zst" : "whole.csv.gz");
         uc_dataset data = sample_data(500, 6, 4, false, 4);
         assert_ok(uc_dataset_write(&data, path, UC_FORMAT_AUTO, NULL, NULL));
-        const reading task = {{path}, 1, uc_read_defaults(), NULL};
+        const reading task = {.paths = {path}, .count = 1, .settings = uc_read_defaults()};
         check_reading(&task, path);
         uc_dataset_free(&data);
     }
@@ -153,7 +158,7 @@ static void shards_are_one_data_set(void **state)
     assert_ok(uc_dataset_write(&b, parts[1], UC_FORMAT_AUTO, NULL, NULL));
     uc_dataset_free(&b);
     write_file(whole, "x 1:1\ny 2:2 7:1\nzz 5:1\nx 3:3\nw 3:1\nx 1:4\nx 1:5\nz 1:6\n");
-    const reading task = {{parts[0], parts[1], parts[2], parts[3]}, 4, uc_read_defaults(), NULL};
+    const reading task = {{parts[0], parts[1], parts[2], parts[3]}, 4, uc_read_defaults(), NULL, false};
     check_reading(&task, whole);
 }
 
@@ -166,7 +171,7 @@ static void a_bad_line_is_named_with_its_process_and_number(void **state)
         sprintf(text + strlen(text), i == 800 ? "1 1:x\n" : "%d 1:%d\n", i % 3, i);
     write_file(path, text);
     free(text);
-    const reading task = {{path}, 1, uc_read_defaults(), NULL};
+    const reading task = {.paths = {path}, .count = 1, .settings = uc_read_defaults()};
     char expected[512];
     snprintf(expected, sizeof expected, "rank 2: %s:800: the value 'x' of column 1 is not a number", path);
     assert_error(run_processes(3, read_share, (void *)&task), UC_ERR_FORMAT, expected);
@@ -179,8 +184,8 @@ static void files_that_do_not_fit_are_refused(void **state)
     const char *missing = temporary_path("missing.svm");
     write_file(wide, "1,2,3,a\n4,5,6,b\n");
     write_file(narrow, "1,2,a\n4,5,b\n");
-    const reading widths = {{wide, narrow}, 2, uc_read_defaults(), NULL};
-    const reading gone = {{wide, missing}, 2, uc_read_defaults(), NULL};
+    const reading widths = {{wide, narrow}, 2, uc_read_defaults(), NULL, false};
+    const reading gone = {{wide, missing}, 2, uc_read_defaults(), NULL, false};
     char expected[512];
     snprintf(expected, sizeof expected, "%s: 2 columns, but %s has 3", narrow, wide);
     assert_error(run_processes(1, read_share, (void *)&widths), UC_ERR_FORMAT, expected);

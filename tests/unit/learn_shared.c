@@ -17,6 +17,7 @@ typedef struct task {
     const uc_learner *learner;
     const void *settings;
     uc_train_settings train;
+    uint64_t memory; /* of the last process; 0: as much as there is */
     uc_model *models[MOST];
 } task;
 
@@ -46,7 +47,8 @@ static uc_status take_part(uc_dataset *out, const task *self, const uc_comm *com
 static uc_status train_part(const uc_comm *comm, void *user)
 {
     task *self = user;
-    const uc_context context = {.comm = comm, .threads = 1};
+    const uc_context context = {
+        .comm = comm, .threads = 1, .memory = comm->rank + 1 == comm->size ? self->memory : 0};
     uc_dataset mine = {0};
     uc_status status = take_part(&mine, self, comm);
     if (status == UC_OK)
@@ -115,6 +117,38 @@ static void check_learner(const char *name, const void *settings, uc_train_setti
 }
 
 /* ---- batch learners ---- */
+
+/* Sparse rows, fewer than the columns, which logistic adds up by columns; or by rows, when the memory of one process has no
+ * room for them twice. */
+static void wide_rows_are_added_up_by_columns(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(200, 900, 3, true, 5);
+    uc_logistic_settings logistic;
+    uc_options_defaults(uc_learner_options(uc_learner_find("logistic")), &logistic);
+    logistic.iterations = 10;
+    check_learner("logistic", &logistic, uc_train_defaults(), &data, 1e-9);
+    task self = {.whole = &data,
+                 .learner = uc_learner_find("logistic"),
+                 .settings = &logistic,
+                 .train = uc_train_defaults()};
+    uc_model *plenty = NULL;
+    for (int scarce = 0; scarce < 2; scarce++) {
+        self.memory = scarce ? 600000 : 0;
+        assert_ok(run_processes(2, train_part, &self));
+        all_have_the_same_model(&self, 2);
+        if (scarce) { /* the same but for rounding: the sums have another order */
+            assert_true(difference(plenty, self.models[0], &data) <= 1e-9);
+            assert_true(difference(plenty, self.models[0], &data) > 0.0);
+        } else {
+            plenty = self.models[0];
+            self.models[0] = NULL;
+        }
+        free_models(&self);
+    }
+    uc_model_free(plenty);
+    uc_dataset_free(&data);
+}
 
 /* After ten steps, as far as rounding lets expect. */
 static void batch_learners_do_in_many_processes_what_they_do_in_one(void **state)
@@ -431,6 +465,7 @@ static void an_example_without_label_is_named_by_its_number_in_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wide_rows_are_added_up_by_columns),
         cmocka_unit_test(batch_learners_do_in_many_processes_what_they_do_in_one),
         cmocka_unit_test(machines_of_two_classes_do_too),
         cmocka_unit_test(parts_of_a_machine_are_those_of_one_process),

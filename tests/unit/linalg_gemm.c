@@ -61,45 +61,62 @@ static void blocks_may_be_transposed_and_have_gaps(void **state)
     }
 }
 
+enum { LARGEST = 150 };
+
+/* `count` eigenvalues of a random symmetric matrix: A v = lambda v, v orthonormal, the same bits with threads. */
+static void check_eigenvalues(size_t n, size_t count)
+{
+    static double half[LARGEST * LARGEST], A[LARGEST * LARGEST], copy[LARGEST * LARGEST];
+    static double vectors[LARGEST * LARGEST], again[LARGEST * LARGEST];
+    double values[LARGEST], trace = 0.0, sum = 0.0;
+    const uc_context three = {.threads = 3};
+    fill(half, n * n, 6);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            A[i * n + j] = half[i * n + j] + half[j * n + i];
+    memcpy(copy, A, n * n * sizeof *A);
+    assert_ok(uc_eigen_top(values, vectors, copy, n, count, NULL));
+    for (size_t k = 0; k < count; k++) {
+        const double *v = vectors + k * n;
+        assert_true(k == 0 || values[k] <= values[k - 1]);
+        assert_near(uc_dot(v, v, n), 1.0, 1e-12);
+        for (size_t other = 0; other < k; other++)
+            assert_near(uc_dot(v, vectors + other * n, n), 0.0, 1e-12);
+        for (size_t i = 0; i < n; i++)
+            assert_near(uc_dot(A + i * n, v, n), values[k] * v[i], 1e-11);
+        trace += A[k * n + k];
+        sum += values[k];
+    }
+    if (count == n)
+        assert_near(sum, trace, 1e-11);
+    for (int turn = 0; turn < 20; turn++) { /* threads that disturb each other do so only sometimes */
+        memcpy(copy, A, n * n * sizeof *A);
+        assert_ok(uc_eigen_top(values, again, copy, n, count, &three));
+        assert_memory_equal(again, vectors, count * n * sizeof *vectors);
+    }
+}
+
+/* Vectors are made 64 at a time, by reflections of 32 columns at a time: n - 1 of them. */
 static void the_largest_eigenvalues_come_first_with_their_vectors(void **state)
 {
     (void)state;
-    enum { SIZE = 150 }; /* vectors are made 64 at a time */
-    static double half[SIZE * SIZE], A[SIZE * SIZE], copy[SIZE * SIZE], vectors[SIZE * SIZE];
-    static double again[SIZE * SIZE];
-    double all[SIZE], values[SIZE], trace = 0.0, sum = 0.0;
-    const uc_context three = {.threads = 3};
-    fill(half, SIZE * SIZE, 6);
-    for (size_t i = 0; i < SIZE; i++)
-        for (size_t j = 0; j < SIZE; j++)
-            A[i * SIZE + j] = half[i * SIZE + j] + half[j * SIZE + i];
-    memcpy(copy, A, sizeof A);
-    assert_ok(uc_eigen_top(all, vectors, copy, SIZE, SIZE, NULL));
-    for (size_t i = 0; i < SIZE; i++) {
-        trace += A[i * SIZE + i];
-        sum += all[i];
-    }
-    assert_near(sum, trace, 1e-11);
-    const size_t counts[] = {1, 64, 65, SIZE};
-    for (size_t c = 0; c < 4; c++) {
-        memcpy(copy, A, sizeof A);
-        assert_ok(uc_eigen_top(values, vectors, copy, SIZE, counts[c], NULL));
-        for (size_t k = 0; k < counts[c]; k++) {
-            const double *v = vectors + k * SIZE;
-            assert_near(values[k], all[k], 1e-11);
-            assert_true(k == 0 || values[k] <= values[k - 1]);
-            assert_near(uc_dot(v, v, SIZE), 1.0, 1e-12);
-            for (size_t other = 0; other < k; other++)
-                assert_near(uc_dot(v, vectors + other * SIZE, SIZE), 0.0, 1e-12);
-            for (size_t i = 0; i < SIZE; i++)
-                assert_near(uc_dot(A + i * SIZE, v, SIZE), values[k] * v[i], 1e-11);
-        }
-        for (int turn = 0; turn < 20; turn++) { /* threads that disturb each other do so only sometimes */
-            memcpy(copy, A, sizeof A);
-            assert_ok(uc_eigen_top(values, again, copy, SIZE, counts[c], &three));
-            assert_memory_equal(again, vectors, counts[c] * SIZE * sizeof *vectors);
-        }
-    }
+    const size_t sizes[] = {1, 2, 3, 32, 33, 34, 65, LARGEST}, counts[] = {1, 64, 65, LARGEST};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            check_eigenvalues(sizes[s], counts[c] < sizes[s] ? counts[c] : sizes[s]);
+}
+
+static void eigenvalues_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    double A[9] = {2.0, 1.0, 0.0, 1.0, NAN, 1.0, 0.0, 1.0, 2.0}, values[3], vectors[9];
+    assert_error(uc_eigen_top(values, vectors, A, 3, 3, NULL), UC_ERR_DIVERGED,
+                 "the eigenvalues of a 3 x 3 matrix did not converge");
+    assert_ok(uc_eigen_check(1000, 0.0, "the map", NULL));
+    assert_error(uc_eigen_check(46001, 0.0, "the map", NULL), UC_ERR_INVALID,
+                 "the map: the eigenvalues of a 46001 x 46001 matrix; at most 46000 rows can be");
+    const uc_context small = {.memory = 1 << 20};
+    assert_int_equal(uc_eigen_check(1000, 0.0, "the map", &small), UC_ERR_NOMEM);
 }
 
 static void a_lower_triangle_is_inverted_and_solved_with(void **state)
@@ -152,6 +169,7 @@ int main(void)
         cmocka_unit_test(a_product_is_the_sum_of_products),
         cmocka_unit_test(blocks_may_be_transposed_and_have_gaps),
         cmocka_unit_test(the_largest_eigenvalues_come_first_with_their_vectors),
+        cmocka_unit_test(eigenvalues_that_cannot_be_are_refused),
         cmocka_unit_test(a_lower_triangle_is_inverted_and_solved_with),
         cmocka_unit_test(every_allocation_may_fail),
     };

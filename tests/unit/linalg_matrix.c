@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "unconfuse/matrix.h"
+#include "linalg/linalg.h"
 #include "unconfuse/random.h"
 
 static uc_matrix random_sparse(uint64_t seed, size_t rows, size_t cols, uint64_t one_in)
@@ -133,6 +133,9 @@ static void transposing_twice_changes_nothing(void **state)
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < cols; j++)
                 assert_true(value_at(&turned, j, i) == value_at(&X, i, j));
+        for (size_t j = 0; j < cols; j++)
+            for (size_t e = 1; e < uc_matrix_row(&turned, j).count; e++)
+                assert_true(uc_matrix_row(&turned, j).columns[e - 1] < uc_matrix_row(&turned, j).columns[e]);
         assert_memory_equal(back.offsets, X.offsets, (rows + 1) * sizeof *X.offsets);
         assert_memory_equal(back.columns, X.columns, uc_matrix_entries(&X) * sizeof *X.columns);
         uc_matrix_free(&X);
