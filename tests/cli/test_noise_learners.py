@@ -119,8 +119,8 @@ def test_suspects_need_probabilities_and_labels(noisy):
                                                            "--probabilities", "--suspect")
 
 
-@pytest.mark.parametrize("options, what", [(["--l2", "auto"], "--l2"), (["--map", "kgs"], "--width"),
-                                           (["--map", "kgs", "--width", "1"], "--dimension")])
+@pytest.mark.parametrize("options, what", [(["--l2", "auto"], "--l2"), (["--map", "kgs"], "--dimension"),
+                                           (["--map", "kgs", "--width", "auto"], "--width")])
 def test_too_few_examples_to_choose_by(unconfuse, options, what):
     (unconfuse.directory / "two.svm").write_text("1 1:1 2:0.5\n2 1:0.2 2:1\n")
     assert unconfuse.fails(1, "train", "logistic", *options, "two.svm", "-o", "m.uc") == \
