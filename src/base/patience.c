@@ -13,8 +13,8 @@ void uc_wait_asleep(char *const argv[])
     const bool bound = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("GOMP_CPU_AFFINITY");
     if (bound || getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
         return;
-    (void)setenv("GOMP_SPINCOUNT", "3000",
-                 0); /* 10 to 100 microseconds, by CPU: steps follow each other closely */
+    /* Steps follow each other closely: 10 to 100 microseconds, by CPU. */
+    (void)setenv("GOMP_SPINCOUNT", "3000", 0);
     (void)setenv("OPENBLAS_NUM_THREADS", "1", 0);
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)

@@ -14,8 +14,8 @@
  * is not convex: it starts at zero, and without offsets. p then estimates the probability of the true class. L-BFGS by liblbfgs; the
  * gradient is a sum over the examples.
  *
- * Rows that are sparse and, in a process, fewer than the columns (text) are kept transposed as well: first the gradient r_i in the scores of
- * every row, then that of the weights of column j, sum_i x_ij r_i, which no two threads share.
+ * Rows that are sparse and, in a process, fewer than the columns (text) are kept transposed as well: first the gradient r_i
+ * in the scores of every row, then that of the weights of column j, sum_i x_ij r_i, which no two threads share.
  */
 #include <math.h>
 #include <string.h>
@@ -124,6 +124,21 @@ typedef struct gradient_job {
 
 enum { LOSS, NUMBER, TOTALS }; /* of rows: what stands behind a sum */
 
+/* Scores of rows from `first` on become the gradients in them; adds these, which are those of the offsets, and the totals. */
+static void add_offsets(double *offsets, double *totals, double *scores, const problem *self, size_t first,
+                        size_t rows)
+{
+    for (size_t i = 0; i < rows; i++) {
+        double *s = scores + i * self->S;
+        totals[LOSS] += gradient_in_scores(self, s, self->data->y[first + i]);
+        for (size_t q = self->K; q < self->S; q++)
+            s[q] = 0.0;
+        for (size_t q = 0; q < self->K; q++)
+            offsets[q] += s[q];
+    }
+    totals[NUMBER] += (double)rows;
+}
+
 /* Adds the gradient, (1 + d) x S, and behind it the loss and the number, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
@@ -136,17 +151,9 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
     for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
         const size_t rows = last - start < ROWS_AT_ONCE ? last - start : ROWS_AT_ONCE;
         uc_block_scores(scores, X, start, rows, job->W + S, S, job->W, work);
-        for (size_t i = 0; i < rows; i++) {
-            double *s = scores + i * S;
-            sum[(d + 1) * S + LOSS] += gradient_in_scores(self, s, self->data->y[start + i]);
-            for (size_t q = self->K; q < S; q++)
-                s[q] = 0.0;
-            for (size_t q = 0; q < self->K; q++)
-                sum[q] += s[q];
-        }
+        add_offsets(sum, sum + (d + 1) * S, scores, self, start, rows);
         uc_block_update(sum + S, X, start, rows, S, scores, work);
     }
-    sum[(d + 1) * S + NUMBER] += (double)(last - first);
     uc_free(work);
     uc_free(scores);
     return scores && work ? UC_OK : UC_ERR_NOMEM;
@@ -176,17 +183,9 @@ static uc_status add_residuals(double *sum, size_t first, size_t last, void *use
     const gradient_job *job = user;
     const problem *self = job->problem;
     const size_t S = self->S;
-    uc_block_scores(self->residuals + first * S, &self->data->X, first, last - first, job->W + S, S, job->W,
-                    NULL);
-    for (size_t i = first; i < last; i++) {
-        double *s = self->residuals + i * S;
-        sum[S + LOSS] += gradient_in_scores(self, s, self->data->y[i]);
-        for (size_t q = self->K; q < S; q++)
-            s[q] = 0.0;
-        for (size_t q = 0; q < self->K; q++)
-            sum[q] += s[q];
-    }
-    sum[S + NUMBER] += (double)(last - first);
+    double *scores = self->residuals + first * S;
+    uc_block_scores(scores, &self->data->X, first, last - first, job->W + S, S, job->W, NULL);
+    add_offsets(sum, sum + S, scores, self, first, last - first);
     return UC_OK;
 }
 

@@ -144,8 +144,10 @@ static lapack_int solve_tridiagonal(double *diagonal, double *beside, size_t n, 
 uc_status uc_eigen_check(size_t n, double other_bytes, const char *what, const uc_context *context)
 {
     if (n > MOST_ROWS)
-        return uc_fail(UC_ERR_INVALID, "%s: the eigenvalues of a %zu x %zu matrix; at most %zu rows can be",
-                       what, n, n, MOST_ROWS);
+        return uc_fail(
+            UC_ERR_INVALID,
+            "%s: the eigenvalues of a %zu x %zu matrix; at most %zu rows can be: lower --dimension", what, n,
+            n, MOST_ROWS);
     return uc_memory_check(context, other_bytes + 2.0 * (double)n * (double)n * sizeof(double), what);
 }
 

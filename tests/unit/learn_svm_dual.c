@@ -65,6 +65,25 @@ static void all_parts_end_at_the_minimum(void **state)
             }
 }
 
+/* With many rows one of them says little of the offset, which must not follow it: 6 epochs if it does. */
+static void the_offset_does_not_follow_single_examples(void **state)
+{
+    (void)state;
+    enum { N = 20000, D = 6 };
+    uc_dataset data = sample_data(N, D, 2, false, 3);
+    for (double cost = 10; cost < 200; cost *= 10)
+        for (size_t p = 0; p < PART_COUNTS; p++) {
+            uc_svm svm = machine(&data, cost, true);
+            double point[D + 1];
+            uc_minimum found;
+            bool arrived;
+            assert_ok(solve(&found, &arrived, point, &svm, part_counts[p], 1000, 1e-4, NULL));
+            assert_true(arrived);
+            assert_true(found.iterations <= 5);
+        }
+    uc_dataset_free(&data);
+}
+
 /* Bounds that differ, and no example of one class. */
 static void so_do_weighted_and_one_sided_machines(void **state)
 {
@@ -312,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_parts_end_at_the_minimum),
+        cmocka_unit_test(the_offset_does_not_follow_single_examples),
         cmocka_unit_test(so_do_weighted_and_one_sided_machines),
         cmocka_unit_test(the_step_is_that_of_a_numerical_search),
         cmocka_unit_test(parts_that_all_see_the_same_arrive_too),

@@ -85,6 +85,23 @@ static uc_status agree(const uc_comm *comm, void *user)
     return UC_OK;
 }
 
+static void parts_are_even_and_nest(void **state)
+{
+    (void)state;
+    for (size_t total = 0; total < 200; total++)
+        for (size_t parts = 1; parts <= 20; parts++) {
+            assert_int_equal(uc_even_start(total, parts, 0), 0);
+            assert_int_equal(uc_even_start(total, parts, parts), total);
+            for (size_t p = 0; p < parts; p++) {
+                const size_t start = uc_even_start(total, parts, p);
+                const size_t count = uc_even_start(total, parts, p + 1) - start;
+                assert_true(count == total / parts || count == total / parts + (total % parts != 0));
+                assert_int_equal(start, uc_even_start(total, 2 * parts, 2 * p));
+            }
+        }
+    assert_true(uc_even_start(SIZE_MAX, 3, 2) == SIZE_MAX / 3 * 2); /* no product is too large */
+}
+
 static void all_fail_with_the_sentence_of_the_first_that_did(void **state)
 {
     (void)state;
@@ -251,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_gathered_in_the_order_of_the_ranks),
         cmocka_unit_test(shares_follow_one_another),
+        cmocka_unit_test(parts_are_even_and_nest),
         cmocka_unit_test(all_fail_with_the_sentence_of_the_first_that_did),
         cmocka_unit_test(a_sum_fails_in_all_processes_when_it_fails_in_one),
         cmocka_unit_test(blocks_run_once_and_all_have_the_results),
