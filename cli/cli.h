@@ -32,11 +32,16 @@ typedef struct cli_family {
     size_t (*settings_size)(size_t i);
     /* Says why a name is no member; UC_OK: it has nothing to say. NULL: never. */
     uc_status (*refuse)(const char *name);
+    const char *lists; /* the command that lists the members */
+    /* For who gives the data without a member: which to take when, and the one to try first; NULL: data never follow. */
+    const char *advice, *first_choice;
 } cli_family;
 
 extern const cli_family cli_learners, cli_generators;
 size_t cli_family_find(const cli_family *self, const char *name); /* or CLI_NO_MEMBER */
 #define CLI_NO_MEMBER SIZE_MAX
+uc_status cli_refuse_member(const cli_family *family,
+                            const char *name); /* names the nearest one, if one is near */
 
 typedef struct cli_call cli_call;
 
@@ -60,7 +65,7 @@ uc_status cli_agree(uc_status status); /* all fail when one does, with its sente
 
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 const cli_command *cli_command_find(const char *first, const char *second, int *words_used);
-uc_status cli_refuse_command(const char *name); /* names the nearest one */
+uc_status cli_refuse_command(const char *name); /* names the nearest one, if one is near */
 
 /* The options of every command. */
 typedef struct cli_common {

@@ -90,8 +90,10 @@ static uc_status add_contender(contenders *self, char *text, const char *item)
     if (*text == 0)
         return cli_fail(UC_ERR_OPTION, "--learners: a learner's name is empty");
     uc_contender next = {.learner = uc_learner_find(text)};
-    if (!next.learner)
-        return cli_fail(UC_ERR_OPTION, "--learners: %s", uc_last_error());
+    if (!next.learner) {
+        (void)cli_refuse_member(&cli_learners, text);
+        return cli_fail(UC_ERR_OPTION, "--learners: %s", cli_last_error());
+    }
     if (!uc_learner_is_online(next.learner))
         return cli_fail(UC_ERR_OPTION,
                         "--learners: %s learns from whole data sets: use train -v to compare it", text);

@@ -380,7 +380,7 @@ static uc_status from_folds(uc_noise_estimate *out, cli_call *call, const cli_fi
     uc_dataset data = {0};
     uint32_t *predicted = NULL;
     if (!learner)
-        return UC_ERR_OPTION;
+        return cli_refuse_member(&cli_learners, args->learner);
     uc_status status = cli_read_files(&data, call, files, &args->read);
     if (status == UC_OK)
         status = need_labels(&data, path);

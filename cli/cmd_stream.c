@@ -107,8 +107,17 @@ static uc_status refuse_batch(const char *name)
                     name, name);
 }
 
-static const cli_family online_learners = {"learner",      online_name,          online_summary,
-                                           online_options, online_settings_size, refuse_batch};
+static const cli_family online_learners = {
+    .word = "learner",
+    .name = online_name,
+    .summary = online_summary,
+    .options = online_options,
+    .settings_size = online_settings_size,
+    .refuse = refuse_batch,
+    .lists = "help stream",
+    .advice = "spa learns from labels, cspa-plus from right or wrong alone",
+    .first_choice = "spa",
+};
 
 /* ---- options that do not go together ---- */
 

@@ -17,33 +17,15 @@ const experiment *const experiments[] = {
     &sloppy_figure1, &sloppy_table1, &sloppy_pu,    NULL,
 };
 
-/* Letters to change, add or remove; at most 63 of each word count. */
-static size_t edit_distance(const char *a, const char *b)
+static const char *experiment_name(size_t i, const void *user)
 {
-    size_t row[64];
-    const size_t height = strnlen(a, 63), width = strnlen(b, 63);
-    for (size_t j = 0; j <= width; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= height; i++) {
-        size_t diagonal = row[0]; /* of the row above */
-        row[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            const size_t above = row[j], changed = diagonal + (a[i - 1] != b[j - 1]);
-            const size_t removed = (above < row[j - 1] ? above : row[j - 1]) + 1;
-            row[j] = changed < removed ? changed : removed;
-            diagonal = above;
-        }
-    }
-    return row[width];
+    (void)user;
+    return experiments[i] ? experiments[i]->name : NULL;
 }
 
-const experiment *experiment_nearest(const char *word)
+const char *experiment_nearest(const char *word)
 {
-    const experiment *nearest = experiments[0];
-    for (size_t i = 1; experiments[i]; i++)
-        if (edit_distance(word, experiments[i]->name) < edit_distance(word, nearest->name))
-            nearest = experiments[i];
-    return nearest;
+    return uc_nearest_name(word, experiment_name, NULL);
 }
 
 uint64_t execution_seed(const execution *self, size_t run)

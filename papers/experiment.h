@@ -124,8 +124,8 @@ extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma
 extern const experiment rp_table1, rp_table3, rp_figure2, rp_figure3;
 /* sloppy/ */
 extern const experiment sloppy_figure1, sloppy_table1, sloppy_pu;
-/* The experiment whose name looks most like `word`. */
-const experiment *experiment_nearest(const char *word);
+/* The name of the experiment that `word` was probably meant to be; NULL when none is near. */
+const char *experiment_nearest(const char *word);
 
 /* The seed of run `run`: runs share nothing. */
 uint64_t execution_seed(const execution *self, size_t run);

@@ -322,9 +322,13 @@ static uc_status check_names(int count, char **names)
         bool found = false;
         for (size_t j = 0; experiments[j]; j++)
             found |= is_meant(experiments[j], names[i]);
-        if (!found)
+        const char *nearest = found ? NULL : experiment_nearest(names[i]);
+        if (nearest)
             return papers_fail(UC_ERR_OPTION, "there is no experiment '%s'; did you mean '%s'?", names[i],
-                               experiment_nearest(names[i])->name);
+                               nearest);
+        if (!found)
+            return papers_fail(UC_ERR_OPTION, "there is no experiment '%s'; unconfuse-papers list lists them",
+                               names[i]);
     }
     return UC_OK;
 }

@@ -58,6 +58,7 @@ def test_fetch_names_source_and_file_of_every_data_set(tmp_path):
 
 def test_unknown_experiment_is_refused_with_the_nearest_name(tmp_path):
     assert "did you mean 'uma.figure1a'?" in usage_error(tmp_path, "run", "uma.figur1a")
+    assert "there is no experiment 'svm'; unconfuse-papers list lists them" in usage_error(tmp_path, "run", "svm")
     assert "did you mean 'rp.table1'?" in usage_error(tmp_path, "run", "uma.figure2", "table1")
 
 

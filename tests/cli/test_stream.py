@@ -622,7 +622,7 @@ def test_help_and_completion_offer_learners_that_can_stream_only(unconfuse):
     words = script.split("'stream first')")[1].split("'")[1].split()
     assert words == FULL + PARTIAL
     assert unconfuse.fails(2, "stream", "cspaa", "x") == \
-        "there is no learner called cspaa; did you mean cspa? (unconfuse learners lists them)"
+        "there is no learner called cspaa; did you mean cspa? (unconfuse help stream lists them)"
 
 
 def test_options_of_learners(unconfuse, data):
