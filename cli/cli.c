@@ -365,6 +365,9 @@ static uc_status refuse_name(const cli_call *call, const char *name)
     const char *nearest = uc_nearest_name(name, option_name, call);
     if (!nearest && strncmp(name, "no-", 3) == 0)
         nearest = uc_nearest_name(name + 3, option_name, call);
+    if (!nearest && call->member != CLI_NO_MEMBER)
+        return cli_fail(UC_ERR_OPTION, "unknown option --%s; see unconfuse %s %s --help", name,
+                        call->command->name, call->command->family->name(call->member));
     if (!nearest)
         return cli_fail(UC_ERR_OPTION, "unknown option --%s; see unconfuse help %s", name,
                         call->command->name);

@@ -177,7 +177,7 @@ def test_standard_input_and_sparse_data(unconfuse):
 
 @pytest.mark.parametrize("typed, sentence", [
     (["--learners", "cspa,,bpa"], "--learners: a learner's name is empty"),
-    (["--learners", "cspa,csap"], "--learners: there is no learner 'csap'; the learners are perceptron"),
+    (["--learners", "cspa,csap"], "--learners: there is no learner called csap; did you mean cspa?"),
     (["--learners", "uma"], "--learners: uma learns from whole data sets: use train -v to compare it"),
     (["--learners", "cspa:beta"], "--learners cspa:beta: an option is written as NAME=VALUE, not as 'beta'"),
     (["--learners", "cspa:eta=1"], "--learners cspa:eta=1: cspa has no option eta; it has beta"),

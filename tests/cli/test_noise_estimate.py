@@ -207,4 +207,4 @@ def test_refusals(unconfuse, status, sentence, arguments):
 def test_an_unknown_learner(unconfuse):
     unconfuse.write("data.svm", as_data(GOLD))
     sentence = unconfuse.fails(2, "noise", "estimate", "data.svm", "--method", "cv", "--learner", "guess", "-o", "c.csv")
-    assert sentence.startswith("there is no learner 'guess'")
+    assert sentence.startswith("there is no learner called guess; unconfuse learners lists them")
