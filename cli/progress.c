@@ -8,6 +8,7 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,12 @@
 #define QUIET_SECONDS 0.5 /* work that is over sooner shows nothing */
 #define BAR_SECONDS 0.1   /* between two drawings of the bar */
 #define LINE_SECONDS 5.0  /* between two lines where there is no terminal */
+#define TELLING_RATE                                                                                         \
+    100 /* units a second from which on their number says something: rows or bytes, not folds */
+#define USUAL_WIDTH 80  /* columns of a terminal that does not say how many it has */
+#define LONGEST_BAR 20  /* columns */
+#define SHORTEST_BAR 5  /* where there is less room the text goes without */
+#define DESCRIPTION 256 /* bytes of the text behind the bar */
 
 static volatile sig_atomic_t caught;
 static int nothing = -1; /* /dev/null */
@@ -90,12 +97,15 @@ static const char *with_prefix(double value, char *text, size_t size)
 /* "43%, 1.2 M/s, 0:12 left, error 0.041" */
 static void describe(char *text, size_t size, double done, double total, double elapsed, const char *detail)
 {
-    char rate[32];
+    char number[32];
     size_t length = 0;
+    const double rate = done / fmax(elapsed, 1e-3);
+    text[0] = 0;
     if (total > 0)
-        length += (size_t)snprintf(text, size, "%.0f%%, ", 100 * fmin(1, done / total));
-    length += (size_t)snprintf(text + length, size - length, "%s/s",
-                               with_prefix(done / fmax(elapsed, 1e-3), rate, sizeof rate));
+        length += (size_t)snprintf(text, size, "%.0f%%", 100 * fmin(1, done / total));
+    if (total <= 0 || rate >= TELLING_RATE)
+        length += (size_t)snprintf(text + length, size - length, "%s%s/s", length ? ", " : "",
+                                   with_prefix(rate, number, sizeof number));
     if (total > 0 && done > 0) {
         const long left = lround(fmin(elapsed * (total - done) / done, 1e8));
         length += (size_t)snprintf(text + length, size - length, ", %ld:%02ld left", left / 60, left % 60);
@@ -104,18 +114,29 @@ static void describe(char *text, size_t size, double done, double total, double 
         snprintf(text + length, size - length, ", %s", detail);
 }
 
+static size_t terminal_width(void)
+{
+    struct winsize window;
+    const bool told = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+    return told ? window.ws_col : USUAL_WIDTH;
+}
+
+/* One line of the terminal, however narrow: a longer one would be left behind when the next is drawn over it. */
 static void draw(double done, double total, const char *text)
 {
-    char bar[21];
-    const double share = total > 0 ? fmin(1, done / total) : 0;
-    const size_t filled = (size_t)(share * (sizeof bar - 1));
-    memset(bar, ' ', sizeof bar - 1);
-    memset(bar, '#', filled);
-    bar[sizeof bar - 1] = 0;
-    if (total > 0)
-        fprintf(stderr, "\r\033[K%s [%s] %s", state.task, bar, text);
-    else
-        fprintf(stderr, "\r\033[K%s %s", state.task, text);
+    const size_t room = terminal_width() - 1, words = strlen(state.task) + strlen(text) + strlen(" [] ");
+    size_t cells = room > words ? room - words : 0;
+    char bar[LONGEST_BAR + 4] = "", line[sizeof state.task + sizeof bar + DESCRIPTION];
+    if (cells > LONGEST_BAR)
+        cells = LONGEST_BAR;
+    if (total > 0 && cells >= SHORTEST_BAR) {
+        memset(bar, ' ', cells + 3);
+        bar[1] = '[';
+        memset(bar + 2, '#', (size_t)(fmin(1, done / total) * (double)cells));
+        bar[cells + 2] = ']';
+    }
+    snprintf(line, sizeof line, "%s%s %s", state.task, bar, text);
+    fprintf(stderr, "\r\033[K%.*s", (int)room, line);
     state.drawn = true;
 }
 
@@ -129,7 +150,7 @@ bool cli_progress(const char *task, double done, double total, const char *detai
     }
     const bool terminal = isatty(STDERR_FILENO);
     if (now - state.began >= QUIET_SECONDS && now - state.shown >= (terminal ? BAR_SECONDS : LINE_SECONDS)) {
-        char text[160];
+        char text[DESCRIPTION];
         describe(text, sizeof text, done, total, now - state.began, detail);
         if (terminal)
             draw(done, total, text);

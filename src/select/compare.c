@@ -205,8 +205,8 @@ static uc_status choose_settings(uc_entrant *entrants, size_t count, const uc_ar
         firsts[i + 1] = filled;
     }
     if (status == UC_OK)
-        status =
-            uc_contest_play(correct, seconds, arena, candidates, filled, GRID_RUNS, STREAM_GRID, "choosing");
+        status = uc_contest_play(correct, seconds, arena, candidates, filled, GRID_RUNS, STREAM_GRID,
+                                 "choosing options");
     if (status == UC_OK)
         take_best(entrants, count, candidates, firsts, correct);
     free_entrants(candidates, filled);

@@ -167,7 +167,7 @@ static uint64_t seed_of(const contest *self, size_t run)
 }
 
 /* The callback is for one thread at a time: one that finds it busy goes on without telling. */
-static uc_status report_rounds(contest *self, size_t rounds, size_t run, const uc_learner *learner)
+static uc_status report_rounds(contest *self, size_t rounds, const uc_learner *learner)
 {
     const size_t done = atomic_fetch_add(&self->done, rounds) + rounds;
     if (atomic_load(&self->cancelled))
@@ -175,8 +175,9 @@ static uc_status report_rounds(contest *self, size_t rounds, size_t run, const u
     if (atomic_flag_test_and_set(&self->reporting))
         return UC_OK;
     char detail[96];
-    snprintf(detail, sizeof detail, "run %zu of %zu, %s", self->first_run + run + 1, self->runs,
-             learner->name);
+    const size_t trainings = self->count * self->runs, finished = done / self->arena->rounds;
+    snprintf(detail, sizeof detail, "training %zu of %zu, %s",
+             finished < trainings ? finished + 1 : trainings, trainings, learner->name);
     const double total = (double)self->arena->rounds * (double)self->count * (double)self->runs;
     const uc_status status = uc_report(self->arena->context, self->task, (double)done, total, detail);
     if (status != UC_OK)
@@ -248,7 +249,7 @@ static uc_status play_rounds(contest *self, size_t job, size_t first, size_t las
         status = play_round(player, entrant, uc_matrix_row(X, self->mapped ? t - self->first : row),
                             arena->data->y[row]);
         if (status == UC_OK && ((t + 1) % ROUNDS_A_REPORT == 0 || t + 1 == last)) {
-            status = report_rounds(self, t + 1 - told, run, entrant->learner);
+            status = report_rounds(self, t + 1 - told, entrant->learner);
             told = t + 1;
         }
     }

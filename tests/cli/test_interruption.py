@@ -1,9 +1,13 @@
 """Being stopped, pipes that close, disks that are full, progress."""
+import fcntl
 import os
 import pty
+import re
 import select
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 import pytest
@@ -145,3 +149,28 @@ def test_a_line_now_and_then_where_there_is_no_terminal(unconfuse, large):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert line.startswith("unconfuse: training: ") and " left, pass " in line and "\x1b" not in line
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_trainings_of_an_auto_are_counted_on_one_line_of_any_terminal(unconfuse, columns):
+    """A line that is wider than the terminal would be left behind when the next one is drawn."""
+    unconfuse.write("data.svm", blobs(["1", "2", "3"], 2000, columns=30))
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([PROGRAM, "train", "logistic", "data.svm", "-v", "9", "--l2", "auto", "--map", "nystroem", "--width",
+                           "10", "--dimension", "500"], stderr=slave, cwd=unconfuse.directory, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL) as process:
+        os.close(slave)
+        shown = read_until(master, b": training " if columns > 40 else b" left", 60)
+        process.send_signal(signal.SIGINT)
+        shown += read_until(master, b"interrupted\r\n", 30)
+        assert process.wait(timeout=30) == 130
+    os.close(master)
+    lines = shown.decode().split("\r\x1b[K")
+    assert max(map(len, lines[:-1])) < columns
+    counted = [line for line in lines if line.startswith("cross-validating ")]
+    assert counted, lines
+    if columns > 40:
+        assert any(re.search(r"%, \d+:\d\d left, fold \d+ of 9, choosing --l2: training \d+ of 30$", line) for line in counted), lines
+    if columns != 80:
+        assert any("[" in line for line in counted) == (columns == 200), lines
