@@ -230,6 +230,8 @@ extern const uc_option cli_shard_options[];
 /* Word number `word` is DATA. */
 uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards *shards, size_t word);
 void cli_files_free(cli_files *self);
+/* The model at `path`, for a command that takes a model and then data: says so when they come the other way round. */
+uc_status cli_load_first(uc_model **out, const char *path, const cli_files *data);
 /* All of them in memory; with several processes, this one's share of the rows. */
 uc_status cli_read_files(uc_dataset *out, const cli_call *call, const cli_files *files,
                          const uc_read_settings *settings);

@@ -39,8 +39,8 @@ static void tell(cli_call *call, const char *kind, const char *examples, size_t 
     const char *output = call->words[1];
     FILE *text = cli_summary(call, output);
     if (text)
-        fprintf(text, "%zu %s, %zu features, %zu classes: %s\n", examples_count, examples, features,
-                classes->count, output);
+        fprintf(text, "%zu %s, %zu features, %zu classes: %s\n", examples_count,
+                strcmp(kind, "model") == 0 ? "weight vectors" : examples, features, classes->count, output);
     if (call->common.json)
         call->result = json_pack("{ss sI sI so so}", "kind", kind, examples, (json_int_t)examples_count,
                                  "features", (json_int_t)features, "classes", cli_json_names(classes),
@@ -104,9 +104,10 @@ const cli_command command_convert = {
     .name = "convert",
     .usage = "IN OUT [--to FORMAT]",
     .summary = "write data or a model in another format",
-    .description = "Data become LIBSVM text, CSV, NPY or the binary format ucd, which is mapped instead of "
-                   "read; .gz and .zst endings compress. Models become a file of this program (uc) or a "
-                   "LIBLINEAR text model.",
+    .description =
+        "Converts data to LIBSVM text, CSV, NPY or the binary format ucd, which is mapped into memory "
+        "instead of parsed; the endings .gz and .zst compress. Converts models to this program's "
+        "format (uc) or to LIBLINEAR's text format.",
     .sections = sections,
     .args_size = sizeof(convert_args),
     .least = 2,

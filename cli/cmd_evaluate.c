@@ -17,7 +17,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_FLAG,
      .offset = offsetof(evaluate_args, bags),
      .standard = "off",
-     .help = "count bags instead of examples: a bag is positive when its best example is"},
+     .help = "evaluate bags instead of examples: a bag is predicted positive when any of its examples is"},
     {0},
 };
 
@@ -202,7 +202,7 @@ static uc_status run(cli_call *call)
     cli_files files;
     uc_status status = cli_find_files(&files, call, &args->shards, 1);
     if (status == UC_OK)
-        status = cli_agree(cli_load_model(&model, call->words[0]));
+        status = cli_agree(cli_load_first(&model, call->words[0], &files));
     if (status == UC_OK)
         status = cli_noise_build(&noise, &check, &told, uc_model_classes(model), call);
     if (status == UC_OK)

@@ -117,9 +117,9 @@ static uc_status run(cli_call *call)
 const cli_command command_generate = {
     .name = "generate",
     .usage = "[NAME [--examples N] [--test FILE --test-examples M] [options] -o DATA]",
-    .summary = "draw data of an artificial problem",
-    .description = "Draws examples of one of the papers' artificial problems. Without a name it lists "
-                   "them.",
+    .summary = "generate data of an artificial problem",
+    .description = "Generates examples of one of the papers' artificial problems. Without a name, lists the "
+                   "problems.",
     .sections = sections,
     .args_size = sizeof(generate_args),
     .family = &cli_generators,

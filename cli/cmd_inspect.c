@@ -214,7 +214,7 @@ static uc_status run(cli_call *call)
 const cli_command command_inspect = {
     .name = "inspect",
     .usage = "MODEL|DATA",
-    .summary = "tell what is in a file",
+    .summary = "show what is in a model or data file",
     .description = "Tells what a model file holds (learner, settings, classes, how training went), or what "
                    "data look like (examples, features, classes, density, range of the values).",
     .sections = sections,

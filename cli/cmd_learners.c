@@ -70,8 +70,8 @@ const cli_command command_learners = {
     .name = "learners",
     .usage = "[NAME]",
     .summary = "list the learners, or the options of one",
-    .description = "Lists the learners with the kind of labels that each learns from, or tells the options "
-                   "of one, their defaults and bounds, and the paper that it comes from.",
+    .description = "Lists the learners with the kind of labels that each learns from, or shows the options "
+                   "of one with their defaults and bounds, and the paper that it comes from.",
     .sections = sections,
     .most = 1,
     .run = run,

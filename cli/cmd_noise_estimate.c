@@ -27,13 +27,13 @@ static const uc_option options[] = {
      .standard = "none",
      .choices = "none|gold|model|cv|self",
      .argument = "gold|model|cv|self",
-     .help = "what to learn it from: gold labels beside the observed ones, a model's predictions, "
+     .help = "what to estimate from: gold labels next to the observed ones, a model's predictions, "
              "cross-validation, or the noisy labels alone"},
     {.name = "gold",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(gold),
      .argument = "FILE",
-     .help = "gold: the true labels of DATA, one a line or a data file; '?' where it was not checked"},
+     .help = "gold: the true labels of DATA, one per line, or a data file; '?' where nobody has checked"},
     {.name = "model",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(model),
@@ -43,12 +43,12 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(predictions),
      .argument = "FILE",
-     .help = "model: instead of a model, its predictions of DATA, one class a line"},
+     .help = "model: instead of a model, its predictions for DATA, one class per line"},
     {.name = "learner",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(learner),
      .argument = "NAME",
-     .help = "cv: the learner whose mistakes are counted (without it perceptron)"},
+     .help = "cv: the learner whose mistakes are counted (without it: perceptron)"},
     {.name = "output",
      .letter = 'o',
      .type = UC_OPTION_TEXT,
@@ -94,7 +94,8 @@ static uc_status check_options(const cli_call *call)
 {
     const estimate_args *args = call->args;
     if (args->method == METHOD_NONE || !args->output)
-        return cli_fail(UC_ERR_OPTION, "noise estimate needs --method gold, model, cv or self, and -o FILE");
+        return cli_fail(UC_ERR_OPTION,
+                        "noise estimate needs DATA, --method gold, model, cv or self, and -o FILE");
     for (size_t i = 0; i < call->given_count; i++)
         if (!is_for(call->given[i]->name, args->method))
             return cli_fail(UC_ERR_OPTION, "--%s is not for --method %s", call->given[i]->name,
@@ -512,9 +513,9 @@ static uc_status run(cli_call *call)
     if (text) {
         cli_print_noise(text, &found, &check, args->output);
         if (args->method == METHOD_SELF && found.low)
-            fputs("\nThese intervals know of the sample only: what the classifier behind --method self takes "
-                  "for noise, or "
-                  "misses, is not in them.\n",
+            fputs("\nThe intervals cover the chance of the sample alone, not the mistakes of the classifier "
+                  "that "
+                  "--method self relies on.\n",
                   text);
     }
     if (status == UC_OK && call->common.json)

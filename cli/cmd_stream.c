@@ -14,23 +14,23 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(stream_args, output),
      .argument = "MODEL",
-     .help = "the model file to write; --resume can go on from it"},
+     .help = "the model file to write; --resume can continue from it"},
     {.name = "resume",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(stream_args, resume),
      .argument = "MODEL",
-     .help = "go on where this model's stream stopped"},
+     .help = "continue where this model's stream stopped"},
     {.name = "feedback",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(stream_args, feedback),
      .standard = "auto",
      .choices = "auto|full|partial",
-     .help = "what comes back: the label, or only right or wrong; auto: what the learner learns from"},
+     .help = "what comes back: the label, or only right or wrong; auto: whichever the learner learns from"},
     {.name = "classes",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(stream_args, classes),
      .argument = "a,b,c",
-     .help = "the classes, when they are not to be read from the file"},
+     .help = "the class names; without it they are read from the file first"},
     {.name = "passes",
      .type = UC_OPTION_COUNT,
      .offset = offsetof(stream_args, passes),
@@ -48,14 +48,14 @@ static const uc_option options[] = {
      .offset = offsetof(stream_args, delay),
      .standard = "0",
      .high = 1e9,
-     .help = "rounds until feedback comes"},
+     .help = "rounds until the feedback arrives"},
     {.name = "missing",
      .type = UC_OPTION_REAL,
      .offset = offsetof(stream_args, missing),
      .standard = "0",
      .high = 1,
      .argument = "P",
-     .help = "probability that feedback never comes"},
+     .help = "probability that the feedback never arrives"},
     {0},
 };
 
@@ -193,7 +193,7 @@ static uc_status save(const stream *self)
     if (!path)
         return UC_OK;
     if (uc_online_classes(self->online)->count == 0)
-        return cli_fail(UC_ERR_INVALID, "no label was told: there is no model to write to %s", path);
+        return cli_fail(UC_ERR_INVALID, "no label came, so there is no model to write to %s", path);
     uc_status status = uc_online_model(&model, self->online, true);
     if (status == UC_OK)
         status = cli_check_interrupt();
@@ -256,13 +256,14 @@ static uc_status run(cli_call *call)
 const cli_command command_stream = {
     .name = "stream",
     .usage = "LEARNER [options] DATA [--feedback full|partial] [-o MODEL]",
-    .summary = "learn online: propose, be told, learn",
-    .description = "Plays the data in the order of the file, in constant memory: for every example the "
-                   "learner proposes a class, is told the label (or only whether it was right), and "
-                   "learns. Every round counts. A table of how many were correct so far goes to standard "
-                   "error at rounds 1, 2, 4, 8... With --resume the learner goes on as if it had never "
-                   "stopped; the table tells of the rounds of this run. With --map landmarks each of the "
-                   "first --dimension examples (700) becomes a landmark when it arrives.",
+    .summary = "learn one example at a time, in constant memory",
+    .description =
+        "Reads the data in the order of the file, in constant memory: for every example the learner "
+        "proposes a class, sees the label (or only whether the proposal was right), and learns. "
+        "Every round counts. Standard error shows how many proposals were correct so far, after "
+        "rounds 1, 2, 4, 8... With --resume the learner continues as if it had never stopped; "
+        "the table covers the rounds of this run. With --map landmarks each of the first "
+        "--dimension (700) examples becomes a landmark when it arrives.",
     .sections = sections,
     .args_size = sizeof(stream_args),
     .family = &online_learners,

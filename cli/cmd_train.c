@@ -36,16 +36,15 @@ static const uc_option options[] = {
      .standard = "none",
      .choices = "none|estimate",
      .help =
-         "estimate: the noise, from the noisy labels alone (as noise estimate --method self; for sloppy-svm "
-         "its two rates, by cross-validation)"},
+         "estimate: estimate the noise from the noisy labels alone (like noise estimate --method self; for "
+         "sloppy-svm its two rates, by cross-validation)"},
     {.name = "mix",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(train_args, train.mix),
      .standard = "average",
      .choices = "average|once",
-     .help =
-         "online learners in several processes (unconfuse-mpi) take the mean of their weights after every "
-         "pass, or once in the end"},
+     .help = "online learners in several processes (unconfuse-mpi): average the weights after every pass, or "
+             "once at the end"},
     {0},
 };
 
@@ -187,7 +186,7 @@ static void tell_folds(cli_call *call, const uc_evaluation *evaluation, const uc
     double mean, deviation;
     mean_and_deviation(&mean, &deviation, fold_error, folds);
     if (!call->common.json) {
-        printf("%s: %llu folds, error a fold %.2f%% +- %.2f%%, %.3f s\n", cli_learners.name(call->member),
+        printf("%s: %llu folds, error per fold %.2f%% +- %.2f%%, %.3f s\n", cli_learners.name(call->member),
                (unsigned long long)folds, 100 * mean, 100 * deviation, seconds);
         cli_report_text(stdout, evaluation, classes);
         return;
@@ -408,7 +407,7 @@ static uc_status run(cli_call *call)
 const cli_command command_train = {
     .name = "train",
     .usage = "LEARNER [options] DATA|--shards GLOB -o MODEL",
-    .summary = "learn a model from a data file (-v K: cross-validate)",
+    .summary = "train a model on a data file (-v K: cross-validate)",
     .description = "Learns a model from labelled data and writes it to a file. The same data, options and "
                    "seed give the same bytes, whatever the number of threads.",
     .sections = sections,

@@ -58,7 +58,7 @@ const uc_option cli_shard_options[] = {
      .offset = offsetof(cli_shards, pattern),
      .argument = "GLOB",
      .help =
-         "read all files that match, such as 'part-*.svm.zst' or 'part-{0,1}.svm', in place of DATA, as one"},
+         "read all files that match, such as 'part-*.svm.zst' or 'part-{0,1}.svm', as one, in place of DATA"},
     {0},
 };
 
@@ -235,4 +235,13 @@ uc_status cli_load_model(uc_model **out, const char *path)
 {
     return cli_recognise(path) == CLI_LIBLINEAR ? uc_model_import_liblinear(out, path)
                                                 : uc_model_load(out, path);
+}
+
+uc_status cli_load_first(uc_model **out, const char *path, const cli_files *data)
+{
+    const uc_status status = cli_load_model(out, path);
+    if (status != UC_ERR_FORMAT || cli_recognise(data->paths[0]) == CLI_DATA)
+        return status;
+    return cli_fail(status, "%s is not a model, but %s is: the model comes first, then the data", path,
+                    data->paths[0]);
 }

@@ -28,8 +28,9 @@ static const struct example {
 #define EXAMPLES (sizeof examples / sizeof *examples)
 
 static const char exit_statuses[] =
-    "0 done; 1 failed: bad data, or options that do not fit the data; 2 wrong usage: an unknown "
-    "option or a value outside its bounds; 130 interrupted.";
+    "0: success. 1: failure, such as bad data or options that do not fit the data. 2: wrong usage, such as "
+    "an "
+    "unknown option or a value outside its bounds. 130 or 143: interrupted by Ctrl-C or SIGTERM.";
 
 /* ---- one option ---- */
 

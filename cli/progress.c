@@ -17,12 +17,11 @@
 #define QUIET_SECONDS 0.5 /* work that is over sooner shows nothing */
 #define BAR_SECONDS 0.1   /* between two drawings of the bar */
 #define LINE_SECONDS 5.0  /* between two lines where there is no terminal */
-#define TELLING_RATE                                                                                         \
-    100 /* units a second from which on their number says something: rows or bytes, not folds */
-#define USUAL_WIDTH 80  /* columns of a terminal that does not say how many it has */
-#define LONGEST_BAR 20  /* columns */
-#define SHORTEST_BAR 5  /* where there is less room the text goes without */
-#define DESCRIPTION 256 /* bytes of the text behind the bar */
+#define TELLING_RATE 1000 /* units per second from which on they are shown: rows or bytes, not folds */
+#define USUAL_WIDTH 80    /* columns of a terminal that does not say how many it has */
+#define LONGEST_BAR 20    /* columns */
+#define SHORTEST_BAR 5    /* where there is less room the text goes without */
+#define DESCRIPTION 256   /* bytes of the text behind the bar */
 
 static volatile sig_atomic_t caught;
 static int nothing = -1; /* /dev/null */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #define NPY_MAGIC "\x93NUMPY"
+#define MODEL_MAGIC "\x89UCMODEL" /* to say what it is, not to read it */
 
 const uc_option uc_read_options[] = {
     {.name = "format",
@@ -138,6 +139,8 @@ static uc_status recognise(uc_reader *self)
             format = UC_FORMAT_UCD;
         else if (begins_with(bytes, length, NPY_MAGIC, 6))
             format = UC_FORMAT_NPY;
+        else if (begins_with(bytes, length, MODEL_MAGIC, 8))
+            return uc_fail(UC_ERR_FORMAT, "%s: a model, where data are expected", name);
         else if (first == 0xff || first == 0xfe)
             return uc_fail(UC_ERR_FORMAT, "%s: text in UTF-16; convert it to UTF-8 first", name);
         else if (first >= 0x80 && first < 0xc0) /* no text begins like this */

@@ -88,8 +88,8 @@ def test_table_and_conclusion_say_what_json_says(unconfuse, data):
     result, shown = unconfuse.json(*options), unconfuse.ok(*options)
     assert shown.err == ""
     head, table, conclusion = rows(shown.out)
-    assert head == "400 examples, 4 classes, 5 runs of 1 pass, told only right or wrong"
-    assert table[0].split() == ["learner", "correct", "deviation", "seconds", "beside", "the", "best"]
+    assert head == "400 examples, 4 classes, 5 runs of 1 pass, feedback: only right or wrong"
+    assert table[0].split() == ["learner", "correct", "deviation", "seconds", "compared", "with", "the", "best"]
     for entry, line in zip(result["learners"], table[1:], strict=True):
         cells = line.split(None, 4)
         assert cells[0] == entry["learner"]
@@ -134,15 +134,15 @@ def test_learners_that_need_labels_are_a_reference_and_marked(unconfuse, data):
     assert names(result)[0] == "spa"  # it is right more often, but had it easier
     assert result["best"] == "banditron" and result["best_position"] == 1
     shown = unconfuse.ok("compare", data, "--learners", "spa,banditron", "--runs", "3").out
-    assert "; told the labels\n" in shown
-    assert shown.endswith("banditron is best. Who was told the labels is a reference only.\n")
+    assert "; sees the labels\n" in shown
+    assert shown.endswith("banditron is best. spa sees the labels; it is a reference and is not ranked.\n")
 
 
 def test_full_feedback_compares_learners_of_labels_and_marks_those_of_right_or_wrong(unconfuse, data):
     result = unconfuse.json("compare", data, "--feedback", "full", "--runs", "2")
     assert {"perceptron", "pa", "spa", "copa"} <= set(names(result)) and not PARTIAL & set(names(result))
     shown = unconfuse.ok("compare", data, "--feedback", "full", "--learners", "spa,cspa", "--runs", "2").out
-    assert "told the label\n" in shown and "; told only right or wrong\n" in shown
+    assert "feedback: the label\n" in shown and "; sees only right or wrong\n" in shown
 
 
 def test_grid_prints_what_was_chosen_and_leaves_what_was_typed(unconfuse, data):

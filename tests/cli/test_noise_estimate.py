@@ -185,7 +185,7 @@ def test_many_classes_are_summarised(unconfuse):
     (1, "--folds 5: there are only 3 examples", ["short.svm", "--method", "cv"]),
     (1, "open.svm: example 2 has no label ('?'), which cannot be used to estimate noise",
      ["open.svm", "--method", "self", "--folds", "2"]),
-    (2, "noise estimate needs --method gold, model, cv or self, and -o FILE", ["short.svm"]),
+    (2, "noise estimate needs DATA, --method gold, model, cv or self, and -o FILE", ["short.svm"]),
     (2, "--method gold needs the true labels: --gold FILE", ["short.svm", "--method", "gold"]),
     (2, "--method model needs one of --model G and --predictions FILE", ["short.svm", "--method", "model"]),
     (2, "--gold is not for --method self", ["short.svm", "--method", "self", "--gold", "gold.txt"]),

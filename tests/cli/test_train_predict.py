@@ -214,7 +214,7 @@ def test_noise_of_the_test_labels_gives_the_corrected_error(unconfuse):
 
 def test_cross_validation_reports_error_and_confusion_and_writes_nothing(unconfuse, data):
     text = unconfuse.ok("train", "spa", data, "-v", "5").out
-    assert text.startswith("spa: 5 folds, error a fold ") and "true \\ predicted" in text
+    assert text.startswith("spa: 5 folds, error per fold ") and "true \\ predicted" in text
     result = unconfuse.json("train", "spa", data, "-v", "5")
     assert set(EVALUATE_FIELDS) <= set(result) and result["examples"] == 300 and result["folds"] == 5
     assert len(result["fold_errors"]) == 5

@@ -181,7 +181,15 @@ def test_wrong_usage_is_exit_status_2_and_one_sentence(unconfuse, data, argument
     (["train", "pa", "data.svm", "-o", "absent/m"], "absent/m: cannot write: No such file or directory"),
     (["train", "pa", "data.svm", "-v", "201"], "--folds 201: there are only 200 examples"),
     (["predict", "absent.uc", "data.svm"], "absent.uc: "),
-    (["predict", "data.svm", "data.svm"], "data.svm: "),
+    (["predict", "data.svm", "data.svm"], "data.svm: not a model file of unconfuse"),
+    (["predict", "data.svm", "model.uc"], "data.svm is not a model, but model.uc is: the model comes first, then the data"),
+    (["evaluate", "data.svm", "model.uc"], "data.svm is not a model, but model.uc is: the model comes first, then the data"),
+    (["predict", "model.uc", "model.uc"], "model.uc: a model, where data are expected"),
+    (["train", "pa", "model.uc", "-o", "m"], "model.uc: a model, where data are expected"),
+    (["stream", "pa", "model.uc"], "model.uc: a model, where data are expected"),
+    (["compare", "model.uc"], "model.uc: a model, where data are expected"),
+    (["train", "pa", ".", "-o", "m"], ".: is a directory"),
+    (["train", "pa", "/dev/null", "-o", "m"], "/dev/null: no examples"),
     (["stream", "pa", "-", "--passes", "2"], "--passes above 1 on standard input: it can be read only once; give a file"),
     (["stream", "pa", "-", "--shuffle"], "--shuffle on standard input: it can be read only once; give a file"),
     (["stream", "pa", "-", "--scale", "range"], "--scale on standard input: it can be read only once; give a file"),
@@ -190,6 +198,7 @@ def test_wrong_usage_is_exit_status_2_and_one_sentence(unconfuse, data, argument
     (["convert", "data.svm", "m", "--to", "uc"], "data.svm is not a model: data become libsvm, csv, npy or ucd"),
 ])
 def test_what_does_not_fit_the_data_is_exit_status_1(unconfuse, data, arguments, sentence):
+    unconfuse.ok("train", "pa", data, "-o", "model.uc")
     assert unconfuse.fails(1, *arguments, stdin="a 1:1\nb 1:2\n").startswith(sentence)
 
 
