@@ -569,7 +569,7 @@ uc_status cli_parse(cli_call *call, const cli_command *command, int argc, char *
         return cli_fail(UC_ERR_OPTION, "an argument is missing; usage: unconfuse %s %s", command->name,
                         command->usage);
     if (words > command->most)
-        return cli_fail(UC_ERR_OPTION, "%s is one word too many; usage: unconfuse %s %s",
+        return cli_fail(UC_ERR_OPTION, "unexpected argument %s; usage: unconfuse %s %s",
                         call->words[call->word_count - (words - command->most)], command->name,
                         command->usage);
     return UC_OK;

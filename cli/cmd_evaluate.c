@@ -74,7 +74,7 @@ static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *
 {
     if (!block->bag)
         return cli_fail(UC_ERR_INVALID,
-                        "--bags: the data have no bags: LIBSVM rows name theirs as bag:ID behind "
+                        "--bags: the data have no bags: LIBSVM rows name theirs as bag:ID after "
                         "the label, CSV files in a column that --bag names");
     for (size_t i = 0; i < block->X.rows; i++) {
         const uint32_t bag = block->bag[i];

@@ -101,8 +101,7 @@ static uc_status check_options(const cli_call *call)
             return cli_fail(UC_ERR_OPTION, "--%s is not for --method %s", call->given[i]->name,
                             method_names[args->method]);
     if (args->method < METHOD_CV && uc_comm_size(cli_comm) > 1)
-        return cli_fail(UC_ERR_OPTION,
-                        "--method %s counts labels, which one process does: cv and self are for several",
+        return cli_fail(UC_ERR_OPTION, "--method %s runs in one process; cv and self can use several",
                         method_names[args->method]);
     if (args->method == METHOD_GOLD && !args->gold)
         return cli_fail(UC_ERR_OPTION, "--method gold needs the true labels: --gold FILE");

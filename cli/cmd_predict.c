@@ -161,7 +161,7 @@ static uc_status run(cli_call *call)
     if (args->scores && args->probabilities)
         return cli_fail(UC_ERR_OPTION, "give only one of --scores and --probabilities");
     if (args->suspect && !args->probabilities)
-        return cli_fail(UC_ERR_OPTION, "--suspect goes with --probabilities");
+        return cli_fail(UC_ERR_OPTION, "--suspect needs --probabilities");
     if (args->suspect && (args->shards.pattern || uc_comm_size(cli_comm) > 1))
         return cli_fail(UC_ERR_OPTION, "--suspect orders the examples of one file, in one process");
     uc_status status = cli_find_files(&files, call, &args->shards, 1);

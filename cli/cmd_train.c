@@ -267,7 +267,7 @@ static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const cli
         return uc_positive_unlabelled(positive, data, name, &call->context);
     }
     if (name && (*positive = uc_names_find(&data->classes, name, strlen(name))) == UC_NONE)
-        return cli_fail(UC_ERR_INVALID, "--positive %s: no example is labelled so", name);
+        return cli_fail(UC_ERR_INVALID, "--positive %s: no example has this label", name);
     if (!bags)
         return UC_OK;
     *rates = UC_RATES_NEGATIVE_ONLY;
@@ -355,8 +355,9 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     if (!args->estimate && (given || rates == UC_RATES_BOTH || !used))
         return cli_noise_build(noise, &check, &told, &data->classes, call);
     if (given)
-        return cli_fail(UC_ERR_OPTION,
-                        "--noise estimate does without --noise-matrix, --noise-rate and --noise-rates");
+        return cli_fail(
+            UC_ERR_OPTION,
+            "--noise estimate cannot be combined with --noise-matrix, --noise-rate or --noise-rates");
     if (!uc_learner_uses_noise(learner))
         return cli_fail(UC_ERR_OPTION, "--noise estimate: %s does not use the noise",
                         cli_learners.name(call->member));

@@ -296,7 +296,7 @@ static uc_status check_table(const stream *self, const json_t *learned, const uc
         const bool open = strcmp(typed, "auto") == 0 || (table->zero && strcmp(typed, table->zero) == 0);
         if (!open && strcmp(typed, stored) != 0)
             status =
-                cli_fail(UC_ERR_OPTION, "--%s %s: %s was learned with %s, and a stream goes on as it began",
+                cli_fail(UC_ERR_OPTION, "--%s %s: %s was learned with %s, and a stream continues as it began",
                          table->name, typed, self->args->resume, stored);
     }
     free(room);

@@ -39,7 +39,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     (void)file;
     const size_t K = self->classes, needed = self->count + block->X.rows;
     if (!block->y)
-        return cli_fail(UC_ERR_INVALID, "there are no labels to suspect");
+        return cli_fail(UC_ERR_INVALID, "the data have no labels, so none is suspicious");
     if (needed > self->capacity) {
         self->capacity = needed > 2 * self->capacity ? needed : 2 * self->capacity;
         self->list = cli_realloc(self->list, self->capacity, sizeof *self->list);

@@ -205,11 +205,11 @@ def test_a_curve_has_null_where_the_labels_do_not_allow_for_the_rates(unconfuse)
                                  "is too high, or use --loss weighted"),
     (["--noise-rates", "0.1"], "--noise-rates 0.1: it must be two numbers"),
     (["--noise", "estimate", "--noise-rates", "0.1,0.1"],
-     "--noise estimate does without --noise-matrix, --noise-rate and --noise-rates"),
-    (["--positive", "maybe"], "--positive maybe: no example is labelled so"),
+     "--noise estimate cannot be combined with --noise-matrix, --noise-rate or --noise-rates"),
+    (["--positive", "maybe"], "--positive maybe: no example has this label"),
     (["--positive-unlabelled", "--positive", "maybe"], "no example is labelled maybe, which --positive names"),
     (["--positive-unlabelled", "--bags"], "give only one of --positive-unlabelled and --bags"),
-    (["--bags"], "the data have no bags: LIBSVM rows name theirs as bag:ID behind the label"),
+    (["--bags"], "the data have no bags: LIBSVM rows name theirs as bag:ID after the label"),
 ])
 def test_what_sloppy_svm_cannot_do_is_one_sentence(one_sided, options, sentence):
     result = one_sided("train", "sloppy-svm", *options, "noisy.svm", "-o", "n.uc")
@@ -409,7 +409,7 @@ def test_unlabelled_bags_are_skipped_with_a_count(unconfuse):
     ("1 bag:a 1:1\n-1 bag:a 1:2\n", "data.svm: bag a has examples labelled 1 and -1: a bag has one label"),
     ("1 bag:a 1:1\n? bag:b 1:2\n", "data.svm: example 2 has no label"),
     ("1 bag:a 1:1\n1 bag:b 1:2\n", "data.svm: only one class, '1', where two are needed"),
-    ("1 1:1\n-1 1:2\n", "data.svm: the data have no bags: LIBSVM rows name theirs as bag:ID behind the label, CSV files in a "
+    ("1 1:1\n-1 1:2\n", "data.svm: the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a "
                         "column that --bag names"),
 ])
 def test_bags_that_are_not_are_refused(unconfuse, text, sentence):
@@ -477,5 +477,5 @@ def test_fewer_bags_than_folds_are_enough_to_estimate(unconfuse):
         f"{'-1' if bag == 1 else '+1'} bag:b{bag} 1:{(1 if bag != 1 else -1) + numbers.gauss(0, .3):.4f}\n"
         for bag in range(3) for _ in range(20)).encode())
     assert unconfuse.json("train", "sloppy-svm", "--bags", "bags.svm", "-o", "m.uc")["noise_estimate"]["positive"] == 0
-    assert "told of examples, not of bags" in unconfuse.fails(
+    assert "that of examples, not of bags" in unconfuse.fails(
         2, "evaluate", "m.uc", "bags.svm", "--bags", "--noise-rates", "0.1,0.1")

@@ -128,7 +128,7 @@ def test_training_with_the_estimate(unconfuse):
     unconfuse.ok("train", "logistic", data, "--noise-matrix", "c.csv", "-o", "told.uc")
     assert unconfuse.read("estimated.uc") == unconfuse.read("told.uc")
     assert unconfuse.json("evaluate", "estimated.uc", "clean.svm")["error"] < 0.05
-    assert "does without" in unconfuse.fails(2, "train", "logistic", data, "--noise", "estimate", "--noise-rate", 0.1, "-o", "m.uc")
+    assert "cannot be combined" in unconfuse.fails(2, "train", "logistic", data, "--noise", "estimate", "--noise-rate", 0.1, "-o", "m.uc")
 
 
 def test_the_number_of_threads_does_not_matter(unconfuse):

@@ -135,7 +135,7 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
     (["train", "pa", "data.svm", "--output"], "--output needs a value"),
     (["train", "pa", "-o", "m"], "an argument is missing; usage: unconfuse train LEARNER"),
     (["train"], "an argument is missing; usage: unconfuse train LEARNER"),
-    (["train", "pa", "data.svm", "more", "-o", "m"], "more is one word too many; usage: unconfuse train"),
+    (["train", "pa", "data.svm", "more", "-o", "m"], "unexpected argument more; usage: unconfuse train"),
     (["train", "pa", "data.svm"], "say where the model goes with -o MODEL, or cross-validate with -v K"),
     (["train", "pa", "--cost", "0", "data.svm", "-o", "m"], "--cost 0: it must be a number above 0"),
     (["train", "pa", "--cost", "x", "data.svm", "-o", "m"], "--cost x: it must be a number above 0"),
