@@ -173,9 +173,8 @@ const cli_family cli_learners = {
     .options = learner_options,
     .settings_size = learner_settings_size,
     .lists = "learners",
-    .advice =
-        "take logistic for labels that are clean or confused with one another, sloppy-svm for two classes "
-        "with flipped labels, s3vm when most labels are missing",
+    .advice = "logistic is for labels that are clean or confused with one another, sloppy-svm for two "
+              "classes with flipped labels, s3vm for few labels",
     .first_choice = "logistic",
 };
 const cli_family cli_generators = {

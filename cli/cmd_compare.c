@@ -385,11 +385,9 @@ const cli_command command_compare = {
     .summary = "find the online learner that suits the data",
     .description =
         "Runs several learners on the same shuffles of the data (propose a class, get feedback, learn) and "
-        "shows how often each was right, with the deviation over the runs, its time, and which differences "
-        "are "
-        "significant. With --feedback partial, a learner that needs labels takes part if --learners names "
-        "it: it "
-        "sees the labels, and is a reference that is not ranked.",
+        "shows how often each was right, with the deviation over the runs, its time, and which "
+        "differences are significant. With --feedback partial, a learner that needs labels takes part if "
+        "--learners names it: it sees the labels, and is a reference that is not ranked.",
     .sections = sections,
     .args_size = sizeof(compare_args),
     .least = 1,

@@ -513,8 +513,7 @@ static uc_status run(cli_call *call)
         cli_print_noise(text, &found, &check, args->output);
         if (args->method == METHOD_SELF && found.low)
             fputs("\nThe intervals cover the chance of the sample alone, not the mistakes of the classifier "
-                  "that "
-                  "--method self relies on.\n",
+                  "that --method self relies on.\n",
                   text);
     }
     if (status == UC_OK && call->common.json)

@@ -11,7 +11,7 @@
 
 /* From a noisy file to a model and the labels to look at again. A test runs the commands as they are printed. */
 static const struct example {
-    const char *about, *commands; /* a command a line */
+    const char *about, *commands; /* one command per line */
 } examples[] = {
     {"A noisy file to begin with, or bring your own:",
      "unconfuse generate cspa-gaussians --test test.svm -o clean.svm\n"
@@ -28,9 +28,8 @@ static const struct example {
 #define EXAMPLES (sizeof examples / sizeof *examples)
 
 static const char exit_statuses[] =
-    "0: success. 1: failure, such as bad data or options that do not fit the data. 2: wrong usage, such as "
-    "an "
-    "unknown option or a value outside its bounds. 130 or 143: interrupted by Ctrl-C or SIGTERM.";
+    "0: success. 1: failure, such as bad data or options that do not fit the data. 2: wrong usage, such "
+    "as an unknown option or a value outside its bounds. 130 or 143: interrupted by Ctrl-C or SIGTERM.";
 
 /* ---- one option ---- */
 
