@@ -37,13 +37,33 @@ static void stop(int signal_number)
         (void)dup2(nothing, STDIN_FILENO);
 }
 
+/* A signal that the program was started to ignore stays ignored: a shell's background job and nohup's child must not end
+ * because somebody presses Ctrl-C in front of something else. */
+static void catch_unless_ignored(int signal_number)
+{
+    struct sigaction action = {.sa_handler = stop}, before;
+    (void)sigemptyset(&action.sa_mask);
+    if (sigaction(signal_number, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
+        (void)sigaction(signal_number, &action, NULL);
+}
+
+/* One that it was started to block is unblocked. No shell blocks signals; a parent that blocks them for a thread of its
+ * own passes its mask on by accident, and a program that only SIGKILL ends would leave temporary files behind. */
+static void unblock_signals(void)
+{
+    sigset_t signals;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
 void cli_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = stop};
     nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    catch_unless_ignored(SIGINT);
+    catch_unless_ignored(SIGTERM);
+    unblock_signals();              /* with the handlers in place: one that came before now is caught */
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow any more is a failed write */
     (void)signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop reading: then we end, quietly */
 }

@@ -1,6 +1,7 @@
 /* unconfuse-papers: runs the experiments of the papers again, with the published figure beside ours. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,9 +370,20 @@ static uc_status dispatch(const settings *given, int words, char **argv)
     return UC_OK;
 }
 
+/* As `unconfuse` does, and for the same reason (cli/progress.c). */
+static void unblock_signals(void)
+{
+    sigset_t signals;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
 int main(int argc, char **argv)
 {
     uc_wait_asleep(argv);
+    unblock_signals();
     settings given;
     int words;
     uc_status status = parse(&given, &words, argc - 1, argv + 1);
