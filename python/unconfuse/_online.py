@@ -17,6 +17,7 @@ from ._classifier import Classifier
 from ._labels import Classes, refuse_missing, unmixed
 from ._library import check, matrix
 from ._model import PROPOSAL, Learned, Online
+from ._sklearn import validated
 from ._training import Settings, remember
 from ._unconfuse import ffi, lib
 
@@ -185,7 +186,7 @@ class OnlineClassifier(Classifier):
         if len(values) < 2:
             raise ValueError(f"only one class, {values.tolist()}, where two are needed")
         seen = copy.copy(self)
-        X = seen._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C")
+        X = validated(seen, X)
         classes = Classes(values)
         if y is not None:
             check_consistent_length(X, classes.encode(y))
@@ -227,11 +228,11 @@ class OnlineClassifier(Classifier):
         fast = self._fast_rows(X, learned)
         return self._checked_rows(X, learned) if fast is None else fast
 
-    def _more_tags(self) -> dict[str, Any]:
+    def _has_poor_score(self) -> bool:
         # scikit-learn's check of class weights has 1000 beside 0.0001 on classes that overlap, and wants nearly all rows to be
         # of the heavy one, which the steps of a few passes do not come to, with `bias` or without; its check of scores has
         # blobs that bpa, one class against the rest, tells apart only with `bias`. tests/python checks both in easier ways.
-        return {"poor_score": hasattr(self, "class_weight") or self._learner == "bpa"}
+        return hasattr(self, "class_weight") or self._learner == "bpa"
 
 
 class RightWrongClassifier(OnlineClassifier):
