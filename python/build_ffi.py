@@ -64,6 +64,7 @@ uc_status uc_noise_binary(uc_noise *, double, double);
 uc_status uc_noise_random(uc_noise *, size_t, double, uint64_t);
 uc_status uc_noise_match(uc_noise *, const uc_names *);
 uc_status uc_noise_inspect(uc_noise_check *, const uc_noise *);
+uc_status uc_noise_invert(double *, const uc_noise *, double);
 uc_status uc_noise_apply(uc_dataset *, const uc_noise *, uint64_t, size_t *);
 void uc_noise_free(uc_noise *);
 

@@ -111,8 +111,6 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
             return self._classes_with_others(data, classes), index[0], lib.UC_RATES_POSITIVE_ONLY
         if not self.bags:
             return classes, positive, lib.UC_RATES_BOTH
-        if not data.pointer.bag:
-            raise ValueError("bags=True needs to know the bag of every row: fit(X, y, groups=...)")
         check(lib.uc_check_bags(data.pointer, ffi.NULL))
         return classes, positive, lib.UC_RATES_NEGATIVE_ONLY
 

@@ -163,21 +163,29 @@ def options(table: Any) -> Iterator[Any]:
         option += 1
 
 
+def _words(option: Any) -> set[str]:
+    """That an option may be set to, besides numbers."""
+    words = {*text(option.choices).split("|"), text(option.zero), "auto" if option.automatic else ""}
+    return words - {""}
+
+
 @functools.cache
-def _parameter_names() -> set[str]:
-    """Of all estimators and functions."""
-    found = {"noise_matrix", "noise_orientation", "positive", "random_state"}
+def parameters() -> dict[str, set[str]]:
+    """Of all estimators and functions, with the words that each may be set to."""
     tables = [lib.uc_train_options, lib.uc_map_options, lib.uc_noise_estimate_options]
     learners = 0
     while lib.uc_learner_at(learners):
         tables.append(lib.uc_learner_options(lib.uc_learner_at(learners)))
         learners += 1
-    return found | {python_name(text(option.name)) for table in tables for option in options(table)}
+    found: dict[str, set[str]] = {"noise_matrix": {"estimate"}, "positive": set(), "random_state": set()}
+    for option in (option for table in tables for option in options(table)):
+        found.setdefault(python_name(text(option.name)), set()).update(_words(option))
+    return found
 
 
 def in_python(sentence: str) -> str:
     """A sentence of the library in which the options of the command line are the parameters of Python."""
-    return python_sentence(sentence, _parameter_names()) if "--" in sentence else sentence
+    return python_sentence(sentence, parameters()) if "--" in sentence else sentence
 
 
 def _as_typed(value: object) -> str:

@@ -22,6 +22,8 @@ from ._training import Settings, remember
 from ._unconfuse import ffi, lib
 
 Self = TypeVar("Self", bound="OnlineClassifier")
+# What scikit-learn has for each `scale`.
+SCALERS = {"standard": "StandardScaler", "range": "MinMaxScaler", "maxabs": "MaxAbsScaler"}
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class OnlineClassifier(Classifier):
         The first call needs `classes`, all labels that will come; it reads the parameters, which later calls do not. After
         fit it goes on from there. A learner of right or wrong is told only whether its proposals are y.
         """
-        learned, online = self._begin_or_go_on(X, classes, y)
+        learned, online = self._begin_or_go_on(X, classes, y, "partial_fit")
         rows = self._online_rows(X, learned)
         codes = learned.classes.encode(y)
         if len(codes) != rows.shape[0]:
@@ -161,8 +163,9 @@ class OnlineClassifier(Classifier):
 
     # ---- beginning ----
 
-    def _begin_or_go_on(self, X: Any, classes: ArrayLike | None, y: Any = None) -> tuple[Learned, Online]:
-        """A learner that goes on from what was learned, or one without experience for the classes that will come."""
+    def _begin_or_go_on(self, X: Any, classes: ArrayLike | None, y: Any, method: str) -> tuple[Learned, Online]:
+        """A learner that goes on from what was learned, or one without experience for the classes that will come. `method`
+        is what the user called."""
         with _beginning:
             learned: Learned | None = self.__dict__.get("_learned")
             if learned is None:
@@ -171,6 +174,7 @@ class OnlineClassifier(Classifier):
                 values = unmixed(np.asarray(classes), "classes")
                 refuse_missing(values, "classes")
                 check_classification_targets(values)
+                self._refuse_scale(method)
                 return self._begin(X, np.unique(values), y)
             if classes is not None and not learned.classes.are(classes):
                 raise ValueError(f"classes={classes!r} are not those of the calls before, {learned.classes.values.tolist()}")
@@ -193,18 +197,19 @@ class OnlineClassifier(Classifier):
         settings = Settings(self._learner, self.get_params(deep=False))
         settings.weigh(getattr(self, "class_weight", None), classes)
         settings.train.passes, settings.train.shuffle = 1, 0
-        steps = self._look_at(X, settings) if whole else self._without_a_look(settings)
+        steps = self._look_at(X, settings) if whole else ffi.NULL
         online = Online.begin(settings.learner, settings.own, settings.train, classes.names.pointer, steps)
         online.expect(X)
         learned = Learned(online, classes, seen.n_features_in_, settings.train.scale == 0 and not online.has_map)
         remember(self, seen, _learned=learned, classes_=classes.values, n_iter_=1)
         return learned, online
 
-    @staticmethod
-    def _without_a_look(settings: Settings) -> Any:
-        if settings.train.scale != 0:
-            raise ValueError("scale needs all rows beforehand: use fit, or scale the rows before partial_fit")
-        return ffi.NULL
+    def _refuse_scale(self, method: str) -> None:
+        scaler = SCALERS.get(self.scale) if isinstance(self.scale, str) else None
+        if scaler is not None:
+            raise ValueError(f"scale={self.scale!r} is learned from whole columns, and {method} sees only its rows: call fit or "
+                             "replay on labelled rows first, or leave scale=None and scale the rows beforehand, such as with "
+                             f"sklearn.preprocessing.{scaler}")
 
     @staticmethod
     def _look_at(X: Any, settings: Settings) -> Any:
@@ -240,7 +245,7 @@ class RightWrongClassifier(OnlineClassifier):
 
     def propose(self, X: Any, classes: ArrayLike | None = None) -> Proposals:
         """A class for every row, which may be another than the best one, to learn more. The first call needs `classes`."""
-        learned, online = self._begin_or_go_on(X, classes)
+        learned, online = self._begin_or_go_on(X, classes, None, "propose")
         details = online.propose(self._online_rows(X, learned))
         return _restored_proposals(learned.classes.decode(details["label"]), details)
 
@@ -251,7 +256,7 @@ class RightWrongClassifier(OnlineClassifier):
         `explore` other labels will do too, for what was proposed elsewhere.
         """
         self._known()
-        learned, online = self._begin_or_go_on(X, None)
+        learned, online = self._begin_or_go_on(X, None, None, "learn_feedback")
         rows = self._online_rows(X, learned)
         right = np.ascontiguousarray(correct)
         if right.dtype != np.bool_:

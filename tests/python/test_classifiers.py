@@ -360,11 +360,11 @@ def test_sentences_call_options_as_python_does():
     X, y = blobs()
     with pytest.warns(UserWarning, match=r"takes the labels as they are \(see `noise_matrix`\)$"):
         unconfuse.UMAClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="use `scale` maxabs, or read the data with --storage dense"):
+    with pytest.raises(ValueError, match=r"use scale=.maxabs., or give dense rows, X.toarray\(\)$"):
         unconfuse.SPAClassifier(scale="standard").fit(scipy.sparse.csr_matrix(X), y)
     with pytest.raises(ValueError, match="give `width`$"):
         unconfuse.SPAClassifier(map="landmarks").partial_fit(X, y, classes=range(4))
-    with pytest.warns(UserWarning, match="so it is csvm: use `noise_matrix` or `noise_matrix`='estimate'$"):
+    with pytest.warns(UserWarning, match="so it is csvm: use `noise_matrix` or noise_matrix='estimate'$"):
         unconfuse.SloppySVMClassifier().fit(*blobs(2))
 
 
