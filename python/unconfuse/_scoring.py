@@ -47,7 +47,8 @@ def noise_aware_accuracy(noise_matrix: ArrayLike) -> Callable[[Any, Any, Any], f
     that are held out, known or estimated once. Candidates of a search may have other matrices, which play no part.
 
     The score is right on average, not for every set of rows: it may be a little above 1 or below 0, and the closer the matrix
-    is to one without an inverse, the more rows it needs. It is what `unconfuse evaluate --noise-matrix` tells.
+    is to one without an inverse, the more rows it needs.
+    `unconfuse evaluate --noise-matrix` reports the same figure.
 
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
@@ -66,8 +67,8 @@ def noisy_log_likelihood(estimator: Any, X: Any, y: Any) -> float:
 
     It is for estimators with predict_proba; one without `noise_matrix_`, or with None, takes the labels as they are. For a
     pipeline the noise is that of its last step. Because the labels are held out, a matrix that claims too much noise, or too
-    little, predicts them worse. What it cannot tell apart are a matrix and a model that together say the same of the noisy
-    labels as others do: a model so flexible that it learns the noise itself needs no matrix to predict noisy labels.
+    little, predicts them worse. It cannot choose between a matrix and a model that is flexible enough to learn the noise
+    itself: both predict noisy labels equally well.
     """
     classes = _classes_of(estimator)
     probabilities = np.asarray(estimator.predict_proba(X), float)

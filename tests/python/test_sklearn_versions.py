@@ -1,5 +1,5 @@
-"""What scikit-learn 1.3 to 1.8 want besides what 1.2 checks: the same tests with a simulation of the newer interface, and
-the newer checks in words of our own."""
+"""What scikit-learn 1.3 to 1.8 want in addition to what 1.2 checks: the same tests with a simulation of the newer interface,
+and tests of our own for the checks that were added."""
 import os
 import subprocess
 import sys
