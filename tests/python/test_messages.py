@@ -56,19 +56,22 @@ def test_every_option_in_a_sentence_becomes_a_parameter():
         assert named(told) <= parameters, (file, told)
 
 
-@pytest.mark.parametrize("file, names", [
-    ("learn/logistic.c", ["LogisticClassifier"]), ("learn/uma.c", ["UMAClassifier"]), ("learn/rp.c", ["RPClassifier"]),
-    ("learn/svm.c", ["SloppySVMClassifier"]), ("learn/cspa_plus.c", ["CSPAPlusClassifier"]),
-    ("learn/minimise.c", ["LogisticClassifier", "SloppySVMClassifier", "CSVMClassifier"]),
-    ("learn/online_model.c", [cls.__name__ for cls in CLASSIFIERS if hasattr(cls, "partial_fit")]),
-    ("map/kernel.c", [cls.__name__ for cls in CLASSIFIERS + MAPS]),
-])
-def test_a_learner_names_parameters_of_its_own(file, names):
-    told = [in_python(sentence) for source, sentence in filled() if source == file]
-    assert told
-    for name in names:
-        for sentence in told:
-            assert named(sentence) <= signatures()[name], (name, sentence)
+SAID_BY = {
+    "learn/logistic.c": ["LogisticClassifier"], "learn/uma.c": ["UMAClassifier"], "learn/rp.c": ["RPClassifier"],
+    "learn/svm.c": ["SloppySVMClassifier"], "learn/cspa_plus.c": ["CSPAPlusClassifier"],
+    "learn/minimise.c": ["LogisticClassifier", "SloppySVMClassifier", "CSVMClassifier"],
+    "learn/online_model.c": [cls.__name__ for cls in CLASSIFIERS if hasattr(cls, "partial_fit")],
+    "map/kernel.c": [cls.__name__ for cls in CLASSIFIERS + MAPS],
+}
+
+
+def test_a_learner_names_parameters_of_its_own():
+    said = [(file, in_python(sentence)) for file, sentence in filled() if file in SAID_BY]
+    assert len(said) > 10
+    own = signatures()
+    for file, sentence in said:
+        for name in SAID_BY[file]:
+            assert named(sentence) <= own[name], (name, sentence)
 
 
 def test_documentation_names_parameters_that_exist():
