@@ -335,8 +335,8 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     if (isnan(settings->l2))
         return uc_fail(UC_ERR_INVALID, "--l2 auto must become a number before training (uc_select)");
     double *inverse = NULL;
-    uc_status status = UC_OK;
-    if (correction == UC_CORRECTION_BACKWARD) {
+    uc_status status = uc_blas_begin(uc_threads(fit->context));
+    if (status == UC_OK && correction == UC_CORRECTION_BACKWARD) {
         inverse = uc_alloc(K * K, sizeof *inverse);
         status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
     }

@@ -324,8 +324,12 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     uc_status status = uc_s3vm_begin(&self, fit, settings->cost);
     if (status != UC_OK)
         return status;
-    double objective = 0.0, *W = uc_alloc((self.d + 1) * self.S, sizeof *W);
-    status = W ? anneal(&objective, &self, W, settings->cost * settings->unlabelled_cost) : UC_ERR_NOMEM;
+    double objective = 0.0, *W = NULL;
+    status = uc_blas_ready(fit->context);
+    if (status == UC_OK)
+        W = uc_alloc((self.d + 1) * self.S, sizeof *W);
+    if (status == UC_OK)
+        status = W ? anneal(&objective, &self, W, settings->cost * settings->unlabelled_cost) : UC_ERR_NOMEM;
     if (status == UC_OK) {
         write_weights(model, &self, W);
         status = write_summary(model, &self, objective);

@@ -629,6 +629,8 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     uc_noise identity = {0};
     const uc_noise *noise = fit->train->noise;
     uc_status status = check_size(&self);
+    if (status == UC_OK)
+        status = uc_blas_ready(fit->context);
     if (status == UC_OK && !noise) {
         uc_warn(fit->context,
                 "no noise was told: uma takes the labels as they are (see --noise-matrix, --noise-rate)");

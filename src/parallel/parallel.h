@@ -32,6 +32,9 @@ uc_context uc_context_for_work(const uc_context *context, double operations);
 uc_context uc_context_beside(const uc_context *context);
 
 unsigned uc_threads(const uc_context *context);
+/* How many of the `wanted` threads, the caller's own included, the system can start now: OpenMP ends the program when
+ * it cannot start one that it was asked for. At least 1. */
+unsigned uc_startable_threads(unsigned wanted);
 uint64_t uc_memory_limit(const uc_context *context); /* bytes */
 /* UC_ERR_NOMEM with the figure when `bytes` for `what` exceed the context's memory. */
 uc_status uc_memory_check(const uc_context *context, double bytes, const char *what);
