@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "unconfuse/patience.h"
+#include "unconfuse/program.h"
 
 const cli_command *const cli_commands[] = {
     &command_train,      &command_predict,     &command_evaluate,       &command_stream, &command_compare,
@@ -111,6 +112,7 @@ static uc_status check_processes(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    uc_occupy_standard_files();
     uc_wait_asleep(argv);
     cli_comm = uc_comm_start();
     cli_catch_signals();

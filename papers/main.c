@@ -371,6 +371,7 @@ static uc_status dispatch(const settings *given, int words, char **argv)
 
 int main(int argc, char **argv)
 {
+    uc_occupy_standard_files();
     uc_wait_asleep(argv);
     settings given;
     int words;

@@ -16,6 +16,7 @@
 #include "unconfuse/option.h"
 #include "unconfuse/patience.h"
 #include "unconfuse/prepare.h"
+#include "unconfuse/program.h"
 #include "unconfuse/random.h"
 #include "unconfuse/select.h"
 #include "unconfuse/status.h"

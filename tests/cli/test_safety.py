@@ -50,3 +50,17 @@ def test_threads_that_openblas_would_start_are_not_started(tmp_path, limits_work
     for env in ({"OMP_WAIT_POLICY": "active"}, {"OPENBLAS_NUM_THREADS": "8"}, {"OMP_PROC_BIND": "true"}):
         result = run(["--version"], tmp_path, preexec_fn=limit_memory(62), env={**os.environ, **env})
         assert result.returncode == 0, result.stderr
+
+
+# ---- standard input, output and error ----
+
+@pytest.mark.parametrize("closed", [[0], [1], [2], [1, 2], [0, 1, 2]])
+def test_a_closed_standard_file_is_no_place_for_data(tmp_path, closed):
+    """Whatever is closed, the model has the same bytes, and output that cannot be written is a failure."""
+    (tmp_path / "data.svm").write_text(blobs(["a", "b"], 200))
+    assert run(["train", "perceptron", "data.svm", "-o", "good.uc"], tmp_path).returncode == 0
+    close = "exec " + " ".join(f"{number}>&-" if number else "0<&-" for number in closed)
+    script = f'{close}; "$0" train perceptron data.svm --verbose -o m.uc; echo $? >status'
+    subprocess.run(["sh", "-c", script, PROGRAM], cwd=tmp_path, timeout=60, check=True, capture_output=True)
+    assert (tmp_path / "m.uc").read_bytes() == (tmp_path / "good.uc").read_bytes()
+    assert (tmp_path / "status").read_text() == ("1\n" if 1 in closed else "0\n")
