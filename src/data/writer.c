@@ -400,6 +400,10 @@ static uc_status write_ucd(const uc_dataset *data, const char *path, const uc_co
     if (uc_sink_stem(path) != strlen(path))
         return uc_fail(UC_ERR_INVALID, "%s: a .ucd file is mapped and cannot be packed", path);
     const uc_matrix *X = &data->X;
+    if (X->rows > 0 && X->cols == 0 && !uc_matrix_is_sparse(X) && !data->y && !data->bag)
+        return uc_fail(UC_ERR_INVALID,
+                       "%s: %zu rows without columns, labels or bags cannot be written as .ucd", path,
+                       X->rows);
     const bool even = uc_matrix_is_sparse(X) ? X->offsets[0] == 0 : X->stride == uc_dense_stride(X->cols);
     if (even)
         return write_arrays(data, X, path);
