@@ -122,6 +122,16 @@ void *cli_calloc(size_t count, size_t size)
     return result;
 }
 
+static void *json_alloc(size_t size)
+{
+    return cli_realloc(NULL, size, 1);
+}
+
+void cli_own_json_memory(void)
+{
+    json_set_alloc_funcs(json_alloc, free);
+}
+
 /* ---- families ---- */
 
 static const char *learner_name(size_t i)

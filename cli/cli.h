@@ -134,6 +134,7 @@ double cli_seconds(void);    /* a clock that only goes forward */
 
 void *cli_realloc(void *block, size_t count, size_t size);
 void *cli_calloc(size_t count, size_t size);
+void cli_own_json_memory(void); /* jansson's too: it does not survive it unharmed */
 
 /* ---- output (output.c) ---- */
 

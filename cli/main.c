@@ -18,8 +18,11 @@ const cli_command *const cli_commands[] = {
 /* What was printed must have arrived. */
 static uc_status finish_output(const cli_call *call)
 {
-    if (call->result && cli_is_first() && json_dumpf(call->result, stdout, JSON_REAL_PRECISION(17)) == 0)
+    if (call->result && cli_is_first()) {
+        if (json_dumpf(call->result, stdout, JSON_REAL_PRECISION(17)) != 0 && !ferror(stdout))
+            return cli_fail(UC_ERR_INVALID, "the result cannot be told as JSON");
         putchar('\n');
+    }
     if (fflush(stdout) != 0 || ferror(stdout))
         return cli_fail(UC_ERR_IO, "standard output: cannot write: %s", strerror(errno));
     return UC_OK;
@@ -114,6 +117,7 @@ int main(int argc, char **argv)
 {
     uc_occupy_standard_files();
     uc_wait_asleep(argv);
+    cli_own_json_memory();
     cli_comm = uc_comm_start();
     cli_catch_signals();
     const char *level = getenv("UNCONFUSE_CPU");

@@ -182,9 +182,12 @@ static uc_status read_steps(uc_steps *out, const uc_container *file, size_t feat
 {
     const char *scale = NULL;
     int normalize_input = 0, normalize = 0;
-    if (json_unpack(file->header, "{s:{s:s, s:b, s:b}}", "steps", "scale", &scale, "normalize_input",
-                    &normalize_input, "normalize", &normalize) != 0)
-        return damaged(file, "its header does not say how rows are prepared");
+    json_error_t error;
+    if (json_unpack_ex(file->header, &error, 0, "{s:{s:s, s:b, s:b}}", "steps", "scale", &scale,
+                       "normalize_input", &normalize_input, "normalize", &normalize) != 0)
+        return json_error_code(&error) == json_error_out_of_memory
+                   ? uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", file->source)
+                   : damaged(file, "its header does not say how rows are prepared");
     size_t scaling = 0;
     while (scaling < sizeof scalings / sizeof *scalings && strcmp(scale, scalings[scaling]) != 0)
         scaling++;
