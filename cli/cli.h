@@ -138,16 +138,25 @@ void cli_own_json_memory(void); /* jansson's too: it does not survive it unharme
 
 /* ---- output (output.c) ---- */
 
-/* A text file that appears whole or not at all; "-" is standard output. With several processes the first one writes what
- * all of them have to say, in the order of their ranks. */
+/* The files that a command writes. It opens them before it begins to work, all of them appear together when it is done, and
+ * main removes what is left of them when it failed. `option` names it in messages. With several processes the first one
+ * has the files, and NULL stands for them in the others. */
+uc_status cli_begin_file(uc_output **out, const char *path, const char *option);
+/* Fails when one of the files is `path`, which the command reads; NULL is fine. */
+uc_status cli_keep_input(const char *path);
+uc_status cli_finish_files(bool durable);
+void cli_abort_files(void);
+
+/* A text file among them; "-" is standard output. With several processes the first one writes what all of them have to
+ * say, in the order of their ranks. */
 typedef struct cli_output cli_output;
 uc_status cli_output_open(cli_output **out, const char *path);
 /* Room for `length` bytes, to be followed by cli_output_advance of what was used. */
 char *cli_output_reserve(cli_output *self, size_t length);
 void cli_output_advance(cli_output *self, size_t length);
-uc_status
-cli_output_commit(cli_output *self);     /* ends and frees it whatever happens; write errors end up here */
-void cli_output_abort(cli_output *self); /* NULL is fine */
+/* Ends and frees it whatever happens, with all files of the command; write errors end up here. */
+uc_status cli_output_commit(cli_output *self);
+void cli_output_abort(cli_output *self);            /* NULL is fine */
 bool cli_output_failed(const cli_output *self);     /* a write failed: going on is of no use */
 uc_status cli_output_check(const cli_output *self); /* the same, with the sentence */
 void cli_output_discard(void);                      /* removes what is unfinished; safe in a signal handler */
@@ -197,8 +206,14 @@ typedef struct cli_data_output {
     const char *labels;
 } cli_data_output;
 extern const uc_option cli_data_output_options[];
-uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const char *path, uc_format format,
+/* A data file to write, and the file for its labels. */
+typedef struct cli_data_file {
+    uc_output *rows, *labels; /* labels NULL: none */
+    uc_format format;
+} cli_data_file;
+uc_status cli_begin_data(cli_data_file *out, const char *path, const char *option, uc_format format,
                          const char *labels);
+uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const cli_data_file *file);
 
 /* Splits "a,b,c" into names; refuses an empty one and one that occurs twice. */
 uc_status cli_split_names(uc_names *out, const char *list, const char *option);
@@ -208,7 +223,6 @@ typedef enum cli_kind { CLI_DATA, CLI_MODEL, CLI_LIBLINEAR } cli_kind;
 cli_kind cli_recognise(const char *path);
 bool cli_reads_once(const char *path);                      /* standard input, a pipe */
 uc_status cli_load_model(uc_model **out, const char *path); /* either kind of model */
-uc_status cli_save_model(const uc_model *model, const char *path);
 /* The whole file in memory. */
 uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
                         const uc_read_settings *settings);

@@ -51,9 +51,14 @@ static uc_status convert_data(cli_call *call)
 {
     const convert_args *args = call->args;
     uc_dataset data = {0};
-    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    cli_data_file file;
+    uc_status status = cli_begin_data(&file, call->words[1], "OUT", (uc_format)args->to, args->labels);
     if (status == UC_OK)
-        status = cli_write_data(call, &data, call->words[1], (uc_format)args->to, args->labels);
+        status = cli_read_data(&data, call, call->words[0], &args->read);
+    if (status == UC_OK)
+        status = cli_write_data(call, &data, &file);
+    if (status == UC_OK)
+        status = cli_finish_files(false);
     if (status == UC_OK)
         tell(call, "data", "examples", data.X.rows, data.X.cols, &data.classes);
     uc_dataset_free(&data);
@@ -71,12 +76,17 @@ static uc_status convert_model(cli_call *call, cli_kind kind)
     const convert_args *args = call->args;
     const char *output = call->words[1];
     uc_model *model = NULL;
+    uc_output *file;
     int to = args->to;
     if (to == TO_AUTO)
         to = kind == CLI_LIBLINEAR || ends_in_uc(output) ? TO_UC : TO_LIBLINEAR;
-    uc_status status = cli_load_model(&model, call->words[0]);
+    uc_status status = cli_begin_file(&file, output, "OUT");
     if (status == UC_OK)
-        status = to == TO_UC ? uc_model_save(model, output) : uc_model_export_liblinear(model, output);
+        status = cli_load_model(&model, call->words[0]);
+    if (status == UC_OK)
+        status = to == TO_UC ? uc_model_write(model, file) : uc_model_write_liblinear(model, file);
+    if (status == UC_OK)
+        status = cli_finish_files(true);
     if (status == UC_OK)
         tell(call, "model", "weight_vectors", uc_model_classes(model)->count, uc_model_features(model),
              uc_model_classes(model));

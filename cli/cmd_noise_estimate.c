@@ -480,6 +480,18 @@ static json_t *as_json(const uc_noise_estimate *self, const uc_noise_check *chec
                      "warnings", warnings, "output", cli_json_text(args->output));
 }
 
+/* The matrix must not take the place of what it is estimated from. */
+static uc_status begin_matrix(uc_output **file, const estimate_args *args, const cli_files *files)
+{
+    const char *const read[] = {args->read.labels, args->gold, args->model, args->predictions};
+    uc_status status = cli_begin_file(file, args->output, "-o");
+    for (size_t i = 0; i < sizeof read / sizeof *read && status == UC_OK; i++)
+        status = cli_keep_input(read[i]);
+    for (size_t i = 0; i < files->count && status == UC_OK; i++)
+        status = cli_keep_input(files->paths[i]);
+    return status;
+}
+
 static uc_status run(cli_call *call)
 {
     static method_fn *const methods[] = {NULL, from_gold, from_model_or_predictions, from_folds, from_itself};
@@ -491,9 +503,12 @@ static uc_status run(cli_call *call)
     context.warn = note;
     context.user = warnings;
     cli_files files = {0};
+    uc_output *file;
     uc_status status = check_options(call);
     if (status == UC_OK)
         status = cli_find_files(&files, call, &args->shards, 0);
+    if (status == UC_OK)
+        status = cli_agree(begin_matrix(&file, args, &files));
     if (status == UC_OK && methods[args->method])
         status = methods[args->method](&found, call, &files, &context);
     const char *said = cli_last_error();
@@ -507,7 +522,9 @@ static uc_status run(cli_call *call)
         status = cli_check_interrupt();
     }
     if (status == UC_OK && cli_is_first())
-        status = uc_noise_write(&found.noise, args->output);
+        status = uc_noise_write_to(&found.noise, file);
+    if (status == UC_OK)
+        status = cli_finish_files(false);
     FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
     if (text) {
         cli_print_noise(text, &found, &check, args->output);

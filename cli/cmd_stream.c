@@ -189,7 +189,9 @@ static uc_status save(const stream *self)
     if (status == UC_OK)
         status = cli_check_interrupt();
     if (status == UC_OK)
-        status = uc_model_save(model, path);
+        status = uc_model_write(model, self->file);
+    if (status == UC_OK)
+        status = cli_finish_files(true);
     uc_model_free(model);
     return status;
 }
@@ -222,6 +224,10 @@ static uc_status run(cli_call *call)
     self.partial = args->feedback == FEEDBACK_PARTIAL ||
                    (args->feedback == FEEDBACK_AUTO && !uc_learner_accepts(self.learner, UC_FEEDBACK_FULL));
     uc_status status = check_options(&self);
+    if (status == UC_OK && args->output)
+        status = cli_begin_file(&self.file, args->output, "-o");
+    if (status == UC_OK)
+        status = cli_keep_input(self.path);
     if (status == UC_OK && args->shuffle)
         status = cli_read_data(&self.data, call, self.path, &args->read);
     if (status == UC_OK)

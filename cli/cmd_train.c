@@ -142,9 +142,8 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
     return UC_OK;
 }
 
-static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *settings)
+static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *settings, uc_output *file)
 {
-    const train_args *args = call->args;
     double examples = (double)data->X.rows;
     const double began = cli_seconds();
     const uc_traffic before = uc_comm_traffic(cli_comm);
@@ -160,7 +159,9 @@ static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *sett
     if (status == UC_OK)
         cli_tell_traffic(call, before, seconds);
     if (status == UC_OK && cli_is_first())
-        status = cli_save_model(model, args->output);
+        status = uc_model_write(model, file);
+    if (status == UC_OK)
+        status = cli_finish_files(true);
     if (status == UC_OK)
         status = tell(call, model, (size_t)examples, seconds);
     uc_model_free(model);
@@ -366,6 +367,19 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
                       shown);
 }
 
+/* The model must not take the place of what it is learned from. */
+static uc_status begin_model(uc_output **file, const train_args *args, const cli_files *files)
+{
+    uc_status status = cli_begin_file(file, args->output, "-o");
+    if (status == UC_OK)
+        status = cli_keep_input(args->read.labels);
+    if (status == UC_OK)
+        status = cli_keep_input(args->noise.matrix);
+    for (size_t i = 0; i < files->count && status == UC_OK; i++)
+        status = cli_keep_input(files->paths[i]);
+    return status;
+}
+
 static uc_status run(cli_call *call)
 {
     const train_args *args = call->args;
@@ -380,7 +394,10 @@ static uc_status run(cli_call *call)
     if (args->output && args->folds)
         return cli_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
     cli_files files;
+    uc_output *file = NULL;
     uc_status status = cli_find_files(&files, call, &args->shards, 0);
+    if (status == UC_OK && args->output)
+        status = cli_agree(begin_model(&file, args, &files));
     if (status == UC_OK)
         status = cli_read_files(&data, call, &files, &args->read);
     if (status == UC_OK)
@@ -393,9 +410,9 @@ static uc_status run(cli_call *call)
         uc_options_find(cli_learners.options(call->member), "positive-unlabelled"))
         settings.positive = data.classes.count == 2 ? data.classes.text[positive] : NULL;
     if (status == UC_OK)
-        status =
-            blame_data(args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings),
-                       files.shown);
+        status = blame_data(args->folds ? cross_validate(call, &data, &settings)
+                                        : train(call, &data, &settings, file),
+                            files.shown);
     if (status == UC_OK && call->common.json && described)
         json_object_set(call->result, "noise_estimate", described);
     json_decref(described);

@@ -56,6 +56,7 @@ static uc_status run(const cli_command *command, int argc, char **argv)
             status = command->run(&call);
     }
     cli_progress_end();
+    cli_abort_files(); /* those of a command that failed */
     if (status == UC_OK)
         status = finish_output(&call);
     cli_call_free(&call);

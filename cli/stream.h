@@ -58,6 +58,7 @@ typedef struct stream {
     const cli_call *call;
     const stream_args *args;
     const char *path;
+    uc_output *file;    /* for the model; NULL: none is written */
     uc_context context; /* of the rounds: silent, because the table is the progress */
     const uc_learner *learner;
     uc_online *online;

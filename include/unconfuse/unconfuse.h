@@ -14,6 +14,7 @@
 #include "unconfuse/names.h"
 #include "unconfuse/noise.h"
 #include "unconfuse/option.h"
+#include "unconfuse/output.h"
 #include "unconfuse/patience.h"
 #include "unconfuse/prepare.h"
 #include "unconfuse/program.h"

@@ -126,9 +126,8 @@ static char *settled_header(json_t *header, const uc_array *arrays, size_t count
     return header_text(header, arrays, count, *first, end);
 }
 
-/* `output` is open, and stays so. */
-static uc_status write_to(uc_output *output, const char magic[8], uint32_t version, json_t *header,
-                          const uc_array *arrays, size_t count)
+uc_status uc_container_write_to(uc_output *output, const char magic[8], uint32_t version, json_t *header,
+                                const uc_array *arrays, size_t count)
 {
     size_t first, end;
     char *text = settled_header(header, arrays, count, &first, &end);
@@ -150,7 +149,7 @@ uc_status uc_container_write(const char *path, const char magic[8], uint32_t ver
     uc_status status = uc_output_open(&output, path);
     if (status != UC_OK)
         return status;
-    status = write_to(output, magic, version, header, arrays, count);
+    status = uc_container_write_to(output, magic, version, header, arrays, count);
     if (status == UC_OK)
         return uc_output_commit(output, durable);
     uc_output_abort(output);
@@ -164,7 +163,7 @@ uc_status uc_container_write_memory(void **bytes, size_t *length, const char mag
     uc_status status = uc_output_open_memory(&output);
     if (status != UC_OK)
         return status;
-    status = write_to(output, magic, version, header, arrays, count);
+    status = uc_container_write_to(output, magic, version, header, arrays, count);
     if (status == UC_OK)
         uc_output_take(bytes, length, output);
     else

@@ -37,6 +37,10 @@ char *uc_json_text(const json_t *json);
 uc_status uc_container_write(const char *path, const char magic[8], uint32_t version, json_t *header,
                              const uc_array *arrays, size_t count, bool durable);
 
+/* The same to an output that is open, and stays so. */
+uc_status uc_container_write_to(uc_output *output, const char magic[8], uint32_t version, json_t *header,
+                                const uc_array *arrays, size_t count);
+
 /* The same bytes in memory, which the caller frees. */
 uc_status uc_container_write_memory(void **bytes, size_t *length, const char magic[8], uint32_t version,
                                     json_t *header, const uc_array *arrays, size_t count);

@@ -59,8 +59,7 @@ static double *packed(const double *weights, size_t dimension, size_t classes, s
     return dense;
 }
 
-/* To a file, or, for path NULL, to memory. */
-static uc_status write_model(const uc_model *self, const char *path, void **bytes, size_t *length)
+uc_status uc_model_write(const uc_model *self, uc_output *output)
 {
     const size_t K = self->classes.count;
     size_t filled = 0, names_length;
@@ -83,9 +82,7 @@ static uc_status write_model(const uc_model *self, const char *path, void **byte
             arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->steps.shift, self->features};
         if (self->steps.factor)
             arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->steps.factor, self->features};
-        status =
-            path ? uc_container_write(path, magic, NEWEST_VERSION, header, arrays, filled, true)
-                 : uc_container_write_memory(bytes, length, magic, NEWEST_VERSION, header, arrays, filled);
+        status = uc_container_write_to(output, magic, NEWEST_VERSION, header, arrays, filled);
     }
     json_decref(header);
     uc_free(arrays);
@@ -96,12 +93,29 @@ static uc_status write_model(const uc_model *self, const char *path, void **byte
 
 uc_status uc_model_save(const uc_model *self, const char *path)
 {
-    return write_model(self, path, NULL, NULL);
+    uc_output *output = NULL;
+    uc_status status = uc_output_open(&output, path);
+    if (status != UC_OK)
+        return status;
+    status = uc_model_write(self, output);
+    if (status == UC_OK)
+        return uc_output_commit(output, true);
+    uc_output_abort(output);
+    return status;
 }
 
 uc_status uc_model_save_memory(void **bytes, size_t *length, const uc_model *self)
 {
-    return write_model(self, NULL, bytes, length);
+    uc_output *output = NULL;
+    uc_status status = uc_output_open_memory(&output);
+    if (status != UC_OK)
+        return status;
+    status = uc_model_write(self, output);
+    if (status == UC_OK)
+        uc_output_take(bytes, length, output);
+    else
+        uc_output_abort(output);
+    return status;
 }
 
 /* ---- reading ---- */

@@ -1,7 +1,9 @@
 """What must not happen whatever the system does: hanging, crashing, a file that is half-written or not what was asked for."""
 import os
 import resource
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -64,3 +66,179 @@ def test_a_closed_standard_file_is_no_place_for_data(tmp_path, closed):
     subprocess.run(["sh", "-c", script, PROGRAM], cwd=tmp_path, timeout=60, check=True, capture_output=True)
     assert (tmp_path / "m.uc").read_bytes() == (tmp_path / "good.uc").read_bytes()
     assert (tmp_path / "status").read_text() == ("1\n" if 1 in closed else "0\n")
+
+
+# ---- output files ----
+
+WRITERS = [
+    ["train", "perceptron", "data.svm", "-o"], ["train", "logistic", "data.svm", "-o"],
+    ["stream", "perceptron", "data.svm", "-o"],
+    ["predict", "model.uc", "data.svm", "-o"], ["predict", "logistic.uc", "data.svm", "--probabilities", "--suspect", "-o"],
+    ["noise", "make", "uniform", "--classes", 2, "--rate", 0.1, "-o"],
+    ["noise", "apply", "data.svm", "--noise-rate", 0.1, "-o"],
+    ["noise", "estimate", "data.svm", "--method", "gold", "--gold", "data.svm", "-o"],
+    ["generate", "rp-ring", "--examples", 40, "-o"], ["generate", "rp-ring", "-o", "ring.svm", "--test"],
+    ["split", "data.svm", "-o", "first.svm", "--rest"], ["split", "data.svm", "--rest", "second.svm", "-o"],
+    ["convert", "data.svm"], ["convert", "model.uc"],
+]
+
+
+@pytest.fixture
+def workplace(unconfuse):
+    unconfuse.write("data.svm", blobs(["a", "b"], 60))
+    unconfuse.ok("train", "perceptron", "data.svm", "-o", "model.uc")
+    unconfuse.ok("train", "logistic", "data.svm", "-o", "logistic.uc")
+    return unconfuse
+
+
+@pytest.mark.parametrize("command", WRITERS, ids=lambda command: " ".join(map(str, command)))
+def test_an_impossible_output_is_found_before_the_work(workplace, command):
+    """The input is a pipe that would keep any command waiting that reads it before it opens its output."""
+    os.mkfifo(workplace.directory / "pipe.svm")
+    words = ["pipe.svm" if word == "data.svm" else word for word in command]
+    assert "nowhere/x.svm: cannot write: No such file" in workplace.fails(1, *words, "nowhere/x.svm", timeout=20)
+    said = workplace.fails(2, *words, "", timeout=20)
+    assert "a file needs a name" in said
+
+
+def test_a_format_that_the_ending_does_not_tell_is_found_before_the_work(workplace):
+    os.mkfifo(workplace.directory / "pipe.svm")
+    assert "its ending is none of" in workplace.fails(1, "convert", "pipe.svm", "x.what", timeout=20)
+    assert "NPY only" in workplace.fails(2, "convert", "pipe.svm", "x.svm", "--labels-out", "y", timeout=20)
+
+
+SAME = [
+    ["split", "data.svm", "-o", "{}", "--rest", "{}"],
+    ["generate", "rp-ring", "--test-examples", 5, "-o", "{}", "--test", "{}"],
+    ["convert", "data.svm", "{}", "--to", "npy", "--labels-out", "{}"],
+    ["noise", "apply", "data.svm", "--noise-rate", 0.1, "--to", "npy", "-o", "{}", "--labels-out", "{}"],
+]
+
+
+@pytest.mark.parametrize("names", [("x.svm", "x.svm"), ("x.svm", "./x.svm"), ("x.svm", "folder/../x.svm"), ("x.svm", "link.svm"),
+                                   ("old.svm", "hard.svm"), ("old.svm", "soft.svm"), ("-", "-")])
+@pytest.mark.parametrize("command", SAME, ids=lambda command: command[0])
+def test_the_same_output_twice_is_refused(workplace, command, names):
+    os.mkdir(workplace.directory / "folder")
+    workplace.write("old.svm", "old")
+    os.link(workplace.directory / "old.svm", workplace.directory / "hard.svm")
+    os.symlink("old.svm", workplace.directory / "soft.svm")
+    os.symlink("x.svm", workplace.directory / "link.svm")  # leads nowhere yet
+    left = list(names)
+    words = [left.pop(0) if word == "{}" else word for word in command]
+    assert "are the same file" in workplace.fails(2, *words)
+    assert workplace.read("old.svm") == b"old"
+
+
+@pytest.mark.parametrize("command", [
+    ["split", "data.svm", "-o", "one.svm", "--rest", "folder/two.svm"],
+    ["generate", "rp-ring", "--examples", 20, "--test-examples", 5, "-o", "one.svm", "--test", "folder/two.svm"],
+    ["convert", "data.svm", "one.npy", "--labels-out", "folder/two.svm"]], ids=lambda command: command[0])
+@pytest.mark.parametrize("old", [None, b"old"])
+def test_two_outputs_appear_together_or_not_at_all(workplace, command, old):
+    """The second one's place becomes a directory while the command waits for its first output, a pipe, to be read."""
+    one = next(word for word in map(str, command) if word.startswith("one."))
+    os.mkdir(workplace.directory / "folder")
+    if old:
+        workplace.write(one, old)
+    words = [PROGRAM, *map(str, command)]
+    if command[0] == "generate":
+        words[words.index("20")] = "3000000"  # long enough to be caught at work
+    else:
+        os.mkfifo(workplace.directory / "pipe.svm")
+        words = ["pipe.svm" if word == "data.svm" else word for word in words]
+    with subprocess.Popen(words, cwd=workplace.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        wait_for(lambda: any(name.startswith("two") for name in os.listdir(workplace.directory / "folder")))
+        os.mkdir(workplace.directory / "folder/two.svm")
+        (workplace.directory / "folder/two.svm/inside").write_text("")
+        if command[0] != "generate":
+            (workplace.directory / "pipe.svm").write_bytes(workplace.read("data.svm"))
+        error = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 1 and "two.svm: cannot rename to" in error
+    assert (workplace.directory / one).exists() == bool(old)
+    assert not old or workplace.read(one) == old
+    assert os.listdir(workplace.directory / "folder") == ["two.svm"]
+    assert not [name for name in os.listdir(workplace.directory) if name.endswith(".tmp")]
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("command", [["predict", "model.uc", "data.svm"], ["train", "perceptron", "data.svm"],
+                                     ["predict", "logistic.uc", "data.svm", "--probabilities", "--suspect"],
+                                     ["stream", "perceptron", "data.svm"],
+                                     ["noise", "estimate", "data.svm", "--method", "self"]], ids=lambda command: command[0])
+@pytest.mark.parametrize("name", ["data.svm", "./data.svm", "soft.svm", "hard.svm"])
+def test_an_output_does_not_replace_its_own_input(workplace, command, name):
+    os.symlink("data.svm", workplace.directory / "soft.svm")
+    os.link(workplace.directory / "data.svm", workplace.directory / "hard.svm")
+    before = workplace.read("data.svm")
+    assert f"-o {name} would replace the input data.svm" in workplace.fails(2, *command, "-o", name)
+    assert workplace.read("data.svm") == before
+
+
+def test_a_model_may_be_resumed_in_place(workplace):
+    workplace.ok("stream", "perceptron", "data.svm", "-o", "s.uc")
+    workplace.ok("stream", "perceptron", "data.svm", "--resume", "s.uc", "-o", "s.uc")
+
+
+def test_a_link_that_leads_nowhere_yet_is_followed(workplace):
+    os.mkdir(workplace.directory / "folder")
+    os.symlink("folder/new.uc", workplace.directory / "link.uc")
+    for command in (["train", "perceptron", "data.svm"], ["predict", "model.uc", "data.svm"]):
+        workplace.ok(*command, "-o", "link.uc")
+        assert (workplace.directory / "link.uc").is_symlink()
+        assert (workplace.directory / "folder/new.uc").is_file()
+        os.unlink(workplace.directory / "folder/new.uc")
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("reader", [False, True])
+def test_saving_to_a_pipe_can_be_interrupted(tmp_path, end, reader):
+    """Nobody reads it; or somebody has it open and reads nothing, and the model does not fit into it."""
+    (tmp_path / "data.svm").write_text("".join(f"c{i % 50} {i % 5000 + 1}:1\n" for i in range(5000)))
+    os.mkfifo(tmp_path / "pipe")
+    held = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK) if reader else -1
+    with subprocess.Popen([PROGRAM, "train", "perceptron", "data.svm", "-o", "pipe"], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
+        try:
+            time.sleep(2.0)
+            assert process.poll() is None
+            process.send_signal(end)
+            error = process.communicate(timeout=10)[1].decode()
+        finally:
+            process.kill()
+    assert process.returncode == 128 + end and error.splitlines()[-1] == "unconfuse: interrupted"
+    if held >= 0:
+        os.close(held)
+
+
+def test_files_of_killed_processes_are_swept(workplace):
+    """By the next run that writes there; those of living processes, and files that only look alike, stay."""
+    def train(**options):
+        return subprocess.Popen([PROGRAM, "train", "perceptron", "pipe.svm", "-o", "m.uc"], cwd=workplace.directory,
+                                stdin=subprocess.DEVNULL, **options)
+
+    def temporary():
+        return sorted(name for name in os.listdir(workplace.directory) if name.endswith(".tmp"))
+    os.mkfifo(workplace.directory / "pipe.svm")
+    others = ["m.uc.12-x.tmp", "m.uc.tmp", "other.uc.999999999-0.tmp", "m.uc.0-0.tmp"]
+    with train() as killed:
+        wait_for(lambda: len(temporary()) == 1)
+        killed.kill()
+    with train() as alive:
+        wait_for(lambda: len(temporary()) == 1 and str(alive.pid) in temporary()[0])
+        kept = temporary()
+        for name in others:
+            workplace.write(name, "")
+        workplace.ok("train", "perceptron", "data.svm", "-o", "m.uc")
+        assert temporary() == sorted(kept + others)
+        (workplace.directory / "pipe.svm").write_bytes(workplace.read("data.svm"))
+        assert alive.wait(timeout=30) == 0
+    assert temporary() == sorted(others)
