@@ -163,6 +163,7 @@ uc_status uc_noise_rates_from_data(uc_noise *, uc_rates_estimate *, const uc_svm
                                    const uc_dataset *, uint32_t, uc_rates_free, const uc_context *);
 
 /* rows.h */
+size_t first_row_unsound(const uc_matrix *, uint64_t);
 size_t first_row_not_finite(const uc_matrix *);
 uc_status play_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, const uc_context *);
 uc_status propose_rows(uc_proposal *, uc_online *, const uc_matrix *);
