@@ -38,7 +38,7 @@ uc_status cli_fail(uc_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    memcpy(own_error, text, sizeof own_error);
+    uc_printable(own_error, sizeof own_error, text);
     return status;
 }
 
@@ -63,6 +63,16 @@ uc_status cli_agree(uc_status status)
     return agreed == UC_OK ? UC_OK : cli_fail(agreed, "%s", uc_last_error());
 }
 
+/* A line on standard error, without what a terminal might obey. */
+static void say(const char *prefix, const char *format, va_list arguments) CLI_PRINTF(2, 0);
+static void say(const char *prefix, const char *format, va_list arguments)
+{
+    char text[4096], shown[4096];
+    vsnprintf(text, sizeof text, format, arguments);
+    uc_printable(shown, sizeof shown, text);
+    fprintf(stderr, "%s%s\n", prefix, shown);
+}
+
 void cli_warn(const char *format, ...)
 {
     va_list arguments;
@@ -70,9 +80,7 @@ void cli_warn(const char *format, ...)
         return;
     cli_progress_end();
     va_start(arguments, format);
-    fputs("unconfuse: warning: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    say("unconfuse: warning: ", format, arguments);
     va_end(arguments);
 }
 
@@ -83,9 +91,7 @@ void cli_detail(const cli_call *call, const char *format, ...)
     va_list arguments;
     cli_progress_end();
     va_start(arguments, format);
-    fputs("unconfuse: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    say("unconfuse: ", format, arguments);
     va_end(arguments);
 }
 

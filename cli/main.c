@@ -33,6 +33,15 @@ static int exit_code(uc_status status)
     return status == UC_OK ? 0 : status == UC_ERR_OPTION ? 2 : 1;
 }
 
+/* Failures that nobody found words for. */
+static const char *sentence_for(uc_status status)
+{
+    const char *said = cli_last_error();
+    if (status == UC_OK || strcmp(said, "no error") != 0)
+        return said;
+    return status == UC_ERR_NOMEM ? "not enough memory" : "it failed, and nothing is known of the reason";
+}
+
 /* Processes end together, and one of them says why. */
 static int report(uc_status status)
 {
@@ -40,7 +49,7 @@ static int report(uc_status status)
         fputs("unconfuse: interrupted\n", stderr);
         return 128 + cli_signal();
     }
-    return exit_code(uc_comm_end(cli_comm, status, cli_last_error(), "unconfuse", exit_code(status)));
+    return exit_code(uc_comm_end(cli_comm, status, sentence_for(status), "unconfuse", exit_code(status)));
 }
 
 static uc_status run(const cli_command *command, int argc, char **argv)

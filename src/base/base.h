@@ -17,6 +17,11 @@ uc_status uc_fail(uc_status status, const char *format, ...) UC_PRINTF(2, 3);
 /* Puts `prefix: ` before the last sentence; returns `status`. */
 uc_status uc_fail_prefix(uc_status status, const char *prefix);
 
+/* Whether text can be the name of a class or bag: valid UTF-8 without control characters and byte order marks. */
+bool uc_is_name(const char *text, size_t length);
+/* The same but for bytes that are not UTF-8, which the first model files could have in names. */
+bool uc_is_old_name(const char *text, size_t length);
+
 #ifdef __clang_analyzer__ /* which does not see into uc_fail: it returns what it was given */
 #define uc_fail(status, ...) ((uc_fail)(status, __VA_ARGS__), (status))
 #endif

@@ -289,7 +289,9 @@ static uc_status train_batch(uc_model *model, double *training_error, const uc_l
         const size_t count = (model->dimension + 1) * model->stride;
         memcpy(model->weights, wide_model->weights, count * sizeof *model->weights);
         memcpy(model->weights, wide_model->weights + count, model->stride * sizeof *model->weights);
-        status = json_object_update(model->summary, wide_model->summary) == 0 ? UC_OK : UC_ERR_NOMEM;
+        status = json_object_update(model->summary, wide_model->summary) == 0
+                     ? UC_OK
+                     : uc_fail(UC_ERR_NOMEM, "not enough memory for the summary of the model");
     }
     if (status == UC_OK)
         status = count_errors(training_error, model, fit->data, fit->context);

@@ -77,10 +77,11 @@ void uc_warn(const uc_context *context, const char *format, ...)
 {
     if (!context || !context->warn)
         return;
-    char sentence[1024];
+    char text[1024], sentence[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    uc_printable(sentence, sizeof sentence, text);
     context->warn(sentence, context->user);
 }

@@ -54,8 +54,9 @@ def test_who_says_nothing_gets_threads_that_wait_asleep(unconfuse):
     chosen = ("OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY")
     environment = {name: value for name, value in os.environ.items() if name not in chosen}
     result = subprocess.run([PROGRAM, "--version"], env={**environment, "OMP_DISPLAY_ENV": "true"}, capture_output=True, text=True)
-    first, second = re.findall("OMP_WAIT_POLICY *= *'(.*)'", result.stderr)[-2:]
-    assert result.stderr.count("OPENMP DISPLAY ENVIRONMENT BEGIN") == 2 and second == "PASSIVE", (first, second)
+    policies = re.findall("OMP_WAIT_POLICY *= *'(.*)'", result.stderr)
+    assert policies[-1] == "PASSIVE", policies
+    assert len(policies) <= 2  # 1 where the program starts again before its libraries begin, 2 with a sanitizer
 
 
 def test_same_option_in_every_spelling(unconfuse, data):
@@ -125,7 +126,7 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
     (["noise", "make", "uniform", "--classes", "a,,b", "--rate", ".1", "-o", "m"], "--classes a,,b: a name is empty"),
     (["noise", "make", "uniform", "--classes", "a,a", "--rate", ".1", "-o", "m"], "--classes a,a: a name occurs twice"),
     (["noise", "apply", "data.svm", "-o", "m"], "noise apply needs -o OUT and one of --noise-matrix"),
-    (["noise", "apply", "data.svm", "-o", "m", "--noise-rates", "0.1"], "--noise-rates 0.1: it must be two numbers"),
+    (["noise", "apply", "data.svm", "-o", "m.svm", "--noise-rates", "0.1"], "--noise-rates 0.1: it must be two numbers"),
     (["generate", "uma-squares", "-o", "m"], "there is no generator called uma-squares; did you mean uma-circle?"),
     (["generate", "uma-circle"], "say where the data go with -o DATA"),
     (["convert", "data.svm"], "an argument is missing; usage: unconfuse convert IN OUT"),
@@ -147,7 +148,7 @@ def test_wrong_usage_is_exit_status_2_and_one_sentence(unconfuse, data, argument
     (["stream", "pa", "-", "--passes", "2"], "--passes above 1 on standard input: it can be read only once; give a file"),
     (["stream", "pa", "-", "--shuffle"], "--shuffle on standard input: it can be read only once; give a file"),
     (["stream", "pa", "-", "--scale", "range"], "--scale on standard input: it can be read only once; give a file"),
-    (["noise", "apply", "data.svm", "-o", "m", "--noise-rates", ".1,.2"],
+    (["noise", "apply", "data.svm", "-o", "m.svm", "--noise-rates", ".1,.2"],
      "--noise-rates is for two classes, but there are 3"),
     (["convert", "data.svm", "m", "--to", "uc"], "data.svm is not a model: data become libsvm, csv, npy or ucd"),
 ])
