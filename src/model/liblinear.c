@@ -185,6 +185,8 @@ static uc_status read_labels(liblinear_header *header, parser *self)
         uint32_t index;
         if (!uc_parse_real(&number, word, length))
             return refuse(self, "a label was expected");
+        if (!uc_is_name(word, length))
+            return refuse(self, "a label has control characters or is not UTF-8 text");
         const uc_status status = uc_names_add(&index, &header->labels, word, length);
         if (status != UC_OK)
             return status;

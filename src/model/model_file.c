@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "map/map.h"
 #include "model/model.h"
 #include "model/model_file.h"
 
@@ -62,6 +63,10 @@ static double *packed(const double *weights, size_t dimension, size_t classes, s
 uc_status uc_model_write(const uc_model *self, uc_output *output)
 {
     const size_t K = self->classes.count;
+    for (size_t k = 0; k < K; k++)
+        if (!uc_is_old_name(self->classes.text[k], strlen(self->classes.text[k])))
+            return uc_fail(UC_ERR_INVALID, "the class '%s' has control characters: its model cannot be saved",
+                           self->classes.text[k]);
     size_t filled = 0, names_length;
     char *class_names = joined_names(&self->classes, &names_length);
     double *weights = packed(self->weights, self->dimension, K, self->stride);
@@ -141,6 +146,8 @@ static uc_status read_names(uc_names *out, const uc_container *file, size_t coun
         uint32_t index;
         if (name + size == end)
             return damaged(file, "a class name does not end");
+        if (!uc_is_old_name(name, size))
+            return damaged(file, "a class name has control characters");
         status = uc_names_add(&index, out, name, size);
         name += size + 1;
     }
@@ -269,6 +276,13 @@ static uc_status adopt(uc_model *self, const uc_container *file)
         status = read_reals(&self->noise, file, "noise", self->classes.count * self->classes.count);
     if (status == UC_OK && uc_steps_dimension(&self->steps, self->features) != self->dimension)
         return damaged(file, "its weights do not fit its map");
+    /* Landmarks that arrived in a stream may not know the columns that came after them. */
+    const uc_map *map = self->steps.map;
+    if (status == UC_OK && map &&
+        (map->kind == UC_MAP_LANDMARKS ? map->landmarks.cols > self->features
+                                       : map->landmarks.cols != self->features))
+        return uc_fail(UC_ERR_FORMAT, "%s: damaged: its map has %zu columns, and the model %zu features",
+                       file->source, map->landmarks.cols, self->features);
     if (status == UC_OK)
         status = read_state(self, file);
     return status;
@@ -284,8 +298,8 @@ static uc_status read_model(uc_model **out, const uc_container *file)
         json_is_object(map) ? json_integer_value(json_object_get(map, "dimension")) : features;
     const char *learner = json_string_value(json_object_get(file->header, "learner"));
     const json_int_t most = (json_int_t)(file->length / sizeof(double));
-    if (!learner || classes < 1 || features < 0 || features > INT32_MAX || dimension < 0 || classes > most ||
-        dimension >= most / classes)
+    if (!learner || !uc_is_name(learner, strlen(learner)) || classes < 1 || features < 0 ||
+        features > INT32_MAX || dimension < 0 || classes > most || dimension >= most / classes)
         return damaged(file, "its header does not fit its length");
     uc_names names = {0};
     uc_model *self = NULL;

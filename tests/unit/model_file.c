@@ -18,9 +18,9 @@
 
 static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
 
-/* Spaces, quotes, a backslash, line ends, UTF-8, bytes that are not UTF-8, and no bytes at all. */
+/* Spaces, quotes, a backslash, UTF-8, bytes that are not UTF-8, and no bytes at all. */
 static const char *const difficult_names[] = {
-    "a class", "\"quoted\"", "back\\slash", "line\nend", "\xc3\xa9t\xc3\xa9", "\xff\xfe", "", "007"};
+    "a class", "\"quoted\"", "back\\slash", "\xe2\x82\xac", "\xc3\xa9t\xc3\xa9", "\xff\xfe", "", "007"};
 enum { CLASSES = 8, FEATURES = 3 };
 
 /* A model with everything: scaling, a bias, averaging, a learner's state. */
@@ -722,6 +722,28 @@ static void every_allocation_of_json_may_fail(void **state)
     json_set_alloc_funcs(before_alloc, before_free);
 }
 
+/* They would break the lines of predictions, or be obeyed by a terminal. */
+static void class_names_with_control_characters_are_refused(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("control.uc");
+    uc_model *model = full_model(UC_SCALE_RANGE), *back = NULL;
+    assert_ok(uc_model_save(model, path));
+    size_t length;
+    char *bytes = read_file(path, &length), *name = memmem(bytes, length, "a class", 8);
+    assert_non_null(name);
+    name[1] = '\033';
+    const uint32_t sum = (uint32_t)crc32_z(0, (unsigned char *)bytes, length - 8);
+    memcpy(bytes + length - 8, &sum, sizeof sum);
+    assert_error(uc_model_load_memory(&back, bytes, length, "m"), UC_ERR_FORMAT,
+                 "m: damaged: a class name has control characters");
+    memcpy(model->classes.text[0], "a\nb", 4);
+    assert_error(uc_model_save(model, path), UC_ERR_INVALID,
+                 "the class 'a\\x0ab' has control characters: its model cannot be saved");
+    free(bytes);
+    uc_model_free(model);
+}
+
 /* One allocation of jansson fails, and all later ones succeed: what replaces the old model is the new one, whole. */
 static void one_failed_allocation_of_json_spoils_no_file(void **state)
 {
@@ -798,6 +820,7 @@ static void one_failed_allocation_of_json_changes_no_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(class_names_with_control_characters_are_refused),
         cmocka_unit_test(one_failed_allocation_of_json_spoils_no_file),
         cmocka_unit_test(one_failed_allocation_of_json_changes_no_model),
         cmocka_unit_test(a_model_comes_back_in_every_field),
