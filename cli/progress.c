@@ -37,6 +37,18 @@ static void stop(int signal_number)
         (void)dup2(nothing, STDIN_FILENO);
 }
 
+/* A mapped file that another program makes shorter has pages that are not there any more. */
+static void lose_file(int signal_number)
+{
+    static const char sentence[] =
+        "unconfuse: a file was made shorter, or its disk failed, while it was being read\n";
+    (void)signal_number;
+    cli_output_discard();
+    if (write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0)
+        _exit(1);
+    _exit(1);
+}
+
 void cli_catch_signals(void)
 {
     struct sigaction action = {.sa_handler = stop};
@@ -44,6 +56,7 @@ void cli_catch_signals(void)
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
+    (void)signal(SIGBUS, lose_file);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow any more is a failed write */
     (void)signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop reading: then we end, quietly */
 }

@@ -67,7 +67,8 @@ static unsigned make_buffers(unsigned wanted)
 
 uc_status uc_blas_begin(unsigned calls_at_once)
 {
-    const unsigned wanted = calls_at_once < MOST_BUFFERS ? calls_at_once : MOST_BUFFERS;
+    const unsigned cores = uc_threads(NULL), most = calls_at_once > cores ? calls_at_once : cores;
+    const unsigned wanted = most < MOST_BUFFERS ? most : MOST_BUFFERS;
     static atomic_uint tried; /* what there was no room for is not asked for again and again */
     pthread_once(&once, begin);
     if (atomic_load(&made) > 0 && atomic_load(&tried) >= wanted)

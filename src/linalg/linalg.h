@@ -100,8 +100,8 @@ size_t uc_argmax(const double *values, size_t count);
 /* ---- dense matrices over BLAS and LAPACK, row by row; one thread each ---- */
 
 /* Before work that calls BLAS, from up to `calls_at_once` threads: OpenBLAS is to use one thread for each call, and its
- * buffers are reserved. UC_ERR_NOMEM when there is no room for a single one; with fewer than were asked for, calls wait
- * for each other. Once the buffers are there, this costs nothing. */
+ * buffers are reserved. One a core at least: jobs that run beside each other know of themselves only. UC_ERR_NOMEM when there
+ * is no room for a single one; with fewer than were asked for, calls wait for each other. Once the buffers are there, this costs nothing. */
 uc_status uc_blas_begin(unsigned calls_at_once);
 /* The same for all threads of the context, and all processes fail when one does. */
 uc_status uc_blas_ready(const uc_context *context);

@@ -3,7 +3,9 @@ import os
 import resource
 import signal
 import subprocess
+import struct
 import time
+import zlib
 
 import pytest
 
@@ -242,3 +244,47 @@ def test_files_of_killed_processes_are_swept(workplace):
         (workplace.directory / "pipe.svm").write_bytes(workplace.read("data.svm"))
         assert alive.wait(timeout=30) == 0
     assert temporary() == sorted(others)
+
+
+# ---- what files hold ----
+
+def changed(model, old, new):
+    """The model file with other bytes in its header, as long as before, and the checksum put right."""
+    assert len(old) == len(new) and model.count(old) == 1
+    model = model.replace(old, new)[:-8]
+    return model + struct.pack("<II", zlib.crc32(model), 0)
+
+
+def test_control_characters_are_shown_and_not_obeyed(workplace):
+    """Of a file's name, of a name in a file, and of a text in a model."""
+    for name in ("\x1b[31m", "a\rb", "\x9b1m", "bell\a"):
+        said = workplace.fails(1, "train", "perceptron", name, "-o", "m.uc")
+        assert said.isprintable() and "\\x" in said
+    workplace.write("noise.csv", ",a,\x1b[2J\na,0.9,0.1\n\x1b[2J,0.1,0.9\n")
+    assert workplace.fails(1, "noise", "apply", "data.svm", "--noise-matrix", "noise.csv", "-o", "x.svm").isprintable()
+    spoiled = changed(workplace.read("model.uc"), b'"shuffle":true', b'"\\u001b[2":1'.ljust(14))
+    workplace.write("spoiled.uc", spoiled)
+    out = workplace.ok("inspect", "spoiled.uc").out
+    assert "\\x1b[2" in out and "\x1b" not in out
+
+
+def test_features_that_differ_from_those_of_the_map_are_refused(workplace):
+    workplace.ok("train", "logistic", "data.svm", "--map", "kpca", "--dimension", 3, "-o", "k.uc")
+    workplace.write("k.uc", changed(workplace.read("k.uc"), b'"features":4', b'"features":9'))
+    assert workplace.fails(1, "inspect", "k.uc") == "k.uc: damaged: its map has 4 columns, and the model 9 features"
+
+
+def test_a_mapped_file_that_becomes_shorter_ends_with_a_sentence(workplace):
+    """Row by row, and slowly: it is in the middle of its data when they go."""
+    workplace.write("many.svm", blobs(["a", "b"], 2000) * 150)
+    workplace.ok("convert", "many.svm", "many.ucd")
+    with subprocess.Popen([PROGRAM, "stream", "cspa-plus", "many.ucd", "--map", "landmarks", "--dimension", "300", "--width", "1",
+                           "--classes", "a,b", "-o", "m.uc"], cwd=workplace.directory, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        wait_for(lambda: any(name.endswith(".tmp") for name in os.listdir(workplace.directory)))
+        time.sleep(0.5)
+        os.truncate(workplace.directory / "many.ucd", 4096)
+        error = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 1
+    assert error.splitlines()[-1] == "unconfuse: a file was made shorter, or its disk failed, while it was being read"
+    assert not any(name.startswith("m.uc") for name in os.listdir(workplace.directory))
