@@ -52,9 +52,13 @@ static uc_status fail_io(const uc_output *self, const char *verb)
     return uc_fail(UC_ERR_IO, "%s: cannot %s: %s", shown(self), verb, strerror(errno));
 }
 
-static uc_status ask(const uc_output *self)
+/* After a wait, whether to wait once more. Who gave nobody to ask is heard through a signal that ended the wait. */
+static uc_status ask(const uc_output *self, bool signalled)
 {
-    return !self->go_on || self->go_on(self->user) ? UC_OK : uc_fail(UC_ERR_CANCELLED, "interrupted");
+    if (self->go_on)
+        return self->go_on(self->user) ? UC_OK : uc_fail(UC_ERR_CANCELLED, "interrupted");
+    errno = EINTR;
+    return signalled ? fail_io(self, "write") : UC_OK;
 }
 
 static void remember(uc_output *self, const struct stat *info)
@@ -84,17 +88,16 @@ static uc_status open_temporary(uc_output *self)
 static uc_status open_directly(uc_output *self, bool pipe)
 {
     const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
-    uc_status status = UC_OK;
     for (;;) {
         self->file = open(self->path, O_WRONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
         if (self->file >= 0)
             return UC_OK;
         if (errno != EINTR && !(pipe && errno == ENXIO))
             return fail_io(self, "write");
-        status = ask(self);
+        const bool signalled = errno == EINTR || nanosleep(&pause, NULL) != 0;
+        const uc_status status = ask(self, signalled);
         if (status != UC_OK)
             return status;
-        (void)nanosleep(&pause, NULL);
     }
 }
 
@@ -224,17 +227,18 @@ void uc_output_take(void **bytes, size_t *length, uc_output *self)
     uc_output_abort(self);
 }
 
-/* Whether the bytes were written, in part or not at all, *written says. */
+/* How many of the bytes were written, *written says. */
 static uc_status write_some(uc_output *self, const char *bytes, size_t length, size_t *written)
 {
     struct pollfd room = {.fd = self->file, .events = POLLOUT};
     const ssize_t count = write(self->file, bytes, length < BYTES_AT_ONCE ? length : BYTES_AT_ONCE);
     *written = count > 0 ? (size_t)count : 0;
+    bool signalled = false;
     if (count < 0 && errno == EAGAIN)
-        (void)poll(&room, 1, WAIT_MS);
+        signalled = poll(&room, 1, WAIT_MS) < 0;
     else if (count < 0 && errno != EINTR)
         return fail_io(self, "write");
-    return *written == length ? UC_OK : ask(self);
+    return *written == length ? UC_OK : ask(self, signalled);
 }
 
 static uc_status write_all(uc_output *self, const char *bytes, size_t length)

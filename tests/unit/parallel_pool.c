@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "parallel/parallel.h"
 #include "unconfuse/random.h"
@@ -449,9 +452,33 @@ static void callbacks_of_jobs_beside_each_other_take_turns(void **state)
     assert_true(silent.threads == 1 && !silent.progress && !silent.warn);
 }
 
+/* ---- threads that cannot be started ---- */
+
+/* In a process whose address space may not grow: it has no room for the stacks of 20 threads. */
+static void threads_that_cannot_be_started_are_not_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(uc_startable_threads(1), 1);
+    assert_int_equal(uc_startable_threads(3), 3);
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct rlimit none = {1, 1};
+        const bool limited = setrlimit(RLIMIT_AS, &none) == 0;
+        const unsigned found = limited ? uc_startable_threads(20) : 0;
+        _exit(found >= 1 && found < 20 ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_that_cannot_be_started_are_not_counted),
         cmocka_unit_test(every_block_runs_exactly_once),
         cmocka_unit_test(the_lowest_block_that_fails_is_reported_for_any_number_of_threads),
         cmocka_unit_test(no_new_block_begins_after_a_failure),
