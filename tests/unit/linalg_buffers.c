@@ -9,17 +9,6 @@
 #include "linalg/linalg.h"
 #include "tests/support.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 enum { M = 5, K = 7, N = 3, ROWS = 4 };
 
 static void fill(double *values, size_t count)
