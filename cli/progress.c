@@ -56,7 +56,8 @@ void cli_catch_signals(void)
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    (void)signal(SIGBUS, lose_file);
+    action.sa_handler = lose_file;
+    (void)sigaction(SIGBUS, &action, NULL);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow any more is a failed write */
     (void)signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop reading: then we end, quietly */
 }
