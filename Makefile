@@ -1,6 +1,6 @@
 # The short way to everything; CMake does the work. `make help` lists what there is.
 .DEFAULT_GOAL := build
-.PHONY: help deps build demo test python install bench format check asan tsan clang coverage valgrind fuzz clean
+.PHONY: help deps build demo test python install bench format check asan tsan clang coverage valgrind torture fuzz clean
 
 PYTHON  := /usr/bin/python3
 RELEASE := build/release
@@ -76,6 +76,9 @@ valgrind: deps ## run the test programs under valgrind
 	@$(call build_preset,debug)
 	@$(PYTHON) scripts/run-tests build/debug --only unit --only property --only regression --timeout 3600 \
 	    --wrapper 'valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=99'
+
+torture: build ## make every call of a list of commands fail in turn, and take away what they need (MINUTES minutes)
+	@$(PYTHON) -B tests/torture/run $(RELEASE)
 
 fuzz: deps ## fuzz every target for FUZZ_SECONDS (60)
 	@$(call build_preset,fuzz)
