@@ -193,13 +193,15 @@ void cli_output_abort(cli_output *self)
 
 void cli_cell(cli_table *self, const char *format, ...)
 {
-    va_list arguments;
-    char *text;
+    va_list arguments, again;
     va_start(arguments, format);
-    const int length = vasprintf(&text, format, arguments);
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    const size_t size = length < 0 ? 1 : (size_t)length + 1;
+    char *text = cli_calloc(size, 1);
+    (void)vsnprintf(text, size, format, again);
+    va_end(again);
     va_end(arguments);
-    if (length < 0)
-        text = cli_calloc(1, 1);
     if (self->count == self->capacity) {
         self->capacity = self->capacity ? 2 * self->capacity : 64;
         self->cells = cli_realloc(self->cells, self->capacity, sizeof *self->cells);

@@ -31,7 +31,7 @@ static inline _Noreturn void fail_check(const char *file, int line, const char *
 static inline void check_sentence(const char *sentence)
 {
     CHECK(sentence[0] != '\0' && strcmp(sentence, "no error") != 0);
-    CHECK(!strchr(sentence, '\n') && !strstr(sentence, "(null)"));
+    CHECK(!strchr(sentence, '\n'));
 }
 
 typedef struct memory_file {
