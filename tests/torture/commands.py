@@ -33,7 +33,7 @@ COMMANDS = [
     command("train-uma", "train uma three.ucd -o out.uc --noise-matrix noise.csv --iterations 20 --threads 2",
             "out.uc"),
     command("train-csvm", "train csvm two.svm -o out.uc --map nystroem --dimension 5", "out.uc"),
-    command("train-rp", "train rp two.svm -o out.uc --dimension 5 --iterations 20", "out.uc"),
+    command("train-rp", "train rp two.svm -o out.uc --dimension 5 --kappa 0.5 --width 1", "out.uc"),
     command("train-kpca", "train pa two.svm -o out.uc --map kpca --dimension 4", "out.uc"),
     command("train-sloppy", "train sloppy-svm two.svm -o out.uc --noise-rates 0.1,0.2", "out.uc"),
     command("train-s3vm", "train s3vm few.svm -o out.uc", "out.uc"),
