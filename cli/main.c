@@ -130,6 +130,7 @@ int main(int argc, char **argv)
     cli_own_json_memory();
     cli_comm = uc_comm_start();
     cli_catch_signals();
+    (void)atexit(cli_output_discard); /* OpenMP ends a program that it cannot give a thread or memory */
     const char *level = getenv("UNCONFUSE_CPU");
     if (level && *level && uc_cpu_set_level(level) != UC_OK)
         return report(cli_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", uc_last_error()));
