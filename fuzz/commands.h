@@ -24,6 +24,7 @@ static inline uc_status run_command(const cli_command *command, int argc, char *
     uc_status status = cli_parse(&call, command, argc, argv);
     if (status == UC_OK)
         status = command->run(&call);
+    cli_abort_files();
     cli_call_free(&call);
     return status;
 }
