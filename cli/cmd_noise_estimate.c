@@ -173,9 +173,26 @@ static bool is_list(const char *text, size_t length, const uc_names *known)
     return strncmp(text, "\x1f\x8b", 2) != 0 && strncmp(text, "\x28\xb5\x2f\xfd", 4) != 0; /* gzip, zstd */
 }
 
-static uc_status parse_list(labels *out, const char *text, const char *path)
+/* No label has control characters: a zero byte would end the text, a tab tells of more columns than one. */
+static uc_status check_characters(const char *text, size_t length, const char *path)
+{
+    size_t line = 1;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        const bool ends_line = c == '\n' || (c == '\r' && (i + 1 == length || text[i + 1] == '\n'));
+        if ((c < ' ' && !ends_line) || c == 0x7f)
+            return cli_fail(UC_ERR_FORMAT, "%s:%zu: control character 0x%02x", path, line, c);
+        line += c == '\n';
+    }
+    return UC_OK;
+}
+
+static uc_status parse_list(labels *out, const char *text, size_t text_length, const char *path)
 {
     size_t capacity = 0;
+    const uc_status sound = check_characters(text, text_length, path);
+    if (sound != UC_OK)
+        return sound;
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const size_t length = line_length(line);
         uint32_t label = UC_NONE;
@@ -202,7 +219,8 @@ static uc_status read_labels(labels *out, const cli_call *call, const char *path
     if (!text)
         return cli_fail(UC_ERR_IO, "%s: cannot read this file", path);
     const bool list = !known || strcmp(path, "-") == 0 || is_list(text, length, known);
-    uc_status status = list ? parse_list(out, text, path) : cli_read_data(&data, call, path, &args->read);
+    uc_status status =
+        list ? parse_list(out, text, length, path) : cli_read_data(&data, call, path, &args->read);
     free(text);
     if (list || status != UC_OK)
         return status;

@@ -179,6 +179,8 @@ def test_many_classes_are_summarised(unconfuse):
     (1, 'odd.txt: label 2 is "z", a class that no example of DATA is observed as; give all the data, with \'?\' as the gold '
         "label of what was not checked", ["short.svm", "--method", "gold", "--gold", "odd.txt"]),
     (1, "blank.txt:2: there is no label on this line", ["short.svm", "--method", "gold", "--gold", "blank.txt"]),
+    (1, "zero.txt:3: control character 0x00", ["short.svm", "--method", "model", "--predictions", "zero.txt"]),
+    (1, "scores.txt:1: control character 0x09", ["short.svm", "--method", "model", "--predictions", "scores.txt"]),
     (1, "no example has both an observed and a gold label", ["short.svm", "--method", "gold", "--gold", "none.txt"]),
     (1, "nowhere.txt: cannot read this file", ["short.svm", "--method", "gold", "--gold", "nowhere.txt"]),
     (1, 'strange.svm: label 2 is "z", a class that the model does not know', ["strange.svm", "--method", "model", "--model", "m.uc"]),
@@ -200,6 +202,8 @@ def test_refusals(unconfuse, status, sentence, arguments):
     unconfuse.write("odd.txt", as_list("xzx"))
     unconfuse.write("none.txt", as_list("???"))
     unconfuse.write("blank.txt", "x\n\nx\n")
+    unconfuse.write("zero.txt", "x\ny\nx\0z\n")
+    unconfuse.write("scores.txt", "x\t1\ny\t2\nx\t3\n")
     unconfuse.ok("train", "perceptron", "short.svm", "-o", "m.uc")
     assert unconfuse.fails(status, "noise", "estimate", *arguments, *([] if arguments == ["short.svm"] else ["-o", "c.csv"])) == sentence
 
