@@ -12,6 +12,7 @@
  * wrong.
  */
 #define _GNU_SOURCE
+#undef _FORTIFY_SOURCE /* whose checks redefine functions that are defined here */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
