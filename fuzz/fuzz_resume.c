@@ -111,14 +111,16 @@ static void try_model(const uint8_t *bytes, size_t length)
 
 /* ---- a play ---- */
 
+/* Counted round and round, so that every byte chooses one. */
 static const uc_learner *online_learner(size_t which)
 {
-    const uc_learner *learners[32];
-    size_t count = 0;
-    for (size_t i = 0; uc_learner_at(i) && count < 32; i++)
-        if (uc_learner_is_online(uc_learner_at(i)))
-            learners[count++] = uc_learner_at(i);
-    return learners[which % count];
+    for (size_t i = 0;; i++) {
+        const uc_learner *learner = uc_learner_at(i);
+        if (!learner)
+            i = SIZE_MAX; /* from the first one again */
+        else if (uc_learner_is_online(learner) && which-- == 0)
+            return learner;
+    }
 }
 
 static uc_status begin(uc_online **out, const uint8_t *bytes)
