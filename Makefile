@@ -77,7 +77,7 @@ valgrind: deps ## run the test programs under valgrind
 	@$(PYTHON) scripts/run-tests build/debug --only unit --only property --only regression --timeout 3600 \
 	    --wrapper 'valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=99'
 
-torture: build ## make every call of a list of commands fail in turn, and take away what they need (15 minutes)
+torture: build ## make every call of a list of commands fail in turn, and take away what they need (8 minutes)
 	@$(PYTHON) -B tests/torture/run $(RELEASE)
 
 fuzz: deps ## fuzz every target for FUZZ_SECONDS (60)
