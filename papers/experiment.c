@@ -51,6 +51,15 @@ uint64_t execution_seed(const execution *self, size_t run)
     return self->seed + RUN_STRIDE * (uint64_t)run;
 }
 
+bool execution_settle(execution *self, uc_status status, const char *part)
+{
+    if (status == UC_OK)
+        return true;
+    report_fail(&self->report, "%s: %s: %s", self->experiment->name, part, papers_last_error());
+    papers_forget_error();
+    return false;
+}
+
 bool execution_wants(const execution *self, const char *problem)
 {
     const size_t length = strlen(problem);

@@ -240,6 +240,7 @@ uc_status problem_prepare(problem *self, execution *running, size_t run)
     const recipe *chosen = self->recipe;
     uc_map_settings map = uc_map_defaults();
     uc_status status = UC_OK;
+    map.map = UC_MAP_NONE; /* texts have no kernel, and the default, `auto`, is for learners to decide */
     if (chosen->train_rows)
         status = split_at_random(self, running, run);
     else if (self->train.X.rows > 0)

@@ -79,10 +79,100 @@ def test_no_arguments_print_the_usage(tmp_path):
 
 
 def test_missing_data_are_skipped_with_a_sentence(tmp_path):
-    result = papers(tmp_path, "run", "uma.table1", "--quick", "--data", tmp_path / "nowhere")
+    result = papers(tmp_path, "run", "uma.figure2", "--data", write_digits(tmp_path))
     assert result.returncode == 0, result.stderr
-    for name in ["optdigits", "letter", "reuters-r52"]:
+    for name in ["letter", "reuters-r52"]:
         assert f"skipped: no data: {name} (see unconfuse-papers fetch)" in result.stdout
+
+
+def test_nothing_to_run_is_a_failure(tmp_path):
+    result = papers(tmp_path, "run", "uma.table1", "rp.table1", "--quick", "--data", tmp_path / "nowhere")
+    assert result.returncode == 1
+    assert result.stderr == (f"unconfuse-papers: nothing was run: the data are not in {tmp_path}/nowhere "
+                             "(see unconfuse-papers fetch)\n")
+    for name in ["optdigits", "letter", "reuters-r52", "banana"]:
+        assert f"skipped: no data: {name} (see unconfuse-papers fetch)" in result.stdout
+    result = papers(tmp_path, "run", "uma.figure2", "--only", "digits", "--data", write_digits(tmp_path))
+    assert result.returncode == 1 and "nothing was run: 'digits' (--only) is no data set of it" in result.stderr
+
+
+def test_data_are_looked_for_in_the_directory_data(tmp_path):
+    environment = {"UNCONFUSE_DATA": ""}
+    write_digits(tmp_path)
+    assert "Data directory: ./data\n" in papers(tmp_path, "list", env=environment).stdout
+    result = papers(tmp_path, "run", "uma.figure2", env=environment)
+    assert result.returncode == 0 and "optdigits: examples" in result.stdout, result
+
+
+def test_a_result_tells_how_it_was_made(tmp_path):
+    data = write_digits(tmp_path)
+    result = papers(tmp_path, "run", "uma.figure2", "--only=optdigits", "--json", "-q", "--seed", 7, "--runs", 2, "--quick",
+                    "--data", data, "--threads", 1)
+    first = json.loads(result.stdout)["experiments"][0]
+    assert first["command"] == "unconfuse-papers run uma.figure2 --quick --only optdigits --runs 2 --seed 7"
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", first["date"])
+    assert first["seed"] == 7 and first["runs"] == 1 and first["quick"] is True and first["seconds"] >= 0
+
+
+# ---- failures ----
+
+
+def test_a_failing_data_set_leaves_the_others_and_the_experiments_after_it(tmp_path):
+    data = write_corners(tmp_path, "usps.train", 300)
+    write_corners(tmp_path, "pendigits.train", 300)
+    (data / "vehicle.svm").write_text("1 1:1\n2 1:x\n")
+    arguments = ["run", "cspa.table1", "cspa.figure3", "cspa.figure2", "--data", data, "--runs", 2, "--quick", "-q",
+                 "--only", "vehicle,usps,pendigits"]
+    result = papers(tmp_path, *arguments, "--out", "out")
+    lines = result.stderr.splitlines()
+    assert result.returncode == 1 and len(lines) == 3, result.stderr
+    for line, name in zip(lines, ["cspa.figure2", "cspa.table1", "cspa.figure3"]):
+        assert line.startswith(f"unconfuse-papers: {name}: vehicle: ") and "vehicle.svm:2" in line
+    for name in ["cspa.table1", "cspa.figure3", "cspa.figure2"]:
+        content = json.loads((tmp_path / "out" / f"{name}.json").read_text())
+        assert len(content["failed"]) == 1 and "vehicle.svm:2" in content["failed"][0]
+        found = [panel["name"] for panel in content["panels"]]
+        if name == "cspa.table1":
+            found = [row["row"] for row in content["panels"][0]["rows"]]
+        assert found == ["usps", "pendigits"]
+    shown = papers(tmp_path, *arguments, "--json")
+    assert shown.returncode == 1
+    assert [len(content["failed"]) for content in json.loads(shown.stdout)["experiments"]] == [1, 1, 1]
+
+
+def test_when_all_fails_nothing_is_shown_as_a_result(tmp_path):
+    data = write_corners(tmp_path, "usps.train", 300)
+    (data / "usps.train.svm").write_text("x\n")
+    result = papers(tmp_path, "run", "cspa.table1", "--data", data, "--only", "usps", "--json", "-q")
+    assert result.returncode == 1 and len(result.stderr.splitlines()) == 1
+    content = json.loads(result.stdout)["experiments"][0]
+    assert content["panels"] == [] and len(content["failed"]) == 1
+
+
+def write_texts(directory):
+    """Texts of two topics of Reuters, as counts of words; every topic has words of its own."""
+    data = directory / "data"
+    data.mkdir(exist_ok=True)
+    names = ["acq", "crude", "earn", "grain", "interest", "money-fx", "ship", "trade"]
+    (data / "reuters-r52.classes.txt").write_text("\n".join(names) + "\n")
+    for part, shift in [("train", 0), ("test", 5)]:
+        lines = []
+        for i in range(800):
+            k = i % 8
+            words = sorted({1 + 6 * k + (i * 7 + shift) % 6, 1 + 6 * k + (i * 5 + shift) % 6, 49 + i % 30})
+            lines.append(f"{k + 1}" + "".join(f" {word}:{1 + i % 3}" for word in words))
+        (data / f"reuters-r52.{part}.svm").write_text("\n".join(lines) + "\n")
+    return data
+
+
+@pytest.mark.parametrize("name", ["uma.table1", "uma.figure3", "uma.figure4", "uma.figure5"])
+def test_texts_need_no_kernel(tmp_path, name):
+    result = papers(tmp_path, "run", name, "--quick", "--only", "reuters-r8", "--data", write_texts(tmp_path), "--json",
+                    "-q")
+    assert result.returncode == 0, result.stderr
+    content = json.loads(result.stdout)["experiments"][0]
+    assert content["panels"] and content["failed"] == []
+    assert any("tf-idf, no kernel" in note for note in content["notes"])
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +257,7 @@ def test_figure2_counts_the_classes(tmp_path):
 def test_only_chooses_among_the_data_sets(tmp_path):
     data = write_digits(tmp_path)
     result = papers(tmp_path, "run", "uma.figure2", "--data", data, "--json", "--only", "letter,reuters-r8")
+    assert result.returncode == 1
     content = json.loads(result.stdout)["experiments"][0]
     assert content["panels"] == []
     assert [sentence.split()[3] for sentence in content["skipped"]] == ["letter", "reuters-r52"]
