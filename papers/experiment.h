@@ -130,7 +130,7 @@ extern const experiment copa_toy;
 extern const experiment cspa_figure1, cspa_figure2, cspa_table1, cspa_table2, cspa_figure3, cspa_figure4;
 /* uma/ */
 extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma_figure3, uma_figure4,
-    uma_figure5;
+    uma_figure5, uma_s3vm;
 /* rp/ */
 extern const experiment rp_table1, rp_table3, rp_figure2, rp_figure3;
 /* sloppy/ */
@@ -174,8 +174,15 @@ uc_status data_read_lines(uc_names *out, const execution *self, const char *file
 /* ---- pictures (plot.c) ---- */
 
 typedef enum plot_result { PLOT_DRAWN, PLOT_NO_PROGRAM, PLOT_FAILED } plot_result;
-/* Writes BASE.gp and has gnuplot draw BASE.svg and BASE.png. */
-plot_result plot_draw(const report *self, const char *title, const char *directory, const char *base);
+/* Writes BASE.gp and has gnuplot draw BASE.svg and BASE.png. `title` is shown where there are several panels, else the
+ * panel's own; `suffix` goes behind either. */
+plot_result plot_draw(const report *self, const char *title, const char *suffix, const char *directory,
+                      const char *base);
+
+/* ---- usage and manual page (help.c) ---- */
+
+void print_usage(FILE *file, const uc_option *options);
+void print_manual(FILE *file, const uc_option *options); /* roff */
 
 /* ---- what all share (support.c) ---- */
 

@@ -10,18 +10,10 @@
 
 #include "experiment.h"
 
-static const char usage[] =
-    "usage: unconfuse-papers list                 the experiments, and whether their data are there\n"
-    "       unconfuse-papers run NAME... [options] run them; a paper's name (uma) or `all` means all of its "
-    "experiments\n"
-    "       unconfuse-papers fetch                where the data can be had, and the file names expected\n"
-    "\n"
-    "options of run:\n";
-
 typedef struct settings {
     const char *data, *out, *only;
     uint64_t runs, seed, threads, memory;
-    int quick, json, quiet, help, version;
+    int quick, json, quiet, help, version, man;
 } settings;
 
 #define FIELD(name) offsetof(settings, name)
@@ -99,23 +91,11 @@ static const uc_option options[] = {
      .offset = FIELD(version),
      .standard = "off",
      .help = "the version"},
+    {.name = "man", .type = UC_OPTION_FLAG, .offset = FIELD(man), .standard = "off"}, /* for the build */
     {.name = NULL},
 };
 
 /* ---- options ---- */
-
-static void print_usage(FILE *file)
-{
-    fputs(usage, file);
-    for (const uc_option *option = options; option->name; option++) {
-        const char *argument = option->argument                 ? option->argument
-                               : option->type == UC_OPTION_FLAG ? ""
-                                                                : "N";
-        char *name = papers_text("--%s %s", option->name, argument);
-        fprintf(file, "  %-16s %s\n", name, option->help);
-        free(name);
-    }
-}
 
 static const uc_option *find_option(const char *word, const char **value)
 {
@@ -237,9 +217,8 @@ static uc_status write_files(execution *self, const json_t *json, const char *di
         status = write_file(directory, name, ".csv", &self->report, NULL);
     if (status != UC_OK || self->report.panel_count == 0)
         return status;
-    char *title = papers_text("%s%s", self->experiment->what, self->quick ? " (quick version)" : "");
-    const plot_result drawn = plot_draw(&self->report, title, directory, name);
-    free(title);
+    const plot_result drawn = plot_draw(&self->report, self->experiment->what,
+                                        self->quick ? " (quick version)" : "", directory, name);
     if (drawn == PLOT_NO_PROGRAM)
         fprintf(stderr, "unconfuse-papers: no picture of %s: there is no gnuplot (Debian: gnuplot-nox)\n",
                 name);
@@ -438,6 +417,18 @@ static uc_status run(const settings *given, int count, char **names)
 static uc_status dispatch(const settings *given, int words, char **argv)
 {
     const char *command = words > 0 ? argv[0] : "";
+    if (given->help) {
+        print_usage(stdout, options);
+        return UC_OK;
+    }
+    if (given->version) {
+        printf("unconfuse-papers %s\n", uc_version());
+        return UC_OK;
+    }
+    if (given->man) {
+        print_manual(stdout, options);
+        return UC_OK;
+    }
     if (strcmp(command, "run") == 0)
         return run(given, words - 1, argv + 1);
     if (strcmp(command, "list") != 0 && strcmp(command, "fetch") != 0)
@@ -458,15 +449,8 @@ int main(int argc, char **argv)
     settings given;
     int words;
     uc_status status = parse(&given, &words, argc - 1, argv + 1);
-    if (status == UC_OK && (given.help || given.version)) {
-        if (given.help)
-            print_usage(stdout);
-        else
-            printf("unconfuse-papers %s\n", uc_version());
-        return 0;
-    }
-    if (status == UC_OK && words == 0) {
-        print_usage(stderr);
+    if (status == UC_OK && words == 0 && !(given.help || given.version || given.man)) {
+        print_usage(stderr, options);
         return 2;
     }
     if (status == UC_OK)

@@ -122,6 +122,16 @@ static uc_svm_settings machine(double cost, const char *loss)
     return settings;
 }
 
+/* As in the paper, whatever the defaults of csvm are. */
+static uc_train_settings plain_training(void)
+{
+    uc_train_settings common = uc_train_defaults();
+    common.scale = UC_SCALE_NONE;
+    common.normalize = 0;
+    common.map.map = UC_MAP_NONE;
+    return common;
+}
+
 static uc_status study_open(study *out, execution *self, const recipe *chosen)
 {
     *out = (study){.running = self, .recipe = chosen, .clean_cost = NAN, .context = one_thread(self)};
@@ -136,7 +146,7 @@ static uc_status try_costs(double *errors, study *self, const uc_noise *noise)
 {
     uc_dataset train = {0}, test = {0};
     uint32_t *labels = papers_calloc(self->data.train_rows, sizeof *labels);
-    const uc_train_settings common = uc_train_defaults();
+    const uc_train_settings common = plain_training();
     uc_status status = UC_OK;
     for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
         status = benchmark_split(&train, &test, &self->data, self->running, run);
@@ -216,7 +226,7 @@ static uc_status test_run(study *self, size_t row, const double pair[2], size_t 
     static const char *const losses[] = {"sloppy", "weighted"};
     uc_dataset train = {0}, test = {0};
     uc_noise noise = {0};
-    uc_train_settings common = uc_train_defaults();
+    uc_train_settings common = plain_training();
     const uint64_t seed = execution_seed(self->running, run);
     uint32_t *labels = papers_calloc(self->data.train_rows, sizeof *labels);
     double error = 0.0;
@@ -401,7 +411,7 @@ static uc_status test_hidden(study *self, size_t row, const uc_dataset *train, c
     static const char *const losses[] = {"sloppy", "weighted"};
     uc_noise noise = {0};
     uc_rates found = {0};
-    uc_train_settings common = uc_train_defaults();
+    uc_train_settings common = plain_training();
     double error = 0.0;
     uc_status status = uc_noise_binary(&noise, HIDDEN, 0.0);
     common.noise = &noise;
@@ -426,7 +436,7 @@ static uc_status test_hidden(study *self, size_t row, const uc_dataset *train, c
 static uc_status run_hidden(study *self, size_t row, size_t run)
 {
     uc_dataset train = {0}, test = {0};
-    const uc_train_settings common = uc_train_defaults();
+    const uc_train_settings common = plain_training();
     const uc_svm_settings settings = machine(self->clean_cost, "sloppy");
     uint32_t positive = 1;
     double error = 0.0;
