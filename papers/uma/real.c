@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONF_SHARE 0.05        /* of S that is S_conf */
-#define UNPROJECTED_LIMIT 4000 /* dimensions at most of the kernel without projection */
-
 static const recipe *const all_problems[] = {&problem_optdigits, &problem_letter, &problem_reuters_r8,
                                              &problem_reuters_r52, NULL};
 /* In figure 4's order. */
@@ -177,7 +174,8 @@ static uc_status test_s3vms(panel *table, const draw *drawn, size_t conf, uint64
     const problem *from = drawn->problem;
     const uc_context *context = &running->context;
     score result;
-    uc_status status = draw_test_s3vm(&result, drawn, conf, &from->train, &from->test, seed, context);
+    uc_status status =
+        draw_test_s3vm(&result, drawn, conf, S3VM_COST, &from->train, &from->test, seed, context);
     if (status != UC_OK)
         return status;
     panel_add(table, S3VM, 0, result.error);
@@ -186,10 +184,9 @@ static uc_status test_s3vms(panel *table, const draw *drawn, size_t conf, uint64
         return UC_OK;
     }
     uc_dataset train = {0}, test = {0};
-    const size_t limit = running->quick ? 2 * from->train.X.cols : UNPROJECTED_LIMIT;
-    status = problem_unproject(&train, &test, from, limit, seed, context);
+    status = problem_unproject(&train, &test, from, running->quick, true, seed, context);
     if (status == UC_OK)
-        status = draw_test_s3vm(&result, drawn, conf, &train, &test, seed, context);
+        status = draw_test_s3vm(&result, drawn, conf, S3VM_COST, &train, &test, seed, context);
     if (status == UC_OK)
         panel_add(table, S3VM_UNPROJECTED, 0, result.error);
     uc_dataset_free(&train);
@@ -286,7 +283,7 @@ static uc_status test_size(panel *table, size_t row, draw *drawn, size_t count, 
             panel_add(table, row, i, result.error);
     }
     if (status == UC_OK && s3vm && learner_exists("s3vm"))
-        status = draw_test_s3vm(&result, drawn, count, &from->train, &from->test, seed, context);
+        status = draw_test_s3vm(&result, drawn, count, S3VM_COST, &from->train, &from->test, seed, context);
     else if (status == UC_OK && !s3vm)
         status = draw_test_conf(&result, drawn, count, seed, context);
     if (status == UC_OK && (!s3vm || learner_exists("s3vm")))
