@@ -11,10 +11,10 @@
 #define RUN_STRIDE 1000003   /* between the seeds of two runs */
 
 const experiment *const experiments[] = {
-    &uma_figure1a, &uma_figure1b,   &uma_figure2,   &uma_table1,   &uma_figure3,  &uma_figure4,
-    &uma_figure5,  &uma_s3vm,       &copa_toy,      &cspa_figure1, &cspa_figure2, &cspa_table1,
-    &cspa_table2,  &cspa_figure3,   &cspa_figure4,  &rp_table1,    &rp_figure2,   &rp_table3,
-    &rp_figure3,   &sloppy_figure1, &sloppy_table1, &sloppy_pu,    NULL,
+    &uma_figure1a, &uma_figure1b, &uma_figure2,    &uma_table1,    &uma_figure3,  &uma_figure4,
+    &uma_figure5,  &uma_s3vm,     &uma_width,      &copa_toy,      &cspa_figure1, &cspa_figure2,
+    &cspa_table1,  &cspa_table2,  &cspa_figure3,   &cspa_figure4,  &rp_table1,    &rp_figure2,
+    &rp_table3,    &rp_figure3,   &sloppy_figure1, &sloppy_table1, &sloppy_pu,    NULL,
 };
 
 /* Letters to change, add or remove; at most 63 of each word count. */

@@ -130,7 +130,7 @@ extern const experiment copa_toy;
 extern const experiment cspa_figure1, cspa_figure2, cspa_table1, cspa_table2, cspa_figure3, cspa_figure4;
 /* uma/ */
 extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma_figure3, uma_figure4,
-    uma_figure5, uma_s3vm;
+    uma_figure5, uma_s3vm, uma_width;
 /* rp/ */
 extern const experiment rp_table1, rp_table3, rp_figure2, rp_figure3;
 /* sloppy/ */

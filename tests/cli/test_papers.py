@@ -14,7 +14,7 @@ from conftest import PROGRAM
 
 PAPERS = str(pathlib.Path(PROGRAM).with_name("unconfuse-papers"))
 NAMES = ["uma.figure1a", "uma.figure1b", "uma.figure2", "uma.table1", "uma.figure3", "uma.figure4", "uma.figure5",
-         "uma.s3vm", "copa.toy", "cspa.figure1", "cspa.figure2", "cspa.table1", "cspa.table2", "cspa.figure3", "cspa.figure4",
+         "uma.s3vm", "uma.width", "copa.toy", "cspa.figure1", "cspa.figure2", "cspa.table1", "cspa.table2", "cspa.figure3", "cspa.figure4",
          "rp.table1", "rp.figure2", "rp.table3", "rp.figure3", "sloppy.figure1", "sloppy.table1", "sloppy.pu"]
 
 pytestmark = pytest.mark.skipif(not os.path.exists(PAPERS), reason="this build has no unconfuse-papers")
