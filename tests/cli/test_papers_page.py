@@ -67,6 +67,16 @@ b has 3.50. That is all.
     assert page("--check", *names).returncode == 0
 
 
+def test_commands_make_the_results_again(toy):
+    directory, names = toy
+    page("--add", directory / "a", directory / "b", *names)
+    assert page("--commands", *names).stdout == """\
+mkdir -p results
+unconfuse-papers run toy.table --only a --out results/toy.table.a
+unconfuse-papers run toy.table --only b --out results/toy.table.b
+"""
+
+
 def test_a_page_that_was_edited_or_is_old_fails_the_check(toy):
     directory, names = toy
     page("--add", directory / "a", directory / "b", *names)
