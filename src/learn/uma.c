@@ -9,7 +9,8 @@
  *
  * A step chooses a pair p != q, and moves the weights by z = z_pq as an ultraconservative perceptron would move them
  * for an example z of class q: w_q += z, and the classes that z scores too high for, E = {r != q: <w_r, z> >= <w_q, z>},
- * lose it between them.
+ * lose it between them. There is no step when E is empty. z is an estimate, so p itself may be outside of E: then
+ * `perceptron`, which takes z from p, has no step either, while `uniform` and `worst` take it from E as Algorithm 2 says.
  *
  * Seen as a whole: with m_q the corrected class means, UMA is a pairwise subgradient method on
  *
@@ -292,7 +293,8 @@ static bool plan_step(uma *self, size_t p, size_t q)
         }
         errors += error;
     }
-    if (errors == 0 || self->change[p] == 0.0)
+    const bool p_pays = self->settings->step == STEP_PERCEPTRON;
+    if (errors == 0 || (p_pays && self->change[p] == 0.0))
         return false;
     const size_t payer = self->settings->step == STEP_WORST ? worst : p;
     for (size_t r = 0; r < Q; r++)
