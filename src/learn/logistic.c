@@ -279,15 +279,7 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
                              settings->tolerance, context);
     if (status != UC_OK)
         return status;
-    if (found.stuck)
-        uc_warn(context,
-                "logistic stopped where no step makes the loss smaller, and may be poor: scale the columns "
-                "(--scale standard)");
-    else if (found.iterations >= settings->iterations)
-        uc_warn(context,
-                "logistic has not converged after %llu iterations: scale the columns (--scale standard), or "
-                "allow more --iterations",
-                (unsigned long long)settings->iterations);
+    uc_minimum_warn(&found, "logistic", settings->iterations, context);
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
     model->bias = self->free_offset ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */

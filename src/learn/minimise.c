@@ -1,17 +1,37 @@
-/* L-BFGS by liblbfgs: its callbacks, its ways to end, and its wish for arrays of a multiple of 16 numbers. */
+/*
+ * L-BFGS by liblbfgs: its callbacks, its ways to end, and its wish for arrays of a multiple of 16 numbers.
+ *
+ * Its best line search (More, Thuente) sometimes ends without a step far from a minimum, where the function is concave or
+ * nearly piecewise linear along the direction. Searches that only go back until the function has fallen do find steps there,
+ * so they take over from the best point, with no memory of the curvature: first one that also asks for a flatter slope, which
+ * keeps the approximation of the curvature positive, then one that asks for nothing else.
+ */
 #include "learn/minimise.h"
 
 #include <lbfgs.h>
 #include <math.h>
 #include <string.h>
 
-#define MEMORY 10 /* pairs of steps and gradients that approximate the curvature */
+#define MEMORY 10       /* pairs of steps and gradients that approximate the curvature */
+#define FAR 100.0       /* times as far from stationary as was asked for: more than rounding explains */
+#define LEAST_FALL 1e-9 /* relative; a line search that gets less far is not tried again */
+
+enum { STOPPED = 1000, NO_STEP }; /* what `progress` ends liblbfgs with */
+
+static const int line_searches[] = {LBFGS_LINESEARCH_MORETHUENTE, LBFGS_LINESEARCH_BACKTRACKING_WOLFE,
+                                    LBFGS_LINESEARCH_BACKTRACKING_ARMIJO};
+#define LINE_SEARCHES (sizeof line_searches / sizeof *line_searches)
 
 typedef struct search {
     uc_objective_fn *objective;
     void *user;
     const uc_context *context;
     uint64_t most_iterations;
+    uint64_t before; /* iterations with earlier line searches */
+    double tolerance;
+    size_t padded; /* count */
+    double *best;  /* point with the smallest value */
+    double best_value;
     uc_minimum found;
     uc_status status; /* why the search was stopped */
 } search;
@@ -27,36 +47,47 @@ static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *x, lbfgsfloat
            (size_t)count * sizeof *gradient); /* after a failure: a stationary point, which ends it */
     if (self->status == UC_OK)
         self->status = self->objective(&value, gradient, x, self->user);
-    return value;
+    return isnan(value) ? (double)INFINITY : value; /* a step that is too long, as one that falls is not */
 }
 
 static int progress(void *user, const lbfgsfloatval_t *x, const lbfgsfloatval_t *gradient,
                     lbfgsfloatval_t value, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
                     lbfgsfloatval_t step, int count, int iteration, int tries)
 {
-    (void)x, (void)gradient, (void)length, (void)step, (void)count, (void)tries;
+    (void)gradient, (void)step, (void)tries;
     search *self = user;
     char detail[96];
-    self->found.iterations = (uint64_t)iteration;
+    /* A step that is too short to change x leaves liblbfgs with a curvature of 0/0, and with points that are no numbers. */
+    if (!(value < self->best_value))
+        return NO_STEP;
+    self->best_value = value;
+    memcpy(self->best, x, (size_t)count * sizeof *x);
+    self->found.iterations = self->before + (uint64_t)iteration;
+    self->found.excess = gradient_length / (self->tolerance * fmax(1.0, length));
     snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e", value, gradient_length);
     if (self->status == UC_OK)
-        self->status = uc_report(self->context, "training", iteration, (double)self->most_iterations, detail);
-    return self->status != UC_OK;
+        self->status = uc_report(self->context, "training", (double)self->found.iterations,
+                                 (double)self->most_iterations, detail);
+    return self->status == UC_OK ? 0 : STOPPED;
 }
 
-/* A search that cannot improve any more has arrived as well. */
+/* The ways to end of a search that is over, or of one whose line search found no step. */
 static uc_status status_of(int code)
 {
     switch (code) {
+    case NO_STEP:
     case LBFGS_SUCCESS:
     case LBFGS_STOP:
     case LBFGS_ALREADY_MINIMIZED:
     case LBFGSERR_MAXIMUMITERATION:
     case LBFGSERR_ROUNDING_ERROR:
     case LBFGSERR_MINIMUMSTEP:
+    case LBFGSERR_MAXIMUMSTEP:
     case LBFGSERR_MAXIMUMLINESEARCH:
     case LBFGSERR_WIDTHTOOSMALL:
     case LBFGSERR_OUTOFINTERVAL:
+    case LBFGSERR_INCORRECT_TMINMAX:
+    case LBFGSERR_INVALIDPARAMETERS:
     case LBFGSERR_INCREASEGRADIENT:
         return UC_OK;
     case LBFGSERR_OUTOFMEMORY:
@@ -66,46 +97,84 @@ static uc_status status_of(int code)
     }
 }
 
-#define FAR 1e3 /* times the tolerance */
-
-/* A line search that ends without a step may have arrived at the precision of the numbers, or be lost. */
-static uc_status look_where_it_ended(search *self, const double *point, size_t padded, double tolerance)
+/* The value and how far from stationary it is at `point`, where a line search found no step. */
+static uc_status look_around(search *self, const double *point)
 {
-    double *gradient = uc_alloc(padded, sizeof *gradient), value, squares = 0.0, length = 0.0;
+    double *gradient = uc_alloc(self->padded, sizeof *gradient), value = 0.0, squares = 0.0, length = 0.0;
     if (!gradient)
         return UC_ERR_NOMEM;
     const uc_status status = self->objective(&value, gradient, point, self->user);
-    for (size_t i = 0; i < padded && status == UC_OK; i++) {
+    for (size_t i = 0; i < self->padded && status == UC_OK; i++) {
         squares += gradient[i] * gradient[i];
         length += point[i] * point[i];
     }
-    self->found.stuck = sqrt(squares) > FAR * tolerance * fmax(1.0, sqrt(length));
-    if (status == UC_OK)
-        self->found.value = value;
+    self->found.evaluations++;
+    self->found.value = value;
+    self->found.excess = sqrt(squares) / (self->tolerance * fmax(1.0, sqrt(length)));
     uc_free(gradient);
+    return status;
+}
+
+/* One line search, from `point` to where it ends; *over unless another one may get farther from the best point. */
+static uc_status descend(bool *over, search *self, double *point, int line_search)
+{
+    const uint64_t left = self->most_iterations - self->found.iterations;
+    lbfgs_parameter_t parameters;
+    lbfgs_parameter_init(&parameters);
+    parameters.m = MEMORY;
+    parameters.epsilon = self->tolerance;
+    parameters.linesearch = line_search;
+    parameters.max_iterations = left < INT32_MAX ? (int)left : 0;
+    self->before = self->found.iterations;
+    const int code =
+        lbfgs((int)self->padded, point, &self->found.value, evaluate, progress, self, &parameters);
+    const uc_status status = self->status != UC_OK ? self->status : status_of(code);
+    *over = status != UC_OK || (code >= 0 && code != NO_STEP) || code == LBFGSERR_MAXIMUMITERATION;
+    if (code == LBFGS_ALREADY_MINIMIZED)
+        self->found.excess = 0.0;
+    if (*over)
+        return status;
+    memcpy(point, self->best, self->padded * sizeof *point);
+    return look_around(self, point);
+}
+
+/* A line search that got somewhere begins anew, one that did not leaves the point to the next. */
+static uc_status descend_with_all(search *self, double *point)
+{
+    bool over = false;
+    double value = INFINITY;
+    uc_status status = UC_OK;
+    for (size_t chosen = 0; chosen < LINE_SEARCHES && !over && status == UC_OK;) {
+        status = descend(&over, self, point, line_searches[chosen]);
+        over = over || self->found.excess <= 1.0 || self->found.iterations >= self->most_iterations;
+        const bool fell = self->found.value < value - LEAST_FALL * fabs(self->found.value);
+        chosen += chosen == 0 || !fell;
+        value = self->found.value;
+    }
+    self->found.stuck = !over && self->found.excess > FAR;
     return status;
 }
 
 uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn *objective, void *user,
                       uint64_t iterations, double tolerance, const uc_context *context)
 {
-    const size_t padded = (count + 15) / 16 * 16;
-    if (padded > INT32_MAX)
+    search self = {.objective = objective,
+                   .user = user,
+                   .context = context,
+                   .most_iterations = iterations,
+                   .tolerance = tolerance,
+                   .padded = (count + 15) / 16 * 16,
+                   .best_value = INFINITY};
+    if (self.padded > INT32_MAX)
         return uc_fail(UC_ERR_INVALID, "%zu weights are more than L-BFGS can count", count);
-    double *point = uc_alloc(padded, sizeof *point);
-    if (!point)
-        return UC_ERR_NOMEM;
-    memcpy(point, x, count * sizeof *x);
-    search self = {.objective = objective, .user = user, .context = context, .most_iterations = iterations};
-    lbfgs_parameter_t parameters;
-    lbfgs_parameter_init(&parameters);
-    parameters.m = MEMORY;
-    parameters.epsilon = tolerance;
-    parameters.max_iterations = iterations < INT32_MAX ? (int)iterations : 0;
-    const int code = lbfgs((int)padded, point, &self.found.value, evaluate, progress, &self, &parameters);
-    uc_status status = self.status != UC_OK ? self.status : status_of(code);
-    if (status == UC_OK && code < 0 && code != LBFGSERR_MAXIMUMITERATION)
-        status = look_where_it_ended(&self, point, padded, tolerance);
+    double *point = uc_alloc(self.padded, sizeof *point);
+    self.best = uc_alloc(self.padded, sizeof *self.best);
+    uc_status status = point && self.best ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        memcpy(point, x, count * sizeof *x);
+        memcpy(self.best, x, count * sizeof *x);
+        status = descend_with_all(&self, point);
+    }
     if (status == UC_OK && !isfinite(self.found.value))
         status = uc_fail(UC_ERR_DIVERGED,
                          "the objective is not a finite number: scale the data (--scale, --normalize)");
@@ -113,6 +182,21 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
         memcpy(x, point, count * sizeof *x);
         *out = self.found;
     }
+    uc_free(self.best);
     uc_free(point);
     return status;
+}
+
+void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, const uc_context *context)
+{
+    if (self->stuck)
+        uc_warn(context,
+                "%s stopped where no step makes its loss smaller, %.2g times as far from stationary as was "
+                "asked for",
+                what, self->excess);
+    else if (self->iterations >= iterations && self->excess > 1.0)
+        uc_warn(context,
+                "%s has not converged after %llu iterations: it is %.2g times as far from stationary as was "
+                "asked for; allow more --iterations",
+                what, (unsigned long long)self->iterations, self->excess);
 }

@@ -273,6 +273,10 @@ uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double toler
     memcpy(W, self->offset, self->S * sizeof *W);
     self->iterations += found.iterations;
     *value = found.value;
+    if (tolerance <= FINE && (found.stuck || found.iterations >= MOST_ITERATIONS) && found.excess > 1.0)
+        uc_warn(self->context,
+                "s3vm has not converged: it is %.2g times as far from stationary as it should be",
+                found.excess);
     return UC_OK;
 }
 

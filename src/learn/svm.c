@@ -208,19 +208,13 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
         status = uc_minimise(&found, point, self->data->X.cols + 1, evaluate, &user,
                              settings->iterations - first.iterations, settings->tolerance, context);
     else
-        found.value = first.value;
+        found = (uc_minimum){.value = first.value, .excess = first.excess};
     if (status != UC_OK)
         return status;
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
-    if (!arrived && found.stuck && found.iterations == 0)
-        return uc_fail(UC_ERR_DIVERGED,
-                       "no step was found that makes the loss smaller: scale the columns (--scale standard)");
-    if (!arrived && (found.stuck || found.iterations >= settings->iterations))
-        uc_warn(context,
-                "the machine has not converged after %llu iterations: scale the columns (--scale standard), "
-                "or allow more --iterations",
-                (unsigned long long)found.iterations);
+    if (!arrived)
+        uc_minimum_warn(&found, "the machine", settings->iterations, context);
     total->value += found.value;
     total->iterations += found.iterations;
     total->evaluations += found.evaluations;

@@ -142,6 +142,10 @@ static uc_status try_values(search *self, const uc_dataset *train, const uc_data
         status = uc_train(&model, self->learner, self->settings, &plain, &rows, self->context);
         if (status == UC_OK)
             status = held_out_loss(&loss, model, &held_out, plain.noise, self->context);
+        if (status == UC_ERR_DIVERGED) { /* the others may still do */
+            loss = INFINITY;
+            status = UC_OK;
+        }
         if (status == UC_OK)
             *loss_of(self, width, dimension, value) = loss;
         uc_model_free(model);

@@ -70,7 +70,7 @@ static uc_status binary_noise(uc_noise *out, const uc_rates *rates, uint32_t pos
                          : uc_noise_binary(out, rates->negative, rates->positive);
 }
 
-/* Rates that the labels do not allow for leave the criterion NaN. */
+/* Rates that the labels do not allow for, or at which a machine cannot be learned, leave the criterion NaN. */
 static uc_status try_rates(uc_rates *rates, search *self)
 {
     size_t labelled[2] = {0}, errors[2] = {0};
@@ -85,7 +85,8 @@ static uc_status try_rates(uc_rates *rates, search *self)
                                self->total, NULL);
     }
     uc_noise_free(&noise);
-    if (status == UC_ERR_INVALID && rates->positive + rates->negative > 0.0)
+    const bool unsuitable = status == UC_ERR_INVALID && rates->positive + rates->negative > 0.0;
+    if (unsuitable || status == UC_ERR_DIVERGED)
         return UC_OK;
     if (status != UC_OK || labelled[0] == 0 || labelled[1] == 0)
         return status;

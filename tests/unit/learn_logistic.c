@@ -354,9 +354,8 @@ static void a_search_that_finds_no_step_warns(void **state)
     const uc_context context = {.warn = hear, .user = heard};
     uc_model *model = NULL;
     assert_ok(uc_train(&model, uc_learner_find("logistic"), NULL, NULL, &data, &context));
-    assert_string_equal(heard,
-                        "logistic stopped where no step makes the loss smaller, and may be poor: scale the "
-                        "columns (--scale standard)");
+    assert_memory_equal(heard, "logistic stopped where no step makes its loss smaller, ", 55);
+    assert_non_null(strstr(heard, " times as far from stationary as was asked for"));
     uc_model_free(model);
     uc_dataset_free(&data);
 }

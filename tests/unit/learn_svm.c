@@ -567,8 +567,9 @@ static void doubtful_trainings_are_warned_of(void **state)
     assert_ok(train_with(&model, "csvm", &settings, NULL, UC_AUTO_REAL, &data, &context));
     uc_model_free(model);
     assert_int_equal(heard_count, 1);
-    assert_string_equal(heard[0], "the machine has not converged after 2 iterations: scale the columns "
-                                  "(--scale standard), or allow more --iterations");
+    assert_memory_equal(heard[0], "the machine has not converged after 2 iterations: it is ", 56);
+    assert_non_null(
+        strstr(heard[0], " times as far from stationary as was asked for; allow more --iterations"));
     heard_count = 0;
     assert_ok(train_with(&model, "csvm", &settings, rates[1], UC_AUTO_REAL, &data, &context));
     uc_model_free(model);
