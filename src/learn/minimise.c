@@ -16,7 +16,7 @@
 #define FAR 100.0       /* times as far from stationary as was asked for: more than rounding explains */
 #define LEAST_FALL 1e-9 /* relative; a line search that gets less far is not tried again */
 
-enum { STOPPED = 1000, NO_STEP }; /* what `progress` ends liblbfgs with */
+enum { STOPPED = 1000, NO_STEP, ARRIVED }; /* what `progress` ends liblbfgs with */
 
 static const int line_searches[] = {LBFGS_LINESEARCH_MORETHUENTE, LBFGS_LINESEARCH_BACKTRACKING_WOLFE,
                                     LBFGS_LINESEARCH_BACKTRACKING_ARMIJO};
@@ -25,16 +25,47 @@ static const int line_searches[] = {LBFGS_LINESEARCH_MORETHUENTE, LBFGS_LINESEAR
 typedef struct search {
     uc_objective_fn *objective;
     void *user;
+    const uc_conditioning *conditioning; /* NULL: none */
+    double *weights;                     /* where the objective is asked for, with it */
     const uc_context *context;
     uint64_t most_iterations;
     uint64_t before; /* iterations with earlier line searches */
     double tolerance;
-    size_t padded; /* count */
+    size_t count, padded;
+    double excess; /* where the objective was asked for last */
     double *best;  /* point with the smallest value */
     double best_value;
     uc_minimum found;
     uc_status status; /* why the search was stopped */
 } search;
+
+/* How far from stationary: the length of the gradient, relative to that of the point, or to 1 if that is longer. */
+static double excess_of(const search *self, const double *gradient, const double *point)
+{
+    double squares = 0.0, length = 0.0;
+    for (size_t i = 0; i < self->count; i++) {
+        squares += gradient[i] * gradient[i];
+        length += point[i] * point[i];
+    }
+    return sqrt(squares) / (self->tolerance * fmax(1.0, sqrt(length)));
+}
+
+/* The objective at `point`, and how far from stationary it is there: in the variables or in the weights, as either may be large
+ * by its units alone. */
+static uc_status ask(double *value, double *gradient, search *self, const double *point)
+{
+    if (!self->conditioning) {
+        const uc_status status = self->objective(value, gradient, point, self->user);
+        self->excess = excess_of(self, gradient, point);
+        return status;
+    }
+    uc_conditioning_leave(self->weights, self->conditioning, point);
+    const uc_status status = self->objective(value, gradient, self->weights, self->user);
+    self->excess = excess_of(self, gradient, self->weights);
+    uc_conditioning_turn(gradient, self->conditioning);
+    self->excess = fmin(self->excess, excess_of(self, gradient, point));
+    return status;
+}
 
 static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *x, lbfgsfloatval_t *gradient, int count,
                                 lbfgsfloatval_t step)
@@ -46,7 +77,7 @@ static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *x, lbfgsfloat
     memset(gradient, 0,
            (size_t)count * sizeof *gradient); /* after a failure: a stationary point, which ends it */
     if (self->status == UC_OK)
-        self->status = self->objective(&value, gradient, x, self->user);
+        self->status = ask(&value, gradient, self, x);
     return isnan(value) ? (double)INFINITY : value; /* a step that is too long, as one that falls is not */
 }
 
@@ -54,7 +85,7 @@ static int progress(void *user, const lbfgsfloatval_t *x, const lbfgsfloatval_t 
                     lbfgsfloatval_t value, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
                     lbfgsfloatval_t step, int count, int iteration, int tries)
 {
-    (void)gradient, (void)step, (void)tries;
+    (void)gradient, (void)length, (void)step, (void)tries;
     search *self = user;
     char detail[96];
     /* A step that is too short to change x leaves liblbfgs with a curvature of 0/0, and with points that are no numbers. */
@@ -63,12 +94,14 @@ static int progress(void *user, const lbfgsfloatval_t *x, const lbfgsfloatval_t 
     self->best_value = value;
     memcpy(self->best, x, (size_t)count * sizeof *x);
     self->found.iterations = self->before + (uint64_t)iteration;
-    self->found.excess = gradient_length / (self->tolerance * fmax(1.0, length));
+    self->found.excess = self->excess; /* a line search ends where it has looked last */
     snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e", value, gradient_length);
     if (self->status == UC_OK)
         self->status = uc_report(self->context, "training", (double)self->found.iterations,
                                  (double)self->most_iterations, detail);
-    return self->status == UC_OK ? 0 : STOPPED;
+    if (self->status != UC_OK)
+        return STOPPED;
+    return self->excess <= 1.0 ? ARRIVED : 0;
 }
 
 /* The ways to end of a search that is over, or of one whose line search found no step. */
@@ -76,6 +109,7 @@ static uc_status status_of(int code)
 {
     switch (code) {
     case NO_STEP:
+    case ARRIVED:
     case LBFGS_SUCCESS:
     case LBFGS_STOP:
     case LBFGS_ALREADY_MINIMIZED:
@@ -100,17 +134,13 @@ static uc_status status_of(int code)
 /* The value and how far from stationary it is at `point`, where a line search found no step. */
 static uc_status look_around(search *self, const double *point)
 {
-    double *gradient = uc_alloc(self->padded, sizeof *gradient), value = 0.0, squares = 0.0, length = 0.0;
+    double *gradient = uc_alloc(self->padded, sizeof *gradient), value = 0.0;
     if (!gradient)
         return UC_ERR_NOMEM;
-    const uc_status status = self->objective(&value, gradient, point, self->user);
-    for (size_t i = 0; i < self->padded && status == UC_OK; i++) {
-        squares += gradient[i] * gradient[i];
-        length += point[i] * point[i];
-    }
+    const uc_status status = ask(&value, gradient, self, point);
     self->found.evaluations++;
     self->found.value = value;
-    self->found.excess = sqrt(squares) / (self->tolerance * fmax(1.0, sqrt(length)));
+    self->found.excess = self->excess;
     uc_free(gradient);
     return status;
 }
@@ -122,7 +152,7 @@ static uc_status descend(bool *over, search *self, double *point, int line_searc
     lbfgs_parameter_t parameters;
     lbfgs_parameter_init(&parameters);
     parameters.m = MEMORY;
-    parameters.epsilon = self->tolerance;
+    parameters.epsilon = 0.0; /* `progress` knows when to stop */
     parameters.linesearch = line_search;
     parameters.max_iterations = left < INT32_MAX ? (int)left : 0;
     self->before = self->found.iterations;
@@ -156,32 +186,43 @@ static uc_status descend_with_all(search *self, double *point)
 }
 
 uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn *objective, void *user,
-                      uint64_t iterations, double tolerance, const uc_context *context)
+                      const uc_conditioning *conditioning, uint64_t iterations, double tolerance,
+                      const uc_context *context)
 {
     search self = {.objective = objective,
                    .user = user,
+                   .conditioning = conditioning,
                    .context = context,
                    .most_iterations = iterations,
                    .tolerance = tolerance,
+                   .count = count,
                    .padded = (count + 15) / 16 * 16,
                    .best_value = INFINITY};
     if (self.padded > INT32_MAX)
         return uc_fail(UC_ERR_INVALID, "%zu weights are more than L-BFGS can count", count);
     double *point = uc_alloc(self.padded, sizeof *point);
     self.best = uc_alloc(self.padded, sizeof *self.best);
-    uc_status status = point && self.best ? UC_OK : UC_ERR_NOMEM;
+    self.weights = uc_alloc(conditioning ? count : 0, sizeof *self.weights);
+    uc_status status = point && self.best && self.weights ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK) {
-        memcpy(point, x, count * sizeof *x);
-        memcpy(self.best, x, count * sizeof *x);
+        if (conditioning)
+            uc_conditioning_enter(point, conditioning, x);
+        else
+            memcpy(point, x, count * sizeof *x);
+        memcpy(self.best, point, self.padded * sizeof *point);
         status = descend_with_all(&self, point);
     }
     if (status == UC_OK && !isfinite(self.found.value))
         status = uc_fail(UC_ERR_DIVERGED,
                          "the objective is not a finite number: scale the data (--scale, --normalize)");
     if (status == UC_OK) {
-        memcpy(x, point, count * sizeof *x);
+        if (conditioning)
+            uc_conditioning_leave(x, conditioning, point);
+        else
+            memcpy(x, point, count * sizeof *x);
         *out = self.found;
     }
+    uc_free(self.weights);
     uc_free(self.best);
     uc_free(point);
     return status;

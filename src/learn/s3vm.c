@@ -265,8 +265,13 @@ static uc_status evaluate(double *value, double *gradient, const double *W, void
 uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double tolerance)
 {
     uc_minimum found;
-    const uc_status status = uc_minimise(&found, W, (self->d + 1) * self->S, evaluate, self, MOST_ITERATIONS,
-                                         tolerance, self->context);
+    uc_conditioning conditioning;
+    uc_status status = uc_conditioning_fit(&conditioning, &self->data->X, self->S, 1.0, self->cost,
+                                           self->free_offset, self->context);
+    if (status == UC_OK)
+        status = uc_minimise(&found, W, (self->d + 1) * self->S, evaluate, self, &conditioning,
+                             MOST_ITERATIONS, tolerance, self->context);
+    uc_conditioning_free(&conditioning);
     if (status != UC_OK)
         return status;
     set_offset(self, W); /* the last evaluation may have been elsewhere */

@@ -193,11 +193,28 @@ static uc_status evaluate(double *value, double *gradient, const double *point, 
 
 /* ---- learning ---- */
 
+#define MOST_CURVATURE                                                                                       \
+    0.25 /* of the mean loss: its second derivative, where a part of the examples is near the corner */
+
+static uc_status minimise(uc_minimum *out, double *point, const uc_svm *self, uint64_t iterations,
+                          double tolerance, const uc_context *context)
+{
+    search user = {self, context};
+    uc_conditioning conditioning;
+    const double curvature = self->cost * fmin(MOST_CURVATURE, 0.5 / self->smoothing);
+    uc_status status =
+        uc_conditioning_fit(&conditioning, &self->data->X, 1, 1.0, curvature, self->free_offset, context);
+    if (status == UC_OK)
+        status = uc_minimise(out, point, self->data->X.cols + 1, evaluate, &user, &conditioning, iterations,
+                             tolerance, context);
+    uc_conditioning_free(&conditioning);
+    return status;
+}
+
 /* One machine, into `point`; its part of the summary is added up. */
 static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, const uc_svm_settings *settings,
                        const uc_context *context)
 {
-    search user = {self, context};
     bool arrived = false;
     uc_minimum first = {0}, found = {0};
     uc_status status = UC_OK;
@@ -205,8 +222,8 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
         status = uc_svm_dual(&first, &arrived, point, self, NULL, settings->iterations, settings->tolerance,
                              context);
     if (status == UC_OK && !arrived && first.iterations < settings->iterations)
-        status = uc_minimise(&found, point, self->data->X.cols + 1, evaluate, &user,
-                             settings->iterations - first.iterations, settings->tolerance, context);
+        status = minimise(&found, point, self, settings->iterations - first.iterations, settings->tolerance,
+                          context);
     else
         found = (uc_minimum){.value = first.value, .excess = first.excess};
     if (status != UC_OK)

@@ -39,7 +39,7 @@ static void minimise_on_counted_rows(uc_minimum *found, uint64_t seed, double co
                         .weight = {1, 1},
                         .free_offset = true};
     double point[7] = {0};
-    assert_ok(uc_minimise(found, point, 7, svm_objective, (void *)&svm, 1000, 1e-5, NULL));
+    assert_ok(uc_minimise(found, point, 7, svm_objective, (void *)&svm, NULL, 1000, 1e-5, NULL));
     uc_dataset_free(&data);
 }
 
@@ -79,7 +79,7 @@ static void where_no_step_helps_the_best_point_is_returned_and_how_far_it_is(voi
     (void)state;
     double x[2] = {3, 4};
     uc_minimum found;
-    assert_ok(uc_minimise(&found, x, 2, misleading, NULL, 1000, 0.01, NULL));
+    assert_ok(uc_minimise(&found, x, 2, misleading, NULL, NULL, 1000, 0.01, NULL));
     assert_true(x[0] == 3 && x[1] == 4);
     assert_true(found.stuck);
     assert_near(found.value, 25, 0);
@@ -106,7 +106,7 @@ static void a_step_beyond_all_numbers_is_taken_back(void **state)
     for (double start = -1000; start < 1; start += 0.97) {
         double x = start;
         uc_minimum found;
-        assert_ok(uc_minimise(&found, &x, 1, with_an_end, NULL, 1000, 1e-7, NULL));
+        assert_ok(uc_minimise(&found, &x, 1, with_an_end, NULL, NULL, 1000, 1e-7, NULL));
         assert_near(x, (1 - sqrt(3)) / 2, 1e-6);
         assert_false(found.stuck);
     }
@@ -130,12 +130,12 @@ static void an_end_by_iterations_is_told_from_convergence(void **state)
     const uc_context context = {.warn = hear, .user = heard};
     double x[2] = {-1.2, 1};
     uc_minimum found;
-    assert_ok(uc_minimise(&found, x, 2, valley, NULL, 5, 1e-8, NULL));
+    assert_ok(uc_minimise(&found, x, 2, valley, NULL, NULL, 5, 1e-8, NULL));
     assert_int_equal(found.iterations, 5);
     assert_true(found.excess > 1 && !found.stuck);
     uc_minimum_warn(&found, "valley", 5, &context);
     assert_memory_equal(heard, "valley has not converged after 5 iterations: it is ", 51);
-    assert_ok(uc_minimise(&found, x, 2, valley, NULL, 1000, 1e-8, NULL));
+    assert_ok(uc_minimise(&found, x, 2, valley, NULL, NULL, 1000, 1e-8, NULL));
     assert_near(x[0], 1, 1e-6);
     assert_near(x[1], 1, 1e-6);
     assert_true(found.excess <= 1);

@@ -652,7 +652,7 @@ static void several_starts_of_the_sloppy_loss_end_alike(void **state)
             for (size_t j = 0; j < 3 && start > 0; j++)
                 point[j] = uc_rng_normal(&rng);
             uc_minimum found;
-            assert_ok(uc_minimise(&found, point, 3, evaluate, &svm, 1000, 1e-6, NULL));
+            assert_ok(uc_minimise(&found, point, 3, evaluate, &svm, NULL, 1000, 1e-6, NULL));
             size_t errors = 0;
             for (size_t i = 0; i < N; i++) {
                 const float *x = data.X.values + i * data.X.stride;
