@@ -1,8 +1,9 @@
 /* How far the work is, on standard error, and stopping it with Ctrl-C.
  *
  * The first signal sets a flag, which the progress callback turns into a cancellation: the library then unwinds and
- * leaves nothing half-written. The second one ends the program at once, as does the first one that one of several
- * processes gets: it may wait for another process, which has ended already. */
+ * leaves nothing half-written. Work that does not ask for so long (a large problem inside LAPACK, say) is not waited for: the
+ * unfinished file goes, and the program with it. The second signal ends the program at once, as does the first one that one of
+ * several processes gets: it may wait for another process, which has ended already. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -17,8 +18,25 @@
 #define BAR_SECONDS 0.1   /* between two drawings of the bar */
 #define LINE_SECONDS 5.0  /* between two lines where there is no terminal */
 
+#define GRACE_NANOSECONDS 600000000L /* that the library has to unwind after a signal */
+
 static volatile sig_atomic_t caught;
+static volatile sig_atomic_t shows_bar;
 static int nothing = -1; /* /dev/null */
+static timer_t grace;
+static bool has_grace;
+
+/* The library has not come back in time. */
+static void end_now(int signal_number)
+{
+    static const char clear[] = "\r\033[K", sentence[] = "unconfuse: interrupted\n";
+    (void)signal_number;
+    cli_output_discard();
+    const bool told = (!shows_bar || write(STDERR_FILENO, clear, sizeof clear - 1) > 0) &&
+                      write(STDERR_FILENO, sentence, sizeof sentence - 1) > 0;
+    (void)told; /* nobody may be there to be told */
+    _exit(128 + caught);
+}
 
 static void stop(int signal_number)
 {
@@ -32,6 +50,9 @@ static void stop(int signal_number)
         _exit(128 + signal_number);
     }
     caught = signal_number;
+    const struct itimerspec soon = {.it_value = {.tv_nsec = GRACE_NANOSECONDS}};
+    if (has_grace)
+        (void)timer_settime(grace, 0, &soon, NULL);
     /* A read that waits for standard input sees the end of it instead. */
     if (nothing >= 0)
         (void)dup2(nothing, STDIN_FILENO);
@@ -41,6 +62,9 @@ void cli_catch_signals(void)
 {
     struct sigaction action = {.sa_handler = stop};
     nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct sigevent alarm_clock = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    has_grace =
+        signal(SIGALRM, end_now) != SIG_ERR && timer_create(CLOCK_MONOTONIC, &alarm_clock, &grace) == 0;
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
@@ -117,6 +141,7 @@ static void draw(double done, double total, const char *text)
     else
         fprintf(stderr, "\r\033[K%s %s", state.task, text);
     state.drawn = true;
+    shows_bar = 1;
 }
 
 bool cli_progress(const char *task, double done, double total, const char *detail, void *user)
@@ -151,4 +176,5 @@ void cli_progress_end(void)
     if (state.drawn)
         fputs("\r\033[K", stderr);
     state.drawn = false;
+    shows_bar = 0;
 }

@@ -1,6 +1,7 @@
 """Being stopped, pipes that close, disks that are full, progress."""
 import os
 import pty
+import random
 import select
 import signal
 import subprocess
@@ -76,6 +77,55 @@ def test_terminated_likewise(unconfuse, large):
     status, _, err = interrupt(unconfuse, "train", "spa", large, "-o", "m.uc", "--passes", "100000", after=1,
                                number=signal.SIGTERM)
     assert status == 143 and err.splitlines()[-1] == "unconfuse: interrupted"
+
+
+@pytest.fixture(scope="module")
+def long_work(tmp_path_factory):
+    """A directory with rows of 3,000 classes, and 5,000 rows for maps."""
+    directory = tmp_path_factory.mktemp("long")
+    numbers = random.Random(1)
+    rows = {"classes.svm": [(k % 3000, 20) for k in range(6000)], "rows.svm": [(k % 4, 40) for k in range(5000)]}
+    for name, list_of_rows in rows.items():
+        with open(directory / name, "w") as file:
+            for label, columns in list_of_rows:
+                file.write(f"{label} " + " ".join(f"{j}:{numbers.gauss(label % 7, 1):.3f}" for j in range(1, columns + 1)) + "\n")
+    return directory
+
+
+# Each takes much longer than five seconds. The program is designed to end within one; a slow machine gets more.
+LONG_COMMANDS = {
+    "spa": "train spa classes.svm -o m.uc --passes 10000",
+    "uma": "train uma classes.svm -o m.uc --iterations 100000",
+    "logistic": "train logistic classes.svm -o m.uc --tolerance 1e-9",
+    "csvm": "train csvm classes.svm -o m.uc --tolerance 1e-9",
+    "s3vm": "train s3vm classes.svm -o m.uc",
+    "rp": "train rp rows.svm --kappa auto --dimension auto --width auto -o m.uc",
+    "kpca": "train pa rows.svm --map kpca --dimension 3000 --passes 1000 -o m.uc",
+    "nystroem": "train pa rows.svm --map nystroem --dimension 4000 --passes 1000 -o m.uc",
+    "clusters": "train pa rows.svm --map nystroem --pick kmeans --dimension 3000 --passes 1000 -o m.uc",
+    "kgs": "train pa rows.svm --map kgs --dimension 4000 --passes 1000 -o m.uc",
+    "auto": "train csvm rows.svm --map kpca --width auto --dimension auto -c auto -o m.uc",
+    "noise matrix": "noise make random --classes 5000 --level 3 -o n.csv",
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("work", LONG_COMMANDS)
+def test_long_work_ends_within_a_second(long_work, work, number):
+    before = sorted(os.listdir(long_work))
+    with subprocess.Popen([PROGRAM, *LONG_COMMANDS[work].split()], cwd=long_work, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
+        time.sleep(1.5)
+        assert process.poll() is None, process.stderr.read()
+        process.send_signal(number)
+        began = time.monotonic()
+        out, err = process.communicate(timeout=30)
+        seconds = time.monotonic() - began
+    assert process.returncode == 128 + number and out == b""
+    assert err.decode().splitlines()[-1] == "unconfuse: interrupted"
+    assert seconds < 3
+    assert sorted(os.listdir(long_work)) == before, "something was left behind"
 
 
 def test_a_closed_pipe_ends_quietly(unconfuse, large):
