@@ -25,9 +25,57 @@
 
 #include "linalg/linalg.h"
 
+#define RELATIVE_COST                                                                                        \
+    3000.0 /* C times the mean squared length of the rows; docs/learners/svm.md has the table */
+#define MOST_COST 1e12
+
 #define FIELD(name) offsetof(uc_svm_settings, name)
 
-static const uc_option options[] = {
+/* All but the cost, whose default differs. */
+#define OTHER_OPTIONS                                                                                        \
+    {.name = "smoothing",                                                                                    \
+     .type = UC_OPTION_REAL,                                                                                 \
+     .offset = FIELD(smoothing),                                                                             \
+     .standard = "0.5",                                                                                      \
+     .low = 1e-6,                                                                                            \
+     .high = 100,                                                                                            \
+     .argument = "H",                                                                                        \
+     .help = "the hinge is rounded off this far on both sides of its corner"},                               \
+        {.name = "loss",                                                                                     \
+         .type = UC_OPTION_CHOICE,                                                                           \
+         .offset = FIELD(loss),                                                                              \
+         .standard = "sloppy",                                                                               \
+         .choices = "sloppy|weighted",                                                                       \
+         .help = "with noise rates: sloppy: unbiased, not convex; weighted: convex, the same slope where "   \
+                 "it matters"},                                                                              \
+        {.name = "positive-unlabelled",                                                                      \
+         .type = UC_OPTION_FLAG,                                                                             \
+         .offset = FIELD(positive_unlabelled),                                                               \
+         .standard = "off",                                                                                  \
+         .help =                                                                                             \
+             "only positives are labelled: all other examples, '?' or negative, may be of either class"},    \
+        {.name = "bags",                                                                                     \
+         .type = UC_OPTION_FLAG,                                                                             \
+         .offset = FIELD(bags),                                                                              \
+         .standard = "off",                                                                                  \
+         .help = "labels belong to bags: a positive bag has at least one positive example"},                 \
+        UC_CLASS_WEIGHT_OPTION(uc_svm_settings),                                                             \
+        {.name = "iterations",                                                                               \
+         .type = UC_OPTION_COUNT,                                                                            \
+         .offset = FIELD(iterations),                                                                        \
+         .standard = "1000",                                                                                 \
+         .low = 1,                                                                                           \
+         .high = 1e9,                                                                                        \
+         .help = "epochs of coordinate descent and steps of L-BFGS at most"},                                \
+    {                                                                                                        \
+        .name = "tolerance", .type = UC_OPTION_REAL, .offset = FIELD(tolerance), .standard = "1e-05",        \
+        .low = 0, .above_low = true, .high = 1,                                                              \
+        .help =                                                                                              \
+            "stop when the objective is proved this near its minimum, relative, or the gradient this small " \
+            "beside the weights"                                                                             \
+    }
+
+static const uc_option sloppy_options[] = {
     {.name = "cost",
      .letter = 'c',
      .type = UC_OPTION_REAL,
@@ -36,58 +84,36 @@ static const uc_option options[] = {
      .standard = "100",
      .low = 0,
      .above_low = true,
-     .high = 1e12,
+     .high = MOST_COST,
      .argument = "C",
      .help = "weight of the mean loss beside half the squared length of the weights (auto: by "
              "cross-validation)"},
-    {.name = "smoothing",
-     .type = UC_OPTION_REAL,
-     .offset = FIELD(smoothing),
-     .standard = "0.5",
-     .low = 1e-6,
-     .high = 100,
-     .argument = "H",
-     .help = "the hinge is rounded off this far on both sides of its corner"},
-    {.name = "loss",
-     .type = UC_OPTION_CHOICE,
-     .offset = FIELD(loss),
-     .standard = "sloppy",
-     .choices = "sloppy|weighted",
-     .help =
-         "with noise rates: sloppy: unbiased, not convex; weighted: convex, the same slope where it matters"},
-    {.name = "positive-unlabelled",
-     .type = UC_OPTION_FLAG,
-     .offset = FIELD(positive_unlabelled),
-     .standard = "off",
-     .help = "only positives are labelled: all other examples, '?' or negative, may be of either class"},
-    {.name = "bags",
-     .type = UC_OPTION_FLAG,
-     .offset = FIELD(bags),
-     .standard = "off",
-     .help = "labels belong to bags: a positive bag has at least one positive example"},
-    UC_CLASS_WEIGHT_OPTION(uc_svm_settings),
-    {.name = "iterations",
-     .type = UC_OPTION_COUNT,
-     .offset = FIELD(iterations),
-     .standard = "1000",
-     .low = 1,
-     .high = 1e9,
-     .help = "epochs of coordinate descent and steps of L-BFGS at most"},
-    {.name = "tolerance",
-     .type = UC_OPTION_REAL,
-     .offset = FIELD(tolerance),
-     .standard = "1e-05",
-     .low = 0,
-     .above_low = true,
-     .high = 1,
-     .help = "stop when the objective is proved this near its minimum, relative, or the gradient this small "
-             "beside the weights"},
+    OTHER_OPTIONS,
     {.name = NULL},
 };
 
-static const double cost_values[] = {0.1, 1, 10, 100, 1000, 10000};
-static const uc_candidates candidates[] = {{"cost", cost_values, sizeof cost_values / sizeof *cost_values},
-                                           {0}};
+static const uc_option plain_options[] = {
+    {.name = "cost",
+     .letter = 'c',
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(cost),
+     .standard = "0",
+     .low = 0,
+     .high = MOST_COST,
+     .argument = "C",
+     .help = "weight of the mean loss beside half the squared length of the weights (0: 3000 divided by the "
+             "mean squared length of the rows; auto: by cross-validation)"},
+    OTHER_OPTIONS,
+    {.name = NULL},
+};
+
+static const double sloppy_costs[] = {0.1, 1, 10, 100, 1000, 10000};
+static const double plain_costs[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6}; /* narrow kernels have short rows */
+static const uc_candidates sloppy_candidates[] = {
+    {"cost", sloppy_costs, sizeof sloppy_costs / sizeof *sloppy_costs}, {0}};
+static const uc_candidates plain_candidates[] = {
+    {"cost", plain_costs, sizeof plain_costs / sizeof *plain_costs}, {0}};
 
 /* ---- losses ---- */
 
@@ -438,6 +464,56 @@ static uc_status check_settings(const uc_svm_settings *settings)
                : UC_OK;
 }
 
+/* ---- a cost that suits the rows ---- */
+
+/* Sums of the values and, behind them, of their squares and of the rows. */
+static uc_status add_lengths(double *sum, size_t first, size_t last, void *user)
+{
+    const uc_matrix *X = user;
+    for (size_t i = first; i < last; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        uc_row_axpy(1.0, row, sum);
+        sum[X->cols] += uc_row_norm2(row);
+    }
+    sum[X->cols + 1] += (double)(last - first);
+    return UC_OK;
+}
+
+/* The mean squared length of the rows of all processes; from their mean, when there is a free offset to take it up. Sums by
+ * threads would be longer than sparse rows: these are added up by one. */
+static uc_status mean_square_length(double *out, const uc_matrix *X, bool free_offset,
+                                    const uc_context *context)
+{
+    const size_t d = X->cols;
+    double *sum = uc_alloc(d + 2, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    uc_status status;
+    if (uc_matrix_is_sparse(X)) {
+        status = add_lengths(sum, 0, X->rows, (void *)X);
+        if (status == UC_OK)
+            status = uc_comm_sum(uc_comm_of(context), sum, d + 2);
+    } else {
+        const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(X));
+        status = uc_sum_over(&fitting, X->rows, add_lengths, (void *)X, sum, d + 2);
+    }
+    const double n = sum[d + 1];
+    *out = sum[d] / n;
+    for (size_t j = 0; j < d && free_offset; j++)
+        *out -= sum[j] / n * sum[j] / n;
+    uc_free(sum);
+    return status;
+}
+
+/* Where --cost is 0: rows of any length are regularised alike. */
+static uc_status suit_cost(uc_svm *self, const uc_context *context)
+{
+    double length2 = 0.0;
+    const uc_status status = mean_square_length(&length2, &self->data->X, self->free_offset, context);
+    self->cost = length2 > 0.0 ? fmin(RELATIVE_COST / length2, MOST_COST) : RELATIVE_COST;
+    return status;
+}
+
 /* One machine, or one for every class, on rows as they are wanted. */
 static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
                               const uc_svm_settings *settings)
@@ -459,7 +535,12 @@ static uc_status fit_plain(uc_model *model, const uc_fit *fit, const void *user)
 {
     const uc_svm_settings *settings = user;
     uc_svm self = machine(model, fit, settings);
-    const uc_status status = check_settings(settings);
+    uc_status status = check_settings(settings);
+    if (status == UC_OK && self.cost == 0.0) {
+        status = suit_cost(&self, fit->context);
+        if (status == UC_OK)
+            status = uc_json_set(model->summary, "cost", json_real(self.cost));
+    }
     return status == UC_OK ? fit_arranged(model, fit, &self, settings) : status;
 }
 
@@ -494,12 +575,12 @@ const uc_learner uc_learner_csvm = {
     .paper =
         "Stempfel, Ralaivola: Learning SVMs from sloppily labeled data, ICANN 2009; Chapelle: Training a "
         "support vector machine in the primal, Neural Computation 19, 2007",
-    .options = options,
+    .options = plain_options,
     .settings_size = sizeof(uc_svm_settings),
     .full = true,
     .free_offset = true,
     .class_weight = FIELD(class_weight),
-    .candidates = candidates,
+    .candidates = plain_candidates,
     .fit = fit_plain,
 };
 
@@ -507,13 +588,13 @@ const uc_learner uc_learner_sloppy_svm = {
     .name = "sloppy-svm",
     .summary = "two classes whose labels flip at different rates; positive and unlabelled examples; bags",
     .paper = "Stempfel, Ralaivola: Learning SVMs from sloppily labeled data, ICANN 2009",
-    .options = options,
+    .options = sloppy_options,
     .settings_size = sizeof(uc_svm_settings),
     .full = true,
     .free_offset = true,
     .uses_noise = true,
     .uses_rates = true,
     .class_weight = FIELD(class_weight),
-    .candidates = candidates,
+    .candidates = sloppy_candidates,
     .fit = fit_sloppy,
 };
