@@ -27,6 +27,7 @@
 
 #define RELATIVE_COST                                                                                        \
     3000.0 /* C times the mean squared length of the rows; docs/learners/svm.md has the table */
+#define LEAST_COST 100.0
 #define MOST_COST 1e12
 
 #define FIELD(name) offsetof(uc_svm_settings, name)
@@ -102,8 +103,8 @@ static const uc_option plain_options[] = {
      .low = 0,
      .high = MOST_COST,
      .argument = "C",
-     .help = "weight of the mean loss beside half the squared length of the weights (0: 3000 divided by the "
-             "mean squared length of the rows; auto: by cross-validation)"},
+     .help = "weight of the mean loss beside half the squared length of the weights (0: 100, or more for "
+             "short rows: 3000 divided by their mean squared length; auto: by cross-validation)"},
     OTHER_OPTIONS,
     {.name = NULL},
 };
@@ -505,12 +506,13 @@ static uc_status mean_square_length(double *out, const uc_matrix *X, bool free_o
     return status;
 }
 
-/* Where --cost is 0: rows of any length are regularised alike. */
+/* Where --cost is 0: short rows are regularised alike, whatever their length. Long ones may be so by one column alone, whose
+ * size would decide for all. */
 static uc_status suit_cost(uc_svm *self, const uc_context *context)
 {
     double length2 = 0.0;
     const uc_status status = mean_square_length(&length2, &self->data->X, self->free_offset, context);
-    self->cost = length2 > 0.0 ? fmin(RELATIVE_COST / length2, MOST_COST) : RELATIVE_COST;
+    self->cost = length2 > 0.0 ? fmin(fmax(RELATIVE_COST / length2, LEAST_COST), MOST_COST) : LEAST_COST;
     return status;
 }
 

@@ -293,7 +293,7 @@ def test_positives_and_unlabelled_on_a_ring(unconfuse):
     unconfuse.ok("generate", "rp-ring", "--examples", 600, "--test", "test.svm", "--test-examples", 1000, "-o", "clean.svm", "-q")
     unconfuse.write("pu.svm", hide(unconfuse.read("clean.svm").decode(), 1))
     pu = ["--positive-unlabelled", "--map", "kgs", "--width", "auto", "pu.svm"]
-    assert error(unconfuse, "csvm", *pu) > 0.3
+    assert error(unconfuse, "csvm", "-c", "100", *pu) > 0.3
     assert error(unconfuse, "sloppy-svm", *pu) < 0.15
     validated = unconfuse.json("train", "sloppy-svm", "--positive-unlabelled", "--noise-rates", "0.5,0", "pu.svm", "-v", 5, "--map", "kgs")
     assert validated["examples"] == 600 and validated["unlabelled"] == 0
