@@ -180,12 +180,13 @@ static uc_status check_options(const stream *self)
 static uc_status save(const stream *self)
 {
     const char *path = self->args->output;
+    const uc_online *online = uc_session_online(self->session);
     uc_model *model = NULL;
     if (!path)
         return UC_OK;
-    if (uc_online_classes(self->online)->count == 0)
+    if (uc_online_classes(online)->count == 0)
         return cli_fail(UC_ERR_INVALID, "no label was told: there is no model to write to %s", path);
-    uc_status status = uc_online_model(&model, self->online, true);
+    uc_status status = uc_online_model(&model, online, true);
     if (status == UC_OK)
         status = cli_check_interrupt();
     if (status == UC_OK)
@@ -194,17 +195,21 @@ static uc_status save(const stream *self)
     return status;
 }
 
+static uc_status play(stream *self)
+{
+    const stream_args *args = self->args;
+    uc_status status = args->shuffle
+                           ? uc_session_play_data(self->session, &self->data, args->passes, true)
+                           : uc_session_play_file(self->session, self->path, &args->read, args->passes);
+    if (status == UC_OK)
+        status = uc_session_finish(self->session);
+    return status == UC_OK ? cli_check_interrupt() : status;
+}
+
 static void release(stream *self)
 {
-    for (size_t i = 0; i < self->queue.capacity; i++)
-        row_copy_free(&self->queue.slots[i].row);
-    free(self->queue.slots);
-    free(self->tally);
-    free(self->listed);
-    free(self->proposals);
-    free(self->curve);
-    uc_names_free(&self->labels);
-    uc_online_free(self->online);
+    uc_session_free(self->session);
+    uc_online_free(self->resumed);
     uc_dataset_free(&self->data);
 }
 
@@ -214,8 +219,7 @@ static uc_status run(cli_call *call)
     const double began = cli_seconds();
     if (args->train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
         args->train.map.map = UC_MAP_NONE;
-    stream self = {
-        .call = call, .args = args, .path = call->words[0], .next_shown = 1, .density = (double)NAN};
+    stream self = {.call = call, .args = args, .path = call->words[0]};
     self.learner = online_at(call->member);
     self.context = call->context;
     self.context.progress = cli_progress_silent;
@@ -228,13 +232,13 @@ static uc_status run(cli_call *call)
         status = stream_begin(&self);
     cli_progress_end();
     if (status == UC_OK)
-        status = stream_play(&self);
-    if (status == UC_OK && self.rounds > self.shown_rounds)
-        stream_show(&self);
+        status = play(&self);
+    if (status == UC_OK)
+        stream_show_last(&self);
     if (status == UC_OK)
         status = save(&self);
     if (status == UC_OK)
-        stream_tell_unknown(&self);
+        stream_warn_unknown(&self);
     if (status == UC_OK && call->common.json)
         call->result = stream_describe(&self, cli_seconds() - began);
     FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;

@@ -77,10 +77,7 @@ void uc_map_free(uc_map *);
 double uc_map_width(const uc_map *);
 size_t uc_map_dimension(const uc_map *);
 uc_status uc_map_apply(uc_matrix *, const uc_map *, const uc_matrix *, const uc_context *);
-uc_status uc_median_distance2(double *, const uc_matrix *, uint64_t, const uc_context *);
 typedef struct { size_t cols; ...; } uc_steps;
-uc_status uc_steps_learn(uc_steps *, int, const uc_matrix *);
-void uc_steps_free(uc_steps *);
 
 /* model.h */
 typedef struct uc_model uc_model;
@@ -144,6 +141,11 @@ bool uc_online_has_map(const uc_online *);
 uc_status uc_online_expect(uc_online *, size_t, double);
 uc_status uc_online_model(uc_model **, const uc_online *, bool);
 
+/* session.h */
+typedef struct { double width; uc_steps scaling; ...; } uc_first_look;
+uc_status uc_first_look_at_data(uc_first_look *, const uc_dataset *, const uc_train_settings *, const uc_context *);
+void uc_first_look_free(uc_first_look *);
+
 /* select.h */
 uc_status uc_select_and_train(uc_model **, const uc_learner *, const void *, const uc_train_settings *, uc_dataset *,
                               const uc_context *);
@@ -164,7 +166,7 @@ uc_status uc_noise_rates_from_data(uc_noise *, uc_rates_estimate *, const uc_svm
 
 /* rows.h */
 size_t first_row_not_finite(const uc_matrix *);
-uc_status play_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, const uc_context *);
+uc_status play_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, uint64_t, double, const uc_context *);
 uc_status propose_rows(uc_proposal *, uc_online *, const uc_matrix *);
 uc_status learn_rows(uc_online *, const uc_matrix *, const uc_proposal *, const bool *, const uc_context *);
 size_t pick_labels(uint64_t *, const uint32_t *, size_t, const uint64_t *, size_t);

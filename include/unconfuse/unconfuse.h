@@ -18,6 +18,7 @@
 #include "unconfuse/prepare.h"
 #include "unconfuse/random.h"
 #include "unconfuse/select.h"
+#include "unconfuse/session.h"
 #include "unconfuse/status.h"
 #include "unconfuse/version.h"
 

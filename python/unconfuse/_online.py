@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
 import threading
 from dataclasses import dataclass, replace
@@ -137,17 +138,22 @@ class OnlineClassifier(Classifier):
         online.play(rows, codes)
         return self
 
-    def replay(self, X: Any, y: Any) -> Replay:
-        """Begins anew and plays a labelled set in its order: for each row a class is proposed, then the learner is told.
+    def replay(self, X: Any, y: Any, delay: int = 0, missing: float = 0.0) -> Replay:
+        """Begins anew and plays a labelled set in its order: for each row a class is proposed, then feedback comes.
 
-        What comes back shows how often it was right on the way. The classifier has then learned from all rows.
+        What comes back shows how often it was right on the way. The classifier has then learned from all rows. Feedback
+        comes `delay` rounds late, and never with probability `missing`, as in `unconfuse stream`.
         """
+        if delay < 0:
+            raise ValueError(f"delay={delay} is below 0")
+        if not 0.0 <= missing <= 1.0:
+            raise ValueError(f"missing={missing} is not from 0 to 1")
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         check_consistent_length(X, y)
         learned, online = self._begin(X, np.unique(y), whole=True)
         codes = learned.classes.encode(y)
-        proposed = online.play(self._online_rows(X, learned), codes)
+        proposed = online.play(self._online_rows(X, learned), codes, delay, missing)
         return _replay(learned.classes.decode(proposed), proposed == codes)
 
     @property
@@ -192,33 +198,31 @@ class OnlineClassifier(Classifier):
         settings = Settings(self._learner, self.get_params(deep=False))
         settings.weigh(getattr(self, "class_weight", None), classes)
         settings.train.passes, settings.train.shuffle = 1, 0
-        steps = self._look_at(X, settings) if whole else self._without_a_look(settings)
-        online = Online.begin(settings.learner, settings.own, settings.train, classes.names.pointer, steps)
+        if not whole:
+            self._refuse_scaling(settings)
+        look = self._look_at(X, settings) if whole else None
+        scaling = ffi.addressof(look, "scaling") if look is not None and settings.train.scale != 0 else ffi.NULL
+        online = Online.begin(settings.learner, settings.own, settings.train, classes.names.pointer, scaling)
         online.expect(X)
         learned = Learned(online, classes, seen.n_features_in_, settings.train.scale == 0 and not online.has_map)
         remember(self, seen, _learned=learned, classes_=classes.values, n_iter_=1)
         return learned, online
 
     @staticmethod
-    def _without_a_look(settings: Settings) -> Any:
+    def _refuse_scaling(settings: Settings) -> None:
         if settings.train.scale != 0:
             raise ValueError("scale needs all rows beforehand: use fit, or scale the rows before partial_fit")
-        return ffi.NULL
 
     @staticmethod
     def _look_at(X: Any, settings: Settings) -> Any:
-        """The scaling of all rows, and the width of a kernel that is to be found."""
+        """The first look of a stream at all rows; the width of a kernel that is to be found becomes known."""
         view, _kept = matrix(X)
-        map = settings.train.map
-        if map.width == 0.0:
-            width = ffi.new("double *")
-            check(lib.uc_median_distance2(width, view, settings.train.seed, ffi.NULL))
-            map.width = width[0]
-        if settings.train.scale == 0:
-            return ffi.NULL
-        steps = ffi.gc(ffi.new("uc_steps *"), lib.uc_steps_free)
-        check(lib.uc_steps_learn(steps, settings.train.scale, view))
-        return steps
+        data = ffi.new("uc_dataset *", {"X": view[0]})
+        look = ffi.gc(ffi.new("uc_first_look *"), lib.uc_first_look_free)
+        check(lib.uc_first_look_at_data(look, data, settings.train, ffi.NULL))
+        if settings.train.map.width == 0.0 and not math.isnan(look.width):
+            settings.train.map.width = look.width
+        return look
 
     # ---- rows ----
 
