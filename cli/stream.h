@@ -25,6 +25,7 @@ typedef struct stream {
     bool partial;    /* only right or wrong comes back */
     uc_dataset data; /* with --shuffle; else empty */
     uc_online *resumed;
+    char classes[256]; /* what messages call those of --classes */
     uc_session *session;
     size_t points_shown;   /* of the curve, in the progress table */
     uc_session_round last; /* the last round so far */

@@ -60,6 +60,11 @@ static uc_status begin_new(stream *self)
     train.passes = self->args->passes;
     train.shuffle = self->args->shuffle;
     settings.add_classes = cli_reads_once(self->path) && !self->args->classes;
+    settings.classes = "the classes: the file has changed since it was first read";
+    if (self->args->classes) {
+        snprintf(self->classes, sizeof self->classes, "--classes %s", self->args->classes);
+        settings.classes = self->classes;
+    }
     uc_status status = look_at_data(&look, self, &train);
     if (self->args->shuffle)
         settings.held_bytes = (double)look.rows * (look.row_bytes + sizeof(size_t));

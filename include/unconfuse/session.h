@@ -57,6 +57,7 @@ typedef struct uc_session_settings {
     bool saved;            /* a model will be made; its memory is counted beforehand  (false) */
     double held_bytes;     /* that the caller holds, such as examples in memory       (0) */
     const char *source;    /* what error messages call the data                       (NULL: nothing) */
+    const char *classes;   /* and the classes; lent, as the source is                 (NULL: "the classes") */
     uc_round_fn *on_round; /*                                                         (NULL) */
     void *user;            /* handed to on_round */
 } uc_session_settings;

@@ -270,9 +270,9 @@ static uc_status find_label(uint32_t *out, uc_session *self, uint32_t label)
     *out = self->translation[label];
     const bool unknown = self->tally[*out].class == UC_NONE;
     if (unknown && self->settings.feedback == UC_FEEDBACK_FULL && !self->settings.add_classes)
-        return uc_fail(UC_ERR_INVALID, "%s%slabel %s of example %llu is not among the classes",
-                       source_of(self), colon_of(self), self->labels.text[*out],
-                       (unsigned long long)self->rounds + 1);
+        return uc_fail(UC_ERR_INVALID, "%s%slabel %s of example %llu is not among %s", source_of(self),
+                       colon_of(self), self->labels.text[*out], (unsigned long long)self->rounds + 1,
+                       self->settings.classes ? self->settings.classes : "the classes");
     return UC_OK;
 }
 

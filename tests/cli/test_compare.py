@@ -74,6 +74,17 @@ def test_a_run_behind_landmarks_is_what_stream_plays_too(unconfuse, data):
     assert unconfuse.json("compare", data, "--map", "landmarks", "--runs", "1", "--learners", "cspa")["width"] > 0
 
 
+def test_the_median_width_is_that_of_stream_for_more_rows_than_its_sample_has(unconfuse):
+    """compare took the median of all rows, stream that of 2,000 drawn ones."""
+    unconfuse("generate", "cspa-gaussians", "--examples", "2500", "-o", "many.svm", "-q")
+    options = ["--map", "landmarks", "--dimension", "20", "--scale", "standard", "--storage", "dense"]
+    compared = unconfuse.json("compare", "many.svm", "--learners", "cspa", "--runs", "1", *options)
+    unconfuse("stream", "cspa", "many.svm", "--shuffle", *options, "-q", "-o", "stream.uc")
+    assert unconfuse.json("inspect", "stream.uc")["map"]["width"] == compared["width"]
+    alone = unconfuse.json("stream", "cspa", "many.svm", "--shuffle", *options)
+    assert alone["ratio_correct"] == compared["learners"][0]["mean"]
+
+
 @pytest.mark.parametrize("options", [[], ["--grid"], ["--map", "landmarks", "--dimension", "20"]])
 def test_threads_change_nothing_but_the_seconds(unconfuse, data, options):
     results = [unconfuse.json("compare", data, "--runs", "3", "--threads", threads, *options) for threads in [1, 2, 3]]
