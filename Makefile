@@ -1,6 +1,6 @@
 # The short way to everything; CMake does the work. `make help` lists what there is.
 .DEFAULT_GOAL := build
-.PHONY: help deps build demo test python install bench format check asan tsan clang coverage valgrind fuzz clean
+.PHONY: help deps build demo test python install bench format check asan tsan clang coverage valgrind fuzz docs clean
 
 PYTHON  := /usr/bin/python3
 RELEASE := build/release
@@ -80,6 +80,12 @@ valgrind: deps ## run the test programs under valgrind
 fuzz: deps ## fuzz every target for FUZZ_SECONDS (60)
 	@$(call build_preset,fuzz)
 	@scripts/fuzz build/fuzz $(FUZZ_SECONDS)
+
+docs: ## the reference of the C functions, from their headers, in build/docs/html
+	@command -v doxygen >/dev/null || scripts/install-deps doxygen
+	@mkdir -p build/docs
+	@doxygen docs/Doxyfile
+	@echo "build/docs/html/index.html"
 
 clean: ## remove everything that was built
 	@rm -rf build
