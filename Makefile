@@ -42,6 +42,7 @@ format: ## bring all C files into the format
 check: build ## format, includes, headers, exports, installation, clang-tidy, cppcheck
 	@scripts/check-format
 	@scripts/check-includes
+	@scripts/check-copies
 	@scripts/check-headers
 	@scripts/check-exports $(RELEASE)
 	@scripts/check-install $(RELEASE)
