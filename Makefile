@@ -1,6 +1,7 @@
 # The short way to everything; CMake does the work. `make help` lists what there is.
 .DEFAULT_GOAL := build
-.PHONY: help deps build demo test python install bench format check asan tsan clang coverage valgrind fuzz clean
+.NOTPARALLEL: # CMake builds in parallel, and not twice at a time in one directory
+.PHONY: help deps build demo all test python install bench format check asan tsan clang coverage valgrind torture fuzz docs clean
 
 PYTHON  := /usr/bin/python3
 RELEASE := build/release
@@ -8,40 +9,50 @@ PREFIX  ?= /usr/local
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
 
-# Configures and builds a preset; the messages go to standard error, so that the results on standard output stay alone.
-build_preset = cmake --preset $(1) >&2 && cmake --build --preset $(1) >&2
+# Configures a preset and builds it, or a target of it; the messages go to standard error, so that the results on standard
+# output stay alone.
+build_preset = cmake --preset $(1) >&2 && cmake --build --preset $(1) $(addprefix --target ,$(2)) >&2
+# Installs sets of packages, as scripts/install-deps calls them. Without apt-get CMake says what is missing.
+install_deps = ! command -v apt-get >/dev/null || scripts/install-deps $(1)
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-# Without apt-get CMake says what is missing.
-deps: ## install what is missing, on Debian
-	@! command -v apt-get >/dev/null || scripts/install-deps
+deps: ## install what building and testing need, on Debian
+	@$(call install_deps,test)
 
-build: deps ## build library, program and tests in build/release
-	@$(call build_preset,release)
+build: ## build the library and the programs in build/release, and install what that needs, on Debian
+	@$(call install_deps,build)
+	@$(call build_preset,release,programs)
 
 demo: build ## learn handwritten digits from labels of which 40% are wrong, and from right or wrong alone
+	@$(call install_deps,demo)
 	@scripts/demo $(RELEASE)
 
-test: build python ## build and run all tests
+all: deps ## build everything in build/release: programs, tests and benchmarks
+	@$(call build_preset,release)
+
+test: all python ## build and run all tests
 	@$(PYTHON) scripts/run-tests $(RELEASE)
 
-python: build ## build the Python package and install it into build/release/python-venv
-	@cmake --build --preset release --target python >&2
+python: ## build the Python package and install it into build/release/python-venv
+	@$(call install_deps,build python)
+	@$(call build_preset,release,python)
 
 install: build ## install below PREFIX (/usr/local); DESTDIR is respected
+	@$(call install_deps,run)
 	@cmake --install $(RELEASE) --prefix $(PREFIX)
 
-bench: build ## time everything against other programs, and how it grows (25 minutes)
+bench: all ## time everything against other programs, and how it grows (25 minutes)
 	@bench/run $(RELEASE)
 
 format: ## bring all C files into the format
 	@scripts/check-format --fix
 
-check: build ## format, includes, headers, exports, installation, clang-tidy, cppcheck
+check: all ## format, includes, headers, exports, installation, clang-tidy, cppcheck
 	@scripts/check-format
 	@scripts/check-includes
+	@scripts/check-copies
 	@scripts/check-headers
 	@scripts/check-exports $(RELEASE)
 	@scripts/check-install $(RELEASE)
@@ -77,9 +88,18 @@ valgrind: deps ## run the test programs under valgrind
 	@$(PYTHON) scripts/run-tests build/debug --only unit --only property --only regression --timeout 3600 \
 	    --wrapper 'valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=99'
 
+torture: all ## make every call of a list of commands fail in turn, and take away what they need (8 minutes)
+	@$(PYTHON) -B tests/torture/run $(RELEASE)
+
 fuzz: deps ## fuzz every target for FUZZ_SECONDS (60)
 	@$(call build_preset,fuzz)
 	@scripts/fuzz build/fuzz $(FUZZ_SECONDS)
+
+docs: ## the reference of the C functions, from their headers, in build/docs/html
+	@command -v doxygen >/dev/null || scripts/install-deps doxygen
+	@mkdir -p build/docs
+	@doxygen docs/Doxyfile
+	@echo "build/docs/html/index.html"
 
 clean: ## remove everything that was built
 	@rm -rf build

@@ -49,45 +49,55 @@ FOR_THIS_PROCESSOR static double sum_of_weights(const uc_matrix *X, const double
     return total;
 }
 
-/* What is told after a proposal. */
-static uc_answer answer_to(const uc_proposal *proposal, uint32_t label, bool full)
+/* The learner at hand, and a session of its rounds. */
+typedef struct player {
+    uc_online *online;
+    uc_session *session;
+} player;
+
+static void free_player(player *self)
 {
-    const uc_answer_kind partial = proposal->label == label ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG;
-    return (uc_answer){full ? UC_ANSWER_LABEL : partial, label};
+    uc_session_free(self->session);
+    uc_online_free(self->online);
 }
 
-/* Rows first .. last - 1, which are prepared, in their order: propose, be told, learn. */
-static uc_status play(size_t *correct, uc_online *online, const uc_matrix *prepared, const uint32_t *labels,
-                      size_t first, size_t last)
+/* Rows first .. last - 1, which are prepared, in their order: propose, get feedback, learn. */
+static uc_status play(player *self, const uc_matrix *prepared, const uint32_t *labels, size_t first,
+                      size_t last)
 {
-    const bool full = uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL);
-    uc_status status = UC_OK;
-    *correct = 0;
-    for (size_t i = first; i < last && status == UC_OK; i++) {
-        const uc_row row = uc_matrix_row(prepared, i);
-        uc_proposal proposal = {0};
-        status = uc_online_propose_prepared(&proposal, online, &row);
-        if (status == UC_OK)
-            status = uc_online_learn_prepared(online, &row, &proposal, answer_to(&proposal, labels[i], full));
-        *correct += proposal.label == labels[i];
-    }
+    size_t *rows = malloc((last - first) * sizeof *rows);
+    if (!rows)
+        return UC_ERR_NOMEM;
+    for (size_t i = first; i < last; i++)
+        rows[i - first] = i;
+    const uc_status status = uc_session_play_rows(self->session, prepared, labels, rows, last - first, true);
+    free(rows);
     return status;
 }
 
+static size_t correct_rounds(const player *self)
+{
+    return (size_t)uc_session_count(self->session).correct;
+}
+
 /* A learner at its defaults, with room for the data. */
-static uc_status begin(uc_online **out, const char *name, const uc_train_settings *train,
-                       const uc_dataset *data)
+static uc_status begin(player *out, const char *name, const uc_train_settings *train, const uc_dataset *data)
 {
     const uc_learner *learner = uc_learner_find(name);
-    uc_online *online = NULL;
+    player self = {0};
+    uc_session_settings settings = {.feedback = UC_FEEDBACK_FULL};
+    if (learner && !uc_learner_accepts(learner, UC_FEEDBACK_FULL))
+        settings.feedback = UC_FEEDBACK_PARTIAL;
     uc_status status =
-        learner ? uc_online_begin(&online, learner, NULL, train, &data->classes, NULL) : UC_ERR_INVALID;
+        learner ? uc_online_begin(&self.online, learner, NULL, train, &data->classes, NULL) : UC_ERR_INVALID;
     if (status == UC_OK)
-        status = uc_online_expect(online, data->X.cols, uc_density(&data->X));
+        status = uc_online_expect(self.online, data->X.cols, uc_density(&data->X));
     if (status == UC_OK)
-        *out = online;
+        status = uc_session_continue(&self.session, self.online, &settings, NULL);
+    if (status == UC_OK)
+        *out = self;
     else
-        uc_online_free(online);
+        free_player(&self);
     return status;
 }
 
@@ -104,16 +114,18 @@ static double *make_weights(size_t count)
 static uc_status first_pass(moment *time, size_t *correct, const char *learner, const uc_dataset *data,
                             const uc_context *context)
 {
-    uc_online *online = NULL;
+    player self = {0};
     uc_matrix prepared = {0};
-    uc_status status = begin(&online, learner, NULL, data);
+    uc_status status = begin(&self, learner, NULL, data);
     if (status == UC_OK)
-        status = uc_online_prepare(&prepared, online, &data->X, context);
+        status = uc_online_prepare(&prepared, self.online, &data->X, context);
     const moment began = now();
     if (status == UC_OK)
-        status = play(correct, online, &prepared, data->y, 0, prepared.rows);
+        status = uc_session_play_rows(self.session, &prepared, data->y, NULL, prepared.rows, true);
     *time = since(began);
-    uc_online_free(online);
+    if (status == UC_OK)
+        *correct = correct_rounds(&self);
+    free_player(&self);
     uc_matrix_free(&prepared);
     return status;
 }
@@ -182,28 +194,27 @@ static uc_status time_plus(moment *rounds, moment *naive, size_t parts, size_t p
     const size_t n = data->X.cols + 1, first = data->X.rows - parts * part;
     double *inverse = calloc(n * n, sizeof *inverse), *products = calloc(VECTORS * n, sizeof *products);
     double *rows = make_weights(VECTORS * n);
-    uc_online *online = NULL;
+    player self = {0};
     uc_matrix prepared = {0};
-    size_t correct = 0;
     uc_status status = inverse && products && rows ? UC_OK : UC_ERR_NOMEM;
     for (size_t j = 0; j < n && status == UC_OK; j++)
         inverse[j * (n + 1)] = 1;
     if (status == UC_OK)
-        status = begin(&online, "cspa-plus", NULL, data);
+        status = begin(&self, "cspa-plus", NULL, data);
     if (status == UC_OK)
-        status = uc_online_prepare(&prepared, online, &data->X, context);
+        status = uc_online_prepare(&prepared, self.online, &data->X, context);
     if (status == UC_OK)
-        status = play(&correct, online, &prepared, data->y, 0, first);
+        status = play(&self, &prepared, data->y, 0, first);
     for (size_t i = 0; i < parts && status == UC_OK; i++) {
         moment began = now();
-        status = play(&correct, online, &prepared, data->y, first + i * part, first + (i + 1) * part);
+        status = play(&self, &prepared, data->y, first + i * part, first + (i + 1) * part);
         rounds[i] = since(began);
         began = now();
         for (size_t round = 0; round < part; round++)
             naive_metric(inverse, (int)n, rows, products, VECTORS);
         naive[i] = since(began);
     }
-    uc_online_free(online);
+    free_player(&self);
     uc_matrix_free(&prepared);
     free(inverse);
     free(products);
@@ -248,19 +259,17 @@ static void add_time(moment *sum, moment began)
     sum->processor += taken.processor;
 }
 
-/* The rows of one block: all through the map, then propose, be told, learn. */
-static uc_status play_block(landmark_times *times, size_t *correct, uc_online *online,
-                            const uc_dataset *block, const uc_context *context)
+/* The rows of one block: all through the map, then propose, get feedback, learn. */
+static uc_status play_block(landmark_times *times, player *self, const uc_dataset *block,
+                            const uc_context *context)
 {
     uc_matrix mapped = {0};
     moment began = now();
-    uc_status status = uc_online_prepare(&mapped, online, &block->X, context);
+    uc_status status = uc_online_prepare(&mapped, self->online, &block->X, context);
     add_time(&times->map, began);
     began = now();
-    size_t right = 0;
     if (status == UC_OK)
-        status = play(&right, online, &mapped, block->y, 0, mapped.rows);
-    *correct += right;
+        status = uc_session_play_rows(self->session, &mapped, block->y, NULL, mapped.rows, true);
     add_time(&times->rounds, began);
     uc_matrix_free(&mapped);
     return status;
@@ -268,8 +277,8 @@ static uc_status play_block(landmark_times *times, size_t *correct, uc_online *o
 
 /* One pass, block by block, and after each block a product of matrices of the sizes that it has: rows by columns, and
  * columns by landmarks. */
-static uc_status time_landmarks(landmark_times *times, size_t *correct, uc_online *online,
-                                const uc_dataset *data, size_t landmarks, const uc_context *context)
+static uc_status time_landmarks(landmark_times *times, player *self, const uc_dataset *data, size_t landmarks,
+                                const uc_context *context)
 {
     const size_t cols = data->X.cols;
     double *rows = make_weights(BLOCK * cols), *centres = make_weights(landmarks * cols);
@@ -283,7 +292,7 @@ static uc_status time_landmarks(landmark_times *times, size_t *correct, uc_onlin
             numbers[i] = first + i;
         status = uc_dataset_subset(&block, data, numbers, count, NULL);
         if (status == UC_OK)
-            status = play_block(times, correct, online, &block, context);
+            status = play_block(times, self, &block, context);
         uc_dataset_free(&block);
         const moment began = now();
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)count, (int)landmarks, (int)cols, 1.0, rows,
@@ -305,18 +314,17 @@ uc_status run_landmarks(char **arguments)
     train.map.dimension = count_of(arguments[1]);
     train.map.width = strtod(arguments[2], NULL);
     landmark_times times = {0};
-    size_t correct = 0;
     uc_dataset data = {0};
-    uc_online *online = NULL;
+    player self = {0};
     uc_status status = uc_dataset_read(&data, arguments[0], NULL, &context);
     openblas_set_num_threads(1);
     if (status == UC_OK)
-        status = begin(&online, "cspa", &train, &data);
+        status = begin(&self, "cspa", &train, &data);
     if (status == UC_OK)
-        status = time_landmarks(&times, &correct, online, &data, (size_t)train.map.dimension, &context);
+        status = time_landmarks(&times, &self, &data, (size_t)train.map.dimension, &context);
     if (status == UC_OK) {
         printf("{\"rows\": %zu, \"columns\": %zu, \"classes\": %zu, \"correct\": %zu, ", data.X.rows,
-               data.X.cols, data.classes.count, correct);
+               data.X.cols, data.classes.count, correct_rounds(&self));
         print_times("map", &times.map, 1);
         printf(", ");
         print_times("rounds", &times.rounds, 1);
@@ -324,7 +332,7 @@ uc_status run_landmarks(char **arguments)
         print_times("gemm", &times.gemm, 1);
         printf("}\n");
     }
-    uc_online_free(online);
+    free_player(&self);
     uc_dataset_free(&data);
     return status;
 }

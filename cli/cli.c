@@ -38,7 +38,7 @@ uc_status cli_fail(uc_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    memcpy(own_error, text, sizeof own_error);
+    uc_printable(own_error, sizeof own_error, text);
     return status;
 }
 
@@ -63,6 +63,16 @@ uc_status cli_agree(uc_status status)
     return agreed == UC_OK ? UC_OK : cli_fail(agreed, "%s", uc_last_error());
 }
 
+/* A line on standard error, without what a terminal might obey. */
+static void say(const char *prefix, const char *format, va_list arguments) CLI_PRINTF(2, 0);
+static void say(const char *prefix, const char *format, va_list arguments)
+{
+    char text[4096], shown[4096];
+    vsnprintf(text, sizeof text, format, arguments);
+    uc_printable(shown, sizeof shown, text);
+    fprintf(stderr, "%s%s\n", prefix, shown);
+}
+
 void cli_warn(const char *format, ...)
 {
     va_list arguments;
@@ -70,9 +80,7 @@ void cli_warn(const char *format, ...)
         return;
     cli_progress_end();
     va_start(arguments, format);
-    fputs("unconfuse: warning: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    say("unconfuse: warning: ", format, arguments);
     va_end(arguments);
 }
 
@@ -83,9 +91,7 @@ void cli_detail(const cli_call *call, const char *format, ...)
     va_list arguments;
     cli_progress_end();
     va_start(arguments, format);
-    fputs("unconfuse: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    say("unconfuse: ", format, arguments);
     va_end(arguments);
 }
 
@@ -120,6 +126,16 @@ void *cli_calloc(size_t count, size_t size)
     if (!result)
         give_up(count, size);
     return result;
+}
+
+static void *json_alloc(size_t size)
+{
+    return cli_realloc(NULL, size, 1);
+}
+
+void cli_own_json_memory(void)
+{
+    json_set_alloc_funcs(json_alloc, free);
 }
 
 /* ---- families ---- */
@@ -166,10 +182,25 @@ static size_t generator_settings_size(size_t i)
     return uc_generator_settings_size(uc_generator_at(i));
 }
 
-const cli_family cli_learners = {"learner",       learner_name,          learner_summary,
-                                 learner_options, learner_settings_size, NULL};
-const cli_family cli_generators = {"generator",       generator_name,          generator_summary,
-                                   generator_options, generator_settings_size, NULL};
+const cli_family cli_learners = {
+    .word = "learner",
+    .name = learner_name,
+    .summary = learner_summary,
+    .options = learner_options,
+    .settings_size = learner_settings_size,
+    .lists = "learners",
+    .advice = "logistic is for labels that are clean or confused with one another, sloppy-svm for two "
+              "classes with flipped labels, s3vm for few labels",
+    .first_choice = "logistic",
+};
+const cli_family cli_generators = {
+    .word = "generator",
+    .name = generator_name,
+    .summary = generator_summary,
+    .options = generator_options,
+    .settings_size = generator_settings_size,
+    .lists = "generate",
+};
 
 size_t cli_family_find(const cli_family *self, const char *name)
 {
@@ -196,19 +227,19 @@ const uc_option cli_common_options[] = {
      .offset = COMMON(seed),
      .standard = "1",
      .high = 0x1p63,
-     .help = "of all randomness; same seed, same bytes"},
+     .help = "seed of all random numbers; the same seed gives the same bytes"},
     {.name = "threads",
      .type = UC_OPTION_COUNT,
      .offset = COMMON(threads),
      .standard = "0",
      .high = 4096,
-     .help = "threads to work with, 0: all cores; the result does not depend on it"},
+     .help = "threads to use, 0: all cores; the result does not depend on it"},
     {.name = "memory",
      .type = UC_OPTION_BYTES,
      .offset = COMMON(memory),
      .standard = "0",
      .argument = "SIZE",
-     .help = "memory that may be used, such as 512M or 4G, 0: the machine's"},
+     .help = "memory that may be used, such as 512M or 4G; 0: all of the machine's"},
     {.name = "json",
      .type = UC_OPTION_FLAG,
      .offset = COMMON(json),
@@ -219,12 +250,12 @@ const uc_option cli_common_options[] = {
      .type = UC_OPTION_FLAG,
      .offset = COMMON(quiet),
      .standard = "off",
-     .help = "no progress and no summary"},
+     .help = "print neither progress nor a summary"},
     {.name = "verbose",
      .type = UC_OPTION_FLAG,
      .offset = COMMON(verbose),
      .standard = "off",
-     .help = "say more on standard error"},
+     .help = "print more on standard error"},
     {.name = "help",
      .letter = 'h',
      .type = UC_OPTION_FLAG,
@@ -314,42 +345,6 @@ bool cli_given(const cli_call *call, const char *option)
 
 /* ---- an option that does not exist ---- */
 
-/* How many letters must be changed, added, removed or swapped with their neighbour; at most 63 of each word count. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t rows[3][64]; /* of the table of distances between beginnings: this row and the two before it */
-    const size_t height = strnlen(a, 63), width = strnlen(b, 63);
-    for (size_t j = 0; j <= width; j++)
-        rows[0][j] = j;
-    for (size_t i = 1; i <= height; i++) {
-        size_t *row = rows[i % 3];
-        const size_t *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-        row[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            const size_t changed = above[j - 1] + (a[i - 1] != b[j - 1]);
-            const size_t removed = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1;
-            row[j] = changed < removed ? changed : removed;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
-                row[j] = before[j - 2] + 1;
-        }
-    }
-    return rows[height % 3][width];
-}
-
-/* The one of the names that looks most like `word`; name(i) is NULL past the end. */
-static const char *nearest_name(const char *word, const char *(*name)(size_t i, const void *user),
-                                const void *user)
-{
-    const char *nearest = NULL;
-    size_t least = SIZE_MAX;
-    for (size_t i = 0; name(i, user); i++)
-        if (edit_distance(word, name(i, user)) < least) {
-            nearest = name(i, user);
-            least = edit_distance(word, nearest);
-        }
-    return nearest;
-}
-
 /* "pa, spa": the members that do have the option. */
 static bool members_with(const cli_family *family, const char *name, char *text, size_t size)
 {
@@ -382,8 +377,16 @@ static uc_status refuse_name(const cli_call *call, const char *name)
     if (call->member != CLI_NO_MEMBER && members_with(call->command->family, name, members, sizeof members))
         return cli_fail(UC_ERR_OPTION, "--%s is not an option of %s, but of %s", name,
                         call->command->family->name(call->member), members);
-    return cli_fail(UC_ERR_OPTION, "unknown option --%s; did you mean --%s?", name,
-                    nearest_name(name, option_name, call));
+    const char *nearest = uc_nearest_name(name, option_name, call);
+    if (!nearest && strncmp(name, "no-", 3) == 0)
+        nearest = uc_nearest_name(name + 3, option_name, call);
+    if (!nearest && call->member != CLI_NO_MEMBER)
+        return cli_fail(UC_ERR_OPTION, "unknown option --%s; see unconfuse %s %s --help", name,
+                        call->command->name, call->command->family->name(call->member));
+    if (!nearest)
+        return cli_fail(UC_ERR_OPTION, "unknown option --%s; see unconfuse help %s", name,
+                        call->command->name);
+    return cli_fail(UC_ERR_OPTION, "unknown option --%s; did you mean --%s?", name, nearest);
 }
 
 /* ---- walking over the words of a command line ---- */
@@ -476,6 +479,22 @@ static const char *member_name(size_t i, const void *user)
     return ((const cli_family *)user)->name(i);
 }
 
+uc_status cli_refuse_member(const cli_family *family, const char *name)
+{
+    const char *nearest = uc_nearest_name(name, member_name, family);
+    if (!nearest)
+        return cli_fail(UC_ERR_OPTION, "there is no %s called %s; unconfuse %s lists them", family->word,
+                        name, family->lists);
+    return cli_fail(UC_ERR_OPTION, "there is no %s called %s; did you mean %s? (unconfuse %s lists them)",
+                    family->word, name, nearest, family->lists);
+}
+
+/* No member is called so, and nobody calls data otherwise. */
+static bool looks_like_data(const char *word)
+{
+    return strcmp(word, "-") == 0 || strpbrk(word, "./") || access(word, F_OK) == 0;
+}
+
 /* The first word chooses the member; options before it may be those of any. */
 static uc_status choose_member(cli_call *call, int argc, char **argv)
 {
@@ -492,10 +511,14 @@ static uc_status choose_member(cli_call *call, int argc, char **argv)
     const size_t member = cli_family_find(family, found.text);
     if (member == CLI_NO_MEMBER && family->refuse && family->refuse(found.text) != UC_OK)
         return UC_ERR_OPTION;
+    if (member == CLI_NO_MEMBER && family->advice && looks_like_data(found.text))
+        return cli_fail(
+            UC_ERR_OPTION,
+            "%s needs a %s before %s: try unconfuse %s %s %s -o MODEL (%s; unconfuse %s lists all)",
+            call->command->name, family->word, found.text, call->command->name, family->first_choice,
+            found.text, family->advice, family->lists);
     if (member == CLI_NO_MEMBER)
-        return cli_fail(UC_ERR_OPTION, "there is no %s called %s; did you mean %s? (unconfuse %s lists them)",
-                        family->word, found.text, nearest_name(found.text, member_name, family),
-                        family == &cli_generators ? "generate" : "learners");
+        return cli_refuse_member(family, found.text);
     call->member_settings = cli_calloc(1, family->settings_size(member));
     call->member = member;
     return UC_OK;
@@ -561,7 +584,7 @@ uc_status cli_parse(cli_call *call, const cli_command *command, int argc, char *
         return cli_fail(UC_ERR_OPTION, "an argument is missing; usage: unconfuse %s %s", command->name,
                         command->usage);
     if (words > command->most)
-        return cli_fail(UC_ERR_OPTION, "%s is one word too many; usage: unconfuse %s %s",
+        return cli_fail(UC_ERR_OPTION, "unexpected argument %s; usage: unconfuse %s %s",
                         call->words[call->word_count - (words - command->most)], command->name,
                         command->usage);
     return UC_OK;
@@ -594,9 +617,12 @@ uc_status cli_refuse_command(const char *name)
     if (length > 0)
         return cli_fail(UC_ERR_OPTION, "%s must be followed by %s; see unconfuse help %s", name, seconds,
                         name);
+    const char *nearest = uc_nearest_name(name, command_name, NULL);
+    if (!nearest)
+        return cli_fail(UC_ERR_OPTION, "there is no command called %s; unconfuse help lists them", name);
     return cli_fail(UC_ERR_OPTION,
                     "there is no command called %s; did you mean %s? (unconfuse help lists them)", name,
-                    nearest_name(name, command_name, NULL));
+                    nearest);
 }
 
 const cli_command *cli_command_find(const char *first, const char *second, int *words_used)

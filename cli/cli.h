@@ -32,11 +32,16 @@ typedef struct cli_family {
     size_t (*settings_size)(size_t i);
     /* Says why a name is no member; UC_OK: it has nothing to say. NULL: never. */
     uc_status (*refuse)(const char *name);
+    const char *lists; /* the command that lists the members */
+    /* For who gives the data without a member: which to take when, and the one to try first; NULL: data never follow. */
+    const char *advice, *first_choice;
 } cli_family;
 
 extern const cli_family cli_learners, cli_generators;
 size_t cli_family_find(const cli_family *self, const char *name); /* or CLI_NO_MEMBER */
 #define CLI_NO_MEMBER SIZE_MAX
+uc_status cli_refuse_member(const cli_family *family,
+                            const char *name); /* names the nearest one, if one is near */
 
 typedef struct cli_call cli_call;
 
@@ -60,7 +65,7 @@ uc_status cli_agree(uc_status status); /* all fail when one does, with its sente
 
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 const cli_command *cli_command_find(const char *first, const char *second, int *words_used);
-uc_status cli_refuse_command(const char *name); /* names the nearest one */
+uc_status cli_refuse_command(const char *name); /* names the nearest one, if one is near */
 
 /* The options of every command. */
 typedef struct cli_common {
@@ -123,6 +128,8 @@ FILE *cli_summary(const cli_call *call, const char *output);
 /* ---- progress and interruption (progress.c) ---- */
 
 void cli_catch_signals(void);
+/* While output files get their names a signal does not end the program: all of them appear, or none. */
+void cli_files_appear(bool now);
 int cli_signal(void);                /* the signal that asked to stop, 0: none */
 uc_status cli_check_interrupt(void); /* UC_ERR_CANCELLED after a signal */
 bool cli_progress(const char *task, double done, double total, const char *detail, void *quiet);
@@ -134,19 +141,29 @@ double cli_seconds(void);    /* a clock that only goes forward */
 
 void *cli_realloc(void *block, size_t count, size_t size);
 void *cli_calloc(size_t count, size_t size);
+void cli_own_json_memory(void); /* jansson's too: it does not survive it unharmed */
 
 /* ---- output (output.c) ---- */
 
-/* A text file that appears whole or not at all; "-" is standard output. With several processes the first one writes what
- * all of them have to say, in the order of their ranks. */
+/* The files that a command writes. It opens them before it begins to work, all of them appear together when it is done, and
+ * main removes what is left of them when it failed. `option` names it in messages. With several processes the first one
+ * has the files, and NULL stands for them in the others. */
+uc_status cli_begin_file(uc_output **out, const char *path, const char *option);
+/* Fails when one of the files is `path`, which the command reads; NULL is fine. */
+uc_status cli_keep_input(const char *path);
+uc_status cli_finish_files(bool durable);
+void cli_abort_files(void);
+
+/* A text file among them; "-" is standard output. With several processes the first one writes what all of them have to
+ * say, in the order of their ranks. */
 typedef struct cli_output cli_output;
 uc_status cli_output_open(cli_output **out, const char *path);
 /* Room for `length` bytes, to be followed by cli_output_advance of what was used. */
 char *cli_output_reserve(cli_output *self, size_t length);
 void cli_output_advance(cli_output *self, size_t length);
-uc_status
-cli_output_commit(cli_output *self);     /* ends and frees it whatever happens; write errors end up here */
-void cli_output_abort(cli_output *self); /* NULL is fine */
+/* Ends and frees it whatever happens, with all files of the command; write errors end up here. */
+uc_status cli_output_commit(cli_output *self);
+void cli_output_abort(cli_output *self);            /* NULL is fine */
 bool cli_output_failed(const cli_output *self);     /* a write failed: going on is of no use */
 uc_status cli_output_check(const cli_output *self); /* the same, with the sentence */
 void cli_output_discard(void);                      /* removes what is unfinished; safe in a signal handler */
@@ -196,8 +213,14 @@ typedef struct cli_data_output {
     const char *labels;
 } cli_data_output;
 extern const uc_option cli_data_output_options[];
-uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const char *path, uc_format format,
+/* A data file to write, and the file for its labels. */
+typedef struct cli_data_file {
+    uc_output *rows, *labels; /* labels NULL: none */
+    uc_format format;
+} cli_data_file;
+uc_status cli_begin_data(cli_data_file *out, const char *path, const char *option, uc_format format,
                          const char *labels);
+uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const cli_data_file *file);
 
 /* Splits "a,b,c" into names; refuses an empty one and one that occurs twice. */
 uc_status cli_split_names(uc_names *out, const char *list, const char *option);
@@ -207,7 +230,6 @@ typedef enum cli_kind { CLI_DATA, CLI_MODEL, CLI_LIBLINEAR } cli_kind;
 cli_kind cli_recognise(const char *path);
 bool cli_reads_once(const char *path);                      /* standard input, a pipe */
 uc_status cli_load_model(uc_model **out, const char *path); /* either kind of model */
-uc_status cli_save_model(const uc_model *model, const char *path);
 /* The whole file in memory. */
 uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
                         const uc_read_settings *settings);
@@ -225,6 +247,8 @@ extern const uc_option cli_shard_options[];
 /* Word number `word` is DATA. */
 uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards *shards, size_t word);
 void cli_files_free(cli_files *self);
+/* The model at `path`, for a command that takes a model and then data: says so when they come the other way round. */
+uc_status cli_load_first(uc_model **out, const char *path, const cli_files *data);
 /* All of them in memory; with several processes, this one's share of the rows. */
 uc_status cli_read_files(uc_dataset *out, const cli_call *call, const cli_files *files,
                          const uc_read_settings *settings);

@@ -18,8 +18,9 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(learners),
      .argument = "a,b,c",
-     .help = "whom to compare, with options of their own as in cspa:beta=0.5,bpa (without it every online "
-             "learner for the feedback)"},
+     .help =
+         "the learners to compare, each with options of its own if any, as in cspa:beta=0.5,bpa (without it: "
+         "every online learner for the feedback)"},
     {0},
 };
 
@@ -90,8 +91,10 @@ static uc_status add_contender(contenders *self, char *text, const char *item)
     if (*text == 0)
         return cli_fail(UC_ERR_OPTION, "--learners: a learner's name is empty");
     uc_contender next = {.learner = uc_learner_find(text)};
-    if (!next.learner)
-        return cli_fail(UC_ERR_OPTION, "--learners: %s", uc_last_error());
+    if (!next.learner) {
+        (void)cli_refuse_member(&cli_learners, text);
+        return cli_fail(UC_ERR_OPTION, "--learners: %s", cli_last_error());
+    }
     if (!uc_learner_is_online(next.learner))
         return cli_fail(UC_ERR_OPTION,
                         "--learners: %s learns from whole data sets: use train -v to compare it", text);
@@ -226,7 +229,7 @@ static void print_table(const uc_comparison *self, const compare_args *args, FIL
     cli_cell(&table, "correct");
     cli_cell(&table, "deviation");
     cli_cell(&table, "seconds");
-    cli_cell(&table, "beside the best");
+    cli_cell(&table, "compared with the best");
     for (size_t i = 0; i < self->count; i++) {
         const uc_compared *learner = &self->learners[i];
         const bool other = (int)learner->feedback != args->compare.feedback;
@@ -239,23 +242,35 @@ static void print_table(const uc_comparison *self, const compare_args *args, FIL
         cli_cell(&table, "%.4f", learner->seconds);
         cli_cell(&table, "%s%s", verdict(self, i, text, sizeof text),
                  !other               ? ""
-                 : learner->reference ? "; told the labels"
-                                      : "; told only right or wrong");
+                 : learner->reference ? "; sees the labels"
+                                      : "; sees only right or wrong");
     }
     cli_table_print(&table, file);
 }
 
-/* "a, b and c" of those that (do not) differ significantly from the best, and were told as much; returns how many. */
-static size_t list_learners(char *out, size_t size, const uc_comparison *self, bool differing, bool tuned)
+/* Which learners a sentence is about. */
+typedef enum group { EQUAL, WORSE, REFERENCE } group;
+
+/* Of those that see as much as the best: whether they differ from it significantly. The others are references. */
+static bool is_in(group wanted, const uc_comparison *self, size_t i)
+{
+    const uc_compared *learner = &self->learners[i];
+    if (i == self->best)
+        return false;
+    if (learner->reference != self->learners[self->best].reference)
+        return wanted == REFERENCE;
+    return wanted == (learner->differs ? WORSE : EQUAL);
+}
+
+/* "a, b and c"; returns how many. */
+static size_t list_learners(char *out, size_t size, const uc_comparison *self, group wanted, bool tuned)
 {
     char text[256];
     size_t total = 0, length = 0, listed = 0;
     out[0] = 0;
     for (int writes = 0; writes < 2; writes++)
         for (size_t i = 0; i < self->count && length < size; i++) {
-            const uc_compared *learner = &self->learners[i];
-            if (i == self->best || learner->differs != differing ||
-                learner->reference != self->learners[self->best].reference)
+            if (!is_in(wanted, self, i))
                 continue;
             if (!writes) {
                 total++;
@@ -263,7 +278,7 @@ static size_t list_learners(char *out, size_t size, const uc_comparison *self, b
             }
             const char *between = listed == 0 ? "" : listed + 1 == total ? " and " : ", ";
             length += (size_t)snprintf(out + length, size - length, "%s%s", between,
-                                       label(learner, tuned, text, sizeof text));
+                                       label(&self->learners[i], tuned, text, sizeof text));
             listed++;
         }
     return total;
@@ -272,8 +287,7 @@ static size_t list_learners(char *out, size_t size, const uc_comparison *self, b
 /* What it comes to, in one sentence. */
 static void print_conclusion(const uc_comparison *self, bool tuned, FILE *file)
 {
-    char best[256], equals[2048], losers[2048];
-    bool reference = false;
+    char best[256], equals[2048], losers[2048], references[2048];
     label(&self->learners[self->best], tuned, best, sizeof best);
     if (self->runs < 2) {
         fprintf(file,
@@ -281,8 +295,8 @@ static void print_conclusion(const uc_comparison *self, bool tuned, FILE *file)
                 best);
         return;
     }
-    const size_t equal = list_learners(equals, sizeof equals, self, false, tuned);
-    const size_t worse = list_learners(losers, sizeof losers, self, true, tuned);
+    const size_t equal = list_learners(equals, sizeof equals, self, EQUAL, tuned);
+    const size_t worse = list_learners(losers, sizeof losers, self, WORSE, tuned);
     fprintf(file, "\n%s is best", best);
     if (equal > 0)
         fprintf(file, "; %s %s not significantly worse", equals, equal == 1 ? "is" : "are");
@@ -291,9 +305,13 @@ static void print_conclusion(const uc_comparison *self, bool tuned, FILE *file)
                 worse == 1 ? "is" : "are");
     if (equal + worse > 0)
         fprintf(file, " (paired t-test over %llu runs, 5%%)", (unsigned long long)self->runs);
-    for (size_t i = 0; i < self->count; i++)
-        reference |= self->learners[i].reference && !self->learners[self->best].reference;
-    fputs(reference ? ". Who was told the labels is a reference only.\n" : ".\n", file);
+    fputc('.', file);
+    const size_t seeing = list_learners(references, sizeof references, self, REFERENCE, tuned);
+    if (seeing == 1)
+        fprintf(file, " %s sees the labels; it is a reference and is not ranked.", references);
+    else if (seeing > 1)
+        fprintf(file, " %s see the labels; they are references and are not ranked.", references);
+    fputc('\n', file);
 }
 
 /* p-values of all pairs, numbered as the table's lines. */
@@ -319,7 +337,7 @@ static void print(const uc_comparison *self, const cli_call *call, const uc_data
 {
     const compare_args *args = call->args;
     const bool tuned = args->compare.grid;
-    fprintf(file, "%zu examples, %zu classes, %llu run%s of %llu pass%s, told %s", data->X.rows,
+    fprintf(file, "%zu examples, %zu classes, %llu run%s of %llu pass%s, feedback: %s", data->X.rows,
             data->classes.count, (unsigned long long)self->runs, self->runs == 1 ? "" : "s",
             (unsigned long long)args->compare.passes, args->compare.passes == 1 ? "" : "es",
             args->compare.feedback == UC_FEEDBACK_FULL ? "the label" : "only right or wrong");
@@ -364,12 +382,12 @@ static uc_status run(cli_call *call)
 const cli_command command_compare = {
     .name = "compare",
     .usage = "DATA [--feedback full|partial] [--learners a,b] [--runs N] [--grid]",
-    .summary = "which online learner suits the data",
+    .summary = "find the online learner that suits the data",
     .description =
-        "Plays several learners over the same shuffles of the data (propose a class, be told, learn) and "
+        "Runs several learners on the same shuffles of the data (propose a class, get feedback, learn) and "
         "shows how often each was right, with the deviation over the runs, its time, and which "
-        "differences are significant. Named in --learners, a learner that needs labels takes part in "
-        "--feedback partial too: it is told them, and marked.",
+        "differences are significant. With --feedback partial, a learner that needs labels takes part if "
+        "--learners names it: it sees the labels, and is a reference that is not ranked.",
     .sections = sections,
     .args_size = sizeof(compare_args),
     .least = 1,

@@ -39,8 +39,8 @@ static void tell(cli_call *call, const char *kind, const char *examples, size_t 
     const char *output = call->words[1];
     FILE *text = cli_summary(call, output);
     if (text)
-        fprintf(text, "%zu %s, %zu features, %zu classes: %s\n", examples_count, examples, features,
-                classes->count, output);
+        fprintf(text, "%zu %s, %zu features, %zu classes: %s\n", examples_count,
+                strcmp(kind, "model") == 0 ? "weight vectors" : examples, features, classes->count, output);
     if (call->common.json)
         call->result = json_pack("{ss sI sI so so}", "kind", kind, examples, (json_int_t)examples_count,
                                  "features", (json_int_t)features, "classes", cli_json_names(classes),
@@ -51,9 +51,14 @@ static uc_status convert_data(cli_call *call)
 {
     const convert_args *args = call->args;
     uc_dataset data = {0};
-    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    cli_data_file file;
+    uc_status status = cli_begin_data(&file, call->words[1], "OUT", (uc_format)args->to, args->labels);
     if (status == UC_OK)
-        status = cli_write_data(call, &data, call->words[1], (uc_format)args->to, args->labels);
+        status = cli_read_data(&data, call, call->words[0], &args->read);
+    if (status == UC_OK)
+        status = cli_write_data(call, &data, &file);
+    if (status == UC_OK)
+        status = cli_finish_files(false);
     if (status == UC_OK)
         tell(call, "data", "examples", data.X.rows, data.X.cols, &data.classes);
     uc_dataset_free(&data);
@@ -71,12 +76,17 @@ static uc_status convert_model(cli_call *call, cli_kind kind)
     const convert_args *args = call->args;
     const char *output = call->words[1];
     uc_model *model = NULL;
+    uc_output *file;
     int to = args->to;
     if (to == TO_AUTO)
         to = kind == CLI_LIBLINEAR || ends_in_uc(output) ? TO_UC : TO_LIBLINEAR;
-    uc_status status = cli_load_model(&model, call->words[0]);
+    uc_status status = cli_begin_file(&file, output, "OUT");
     if (status == UC_OK)
-        status = to == TO_UC ? uc_model_save(model, output) : uc_model_export_liblinear(model, output);
+        status = cli_load_model(&model, call->words[0]);
+    if (status == UC_OK)
+        status = to == TO_UC ? uc_model_write(model, file) : uc_model_write_liblinear(model, file);
+    if (status == UC_OK)
+        status = cli_finish_files(true);
     if (status == UC_OK)
         tell(call, "model", "weight_vectors", uc_model_classes(model)->count, uc_model_features(model),
              uc_model_classes(model));
@@ -104,9 +114,10 @@ const cli_command command_convert = {
     .name = "convert",
     .usage = "IN OUT [--to FORMAT]",
     .summary = "write data or a model in another format",
-    .description = "Data become LIBSVM text, CSV, NPY or the binary format ucd, which is mapped instead of "
-                   "read; .gz and .zst endings compress. Models become a file of this program (uc) or a "
-                   "LIBLINEAR text model.",
+    .description =
+        "Converts data to LIBSVM text, CSV, NPY or the binary format ucd, which is mapped into memory "
+        "instead of parsed; the endings .gz and .zst compress. Converts models to this program's "
+        "format (uc) or to LIBLINEAR's text format.",
     .sections = sections,
     .args_size = sizeof(convert_args),
     .least = 2,

@@ -17,7 +17,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_FLAG,
      .offset = offsetof(evaluate_args, bags),
      .standard = "off",
-     .help = "count bags instead of examples: a bag is positive when its best example is"},
+     .help = "evaluate bags instead of examples: a bag is predicted positive when any of its examples is"},
     {0},
 };
 
@@ -33,6 +33,7 @@ static const cli_section sections[] = {
 typedef struct pairs {
     const uc_names *classes;
     uint32_t *labels, *predicted;
+    double *probability; /* of each label; only filled in when the model has probabilities */
     size_t count, capacity;
     size_t file;        /* that is being read */
     uint32_t *position; /* of each of its classes */
@@ -65,6 +66,7 @@ static void make_room(pairs *self, size_t needed)
     self->capacity = needed > 2 * self->capacity ? needed : 2 * self->capacity;
     self->labels = cli_realloc(self->labels, self->capacity, sizeof *self->labels);
     self->predicted = cli_realloc(self->predicted, self->capacity, sizeof *self->predicted);
+    self->probability = cli_realloc(self->probability, self->capacity, sizeof *self->probability);
     self->best = cli_realloc(self->best, self->capacity, sizeof *self->best);
 }
 
@@ -72,7 +74,7 @@ static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *
 {
     if (!block->bag)
         return cli_fail(UC_ERR_INVALID,
-                        "--bags: the data have no bags: LIBSVM rows name theirs as bag:ID behind "
+                        "--bags: the data have no bags: LIBSVM rows name theirs as bag:ID after "
                         "the label, CSV files in a column that --bag names");
     for (size_t i = 0; i < block->X.rows; i++) {
         const uint32_t bag = block->bag[i];
@@ -107,8 +109,12 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     if (self->bags)
         return visit_bags(self, block, scores);
     make_room(self, needed);
-    for (size_t i = 0; i < block->X.rows; i++)
-        self->labels[self->count + i] = block->y[i] == UC_NONE ? UC_NONE : self->position[block->y[i]];
+    for (size_t i = 0; i < block->X.rows; i++) {
+        const uint32_t label = block->y[i] == UC_NONE ? UC_NONE : self->position[block->y[i]];
+        const bool known = scores && label < self->classes->count;
+        self->labels[self->count + i] = label;
+        self->probability[self->count + i] = known ? scores[i * self->classes->count + label] : 0.0;
+    }
     memcpy(self->predicted + self->count, predicted, block->X.rows * sizeof *predicted);
     self->count = needed;
     return UC_OK;
@@ -119,7 +125,8 @@ static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
 {
     self->bags = true;
     if (noisy)
-        return cli_fail(UC_ERR_OPTION, "--bags: the noise is told of examples, not of bags: leave one out");
+        return cli_fail(UC_ERR_OPTION,
+                        "--bags: the noise is that of examples, not of bags; leave out one of the two");
     if (self->classes->count != 2)
         return cli_fail(UC_ERR_INVALID, "--bags is for two classes, but the model has %zu",
                         self->classes->count);
@@ -129,27 +136,40 @@ static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
                                      : UC_OK;
 }
 
+/* What the processes have found, in the order of the rows, so that one sums up as one process would. */
+static uc_status compare(uc_evaluation *out, pairs *self, const uc_noise *noise, bool probabilities)
+{
+    size_t predictions = self->count, known = self->count;
+    uc_status status = cli_collect((void **)&self->labels, &self->count, sizeof *self->labels);
+    if (status == UC_OK)
+        status = cli_collect((void **)&self->predicted, &predictions, sizeof *self->predicted);
+    if (status == UC_OK && probabilities)
+        status = cli_collect((void **)&self->probability, &known, sizeof *self->probability);
+    if (status == UC_OK && cli_is_first())
+        status = uc_evaluate(out, self->labels, self->predicted, self->count, self->classes->count, noise);
+    if (status == UC_OK && cli_is_first() && probabilities)
+        status = uc_evaluate_log_loss(out, self->labels, self->probability, self->count);
+    return status;
+}
+
 static uc_status evaluate(cli_call *call, const uc_model *model, const cli_files *files,
                           const uc_noise *noise)
 {
     const evaluate_args *args = call->args;
+    const bool probabilities = uc_model_has_probabilities(model) && !args->bags;
     pairs self = {.classes = uc_model_classes(model)};
     uc_evaluation evaluation = {0};
-    uc_status status =
-        args->bags ? begin_bags(&self, args->noise.positive ? args->noise.positive : uc_model_positive(model),
-                                noise != NULL)
-                   : UC_OK;
+    cli_wanted wanted = probabilities ? CLI_PROBABILITIES : CLI_CLASSES;
+    uc_status status = UC_OK;
+    if (args->bags) {
+        const char *positive = args->noise.positive ? args->noise.positive : uc_model_positive(model);
+        wanted = CLI_SCORES;
+        status = begin_bags(&self, positive, noise != NULL);
+    }
     if (status == UC_OK)
-        status = cli_score_files(call, model, files, &args->read, args->bags ? CLI_SCORES : CLI_CLASSES,
-                                 visit, &self);
-    size_t predictions = self.count;
+        status = cli_score_files(call, model, files, &args->read, wanted, visit, &self);
     if (status == UC_OK)
-        status = cli_collect((void **)&self.labels, &self.count, sizeof *self.labels);
-    if (status == UC_OK)
-        status = cli_collect((void **)&self.predicted, &predictions, sizeof *self.predicted);
-    if (status == UC_OK && cli_is_first())
-        status =
-            uc_evaluate(&evaluation, self.labels, self.predicted, self.count, self.classes->count, noise);
+        status = compare(&evaluation, &self, noise, probabilities);
     if (status == UC_OK && call->common.json && cli_is_first()) {
         call->result = json_object();
         cli_report_json(call->result, &evaluation, self.classes);
@@ -162,6 +182,7 @@ static uc_status evaluate(cli_call *call, const uc_model *model, const cli_files
     uc_evaluation_free(&evaluation);
     free(self.labels);
     free(self.predicted);
+    free(self.probability);
     free(self.position);
     free(self.best);
     return status;
@@ -181,7 +202,7 @@ static uc_status run(cli_call *call)
     cli_files files;
     uc_status status = cli_find_files(&files, call, &args->shards, 1);
     if (status == UC_OK)
-        status = cli_agree(cli_load_model(&model, call->words[0]));
+        status = cli_agree(cli_load_first(&model, call->words[0], &files));
     if (status == UC_OK)
         status = cli_noise_build(&noise, &check, &told, uc_model_classes(model), call);
     if (status == UC_OK)
@@ -195,10 +216,12 @@ static uc_status run(cli_call *call)
 const cli_command command_evaluate = {
     .name = "evaluate",
     .usage = "MODEL DATA|--shards GLOB [--noise-matrix FILE] [--bags]",
-    .summary = "error, confusion matrix and its norms",
-    .description = "Compares a model's predictions with the labels of the data. When the noise of these "
-                   "labels is told, it also estimates the error and the confusion matrix that clean labels "
-                   "would show.",
+    .summary = "measure a model's error, F1 and confusion matrix on labelled data",
+    .description =
+        "Compares a model's predictions with the labels of the data: error, balanced accuracy, F1, "
+        "log loss (for models with probabilities), the confusion matrix and its norms. When the "
+        "noise of these labels is given, it also estimates the error and the confusion matrix that "
+        "clean labels would show.",
     .sections = sections,
     .args_size = sizeof(evaluate_args),
     .least = 1,

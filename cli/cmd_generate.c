@@ -96,17 +96,23 @@ static uc_status run(cli_call *call)
     }
     if (!args->output)
         return cli_fail(UC_ERR_OPTION, "say where the data go with -o DATA");
-    if (args->test && strcmp(args->output, args->test) == 0)
-        return cli_fail(UC_ERR_OPTION, "-o and --test are the same file, %s", args->output);
     if (args->test_examples && !args->test)
         return cli_fail(UC_ERR_OPTION, "say where the test examples go with --test FILE");
-    uc_status status =
-        uc_generate(&train, args->test ? &test : NULL, uc_generator_at(call->member), call->member_settings,
-                    (size_t)args->examples, (size_t)args->test_examples, call->common.seed);
-    if (status == UC_OK)
-        status = cli_write_data(call, &train, args->output, (uc_format)args->data.format, args->data.labels);
+    const uc_format format = (uc_format)args->data.format;
+    cli_data_file output, test_output;
+    uc_status status = cli_begin_data(&output, args->output, "-o", format, args->data.labels);
     if (status == UC_OK && args->test)
-        status = cli_write_data(call, &test, args->test, (uc_format)args->data.format, NULL);
+        status = cli_begin_data(&test_output, args->test, "--test", format, NULL);
+    if (status == UC_OK)
+        status = uc_generate(&train, args->test ? &test : NULL, uc_generator_at(call->member),
+                             call->member_settings, (size_t)args->examples, (size_t)args->test_examples,
+                             call->common.seed);
+    if (status == UC_OK)
+        status = cli_write_data(call, &train, &output);
+    if (status == UC_OK && args->test)
+        status = cli_write_data(call, &test, &test_output);
+    if (status == UC_OK)
+        status = cli_finish_files(false);
     if (status == UC_OK)
         tell(call, &train, &test);
     uc_dataset_free(&train);
@@ -117,9 +123,9 @@ static uc_status run(cli_call *call)
 const cli_command command_generate = {
     .name = "generate",
     .usage = "[NAME [--examples N] [--test FILE --test-examples M] [options] -o DATA]",
-    .summary = "draw data of an artificial problem",
-    .description = "Draws examples of one of the papers' artificial problems. Without a name it lists "
-                   "them.",
+    .summary = "generate data of an artificial problem",
+    .description = "Generates examples of one of the papers' artificial problems. Without a name, lists the "
+                   "problems.",
     .sections = sections,
     .args_size = sizeof(generate_args),
     .family = &cli_generators,

@@ -85,7 +85,7 @@ static uc_status run(cli_call *call)
 const cli_command command_help = {
     .name = "help",
     .usage = "[COMMAND] [--man | --completion bash|zsh]",
-    .summary = "tell what the commands do",
+    .summary = "explain the commands",
     .description = "Prints an overview, the help of a command, the manual page, or a script that makes a "
                    "shell complete commands, learners, options and their values.",
     .sections = sections,

@@ -18,10 +18,24 @@ static const cli_section sections[] = {
 
 #define LISTED 20 /* items of a list that are shown */
 
+/* Of the file: it may hold what a terminal obeys. */
+static void print_text(const char *text)
+{
+    const size_t size = 4 * strlen(text) + 1;
+    char *shown = cli_calloc(size, 1);
+    uc_printable(shown, size, text);
+    fputs(shown, stdout);
+    free(shown);
+}
+
 static void print_value(const json_t *value)
 {
-    char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-    fputs(text ? text : json_string_value(value), stdout);
+    if (json_is_string(value)) {
+        print_text(json_string_value(value));
+        return;
+    }
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+    fputs(text ? text : "?", stdout);
     free(text);
 }
 
@@ -33,12 +47,14 @@ static void print_members(json_t *object, int indent)
     {
         if (strcmp(name, "summary") == 0)
             continue; /* its members stand at the top too */
+        printf("%*s", indent, "");
+        print_text(name);
         if (json_is_object(value)) {
-            printf("%*s%s\n", indent, "", name);
+            putchar('\n');
             print_members(value, indent + 2);
             continue;
         }
-        printf("%*s%-*s", indent, "", 22 - indent, name);
+        printf("%*s", (int)strlen(name) < 22 - indent ? 22 - indent - (int)strlen(name) : 0, "");
         const size_t items = json_is_array(value) ? json_array_size(value) : 0;
         for (size_t i = 0; i < items && i < LISTED; i++) {
             putchar(' ');
@@ -63,8 +79,8 @@ static uc_status inspect_model(cli_call *call)
     uc_status status = cli_load_model(&model, call->words[0]);
     if (status == UC_OK)
         status = uc_model_describe(&text, model);
-    if (status == UC_OK)
-        call->result = json_loads(text, 0, NULL);
+    if (status == UC_OK && !(call->result = json_loads(text, 0, NULL)))
+        status = cli_fail(UC_ERR_NOMEM, "%s: not enough memory to describe the model", call->words[0]);
     uc_text_free(text);
     uc_model_free(model);
     return status;
@@ -214,7 +230,7 @@ static uc_status run(cli_call *call)
 const cli_command command_inspect = {
     .name = "inspect",
     .usage = "MODEL|DATA",
-    .summary = "tell what is in a file",
+    .summary = "show what is in a model or data file",
     .description = "Tells what a model file holds (learner, settings, classes, how training went), or what "
                    "data look like (examples, features, classes, density, range of the values).",
     .sections = sections,

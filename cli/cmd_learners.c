@@ -56,7 +56,7 @@ static uc_status run(cli_call *call)
 {
     const uc_learner *learner = call->word_count ? uc_learner_find(call->words[0]) : NULL;
     if (call->word_count && !learner)
-        return cli_fail(UC_ERR_OPTION, "%s", uc_last_error());
+        return cli_refuse_member(&cli_learners, call->words[0]);
     if (call->common.json)
         call->result = learner ? describe(learner) : describe_all();
     else if (learner)
@@ -70,8 +70,8 @@ const cli_command command_learners = {
     .name = "learners",
     .usage = "[NAME]",
     .summary = "list the learners, or the options of one",
-    .description = "Lists the learners with the kind of labels that each learns from, or tells the options "
-                   "of one, their defaults and bounds, and the paper that it comes from.",
+    .description = "Lists the learners with the kind of labels that each learns from, or shows the options "
+                   "of one with their defaults and bounds, and the paper that it comes from.",
     .sections = sections,
     .most = 1,
     .run = run,

@@ -17,7 +17,7 @@ static const uc_option make_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(make_args, classes),
      .argument = "K|a,b,c",
-     .help = "how many classes there are, or their names"},
+     .help = "the number of classes, or their names"},
     {.name = "rate",
      .type = UC_OPTION_REAL,
      .offset = offsetof(make_args, rate),
@@ -29,7 +29,7 @@ static const uc_option make_options[] = {
      .offset = offsetof(make_args, level),
      .high = 20,
      .argument = "I",
-     .help = "random: 0 is the identity, 10 a random matrix, up to 20 farther away from the diagonal"},
+     .help = "random: 0 is the identity, 10 a random matrix, 20 still farther from the diagonal"},
     {.name = "output",
      .letter = 'o',
      .type = UC_OPTION_TEXT,
@@ -80,7 +80,10 @@ static uc_status run_make(cli_call *call)
     uc_names names = {0};
     uc_noise_check check = {0};
     size_t classes = 0;
+    uc_output *file;
     uc_status status = check_make(call, uniform);
+    if (status == UC_OK)
+        status = cli_begin_file(&file, args->output, "-o");
     if (status == UC_OK)
         status = parse_classes(&classes, &names, args->classes);
     if (status == UC_OK)
@@ -91,7 +94,9 @@ static uc_status run_make(cli_call *call)
     if (status == UC_OK)
         status = cli_noise_check(&check, &noise);
     if (status == UC_OK)
-        status = uc_noise_write(&noise, args->output);
+        status = uc_noise_write_to(&noise, file);
+    if (status == UC_OK)
+        status = cli_finish_files(false);
     FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
     if (text)
         fprintf(text, "%zu classes, %.1f%% of the labels wrong, condition number %.3g: %s\n", classes,
@@ -109,8 +114,8 @@ const cli_command command_noise_make = {
     .name = "noise make",
     .usage = "uniform|random --classes K (--rate ETA | --level I) -o FILE",
     .summary = "make a noise matrix",
-    .description = "Writes a noise matrix as CSV: columns are the true class, rows the observed one, "
-                   "columns sum to 1.",
+    .description = "Writes a noise matrix as CSV: a column for each true class and a row for each observed "
+                   "class; every column sums to 1.",
     .sections = make_sections,
     .args_size = sizeof(make_args),
     .least = 1,
@@ -168,13 +173,19 @@ static uc_status run_apply(cli_call *call)
     if (!args->output || !cli_noise_is_given(call))
         return cli_fail(UC_ERR_OPTION,
                         "noise apply needs -o OUT and one of --noise-matrix, --noise-rate, --noise-rates");
-    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    cli_data_file file;
+    uc_status status =
+        cli_begin_data(&file, args->output, "-o", (uc_format)args->data.format, args->data.labels);
+    if (status == UC_OK)
+        status = cli_read_data(&data, call, call->words[0], &args->read);
     if (status == UC_OK)
         status = cli_noise_build(&noise, &check, &args->noise, &data.classes, call);
     if (status == UC_OK)
         status = uc_noise_apply(&data, &noise, call->common.seed, &changed);
     if (status == UC_OK)
-        status = cli_write_data(call, &data, args->output, (uc_format)args->data.format, args->data.labels);
+        status = cli_write_data(call, &data, &file);
+    if (status == UC_OK)
+        status = cli_finish_files(false);
     if (status == UC_OK) {
         for (size_t i = 0; i < data.X.rows; i++)
             labelled += data.y[i] != UC_NONE;

@@ -27,13 +27,13 @@ static const uc_option options[] = {
      .standard = "none",
      .choices = "none|gold|model|cv|self",
      .argument = "gold|model|cv|self",
-     .help = "what to learn it from: gold labels beside the observed ones, a model's predictions, "
+     .help = "what to estimate from: gold labels next to the observed ones, a model's predictions, "
              "cross-validation, or the noisy labels alone"},
     {.name = "gold",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(gold),
      .argument = "FILE",
-     .help = "gold: the true labels of DATA, one a line or a data file; '?' where it was not checked"},
+     .help = "gold: the true labels of DATA, one per line, or a data file; '?' where nobody has checked"},
     {.name = "model",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(model),
@@ -43,12 +43,12 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(predictions),
      .argument = "FILE",
-     .help = "model: instead of a model, its predictions of DATA, one class a line"},
+     .help = "model: instead of a model, its predictions for DATA, one class per line"},
     {.name = "learner",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(learner),
      .argument = "NAME",
-     .help = "cv: the learner whose mistakes are counted (without it perceptron)"},
+     .help = "cv: the learner whose mistakes are counted (without it: perceptron)"},
     {.name = "output",
      .letter = 'o',
      .type = UC_OPTION_TEXT,
@@ -94,14 +94,14 @@ static uc_status check_options(const cli_call *call)
 {
     const estimate_args *args = call->args;
     if (args->method == METHOD_NONE || !args->output)
-        return cli_fail(UC_ERR_OPTION, "noise estimate needs --method gold, model, cv or self, and -o FILE");
+        return cli_fail(UC_ERR_OPTION,
+                        "noise estimate needs DATA, --method gold, model, cv or self, and -o FILE");
     for (size_t i = 0; i < call->given_count; i++)
         if (!is_for(call->given[i]->name, args->method))
             return cli_fail(UC_ERR_OPTION, "--%s is not for --method %s", call->given[i]->name,
                             method_names[args->method]);
     if (args->method < METHOD_CV && uc_comm_size(cli_comm) > 1)
-        return cli_fail(UC_ERR_OPTION,
-                        "--method %s counts labels, which one process does: cv and self are for several",
+        return cli_fail(UC_ERR_OPTION, "--method %s runs in one process; cv and self can use several",
                         method_names[args->method]);
     if (args->method == METHOD_GOLD && !args->gold)
         return cli_fail(UC_ERR_OPTION, "--method gold needs the true labels: --gold FILE");
@@ -173,9 +173,26 @@ static bool is_list(const char *text, size_t length, const uc_names *known)
     return strncmp(text, "\x1f\x8b", 2) != 0 && strncmp(text, "\x28\xb5\x2f\xfd", 4) != 0; /* gzip, zstd */
 }
 
-static uc_status parse_list(labels *out, const char *text, const char *path)
+/* No label has control characters: a zero byte would end the text, a tab tells of more columns than one. */
+static uc_status check_characters(const char *text, size_t length, const char *path)
+{
+    size_t line = 1;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        const bool ends_line = c == '\n' || (c == '\r' && (i + 1 == length || text[i + 1] == '\n'));
+        if ((c < ' ' && !ends_line) || c == 0x7f)
+            return cli_fail(UC_ERR_FORMAT, "%s:%zu: control character 0x%02x", path, line, c);
+        line += c == '\n';
+    }
+    return UC_OK;
+}
+
+static uc_status parse_list(labels *out, const char *text, size_t text_length, const char *path)
 {
     size_t capacity = 0;
+    const uc_status sound = check_characters(text, text_length, path);
+    if (sound != UC_OK)
+        return sound;
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const size_t length = line_length(line);
         uint32_t label = UC_NONE;
@@ -202,7 +219,8 @@ static uc_status read_labels(labels *out, const cli_call *call, const char *path
     if (!text)
         return cli_fail(UC_ERR_IO, "%s: cannot read this file", path);
     const bool list = !known || strcmp(path, "-") == 0 || is_list(text, length, known);
-    uc_status status = list ? parse_list(out, text, path) : cli_read_data(&data, call, path, &args->read);
+    uc_status status =
+        list ? parse_list(out, text, length, path) : cli_read_data(&data, call, path, &args->read);
     free(text);
     if (list || status != UC_OK)
         return status;
@@ -380,7 +398,7 @@ static uc_status from_folds(uc_noise_estimate *out, cli_call *call, const cli_fi
     uc_dataset data = {0};
     uint32_t *predicted = NULL;
     if (!learner)
-        return UC_ERR_OPTION;
+        return cli_refuse_member(&cli_learners, args->learner);
     uc_status status = cli_read_files(&data, call, files, &args->read);
     if (status == UC_OK)
         status = need_labels(&data, path);
@@ -480,6 +498,18 @@ static json_t *as_json(const uc_noise_estimate *self, const uc_noise_check *chec
                      "warnings", warnings, "output", cli_json_text(args->output));
 }
 
+/* The matrix must not take the place of what it is estimated from. */
+static uc_status begin_matrix(uc_output **file, const estimate_args *args, const cli_files *files)
+{
+    const char *const read[] = {args->read.labels, args->gold, args->model, args->predictions};
+    uc_status status = cli_begin_file(file, args->output, "-o");
+    for (size_t i = 0; i < sizeof read / sizeof *read && status == UC_OK; i++)
+        status = cli_keep_input(read[i]);
+    for (size_t i = 0; i < files->count && status == UC_OK; i++)
+        status = cli_keep_input(files->paths[i]);
+    return status;
+}
+
 static uc_status run(cli_call *call)
 {
     static method_fn *const methods[] = {NULL, from_gold, from_model_or_predictions, from_folds, from_itself};
@@ -491,9 +521,12 @@ static uc_status run(cli_call *call)
     context.warn = note;
     context.user = warnings;
     cli_files files = {0};
+    uc_output *file;
     uc_status status = check_options(call);
     if (status == UC_OK)
         status = cli_find_files(&files, call, &args->shards, 0);
+    if (status == UC_OK)
+        status = cli_agree(begin_matrix(&file, args, &files));
     if (status == UC_OK && methods[args->method])
         status = methods[args->method](&found, call, &files, &context);
     const char *said = cli_last_error();
@@ -507,14 +540,15 @@ static uc_status run(cli_call *call)
         status = cli_check_interrupt();
     }
     if (status == UC_OK && cli_is_first())
-        status = uc_noise_write(&found.noise, args->output);
+        status = uc_noise_write_to(&found.noise, file);
+    if (status == UC_OK)
+        status = cli_finish_files(false);
     FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
     if (text) {
         cli_print_noise(text, &found, &check, args->output);
         if (args->method == METHOD_SELF && found.low)
-            fputs("\nThese intervals know of the sample only: what the classifier behind --method self takes "
-                  "for noise, or "
-                  "misses, is not in them.\n",
+            fputs("\nThe intervals cover the chance of the sample alone, not the mistakes of the classifier "
+                  "that --method self relies on.\n",
                   text);
     }
     if (status == UC_OK && call->common.json)

@@ -22,19 +22,18 @@ static const uc_option options[] = {
      .type = UC_OPTION_FLAG,
      .offset = offsetof(predict_args, scores),
      .standard = "off",
-     .help = "a header, then the predicted class and the score of every class, with tabs between them"},
+     .help = "print a header, then the predicted class and the scores of all classes, separated by tabs"},
     {.name = "probabilities",
      .type = UC_OPTION_FLAG,
      .offset = offsetof(predict_args, probabilities),
      .standard = "off",
-     .help = "likewise with probabilities, for models that know them"},
+     .help = "the same with probabilities, for models that have them"},
     {.name = "suspect",
      .type = UC_OPTION_FLAG,
      .offset = offsetof(predict_args, suspect),
      .standard = "off",
-     .help = "with --probabilities, for labelled data: adds the label given, the probability that it is "
-             "right, and "
-             "the example's number; the most suspicious first"},
+     .help = "with --probabilities, for labelled data: add the given label, the probability that it is "
+             "right, and the example's number, the most suspicious first"},
     {0},
 };
 
@@ -125,9 +124,16 @@ static uc_status predict(cli_call *call, writer *self, const uc_model *model, co
         self->list = json_array();
     else
         status = cli_output_open(&self->output, to_file ? args->output : "-");
+    for (size_t i = 0; i < files->count && status == UC_OK; i++)
+        status = cli_keep_input(files->paths[i]);
+    if (status == UC_OK)
+        status = cli_keep_input(call->words[0]);
     status = cli_agree(status);
-    if (status != UC_OK)
+    if (status != UC_OK) {
+        cli_output_abort(self->output);
+        json_decref(self->list);
         return status;
+    }
     const cli_wanted wanted = args->scores          ? CLI_SCORES
                               : args->probabilities ? CLI_PROBABILITIES
                                                     : CLI_CLASSES;
@@ -162,12 +168,12 @@ static uc_status run(cli_call *call)
     if (args->scores && args->probabilities)
         return cli_fail(UC_ERR_OPTION, "give only one of --scores and --probabilities");
     if (args->suspect && !args->probabilities)
-        return cli_fail(UC_ERR_OPTION, "--suspect goes with --probabilities");
+        return cli_fail(UC_ERR_OPTION, "--suspect needs --probabilities");
     if (args->suspect && (args->shards.pattern || uc_comm_size(cli_comm) > 1))
         return cli_fail(UC_ERR_OPTION, "--suspect orders the examples of one file, in one process");
     uc_status status = cli_find_files(&files, call, &args->shards, 1);
     if (status == UC_OK)
-        status = cli_agree(cli_load_model(&model, call->words[0]));
+        status = cli_agree(cli_load_first(&model, call->words[0], &files));
     if (status != UC_OK) {
         cli_files_free(&files);
         return status;
@@ -194,8 +200,8 @@ static uc_status run(cli_call *call)
 const cli_command command_predict = {
     .name = "predict",
     .usage = "MODEL DATA|--shards GLOB [-o FILE] [--scores | --probabilities [--suspect]]",
-    .summary = "print a class name for every example",
-    .description = "Predicts the class of every example, a name a line in the order of the file, in "
+    .summary = "predict the class of every example, or list suspicious labels",
+    .description = "Predicts the class of every example, one name per line in the order of the file, in "
                    "constant memory. LIBSVM columns that the model does not know are ignored, with one "
                    "warning.",
     .sections = sections,

@@ -1,6 +1,4 @@
 /* unconfuse split: two parts of a data file. */
-#include <string.h>
-
 #include "commands.h"
 
 typedef struct split_args {
@@ -51,17 +49,23 @@ static uc_status run(cli_call *call)
     const split_args *args = call->args;
     if (!args->output || !args->rest)
         return cli_fail(UC_ERR_OPTION, "say where the two parts go with -o DATA --rest DATA");
-    if (strcmp(args->output, args->rest) == 0)
-        return cli_fail(UC_ERR_OPTION, "-o and --rest are the same file, %s", args->output);
+    const uc_format format = (uc_format)args->data.format;
     uc_dataset data = {0}, first = {0}, second = {0};
-    uc_status status = cli_read_data(&data, call, call->words[0], &args->read);
+    cli_data_file output, rest;
+    uc_status status = cli_begin_data(&output, args->output, "-o", format, args->data.labels);
+    if (status == UC_OK)
+        status = cli_begin_data(&rest, args->rest, "--rest", format, NULL);
+    if (status == UC_OK)
+        status = cli_read_data(&data, call, call->words[0], &args->read);
     if (status == UC_OK)
         status = uc_split(&first, &second, &data, args->share, args->stratified && data.y, call->common.seed,
                           &call->context);
     if (status == UC_OK)
-        status = cli_write_data(call, &first, args->output, (uc_format)args->data.format, args->data.labels);
+        status = cli_write_data(call, &first, &output);
     if (status == UC_OK)
-        status = cli_write_data(call, &second, args->rest, (uc_format)args->data.format, NULL);
+        status = cli_write_data(call, &second, &rest);
+    if (status == UC_OK)
+        status = cli_finish_files(false);
     FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
     if (text)
         fprintf(text, "%zu examples: %s\n%zu examples: %s\n", first.X.rows, args->output, second.X.rows,

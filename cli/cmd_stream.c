@@ -14,23 +14,23 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(stream_args, output),
      .argument = "MODEL",
-     .help = "the model file to write; --resume can go on from it"},
+     .help = "the model file to write; --resume can continue from it"},
     {.name = "resume",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(stream_args, resume),
      .argument = "MODEL",
-     .help = "go on where this model's stream stopped"},
+     .help = "continue where this model's stream stopped"},
     {.name = "feedback",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(stream_args, feedback),
      .standard = "auto",
      .choices = "auto|full|partial",
-     .help = "what comes back: the label, or only right or wrong; auto: what the learner learns from"},
+     .help = "what comes back: the label, or only right or wrong; auto: whichever the learner learns from"},
     {.name = "classes",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(stream_args, classes),
      .argument = "a,b,c",
-     .help = "the classes, when they are not to be read from the file"},
+     .help = "the class names; without it they are read from the file first"},
     {.name = "passes",
      .type = UC_OPTION_COUNT,
      .offset = offsetof(stream_args, passes),
@@ -48,14 +48,14 @@ static const uc_option options[] = {
      .offset = offsetof(stream_args, delay),
      .standard = "0",
      .high = 1e9,
-     .help = "rounds until feedback comes"},
+     .help = "rounds until the feedback arrives"},
     {.name = "missing",
      .type = UC_OPTION_REAL,
      .offset = offsetof(stream_args, missing),
      .standard = "0",
      .high = 1,
      .argument = "P",
-     .help = "probability that feedback never comes"},
+     .help = "probability that the feedback never arrives"},
     {0},
 };
 
@@ -107,8 +107,17 @@ static uc_status refuse_batch(const char *name)
                     name, name);
 }
 
-static const cli_family online_learners = {"learner",      online_name,          online_summary,
-                                           online_options, online_settings_size, refuse_batch};
+static const cli_family online_learners = {
+    .word = "learner",
+    .name = online_name,
+    .summary = online_summary,
+    .options = online_options,
+    .settings_size = online_settings_size,
+    .refuse = refuse_batch,
+    .lists = "help stream",
+    .advice = "spa learns from labels, cspa-plus from right or wrong alone",
+    .first_choice = "spa",
+};
 
 /* ---- options that do not go together ---- */
 
@@ -180,31 +189,38 @@ static uc_status check_options(const stream *self)
 static uc_status save(const stream *self)
 {
     const char *path = self->args->output;
+    const uc_online *online = uc_session_online(self->session);
     uc_model *model = NULL;
     if (!path)
         return UC_OK;
-    if (uc_online_classes(self->online)->count == 0)
-        return cli_fail(UC_ERR_INVALID, "no label was told: there is no model to write to %s", path);
-    uc_status status = uc_online_model(&model, self->online, true);
+    if (uc_online_classes(online)->count == 0)
+        return cli_fail(UC_ERR_INVALID, "no label came, so there is no model to write to %s", path);
+    uc_status status = uc_online_model(&model, online, true);
     if (status == UC_OK)
         status = cli_check_interrupt();
     if (status == UC_OK)
-        status = uc_model_save(model, path);
+        status = uc_model_write(model, self->file);
+    if (status == UC_OK)
+        status = cli_finish_files(true);
     uc_model_free(model);
     return status;
 }
 
+static uc_status play(stream *self)
+{
+    const stream_args *args = self->args;
+    uc_status status = args->shuffle
+                           ? uc_session_play_data(self->session, &self->data, args->passes, true)
+                           : uc_session_play_file(self->session, self->path, &args->read, args->passes);
+    if (status == UC_OK)
+        status = uc_session_finish(self->session);
+    return status == UC_OK ? cli_check_interrupt() : status;
+}
+
 static void release(stream *self)
 {
-    for (size_t i = 0; i < self->queue.capacity; i++)
-        row_copy_free(&self->queue.slots[i].row);
-    free(self->queue.slots);
-    free(self->tally);
-    free(self->listed);
-    free(self->proposals);
-    free(self->curve);
-    uc_names_free(&self->labels);
-    uc_online_free(self->online);
+    uc_session_free(self->session);
+    uc_online_free(self->resumed);
     uc_dataset_free(&self->data);
 }
 
@@ -214,27 +230,30 @@ static uc_status run(cli_call *call)
     const double began = cli_seconds();
     if (args->train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
         args->train.map.map = UC_MAP_NONE;
-    stream self = {
-        .call = call, .args = args, .path = call->words[0], .next_shown = 1, .density = (double)NAN};
+    stream self = {.call = call, .args = args, .path = call->words[0]};
     self.learner = online_at(call->member);
     self.context = call->context;
     self.context.progress = cli_progress_silent;
     self.partial = args->feedback == FEEDBACK_PARTIAL ||
                    (args->feedback == FEEDBACK_AUTO && !uc_learner_accepts(self.learner, UC_FEEDBACK_FULL));
     uc_status status = check_options(&self);
+    if (status == UC_OK && args->output)
+        status = cli_begin_file(&self.file, args->output, "-o");
+    if (status == UC_OK)
+        status = cli_keep_input(self.path);
     if (status == UC_OK && args->shuffle)
         status = cli_read_data(&self.data, call, self.path, &args->read);
     if (status == UC_OK)
         status = stream_begin(&self);
     cli_progress_end();
     if (status == UC_OK)
-        status = stream_play(&self);
-    if (status == UC_OK && self.rounds > self.shown_rounds)
-        stream_show(&self);
+        status = play(&self);
+    if (status == UC_OK)
+        stream_show_last(&self);
     if (status == UC_OK)
         status = save(&self);
     if (status == UC_OK)
-        stream_tell_unknown(&self);
+        stream_warn_unknown(&self);
     if (status == UC_OK && call->common.json)
         call->result = stream_describe(&self, cli_seconds() - began);
     FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
@@ -247,13 +266,14 @@ static uc_status run(cli_call *call)
 const cli_command command_stream = {
     .name = "stream",
     .usage = "LEARNER [options] DATA [--feedback full|partial] [-o MODEL]",
-    .summary = "learn online: propose, be told, learn",
-    .description = "Plays the data in the order of the file, in constant memory: for every example the "
-                   "learner proposes a class, is told the label (or only whether it was right), and "
-                   "learns. Every round counts. A table of how many were correct so far goes to standard "
-                   "error at rounds 1, 2, 4, 8... With --resume the learner goes on as if it had never "
-                   "stopped; the table tells of the rounds of this run. With --map landmarks each of the "
-                   "first --dimension examples (700) becomes a landmark when it arrives.",
+    .summary = "learn one example at a time, in constant memory",
+    .description =
+        "Reads the data in the order of the file, in constant memory: for every example the learner "
+        "proposes a class, sees the label (or only whether the proposal was right), and learns. "
+        "Every round counts. Standard error shows how many proposals were correct so far, after "
+        "rounds 1, 2, 4, 8... With --resume the learner continues as if it had never stopped; "
+        "the table covers the rounds of this run. With --map landmarks each of the first "
+        "--dimension (700) examples becomes a landmark when it arrives.",
     .sections = sections,
     .args_size = sizeof(stream_args),
     .family = &online_learners,

@@ -36,16 +36,15 @@ static const uc_option options[] = {
      .standard = "none",
      .choices = "none|estimate",
      .help =
-         "estimate: the noise, from the noisy labels alone (as noise estimate --method self; for sloppy-svm "
-         "its two rates, by cross-validation)"},
+         "estimate: estimate the noise from the noisy labels alone (like noise estimate --method self; for "
+         "sloppy-svm its two rates, by cross-validation)"},
     {.name = "mix",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(train_args, train.mix),
      .standard = "average",
      .choices = "average|once",
-     .help =
-         "online learners in several processes (unconfuse-mpi) take the mean of their weights after every "
-         "pass, or once in the end"},
+     .help = "online learners in several processes (unconfuse-mpi): average the weights after every pass, or "
+             "once at the end"},
     {0},
 };
 
@@ -142,9 +141,8 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
     return UC_OK;
 }
 
-static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *settings)
+static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *settings, uc_output *file)
 {
-    const train_args *args = call->args;
     double examples = (double)data->X.rows;
     const double began = cli_seconds();
     const uc_traffic before = uc_comm_traffic(cli_comm);
@@ -160,7 +158,9 @@ static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *sett
     if (status == UC_OK)
         cli_tell_traffic(call, before, seconds);
     if (status == UC_OK && cli_is_first())
-        status = cli_save_model(model, args->output);
+        status = uc_model_write(model, file);
+    if (status == UC_OK)
+        status = cli_finish_files(true);
     if (status == UC_OK)
         status = tell(call, model, (size_t)examples, seconds);
     uc_model_free(model);
@@ -187,7 +187,7 @@ static void tell_folds(cli_call *call, const uc_evaluation *evaluation, const uc
     double mean, deviation;
     mean_and_deviation(&mean, &deviation, fold_error, folds);
     if (!call->common.json) {
-        printf("%s: %llu folds, error a fold %.2f%% +- %.2f%%, %.3f s\n", cli_learners.name(call->member),
+        printf("%s: %llu folds, error per fold %.2f%% +- %.2f%%, %.3f s\n", cli_learners.name(call->member),
                (unsigned long long)folds, 100 * mean, 100 * deviation, seconds);
         cli_report_text(stdout, evaluation, classes);
         return;
@@ -268,7 +268,7 @@ static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const cli
         return uc_positive_unlabelled(positive, data, name, &call->context);
     }
     if (name && (*positive = uc_names_find(&data->classes, name, strlen(name))) == UC_NONE)
-        return cli_fail(UC_ERR_INVALID, "--positive %s: no example is labelled so", name);
+        return cli_fail(UC_ERR_INVALID, "--positive %s: no example has this label", name);
     if (!bags)
         return UC_OK;
     *rates = UC_RATES_NEGATIVE_ONLY;
@@ -356,14 +356,28 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     if (!args->estimate && (given || rates == UC_RATES_BOTH || !used))
         return cli_noise_build(noise, &check, &told, &data->classes, call);
     if (given)
-        return cli_fail(UC_ERR_OPTION,
-                        "--noise estimate does without --noise-matrix, --noise-rate and --noise-rates");
+        return cli_fail(
+            UC_ERR_OPTION,
+            "--noise estimate cannot be combined with --noise-matrix, --noise-rate or --noise-rates");
     if (!uc_learner_uses_noise(learner))
         return cli_fail(UC_ERR_OPTION, "--noise estimate: %s does not use the noise",
                         cli_learners.name(call->member));
     return blame_data(used ? estimate_rates(noise, described, call, data, positive, rates)
                            : estimate_matrix(noise, call, data),
                       shown);
+}
+
+/* The model must not take the place of what it is learned from. */
+static uc_status begin_model(uc_output **file, const train_args *args, const cli_files *files)
+{
+    uc_status status = cli_begin_file(file, args->output, "-o");
+    if (status == UC_OK)
+        status = cli_keep_input(args->read.labels);
+    if (status == UC_OK)
+        status = cli_keep_input(args->noise.matrix);
+    for (size_t i = 0; i < files->count && status == UC_OK; i++)
+        status = cli_keep_input(files->paths[i]);
+    return status;
 }
 
 static uc_status run(cli_call *call)
@@ -380,7 +394,10 @@ static uc_status run(cli_call *call)
     if (args->output && args->folds)
         return cli_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
     cli_files files;
+    uc_output *file = NULL;
     uc_status status = cli_find_files(&files, call, &args->shards, 0);
+    if (status == UC_OK && args->output)
+        status = cli_agree(begin_model(&file, args, &files));
     if (status == UC_OK)
         status = cli_read_files(&data, call, &files, &args->read);
     if (status == UC_OK)
@@ -393,9 +410,9 @@ static uc_status run(cli_call *call)
         uc_options_find(cli_learners.options(call->member), "positive-unlabelled"))
         settings.positive = data.classes.count == 2 ? data.classes.text[positive] : NULL;
     if (status == UC_OK)
-        status =
-            blame_data(args->folds ? cross_validate(call, &data, &settings) : train(call, &data, &settings),
-                       files.shown);
+        status = blame_data(args->folds ? cross_validate(call, &data, &settings)
+                                        : train(call, &data, &settings, file),
+                            files.shown);
     if (status == UC_OK && call->common.json && described)
         json_object_set(call->result, "noise_estimate", described);
     json_decref(described);
@@ -408,7 +425,7 @@ static uc_status run(cli_call *call)
 const cli_command command_train = {
     .name = "train",
     .usage = "LEARNER [options] DATA|--shards GLOB -o MODEL",
-    .summary = "learn a model from a data file (-v K: cross-validate)",
+    .summary = "train a model on a data file (-v K: cross-validate)",
     .description = "Learns a model from labelled data and writes it to a file. The same data, options and "
                    "seed give the same bytes, whatever the number of threads.",
     .sections = sections,

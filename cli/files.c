@@ -1,7 +1,6 @@
 /* Reading and writing data, and telling what a file is. */
 #define _GNU_SOURCE
 #include <glob.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,12 +21,6 @@ const uc_option cli_data_output_options[] = {
      .help = "NPY: the file for the labels"},
     {0},
 };
-
-static bool ends_with(const char *text, const char *ending)
-{
-    const size_t length = strlen(text), ending_length = strlen(ending);
-    return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
-}
 
 static void tell_data(const cli_call *call, const char *shown, const uc_dataset *data, double seconds)
 {
@@ -58,7 +51,7 @@ const uc_option cli_shard_options[] = {
      .offset = offsetof(cli_shards, pattern),
      .argument = "GLOB",
      .help =
-         "read all files that match, such as 'part-*.svm.zst' or 'part-{0,1}.svm', in place of DATA, as one"},
+         "read all files that match, such as 'part-*.svm.zst' or 'part-{0,1}.svm', as one, in place of DATA"},
     {0},
 };
 
@@ -181,19 +174,31 @@ void cli_tell_traffic(const cli_call *call, uc_traffic before, double seconds)
 
 /* ---- writing ---- */
 
-uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const char *path, uc_format format,
+uc_status cli_begin_data(cli_data_file *out, const char *path, const char *option, uc_format format,
                          const char *labels)
 {
-    if (format == UC_FORMAT_AUTO && strcmp(path, "-") == 0)
-        format = UC_FORMAT_LIBSVM;
-    const bool npy = format == UC_FORMAT_NPY || (format == UC_FORMAT_AUTO && ends_with(path, ".npy"));
-    if (labels && !npy)
+    *out = (cli_data_file){.format = format};
+    uc_status status = UC_OK;
+    if (format == UC_FORMAT_AUTO && *path)
+        status = uc_format_of_path(&out->format, path);
+    if (status == UC_OK && labels && out->format != UC_FORMAT_NPY)
         return cli_fail(UC_ERR_OPTION,
                         "--labels-out is for NPY only; other formats hold the labels themselves");
-    if (npy && data->y && !labels)
-        cli_warn("%s: an NPY file does not hold the labels; --labels-out FILE writes them", path);
+    if (status == UC_OK)
+        status = cli_begin_file(&out->rows, path, option);
+    if (status == UC_OK && labels)
+        status = cli_begin_file(&out->labels, labels, "--labels-out");
+    return status;
+}
+
+uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const cli_data_file *file)
+{
+    if (file->format == UC_FORMAT_NPY && data->y && !file->labels)
+        cli_warn("%s: an NPY file does not hold the labels; --labels-out FILE writes them",
+                 uc_output_name(file->rows));
     const uc_status status = cli_check_interrupt();
-    return status == UC_OK ? uc_dataset_write(data, path, format, labels, &call->context) : status;
+    return status == UC_OK ? uc_dataset_write_to(data, file->rows, file->format, file->labels, &call->context)
+                           : status;
 }
 
 bool cli_reads_once(const char *path)
@@ -218,21 +223,17 @@ cli_kind cli_recognise(const char *path)
     return CLI_DATA;
 }
 
-/* One of several processes ends at once when it is told to: not while the model is half-written. */
-uc_status cli_save_model(const uc_model *model, const char *path)
-{
-    sigset_t waiting, before;
-    (void)sigemptyset(&waiting);
-    (void)sigaddset(&waiting, SIGTERM);
-    (void)sigaddset(&waiting, SIGINT);
-    (void)sigprocmask(SIG_BLOCK, &waiting, &before);
-    const uc_status status = uc_model_save(model, path);
-    (void)sigprocmask(SIG_SETMASK, &before, NULL);
-    return status;
-}
-
 uc_status cli_load_model(uc_model **out, const char *path)
 {
     return cli_recognise(path) == CLI_LIBLINEAR ? uc_model_import_liblinear(out, path)
                                                 : uc_model_load(out, path);
+}
+
+uc_status cli_load_first(uc_model **out, const char *path, const cli_files *data)
+{
+    const uc_status status = cli_load_model(out, path);
+    if (status != UC_ERR_FORMAT || cli_recognise(data->paths[0]) == CLI_DATA)
+        return status;
+    return cli_fail(status, "%s is not a model, but %s is: the model comes first, then the data", path,
+                    data->paths[0]);
 }

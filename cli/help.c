@@ -9,15 +9,27 @@
 #define HELP_WIDTH 100
 #define LARGE 1e6 /* bounds beyond it are not worth telling */
 
-static const char examples[] = "unconfuse generate cspa-gaussians --test test.svm -o clean.svm\n"
-                               "unconfuse noise apply clean.svm --noise-rate 0.3 -o noisy.svm\n"
-                               "unconfuse train spa noisy.svm -o model.uc\n"
-                               "unconfuse evaluate model.uc test.svm\n"
-                               "unconfuse predict model.uc test.svm | head\n";
+/* From a noisy file to a model and the labels to look at again. A test runs the commands as they are printed. */
+static const struct example {
+    const char *about, *commands; /* one command per line */
+} examples[] = {
+    {"A noisy file to begin with, or bring your own:",
+     "unconfuse generate cspa-gaussians --test test.svm -o clean.svm\n"
+     "unconfuse noise make random --classes 4 --level 5 -o true-noise.csv\n"
+     "unconfuse noise apply clean.svm --noise-matrix true-noise.csv -o noisy.svm\n"},
+    {"How its labels are confused, estimated from the noisy labels alone:",
+     "unconfuse noise estimate noisy.svm --method self -o noise.csv\n"},
+    {"A model that corrects for this noise, and its error on clean test data:",
+     "unconfuse train logistic --noise-matrix noise.csv noisy.svm -o model.uc\n"
+     "unconfuse evaluate model.uc test.svm\n"},
+    {"The most suspicious labels first, with the probability that each is right:",
+     "unconfuse predict model.uc noisy.svm --probabilities --suspect | head\n"},
+};
+#define EXAMPLES (sizeof examples / sizeof *examples)
 
 static const char exit_statuses[] =
-    "0 done; 1 failed: bad data, or options that do not fit the data; 2 wrong usage: an unknown "
-    "option or a value outside its bounds; 130 interrupted.";
+    "0: success. 1: failure, such as bad data or options that do not fit the data. 2: wrong usage, such "
+    "as an unknown option or a value outside its bounds. 130 or 143: interrupted by Ctrl-C or SIGTERM.";
 
 /* ---- one option ---- */
 
@@ -32,8 +44,11 @@ const char *cli_option_argument(const uc_option *option)
 void cli_option_note(const uc_option *option, char *text, size_t size)
 {
     const bool number = option->type == UC_OPTION_COUNT || option->type == UC_OPTION_REAL;
-    const bool told =
-        option->standard && !(option->type == UC_OPTION_FLAG && strcmp(option->standard, "off") == 0);
+    const bool off =
+        option->type == UC_OPTION_FLAG && option->standard && strcmp(option->standard, "off") == 0;
+    const bool unset =
+        option->type == UC_OPTION_CHOICE && option->argument; /* `none`, which is not to be typed */
+    const bool told = option->standard && !off && !unset;
     size_t length = 0;
     text[0] = 0;
     if (told)
@@ -139,9 +154,12 @@ void cli_print_overview(FILE *file)
             uc_version());
     for (const cli_command *const *command = cli_commands; *command; command++)
         fprintf(file, "  %-16s%s\n", (*command)->name, (*command)->summary);
-    fputs("\nunconfuse help COMMAND tells more; - is standard input or output. To begin with:\n\n", file);
-    for (const char *line = examples; *line; line += strcspn(line, "\n") + 1)
-        fprintf(file, "  %.*s\n", (int)strcspn(line, "\n"), line);
+    fputs("\nunconfuse help COMMAND explains a command. A file named - is standard input or output.\n", file);
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        fprintf(file, "\n%s\n", examples[i].about);
+        for (const char *line = examples[i].commands; *line; line += strcspn(line, "\n") + 1)
+            fprintf(file, "  %.*s\n", (int)strcspn(line, "\n"), line);
+    }
 }
 
 /* ---- manual page ---- */
@@ -262,9 +280,9 @@ void cli_print_manual(FILE *file)
         ".SH DESCRIPTION\n"
         "Labels may be confused by a known or estimated matrix, flipped at random, or missing for most "
         "examples.\n"
-        "\\fBunconfuse\\fR trains linear classifiers from such data, streams through data that do not "
-        "fit in memory,\n"
-        "and tells how good the result is.\n"
+        "\\fBunconfuse\\fR trains classifiers on such data, also on streams that do not fit in memory,\n"
+        "estimates how the labels are confused, measures how good a model is, and lists the labels that are "
+        "probably wrong.\n"
         ".PP\nWhere a file is asked for, \\- is standard input or output.\n"
         "Data are LIBSVM text, CSV or TSV, NPY or the binary format .ucd, recognised from their content; .gz "
         "and .zst are unpacked.\n"
@@ -284,9 +302,14 @@ void cli_print_manual(FILE *file)
     fputs("baseline, avx2, avx512 or best: the CPU level of the hot loops, for the same bytes on different "
           "machines.\n",
           file);
-    fputs(".SH EXAMPLES\n.nf\n", file);
-    roff(file, examples);
-    fputs(".fi\n", file);
+    fputs(".SH EXAMPLES\n", file);
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        fputs(i ? ".PP\n" : "", file);
+        roff(file, examples[i].about);
+        fputs("\n.PP\n.nf\n.RS\n", file);
+        roff(file, examples[i].commands);
+        fputs(".RE\n.fi\n", file);
+    }
 }
 
 /* ---- completion ----

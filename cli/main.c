@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "unconfuse/patience.h"
+#include "unconfuse/program.h"
 
 const cli_command *const cli_commands[] = {
     &command_train,      &command_predict,     &command_evaluate,       &command_stream, &command_compare,
@@ -17,8 +18,11 @@ const cli_command *const cli_commands[] = {
 /* What was printed must have arrived. */
 static uc_status finish_output(const cli_call *call)
 {
-    if (call->result && cli_is_first() && json_dumpf(call->result, stdout, JSON_REAL_PRECISION(17)) == 0)
+    if (call->result && cli_is_first()) {
+        if (json_dumpf(call->result, stdout, JSON_REAL_PRECISION(17)) != 0 && !ferror(stdout))
+            return cli_fail(UC_ERR_INVALID, "the result cannot be told as JSON");
         putchar('\n');
+    }
     if (fflush(stdout) != 0 || ferror(stdout))
         return cli_fail(UC_ERR_IO, "standard output: cannot write: %s", strerror(errno));
     return UC_OK;
@@ -29,6 +33,15 @@ static int exit_code(uc_status status)
     return status == UC_OK ? 0 : status == UC_ERR_OPTION ? 2 : 1;
 }
 
+/* Failures that nobody found words for. */
+static const char *sentence_for(uc_status status)
+{
+    const char *said = cli_last_error();
+    if (status == UC_OK || strcmp(said, "no error") != 0)
+        return said;
+    return status == UC_ERR_NOMEM ? "not enough memory" : "it failed, and nothing is known of the reason";
+}
+
 /* Processes end together, and one of them says why. */
 static int report(uc_status status)
 {
@@ -36,7 +49,7 @@ static int report(uc_status status)
         fputs("unconfuse: interrupted\n", stderr);
         return 128 + cli_signal();
     }
-    return exit_code(uc_comm_end(cli_comm, status, cli_last_error(), "unconfuse", exit_code(status)));
+    return exit_code(uc_comm_end(cli_comm, status, sentence_for(status), "unconfuse", exit_code(status)));
 }
 
 static uc_status run(const cli_command *command, int argc, char **argv)
@@ -52,6 +65,7 @@ static uc_status run(const cli_command *command, int argc, char **argv)
             status = command->run(&call);
     }
     cli_progress_end();
+    cli_abort_files(); /* those of a command that failed */
     if (status == UC_OK)
         status = finish_output(&call);
     cli_call_free(&call);
@@ -111,9 +125,12 @@ static uc_status check_processes(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    uc_occupy_standard_files();
     uc_wait_asleep(argv);
+    cli_own_json_memory();
     cli_comm = uc_comm_start();
     cli_catch_signals();
+    (void)atexit(cli_output_discard); /* OpenMP ends a program that it cannot give a thread or memory */
     const char *level = getenv("UNCONFUSE_CPU");
     if (level && *level && uc_cpu_set_level(level) != UC_OK)
         return report(cli_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", uc_last_error()));

@@ -18,7 +18,7 @@ const uc_option cli_noise_options[] = {
      .offset = FIELD(orientation),
      .standard = "columns",
      .choices = "columns|rows",
-     .help = "where the true class is in the matrix; its sums are 1"},
+     .help = "whether columns or rows stand for the true class (each sums to 1)"},
     {.name = "noise-rate",
      .type = UC_OPTION_REAL,
      .offset = FIELD(rate),
@@ -34,7 +34,7 @@ const uc_option cli_noise_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(positive),
      .argument = "NAME",
-     .help = "the positive class of two; without it the later one"},
+     .help = "which of two classes is the positive one (without it: the later one)"},
     {0},
 };
 

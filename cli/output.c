@@ -1,109 +1,137 @@
 /* Output that appears whole or not at all, and tables whose columns line up. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 
 /* ---- files ---- */
 
+#define MOST_FILES 4
+
+static struct {
+    uc_output *output;
+    const char *option;
+} files[MOST_FILES];
+static size_t file_count;
+
+/* Their temporary names, for the signal handler. */
+static const char *volatile unfinished[MOST_FILES];
+
+void cli_output_discard(void)
+{
+    for (size_t i = 0; i < MOST_FILES; i++)
+        if (unfinished[i])
+            (void)unlink(unfinished[i]);
+}
+
+static bool go_on(void *nothing)
+{
+    (void)nothing;
+    return !cli_signal();
+}
+
+static uc_status refuse_same(size_t a, size_t b)
+{
+    return cli_fail(UC_ERR_OPTION, "%s and %s are the same file, %s", files[a].option, files[b].option,
+                    uc_output_name(files[b].output));
+}
+
+uc_status cli_begin_file(uc_output **out, const char *path, const char *option)
+{
+    *out = NULL;
+    if (!cli_is_first())
+        return UC_OK;
+    if (!*path)
+        return cli_fail(UC_ERR_OPTION, "%s '': a file needs a name", option);
+    uc_output *output = NULL;
+    const uc_status status = uc_output_begin(&output, path, go_on, NULL);
+    if (status != UC_OK)
+        return status;
+    const size_t number = file_count++;
+    files[number].output = *out = output;
+    files[number].option = option;
+    unfinished[number] = uc_output_temporary(output);
+    for (size_t i = 0; i < number; i++)
+        if (uc_output_is_same(files[i].output, output))
+            return refuse_same(i, number);
+    return UC_OK;
+}
+
+uc_status cli_keep_input(const char *path)
+{
+    for (size_t i = 0; path && i < file_count; i++)
+        if (strcmp(path, "-") != 0 && uc_output_replaces(files[i].output, path))
+            return cli_fail(UC_ERR_OPTION, "%s %s would replace the input %s", files[i].option,
+                            uc_output_name(files[i].output), path);
+    return UC_OK;
+}
+
+static void forget_files(void)
+{
+    for (size_t i = 0; i < MOST_FILES; i++)
+        unfinished[i] = NULL;
+    file_count = 0;
+}
+
+uc_status cli_finish_files(bool durable)
+{
+    uc_output *all[MOST_FILES];
+    const size_t count = file_count;
+    uc_status status = cli_check_interrupt();
+    if (status != UC_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        all[i] = files[i].output;
+    cli_files_appear(true);
+    forget_files(); /* what has been committed must not be discarded */
+    status = uc_output_commit_all(all, count, durable);
+    cli_files_appear(false);
+    return status;
+}
+
+void cli_abort_files(void)
+{
+    const size_t count = file_count;
+    forget_files();
+    for (size_t i = 0; i < count; i++)
+        uc_output_abort(files[i].output);
+}
+
+/* ---- text ---- */
+
 #define BUFFER_BYTES ((size_t)1 << 20)
 
 struct cli_output {
-    const char *path;
-    char *
-        followed; /* where a symbolic link leads: the file behind it is replaced; NULL: there is no file yet */
-    int file;     /* -1: another process writes; everything stays in the buffer until then */
-    int error;    /* errno of the first failure; later writes are skipped */
+    uc_output *file;  /* NULL: another process writes; everything stays in the buffer until then */
+    uc_status status; /* of the first failure; later writes are skipped */
     char *buffer;
     size_t filled, capacity;
 };
 
-/* The unfinished file, for the signal handler; at most one is open at a time. */
-static char temporary[4096];
-static volatile int temporary_exists;
-
-void cli_output_discard(void)
-{
-    if (temporary_exists)
-        (void)unlink(temporary);
-    temporary_exists = 0;
-}
-
-static uc_status fail_io(const char *path, int error)
-{
-    return cli_fail(UC_ERR_IO, "%s: cannot write: %s", strcmp(path, "-") == 0 ? "standard output" : path,
-                    strerror(error));
-}
-
-static int open_temporary(const char *path)
-{
-    int file = -1;
-    errno = EEXIST;
-    for (int attempt = 0; attempt < 1000 && file < 0 && errno == EEXIST; attempt++) {
-        const int length =
-            snprintf(temporary, sizeof temporary, "%s.%ld-%d.tmp", path, (long)getpid(), attempt);
-        if ((size_t)length >= sizeof temporary)
-            errno = ENAMETOOLONG;
-        else
-            file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    }
-    temporary_exists = file >= 0;
-    return file;
-}
-
-/* What exists and is no ordinary file (a pipe, /dev/null) is written directly. */
-static int open_target(const char *path)
-{
-    struct stat info;
-    if (strcmp(path, "-") == 0)
-        return STDOUT_FILENO;
-    const bool exists = stat(path, &info) == 0;
-    if (exists && !S_ISREG(info.st_mode))
-        return open(path, O_WRONLY | O_CLOEXEC);
-    const int file = open_temporary(path);
-    if (file >= 0 && exists)
-        (void)fchmod(file, info.st_mode & 07777); /* the new file may be read by whom the old one was */
-    return file;
-}
-
 uc_status cli_output_open(cli_output **out, const char *path)
 {
-    char *followed = strcmp(path, "-") == 0 || !cli_is_first() ? NULL : realpath(path, NULL);
-    const int file = cli_is_first() ? open_target(followed ? followed : path) : -1;
-    if (file < 0 && cli_is_first()) {
-        const uc_status status = fail_io(path, errno);
-        free(followed);
+    uc_output *file;
+    const uc_status status = cli_begin_file(&file, path, "-o");
+    if (status != UC_OK)
         return status;
-    }
     cli_output *self = cli_calloc(1, sizeof *self);
-    *self = (cli_output){path, followed, file, 0, cli_realloc(NULL, BUFFER_BYTES, 1), 0, BUFFER_BYTES};
+    *self = (cli_output){file, UC_OK, cli_realloc(NULL, BUFFER_BYTES, 1), 0, BUFFER_BYTES};
     *out = self;
     return UC_OK;
 }
 
 static void flush(cli_output *self)
 {
-    const char *bytes = self->buffer;
-    while (self->filled > 0 && !self->error) {
-        const ssize_t written = write(self->file, bytes, self->filled);
-        if (written < 0 && errno != EINTR)
-            self->error = errno;
-        if (written > 0) {
-            bytes += written;
-            self->filled -= (size_t)written;
-        }
-    }
+    if (self->status == UC_OK)
+        self->status = uc_output_write(self->file, self->buffer, self->filled);
     self->filled = 0;
 }
 
 char *cli_output_reserve(cli_output *self, size_t length)
 {
-    if (self->filled + length > self->capacity && self->file >= 0)
+    if (self->filled + length > self->capacity && self->file)
         flush(self);
     if (self->filled + length > self->capacity) {
         self->capacity =
@@ -120,19 +148,12 @@ void cli_output_advance(cli_output *self, size_t length)
 
 bool cli_output_failed(const cli_output *self)
 {
-    return self->error != 0;
+    return self->status != UC_OK;
 }
 
 uc_status cli_output_check(const cli_output *self)
 {
-    return self->error ? fail_io(self->path, self->error) : UC_OK;
-}
-
-static void release(cli_output *self)
-{
-    free(self->followed);
-    free(self->buffer);
-    free(self);
+    return self->status;
 }
 
 static uc_status take_text(const void *bytes, size_t length, void *user)
@@ -145,30 +166,20 @@ static uc_status take_text(const void *bytes, size_t length, void *user)
 /* What the other processes have to say comes behind what the first one said. */
 static uc_status collect(cli_output *self)
 {
-    const bool first = self->file >= 0;
+    const bool first = self->file != NULL;
     return uc_comm_collect(cli_comm, first ? NULL : self->buffer, first ? 0 : self->filled, take_text, self);
 }
 
 uc_status cli_output_commit(cli_output *self)
 {
-    if (uc_comm_size(cli_comm) > 1) {
-        const uc_status status = collect(self);
-        if (status != UC_OK || self->file < 0) {
-            cli_output_abort(self);
-            return status;
-        }
+    uc_status status = uc_comm_size(cli_comm) > 1 ? collect(self) : UC_OK;
+    if (status == UC_OK && self->file) {
+        flush(self);
+        status = self->status;
+        if (status == UC_OK)
+            status = cli_finish_files(false);
     }
-    flush(self);
-    if (self->file != STDOUT_FILENO && close(self->file) != 0 && !self->error)
-        self->error = errno;
-    if (!self->error && temporary_exists &&
-        rename(temporary, self->followed ? self->followed : self->path) != 0)
-        self->error = errno;
-    const uc_status status = self->error ? fail_io(self->path, self->error) : UC_OK;
-    if (self->error)
-        cli_output_discard();
-    temporary_exists = 0;
-    release(self);
+    cli_output_abort(self);
     return status;
 }
 
@@ -176,23 +187,23 @@ void cli_output_abort(cli_output *self)
 {
     if (!self)
         return;
-    if (self->file >= 0 && self->file != STDOUT_FILENO)
-        close(self->file);
-    cli_output_discard();
-    release(self);
+    free(self->buffer);
+    free(self);
 }
 
 /* ---- tables ---- */
 
 void cli_cell(cli_table *self, const char *format, ...)
 {
-    va_list arguments;
-    char *text;
+    va_list arguments, again;
     va_start(arguments, format);
-    const int length = vasprintf(&text, format, arguments);
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    const size_t size = length < 0 ? 1 : (size_t)length + 1;
+    char *text = cli_calloc(size, 1);
+    (void)vsnprintf(text, size, format, again);
+    va_end(again);
     va_end(arguments);
-    if (length < 0)
-        text = cli_calloc(1, 1);
     if (self->count == self->capacity) {
         self->capacity = self->capacity ? 2 * self->capacity : 64;
         self->cells = cli_realloc(self->cells, self->capacity, sizeof *self->cells);

@@ -42,14 +42,20 @@ static uint64_t examples_of(const uc_evaluation *evaluation, size_t cls)
 void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_names *classes)
 {
     json_t *per_class = json_array();
-    for (size_t k = 0; k < evaluation->classes; k++)
-        json_array_append_new(per_class, cli_json_class(classes->text[k], examples_of(evaluation, k),
-                                                        evaluation->recall[k], evaluation->precision[k]));
+    for (size_t k = 0; k < evaluation->classes; k++) {
+        json_t *class = cli_json_class(classes->text[k], examples_of(evaluation, k), evaluation->recall[k],
+                                       evaluation->precision[k]);
+        json_object_set_new(class, "f1", cli_json_real(evaluation->f1[k]));
+        json_array_append_new(per_class, class);
+    }
     json_object_set_new(object, "examples", json_integer((json_int_t)evaluation->examples));
     json_object_set_new(object, "error", cli_json_real(evaluation->error));
     json_object_set_new(object, "error_interval",
                         json_pack("[oo]", cli_json_real(evaluation->error_interval[0]),
                                   cli_json_real(evaluation->error_interval[1])));
+    json_object_set_new(object, "balanced_accuracy", cli_json_real(evaluation->balanced_accuracy));
+    json_object_set_new(object, "macro_f1", cli_json_real(evaluation->macro_f1));
+    json_object_set_new(object, "log_loss", cli_json_real(evaluation->log_loss));
     json_object_set_new(object, "classes", cli_json_names(classes));
     json_object_set_new(object, "confusion", json_counts(evaluation->confusion, evaluation->classes));
     json_object_set_new(object, "confusion_rate", cli_json_real(evaluation->confusion_rate));
@@ -77,6 +83,15 @@ static void percent_cell(cli_table *table, double share)
         cli_cell(table, "%.1f%%", 100 * share);
 }
 
+/* A row below the counts. */
+static void print_margin(cli_table *table, const char *title, const double *shares, size_t classes)
+{
+    cli_cell(table, "%s", title);
+    for (size_t k = 0; k < classes; k++)
+        percent_cell(table, shares[k]);
+    cli_cell(table, "%s", "");
+}
+
 /* Counts, or, with `shares`, estimated percentages of all examples. */
 static void print_matrix(FILE *file, const uc_evaluation *evaluation, const uc_names *classes,
                          const double *shares)
@@ -99,26 +114,26 @@ static void print_matrix(FILE *file, const uc_evaluation *evaluation, const uc_n
             percent_cell(&table, evaluation->recall[p]);
     }
     if (!shares) {
-        cli_cell(&table, "precision");
-        for (size_t q = 0; q < K; q++)
-            percent_cell(&table, evaluation->precision[q]);
-        cli_cell(&table, "%s", "");
+        print_margin(&table, "precision", evaluation->precision, K);
+        print_margin(&table, "F1", evaluation->f1, K);
     }
     cli_table_print(&table, file);
 }
 
 static void print_classes(FILE *file, const uc_evaluation *evaluation, const uc_names *classes)
 {
-    cli_table table = {.align = "lr", .columns = 4};
+    cli_table table = {.align = "lr", .columns = 5};
     cli_cell(&table, "class");
     cli_cell(&table, "examples");
     cli_cell(&table, "recall");
     cli_cell(&table, "precision");
+    cli_cell(&table, "F1");
     for (size_t k = 0; k < evaluation->classes; k++) {
         cli_cell(&table, "%s", classes->text[k]);
         cli_cell(&table, "%llu", (unsigned long long)examples_of(evaluation, k));
         percent_cell(&table, evaluation->recall[k]);
         percent_cell(&table, evaluation->precision[k]);
+        percent_cell(&table, evaluation->f1[k]);
     }
     cli_table_print(&table, file);
 }
@@ -153,20 +168,41 @@ static void print_largest(FILE *file, const uc_evaluation *evaluation, const uc_
     cli_table_print(&table, file);
 }
 
-void cli_report_text(FILE *file, const uc_evaluation *evaluation, const uc_names *classes)
+static void print_numbers(FILE *file, const uc_evaluation *evaluation)
 {
-    fprintf(file, "error           %.2f%% (%zu of %zu; 95%% interval %.2f%% to %.2f%%)\n",
+    fprintf(file, "error              %.2f%% (%zu of %zu; 95%% interval %.2f%% to %.2f%%)\n",
             100 * evaluation->error, evaluation->errors, evaluation->examples,
             100 * evaluation->error_interval[0], 100 * evaluation->error_interval[1]);
     if (evaluation->unknown_labels)
-        fprintf(file, "unknown labels  %zu, counted as errors\n", evaluation->unknown_labels);
+        fprintf(file, "unknown labels     %zu, counted as errors and as one more class\n",
+                evaluation->unknown_labels);
     if (evaluation->unlabelled)
-        fprintf(file, "unlabelled      %zu, skipped\n", evaluation->unlabelled);
-    fprintf(file, "confusion       rate %.4f, norm %.4f, joint norm %.4f\n", evaluation->confusion_rate,
-            evaluation->confusion_norm, evaluation->confusion_norm_joint);
+        fprintf(file, "unlabelled         %zu, skipped\n", evaluation->unlabelled);
+    fprintf(file, "balanced accuracy  %.2f%% (mean of the recalls, every class counting alike)\n",
+            100 * evaluation->balanced_accuracy);
+    fprintf(file, "macro F1           %.2f%% (mean of the F1, the harmonic means of recall and precision)\n",
+            100 * evaluation->macro_f1);
+    if (!isnan(evaluation->log_loss))
+        fprintf(file, "log loss           %.4f (mean of -log of the probability of the label)\n",
+                evaluation->log_loss);
+    fprintf(file,
+            "confusion rate     %.4f (shares of each class taken for another: Frobenius norm / sqrt(%zu))\n",
+            evaluation->confusion_rate, evaluation->classes);
+    fprintf(file,
+            "confusion norm     %.4f (the same shares: spectral norm, the worst over all mixes of classes)\n",
+            evaluation->confusion_norm);
+    fprintf(file,
+            "joint norm         %.4f (spectral norm of shares of all examples: large classes count more)\n",
+            evaluation->confusion_norm_joint);
     if (evaluation->corrected)
-        fprintf(file, "without noise   error %.2f%% +- %.2f%% (estimated from the noise of these labels)\n",
+        fprintf(file,
+                "without noise      error %.2f%% +- %.2f%% (estimated from the noise of these labels)\n",
                 100 * evaluation->corrected_error, 100 * evaluation->corrected_error_deviation);
+}
+
+void cli_report_text(FILE *file, const uc_evaluation *evaluation, const uc_names *classes)
+{
+    print_numbers(file, evaluation);
     fputc('\n', file);
     if (evaluation->classes > MATRIX_CLASSES) {
         print_classes(file, evaluation, classes);

@@ -1,153 +1,119 @@
-/* What unconfuse stream tells: the table as it goes, the recall of each class, JSON. */
+/* What unconfuse stream says: the table as it goes, the recall of each class, JSON. */
 #include "stream.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char *class_name(const stream *self, uint32_t class)
-{
-    return class == UC_NONE ? "-" : uc_online_classes(self->online)->text[class];
-}
-
-static double share(size_t part, size_t whole)
+static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : (double)NAN;
 }
 
 /* ---- round by round ---- */
 
-void stream_show(stream *self)
+/* The points of the curve that were not shown yet; `last` is the round of the last one. */
+static void show_points(stream *self, const uc_session_round *last)
 {
-    const double ratio = share(self->correct, self->rounds);
-    const double recent = share(self->correct - self->shown_correct, self->rounds - self->shown_rounds);
-    if (!self->call->common.quiet) {
-        if (self->points == 0)
+    const uc_names *classes = uc_online_classes(uc_session_online(self->session));
+    size_t count;
+    const uc_session_point *curve = uc_session_curve(&count, self->session);
+    for (; self->points_shown < count; self->points_shown++) {
+        const uc_session_point *point = &curve[self->points_shown];
+        if (self->call->common.quiet)
+            continue;
+        if (self->points_shown == 0)
             fprintf(stderr, "%12s %9s %9s  %s\n", "round", "correct", "recent", "last proposal");
-        fprintf(stderr, "%12zu %8.2f%% %8.2f%%  %s, %s\n", self->rounds, 100 * ratio, 100 * recent,
-                class_name(self, self->proposed), self->right ? "right" : "wrong");
+        fprintf(stderr, "%12llu %8.2f%% %8.2f%%  %s, %s\n", (unsigned long long)point->round,
+                100 * point->ratio_correct, 100 * point->recent_ratio,
+                last->proposed == UC_NONE ? "-" : classes->text[last->proposed],
+                last->right ? "right" : "wrong");
     }
-    self->curve = cli_realloc(self->curve, self->points + 1, sizeof *self->curve);
-    self->curve[self->points++] = (point){self->rounds, ratio, recent};
-    self->shown_rounds = self->rounds;
-    self->shown_correct = self->correct;
 }
 
-static void count_proposal(stream *self, uint32_t class)
+uc_status stream_on_round(const uc_session_round *round, void *user)
 {
-    if (class >= self->proposals_count) {
-        const size_t count = uc_online_classes(self->online)->count;
-        self->proposals = cli_realloc(self->proposals, count, sizeof *self->proposals);
-        memset(self->proposals + self->proposals_count, 0,
-               (count - self->proposals_count) * sizeof *self->proposals);
-        self->proposals_count = count;
-    }
-    self->proposals[class]++;
+    stream *self = user;
+    self->last = *round;
+    if ((round->number & (round->number - 1)) == 0) /* 1, 2, 4, ... */
+        show_points(self, round);
+    return cli_check_interrupt();
 }
 
-void stream_count_round(stream *self, uint32_t label, bool right, uint32_t proposed)
+void stream_show_last(stream *self)
 {
-    self->rounds++;
-    self->correct += right;
-    self->proposed = proposed;
-    self->right = right;
-    self->tally[label].examples++;
-    self->tally[label].correct += right;
-    if (proposed != UC_NONE)
-        count_proposal(self, proposed);
-    if (self->rounds == self->next_shown) {
-        stream_show(self);
-        self->next_shown *= 2;
-    }
+    show_points(self, &self->last);
 }
 
 /* ---- afterwards ---- */
 
-static size_t unknown_rounds(const stream *self, const char **example)
+/* Rounds whose label the learner does not know; *example is the first of these labels. */
+static uint64_t unknown_rounds(const stream *self, const char **example)
 {
-    size_t rounds = 0;
-    for (size_t i = self->labels.count; i-- > 0;)
-        if (self->tally[i].known == UC_NONE) {
-            rounds += self->tally[i].examples;
-            *example = self->labels.text[i];
+    uint64_t rounds = 0;
+    uc_session_label label;
+    for (size_t i = 0; uc_session_label_at(&label, self->session, i); i++)
+        if (!label.known) {
+            if (rounds == 0)
+                *example = label.name;
+            rounds += label.examples;
         }
     return rounds;
 }
 
-void stream_tell_unknown(stream *self)
+void stream_warn_unknown(const stream *self)
 {
     const char *example = NULL;
-    const size_t rounds = unknown_rounds(self, &example);
+    const uint64_t rounds = unknown_rounds(self, &example);
     if (rounds > 0)
-        cli_warn("%zu of %zu rounds had a label that is not among the classes, such as %s: every proposal "
+        cli_warn("%llu of %llu rounds had a label that is not among the classes, such as %s: every proposal "
                  "was wrong",
-                 rounds, self->rounds, example);
-}
-
-/* One line of the table of classes: those that the learner knows, then the labels that it does not. */
-typedef struct class_line {
-    const char *name;
-    size_t examples, correct, proposed;
-} class_line;
-
-static bool class_line_at(class_line *out, const stream *self, size_t i)
-{
-    const uc_names *classes = uc_online_classes(self->online);
-    if (i < classes->count) {
-        const char *name = classes->text[i];
-        const uint32_t label = uc_names_find(&self->labels, name, strlen(name));
-        const label_tally tally = label == UC_NONE ? (label_tally){0} : self->tally[label];
-        *out = (class_line){name, tally.examples, tally.correct,
-                            i < self->proposals_count ? self->proposals[i] : 0};
-        return true;
-    }
-    i -= classes->count;
-    for (size_t label = 0; label < self->labels.count; label++)
-        if (self->tally[label].known == UC_NONE && i-- == 0) {
-            *out = (class_line){self->labels.text[label], self->tally[label].examples, 0, 0};
-            return true;
-        }
-    return false;
+                 (unsigned long long)rounds, (unsigned long long)uc_session_count(self->session).rounds,
+                 example);
 }
 
 json_t *stream_describe(const stream *self, double seconds)
 {
-    json_t *curve = json_array(), *per_class = json_array();
+    const uc_session_counts counts = uc_session_count(self->session);
+    json_t *points = json_array(), *per_class = json_array();
     const char *example;
-    class_line line;
-    for (size_t i = 0; i < self->points; i++)
-        json_array_append_new(curve, json_pack("{sI sf sf}", "round", (json_int_t)self->curve[i].round,
-                                               "ratio_correct", self->curve[i].ratio, "recent_ratio",
-                                               self->curve[i].recent));
-    for (size_t i = 0; class_line_at(&line, self, i); i++)
-        json_array_append_new(per_class,
-                              cli_json_class(line.name, line.examples, share(line.correct, line.examples),
-                                             share(line.correct, line.proposed)));
-    return json_pack("{sI sI so so so sf sI sI}", "rounds", (json_int_t)self->rounds, "correct",
-                     (json_int_t)self->correct, "ratio_correct",
-                     cli_json_real(share(self->correct, self->rounds)), "curve", curve, "per_class",
-                     per_class, "seconds", seconds, "rounds_before", (json_int_t)self->rounds_before,
+    uc_session_label label;
+    size_t count;
+    const uc_session_point *curve = uc_session_curve(&count, self->session);
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(points,
+                              json_pack("{sI sf sf}", "round", (json_int_t)curve[i].round, "ratio_correct",
+                                        curve[i].ratio_correct, "recent_ratio", curve[i].recent_ratio));
+    for (size_t i = 0; uc_session_label_at(&label, self->session, i); i++)
+        json_array_append_new(per_class, cli_json_class(label.name, (size_t)label.examples,
+                                                        share(label.correct, label.examples),
+                                                        share(label.correct, label.proposed)));
+    return json_pack("{sI sI so so so sf sI sI}", "rounds", (json_int_t)counts.rounds, "correct",
+                     (json_int_t)counts.correct, "ratio_correct",
+                     cli_json_real(share(counts.correct, counts.rounds)), "curve", points, "per_class",
+                     per_class, "seconds", seconds, "rounds_before", (json_int_t)counts.rounds_before,
                      "unknown_labels", (json_int_t)unknown_rounds(self, &example));
 }
 
 void stream_print(const stream *self, FILE *file, double seconds)
 {
+    const uc_session_counts counts = uc_session_count(self->session);
     cli_table table = {.align = "lr", .columns = 3};
-    class_line line;
-    fprintf(file, "%zu rounds, %zu correct (%.2f%%), %llu updates, %.3f s\n", self->rounds, self->correct,
-            100 * share(self->correct, self->rounds),
-            (unsigned long long)(uc_online_updates(self->online) - self->updates_before), seconds);
+    uc_session_label label;
+    fprintf(file, "%llu rounds, %llu correct (%.2f%%), %llu updates, %.3f s\n",
+            (unsigned long long)counts.rounds, (unsigned long long)counts.correct,
+            100 * share(counts.correct, counts.rounds), (unsigned long long)counts.updates, seconds);
     if (self->args->resume)
         fprintf(file, "%llu rounds since the beginning of the stream\n",
-                (unsigned long long)(self->rounds_before + self->rounds));
+                (unsigned long long)(counts.rounds_before + counts.rounds));
     fputc('\n', file);
     cli_cell(&table, "class");
     cli_cell(&table, "rounds");
     cli_cell(&table, "recall");
-    for (size_t i = 0; class_line_at(&line, self, i); i++) {
-        cli_cell(&table, "%s", line.name);
-        cli_cell(&table, "%zu", line.examples);
-        if (line.examples)
-            cli_cell(&table, "%.1f%%", 100 * share(line.correct, line.examples));
+    for (size_t i = 0; uc_session_label_at(&label, self->session, i); i++) {
+        cli_cell(&table, "%s", label.name);
+        cli_cell(&table, "%llu", (unsigned long long)label.examples);
+        if (label.examples)
+            cli_cell(&table, "%.1f%%", 100 * share(label.correct, label.examples));
         else
             cli_cell(&table, "-");
     }

@@ -39,7 +39,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     (void)file;
     const size_t K = self->classes, needed = self->count + block->X.rows;
     if (!block->y)
-        return cli_fail(UC_ERR_INVALID, "there are no labels to suspect");
+        return cli_fail(UC_ERR_INVALID, "the data have no labels, so none is suspicious");
     if (needed > self->capacity) {
         self->capacity = needed > 2 * self->capacity ? needed : 2 * self->capacity;
         self->list = cli_realloc(self->list, self->capacity, sizeof *self->list);
@@ -124,21 +124,17 @@ static json_t *list_json(const suspects *self)
     return list;
 }
 
-static uc_status print(cli_call *call, suspects *self, const char *path)
+static uc_status print(cli_call *call, suspects *self, const char *path, cli_output *output)
 {
     size_t *place = cli_calloc(self->examples, sizeof *place);
-    cli_output *output;
     for (size_t i = 0; i < self->count; i++)
         place[self->list[i].example - 1] = i;
     qsort(self->list, self->count, sizeof *self->list, compare);
     const bool to_file = path && strcmp(path, "-") != 0;
     uc_status status = UC_OK;
-    if (!call->common.json || to_file) {
-        status = cli_output_open(&output, to_file ? path : "-");
-        if (status == UC_OK) {
-            write_list(output, self, place);
-            status = cli_output_commit(output);
-        }
+    if (output) {
+        write_list(output, self, place);
+        status = cli_output_commit(output);
     }
     if (status == UC_OK && call->common.json) {
         call->result = json_pack("{sI sI sI}", "examples", (json_int_t)self->examples, "unlabelled",
@@ -154,9 +150,21 @@ uc_status cli_print_suspects(cli_call *call, const uc_model *model, const cli_fi
                              const uc_read_settings *read, const char *output)
 {
     suspects self = {.model = model, .classes = uc_model_classes(model)->count};
-    uc_status status = cli_score_files(call, model, files, read, CLI_PROBABILITIES, visit, &self);
+    const bool to_file = output && strcmp(output, "-") != 0;
+    cli_output *text = NULL;
+    uc_status status = UC_OK;
+    if (!call->common.json || to_file)
+        status = cli_output_open(&text, to_file ? output : "-");
     if (status == UC_OK)
-        status = print(call, &self, output);
+        status = cli_keep_input(files->paths[0]);
+    if (status == UC_OK)
+        status = cli_keep_input(call->words[0]);
+    if (status == UC_OK)
+        status = cli_score_files(call, model, files, read, CLI_PROBABILITIES, visit, &self);
+    if (status == UC_OK)
+        status = print(call, &self, output, text);
+    else
+        cli_output_abort(text);
     if (status == UC_OK && self.unknown)
         cli_warn("%s: %zu labels are of classes that the model does not know; their probability counts as 0",
                  files->shown, self.unknown);

@@ -35,9 +35,12 @@ need("zlib" zlib1g-dev ZLIB_FOUND)
 need("Random123 headers" librandom123-dev RANDOM123_INCLUDE_DIR)
 need("liblbfgs" liblbfgs-dev LBFGS_LIBRARY)
 
-# Many machines are an option.
+# Many machines are an option. What AUTO found is not kept: MPI may be installed later.
 find_package(MPI COMPONENTS C QUIET)
-option(UNCONFUSE_MPI "Build unconfuse-mpi, for several processes" ${MPI_C_FOUND})
+set(UNCONFUSE_MPI AUTO CACHE STRING "Whether to build unconfuse-mpi, for several processes: ON, OFF, or AUTO, if it can")
+if(UNCONFUSE_MPI STREQUAL AUTO)
+  set(UNCONFUSE_MPI ${MPI_C_FOUND})
+endif()
 if(UNCONFUSE_MPI)
   need("MPI" libopenmpi-dev MPI_C_FOUND)
 else()

@@ -6,6 +6,26 @@ if(UNCONFUSE_WERROR)
   target_compile_options(unconfuse_flags INTERFACE -Werror)
 endif()
 
+# Hardening: what the compiler and the linker can check or forbid at run time. Sanitizers check more, and some of this is in
+# their way. _FORTIFY_SOURCE needs an optimising compiler, and Debian's own value may be lower.
+include(CheckCCompilerFlag)
+include(CheckLinkerFlag)
+if(NOT UNCONFUSE_SANITIZE AND NOT UNCONFUSE_FUZZ)
+  foreach(flag IN ITEMS -fstack-protector-strong -fcf-protection)
+    string(MAKE_C_IDENTIFIER "has${flag}" known)
+    check_c_compiler_flag(${flag} ${known})
+    if(${known})
+      target_compile_options(unconfuse_flags INTERFACE ${flag})
+    endif()
+  endforeach()
+  target_compile_options(unconfuse_flags
+                         INTERFACE "$<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>")
+  check_linker_flag(C "-Wl,-z,relro,-z,now" has_full_relro)
+  if(has_full_relro)
+    target_link_options(unconfuse_flags INTERFACE -Wl,-z,relro,-z,now)
+  endif()
+endif()
+
 if(UNCONFUSE_SANITIZE)
   set(sanitize -fsanitize=${UNCONFUSE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(unconfuse_flags INTERFACE ${sanitize})

@@ -75,7 +75,7 @@ const char *data_directory(const char *given)
     const char *environment = getenv("UNCONFUSE_DATA");
     if (given)
         return given;
-    return environment && *environment ? environment : "../shared/data";
+    return environment && *environment ? environment : "./data";
 }
 
 /* The path of a file with the first ending that exists; the caller frees it. NULL: there is none. */

@@ -11,44 +11,35 @@
 #define RUN_STRIDE 1000003   /* between the seeds of two runs */
 
 const experiment *const experiments[] = {
-    &uma_figure1a,   &uma_figure1b,  &uma_figure2,  &uma_table1,   &uma_figure3, &uma_figure4,
-    &uma_figure5,    &copa_toy,      &cspa_figure1, &cspa_figure2, &cspa_table1, &cspa_table2,
-    &cspa_figure3,   &cspa_figure4,  &rp_table1,    &rp_figure2,   &rp_table3,   &rp_figure3,
-    &sloppy_figure1, &sloppy_table1, &sloppy_pu,    NULL,
+    &uma_figure1a, &uma_figure1b, &uma_figure2,    &uma_table1,    &uma_figure3,  &uma_figure4,
+    &uma_figure5,  &uma_s3vm,     &uma_width,      &copa_toy,      &cspa_figure1, &cspa_figure2,
+    &cspa_table1,  &cspa_table2,  &cspa_figure3,   &cspa_figure4,  &rp_table1,    &rp_figure2,
+    &rp_table3,    &rp_figure3,   &sloppy_figure1, &sloppy_table1, &sloppy_pu,    NULL,
 };
 
-/* Letters to change, add or remove; at most 63 of each word count. */
-static size_t edit_distance(const char *a, const char *b)
+static const char *experiment_name(size_t i, const void *user)
 {
-    size_t row[64];
-    const size_t height = strnlen(a, 63), width = strnlen(b, 63);
-    for (size_t j = 0; j <= width; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= height; i++) {
-        size_t diagonal = row[0]; /* of the row above */
-        row[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            const size_t above = row[j], changed = diagonal + (a[i - 1] != b[j - 1]);
-            const size_t removed = (above < row[j - 1] ? above : row[j - 1]) + 1;
-            row[j] = changed < removed ? changed : removed;
-            diagonal = above;
-        }
-    }
-    return row[width];
+    (void)user;
+    return experiments[i] ? experiments[i]->name : NULL;
 }
 
-const experiment *experiment_nearest(const char *word)
+const char *experiment_nearest(const char *word)
 {
-    const experiment *nearest = experiments[0];
-    for (size_t i = 1; experiments[i]; i++)
-        if (edit_distance(word, experiments[i]->name) < edit_distance(word, nearest->name))
-            nearest = experiments[i];
-    return nearest;
+    return uc_nearest_name(word, experiment_name, NULL);
 }
 
 uint64_t execution_seed(const execution *self, size_t run)
 {
     return self->seed + RUN_STRIDE * (uint64_t)run;
+}
+
+bool execution_settle(execution *self, uc_status status, const char *part)
+{
+    if (status == UC_OK)
+        return true;
+    report_fail(&self->report, "%s: %s: %s", self->experiment->name, part, papers_last_error());
+    papers_forget_error();
+    return false;
 }
 
 bool execution_wants(const execution *self, const char *problem)

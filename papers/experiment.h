@@ -59,6 +59,8 @@ typedef struct report {
     size_t note_count;
     char **skipped; /* sentences about what could not be run */
     size_t skipped_count;
+    char **failed; /* sentences about what went wrong */
+    size_t failed_count;
     struct picture *picture; /* drawn instead of the panels; NULL: none */
 } report;
 
@@ -66,6 +68,11 @@ panel *report_panel(report *self, const char *name, const char *title, plot_kind
                     const char *value_title);
 void report_note(report *self, const char *format, ...) PAPERS_PRINTF(2, 3);
 void report_skip(report *self, const char *format, ...) PAPERS_PRINTF(2, 3);
+void report_fail(report *self, const char *format, ...) PAPERS_PRINTF(2, 3);
+/* Takes a panel out; NULL is fine. */
+void report_drop(report *self, const panel *dropped);
+/* Takes out the panels that hold no value. */
+void report_drop_empty(report *self);
 void report_free(report *self);
 
 /* Columns first, then rows. Both return the position of what was added. */
@@ -75,6 +82,9 @@ void panel_add(panel *self, size_t row, size_t column, double value);
 void panel_publish(panel *self, size_t row, size_t column, double value);
 void panel_publish_deviation(panel *self, size_t row, size_t column, double value);
 void panel_mark(panel *self, size_t row, size_t column);
+/* Take out what a part that failed has added: its row, which is the last one, or the values of its column. */
+void panel_drop_last_row(panel *self);
+void panel_clear_column(panel *self, size_t column);
 const cell *panel_cell(const panel *self, size_t row, size_t column);
 double panel_x(const panel *self, size_t row);
 double cell_mean(const cell *self);      /* NaN without values */
@@ -98,8 +108,9 @@ typedef struct execution {
     const char *only; /* problems to run, by commas; NULL: all */
     uint64_t seed;
     uc_context context;
-    char stage[96]; /* what it is at, for the progress */
-    double done;    /* share of the work */
+    const char *command; /* as one would type it to have the same numbers again */
+    char stage[96];      /* what it is at, for the progress */
+    double done;         /* share of the work */
     report report;
 } execution;
 
@@ -119,16 +130,19 @@ extern const experiment copa_toy;
 extern const experiment cspa_figure1, cspa_figure2, cspa_table1, cspa_table2, cspa_figure3, cspa_figure4;
 /* uma/ */
 extern const experiment uma_figure1a, uma_figure1b, uma_figure2, uma_table1, uma_figure3, uma_figure4,
-    uma_figure5;
+    uma_figure5, uma_s3vm, uma_width;
 /* rp/ */
 extern const experiment rp_table1, rp_table3, rp_figure2, rp_figure3;
 /* sloppy/ */
 extern const experiment sloppy_figure1, sloppy_table1, sloppy_pu;
-/* The experiment whose name looks most like `word`. */
-const experiment *experiment_nearest(const char *word);
+/* The name of the experiment that `word` was probably meant to be; NULL when none is near. */
+const char *experiment_nearest(const char *word);
 
 /* The seed of run `run`: runs share nothing. */
 uint64_t execution_seed(const execution *self, size_t run);
+/* Ends the work on one part of an experiment, such as a data set. A failure is noted in the report, and the other
+ * parts go on; whoever calls it takes out what the part has added. Returns whether the part succeeded. */
+bool execution_settle(execution *self, uc_status status, const char *part);
 /* Whether --only lets this problem through. */
 bool execution_wants(const execution *self, const char *problem);
 /* Says on standard error what is done now; call it before each longer piece of work. */
@@ -160,14 +174,22 @@ uc_status data_read_lines(uc_names *out, const execution *self, const char *file
 /* ---- pictures (plot.c) ---- */
 
 typedef enum plot_result { PLOT_DRAWN, PLOT_NO_PROGRAM, PLOT_FAILED } plot_result;
-/* Writes BASE.gp and has gnuplot draw BASE.svg and BASE.png. */
-plot_result plot_draw(const report *self, const char *title, const char *directory, const char *base);
+/* Writes BASE.gp and has gnuplot draw BASE.svg and BASE.png. `title` is shown where there are several panels, else the
+ * panel's own; `suffix` goes behind either. */
+plot_result plot_draw(const report *self, const char *title, const char *suffix, const char *directory,
+                      const char *base);
+
+/* ---- usage and manual page (help.c) ---- */
+
+void print_usage(FILE *file, const uc_option *options);
+void print_manual(FILE *file, const uc_option *options); /* roff */
 
 /* ---- what all share (support.c) ---- */
 
 /* Keeps the sentence and returns `status`. */
 uc_status papers_fail(uc_status status, const char *format, ...) PAPERS_PRINTF(2, 3);
 const char *papers_last_error(void); /* the program's own sentence, else the library's */
+void papers_forget_error(void);      /* so that the library's next sentence is seen */
 /* These end the program with a sentence when there is no memory. */
 void *papers_realloc(void *block, size_t count, size_t size);
 void *papers_calloc(size_t count, size_t size);

@@ -1,26 +1,20 @@
 /* unconfuse-papers: runs the experiments of the papers again, with the published figure beside ours. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "experiment.h"
 
-static const char usage[] =
-    "usage: unconfuse-papers list                 the experiments, and whether their data are there\n"
-    "       unconfuse-papers run NAME... [options] run them; a paper's name (uma) or `all` means all of its "
-    "experiments\n"
-    "       unconfuse-papers fetch                where the data can be had, and the file names expected\n"
-    "\n"
-    "options of run:\n";
-
 typedef struct settings {
     const char *data, *out, *only;
     uint64_t runs, seed, threads, memory;
-    int quick, json, quiet, help, version;
+    int quick, json, quiet, help, version, man;
 } settings;
 
 #define FIELD(name) offsetof(settings, name)
@@ -30,7 +24,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(data),
      .argument = "DIR",
-     .help = "directory of the data (UNCONFUSE_DATA, else ../shared/data)"},
+     .help = "directory of the data (UNCONFUSE_DATA, else ./data)"},
     {.name = "runs",
      .type = UC_OPTION_COUNT,
      .automatic = true,
@@ -98,23 +92,11 @@ static const uc_option options[] = {
      .offset = FIELD(version),
      .standard = "off",
      .help = "the version"},
+    {.name = "man", .type = UC_OPTION_FLAG, .offset = FIELD(man), .standard = "off"}, /* for the build */
     {.name = NULL},
 };
 
 /* ---- options ---- */
-
-static void print_usage(FILE *file)
-{
-    fputs(usage, file);
-    for (const uc_option *option = options; option->name; option++) {
-        const char *argument = option->argument                 ? option->argument
-                               : option->type == UC_OPTION_FLAG ? ""
-                                                                : "N";
-        char *name = papers_text("--%s %s", option->name, argument);
-        fprintf(file, "  %-16s %s\n", name, option->help);
-        free(name);
-    }
-}
 
 static const uc_option *find_option(const char *word, const char **value)
 {
@@ -231,16 +213,13 @@ static uc_status write_file(const char *directory, const char *name, const char 
 static uc_status write_files(execution *self, const json_t *json, const char *directory)
 {
     const char *name = self->experiment->name;
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return papers_fail(UC_ERR_IO, "%s: cannot make the directory: %s", directory, strerror(errno));
     uc_status status = write_file(directory, name, ".json", &self->report, json);
     if (status == UC_OK)
         status = write_file(directory, name, ".csv", &self->report, NULL);
     if (status != UC_OK || self->report.panel_count == 0)
         return status;
-    char *title = papers_text("%s%s", self->experiment->what, self->quick ? " (quick version)" : "");
-    const plot_result drawn = plot_draw(&self->report, title, directory, name);
-    free(title);
+    const plot_result drawn = plot_draw(&self->report, self->experiment->what,
+                                        self->quick ? " (quick version)" : "", directory, name);
     if (drawn == PLOT_NO_PROGRAM)
         fprintf(stderr, "unconfuse-papers: no picture of %s: there is no gnuplot (Debian: gnuplot-nox)\n",
                 name);
@@ -249,11 +228,32 @@ static uc_status write_files(execution *self, const json_t *json, const char *di
     return UC_OK;
 }
 
+/* What one would type to have the same numbers again; the caller frees it. */
+static char *command_of(const experiment *chosen, const settings *given)
+{
+    char *runs = given->runs != UC_AUTO_COUNT ? papers_text(" --runs %llu", (unsigned long long)given->runs)
+                                              : papers_text("%s", "");
+    char *seed = given->seed != 1 ? papers_text(" --seed %llu", (unsigned long long)given->seed)
+                                  : papers_text("%s", "");
+    char *command =
+        papers_text("unconfuse-papers run %s%s%s%s%s%s", chosen->name, given->quick ? " --quick" : "",
+                    given->only ? " --only " : "", given->only ? given->only : "", runs, seed);
+    free(runs);
+    free(seed);
+    return command;
+}
+
 static json_t *describe(const execution *self, double seconds)
 {
-    json_t *object = json_pack("{ss ss sI sb sI sf ss}", "experiment", self->experiment->name, "what",
-                               self->experiment->what, "runs", (json_int_t)self->runs, "quick", self->quick,
-                               "seed", (json_int_t)self->seed, "seconds", seconds, "version", uc_version());
+    char date[16] = "";
+    const time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts))
+        (void)strftime(date, sizeof date, "%Y-%m-%d", &parts);
+    json_t *object = json_pack("{ss ss ss ss sI sb sI sf ss}", "experiment", self->experiment->name, "what",
+                               self->experiment->what, "command", self->command, "date", date, "runs",
+                               (json_int_t)self->runs, "quick", self->quick, "seed", (json_int_t)self->seed,
+                               "seconds", seconds, "version", uc_version());
     json_t *content = report_json(&self->report);
     json_object_update(object, content);
     json_decref(content);
@@ -269,41 +269,70 @@ static void print_result(const execution *self, double seconds)
     report_print(&self->report, stdout);
     for (size_t i = 0; i < self->report.skipped_count; i++)
         puts(self->report.skipped[i]);
+    for (size_t i = 0; i < self->report.failed_count; i++)
+        printf("failed: %s\n", self->report.failed[i]);
     putchar('\n');
     fflush(stdout);
 }
 
-static uc_status run_one(json_t *results, const experiment *chosen, const settings *given)
+static size_t runs_of(const experiment *chosen, const settings *given)
 {
+    if (given->runs != UC_AUTO_COUNT)
+        return (size_t)given->runs;
+    return given->quick ? chosen->quick_runs : chosen->runs;
+}
+
+/* What became of all experiments. */
+typedef struct outcome {
+    json_t *results;
+    char **failed; /* a sentence each */
+    size_t failed_count;
+    size_t panels; /* of all results: 0 when everything was skipped */
+} outcome;
+
+static void keep_failures(outcome *self, const report *from)
+{
+    for (size_t i = 0; i < from->failed_count; i++) {
+        self->failed = papers_realloc(self->failed, self->failed_count + 1, sizeof *self->failed);
+        self->failed[self->failed_count++] = papers_text("%s", from->failed[i]);
+    }
+}
+
+/* Runs one experiment and hands over what it finished, also when it or a part of it failed. */
+static void run_one(outcome *out, const experiment *chosen, const settings *given)
+{
+    char *command = command_of(chosen, given);
     execution self = {
         .experiment = chosen,
         .data_directory = data_directory(given->data),
-        .runs = given->runs != UC_AUTO_COUNT ? (size_t)given->runs
-                : given->quick               ? chosen->quick_runs
-                                             : chosen->runs,
+        .runs = runs_of(chosen, given),
         .quick = given->quick,
         .quiet = given->quiet,
         .only = given->only,
         .seed = given->seed,
+        .command = command,
         .context = {.threads = (unsigned)given->threads,
                     .memory = given->memory,
                     .progress = execution_progress},
     };
     self.context.user = &self;
     const double began = papers_seconds();
-    uc_status status = chosen->run(&self);
+    const bool whole = execution_settle(&self, chosen->run(&self), "all of it");
     const double seconds = papers_seconds() - began;
     execution_stage_end();
-    if (status == UC_OK) {
-        json_t *json = describe(&self, seconds);
-        if (!given->json)
-            print_result(&self, seconds);
-        if (given->out)
-            status = write_files(&self, json, given->out);
-        json_array_append_new(results, json);
-    }
+    for (size_t i = self.report.panel_count; i-- > 0 && !whole;)
+        report_drop(&self.report, self.report.panels[i]); /* nobody knows what is finished */
+    report_drop_empty(&self.report);
+    json_t *json = describe(&self, seconds);
+    if (!given->json)
+        print_result(&self, seconds);
+    if (given->out)
+        execution_settle(&self, write_files(&self, json, given->out), "its files");
+    json_array_append_new(out->results, json);
+    keep_failures(out, &self.report);
+    out->panels += self.report.panel_count;
     report_free(&self.report);
-    return status;
+    free(command);
 }
 
 /* "all", "uma" or "uma.figure1a" */
@@ -322,31 +351,69 @@ static uc_status check_names(int count, char **names)
         bool found = false;
         for (size_t j = 0; experiments[j]; j++)
             found |= is_meant(experiments[j], names[i]);
-        if (!found)
+        const char *nearest = found ? NULL : experiment_nearest(names[i]);
+        if (nearest)
             return papers_fail(UC_ERR_OPTION, "there is no experiment '%s'; did you mean '%s'?", names[i],
-                               experiment_nearest(names[i])->name);
+                               nearest);
+        if (!found)
+            return papers_fail(UC_ERR_OPTION, "there is no experiment '%s'; unconfuse-papers list lists them",
+                               names[i]);
     }
+    return UC_OK;
+}
+
+/* Found out before hours of work, not after. */
+static uc_status make_directory(const char *path)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return papers_fail(UC_ERR_IO, "%s: cannot make the directory: %s", path, strerror(errno));
+    if (access(path, W_OK | X_OK) != 0)
+        return papers_fail(UC_ERR_IO, "%s: cannot write there: %s", path, strerror(errno));
+    return UC_OK;
+}
+
+/* A line for each failure, the last of which is the sentence that the program ends with. */
+static uc_status judge(const outcome *self, const settings *given)
+{
+    for (size_t i = 0; i + 1 < self->failed_count; i++)
+        fprintf(stderr, "unconfuse-papers: %s\n", self->failed[i]);
+    if (self->failed_count > 0)
+        return papers_fail(UC_ERR_INVALID, "%s", self->failed[self->failed_count - 1]);
+    if (self->panels == 0 && given->only)
+        return papers_fail(UC_ERR_INVALID,
+                           "nothing was run: '%s' (--only) is no data set of it whose files are in %s",
+                           given->only, data_directory(given->data));
+    if (self->panels == 0)
+        return papers_fail(UC_ERR_IO, "nothing was run: the data are not in %s (see unconfuse-papers fetch)",
+                           data_directory(given->data));
     return UC_OK;
 }
 
 static uc_status run(const settings *given, int count, char **names)
 {
+    outcome all = {.results = json_array()};
     uc_status status = check_names(count, names);
-    json_t *results = json_array();
+    if (status == UC_OK && given->out)
+        status = make_directory(given->out);
     for (size_t i = 0; experiments[i] && status == UC_OK; i++) {
         bool meant = false;
         for (int j = 0; j < count; j++)
             meant |= is_meant(experiments[i], names[j]);
         if (meant)
-            status = run_one(results, experiments[i], given);
+            run_one(&all, experiments[i], given);
     }
     if (status == UC_OK && given->json) {
-        json_t *all = json_pack("{sO}", "experiments", results);
-        if (json_dumpf(all, stdout, JSON_REAL_PRECISION(17)) == 0)
+        json_t *shown = json_pack("{sO}", "experiments", all.results);
+        if (json_dumpf(shown, stdout, JSON_REAL_PRECISION(17)) == 0)
             putchar('\n');
-        json_decref(all);
+        json_decref(shown);
     }
-    json_decref(results);
+    if (status == UC_OK)
+        status = judge(&all, given);
+    for (size_t i = 0; i < all.failed_count; i++)
+        free(all.failed[i]);
+    free(all.failed);
+    json_decref(all.results);
     return status;
 }
 
@@ -355,6 +422,18 @@ static uc_status run(const settings *given, int count, char **names)
 static uc_status dispatch(const settings *given, int words, char **argv)
 {
     const char *command = words > 0 ? argv[0] : "";
+    if (given->help) {
+        print_usage(stdout, options);
+        return UC_OK;
+    }
+    if (given->version) {
+        printf("unconfuse-papers %s\n", uc_version());
+        return UC_OK;
+    }
+    if (given->man) {
+        print_manual(stdout, options);
+        return UC_OK;
+    }
     if (strcmp(command, "run") == 0)
         return run(given, words - 1, argv + 1);
     if (strcmp(command, "list") != 0 && strcmp(command, "fetch") != 0)
@@ -369,21 +448,26 @@ static uc_status dispatch(const settings *given, int words, char **argv)
     return UC_OK;
 }
 
+/* As `unconfuse` does, and for the same reason (cli/progress.c). */
+static void unblock_signals(void)
+{
+    sigset_t signals;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
 int main(int argc, char **argv)
 {
+    uc_occupy_standard_files();
     uc_wait_asleep(argv);
+    unblock_signals();
     settings given;
     int words;
     uc_status status = parse(&given, &words, argc - 1, argv + 1);
-    if (status == UC_OK && (given.help || given.version)) {
-        if (given.help)
-            print_usage(stdout);
-        else
-            printf("unconfuse-papers %s\n", uc_version());
-        return 0;
-    }
-    if (status == UC_OK && words == 0) {
-        print_usage(stderr);
+    if (status == UC_OK && words == 0 && !(given.help || given.version || given.man)) {
+        print_usage(stderr, options);
         return 2;
     }
     if (status == UC_OK)

@@ -245,8 +245,10 @@ static void set_x_range(FILE *file, const panel *self)
         fprintf(file, "set xtics %g\n", tic_step(high - low));
 }
 
-static void draw_panel(FILE *file, const panel *self, size_t index)
+/* `suffix` goes behind the panel's title. */
+static void draw_panel(FILE *file, const panel *self, size_t index, const char *suffix)
 {
+    char *title = papers_text("%s%s", self->title, suffix);
     fputs(
         "reset\nset encoding utf8\nset border 3 lc rgb '#666666'\nset tics nomirror textcolor rgb '#333333'\n"
         "set grid lc rgb '#dddddd' lt 1 lw 1\nset key noenhanced\nset datafile missing NaN\n"
@@ -254,7 +256,8 @@ static void draw_panel(FILE *file, const panel *self, size_t index)
         "noenhanced\n",
         file);
     fputs("set title ", file);
-    quoted(file, self->title);
+    quoted(file, title);
+    free(title);
     fputs("\nset ylabel ", file);
     quoted(file, self->value_title);
     fputc('\n', file);
@@ -297,19 +300,22 @@ static size_t lines_of_panels(const report *self)
     return (self->panel_count + panels_a_line(self) - 1) / panels_a_line(self);
 }
 
-static void draw_all(FILE *file, const report *self, const char *title)
+static void draw_all(FILE *file, const report *self, const char *title, const char *suffix)
 {
     if (self->panel_count > 1) {
+        char *whole = papers_text("%s%s", title, suffix);
         fprintf(file, "set multiplot layout %zu,%zu title ", lines_of_panels(self), panels_a_line(self));
-        quoted(file, title);
+        quoted(file, whole);
         fputs(" font ',14' noenhanced\n", file);
+        free(whole);
     }
     for (size_t i = 0; i < self->panel_count; i++)
-        draw_panel(file, self->panels[i], i);
+        draw_panel(file, self->panels[i], i, self->panel_count > 1 ? "" : suffix);
     fputs(self->panel_count > 1 ? "unset multiplot\n" : "", file);
 }
 
-static void write_script(FILE *file, const report *self, const char *title, const char *base)
+static void write_script(FILE *file, const report *self, const char *title, const char *suffix,
+                         const char *base)
 {
     const size_t width = self->panel_count > 1 ? PANEL_WIDTH * panels_a_line(self) : ONLY_PANEL_WIDTH;
     const size_t height = HEIGHT * lines_of_panels(self);
@@ -320,7 +326,7 @@ static void write_script(FILE *file, const report *self, const char *title, cons
             "set terminal svg size %zu,%zu font 'DejaVu Sans,Helvetica,sans-serif,12' background '#ffffff'\n",
             width, height);
     fprintf(file, "set output '%s.svg'\n", base);
-    draw_all(file, self, title);
+    draw_all(file, self, title, suffix);
     fprintf(file,
             "set terminal pngcairo size %zu,%zu font 'DejaVu Sans,12' background '#ffffff' fontscale 1\n",
             2 * width, 2 * height);
@@ -328,7 +334,7 @@ static void write_script(FILE *file, const report *self, const char *title, cons
             "set termoption fontscale 2\nset termoption linewidth 2\nset termoption pointscale 2\nset output "
             "'%s.png'\n",
             base);
-    draw_all(file, self, title);
+    draw_all(file, self, title, suffix);
     fputs("unset output\n", file);
 }
 
@@ -363,17 +369,20 @@ static report drawn_part(const report *self)
     return drawn;
 }
 
-plot_result plot_draw(const report *self, const char *title, const char *directory, const char *base)
+plot_result plot_draw(const report *self, const char *title, const char *suffix, const char *directory,
+                      const char *base)
 {
     char *script = papers_text("%s.gp", base), *path = papers_text("%s/%s", directory, script);
     int status = 1;
     FILE *file = fopen(path, "w");
     if (file) {
         report drawn = drawn_part(self);
-        if (self->picture)
-            picture_write(self->picture, file, title, base);
-        else
-            write_script(file, &drawn, title, base);
+        if (self->picture) {
+            char *whole = papers_text("%s%s", title, suffix);
+            picture_write(self->picture, file, whole, base);
+            free(whole);
+        } else
+            write_script(file, &drawn, title, suffix, base);
         free(drawn.panels);
         if (fclose(file) == 0)
             status = run_gnuplot(directory, script);

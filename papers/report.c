@@ -57,6 +57,14 @@ void report_skip(report *self, const char *format, ...)
     va_end(arguments);
 }
 
+void report_fail(report *self, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_sentence(&self->failed, &self->failed_count, format, arguments);
+    va_end(arguments);
+}
+
 size_t panel_column(panel *self, const char *name)
 {
     self->columns = papers_realloc(self->columns, self->column_count + 1, sizeof *self->columns);
@@ -116,6 +124,24 @@ static void free_list(char **list, size_t count)
     free(list);
 }
 
+void panel_drop_last_row(panel *self)
+{
+    self->row_count--;
+    for (size_t column = 0; column < self->column_count; column++)
+        free(cell_at(self, self->row_count, column)->values);
+    free(self->rows[self->row_count]);
+}
+
+void panel_clear_column(panel *self, size_t column)
+{
+    for (size_t row = 0; row < self->row_count; row++) {
+        cell *place = cell_at(self, row, column);
+        free(place->values);
+        place->values = NULL;
+        place->count = 0;
+    }
+}
+
 static void free_panel(panel *self)
 {
     for (size_t i = 0; i < self->row_count * self->column_count; i++)
@@ -131,6 +157,29 @@ static void free_panel(panel *self)
     free(self);
 }
 
+void report_drop(report *self, const panel *dropped)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < self->panel_count; i++)
+        if (self->panels[i] == dropped)
+            free_panel(self->panels[i]);
+        else
+            self->panels[kept++] = self->panels[i];
+    self->panel_count = kept;
+}
+
+void report_drop_empty(report *self)
+{
+    for (size_t i = self->panel_count; i-- > 0;) {
+        const panel *shown = self->panels[i];
+        size_t values = 0;
+        for (size_t j = 0; j < shown->row_count * shown->column_count; j++)
+            values += shown->cells[j].count;
+        if (values == 0)
+            report_drop(self, shown);
+    }
+}
+
 void report_free(report *self)
 {
     for (size_t i = 0; i < self->panel_count; i++)
@@ -139,6 +188,7 @@ void report_free(report *self)
     picture_free(self->picture);
     free_list(self->notes, self->note_count);
     free_list(self->skipped, self->skipped_count);
+    free_list(self->failed, self->failed_count);
     *self = (report){0};
 }
 
@@ -299,8 +349,8 @@ void report_print(const report *self, FILE *file)
         grid_fill(&table, shown);
         grid_print(&table, file);
     }
-    for (size_t i = 0; i < self->note_count; i++)
-        fprintf(file, "%s%s\n", i == 0 && self->panel_count ? "\n" : "", self->notes[i]);
+    for (size_t i = 0; i < self->note_count && self->panel_count > 0; i++)
+        fprintf(file, "%s%s\n", i ? "" : "\n", self->notes[i]);
 }
 
 /* ---- JSON and CSV ---- */
@@ -347,8 +397,9 @@ json_t *report_json(const report *self)
     json_t *panels = json_array();
     for (size_t i = 0; i < self->panel_count; i++)
         json_array_append_new(panels, panel_json(self->panels[i]));
-    return json_pack("{so so so}", "panels", panels, "notes", list_json(self->notes, self->note_count),
-                     "skipped", list_json(self->skipped, self->skipped_count));
+    return json_pack("{so so so so}", "panels", panels, "notes", list_json(self->notes, self->note_count),
+                     "skipped", list_json(self->skipped, self->skipped_count), "failed",
+                     list_json(self->failed, self->failed_count));
 }
 
 static void csv_text(FILE *file, const char *text)

@@ -22,6 +22,11 @@ const char *papers_last_error(void)
     return sentence[0] ? sentence : uc_last_error();
 }
 
+void papers_forget_error(void)
+{
+    sentence[0] = 0;
+}
+
 static void *or_end(void *block)
 {
     if (block)

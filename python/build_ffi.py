@@ -64,6 +64,7 @@ uc_status uc_noise_binary(uc_noise *, double, double);
 uc_status uc_noise_random(uc_noise *, size_t, double, uint64_t);
 uc_status uc_noise_match(uc_noise *, const uc_names *);
 uc_status uc_noise_inspect(uc_noise_check *, const uc_noise *);
+uc_status uc_noise_invert(double *, const uc_noise *, double);
 uc_status uc_noise_apply(uc_dataset *, const uc_noise *, uint64_t, size_t *);
 void uc_noise_free(uc_noise *);
 
@@ -77,10 +78,7 @@ void uc_map_free(uc_map *);
 double uc_map_width(const uc_map *);
 size_t uc_map_dimension(const uc_map *);
 uc_status uc_map_apply(uc_matrix *, const uc_map *, const uc_matrix *, const uc_context *);
-uc_status uc_median_distance2(double *, const uc_matrix *, uint64_t, const uc_context *);
 typedef struct { size_t cols; ...; } uc_steps;
-uc_status uc_steps_learn(uc_steps *, int, const uc_matrix *);
-void uc_steps_free(uc_steps *);
 
 /* model.h */
 typedef struct uc_model uc_model;
@@ -144,6 +142,11 @@ bool uc_online_has_map(const uc_online *);
 uc_status uc_online_expect(uc_online *, size_t, double);
 uc_status uc_online_model(uc_model **, const uc_online *, bool);
 
+/* session.h */
+typedef struct { double width; uc_steps scaling; ...; } uc_first_look;
+uc_status uc_first_look_at_data(uc_first_look *, const uc_dataset *, const uc_train_settings *, const uc_context *);
+void uc_first_look_free(uc_first_look *);
+
 /* select.h */
 uc_status uc_select_and_train(uc_model **, const uc_learner *, const void *, const uc_train_settings *, uc_dataset *,
                               const uc_context *);
@@ -163,8 +166,9 @@ uc_status uc_noise_rates_from_data(uc_noise *, uc_rates_estimate *, const uc_svm
                                    const uc_dataset *, uint32_t, uc_rates_free, const uc_context *);
 
 /* rows.h */
+size_t first_row_unsound(const uc_matrix *, uint64_t);
 size_t first_row_not_finite(const uc_matrix *);
-uc_status play_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, const uc_context *);
+uc_status play_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, uint64_t, double, const uc_context *);
 uc_status propose_rows(uc_proposal *, uc_online *, const uc_matrix *);
 uc_status learn_rows(uc_online *, const uc_matrix *, const uc_proposal *, const bool *, const uc_context *);
 size_t pick_labels(uint64_t *, const uint32_t *, size_t, const uint64_t *, size_t);

@@ -40,9 +40,22 @@ def text(pointer) -> str:
     return ffi.string(pointer).decode() if pointer else ""
 
 
+class EveryName(dict):
+    """Options are parameters, whatever they are called; what follows them are no values."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> tuple[()]:
+        return ()
+
+
+EVERY_NAME = EveryName()
+
+
 def python_text(sentence: str) -> str:
     """A sentence of the library in which options are called as they are in Python."""
-    return names.python_sentence(sentence).replace("'?'", "`unlabelled`")
+    return names.python_sentence(sentence, EVERY_NAME).replace("'?'", "`unlabelled`")
 
 
 def sentence(words: str) -> str:

@@ -3,7 +3,26 @@
 
 #include <unconfuse/unconfuse.h>
 
-#define ROWS_A_REPORT 4096
+#define ROWS_PER_REPORT 4096
+
+/* The first row of CSR rows that does not lie within its arrays of `entries` numbers, or whose columns do not ascend below
+ * X->cols; the number of rows when all do. What others hand over may be wrong in each of these, and nobody else looks. */
+static size_t first_row_unsound(const uc_matrix *X, uint64_t entries)
+{
+    if (X->offsets[0] > entries)
+        return 0;
+    for (size_t i = 0; i < X->rows; i++) {
+        const uint64_t first = X->offsets[i], last = X->offsets[i + 1];
+        if (first > last || last > entries)
+            return i;
+        bool sound = true;
+        for (uint64_t e = first; e < last; e++)
+            sound &= X->columns[e] < X->cols && (e == first || X->columns[e - 1] < X->columns[e]);
+        if (!sound)
+            return i;
+    }
+    return X->rows;
+}
 
 /* The first row that holds NaN or infinity; the number of rows when there is none. */
 static size_t first_row_not_finite(const uc_matrix *X)
@@ -21,32 +40,45 @@ static size_t first_row_not_finite(const uc_matrix *X)
 
 static bool goes_on(const uc_context *context, size_t done, size_t total)
 {
-    return !context || !context->progress || done % ROWS_A_REPORT != 0 ||
+    return !context || !context->progress || done % ROWS_PER_REPORT != 0 ||
            context->progress("learning", (double)done, (double)total, NULL, context->user);
 }
 
-/* For every row: propose, be told (the label, or only right or wrong), learn. proposed[i] may be of use to the caller. */
-static uc_status play_rows(uint32_t *proposed, uc_online *online, const uc_matrix *X, const uint32_t *labels,
-                           const uc_context *context)
+/* What is kept of the rounds of play_rows. */
+typedef struct played {
+    uint32_t *proposed;
+    size_t rows;
+    const uc_context *context;
+} played;
+
+static uc_status note_round(const uc_session_round *round, void *user)
 {
-    const bool full = uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL);
-    for (size_t i = 0; i < X->rows; i++) {
-        const uc_row row = uc_matrix_row(X, i);
-        uc_proposal proposal;
-        uc_status status = uc_online_propose(&proposal, online, &row);
-        if (status != UC_OK)
-            return status;
-        proposed[i] = proposal.label;
-        const uc_answer_kind told = full                          ? UC_ANSWER_LABEL
-                                    : proposal.label == labels[i] ? UC_ANSWER_RIGHT
-                                                                  : UC_ANSWER_WRONG;
-        status = uc_online_learn(online, &row, &proposal, (uc_answer){told, labels[i]});
-        if (status != UC_OK)
-            return status;
-        if (!goes_on(context, i + 1, X->rows))
-            return UC_ERR_CANCELLED;
-    }
-    return UC_OK;
+    const played *self = user;
+    self->proposed[round->number - 1] = round->proposed;
+    return goes_on(self->context, (size_t)round->number, self->rows) ? UC_OK : UC_ERR_CANCELLED;
+}
+
+/* For every row: propose, get feedback (the label, or only right or wrong; `delay` rounds late; never, with probability
+ * `missing`), learn. All feedback has come when it returns. */
+static uc_status play_rows(uint32_t *proposed, uc_online *online, const uc_matrix *X, const uint32_t *labels,
+                           uint64_t delay, double missing, const uc_context *context)
+{
+    played kept = {proposed, X->rows, context};
+    uc_session_settings settings = {.feedback = UC_FEEDBACK_FULL,
+                                    .delay = delay,
+                                    .missing = missing,
+                                    .on_round = note_round,
+                                    .user = &kept};
+    uc_session *session = NULL;
+    if (!uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL))
+        settings.feedback = UC_FEEDBACK_PARTIAL;
+    uc_status status = uc_session_continue(&session, online, &settings, context);
+    if (status == UC_OK)
+        status = uc_session_play_rows(session, X, labels, NULL, X->rows, false);
+    if (status == UC_OK)
+        status = uc_session_finish(session);
+    uc_session_free(session);
+    return status;
 }
 
 static uc_status propose_rows(uc_proposal *proposals, uc_online *online, const uc_matrix *X)

@@ -14,6 +14,18 @@
 
 #include "base/base.h"
 
+/* A sanitizer needs address space itself: its tests cannot run with little of it. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
 /* ---- files ----
  * Paths are valid until the program ends. */
 

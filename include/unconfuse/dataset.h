@@ -6,6 +6,7 @@
 #include "unconfuse/matrix.h"
 #include "unconfuse/names.h"
 #include "unconfuse/option.h"
+#include "unconfuse/output.h"
 #include "unconfuse/random.h"
 
 #ifdef __cplusplus
@@ -98,6 +99,11 @@ typedef enum uc_format {
  * then .gz or .zst). "-" is standard output. For NPY the labels go to `labels` (NULL: not written). */
 uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,
                            const uc_context *context);
+/* The same to outputs that stay open; their names have the endings. */
+uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_format format, uc_output *labels,
+                              const uc_context *context);
+/* What UC_FORMAT_AUTO stands for, by the ending; fails when there is none that it knows. */
+uc_status uc_format_of_path(uc_format *out, const char *path);
 
 /* ---- parts ---- */
 

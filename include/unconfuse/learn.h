@@ -96,7 +96,7 @@ typedef struct uc_logistic_settings {
 
 /* csvm and sloppy-svm */
 typedef struct uc_svm_settings {
-    double cost;             /* C: weight of the mean loss, > 0                             (100) */
+    double cost;             /* C: weight of the mean loss; csvm: 0 is a rule for short rows (100; csvm 0) */
     double smoothing;        /* h of the smoothed hinge, > 0                                (0.5) */
     int loss;                /* sloppy | weighted                                           (sloppy) */
     int positive_unlabelled; /* uc_positive_unlabelled was called on the data               (off) */

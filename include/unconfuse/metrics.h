@@ -19,6 +19,10 @@ typedef struct uc_evaluation {
     double confusion_norm; /* largest singular value of that matrix before the division */
     double confusion_norm_joint; /* largest singular value of counts/examples without the diagonal */
     double *recall, *precision;  /* NaN for a class without examples, or never predicted */
+    double *f1;                  /* NaN for a class that neither occurs nor is predicted */
+    double macro_f1;             /* mean of the F1 that are not NaN */
+    double balanced_accuracy;    /* mean of the recalls that are not NaN */
+    double log_loss;             /* NaN until uc_evaluate_log_loss has set it */
     /* With a noise matrix of the test labels: what the clean labels would have shown, estimated. */
     bool corrected;
     double corrected_error, corrected_error_deviation; /* estimate and its standard error */
@@ -27,10 +31,14 @@ typedef struct uc_evaluation {
 } uc_evaluation;
 
 /* Compares `count` labels with predictions; both are positions in the model's classes. A label of
- * UC_NONE is unlabelled; one of `classes` or above is unknown. `noise` (of the labels; may be NULL) must be in the
- * classes' order. */
+ * UC_NONE is unlabelled; one of `classes` or above is unknown: all unknown labels together are one more class in macro_f1
+ * and balanced_accuracy, with F1 and recall 0. `noise` (of the labels; may be NULL) must be in the classes' order. */
 uc_status uc_evaluate(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted, size_t count,
                       size_t classes, const uc_noise *noise);
+/* Sets log_loss to the mean of -log p_i over the labelled rows, where p_i = label_probability[i] is what the model gave to
+ * the label of row i, kept within [e, 1 - e] for e = DBL_EPSILON. NaN when a label is unknown: it has no probability. */
+uc_status uc_evaluate_log_loss(uc_evaluation *self, const uint32_t *labels, const double *label_probability,
+                               size_t count);
 void uc_evaluation_free(uc_evaluation *self);
 
 /* Wilson's score interval for `hits` of `trials` at 95%. */

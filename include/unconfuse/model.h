@@ -48,7 +48,8 @@ double uc_model_label_is_right(const uc_model *self, const double *probabilities
 
 uc_status uc_model_save(const uc_model *self,
                         const char *path); /* temporary name, fsync, rename; "-": standard output */
-uc_status uc_model_load(uc_model **out, const char *path); /* "-": standard input */
+uc_status uc_model_write(const uc_model *self, uc_output *output); /* to an output that stays open */
+uc_status uc_model_load(uc_model **out, const char *path);         /* "-": standard input */
 uc_status uc_model_load_memory(uc_model **out, const void *bytes, size_t length, const char *source);
 /* The bytes that uc_model_save writes; the caller frees *bytes with uc_memory_free. */
 uc_status uc_model_save_memory(void **bytes, size_t *length, const uc_model *self);
@@ -62,6 +63,7 @@ uc_status uc_map_load_memory(uc_map **out, const void *bytes, size_t length, con
 
 /* LIBLINEAR's text format. */
 uc_status uc_model_export_liblinear(const uc_model *self, const char *path);
+uc_status uc_model_write_liblinear(const uc_model *self, uc_output *output);
 uc_status uc_model_import_liblinear(uc_model **out, const char *path);
 
 #ifdef __cplusplus

@@ -30,6 +30,11 @@ uc_status uc_names_copy(uc_names *out, const uc_names *self);
 uc_status uc_names_sort(uc_names *self, uint32_t *renumber);
 void uc_names_free(uc_names *self); /* leaves an empty set */
 
+/* The i-th of some names; NULL past the end. */
+typedef const char *uc_name_at_fn(size_t i, const void *user);
+/* The name that a mistyped `word` was probably meant to be, for "did you mean"; NULL when none is near. */
+const char *uc_nearest_name(const char *word, uc_name_at_fn *name_at, const void *user);
+
 #ifdef __cplusplus
 }
 #endif

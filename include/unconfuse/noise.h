@@ -43,6 +43,7 @@ uc_status uc_noise_read(uc_noise *out, const char *path, uc_noise_orientation or
                         const uc_context *context);
 /* CSV; with names in the first row and column when there are any. "-": standard output. */
 uc_status uc_noise_write(const uc_noise *self, const char *path);
+uc_status uc_noise_write_to(const uc_noise *self, uc_output *output); /* which stays open */
 
 /* Reorders rows and columns to `classes`: names decide, else the position. A class that is missing, or a
  * different number of them, is refused with a sentence. */

@@ -14,6 +14,11 @@ extern "C" {
  * of the library looks at the environment. */
 void uc_wait_asleep(char *const argv[]);
 
+/* The same for a program that calls it before the libraries that it is linked with begin (.preinit_array), and for
+ * OpenBLAS whatever the user has chosen for the rest: the threads that it starts when it is loaded are never used, and where
+ * there is no memory for them it ends the program. */
+void uc_wait_asleep_early(char *const argv[], char *const environment[]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,8 @@
 #ifndef UNCONFUSE_STATUS_H
 #define UNCONFUSE_STATUS_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,6 +23,10 @@ typedef enum uc_status {
 /* One sentence about the last failure in this thread, without a final newline: it names
  * the file, the line, the value and the bound. Valid until this thread's next failure. */
 const char *uc_last_error(void);
+
+/* The text as it can be shown: control characters and bytes that are not UTF-8, which a terminal might obey, become \xHH.
+ * Cut to `size` bytes with the final zero, between two characters. All sentences of the library went through it. */
+void uc_printable(char *out, size_t size, const char *text);
 
 const char *uc_version(void);
 

@@ -14,10 +14,13 @@
 #include "unconfuse/names.h"
 #include "unconfuse/noise.h"
 #include "unconfuse/option.h"
+#include "unconfuse/output.h"
 #include "unconfuse/patience.h"
 #include "unconfuse/prepare.h"
+#include "unconfuse/program.h"
 #include "unconfuse/random.h"
 #include "unconfuse/select.h"
+#include "unconfuse/session.h"
 #include "unconfuse/status.h"
 #include "unconfuse/version.h"
 

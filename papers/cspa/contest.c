@@ -226,6 +226,24 @@ static void mark_best(panel *table, size_t row)
     }
 }
 
+/* All runs of a task, with what was chosen for it. */
+static uc_status play_runs(execution *self, const plan *how, const task *from, const choice *chosen)
+{
+    const place to = begin_place(self, how, from->recipe);
+    uc_status status = UC_OK;
+    for (size_t run = 0; run < self->runs && status == UC_OK; run++)
+        for (size_t w = 0; w < how->widths.count && status == UC_OK; w++)
+            if (is_anybodys(chosen, how->widths.list[w]))
+                status = play_width(&to, self, how, from, chosen, how->widths.list[w], run);
+    if (status == UC_OK && !how->curves)
+        mark_best(to.panel, to.row);
+    else if (status != UC_OK && how->curves)
+        report_drop(&self->report, to.panel);
+    else if (status != UC_OK)
+        panel_drop_last_row(to.panel);
+    return status;
+}
+
 static uc_status play_task(execution *self, const plan *how, const recipe *wanted)
 {
     task from = {0};
@@ -236,15 +254,8 @@ static uc_status play_task(execution *self, const plan *how, const recipe *wante
         report_skip(&self->report, "skipped: %s has fewer than %d rounds", wanted->name, WINDOW);
     if (status == UC_OK && !too_short)
         status = choose(chosen, self, how, &from);
-    if (status == UC_OK && !too_short) {
-        const place to = begin_place(self, how, wanted);
-        for (size_t run = 0; run < self->runs && status == UC_OK; run++)
-            for (size_t w = 0; w < how->widths.count && status == UC_OK; w++)
-                if (is_anybodys(chosen, how->widths.list[w]))
-                    status = play_width(&to, self, how, &from, chosen, how->widths.list[w], run);
-        if (status == UC_OK && !how->curves)
-            mark_best(to.panel, to.row);
-    }
+    if (status == UC_OK && !too_short)
+        status = play_runs(self, how, &from, chosen);
     task_free(&from);
     return status;
 }
@@ -273,18 +284,17 @@ static void note_protocol(execution *self, const plan *how)
 
 static uc_status run_contest(execution *self, const plan *how)
 {
-    uc_status status = UC_OK;
     size_t tasks = 0, played = 0;
     for (const recipe *chosen = how->tasks; chosen->name; chosen++)
         tasks++;
-    for (const recipe *chosen = how->tasks; chosen->name && status == UC_OK; chosen++) {
+    for (const recipe *chosen = how->tasks; chosen->name; chosen++) {
         self->done = (double)played++ / (double)tasks;
         if (task_takes_part(self, chosen))
-            status = play_task(self, how, chosen);
+            execution_settle(self, play_task(self, how, chosen), chosen->name);
     }
     if (self->report.panel_count > 0)
         note_protocol(self, how);
-    return status;
+    return UC_OK;
 }
 
 static uc_status run_table1(execution *self)

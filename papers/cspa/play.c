@@ -42,26 +42,20 @@ static void *make_settings(const player *who, const uc_learner *learner, double 
     return settings;
 }
 
-static uc_status play_round(bool *right, uc_online *online, const rounds *self, size_t t, bool full)
+static uc_status note_round(const uc_session_round *round, void *user)
 {
-    const uc_row row = uc_matrix_row(&self->X, t);
-    uc_proposal proposal;
-    const uc_status status = uc_online_propose_prepared(&proposal, online, &row);
-    if (status != UC_OK)
-        return status;
-    *right = proposal.label == self->y[t];
-    const uc_answer answer = {full     ? UC_ANSWER_LABEL
-                              : *right ? UC_ANSWER_RIGHT
-                                       : UC_ANSWER_WRONG,
-                              self->y[t]};
-    return uc_online_learn_prepared(online, &row, &proposal, answer);
+    bool *right = user;
+    right[round->number - 1] = round->right;
+    return UC_OK;
 }
 
 uc_status rounds_play(bool *right, const rounds *self, size_t count, const player *who, double value,
                       uint64_t seed)
 {
     const uc_learner *learner = uc_learner_find(who->learner);
-    const bool full = !uc_learner_accepts(learner, UC_FEEDBACK_PARTIAL);
+    const bool partial = uc_learner_accepts(learner, UC_FEEDBACK_PARTIAL);
+    const uc_session_settings session_settings = {
+        .feedback = partial ? UC_FEEDBACK_PARTIAL : UC_FEEDBACK_FULL, .on_round = note_round, .user = right};
     uc_train_settings common = uc_train_defaults();
     common.normalize = common.normalize_input = 0; /* the rows are prepared */
     common.average = 0;
@@ -69,11 +63,15 @@ uc_status rounds_play(bool *right, const rounds *self, size_t count, const playe
     common.seed = seed;
     void *settings = make_settings(who, learner, value);
     uc_online *online = NULL;
+    uc_session *session = NULL;
     uc_status status = uc_online_begin(&online, learner, settings, &common, self->classes, NULL);
     if (status == UC_OK)
         status = uc_online_expect(online, self->X.cols, uc_density(&self->X));
-    for (size_t t = 0; t < count && status == UC_OK; t++)
-        status = play_round(&right[t], online, self, t, full);
+    if (status == UC_OK)
+        status = uc_session_continue(&session, online, &session_settings, NULL);
+    if (status == UC_OK)
+        status = uc_session_play_rows(session, &self->X, self->y, NULL, count, true);
+    uc_session_free(session);
     uc_online_free(online);
     free(settings);
     return status;

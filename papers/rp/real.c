@@ -388,8 +388,7 @@ static panel *begin_chosen(execution *self)
 static uc_status run_problems(execution *self, bool inner)
 {
     panel *chosen = NULL, *kappa_table = NULL;
-    uc_status status = UC_OK;
-    for (size_t i = 0, column = 0; i < RECIPES && status == UC_OK; i++) {
+    for (size_t i = 0, column = 0; i < RECIPES; i++) {
         study one = {.running = self, .recipe = &recipes[i], .context = one_thread(self)};
         if (!takes_part(self, &recipes[i]))
             continue;
@@ -403,10 +402,16 @@ static uc_status run_problems(execution *self, bool inner)
         one.kappas = kappa_table;
         one.chosen_column = column++;
         begin_errors(&one);
-        status = run_problem(&one);
+        if (execution_settle(self, run_problem(&one), one.recipe->name))
+            continue;
+        report_drop(&self->report, one.errors);
+        if (chosen) {
+            panel_clear_column(chosen, one.chosen_column);
+            panel_clear_column(kappa_table, one.chosen_column);
+        }
     }
     if (self->report.panel_count == 0)
-        return status;
+        return UC_OK;
     move_to_end(self, chosen);
     move_to_end(self, kappa_table);
     report_note(
@@ -421,7 +426,7 @@ static uc_status run_problems(execution *self, bool inner)
             "cross-validation within the training sample, the first %d runs at most; sloppy-svm knows the "
             "rate, rp and csvm do not",
             INNER_RUNS);
-    return status;
+    return UC_OK;
 }
 
 static uc_status run_table1(execution *self)

@@ -40,20 +40,39 @@ static uc_status test(score *out, const uc_model *model, const uc_dataset *data,
     return status;
 }
 
+static uc_status train_and_test(score *out, const char *learner, const void *settings,
+                                const uc_train_settings *common, uc_dataset *train, const uc_dataset *testing,
+                                const uc_context *context)
+{
+    uc_model *model = NULL;
+    uc_status status = uc_train(&model, uc_learner_find(learner), settings, common, train, context);
+    if (status == UC_OK)
+        status = test(out, model, testing, context);
+    uc_model_free(model);
+    return status;
+}
+
 uc_status learn_and_test(score *out, const char *learner, const void *settings, const uc_noise *noise,
                          uc_dataset *train, const uc_dataset *testing, uint64_t seed,
                          const uc_context *context)
 {
     uc_train_settings common = uc_train_defaults();
-    common.normalize = 0; /* the rows have unit length */
+    common.normalize = 0; /* the rows are prepared */
     common.noise = noise;
     common.seed = seed;
-    uc_model *model = NULL;
-    uc_status status = uc_train(&model, uc_learner_find(learner), settings, &common, train, context);
-    if (status == UC_OK)
-        status = test(out, model, testing, context);
-    uc_model_free(model);
-    return status;
+    return train_and_test(out, learner, settings, &common, train, testing, context);
+}
+
+uc_status online_perceptron_and_test(score *out, bool average, uc_dataset *train, const uc_dataset *testing,
+                                     uint64_t seed, const uc_context *context)
+{
+    uc_train_settings common = uc_train_defaults();
+    common.normalize = 0;
+    common.bias = 0.0; /* as UMA */
+    common.passes = ONLINE_PASSES;
+    common.average = average;
+    common.seed = seed;
+    return train_and_test(out, "perceptron", NULL, &common, train, testing, context);
 }
 
 uc_status perceptron_and_test(score *out, uint64_t iterations, uc_dataset *train, const uc_dataset *testing,

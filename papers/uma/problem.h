@@ -32,9 +32,14 @@ typedef struct problem {
 uc_status problem_open(problem *out, execution *self, const recipe *chosen);
 /* The split of run `run`, prepared; nothing to do from the second run on where the split is fixed. */
 uc_status problem_prepare(problem *self, execution *running, size_t run);
-/* The same rows in the whole span of the kernel, or of `limit` dimensions of it (kernel Gram-Schmidt). */
-uc_status problem_unproject(uc_dataset *train, uc_dataset *test, const problem *self, size_t limit,
-                            uint64_t seed, const uc_context *context);
+/* The rows of the problem as the kernel PCA leaves them, without unit length. */
+uc_status problem_project(uc_dataset *train, uc_dataset *test, const problem *self, uint64_t seed,
+                          const uc_context *context);
+/* The same rows in the whole span of the kernel, or of UNPROJECTED_LIMIT dimensions of it (kernel Gram-Schmidt; with
+ * `quick` of twice the dimension of the projection). */
+#define UNPROJECTED_LIMIT 4000
+uc_status problem_unproject(uc_dataset *train, uc_dataset *test, const problem *self, bool quick,
+                            bool unit_rows, uint64_t seed, const uc_context *context);
 void problem_free(problem *self);
 
 /* ---- the protocol of section 4.2.1 (protocol.c) ---- */
@@ -56,8 +61,10 @@ uc_status draw_noise(uc_noise *out, const draw *self, size_t count, const uc_con
 uc_status draw_test_conf(score *out, const draw *self, size_t count, uint64_t seed,
                          const uc_context *context);
 /* The semi-supervised SVM from `train`, all but the labels of these rows hidden. */
-uc_status draw_test_s3vm(score *out, const draw *self, size_t count, const uc_dataset *train,
+uc_status draw_test_s3vm(score *out, const draw *self, size_t count, double cost, const uc_dataset *train,
                          const uc_dataset *test, uint64_t seed, const uc_context *context);
+#define CONF_SHARE 0.05 /* of S that is S_conf */
+#define S3VM_COST 100.0 /* the C of the tables and figures */
 void draw_free(draw *self);
 
 #endif

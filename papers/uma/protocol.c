@@ -150,9 +150,10 @@ static uc_status labelled_classes(uc_names *out, uint32_t *renumber, const draw 
 }
 
 /* A class without a labelled example cannot be learned: the test examples of it are errors. */
-uc_status draw_test_s3vm(score *out, const draw *self, size_t count, const uc_dataset *train,
+uc_status draw_test_s3vm(score *out, const draw *self, size_t count, double cost, const uc_dataset *train,
                          const uc_dataset *test, uint64_t seed, const uc_context *context)
 {
+    const uc_s3vm_settings settings = {.cost = cost, .unlabelled_cost = 1.0};
     uc_dataset hidden = *train, seen = *test;
     uint32_t *renumber = papers_calloc(train->classes.count, sizeof *renumber);
     uc_names classes = {0};
@@ -169,7 +170,7 @@ uc_status draw_test_s3vm(score *out, const draw *self, size_t count, const uc_da
         seen.y[i] = label == UC_NONE ? (uint32_t)classes.count : label; /* unknown to the model */
     }
     if (status == UC_OK)
-        status = learn_and_test(out, "s3vm", NULL, NULL, &hidden, &seen, seed, context);
+        status = learn_and_test(out, "s3vm", &settings, NULL, &hidden, &seen, seed, context);
     uc_names_free(&classes);
     free(hidden.y);
     free(seen.y);

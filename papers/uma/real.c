@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONF_SHARE 0.05        /* of S that is S_conf */
-#define UNPROJECTED_LIMIT 4000 /* dimensions at most of the kernel without projection */
-
 static const recipe *const all_problems[] = {&problem_optdigits, &problem_letter, &problem_reuters_r8,
                                              &problem_reuters_r52, NULL};
 /* In figure 4's order. */
@@ -75,17 +72,16 @@ static uc_status show_classes(execution *self, const recipe *chosen)
 
 static uc_status run_figure2(execution *self)
 {
-    uc_status status = UC_OK;
-    for (size_t i = 0; all_problems[i] && status == UC_OK; i++)
+    for (size_t i = 0; all_problems[i]; i++)
         if (all_problems[i] != &problem_reuters_r52 && takes_part(self, all_problems[i]))
-            status = show_classes(self, all_problems[i]);
+            execution_settle(self, show_classes(self, all_problems[i]), all_problems[i]->name);
     self->runs = 1;
     if (self->report.panel_count > 0)
         report_note(
             &self->report,
             "The paper: digits and letters are even; its 9 classes of Reuters have roughly 500 to nearly "
             "4,000 examples.");
-    return status;
+    return UC_OK;
 }
 
 /* ---- table 1 ---- */
@@ -178,7 +174,8 @@ static uc_status test_s3vms(panel *table, const draw *drawn, size_t conf, uint64
     const problem *from = drawn->problem;
     const uc_context *context = &running->context;
     score result;
-    uc_status status = draw_test_s3vm(&result, drawn, conf, &from->train, &from->test, seed, context);
+    uc_status status =
+        draw_test_s3vm(&result, drawn, conf, S3VM_COST, &from->train, &from->test, seed, context);
     if (status != UC_OK)
         return status;
     panel_add(table, S3VM, 0, result.error);
@@ -187,10 +184,9 @@ static uc_status test_s3vms(panel *table, const draw *drawn, size_t conf, uint64
         return UC_OK;
     }
     uc_dataset train = {0}, test = {0};
-    const size_t limit = running->quick ? 2 * from->train.X.cols : UNPROJECTED_LIMIT;
-    status = problem_unproject(&train, &test, from, limit, seed, context);
+    status = problem_unproject(&train, &test, from, running->quick, true, seed, context);
     if (status == UC_OK)
-        status = draw_test_s3vm(&result, drawn, conf, &train, &test, seed, context);
+        status = draw_test_s3vm(&result, drawn, conf, S3VM_COST, &train, &test, seed, context);
     if (status == UC_OK)
         panel_add(table, S3VM_UNPROJECTED, 0, result.error);
     uc_dataset_free(&train);
@@ -221,32 +217,36 @@ static uc_status run_protocol(execution *self, panel *table, problem *from, size
     return status;
 }
 
+/* `done`: problems before this one. */
+static void run_problem(execution *self, const recipe *chosen, size_t done)
+{
+    problem from = {0};
+    panel *table = table1_panel(self, chosen);
+    uc_status status = problem_open(&from, self, chosen);
+    for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
+        execution_stage(self, (double)(done * self->runs + run), 4.0 * (double)self->runs,
+                        "%s, run %zu of %zu", chosen->name, run + 1, self->runs);
+        status = run_protocol(self, table, &from, run);
+    }
+    if (execution_settle(self, status, chosen->name))
+        note_problem(self, &from);
+    else
+        report_drop(&self->report, table);
+    problem_free(&from);
+}
+
 static uc_status run_table1(execution *self)
 {
-    uc_status status = UC_OK;
-    for (size_t i = 0; all_problems[i] && status == UC_OK; i++) {
-        const recipe *chosen = all_problems[i];
-        problem from = {0};
-        if (!takes_part(self, chosen))
-            continue;
-        panel *table = table1_panel(self, chosen);
-        status = problem_open(&from, self, chosen);
-        for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
-            execution_stage(self, (double)(i * self->runs + run), 4.0 * (double)self->runs,
-                            "%s, run %zu of %zu", chosen->name, run + 1, self->runs);
-            status = run_protocol(self, table, &from, run);
-        }
-        if (status == UC_OK)
-            note_problem(self, &from);
-        problem_free(&from);
-    }
+    for (size_t i = 0; all_problems[i]; i++)
+        if (takes_part(self, all_problems[i]))
+            run_problem(self, all_problems[i], i);
     if (self->report.panel_count > 0)
         report_note(
             &self->report,
             "f_y: perceptron on y = g(x); f_conf: perceptron on the true labels of S_conf; f_full: on all "
             "true labels; UMA, last: as in the paper; UMA, average: our default; logistic, forward: "
             "beyond the paper, from the same y and C. Reuters R8 stands in for the paper's corpus");
-    return status;
+    return UC_OK;
 }
 
 /* ---- figures 3 and 4: the size of S_conf ---- */
@@ -283,7 +283,7 @@ static uc_status test_size(panel *table, size_t row, draw *drawn, size_t count, 
             panel_add(table, row, i, result.error);
     }
     if (status == UC_OK && s3vm && learner_exists("s3vm"))
-        status = draw_test_s3vm(&result, drawn, count, &from->train, &from->test, seed, context);
+        status = draw_test_s3vm(&result, drawn, count, S3VM_COST, &from->train, &from->test, seed, context);
     else if (status == UC_OK && !s3vm)
         status = draw_test_conf(&result, drawn, count, seed, context);
     if (status == UC_OK && (!s3vm || learner_exists("s3vm")))
@@ -315,11 +315,11 @@ static uc_status run_sizes_once(execution *self, panel *table, problem *from, co
     return status;
 }
 
-static uc_status run_sizes(execution *self, const sizes_plan *plan)
+static void run_sizes(execution *self, const sizes_plan *plan)
 {
     problem from = {0};
     if (!takes_part(self, plan->recipe))
-        return UC_OK;
+        return;
     char title[96];
     snprintf(title, sizeof title, "%s, m = %zu", plan->recipe->title, plan->examples_a_class);
     panel *table = report_panel(&self->report, plan->recipe->name, title, PLOT_LINES,
@@ -331,37 +331,37 @@ static uc_status run_sizes(execution *self, const sizes_plan *plan)
     uc_status status = problem_open(&from, self, plan->recipe);
     for (size_t run = 0; run < self->runs && status == UC_OK; run++)
         status = run_sizes_once(self, table, &from, plan, run);
-    if (status == UC_OK)
+    if (execution_settle(self, status, plan->recipe->name))
         note_problem(self, &from);
+    else
+        report_drop(&self->report, table);
     problem_free(&from);
-    return status;
 }
 
 static uc_status run_figure3(execution *self)
 {
     const sizes_plan plan = {&problem_reuters_r8, 70, false};
-    const uc_status status = run_sizes(self, &plan);
+    run_sizes(self, &plan);
     if (self->report.panel_count > 0)
         report_note(
             &self->report,
             "The paper's figure has no numbers; its text: UMA hardly depends on the size, f_conf wins "
             "once it is large, and UMA is near 0.11 at 550 examples.");
-    return status;
+    return UC_OK;
 }
 
 static uc_status run_figure4(execution *self)
 {
-    uc_status status = UC_OK;
     (void)s3vm_is_there(self);
-    for (size_t i = 0; figure4_problems[i] && status == UC_OK; i++) {
+    for (size_t i = 0; figure4_problems[i]; i++) {
         const sizes_plan plan = {figure4_problems[i], figure4_problems[i]->examples_a_class, true};
-        status = run_sizes(self, &plan);
+        run_sizes(self, &plan);
     }
     if (self->report.panel_count > 0)
         report_note(&self->report,
                     "The paper's figure has no numbers; its text: UMA is low and stable from few labels on, "
                     "S3VM starts high and keeps improving.");
-    return status;
+    return UC_OK;
 }
 
 /* ---- figure 5: how the pair is chosen ---- */

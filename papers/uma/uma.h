@@ -27,6 +27,10 @@ uc_status learn_and_test(score *out, const char *learner, const void *settings, 
 /* UMA told of no noise is the perceptron of the paper. */
 uc_status perceptron_and_test(score *out, uint64_t iterations, uc_dataset *train, const uc_dataset *test,
                               uint64_t seed, const uc_context *context);
+/* The perceptron that learns one example at a time: its last iterate, or the mean of all. */
+#define ONLINE_PASSES 5
+uc_status online_perceptron_and_test(score *out, bool average, uc_dataset *train, const uc_dataset *test,
+                                     uint64_t seed, const uc_context *context);
 bool learner_exists(const char *name);
 
 #endif

@@ -23,9 +23,10 @@ from ._files import load, save
 from ._library import text as _text
 from ._noise import NoiseCheck, NoiseEstimate, apply_noise, check_noise_matrix, make_noise_matrix
 from ._online import Proposals, Replay
+from ._scoring import noise_aware_accuracy, noisy_log_likelihood
 from ._unconfuse import lib as _lib
 from .estimators import *  # noqa: F403: one class a learner and a map
 
 __version__ = _text(_lib.uc_version())
 __all__ = [*estimators.__all__, "NoiseCheck", "NoiseEstimate", "Proposals", "Replay", "apply_noise", "check_noise_matrix",
-           "load", "make_noise_matrix", "save"]
+           "load", "make_noise_matrix", "noise_aware_accuracy", "noisy_log_likelihood", "save"]

@@ -16,6 +16,7 @@ from ._labels import Classes, encode_with_unlabelled, is_marked, labels_of, refu
 from ._library import Work, check, doubles, names_list
 from ._model import Learned, Model, find_learner
 from ._noise import checked_noise
+from ._sklearn import Tagged, validated
 from ._training import Data, Settings, remember
 from ._unconfuse import ffi, lib
 
@@ -24,7 +25,7 @@ NoiseMatrix = Union[ArrayLike, Literal["estimate"], None]
 Self = TypeVar("Self", bound="Classifier")
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
+class Classifier(Tagged, ClassifierMixin, BaseEstimator):
     """A learner of the library as an estimator of scikit-learn. Its subclasses are generated."""
 
     _learner: str
@@ -43,6 +44,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _fit(self: Self, X: Any, y: Any, groups: Any = None) -> Self:
         seen = copy.copy(self)
         X, codes, classes = seen._validated(X, y)
+        if len(classes) > 2 and self._is_binary_only():  # in the words that scikit-learn's checks look for
+            raise ValueError(f"Only binary classification is supported: {type(self).__name__} is for two classes, but there "
+                             f"are {len(classes)}; use LogisticClassifier or UMAClassifier with a noise_matrix")
         if groups is not None:
             check_consistent_length(X, groups)
         settings = Settings(self._learner, self.get_params(deep=False))
@@ -61,14 +65,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, np.ndarray, Classes]:
         """Rows as the library wants them, codes of the labels, and the classes."""
-        checks = dict(accept_sparse="csr", dtype=np.float32, order="C")
         if y is None or not self._may_lack_labels():
-            X, y = self._validate_data(X, y, **checks)
+            X, y = validated(self, X, y)
             refuse_missing(y)
             check_classification_targets(y)
             classes = Classes(np.unique(y))
             return X, classes.encode(y), classes
-        X = self._validate_data(X, **checks)
+        X = validated(self, X)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         marked = is_marked(y, self.unlabelled)
@@ -108,8 +111,6 @@ class Classifier(ClassifierMixin, BaseEstimator):
             return self._classes_with_others(data, classes), index[0], lib.UC_RATES_POSITIVE_ONLY
         if not self.bags:
             return classes, positive, lib.UC_RATES_BOTH
-        if not data.pointer.bag:
-            raise ValueError("bags=True needs to know the bag of every row: fit(X, y, groups=...)")
         check(lib.uc_check_bags(data.pointer, ffi.NULL))
         return classes, positive, lib.UC_RATES_NEGATIVE_ONLY
 
@@ -186,7 +187,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return None
 
     def _checked_rows(self, X: Any, learned: Learned) -> Any:
-        X = self._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", reset=False)
+        X = validated(self, X, reset=False)
         if X.shape[1] != learned.n_features:  # another thread has replaced what was learned
             raise ValueError(f"X has {X.shape[1]} features, but the model has {learned.n_features}")
         return X
@@ -219,8 +220,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """What is added to the scores."""
         return self._weights()[1]
 
-    def _more_tags(self) -> dict[str, Any]:
-        return {"binary_only": bool(lib.uc_learner_uses_rates(find_learner(self._learner)))}
+    def _is_binary_only(self) -> bool:
+        return bool(lib.uc_learner_uses_rates(find_learner(self._learner)))
 
 
 class ProbabilityClassifier(Classifier):

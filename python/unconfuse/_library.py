@@ -163,21 +163,29 @@ def options(table: Any) -> Iterator[Any]:
         option += 1
 
 
+def _words(option: Any) -> set[str]:
+    """That an option may be set to, besides numbers."""
+    words = {*text(option.choices).split("|"), text(option.zero), "auto" if option.automatic else ""}
+    return words - {""}
+
+
 @functools.cache
-def _parameter_names() -> set[str]:
-    """Of all estimators and functions."""
-    found = {"noise_matrix", "noise_orientation", "positive", "random_state"}
+def parameters() -> dict[str, set[str]]:
+    """Of all estimators and functions, with the words that each may be set to."""
     tables = [lib.uc_train_options, lib.uc_map_options, lib.uc_noise_estimate_options]
     learners = 0
     while lib.uc_learner_at(learners):
         tables.append(lib.uc_learner_options(lib.uc_learner_at(learners)))
         learners += 1
-    return found | {python_name(text(option.name)) for table in tables for option in options(table)}
+    found: dict[str, set[str]] = {"noise_matrix": {"estimate"}, "positive": set(), "random_state": set()}
+    for option in (option for table in tables for option in options(table)):
+        found.setdefault(python_name(text(option.name)), set()).update(_words(option))
+    return found
 
 
 def in_python(sentence: str) -> str:
     """A sentence of the library in which the options of the command line are the parameters of Python."""
-    return python_sentence(sentence, _parameter_names()) if "--" in sentence else sentence
+    return python_sentence(sentence, parameters()) if "--" in sentence else sentence
 
 
 def _as_typed(value: object) -> str:
@@ -221,6 +229,19 @@ def seed_of(random_state: Any) -> int | None:
 # ---- arrays ----
 
 
+def check_offsets(X: Any) -> None:
+    """SciPy does not look into the arrays that a CSR matrix is made of, and its own functions follow them anywhere."""
+    if len(X.indptr) != X.shape[0] + 1 or X.indptr.min() < 0 or X.indptr.max() > min(len(X.data), len(X.indices)):
+        raise ValueError("X is not a sound CSR matrix: its rows do not lie within its arrays")
+
+
+def refuse_columns(X: Any) -> None:
+    wrong = X.indices[(X.indices >= X.shape[1]) | (X.indices < 0)]
+    if len(wrong):
+        raise ValueError(f"X is not a sound CSR matrix: it has {X.shape[1]} columns, and an entry in column {wrong[0]}")
+    raise ValueError("X is not a sound CSR matrix: its rows do not follow each other, or their columns do not ascend")
+
+
 def matrix(X: Any, into: Any = None) -> tuple[Any, Any]:
     """A uc_matrix that looks at float32 rows, dense in C order or CSR, and what must be kept alive with it."""
     view = ffi.new("uc_matrix *") if into is None else into
@@ -228,14 +249,20 @@ def matrix(X: Any, into: Any = None) -> tuple[Any, Any]:
     if X.shape[1] > MOST_COLUMNS:
         raise ValueError(f"{X.shape[1]} columns are more than {MOST_COLUMNS}")
     if scipy.sparse.issparse(X):
+        check_offsets(X)
         if not X.has_canonical_format:  # the library needs ascending columns, each once
             X = X.copy()
             X.sum_duplicates()
-        columns = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
+        narrow = X.indices.dtype == np.int32
+        columns = X.indices.view(np.uint32) if narrow else X.indices.astype(np.uint32)
+        if not narrow and not np.array_equal(columns, X.indices):
+            refuse_columns(X)
         kept = (ffi.from_buffer("float[]", X.data), ffi.from_buffer("uint64_t[]", X.indptr.astype(np.uint64)),
                 ffi.from_buffer("uint32_t[]", columns))
         view.stride = 0
         view.values, view.offsets, view.columns = kept
+        if lib.first_row_unsound(view, min(len(X.data), len(X.indices))) < X.shape[0]:
+            refuse_columns(X)
         return view, kept
     values = ffi.from_buffer("float[]", X)
     view.stride = X.shape[1]

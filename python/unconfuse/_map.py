@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ._library import Work, check, matrix, taken_bytes
+from ._sklearn import Tagged, validated
 from ._training import Settings, remember
 from ._unconfuse import ffi, lib
 
@@ -31,7 +32,7 @@ class Map:
         return Map.from_bytes, (taken_bytes(lib.uc_map_save_memory, self.pointer),)
 
 
-class MapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MapTransformer(Tagged, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A map as a transformer of scikit-learn. Its subclasses are generated."""
 
     _map: str
@@ -40,7 +41,7 @@ class MapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def fit(self: Self, X: Any, y: Any = None) -> Self:
         """Learns the map from rows X, dense or sparse; returns self. There is no use for y."""
         seen = copy.copy(self)
-        X = seen._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", ensure_min_samples=2)
+        X = validated(seen, X, ensure_min_samples=2)
         parameters = {**self.get_params(deep=False), "map": self._map}
         train = Settings("perceptron", parameters).train  # any learner: only the map's settings and the seed are taken
         if parameters["dimension"] == "auto" or parameters["width"] == "auto":
@@ -61,13 +62,10 @@ class MapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def transform(self, X: Any) -> np.ndarray:
         """Rows in the new space, as float32."""
         check_is_fitted(self, "width_")
-        X = self._validate_data(X, accept_sparse="csr", dtype=np.float32, order="C", reset=False)
+        X = validated(self, X, reset=False)
         out = ffi.gc(ffi.new("uc_matrix *"), lib.uc_matrix_free)
         view, _kept = matrix(X)
         with Work(self.n_jobs) as work:
             work.check(lib.uc_map_apply(out, self._fitted.pointer, view, work.context))
         padded = np.frombuffer(ffi.buffer(out.values, out.rows * out.stride * 4), np.float32)
         return padded.reshape(out.rows, out.stride)[:, : out.cols].copy()
-
-    def _more_tags(self) -> dict[str, Any]:
-        return {"preserves_dtype": [np.float32]}

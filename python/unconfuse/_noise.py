@@ -99,6 +99,14 @@ def check_noise_matrix(noise_matrix: ArrayLike, *, noise_orientation: Literal["c
                       found.dominated)
 
 
+def inverse_of(noise_matrix: Any) -> np.ndarray:
+    """The inverse of a noise matrix; a matrix that has none is refused."""
+    noise = _make_noise(_as_matrix(noise_matrix), lib.UC_NOISE_COLUMNS)
+    inverse = np.empty((noise.classes,) * 2)
+    check(lib.uc_noise_invert(doubles(inverse), noise, 0.0))
+    return inverse
+
+
 def make_noise_matrix(n_classes: int, *, rate: float | None = None, level: float | None = None,
                       rates: tuple[float, float] | None = None, random_state: Any = None) -> np.ndarray:
     """A noise matrix from a number or two.

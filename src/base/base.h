@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "unconfuse/output.h"
 #include "unconfuse/status.h"
 
 #define UC_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -15,6 +16,11 @@
 uc_status uc_fail(uc_status status, const char *format, ...) UC_PRINTF(2, 3);
 /* Puts `prefix: ` before the last sentence; returns `status`. */
 uc_status uc_fail_prefix(uc_status status, const char *prefix);
+
+/* Whether text can be the name of a class or bag: valid UTF-8 without control characters and byte order marks. */
+bool uc_is_name(const char *text, size_t length);
+/* The same but for bytes that are not UTF-8, which the first model files could have in names. */
+bool uc_is_old_name(const char *text, size_t length);
 
 #ifdef __clang_analyzer__ /* which does not see into uc_fail: it returns what it was given */
 #define uc_fail(status, ...) ((uc_fail)(status, __VA_ARGS__), (status))
@@ -70,18 +76,11 @@ typedef struct uc_bytes {
 uc_status uc_bytes_read(uc_bytes *out, const char *path);
 void uc_bytes_free(uc_bytes *self); /* zero-initialised is fine */
 
-/* ---- output files ----
- * Bytes go to a temporary file beside `path`, which takes the name only in uc_output_commit. "-" is standard
- * output. */
-typedef struct uc_output uc_output;
-uc_status uc_output_open(uc_output **out, const char *path);
-uc_status uc_output_open_memory(uc_output **out); /* ended by uc_output_take or uc_output_abort */
+/* ---- output files, beyond what unconfuse/output.h has ---- */
+uc_status uc_output_open(uc_output **out, const char *path); /* uc_output_begin that is never cancelled */
+uc_status uc_output_open_memory(uc_output **out);            /* ended by uc_output_take or uc_output_abort */
 /* Ends and frees *self; *bytes, which the caller frees, are all that was written (NULL: nothing was). */
 void uc_output_take(void **bytes, size_t *length, uc_output *self);
-uc_status uc_output_write(uc_output *self, const void *bytes, size_t length);
 uc_status uc_output_printf(uc_output *self, const char *format, ...) UC_PRINTF(2, 3);
-/* Ends and frees *self whatever happens; durable: fsync first. */
-uc_status uc_output_commit(uc_output *self, bool durable);
-void uc_output_abort(uc_output *self); /* removes the temporary file; NULL is fine */
 
 #endif

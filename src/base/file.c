@@ -1,4 +1,5 @@
-/* A whole file in memory: mapped where that is possible, read otherwise. */
+/* A whole file in memory. Small ones are read: a mapped file that becomes shorter ends the program that looks at it. Large
+ * ones are mapped where that is possible, so that they need not be in memory twice. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
+
+#define LARGE_BYTES ((off_t)1 << 26)
 
 static uc_status fail_io(const char *path)
 {
@@ -54,7 +57,7 @@ uc_status uc_bytes_read(uc_bytes *out, const char *path)
     struct stat info;
     uc_status status = UC_OK;
     void *data = MAP_FAILED;
-    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= LARGE_BYTES)
         data = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     if (data != MAP_FAILED)
         *out = (uc_bytes){data, (size_t)info.st_size, true};

@@ -2,103 +2,154 @@
  * A file that appears whole or not at all: bytes go to a temporary name in the same directory, and the commit
  * renames it. What is not an ordinary file (a terminal, a pipe, /dev/null) is written directly. An output to memory
  * keeps everything in the buffer, which grows.
+ *
+ * Several files appear together: all are complete on disk before the first is renamed. A rename that fails after that
+ * is undone: the old file keeps a second name until all are there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/output_file.h"
 
 #define BUFFER_BYTES ((size_t)1 << 18)
+#define BYTES_AT_ONCE ((size_t)1 << 24) /* between two questions whether to go on */
+#define WAIT_MS 50                      /* the same, for a pipe that is full or has no reader */
 
 struct uc_output {
     int file;
+    int lock;        /* the same file, until it has its name; -1: none */
+    char *name;      /* as it was given; NULL in memory */
     char *path;      /* where the file will be; NULL for standard output */
     char *temporary; /* NULL: written directly */
+    char *backup;    /* the old file's second name during the commit of several; NULL: none */
+    bool exists;     /* the file that will be replaced, and which it is */
+    dev_t device;
+    ino_t inode;
+    uc_go_on_fn *go_on;
+    void *user;
     size_t filled;
     char *buffer;
     bool in_memory;
     size_t capacity; /* of the buffer, in memory */
 };
 
-static const char *name_of(const uc_output *self)
+static const char *shown(const uc_output *self)
 {
-    return self->path ? self->path : "standard output";
+    return self->path ? self->name : "standard output";
 }
 
 static uc_status fail_io(const uc_output *self, const char *verb)
 {
-    return uc_fail(UC_ERR_IO, "%s: cannot %s: %s", name_of(self), verb, strerror(errno));
+    return uc_fail(UC_ERR_IO, "%s: cannot %s: %s", shown(self), verb, strerror(errno));
 }
 
-/* A symbolic link is followed, so that the file behind it is replaced and the link stays. */
-static char *resolve(const char *path)
+/* After a wait, whether to wait once more. Who gave nobody to ask is heard through a signal that ended the wait. */
+static uc_status ask(const uc_output *self, bool signalled)
 {
-    char *real = realpath(path, NULL);
-    char *copy = uc_strdup(real ? real : path);
-    free(real);
-    return copy;
+    if (self->go_on)
+        return self->go_on(self->user) ? UC_OK : uc_fail(UC_ERR_CANCELLED, "interrupted");
+    errno = EINTR;
+    return signalled ? fail_io(self, "write") : UC_OK;
 }
+
+static void remember(uc_output *self, const struct stat *info)
+{
+    self->exists = true;
+    self->device = info->st_dev;
+    self->inode = info->st_ino;
+}
+
+/* ---- opening ---- */
 
 static uc_status open_temporary(uc_output *self)
 {
-    const size_t size = strlen(self->path) + 32;
-    self->temporary = uc_alloc(size, 1);
+    self->temporary = uc_alloc(strlen(self->path) + UC_TEMPORARY_ROOM, 1);
     if (!self->temporary)
         return UC_ERR_NOMEM;
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        snprintf(self->temporary, size, "%s.%ld-%u.tmp", self->path, (long)getpid(), attempt);
-        self->file = open(self->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (self->file >= 0)
-            return UC_OK;
-        if (errno != EEXIST)
-            break;
-    }
+    self->file = uc_temporary_open(self->temporary, self->path);
+    if (self->file >= 0)
+        return UC_OK;
     const uc_status status = fail_io(self, "write");
     uc_free(self->temporary);
     self->temporary = NULL;
     return status;
 }
 
-static uc_status open_file(uc_output *self, const char *path)
+/* A pipe that nobody reads yet is waited for, but not in a call that only a signal at the right moment could end. */
+static uc_status open_directly(uc_output *self, bool pipe)
+{
+    const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
+    for (;;) {
+        self->file = open(self->path, O_WRONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
+        if (self->file >= 0)
+            return UC_OK;
+        if (errno != EINTR && !(pipe && errno == ENXIO))
+            return fail_io(self, "write");
+        const bool signalled = errno == EINTR || nanosleep(&pause, NULL) != 0;
+        const uc_status status = ask(self, signalled);
+        if (status != UC_OK)
+            return status;
+    }
+}
+
+static uc_status open_file(uc_output *self)
 {
     struct stat info;
-    self->path = resolve(path);
+    self->path = uc_target_of(self->name);
     if (!self->path)
         return UC_ERR_NOMEM;
     const bool exists = stat(self->path, &info) == 0;
+    if (exists)
+        remember(self, &info);
     if (exists && S_ISDIR(info.st_mode))
-        return uc_fail(UC_ERR_IO, "%s: cannot write: it is a directory", self->path);
-    if (!exists || S_ISREG(info.st_mode)) {
-        const uc_status status = open_temporary(self);
-        if (status == UC_OK && exists)
-            (void)fchmod(self->file,
-                         info.st_mode & 07777); /* the new file may be read by whom the old one was */
-        return status;
-    }
-    self->file = open(self->path, O_WRONLY | O_CLOEXEC);
-    return self->file >= 0 ? UC_OK : fail_io(self, "write");
+        return uc_fail(UC_ERR_IO, "%s: cannot write: it is a directory", self->name);
+    if (exists && !S_ISREG(info.st_mode))
+        return open_directly(self, S_ISFIFO(info.st_mode));
+    const uc_status status = open_temporary(self);
+    if (status == UC_OK && exists)
+        (void)fchmod(self->file, info.st_mode & 07777); /* the new file may be read by whom the old one was */
+    return status;
 }
 
-uc_status uc_output_open(uc_output **out, const char *path)
+static uc_output *create(void)
 {
     uc_output *self = uc_alloc(1, sizeof *self);
+    if (self)
+        self->file = self->lock = -1;
+    return self;
+}
+
+uc_status uc_output_begin(uc_output **out, const char *path, uc_go_on_fn *go_on, void *user)
+{
+    struct stat info;
+    if (!*path)
+        return uc_fail(UC_ERR_IO, "'': cannot write: a file needs a name");
+    uc_output *self = create();
     if (!self)
         return UC_ERR_NOMEM;
-    self->file = -1;
+    self->go_on = go_on;
+    self->user = user;
     uc_status status = UC_OK;
+    self->name = uc_strdup(path);
     self->buffer = uc_alloc(BUFFER_BYTES, 1);
-    if (!self->buffer)
+    if (!self->buffer || !self->name) {
         status = UC_ERR_NOMEM;
-    else if (strcmp(path, "-") == 0)
+    } else if (strcmp(path, "-") == 0) {
         self->file = STDOUT_FILENO;
-    else
-        status = open_file(self, path);
+        if (fstat(self->file, &info) == 0)
+            remember(self, &info);
+    } else {
+        status = open_file(self);
+    }
     if (status != UC_OK) {
         uc_output_abort(self);
         return status;
@@ -107,16 +158,48 @@ uc_status uc_output_open(uc_output **out, const char *path)
     return UC_OK;
 }
 
+uc_status uc_output_open(uc_output **out, const char *path)
+{
+    return uc_output_begin(out, path, NULL, NULL);
+}
+
 uc_status uc_output_open_memory(uc_output **out)
 {
-    uc_output *self = uc_alloc(1, sizeof *self);
+    uc_output *self = create();
     if (!self)
         return UC_ERR_NOMEM;
-    self->file = -1;
     self->in_memory = true;
     *out = self;
     return UC_OK;
 }
+
+/* ---- what it is ---- */
+
+const char *uc_output_name(const uc_output *self)
+{
+    return self->name ? self->name : "memory";
+}
+
+const char *uc_output_temporary(const uc_output *self)
+{
+    return self->temporary;
+}
+
+bool uc_output_is_same(const uc_output *a, const uc_output *b)
+{
+    if (a->exists && b->exists)
+        return a->device == b->device && a->inode == b->inode;
+    return a->path && b->path ? strcmp(a->path, b->path) == 0 : !a->path && !b->path;
+}
+
+bool uc_output_replaces(const uc_output *self, const char *path)
+{
+    struct stat info;
+    return self->exists && stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_dev == self->device &&
+           info.st_ino == self->inode;
+}
+
+/* ---- writing ---- */
 
 static uc_status append(uc_output *self, const void *bytes, size_t length)
 {
@@ -144,18 +227,30 @@ void uc_output_take(void **bytes, size_t *length, uc_output *self)
     uc_output_abort(self);
 }
 
+/* How many of the bytes were written, *written says. */
+static uc_status write_some(uc_output *self, const char *bytes, size_t length, size_t *written)
+{
+    struct pollfd room = {.fd = self->file, .events = POLLOUT};
+    const ssize_t count = write(self->file, bytes, length < BYTES_AT_ONCE ? length : BYTES_AT_ONCE);
+    *written = count > 0 ? (size_t)count : 0;
+    bool signalled = false;
+    if (count < 0 && errno == EAGAIN)
+        signalled = poll(&room, 1, WAIT_MS) < 0;
+    else if (count < 0 && errno != EINTR)
+        return fail_io(self, "write");
+    return *written == length ? UC_OK : ask(self, signalled);
+}
+
 static uc_status write_all(uc_output *self, const char *bytes, size_t length)
 {
-    while (length > 0) {
-        const ssize_t written = write(self->file, bytes, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return fail_io(self, "write");
+    uc_status status = UC_OK;
+    while (length > 0 && status == UC_OK) {
+        size_t written;
+        status = write_some(self, bytes, length, &written);
         bytes += written;
-        length -= (size_t)written;
+        length -= written;
     }
-    return UC_OK;
+    return status;
 }
 
 static uc_status flush(uc_output *self)
@@ -189,10 +284,12 @@ uc_status uc_output_printf(uc_output *self, const char *format, ...)
     const int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length < 0 || (size_t)length >= sizeof text)
-        return uc_fail(UC_ERR_INVALID, "%s: a text of %d bytes is too long to write at once", name_of(self),
+        return uc_fail(UC_ERR_INVALID, "%s: a text of %d bytes is too long to write at once", shown(self),
                        length);
     return uc_output_write(self, text, (size_t)length);
 }
+
+/* ---- the end ---- */
 
 /* The rename itself must reach the disk too. */
 static void sync_directory(const char *path)
@@ -209,32 +306,93 @@ static void sync_directory(const char *path)
 
 static void release(uc_output *self)
 {
+    if (self->lock >= 0)
+        close(self->lock);
+    uc_free(self->backup);
     uc_free(self->temporary);
     uc_free(self->path);
+    uc_free(self->name);
     uc_free(self->buffer);
     uc_free(self);
 }
 
-uc_status uc_output_commit(uc_output *self, bool durable)
+/* Everything is in the file, which is closed; its lock is kept. */
+static uc_status finish(uc_output *self, bool durable)
 {
     uc_status status = flush(self);
     if (status == UC_OK && durable && self->temporary && fsync(self->file) != 0)
         status = fail_io(self, "write");
     if (self->path) {
+        if (self->temporary)
+            self->lock = fcntl(self->file, F_DUPFD_CLOEXEC, 3);
         if (close(self->file) != 0 && status == UC_OK)
             status = fail_io(self, "write");
         self->file = -1;
     }
-    if (status == UC_OK && self->temporary && rename(self->temporary, self->path) != 0)
-        status = fail_io(self, "rename to");
-    if (status != UC_OK) {
-        uc_output_abort(self);
-        return status;
+    return status;
+}
+
+/* With `keep`, so that it can be undone. */
+static uc_status appear(uc_output *self, bool keep)
+{
+    if (!self->temporary)
+        return UC_OK;
+    if (keep && self->exists) {
+        self->backup = uc_alloc(strlen(self->path) + UC_TEMPORARY_ROOM, 1);
+        if (!self->backup)
+            return UC_ERR_NOMEM;
+        if (!uc_temporary_link(self->backup, self->path)) { /* a file system without links: no way back */
+            uc_free(self->backup);
+            self->backup = NULL;
+        }
     }
-    if (durable && self->temporary && self->path)
+    return rename(self->temporary, self->path) == 0 ? UC_OK : fail_io(self, "rename to");
+}
+
+static void disappear(uc_output *self)
+{
+    if (self->backup)
+        (void)rename(self->backup, self->path);
+    else if (self->temporary && !self->exists)
+        (void)unlink(self->path);
+    uc_free(self->backup);
+    self->backup = NULL;
+}
+
+static void leave(uc_output *self, bool durable)
+{
+    if (self->backup)
+        (void)unlink(self->backup);
+    if (durable && self->temporary)
         sync_directory(self->path);
     release(self);
-    return UC_OK;
+}
+
+uc_status uc_output_commit_all(uc_output *const *outputs, size_t count, bool durable)
+{
+    uc_status status = UC_OK;
+    size_t appeared = 0;
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        status = finish(outputs[i], durable);
+    while (appeared < count && status == UC_OK) {
+        status = appear(outputs[appeared], count > 1);
+        appeared += status == UC_OK;
+    }
+    if (status == UC_OK) {
+        for (size_t i = 0; i < count; i++)
+            leave(outputs[i], durable);
+        return UC_OK;
+    }
+    for (size_t i = 0; i < appeared; i++)
+        disappear(outputs[i]);
+    for (size_t i = 0; i < count; i++)
+        uc_output_abort(outputs[i]);
+    return status;
+}
+
+uc_status uc_output_commit(uc_output *self, bool durable)
+{
+    return uc_output_commit_all(&self, 1, durable);
 }
 
 void uc_output_abort(uc_output *self)
@@ -245,5 +403,7 @@ void uc_output_abort(uc_output *self)
         close(self->file);
     if (self->temporary)
         (void)unlink(self->temporary);
+    if (self->backup)
+        (void)unlink(self->backup);
     release(self);
 }

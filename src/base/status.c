@@ -24,7 +24,7 @@ uc_status(uc_fail)(uc_status status, const char *format, ...) /* in brackets: ba
     va_start(arguments, format);
     vsnprintf(fresh, sizeof fresh, format, arguments);
     va_end(arguments);
-    memcpy(sentence, fresh, sizeof sentence);
+    uc_printable(sentence, sizeof sentence, fresh);
     return status;
 }
 

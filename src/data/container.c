@@ -28,13 +28,15 @@ static uint32_t crc(uint32_t sum, const void *bytes, size_t length)
     return (uint32_t)crc32_z(sum, bytes, length);
 }
 
-/* jansson may have been given an allocator of its own. */
-static void free_json_text(char *text)
+/* jansson's own buffer may lose a byte without a word when it cannot grow. This one does not have to. */
+char *uc_json_text(const json_t *json)
 {
-    json_free_t release;
-    json_get_alloc_funcs(NULL, &release);
-    if (text)
-        release(text);
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17), length = json_dumpb(json, NULL, 0, flags);
+    char *text = length > 0 ? uc_alloc(length + 1, 1) : NULL;
+    if (text && json_dumpb(json, text, length, flags) == length)
+        return text;
+    uc_free(text);
+    return NULL;
 }
 
 /* ---- writing ---- */
@@ -84,7 +86,7 @@ static char *header_text(json_t *header, const uc_array *arrays, size_t count, s
     *end = offset;
     if (!list || json_object_set_new(header, "arrays", list) != 0)
         return NULL;
-    return json_dumps(header, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    return uc_json_text(header);
 }
 
 static uc_status put_all(writer *self, const char magic[8], uint32_t version, const char *text, size_t first,
@@ -120,24 +122,23 @@ static char *settled_header(json_t *header, const uc_array *arrays, size_t count
     if (!text)
         return NULL;
     *first = aligned(PROLOGUE + strlen(text) + 24 * count + 1);
-    free_json_text(text);
+    uc_free(text);
     return header_text(header, arrays, count, *first, end);
 }
 
-/* `output` is open, and stays so. */
-static uc_status write_to(uc_output *output, const char magic[8], uint32_t version, json_t *header,
-                          const uc_array *arrays, size_t count)
+uc_status uc_container_write_to(uc_output *output, const char magic[8], uint32_t version, json_t *header,
+                                const uc_array *arrays, size_t count)
 {
     size_t first, end;
     char *text = settled_header(header, arrays, count, &first, &end);
     if (!text || PROLOGUE + strlen(text) > first) {
-        free_json_text(text);
+        uc_free(text);
         return uc_fail(UC_ERR_NOMEM, "not enough memory for the header");
     }
     writer self = {.output = output};
     const uc_status status =
         put_all(&self, magic, version, text, first, (uint64_t)(end + EPILOGUE), arrays, count);
-    free_json_text(text);
+    uc_free(text);
     return status;
 }
 
@@ -148,7 +149,7 @@ uc_status uc_container_write(const char *path, const char magic[8], uint32_t ver
     uc_status status = uc_output_open(&output, path);
     if (status != UC_OK)
         return status;
-    status = write_to(output, magic, version, header, arrays, count);
+    status = uc_container_write_to(output, magic, version, header, arrays, count);
     if (status == UC_OK)
         return uc_output_commit(output, durable);
     uc_output_abort(output);
@@ -162,7 +163,7 @@ uc_status uc_container_write_memory(void **bytes, size_t *length, const char mag
     uc_status status = uc_output_open_memory(&output);
     if (status != UC_OK)
         return status;
-    status = write_to(output, magic, version, header, arrays, count);
+    status = uc_container_write_to(output, magic, version, header, arrays, count);
     if (status == UC_OK)
         uc_output_take(bytes, length, output);
     else
@@ -212,6 +213,19 @@ static uc_status check_frame(const uc_container *self, const char magic[8], uint
     return UC_OK;
 }
 
+/* Short of memory for a moment, jansson may leave out a character and say nothing; it does not do so twice. */
+static json_t *read_json(const char *text, size_t length, json_error_t *error)
+{
+    json_t *json = json_loadb(text, length, 0, error), *again = json_loadb(text, length, 0, error);
+    if ((json || again) && !json_equal(json, again)) {
+        error->text[JSON_ERROR_TEXT_LENGTH - 1] = json_error_out_of_memory;
+        json_decref(json);
+        json = NULL;
+    }
+    json_decref(again);
+    return json;
+}
+
 uc_status uc_container_open(uc_container *out, const void *bytes, size_t length, const char magic[8],
                             uint32_t newest, bool verify, const char *source)
 {
@@ -221,7 +235,7 @@ uc_status uc_container_open(uc_container *out, const void *bytes, size_t length,
         return status;
     self.version = read_u32(self.bytes + 8);
     json_error_t error;
-    self.header = json_loadb((const char *)bytes + PROLOGUE, read_u32(self.bytes + 12), 0, &error);
+    self.header = read_json((const char *)bytes + PROLOGUE, read_u32(self.bytes + 12), &error);
     if (!self.header)
         return json_error_code(&error) == json_error_out_of_memory
                    ? uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", source)

@@ -135,6 +135,10 @@ static uc_status read_header(uc_dataset *out, size_t *entries, const uc_containe
         status = read_array(&out->y, file, "y", UC_ARRAY_U32, X->rows);
     if (status == UC_OK && uc_container_has(file, "bag"))
         status = read_array(&out->bag, file, "bag", UC_ARRAY_U32, X->rows);
+    /* Every array but these has been found to be in the file, and so the rows are no more than its bytes. */
+    if (status == UC_OK && X->rows > 0 && !sparse && X->stride == 0 && !out->y && !out->bag)
+        status = uc_fail(UC_ERR_FORMAT, "%s: damaged: %zu rows without columns, labels or bags", file->source,
+                         X->rows);
     return status;
 }
 

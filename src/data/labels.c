@@ -103,7 +103,7 @@ uc_status uc_check_bags(const uc_dataset *data, const uc_context *context)
     if (!data->bag)
         return uc_fail(
             UC_ERR_FORMAT,
-            "the data have no bags: LIBSVM rows name theirs as bag:ID behind the label, CSV files in a "
+            "the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a "
             "column that --bag names");
     if (!uc_is_shared(context))
         return check_bags(data);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #define NPY_MAGIC "\x93NUMPY"
+#define MODEL_MAGIC "\x89UCMODEL" /* to say what it is, not to read it */
 
 const uc_option uc_read_options[] = {
     {.name = "format",
@@ -138,6 +139,8 @@ static uc_status recognise(uc_reader *self)
             format = UC_FORMAT_UCD;
         else if (begins_with(bytes, length, NPY_MAGIC, 6))
             format = UC_FORMAT_NPY;
+        else if (begins_with(bytes, length, MODEL_MAGIC, 8))
+            return uc_fail(UC_ERR_FORMAT, "%s: a model, where data are expected", name);
         else if (first == 0xff || first == 0xfe)
             return uc_fail(UC_ERR_FORMAT, "%s: text in UTF-16; convert it to UTF-8 first", name);
         else if (first >= 0x80 && first < 0xc0) /* no text begins like this */
@@ -504,34 +507,4 @@ const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length
             quoted[i] = text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?';
     strcpy(quoted + end, length > most ? "..." : "");
     return quoted;
-}
-
-/* The length of the UTF-8 character at p; 0 when it is not one, a control character, or a byte order mark, which no one
- * sees: files that were put together have it in the middle. */
-static size_t character_length(const unsigned char *p, size_t left)
-{
-    if (p[0] < 0x80)
-        return p[0] >= ' ' && p[0] != 0x7f;
-    const size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    const bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-    const bool surrogate = p[0] == 0xed && p[1] >= 0xa0;
-    const bool beyond = p[0] == 0xf4 && p[1] >= 0x90;
-    const bool byte_order_mark = p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf;
-    return overlong || surrogate || beyond || byte_order_mark ? 0 : length;
-}
-
-bool uc_is_name(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length;) {
-        const size_t step = character_length((const unsigned char *)text + i, length - i);
-        if (step == 0)
-            return false;
-        i += step;
-    }
-    return true;
 }

@@ -69,7 +69,4 @@ bool uc_mapping_is_file(const uc_mapping *self); /* NULL: no */
 #define UC_QUOTE_SIZE 48
 const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length);
 
-/* Whether text can be the name of a class or bag: valid UTF-8 without control characters and byte order marks. */
-bool uc_is_name(const char *text, size_t length);
-
 #endif

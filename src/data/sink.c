@@ -11,6 +11,7 @@
 
 struct uc_sink {
     uc_output *output;
+    bool owned; /* the output */
     bool is_gzip;
     z_stream gzip;
     ZSTD_CStream *zstd; /* NULL: not used */
@@ -64,18 +65,30 @@ static uc_status begin_packing(uc_sink *self, const char *path)
     return self->packed ? UC_OK : UC_ERR_NOMEM;
 }
 
-uc_status uc_sink_open(uc_sink **out, const char *path)
+uc_status uc_sink_begin(uc_sink **out, uc_output *output)
 {
     uc_sink *self = uc_alloc(1, sizeof *self);
     if (!self)
         return UC_ERR_NOMEM;
-    uc_status status = begin_packing(self, path);
-    if (status == UC_OK)
-        status = uc_output_open(&self->output, path);
+    self->output = output;
+    const uc_status status = begin_packing(self, uc_output_name(output));
     if (status == UC_OK)
         *out = self;
     else
         uc_sink_abort(self);
+    return status;
+}
+
+uc_status uc_sink_open(uc_sink **out, const char *path)
+{
+    uc_output *output = NULL;
+    uc_status status = uc_output_open(&output, path);
+    if (status == UC_OK)
+        status = uc_sink_begin(out, output);
+    if (status == UC_OK)
+        (*out)->owned = true;
+    else
+        uc_output_abort(output);
     return status;
 }
 
@@ -130,13 +143,23 @@ static void release(uc_sink *self)
     uc_free(self);
 }
 
+static uc_status end_packing(uc_sink *self)
+{
+    if (self->is_gzip)
+        return put_gzip(self, "", 0, true);
+    return self->zstd ? put_zstd(self, "", 0, true) : UC_OK;
+}
+
+uc_status uc_sink_end(uc_sink *self)
+{
+    const uc_status status = end_packing(self);
+    release(self);
+    return status;
+}
+
 uc_status uc_sink_commit(uc_sink *self)
 {
-    uc_status status = UC_OK;
-    if (self->is_gzip)
-        status = put_gzip(self, "", 0, true);
-    else if (self->zstd)
-        status = put_zstd(self, "", 0, true);
+    uc_status status = end_packing(self);
     if (status == UC_OK) {
         status = uc_output_commit(self->output, false);
         release(self);
@@ -150,6 +173,7 @@ void uc_sink_abort(uc_sink *self)
 {
     if (!self)
         return;
-    uc_output_abort(self->output);
+    if (self->owned)
+        uc_output_abort(self->output);
     release(self);
 }

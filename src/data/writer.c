@@ -217,9 +217,10 @@ static uc_status write_header(uc_sink *sink, const uc_dataset *data, char delimi
     return status;
 }
 
-static uc_status write_text(const uc_dataset *data, const char *path, char delimiter,
+static uc_status write_text(const uc_dataset *data, uc_output *output, char delimiter,
                             const uc_context *context)
 {
+    const char *path = uc_output_name(output);
     uc_status status = UC_OK;
     if (!delimiter) {
         status = check_libsvm_names(&data->classes, "label", " \t\r#:", path);
@@ -231,7 +232,7 @@ static uc_status write_text(const uc_dataset *data, const char *path, char delim
     if (status != UC_OK)
         return status;
     uc_sink *sink;
-    status = uc_sink_open(&sink, path);
+    status = uc_sink_begin(&sink, output);
     if (status != UC_OK)
         return status;
     job self = {.data = data, .delimiter = delimiter, .blocks = uc_alloc(BLOCKS_AT_ONCE, sizeof(text))};
@@ -245,7 +246,7 @@ static uc_status write_text(const uc_dataset *data, const char *path, char delim
         uc_free(self.blocks[i].bytes);
     uc_free(self.blocks);
     if (status == UC_OK)
-        return uc_sink_commit(sink);
+        return uc_sink_end(sink);
     uc_sink_abort(sink);
     return status;
 }
@@ -329,25 +330,25 @@ static uc_status write_npy_labels(uc_sink *sink, const uc_dataset *data)
     return status;
 }
 
-static uc_status write_npy(const uc_dataset *data, const char *path, const char *labels,
+static uc_status write_npy(const uc_dataset *data, uc_output *output, uc_output *labels,
                            const uc_context *context)
 {
     if (labels && !data->y)
-        return uc_fail(UC_ERR_INVALID, "%s: the data have no labels", labels);
+        return uc_fail(UC_ERR_INVALID, "%s: the data have no labels", uc_output_name(labels));
     uc_sink *rows = NULL, *names = NULL;
-    uc_status status = uc_sink_open(&rows, path);
+    uc_status status = uc_sink_begin(&rows, output);
     if (status == UC_OK && labels)
-        status = uc_sink_open(&names, labels);
+        status = uc_sink_begin(&names, labels);
     if (status == UC_OK)
         status = write_npy_rows(rows, &data->X, context);
     if (status == UC_OK && names)
         status = write_npy_labels(names, data);
     if (status == UC_OK) {
-        status = uc_sink_commit(rows);
+        status = uc_sink_end(rows);
         rows = NULL;
     }
     if (status == UC_OK && names) {
-        status = uc_sink_commit(names);
+        status = uc_sink_end(names);
         names = NULL;
     }
     uc_sink_abort(rows);
@@ -368,7 +369,7 @@ static json_t *names_to_json(const uc_names *names)
     return list;
 }
 
-static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, const char *path)
+static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, uc_output *output)
 {
     const bool sparse = uc_matrix_is_sparse(X);
     const size_t entries = uc_matrix_entries(X), values = sparse ? entries : X->rows * X->stride;
@@ -387,26 +388,32 @@ static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, const 
                                "entries", (json_int_t)entries, "classes", names_to_json(&data->classes),
                                "bags", names_to_json(&data->bags));
     if (!header)
-        return uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the names of classes and bags", path);
+        return uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the names of classes and bags",
+                       uc_output_name(output));
     const uc_status status =
-        uc_container_write(path, UC_DATA_MAGIC, UC_DATA_VERSION, header, arrays, count, false);
+        uc_container_write_to(output, UC_DATA_MAGIC, UC_DATA_VERSION, header, arrays, count);
     json_decref(header);
     return status;
 }
 
 /* Arrays that a caller lends may lie less evenly than the library's own: those are copied first. */
-static uc_status write_ucd(const uc_dataset *data, const char *path, const uc_context *context)
+static uc_status write_ucd(const uc_dataset *data, uc_output *output, const uc_context *context)
 {
+    const char *path = uc_output_name(output);
     if (uc_sink_stem(path) != strlen(path))
         return uc_fail(UC_ERR_INVALID, "%s: a .ucd file is mapped and cannot be packed", path);
     const uc_matrix *X = &data->X;
+    if (X->rows > 0 && X->cols == 0 && !uc_matrix_is_sparse(X) && !data->y && !data->bag)
+        return uc_fail(UC_ERR_INVALID,
+                       "%s: %zu rows without columns, labels or bags cannot be written as .ucd", path,
+                       X->rows);
     const bool even = uc_matrix_is_sparse(X) ? X->offsets[0] == 0 : X->stride == uc_dense_stride(X->cols);
     if (even)
-        return write_arrays(data, X, path);
+        return write_arrays(data, X, output);
     uc_matrix copy;
     uc_status status = uc_matrix_subset(&copy, X, NULL, 0, context);
     if (status == UC_OK) {
-        status = write_arrays(data, &copy, path);
+        status = write_arrays(data, &copy, output);
         uc_matrix_free(&copy);
     }
     return status;
@@ -429,7 +436,7 @@ static bool path_ends_with(const char *path, const char *ending)
     return stem > length && strncmp(path + stem - length, ending, length) == 0;
 }
 
-static uc_status format_of(uc_format *out, const char *path)
+uc_status uc_format_of_path(uc_format *out, const char *path)
 {
     if (strcmp(path, "-") == 0) {
         *out = UC_FORMAT_LIBSVM;
@@ -444,24 +451,46 @@ static uc_status format_of(uc_format *out, const char *path)
                    "%s: its ending is none of .svm .libsvm .txt .csv .tsv .npy .ucd; choose a format", path);
 }
 
-uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,
-                           const uc_context *context)
+uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_format format, uc_output *labels,
+                              const uc_context *context)
 {
+    const char *path = uc_output_name(output);
     uc_status status = UC_OK;
     if (format == UC_FORMAT_AUTO)
-        status = format_of(&format, path);
+        status = uc_format_of_path(&format, path);
     if (status != UC_OK)
         return status;
     if (labels && format != UC_FORMAT_NPY)
-        return uc_fail(UC_ERR_INVALID, "%s: labels go to a file of their own with NPY only", labels);
+        return uc_fail(UC_ERR_INVALID, "%s: labels go to a file of their own with NPY only",
+                       uc_output_name(labels));
     switch (format) {
     case UC_FORMAT_CSV:
-        return write_text(self, path, path_ends_with(path, ".tsv") ? '\t' : ',', context);
+        return write_text(self, output, path_ends_with(path, ".tsv") ? '\t' : ',', context);
     case UC_FORMAT_NPY:
-        return write_npy(self, path, labels, context);
+        return write_npy(self, output, labels, context);
     case UC_FORMAT_UCD:
-        return write_ucd(self, path, context);
+        return write_ucd(self, output, context);
     default:
-        return write_text(self, path, '\0', context);
+        return write_text(self, output, '\0', context);
     }
+}
+
+uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,
+                           const uc_context *context)
+{
+    uc_output *files[2] = {NULL, NULL};
+    uc_status status = format == UC_FORMAT_AUTO ? uc_format_of_path(&format, path) : UC_OK;
+    if (status == UC_OK)
+        status = uc_output_open(&files[0], path);
+    if (status == UC_OK && labels)
+        status = uc_output_open(&files[1], labels);
+    if (status == UC_OK && labels && uc_output_is_same(files[0], files[1]))
+        status = uc_fail(UC_ERR_INVALID, "%s: data and labels cannot go to the same file", labels);
+    if (status == UC_OK)
+        status = uc_dataset_write_to(self, files[0], format, files[1], context);
+    if (status == UC_OK)
+        return uc_output_commit_all(files, labels ? 2 : 1, false);
+    uc_output_abort(files[0]);
+    uc_output_abort(files[1]);
+    return status;
 }

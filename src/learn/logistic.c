@@ -257,37 +257,41 @@ static uc_status evaluate(double *objective, double *gradient, const double *W, 
     return uc_logistic_gradient(objective, gradient, W, self->problem, self->context);
 }
 
+/* One run of L-BFGS. The second derivative of the mean loss in a score is p (1 - p), which is 1/K (1 - 1/K) at the start. */
+static uc_status descend(uc_minimum *out, double *weights, const problem *self,
+                         const uc_logistic_settings *settings, const uc_context *context)
+{
+    search user = {self, context};
+    uc_conditioning conditioning;
+    const double share = 1.0 / (double)self->K;
+    const uc_matrix *X = &self->data->X;
+    uc_status status = uc_conditioning_fit(&conditioning, X, self->S, self->l2, share * (1.0 - share),
+                                           self->free_offset, context);
+    if (status == UC_OK)
+        status = uc_minimise(out, weights, (X->cols + 1) * self->S, evaluate, &user, &conditioning,
+                             settings->iterations, settings->tolerance, context);
+    uc_conditioning_free(&conditioning);
+    return status;
+}
+
 /* The forward loss is not convex. Offsets that are free from the start may drive a class to probability 0, from where no
  * gradient brings it back (digits with 70% wrong labels lost one of ten); weights that have found the classes first do
  * not let that happen. */
 static uc_status minimise(uc_model *model, const problem *self, const uc_logistic_settings *settings,
                           const uc_context *context)
 {
-    problem stage = *self;
-    search user = {&stage, context};
     uc_minimum found = {0}, first = {0};
-    const size_t count = (model->dimension + 1) * model->stride;
     uc_status status = UC_OK;
     if (self->correction == UC_CORRECTION_FORWARD && self->free_offset) {
+        problem stage = *self;
         stage.free_offset = false;
-        status = uc_minimise(&first, model->weights, count, evaluate, &user, settings->iterations,
-                             settings->tolerance, context);
-        stage.free_offset = true;
+        status = descend(&first, model->weights, &stage, settings, context);
     }
     if (status == UC_OK)
-        status = uc_minimise(&found, model->weights, count, evaluate, &user, settings->iterations,
-                             settings->tolerance, context);
+        status = descend(&found, model->weights, self, settings, context);
     if (status != UC_OK)
         return status;
-    if (found.stuck)
-        uc_warn(context,
-                "logistic stopped where no step makes the loss smaller, and may be poor: scale the columns "
-                "(--scale standard)");
-    else if (found.iterations >= settings->iterations)
-        uc_warn(context,
-                "logistic has not converged after %llu iterations: scale the columns (--scale standard), or "
-                "allow more --iterations",
-                (unsigned long long)settings->iterations);
+    uc_minimum_warn(&found, "logistic", settings->iterations, context);
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
     model->bias = self->free_offset ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */
@@ -335,8 +339,8 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     if (isnan(settings->l2))
         return uc_fail(UC_ERR_INVALID, "--l2 auto must become a number before training (uc_select)");
     double *inverse = NULL;
-    uc_status status = UC_OK;
-    if (correction == UC_CORRECTION_BACKWARD) {
+    uc_status status = uc_blas_begin(uc_threads(fit->context));
+    if (status == UC_OK && correction == UC_CORRECTION_BACKWARD) {
         inverse = uc_alloc(K * K, sizeof *inverse);
         status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
     }

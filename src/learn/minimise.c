@@ -1,20 +1,71 @@
-/* L-BFGS by liblbfgs: its callbacks, its ways to end, and its wish for arrays of a multiple of 16 numbers. */
+/*
+ * L-BFGS by liblbfgs: its callbacks, its ways to end, and its wish for arrays of a multiple of 16 numbers.
+ *
+ * Its best line search (More, Thuente) sometimes ends without a step far from a minimum, where the function is concave or
+ * nearly piecewise linear along the direction. Searches that only go back until the function has fallen do find steps there,
+ * so they take over from the best point, with no memory of the curvature: first one that also asks for a flatter slope, which
+ * keeps the approximation of the curvature positive, then one that asks for nothing else.
+ */
 #include "learn/minimise.h"
 
 #include <lbfgs.h>
 #include <math.h>
 #include <string.h>
 
-#define MEMORY 10 /* pairs of steps and gradients that approximate the curvature */
+#define MEMORY 10       /* pairs of steps and gradients that approximate the curvature */
+#define FAR 100.0       /* times as far from stationary as was asked for: more than rounding explains */
+#define LEAST_FALL 1e-9 /* relative; a line search that gets less far is not tried again */
+
+enum { STOPPED = 1000, NO_STEP, ARRIVED }; /* what `progress` ends liblbfgs with */
+
+static const int line_searches[] = {LBFGS_LINESEARCH_MORETHUENTE, LBFGS_LINESEARCH_BACKTRACKING_WOLFE,
+                                    LBFGS_LINESEARCH_BACKTRACKING_ARMIJO};
+#define LINE_SEARCHES (sizeof line_searches / sizeof *line_searches)
 
 typedef struct search {
     uc_objective_fn *objective;
     void *user;
+    const uc_conditioning *conditioning; /* NULL: none */
+    double *weights;                     /* where the objective is asked for, with it */
     const uc_context *context;
     uint64_t most_iterations;
+    uint64_t before; /* iterations with earlier line searches */
+    double tolerance;
+    size_t count, padded;
+    double excess; /* where the objective was asked for last */
+    double *best;  /* point with the smallest value */
+    double best_value;
     uc_minimum found;
     uc_status status; /* why the search was stopped */
 } search;
+
+/* How far from stationary: the length of the gradient, relative to that of the point, or to 1 if that is longer. */
+static double excess_of(const search *self, const double *gradient, const double *point)
+{
+    double squares = 0.0, length = 0.0;
+    for (size_t i = 0; i < self->count; i++) {
+        squares += gradient[i] * gradient[i];
+        length += point[i] * point[i];
+    }
+    return sqrt(squares) / (self->tolerance * fmax(1.0, sqrt(length)));
+}
+
+/* The objective at `point`, and how far from stationary it is there: in the variables or in the weights, as either may be large
+ * by its units alone. */
+static uc_status ask(double *value, double *gradient, search *self, const double *point)
+{
+    if (!self->conditioning) {
+        const uc_status status = self->objective(value, gradient, point, self->user);
+        self->excess = excess_of(self, gradient, point);
+        return status;
+    }
+    uc_conditioning_leave(self->weights, self->conditioning, point);
+    const uc_status status = self->objective(value, gradient, self->weights, self->user);
+    self->excess = excess_of(self, gradient, self->weights);
+    uc_conditioning_turn(gradient, self->conditioning);
+    self->excess = fmin(self->excess, excess_of(self, gradient, point));
+    return status;
+}
 
 static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *x, lbfgsfloatval_t *gradient, int count,
                                 lbfgsfloatval_t step)
@@ -26,37 +77,51 @@ static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *x, lbfgsfloat
     memset(gradient, 0,
            (size_t)count * sizeof *gradient); /* after a failure: a stationary point, which ends it */
     if (self->status == UC_OK)
-        self->status = self->objective(&value, gradient, x, self->user);
-    return value;
+        self->status = ask(&value, gradient, self, x);
+    return isnan(value) ? (double)INFINITY : value; /* a step that is too long, as one that falls is not */
 }
 
 static int progress(void *user, const lbfgsfloatval_t *x, const lbfgsfloatval_t *gradient,
                     lbfgsfloatval_t value, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
                     lbfgsfloatval_t step, int count, int iteration, int tries)
 {
-    (void)x, (void)gradient, (void)length, (void)step, (void)count, (void)tries;
+    (void)gradient, (void)length, (void)step, (void)tries;
     search *self = user;
     char detail[96];
-    self->found.iterations = (uint64_t)iteration;
+    /* A step that is too short to change x leaves liblbfgs with a curvature of 0/0, and with points that are no numbers. */
+    if (!(value < self->best_value))
+        return NO_STEP;
+    self->best_value = value;
+    memcpy(self->best, x, (size_t)count * sizeof *x);
+    self->found.iterations = self->before + (uint64_t)iteration;
+    self->found.excess = self->excess; /* a line search ends where it has looked last */
     snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e", value, gradient_length);
     if (self->status == UC_OK)
-        self->status = uc_report(self->context, "training", iteration, (double)self->most_iterations, detail);
-    return self->status != UC_OK;
+        self->status = uc_report(self->context, "training", (double)self->found.iterations,
+                                 (double)self->most_iterations, detail);
+    if (self->status != UC_OK)
+        return STOPPED;
+    return self->excess <= 1.0 ? ARRIVED : 0;
 }
 
-/* A search that cannot improve any more has arrived as well. */
+/* The ways to end of a search that is over, or of one whose line search found no step. */
 static uc_status status_of(int code)
 {
     switch (code) {
+    case NO_STEP:
+    case ARRIVED:
     case LBFGS_SUCCESS:
     case LBFGS_STOP:
     case LBFGS_ALREADY_MINIMIZED:
     case LBFGSERR_MAXIMUMITERATION:
     case LBFGSERR_ROUNDING_ERROR:
     case LBFGSERR_MINIMUMSTEP:
+    case LBFGSERR_MAXIMUMSTEP:
     case LBFGSERR_MAXIMUMLINESEARCH:
     case LBFGSERR_WIDTHTOOSMALL:
     case LBFGSERR_OUTOFINTERVAL:
+    case LBFGSERR_INCORRECT_TMINMAX:
+    case LBFGSERR_INVALIDPARAMETERS:
     case LBFGSERR_INCREASEGRADIENT:
         return UC_OK;
     case LBFGSERR_OUTOFMEMORY:
@@ -66,53 +131,113 @@ static uc_status status_of(int code)
     }
 }
 
-#define FAR 1e3 /* times the tolerance */
-
-/* A line search that ends without a step may have arrived at the precision of the numbers, or be lost. */
-static uc_status look_where_it_ended(search *self, const double *point, size_t padded, double tolerance)
+/* The value and how far from stationary it is at `point`, where a line search found no step. */
+static uc_status look_around(search *self, const double *point)
 {
-    double *gradient = uc_alloc(padded, sizeof *gradient), value, squares = 0.0, length = 0.0;
+    double *gradient = uc_alloc(self->padded, sizeof *gradient), value = 0.0;
     if (!gradient)
         return UC_ERR_NOMEM;
-    const uc_status status = self->objective(&value, gradient, point, self->user);
-    for (size_t i = 0; i < padded && status == UC_OK; i++) {
-        squares += gradient[i] * gradient[i];
-        length += point[i] * point[i];
-    }
-    self->found.stuck = sqrt(squares) > FAR * tolerance * fmax(1.0, sqrt(length));
-    if (status == UC_OK)
-        self->found.value = value;
+    const uc_status status = ask(&value, gradient, self, point);
+    self->found.evaluations++;
+    self->found.value = value;
+    self->found.excess = self->excess;
     uc_free(gradient);
     return status;
 }
 
-uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn *objective, void *user,
-                      uint64_t iterations, double tolerance, const uc_context *context)
+/* One line search, from `point` to where it ends; *over unless another one may get farther from the best point. */
+static uc_status descend(bool *over, search *self, double *point, int line_search)
 {
-    const size_t padded = (count + 15) / 16 * 16;
-    if (padded > INT32_MAX)
-        return uc_fail(UC_ERR_INVALID, "%zu weights are more than L-BFGS can count", count);
-    double *point = uc_alloc(padded, sizeof *point);
-    if (!point)
-        return UC_ERR_NOMEM;
-    memcpy(point, x, count * sizeof *x);
-    search self = {.objective = objective, .user = user, .context = context, .most_iterations = iterations};
+    const uint64_t left = self->most_iterations - self->found.iterations;
     lbfgs_parameter_t parameters;
     lbfgs_parameter_init(&parameters);
     parameters.m = MEMORY;
-    parameters.epsilon = tolerance;
-    parameters.max_iterations = iterations < INT32_MAX ? (int)iterations : 0;
-    const int code = lbfgs((int)padded, point, &self.found.value, evaluate, progress, &self, &parameters);
-    uc_status status = self.status != UC_OK ? self.status : status_of(code);
-    if (status == UC_OK && code < 0 && code != LBFGSERR_MAXIMUMITERATION)
-        status = look_where_it_ended(&self, point, padded, tolerance);
+    parameters.epsilon = 0.0; /* `progress` knows when to stop */
+    parameters.linesearch = line_search;
+    parameters.max_iterations = left < INT32_MAX ? (int)left : 0;
+    self->before = self->found.iterations;
+    const int code =
+        lbfgs((int)self->padded, point, &self->found.value, evaluate, progress, self, &parameters);
+    const uc_status status = self->status != UC_OK ? self->status : status_of(code);
+    *over = status != UC_OK || (code >= 0 && code != NO_STEP) || code == LBFGSERR_MAXIMUMITERATION;
+    if (code == LBFGS_ALREADY_MINIMIZED)
+        self->found.excess = 0.0;
+    if (*over)
+        return status;
+    memcpy(point, self->best, self->padded * sizeof *point);
+    return look_around(self, point);
+}
+
+/* A line search that got somewhere begins anew, one that did not leaves the point to the next. */
+static uc_status descend_with_all(search *self, double *point)
+{
+    bool over = false;
+    double value = INFINITY;
+    uc_status status = UC_OK;
+    for (size_t chosen = 0; chosen < LINE_SEARCHES && !over && status == UC_OK;) {
+        status = descend(&over, self, point, line_searches[chosen]);
+        over = over || self->found.excess <= 1.0 || self->found.iterations >= self->most_iterations;
+        const bool fell = self->found.value < value - LEAST_FALL * fabs(self->found.value);
+        chosen += chosen == 0 || !fell;
+        value = self->found.value;
+    }
+    self->found.stuck = !over && self->found.excess > FAR;
+    return status;
+}
+
+uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn *objective, void *user,
+                      const uc_conditioning *conditioning, uint64_t iterations, double tolerance,
+                      const uc_context *context)
+{
+    search self = {.objective = objective,
+                   .user = user,
+                   .conditioning = conditioning,
+                   .context = context,
+                   .most_iterations = iterations,
+                   .tolerance = tolerance,
+                   .count = count,
+                   .padded = (count + 15) / 16 * 16,
+                   .best_value = INFINITY};
+    if (self.padded > INT32_MAX)
+        return uc_fail(UC_ERR_INVALID, "%zu weights are more than L-BFGS can count", count);
+    double *point = uc_alloc(self.padded, sizeof *point);
+    self.best = uc_alloc(self.padded, sizeof *self.best);
+    self.weights = uc_alloc(conditioning ? count : 0, sizeof *self.weights);
+    uc_status status = point && self.best && self.weights ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        if (conditioning)
+            uc_conditioning_enter(point, conditioning, x);
+        else
+            memcpy(point, x, count * sizeof *x);
+        memcpy(self.best, point, self.padded * sizeof *point);
+        status = descend_with_all(&self, point);
+    }
     if (status == UC_OK && !isfinite(self.found.value))
         status = uc_fail(UC_ERR_DIVERGED,
                          "the objective is not a finite number: scale the data (--scale, --normalize)");
     if (status == UC_OK) {
-        memcpy(x, point, count * sizeof *x);
+        if (conditioning)
+            uc_conditioning_leave(x, conditioning, point);
+        else
+            memcpy(x, point, count * sizeof *x);
         *out = self.found;
     }
+    uc_free(self.weights);
+    uc_free(self.best);
     uc_free(point);
     return status;
+}
+
+void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, const uc_context *context)
+{
+    if (self->stuck)
+        uc_warn(context,
+                "%s stopped where no step makes its loss smaller, %.2g times as far from stationary as was "
+                "asked for",
+                what, self->excess);
+    else if (self->iterations >= iterations && self->excess > 1.0)
+        uc_warn(context,
+                "%s has not converged after %llu iterations: it is %.2g times as far from stationary as was "
+                "asked for; allow more --iterations",
+                what, (unsigned long long)self->iterations, self->excess);
 }

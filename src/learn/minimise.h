@@ -2,6 +2,7 @@
 #ifndef UC_MINIMISE_H
 #define UC_MINIMISE_H
 
+#include "learn/conditioning.h"
 #include "parallel/parallel.h"
 
 /* The value at x and its gradient there. */
@@ -10,12 +11,21 @@ typedef uc_status uc_objective_fn(double *value, double *gradient, const double 
 typedef struct uc_minimum {
     double value;
     uint64_t iterations, evaluations;
-    bool stuck; /* no step improved, although the gradient is far from 0 */
+    double
+        excess; /* how far from stationary, as a multiple of what was asked for: at most 1 when it has converged */
+    bool stuck; /* no line search finds a step that improves, although the gradient is far from 0 */
 } uc_minimum;
 
-/* From x[0..count) downhill, until the gradient is `tolerance` times as long as x (or than 1), no step improves any more,
- * or after `iterations`. A failure of the objective, or a cancelled progress, ends it with that status. */
+/* With a change of variables (conditioning; NULL: none) the search is in the variables, and has converged when the gradient is
+ * short in either; x and the objective are in the weights. From x[0..count) downhill, until the gradient is `tolerance` times as long as x (or than 1), no step improves any more,
+ * or after `iterations`. x becomes the best point that was found. A failure of the objective, or a cancelled progress, ends
+ * it with that status. */
 uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn *objective, void *user,
-                      uint64_t iterations, double tolerance, const uc_context *context);
+                      const uc_conditioning *conditioning, uint64_t iterations, double tolerance,
+                      const uc_context *context);
+
+/* Warns of a search of `what` that has not converged: why it ended, and how far from stationary. */
+void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations,
+                     const uc_context *context);
 
 #endif

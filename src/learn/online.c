@@ -498,14 +498,3 @@ uc_proposal uc_online_propose_scored(uc_online *self, uc_row row)
     self->proposals++;
     return proposal;
 }
-
-uc_status uc_online_round(uint32_t *proposed, uc_online *self, uc_row row, uint32_t label)
-{
-    uc_online_score(self, row);
-    const uc_proposal proposal = uc_online_propose_scored(self, row);
-    *proposed = proposal.label;
-    const uc_answer_kind told = self->learner->full       ? UC_ANSWER_LABEL
-                                : proposal.label == label ? UC_ANSWER_RIGHT
-                                                          : UC_ANSWER_WRONG;
-    return uc_online_learn_scored(self, row, &proposal, (uc_answer){told, label});
-}

@@ -49,11 +49,13 @@ struct uc_online {
 uc_status uc_online_reserve(uc_online *self, size_t features);
 /* Rows of `columns` columns come: room to prepare them, and for their weights. */
 uc_status uc_online_reserve_columns(uc_online *self, size_t columns);
+/* A raw row as the weights see it; it becomes a landmark of a map that grows. Valid until the next row. */
+uc_status uc_online_prepare_row(uc_row *out, uc_online *self, uc_row row);
+/* Whether rows that are said to be prepared are as wide as the map makes them; without a map, room for them. */
+uc_status uc_online_check_prepared(uc_online *self, const uc_matrix *X);
 /* Both from self->scores, which belong to `row`. */
 uc_proposal uc_online_propose_scored(uc_online *self, uc_row row);
 uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer);
-/* One round on a row that is already prepared and fits; *proposed is the class proposed before learning. */
-uc_status uc_online_round(uint32_t *proposed, uc_online *self, uc_row row, uint32_t label);
 
 /* ---- for learners ---- */
 

@@ -78,15 +78,26 @@ static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool a
     return status;
 }
 
+uc_status uc_online_prepare_row(uc_row *out, uc_online *self, uc_row row)
+{
+    return prepare(out, self, &row, true);
+}
+
+static uc_status check_width(const uc_online *self, size_t columns)
+{
+    if (columns <= self->features)
+        return UC_OK;
+    return uc_fail(UC_ERR_INVALID, "the row has %zu columns, but the map gives %zu", columns, self->features);
+}
+
+uc_status uc_online_check_prepared(uc_online *self, const uc_matrix *X)
+{
+    return self->steps.map ? check_width(self, X->cols) : uc_online_expect(self, X->cols, uc_density(X));
+}
+
 static uc_status check_prepared(uc_online *self, const uc_row *row)
 {
-    const size_t columns = columns_of(*row);
-    if (!self->steps.map)
-        return reserve_for(self, *row);
-    return columns <= self->features
-               ? UC_OK
-               : uc_fail(UC_ERR_INVALID, "the row has %zu columns, but the map gives %zu", columns,
-                         self->features);
+    return self->steps.map ? check_width(self, columns_of(*row)) : reserve_for(self, *row);
 }
 
 static uc_status check_answer(const uc_online *self, const uc_proposal *proposal, uc_answer answer)

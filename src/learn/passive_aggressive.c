@@ -31,6 +31,8 @@
 #include "learn/margin.h"
 #include "linalg/linalg.h"
 
+#define BOUND_ROUNDING 1e-12
+
 enum { HARD, LINEAR_SLACK, SQUARED_SLACK };
 
 static const uc_option options[] = {
@@ -104,15 +106,21 @@ static double michelot(double *losses, uint32_t *classes, size_t *count, double 
     }
 }
 
-/* The losses above 0 of all classes but y, in `work`, and their classes behind out->classes[0]; returns how many. */
-static size_t gather_losses(uc_step *out, const double *s, size_t K, uint32_t y)
+/* The losses of the classes but y that may be support classes, in `work`, and their classes behind out->classes[0]; returns how
+ * many. The root of (*) with b = 0 over the largest loss alone, l / (1 + a), is a lower bound of that over all: of thousands
+ * of classes few are above it. */
+static size_t gather_losses(uc_step *out, const double *s, size_t K, uint32_t y, double a)
 {
+    const double largest = 1.0 + s[uc_best_other(s, K, y)] - s[y];
+    if (!(largest > 0.0))
+        return 0;
+    const double bound = (1.0 - BOUND_ROUNDING) * largest / (1.0 + a);
     double *losses = out->work;
     uint32_t *support = out->classes + 1;
     size_t count = 0;
     for (uint32_t i = 0; i < K; i++) {
         const double loss = 1.0 + s[i] - s[y];
-        if (i != y && loss > 0.0) {
+        if (i != y && loss > bound) {
             losses[count] = loss;
             support[count++] = i;
         }
@@ -135,7 +143,7 @@ static void support_step(uc_step *out, uint32_t y, size_t count, double theta, d
 
 void uc_spa_step(uc_step *out, const double *scores, size_t classes, uint32_t y, double xx)
 {
-    size_t count = gather_losses(out, scores, classes, y);
+    size_t count = gather_losses(out, scores, classes, y, 1.0);
     if (count == 0)
         return;
     const double theta = michelot(out->work, out->classes + 1, &count, 1.0, 0.0);
@@ -148,10 +156,10 @@ static void spa_step(uc_step *out, const uc_round *round, const void *user)
     const double C = settings->cost * round->weight, xx = round->xx;
     const uint32_t y = round->answer.label;
     uint32_t *support = out->classes + 1;
-    size_t count = gather_losses(out, round->scores, round->classes, y);
+    const double a = settings->variant == SQUARED_SLACK ? 1.0 / (1.0 + 1.0 / (2.0 * C * xx)) : 1.0;
+    size_t count = gather_losses(out, round->scores, round->classes, y, a);
     if (count == 0)
         return;
-    const double a = settings->variant == SQUARED_SLACK ? 1.0 / (1.0 + 1.0 / (2.0 * C * xx)) : 1.0;
     double theta = michelot(out->work, support, &count, a, 0.0);
     if (settings->variant == LINEAR_SLACK && theta > C * xx)
         theta = michelot(out->work, support, &count, 0.0, C * xx);

@@ -265,14 +265,23 @@ static uc_status evaluate(double *value, double *gradient, const double *W, void
 uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double tolerance)
 {
     uc_minimum found;
-    const uc_status status = uc_minimise(&found, W, (self->d + 1) * self->S, evaluate, self, MOST_ITERATIONS,
-                                         tolerance, self->context);
+    uc_conditioning conditioning;
+    uc_status status = uc_conditioning_fit(&conditioning, &self->data->X, self->S, 1.0, self->cost,
+                                           self->free_offset, self->context);
+    if (status == UC_OK)
+        status = uc_minimise(&found, W, (self->d + 1) * self->S, evaluate, self, &conditioning,
+                             MOST_ITERATIONS, tolerance, self->context);
+    uc_conditioning_free(&conditioning);
     if (status != UC_OK)
         return status;
     set_offset(self, W); /* the last evaluation may have been elsewhere */
     memcpy(W, self->offset, self->S * sizeof *W);
     self->iterations += found.iterations;
     *value = found.value;
+    if (tolerance <= FINE && (found.stuck || found.iterations >= MOST_ITERATIONS) && found.excess > 1.0)
+        uc_warn(self->context,
+                "s3vm has not converged: it is %.2g times as far from stationary as it should be",
+                found.excess);
     return UC_OK;
 }
 
@@ -324,8 +333,12 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     uc_status status = uc_s3vm_begin(&self, fit, settings->cost);
     if (status != UC_OK)
         return status;
-    double objective = 0.0, *W = uc_alloc((self.d + 1) * self.S, sizeof *W);
-    status = W ? anneal(&objective, &self, W, settings->cost * settings->unlabelled_cost) : UC_ERR_NOMEM;
+    double objective = 0.0, *W = NULL;
+    status = uc_blas_ready(fit->context);
+    if (status == UC_OK)
+        W = uc_alloc((self.d + 1) * self.S, sizeof *W);
+    if (status == UC_OK)
+        status = W ? anneal(&objective, &self, W, settings->cost * settings->unlabelled_cost) : UC_ERR_NOMEM;
     if (status == UC_OK) {
         write_weights(model, &self, W);
         status = write_summary(model, &self, objective);

@@ -25,9 +25,58 @@
 
 #include "linalg/linalg.h"
 
+#define RELATIVE_COST                                                                                        \
+    3000.0 /* C times the mean squared length of the rows; docs/learners/svm.md has the table */
+#define LEAST_COST 100.0
+#define MOST_COST 1e12
+
 #define FIELD(name) offsetof(uc_svm_settings, name)
 
-static const uc_option options[] = {
+/* All but the cost, whose default differs. */
+#define OTHER_OPTIONS                                                                                        \
+    {.name = "smoothing",                                                                                    \
+     .type = UC_OPTION_REAL,                                                                                 \
+     .offset = FIELD(smoothing),                                                                             \
+     .standard = "0.5",                                                                                      \
+     .low = 1e-6,                                                                                            \
+     .high = 100,                                                                                            \
+     .argument = "H",                                                                                        \
+     .help = "the hinge is rounded off this far on both sides of its corner"},                               \
+        {.name = "loss",                                                                                     \
+         .type = UC_OPTION_CHOICE,                                                                           \
+         .offset = FIELD(loss),                                                                              \
+         .standard = "sloppy",                                                                               \
+         .choices = "sloppy|weighted",                                                                       \
+         .help = "with noise rates: sloppy: unbiased, not convex; weighted: convex, the same slope where "   \
+                 "it matters"},                                                                              \
+        {.name = "positive-unlabelled",                                                                      \
+         .type = UC_OPTION_FLAG,                                                                             \
+         .offset = FIELD(positive_unlabelled),                                                               \
+         .standard = "off",                                                                                  \
+         .help =                                                                                             \
+             "only positives are labelled: all other examples, '?' or negative, may be of either class"},    \
+        {.name = "bags",                                                                                     \
+         .type = UC_OPTION_FLAG,                                                                             \
+         .offset = FIELD(bags),                                                                              \
+         .standard = "off",                                                                                  \
+         .help = "labels belong to bags: a positive bag has at least one positive example"},                 \
+        UC_CLASS_WEIGHT_OPTION(uc_svm_settings),                                                             \
+        {.name = "iterations",                                                                               \
+         .type = UC_OPTION_COUNT,                                                                            \
+         .offset = FIELD(iterations),                                                                        \
+         .standard = "1000",                                                                                 \
+         .low = 1,                                                                                           \
+         .high = 1e9,                                                                                        \
+         .help = "epochs of coordinate descent and steps of L-BFGS at most"},                                \
+    {                                                                                                        \
+        .name = "tolerance", .type = UC_OPTION_REAL, .offset = FIELD(tolerance), .standard = "1e-05",        \
+        .low = 0, .above_low = true, .high = 1,                                                              \
+        .help =                                                                                              \
+            "stop when the objective is proved this near its minimum, relative, or the gradient this small " \
+            "beside the weights"                                                                             \
+    }
+
+static const uc_option sloppy_options[] = {
     {.name = "cost",
      .letter = 'c',
      .type = UC_OPTION_REAL,
@@ -36,58 +85,38 @@ static const uc_option options[] = {
      .standard = "100",
      .low = 0,
      .above_low = true,
-     .high = 1e12,
+     .high = MOST_COST,
      .argument = "C",
-     .help = "weight of the mean loss beside half the squared length of the weights (auto: by "
+     .help = "weight of the mean loss against half the squared length of the weights (auto: by "
              "cross-validation)"},
-    {.name = "smoothing",
-     .type = UC_OPTION_REAL,
-     .offset = FIELD(smoothing),
-     .standard = "0.5",
-     .low = 1e-6,
-     .high = 100,
-     .argument = "H",
-     .help = "the hinge is rounded off this far on both sides of its corner"},
-    {.name = "loss",
-     .type = UC_OPTION_CHOICE,
-     .offset = FIELD(loss),
-     .standard = "sloppy",
-     .choices = "sloppy|weighted",
-     .help =
-         "with noise rates: sloppy: unbiased, not convex; weighted: convex, the same slope where it matters"},
-    {.name = "positive-unlabelled",
-     .type = UC_OPTION_FLAG,
-     .offset = FIELD(positive_unlabelled),
-     .standard = "off",
-     .help = "only positives are labelled: all other examples, '?' or negative, may be of either class"},
-    {.name = "bags",
-     .type = UC_OPTION_FLAG,
-     .offset = FIELD(bags),
-     .standard = "off",
-     .help = "labels belong to bags: a positive bag has at least one positive example"},
-    UC_CLASS_WEIGHT_OPTION(uc_svm_settings),
-    {.name = "iterations",
-     .type = UC_OPTION_COUNT,
-     .offset = FIELD(iterations),
-     .standard = "1000",
-     .low = 1,
-     .high = 1e9,
-     .help = "epochs of coordinate descent and steps of L-BFGS at most"},
-    {.name = "tolerance",
-     .type = UC_OPTION_REAL,
-     .offset = FIELD(tolerance),
-     .standard = "1e-05",
-     .low = 0,
-     .above_low = true,
-     .high = 1,
-     .help = "stop when the objective is proved this near its minimum, relative, or the gradient this small "
-             "beside the weights"},
+    OTHER_OPTIONS,
     {.name = NULL},
 };
 
-static const double cost_values[] = {0.1, 1, 10, 100, 1000, 10000};
-static const uc_candidates candidates[] = {{"cost", cost_values, sizeof cost_values / sizeof *cost_values},
-                                           {0}};
+static const uc_option plain_options[] = {
+    {.name = "cost",
+     .letter = 'c',
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(cost),
+     .standard = "scaled",
+     .low = 0,
+     .above_low = true,
+     .high = MOST_COST,
+     .zero = "scaled",
+     .argument = "C",
+     .help = "weight of the mean loss against half the squared length of the weights (scaled: 100, or 3000 "
+             "divided by the rows' mean squared length where that is more; auto: by cross-validation)"},
+    OTHER_OPTIONS,
+    {.name = NULL},
+};
+
+static const double sloppy_costs[] = {0.1, 1, 10, 100, 1000, 10000};
+static const double plain_costs[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6}; /* narrow kernels have short rows */
+static const uc_candidates sloppy_candidates[] = {
+    {"cost", sloppy_costs, sizeof sloppy_costs / sizeof *sloppy_costs}, {0}};
+static const uc_candidates plain_candidates[] = {
+    {"cost", plain_costs, sizeof plain_costs / sizeof *plain_costs}, {0}};
 
 /* ---- losses ---- */
 
@@ -193,11 +222,28 @@ static uc_status evaluate(double *value, double *gradient, const double *point, 
 
 /* ---- learning ---- */
 
+#define MOST_CURVATURE                                                                                       \
+    0.25 /* of the mean loss: its second derivative, where a part of the examples is near the corner */
+
+static uc_status minimise(uc_minimum *out, double *point, const uc_svm *self, uint64_t iterations,
+                          double tolerance, const uc_context *context)
+{
+    search user = {self, context};
+    uc_conditioning conditioning;
+    const double curvature = self->cost * fmin(MOST_CURVATURE, 0.5 / self->smoothing);
+    uc_status status =
+        uc_conditioning_fit(&conditioning, &self->data->X, 1, 1.0, curvature, self->free_offset, context);
+    if (status == UC_OK)
+        status = uc_minimise(out, point, self->data->X.cols + 1, evaluate, &user, &conditioning, iterations,
+                             tolerance, context);
+    uc_conditioning_free(&conditioning);
+    return status;
+}
+
 /* One machine, into `point`; its part of the summary is added up. */
 static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, const uc_svm_settings *settings,
                        const uc_context *context)
 {
-    search user = {self, context};
     bool arrived = false;
     uc_minimum first = {0}, found = {0};
     uc_status status = UC_OK;
@@ -205,22 +251,16 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
         status = uc_svm_dual(&first, &arrived, point, self, NULL, settings->iterations, settings->tolerance,
                              context);
     if (status == UC_OK && !arrived && first.iterations < settings->iterations)
-        status = uc_minimise(&found, point, self->data->X.cols + 1, evaluate, &user,
-                             settings->iterations - first.iterations, settings->tolerance, context);
+        status = minimise(&found, point, self, settings->iterations - first.iterations, settings->tolerance,
+                          context);
     else
-        found.value = first.value;
+        found = (uc_minimum){.value = first.value, .excess = first.excess};
     if (status != UC_OK)
         return status;
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
-    if (!arrived && found.stuck && found.iterations == 0)
-        return uc_fail(UC_ERR_DIVERGED,
-                       "no step was found that makes the loss smaller: scale the columns (--scale standard)");
-    if (!arrived && (found.stuck || found.iterations >= settings->iterations))
-        uc_warn(context,
-                "the machine has not converged after %llu iterations: scale the columns (--scale standard), "
-                "or allow more --iterations",
-                (unsigned long long)found.iterations);
+    if (!arrived)
+        uc_minimum_warn(&found, "the machine", settings->iterations, context);
     total->value += found.value;
     total->iterations += found.iterations;
     total->evaluations += found.evaluations;
@@ -427,6 +467,57 @@ static uc_status check_settings(const uc_svm_settings *settings)
                : UC_OK;
 }
 
+/* ---- a cost that suits the rows ---- */
+
+/* Sums of the values and, behind them, of their squares and of the rows. */
+static uc_status add_lengths(double *sum, size_t first, size_t last, void *user)
+{
+    const uc_matrix *X = user;
+    for (size_t i = first; i < last; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        uc_row_axpy(1.0, row, sum);
+        sum[X->cols] += uc_row_norm2(row);
+    }
+    sum[X->cols + 1] += (double)(last - first);
+    return UC_OK;
+}
+
+/* The mean squared length of the rows of all processes; from their mean, when there is a free offset to take it up. Sums by
+ * threads would be longer than sparse rows: these are added up by one. */
+static uc_status mean_square_length(double *out, const uc_matrix *X, bool free_offset,
+                                    const uc_context *context)
+{
+    const size_t d = X->cols;
+    double *sum = uc_alloc(d + 2, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    uc_status status;
+    if (uc_matrix_is_sparse(X)) {
+        status = add_lengths(sum, 0, X->rows, (void *)X);
+        if (status == UC_OK)
+            status = uc_comm_sum(uc_comm_of(context), sum, d + 2);
+    } else {
+        const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(X));
+        status = uc_sum_over(&fitting, X->rows, add_lengths, (void *)X, sum, d + 2);
+    }
+    const double n = sum[d + 1];
+    *out = sum[d] / n;
+    for (size_t j = 0; j < d && free_offset; j++)
+        *out -= sum[j] / n * sum[j] / n;
+    uc_free(sum);
+    return status;
+}
+
+/* Where --cost is 0: short rows are regularised alike, whatever their length. Long ones may be so by one column alone, whose
+ * size would decide for all. */
+static uc_status suit_cost(uc_svm *self, const uc_context *context)
+{
+    double length2 = 0.0;
+    const uc_status status = mean_square_length(&length2, &self->data->X, self->free_offset, context);
+    self->cost = length2 > 0.0 ? fmin(fmax(RELATIVE_COST / length2, LEAST_COST), MOST_COST) : LEAST_COST;
+    return status;
+}
+
 /* One machine, or one for every class, on rows as they are wanted. */
 static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
                               const uc_svm_settings *settings)
@@ -448,7 +539,12 @@ static uc_status fit_plain(uc_model *model, const uc_fit *fit, const void *user)
 {
     const uc_svm_settings *settings = user;
     uc_svm self = machine(model, fit, settings);
-    const uc_status status = check_settings(settings);
+    uc_status status = check_settings(settings);
+    if (status == UC_OK && self.cost == 0.0) {
+        status = suit_cost(&self, fit->context);
+        if (status == UC_OK)
+            status = uc_json_set(model->summary, "cost", json_real(self.cost));
+    }
     return status == UC_OK ? fit_arranged(model, fit, &self, settings) : status;
 }
 
@@ -483,12 +579,12 @@ const uc_learner uc_learner_csvm = {
     .paper =
         "Stempfel, Ralaivola: Learning SVMs from sloppily labeled data, ICANN 2009; Chapelle: Training a "
         "support vector machine in the primal, Neural Computation 19, 2007",
-    .options = options,
+    .options = plain_options,
     .settings_size = sizeof(uc_svm_settings),
     .full = true,
     .free_offset = true,
     .class_weight = FIELD(class_weight),
-    .candidates = candidates,
+    .candidates = plain_candidates,
     .fit = fit_plain,
 };
 
@@ -496,13 +592,13 @@ const uc_learner uc_learner_sloppy_svm = {
     .name = "sloppy-svm",
     .summary = "two classes whose labels flip at different rates; positive and unlabelled examples; bags",
     .paper = "Stempfel, Ralaivola: Learning SVMs from sloppily labeled data, ICANN 2009",
-    .options = options,
+    .options = sloppy_options,
     .settings_size = sizeof(uc_svm_settings),
     .full = true,
     .free_offset = true,
     .uses_noise = true,
     .uses_rates = true,
     .class_weight = FIELD(class_weight),
-    .candidates = candidates,
+    .candidates = sloppy_candidates,
     .fit = fit_sloppy,
 };

@@ -501,6 +501,7 @@ static uc_status judge(uc_minimum *out, bool *arrived, bool *fast, progress *so_
     out->evaluations++;
     so_far->next = epoch + (epoch < 4 ? 1 : epoch / 4);
     *arrived = so_far->gap <= target;
+    out->excess = so_far->gap / target;
     bool merges = self->together && uc_svm_slows_down(so_far->recent, epoch, so_far->gap, target);
     if (status == UC_OK && merges && uc_is_shared(self->context)) {
         double entries = (double)uc_matrix_entries(&self->svm->data->X);

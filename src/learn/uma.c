@@ -9,7 +9,8 @@
  *
  * A step chooses a pair p != q, and moves the weights by z = z_pq as an ultraconservative perceptron would move them
  * for an example z of class q: w_q += z, and the classes that z scores too high for, E = {r != q: <w_r, z> >= <w_q, z>},
- * lose it between them.
+ * lose it between them. There is no step when E is empty. z is an estimate, so p itself may be outside of E: then
+ * `perceptron`, which takes z from p, has no step either, while `uniform` and `worst` take it from E as Algorithm 2 says.
  *
  * Seen as a whole: with m_q the corrected class means, UMA is a pairwise subgradient method on
  *
@@ -36,6 +37,8 @@ enum { INIT_ZERO, INIT_MEANS };
 #define CHOICE_STREAM 2      /* of random numbers */
 #define RIDGE_CONDITION 50.0 /* from this condition number on, `auto` regularises */
 #define RIDGE_WHEN_BAD 0.01
+#define MANY_CLASSES 1000
+#define PAIR_BYTES 81.0   /* of all that is kept for a pair of classes, here and in the cells */
 #define LOW_DIMENSION 100 /* below it, `auto` returns the best iterate, otherwise the average */
 
 #define FIELD(name) offsetof(uc_uma_settings, name)
@@ -292,7 +295,8 @@ static bool plan_step(uma *self, size_t p, size_t q)
         }
         errors += error;
     }
-    if (errors == 0 || self->change[p] == 0.0)
+    const bool p_pays = self->settings->step == STEP_PERCEPTRON;
+    if (errors == 0 || (p_pays && self->change[p] == 0.0))
         return false;
     const size_t payer = self->settings->step == STEP_WORST ? worst : p;
     for (size_t r = 0; r < Q; r++)
@@ -377,13 +381,24 @@ static void keep_best(uma *self)
     memcpy(self->best, self->W, self->Q * self->d * sizeof *self->best);
 }
 
+/* Within a step, which takes long where there are thousands of classes. */
+static uc_status ask_to_go_on(const uma *self)
+{
+    return self->Q < MANY_CLASSES ? UC_OK
+                                  : uc_report(self->context, "training", (double)self->steps,
+                                              (double)self->settings->iterations, NULL);
+}
+
 /* *done: no pair is left to mend. */
 static uc_status take_step(uma *self, bool *done)
 {
     uc_status status = UC_OK;
     for (size_t p = 0; p < self->Q && status == UC_OK; p++)
-        if (self->cells.stale[p])
+        if (self->cells.stale[p]) {
             status = refresh_norms(self, p);
+            if (status == UC_OK)
+                status = ask_to_go_on(self);
+        }
     if (status != UC_OK)
         return status;
     memset(self->rejected, 0, self->Q * self->Q * sizeof *self->rejected);
@@ -397,6 +412,9 @@ static uc_status take_step(uma *self, bool *done)
         if (plan_step(self, p, q))
             break;
         self->rejected[p * self->Q + q] = true;
+        status = ask_to_go_on(self);
+        if (status != UC_OK)
+            return status;
     }
     keep_early_sum(self);
     add_to_weights(self);
@@ -602,8 +620,9 @@ static uc_status learn(uma *self, const uc_noise *noise)
 static uc_status check_size(const uma *self)
 {
     const double bytes = 8.0 * (double)self->n * (double)self->Q + 40.0 * (double)self->n +
-                         8.0 * 3.0 * (double)self->Q * (double)self->d;
-    return uc_memory_check(self->context, bytes, "UMA's scores and weights");
+                         8.0 * 3.0 * (double)self->Q * (double)self->d +
+                         PAIR_BYTES * (double)self->Q * (double)self->Q;
+    return uc_memory_check(self->context, bytes, "UMA's scores, weights and pairs of classes");
 }
 
 static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
@@ -629,6 +648,8 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     uc_noise identity = {0};
     const uc_noise *noise = fit->train->noise;
     uc_status status = check_size(&self);
+    if (status == UC_OK)
+        status = uc_blas_ready(fit->context);
     if (status == UC_OK && !noise) {
         uc_warn(fit->context,
                 "no noise was told: uma takes the labels as they are (see --noise-matrix, --noise-rate)");

@@ -2,7 +2,6 @@
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
@@ -10,17 +9,6 @@
 
 #define TILE_WEIGHTS ((size_t)2048) /* half of a first cache */
 #define SHORTEST_TILE ((size_t)64)
-
-static void use_one_thread(void)
-{
-    openblas_set_num_threads(1);
-}
-
-void uc_blas_begin(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, use_one_thread);
-}
 
 const char *uc_cpu_blas(void)
 {
@@ -76,14 +64,13 @@ void uc_block_scores(double *scores, const uc_matrix *X, size_t first, size_t ro
             uc_row_scores(scores + i * S, uc_matrix_row(X, first + i), W, S);
         return;
     }
-    uc_blas_begin();
     for (size_t i = 0; i < rows; i++) {
         const float *values = X->values + (first + i) * X->stride;
         for (size_t j = 0; j < X->cols; j++)
             work[i * X->cols + j] = values[j];
     }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)S, (int)X->cols, 1.0, work,
-                (int)X->cols, W, (int)S, 1.0, scores, (int)S);
+    uc_multiply_blocks(scores, S, (uc_block){work, X->cols, false}, (uc_block){W, S, false}, rows, X->cols, S,
+                       1.0, 1.0);
 }
 
 void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, size_t S, const double *R,
@@ -94,23 +81,23 @@ void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, s
             uc_row_update(G, S, uc_matrix_row(X, first + i), R + i * S);
         return;
     }
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)X->cols, (int)S, (int)rows, 1.0, work,
-                (int)X->cols, R, (int)S, 1.0, G, (int)S);
+    uc_multiply_blocks(G, S, (uc_block){work, X->cols, true}, (uc_block){R, S, false}, X->cols, rows, S, 1.0,
+                       1.0);
 }
 
 /* ---- small matrices ---- */
 
 uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t columns)
 {
-    uc_blas_begin();
     double *factors = uc_alloc(n * n, sizeof *factors), *solution = uc_alloc(n * columns, sizeof *solution);
     lapack_int *pivots = uc_alloc(n, sizeof *pivots);
     uc_status status = UC_ERR_NOMEM;
-    if (factors && solution && pivots) {
+    if (factors && solution && pivots && uc_blas_enter()) {
         memcpy(factors, A, n * n * sizeof *A);
         memcpy(solution, B, n * columns * sizeof *B);
         const lapack_int info = LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)columns, factors,
                                               (lapack_int)n, pivots, solution, (lapack_int)columns);
+        uc_blas_leave();
         status = info == 0  ? UC_OK
                  : info > 0 ? uc_fail(UC_ERR_INVALID, "the matrix is singular")
                             : uc_fail(UC_ERR_NOMEM, "not enough memory to solve %zu equations", n);
@@ -137,18 +124,21 @@ uc_status uc_invert(double *inverse, const double *A, size_t n)
 
 uc_status uc_singular_values(double *values, const double *A, size_t n)
 {
-    uc_blas_begin();
     double *copy = uc_alloc(n * n, sizeof *copy), *superdiagonal = uc_alloc(n, sizeof *superdiagonal);
     uc_status status = UC_ERR_NOMEM;
-    if (copy && superdiagonal) {
+    if (copy && superdiagonal && uc_blas_enter()) {
         memcpy(copy, A, n * n * sizeof *A);
         const lapack_int size = (lapack_int)n;
         const lapack_int info = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'N', size, size, copy, size, values,
                                                NULL, size, NULL, size, superdiagonal);
+        uc_blas_leave();
         status = info == 0  ? UC_OK
                  : info > 0 ? uc_fail(UC_ERR_DIVERGED,
                                       "the singular values of a %zu x %zu matrix did not converge", n, n)
-                            : uc_fail(UC_ERR_INVALID, "the matrix has an entry that is not a number");
+                 : info <= LAPACK_WORK_MEMORY_ERROR
+                     ? uc_fail(UC_ERR_NOMEM,
+                               "not enough memory for the singular values of a %zu x %zu matrix", n, n)
+                     : uc_fail(UC_ERR_INVALID, "the matrix has an entry that is not a number");
     }
     uc_free(superdiagonal);
     uc_free(copy);

@@ -16,14 +16,36 @@ static CBLAS_TRANSPOSE turned(uc_block block)
     return block.transposed ? CblasTrans : CblasNoTrans;
 }
 
+static double entry(uc_block block, size_t i, size_t j)
+{
+    return block.transposed ? block.values[j * block.stride + i] : block.values[i * block.stride + j];
+}
+
+/* What is left when OpenBLAS cannot have a buffer. */
+static void multiply_plainly(double *C, size_t stride, uc_block A, uc_block B, size_t m, size_t k, size_t n,
+                             double alpha, double beta)
+{
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0.0, *c = C + i * stride + j;
+            for (size_t l = 0; l < k; l++)
+                sum += entry(A, i, l) * entry(B, l, j);
+            *c = alpha * sum + (beta == 0.0 ? 0.0 : beta * *c);
+        }
+}
+
 void uc_multiply_blocks(double *C, size_t stride, uc_block A, uc_block B, size_t m, size_t k, size_t n,
                         double alpha, double beta)
 {
     if (m == 0 || n == 0)
         return;
-    uc_blas_begin();
+    if (!uc_blas_enter()) {
+        multiply_plainly(C, stride, A, B, m, k, n, alpha, beta);
+        return;
+    }
     cblas_dgemm(CblasRowMajor, turned(A), turned(B), (int)m, (int)n, (int)k, alpha, A.values, (int)A.stride,
                 B.values, (int)B.stride, beta, C, (int)stride);
+    uc_blas_leave();
 }
 
 void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k, size_t n)
@@ -37,13 +59,11 @@ void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k
 
 double uc_dot(const double *a, const double *b, size_t n)
 {
-    uc_blas_begin();
     return cblas_ddot((int)n, a, 1, b, 1);
 }
 
 void uc_axpy(double *y, double factor, const double *x, size_t n)
 {
-    uc_blas_begin();
     cblas_daxpy((int)n, factor, x, 1, y, 1);
 }
 
@@ -93,14 +113,17 @@ static uc_status reflect_job(size_t block, void *user)
                  count = left < VECTORS_A_BLOCK ? left : VECTORS_A_BLOCK;
     double *work = uc_alloc(VECTORS_A_BLOCK * PANEL, sizeof *work);
     lapack_int info = 0;
-    if (!work)
+    if (!work || !uc_blas_enter()) {
+        uc_free(work);
         return UC_ERR_NOMEM;
+    }
     for (size_t p = panel_count(self); p-- > 0 && info == 0;)
         info = LAPACKE_dlarfb_work(
             LAPACK_COL_MAJOR, 'L', 'N', 'F', 'C', (lapack_int)(self->n - 1 - p * PANEL), (lapack_int)count,
             (lapack_int)panel_width(self, p), panel_values(self, p), (lapack_int)self->n,
             self->triangles + p * PANEL * PANEL, (lapack_int)PANEL,
             self->vectors + first * self->n + p * PANEL + 1, (lapack_int)self->n, work, (lapack_int)count);
+    uc_blas_leave();
     uc_free(work);
     return info == 0 ? UC_OK : uc_fail(UC_ERR_DIVERGED, "the eigenvectors of a matrix cannot be made");
 }
@@ -162,24 +185,28 @@ static bool are_finite(const double *values, size_t count)
 uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count,
                        const uc_context *context)
 {
-    uc_blas_begin();
+    uc_status status = uc_blas_begin(uc_threads(context));
+    if (status != UC_OK)
+        return status;
     double *diagonal = uc_alloc(n, sizeof *diagonal), *beside = uc_alloc(n, sizeof *beside);
     double *factors = uc_alloc(n, sizeof *factors), *Z = uc_alloc(n * n, sizeof *Z);
     double *triangles = uc_alloc(n + PANEL, PANEL * sizeof *triangles);
     reflections back = {A, triangles, vectors, n, count};
     lapack_int info = diagonal && beside && factors && Z && triangles ? 0 : LAPACK_WORK_MEMORY_ERROR;
-    if (info == 0)
+    if (info == 0 && uc_blas_enter()) {
         info = make_tridiagonal(A, n, diagonal, beside, factors);
-    if (info == 0)
-        info = make_triangles(&back, factors);
-    if (info == 0)
-        info = solve_tridiagonal(diagonal, beside, n, Z);
+        if (info == 0)
+            info = make_triangles(&back, factors);
+        if (info == 0)
+            info = solve_tridiagonal(diagonal, beside, n, Z);
+        uc_blas_leave();
+    }
     for (size_t k = 0; k < count && info == 0; k++) {
         values[k] = diagonal[n - 1 - k];
         memcpy(vectors + k * n, Z + (n - 1 - k) * n, n * sizeof *vectors);
     }
     uc_free(Z);
-    uc_status status = info == LAPACK_WORK_MEMORY_ERROR ? UC_ERR_NOMEM : UC_OK;
+    status = info == LAPACK_WORK_MEMORY_ERROR ? UC_ERR_NOMEM : UC_OK;
     if (status == UC_OK && (info != 0 || !are_finite(diagonal, n)))
         status = uc_fail(UC_ERR_DIVERGED, "the eigenvalues of a %zu x %zu matrix did not converge", n, n);
     if (status == UC_OK)
@@ -194,17 +221,28 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
 /* Our lower triangle is the upper one of a matrix stored by columns. */
 uc_status uc_invert_lower(double *L, size_t n)
 {
-    uc_blas_begin();
     const lapack_int size = (lapack_int)n;
-    if (n > 0 && LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', size, L, size) != 0)
-        return uc_fail(UC_ERR_INVALID, "the triangular matrix is singular");
-    return UC_OK;
+    if (n == 0)
+        return UC_OK;
+    if (!uc_blas_enter())
+        return UC_ERR_NOMEM;
+    const lapack_int info = LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', size, L, size);
+    uc_blas_leave();
+    return info == 0 ? UC_OK : uc_fail(UC_ERR_INVALID, "the triangular matrix is singular");
 }
 
 /* x' = x' L^-T, all rows at once. */
 void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, size_t l_stride, size_t n)
 {
-    uc_blas_begin();
+    if (!uc_blas_enter()) {
+        for (size_t r = 0; r < rows; r++)
+            for (size_t i = 0; i < n; i++) {
+                double *x = X + r * x_stride;
+                x[i] = (x[i] - uc_dot(x, L + i * l_stride, i)) / L[i * l_stride + i];
+            }
+        return;
+    }
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows, (int)n, 1.0, L,
                 (int)l_stride, X, (int)x_stride);
+    uc_blas_leave();
 }

@@ -99,8 +99,16 @@ size_t uc_argmax(const double *values, size_t count);
 
 /* ---- dense matrices over BLAS and LAPACK, row by row; one thread each ---- */
 
-/* Before the first call of BLAS: OpenBLAS is to use one thread. Whoever calls it says so; only the first time counts. */
-void uc_blas_begin(void);
+/* Before work that calls BLAS, from up to `calls_at_once` threads: OpenBLAS is to use one thread for each call, and its
+ * buffers are reserved. One a core at least: jobs that run beside each other know of themselves only. UC_ERR_NOMEM when there
+ * is no room for a single one; with fewer than were asked for, calls wait for each other. Once the buffers are there, this costs nothing. */
+uc_status uc_blas_begin(unsigned calls_at_once);
+/* The same for all threads of the context, and all processes fail when one does. */
+uc_status uc_blas_ready(const uc_context *context);
+/* Around every call that takes a buffer; calls do not nest. false: there is none, and BLAS must not be called. Only
+ * where nobody called uc_blas_begin. */
+bool uc_blas_enter(void);
+void uc_blas_leave(void);
 
 /* A part of a matrix: rows of `stride` doubles, used as it stands or transposed. */
 typedef struct uc_block {

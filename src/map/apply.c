@@ -81,6 +81,8 @@ uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, c
     const double bytes = (double)X->rows * (double)uc_dense_stride(self->dimension) * sizeof(float);
     uc_status status = uc_memory_check(context, bytes, "the mapped data");
     if (status == UC_OK)
+        status = uc_blas_begin(uc_threads(context));
+    if (status == UC_OK)
         status = uc_matrix_create_dense(&mapped, X->rows, self->dimension);
     if (status == UC_OK)
         status = uc_panels_prepare(&panels, &self->landmarks, self->norm2, uc_matrix_is_sparse(X), context);

@@ -252,6 +252,8 @@ uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_mat
     uc_status status = uc_share_of(&share, context, X->rows);
     if (status == UC_OK)
         status = check_settings(settings, share.total);
+    if (status == UC_OK)
+        status = uc_blas_ready(context);
     if (status != UC_OK)
         return status;
     uc_map *self = uc_alloc(1, sizeof *self);

@@ -225,18 +225,23 @@ static uc_status merge_sums(uc_scale_sums *self, size_t cols, const uc_context *
     return status;
 }
 
+uc_status uc_check_sparse_scaling(uc_scaling scaling)
+{
+    if (scaling != UC_SCALE_RANGE && scaling != UC_SCALE_STANDARD)
+        return UC_OK;
+    return uc_fail(
+        UC_ERR_INVALID,
+        "--scale %s would turn the zeros of sparse data into other values: use --scale maxabs, or read "
+        "the data with --storage dense",
+        scaling == UC_SCALE_RANGE ? "range" : "standard");
+}
+
 static uc_status learn_scaling(uc_steps *out, uc_scaling scaling, const uc_matrix *X,
                                const uc_context *context)
 {
-    if (uc_matrix_is_sparse(X) && (scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD))
-        return uc_fail(
-            UC_ERR_INVALID,
-            "--scale %s would turn the zeros of sparse data into other values: use --scale maxabs, or read "
-            "the data with --storage dense",
-            scaling == UC_SCALE_RANGE ? "range" : "standard");
     uc_scale_sums *sums = NULL;
-    uc_status status = UC_OK;
-    if (scaling != UC_SCALE_NONE)
+    uc_status status = uc_matrix_is_sparse(X) ? uc_check_sparse_scaling(scaling) : UC_OK;
+    if (status == UC_OK && scaling != UC_SCALE_NONE)
         status = add_rows(&sums, X, context);
     if (status == UC_OK && sums)
         status = merge_sums(sums, X->cols, context);

@@ -10,6 +10,13 @@
  *   confusion_norm        ||B||_2
  *   confusion_norm_joint  ||N/n without its diagonal||_2
  *
+ *   recall, precision     N[k][k] over its row's sum, over all predictions of k
+ *   F1                    2 N[k][k] / (row's sum + predictions of k), the harmonic mean of the two
+ *   macro F1, balanced accuracy   means of F1 over the classes that occur or are predicted, of recall over those that occur
+ *
+ * F1, its mean, balanced accuracy and log loss are scikit-learn's f1_score, balanced_accuracy_score and log_loss at their
+ * defaults, if all labels that the model does not know have one name.
+ *
  * With noise that depends on the true class only, E[N/n] = C T, where T[q][p] is the share of examples that
  * are truly q and predicted p. So T^ = C^-1 N/n, and the error that clean labels would show is 1 - trace T^.
  * The trace is the mean over the examples of v_i = (C^-1)[p_i][k_i], label k_i predicted as p_i; an unknown
@@ -17,6 +24,7 @@
  */
 #include "unconfuse/metrics.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -28,6 +36,7 @@ void uc_evaluation_free(uc_evaluation *self)
     uc_free(self->confusion);
     uc_free(self->recall);
     uc_free(self->precision);
+    uc_free(self->f1);
     uc_free(self->corrected_confusion);
     *self = (uc_evaluation){0};
 }
@@ -42,11 +51,11 @@ static uc_status allocate(uc_evaluation *self, size_t classes, bool corrected)
     self->confusion = uc_alloc(cells, sizeof *self->confusion);
     self->recall = uc_alloc(classes, sizeof *self->recall);
     self->precision = uc_alloc(classes, sizeof *self->precision);
+    self->f1 = uc_alloc(classes, sizeof *self->f1);
     if (corrected)
         self->corrected_confusion = uc_alloc(cells, sizeof *self->corrected_confusion);
-    const bool complete =
-        self->confusion && self->recall && self->precision && (self->corrected_confusion || !corrected);
-    return complete ? UC_OK : UC_ERR_NOMEM;
+    const bool complete = self->confusion && self->recall && self->precision && self->f1;
+    return complete && (self->corrected_confusion || !corrected) ? UC_OK : UC_ERR_NOMEM;
 }
 
 /* Fills in the counts, and in `precision` how often every class was predicted. */
@@ -81,13 +90,29 @@ static double row_sum(const uc_evaluation *self, size_t k)
     return sum;
 }
 
+/* Labels that the model does not know are one more class, of which nothing is right. */
 static void measure_classes(uc_evaluation *self)
 {
+    double recalls = 0.0, f1s = 0.0;
+    size_t occurring = self->unknown_labels > 0, counted = occurring;
     for (size_t k = 0; k < self->classes; k++) {
         const double right = (double)self->confusion[k * self->classes + k], sum = row_sum(self, k);
+        const double predictions = self->precision[k];
         self->recall[k] = sum > 0.0 ? right / sum : NAN;
-        self->precision[k] = self->precision[k] > 0.0 ? right / self->precision[k] : NAN;
+        self->precision[k] = predictions > 0.0 ? right / predictions : NAN;
+        self->f1[k] = sum + predictions > 0.0 ? 2.0 * right / (sum + predictions) : NAN;
+        if (sum > 0.0) {
+            recalls += self->recall[k];
+            occurring++;
+        }
+        if (sum + predictions > 0.0) {
+            f1s += self->f1[k];
+            counted++;
+        }
     }
+    self->balanced_accuracy = recalls / (double)occurring;
+    self->macro_f1 = f1s / (double)counted;
+    self->log_loss = (double)NAN;
 }
 
 /* ||B||_2 and ||B||_F; when `total` is not 0, of the counts divided by it instead of their row's sum. */
@@ -187,4 +212,21 @@ uc_status uc_evaluate(uc_evaluation *out, const uint32_t *labels, const uint32_t
     else
         uc_evaluation_free(&evaluation);
     return status;
+}
+
+uc_status uc_evaluate_log_loss(uc_evaluation *self, const uint32_t *labels, const double *label_probability,
+                               size_t count)
+{
+    double sum = 0.0;
+    size_t labelled = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (labels[i] >= self->classes) /* unlabelled or unknown */
+            continue;
+        if (!(label_probability[i] >= 0.0 && label_probability[i] <= 1.0))
+            return uc_fail(UC_ERR_INVALID, "row %zu: %g is not a probability", i + 1, label_probability[i]);
+        sum -= log(fmin(fmax(label_probability[i], DBL_EPSILON), 1.0 - DBL_EPSILON));
+        labelled++;
+    }
+    self->log_loss = labelled == 0 || self->unknown_labels > 0 ? (double)NAN : sum / (double)labelled;
+    return UC_OK;
 }

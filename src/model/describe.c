@@ -83,12 +83,7 @@ uc_status uc_model_describe(char **text, const uc_model *self)
         json_decref(object); /* what training found stands at the top as well */
         object = NULL;
     }
-    char *dump = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    char *copy = dump ? uc_strdup(dump) : NULL;
-    json_free_t release;
-    json_get_alloc_funcs(NULL, &release);
-    if (dump)
-        release(dump);
+    char *copy = object ? uc_json_text(object) : NULL;
     json_decref(object);
     if (!copy)
         return uc_fail(UC_ERR_NOMEM, "not enough memory to describe the model");

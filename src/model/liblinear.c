@@ -79,21 +79,26 @@ static uc_status write_model(uc_output *output, const uc_model *self)
     return status;
 }
 
-uc_status uc_model_export_liblinear(const uc_model *self, const char *path)
+uc_status uc_model_write_liblinear(const uc_model *self, uc_output *output)
 {
+    const char *path = uc_output_name(output);
     if (self->steps.map)
         return uc_fail(UC_ERR_INVALID, "%s: a model with a map cannot be written as a LIBLINEAR model", path);
     if ((self->steps.normalize || self->steps.normalize_input) && self->bias != 0.0)
         return uc_fail(
             UC_ERR_INVALID,
             "%s: a model with rows of unit length and a bias cannot be written as a LIBLINEAR model", path);
-    uc_status status = check_labels(self, path);
+    const uc_status status = check_labels(self, path);
+    return status == UC_OK ? write_model(output, self) : status;
+}
+
+uc_status uc_model_export_liblinear(const uc_model *self, const char *path)
+{
     uc_output *output = NULL;
-    if (status == UC_OK)
-        status = uc_output_open(&output, path);
+    uc_status status = uc_output_open(&output, path);
     if (status != UC_OK)
         return status;
-    status = write_model(output, self);
+    status = uc_model_write_liblinear(self, output);
     if (status == UC_OK)
         return uc_output_commit(output, true);
     uc_output_abort(output);
@@ -180,6 +185,8 @@ static uc_status read_labels(liblinear_header *header, parser *self)
         uint32_t index;
         if (!uc_parse_real(&number, word, length))
             return refuse(self, "a label was expected");
+        if (!uc_is_name(word, length))
+            return refuse(self, "a label has control characters or is not UTF-8 text");
         const uc_status status = uc_names_add(&index, &header->labels, word, length);
         if (status != UC_OK)
             return status;

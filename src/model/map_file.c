@@ -160,11 +160,15 @@ uc_status uc_map_read(uc_map **out, const uc_container *file)
         return UC_OK;
     }
     const json_int_t most = (json_int_t)file->length;
-    if (json_unpack((json_t *)header, "{s:s, s:s, s:F, s:F, s:F, s:I, s:I, s:I, s:b}", "kind", &kind,
-                    "kernel", &kernel, "width", &width, "degree", &degree, "coefficient", &coefficient,
-                    "landmarks", &landmarks, "columns", &cols, "dimension", &dimension, "sparse",
-                    &sparse) != 0 ||
-        !find_word(&kind_number, kind, kinds, sizeof kinds / sizeof *kinds) ||
+    json_error_t error;
+    if (json_unpack_ex((json_t *)header, &error, 0, "{s:s, s:s, s:F, s:F, s:F, s:I, s:I, s:I, s:b}", "kind",
+                       &kind, "kernel", &kernel, "width", &width, "degree", &degree, "coefficient",
+                       &coefficient, "landmarks", &landmarks, "columns", &cols, "dimension", &dimension,
+                       "sparse", &sparse) != 0)
+        return json_error_code(&error) == json_error_out_of_memory
+                   ? uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", file->source)
+                   : damaged(file);
+    if (!find_word(&kind_number, kind, kinds, sizeof kinds / sizeof *kinds) ||
         !find_word(&kernel_number, kernel, kernels, sizeof kernels / sizeof *kernels) || !isfinite(width) ||
         (kernel_number == UC_KERNEL_GAUSSIAN && !(width > 0.0)) || !isfinite(coefficient) ||
         !(degree >= 0.0 && degree <= 100.0 && degree == floor(degree)) || landmarks < 0 || landmarks > most ||

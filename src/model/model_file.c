@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "map/map.h"
 #include "model/model.h"
 #include "model/model_file.h"
 
@@ -59,10 +60,13 @@ static double *packed(const double *weights, size_t dimension, size_t classes, s
     return dense;
 }
 
-/* To a file, or, for path NULL, to memory. */
-static uc_status write_model(const uc_model *self, const char *path, void **bytes, size_t *length)
+uc_status uc_model_write(const uc_model *self, uc_output *output)
 {
     const size_t K = self->classes.count;
+    for (size_t k = 0; k < K; k++)
+        if (!uc_is_old_name(self->classes.text[k], strlen(self->classes.text[k])))
+            return uc_fail(UC_ERR_INVALID, "the class '%s' has control characters: its model cannot be saved",
+                           self->classes.text[k]);
     size_t filled = 0, names_length;
     char *class_names = joined_names(&self->classes, &names_length);
     double *weights = packed(self->weights, self->dimension, K, self->stride);
@@ -83,9 +87,7 @@ static uc_status write_model(const uc_model *self, const char *path, void **byte
             arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->steps.shift, self->features};
         if (self->steps.factor)
             arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->steps.factor, self->features};
-        status =
-            path ? uc_container_write(path, magic, NEWEST_VERSION, header, arrays, filled, true)
-                 : uc_container_write_memory(bytes, length, magic, NEWEST_VERSION, header, arrays, filled);
+        status = uc_container_write_to(output, magic, NEWEST_VERSION, header, arrays, filled);
     }
     json_decref(header);
     uc_free(arrays);
@@ -96,12 +98,29 @@ static uc_status write_model(const uc_model *self, const char *path, void **byte
 
 uc_status uc_model_save(const uc_model *self, const char *path)
 {
-    return write_model(self, path, NULL, NULL);
+    uc_output *output = NULL;
+    uc_status status = uc_output_open(&output, path);
+    if (status != UC_OK)
+        return status;
+    status = uc_model_write(self, output);
+    if (status == UC_OK)
+        return uc_output_commit(output, true);
+    uc_output_abort(output);
+    return status;
 }
 
 uc_status uc_model_save_memory(void **bytes, size_t *length, const uc_model *self)
 {
-    return write_model(self, NULL, bytes, length);
+    uc_output *output = NULL;
+    uc_status status = uc_output_open_memory(&output);
+    if (status != UC_OK)
+        return status;
+    status = uc_model_write(self, output);
+    if (status == UC_OK)
+        uc_output_take(bytes, length, output);
+    else
+        uc_output_abort(output);
+    return status;
 }
 
 /* ---- reading ---- */
@@ -127,6 +146,8 @@ static uc_status read_names(uc_names *out, const uc_container *file, size_t coun
         uint32_t index;
         if (name + size == end)
             return damaged(file, "a class name does not end");
+        if (!uc_is_old_name(name, size))
+            return damaged(file, "a class name has control characters");
         status = uc_names_add(&index, out, name, size);
         name += size + 1;
     }
@@ -182,9 +203,12 @@ static uc_status read_steps(uc_steps *out, const uc_container *file, size_t feat
 {
     const char *scale = NULL;
     int normalize_input = 0, normalize = 0;
-    if (json_unpack(file->header, "{s:{s:s, s:b, s:b}}", "steps", "scale", &scale, "normalize_input",
-                    &normalize_input, "normalize", &normalize) != 0)
-        return damaged(file, "its header does not say how rows are prepared");
+    json_error_t error;
+    if (json_unpack_ex(file->header, &error, 0, "{s:{s:s, s:b, s:b}}", "steps", "scale", &scale,
+                       "normalize_input", &normalize_input, "normalize", &normalize) != 0)
+        return json_error_code(&error) == json_error_out_of_memory
+                   ? uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", file->source)
+                   : damaged(file, "its header does not say how rows are prepared");
     size_t scaling = 0;
     while (scaling < sizeof scalings / sizeof *scalings && strcmp(scale, scalings[scaling]) != 0)
         scaling++;
@@ -252,6 +276,13 @@ static uc_status adopt(uc_model *self, const uc_container *file)
         status = read_reals(&self->noise, file, "noise", self->classes.count * self->classes.count);
     if (status == UC_OK && uc_steps_dimension(&self->steps, self->features) != self->dimension)
         return damaged(file, "its weights do not fit its map");
+    /* Landmarks that arrived in a stream may not know the columns that came after them. */
+    const uc_map *map = self->steps.map;
+    if (status == UC_OK && map &&
+        (map->kind == UC_MAP_LANDMARKS ? map->landmarks.cols > self->features
+                                       : map->landmarks.cols != self->features))
+        return uc_fail(UC_ERR_FORMAT, "%s: damaged: its map has %zu columns, and the model %zu features",
+                       file->source, map->landmarks.cols, self->features);
     if (status == UC_OK)
         status = read_state(self, file);
     return status;
@@ -267,8 +298,8 @@ static uc_status read_model(uc_model **out, const uc_container *file)
         json_is_object(map) ? json_integer_value(json_object_get(map, "dimension")) : features;
     const char *learner = json_string_value(json_object_get(file->header, "learner"));
     const json_int_t most = (json_int_t)(file->length / sizeof(double));
-    if (!learner || classes < 1 || features < 0 || features > INT32_MAX || dimension < 0 || classes > most ||
-        dimension >= most / classes)
+    if (!learner || !uc_is_name(learner, strlen(learner)) || classes < 1 || features < 0 ||
+        features > INT32_MAX || dimension < 0 || classes > most || dimension >= most / classes)
         return damaged(file, "its header does not fit its length");
     uc_names names = {0};
     uc_model *self = NULL;

@@ -49,13 +49,24 @@ static void softmax(double *scores, size_t count)
         scores[k] /= total;
 }
 
-/* Infinities of both signs make a sum that is not a number. */
+/* What is not finite, times 0, is not a number. */
 static bool are_finite(const double *scores, size_t count)
 {
     double sum = 0.0;
     for (size_t k = 0; k < count; k++)
-        sum += scores[k];
+        sum += scores[k] * 0.0;
     return isfinite(sum);
+}
+
+/* Finite values may be too large for the weights, or for the steps before them. */
+static uc_status refuse_row(const score_job *job, size_t i)
+{
+    const uc_row row = uc_matrix_row(job->X, i);
+    bool finite = true;
+    for (size_t j = 0; j < row.count; j++)
+        finite = finite && isfinite(row.values[j]);
+    return uc_fail(UC_ERR_INVALID, "row %zu has no finite scores: %s", i + 1,
+                   finite ? "its values are too large" : "it holds NaN or infinity");
 }
 
 static uc_status keep(const score_job *job, double *scores, size_t first, size_t last)
@@ -64,7 +75,7 @@ static uc_status keep(const score_job *job, double *scores, size_t first, size_t
     for (size_t i = first; i < last; i++) {
         double *row_scores = scores + (i - first) * S;
         if (!are_finite(row_scores, K))
-            return uc_fail(UC_ERR_INVALID, "row %zu has no finite scores: it holds NaN or infinity", i + 1);
+            return refuse_row(job, i);
         if (job->probabilities)
             softmax(row_scores, K);
         if (job->scores)

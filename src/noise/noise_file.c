@@ -474,7 +474,7 @@ static uc_status write_number(uc_output *output, double value)
     return uc_output_write(output, text, length);
 }
 
-static uc_status write_matrix(uc_output *output, const uc_noise *self)
+uc_status uc_noise_write_to(const uc_noise *self, uc_output *output)
 {
     const bool named = self->names.count > 0;
     uc_status status = UC_OK;
@@ -506,7 +506,7 @@ uc_status uc_noise_write(const uc_noise *self, const char *path)
     uc_status status = uc_output_open(&output, path);
     if (status != UC_OK)
         return status;
-    status = write_matrix(output, self);
+    status = uc_noise_write_to(self, output);
     if (status == UC_OK)
         return uc_output_commit(output, false);
     uc_output_abort(output);

@@ -1,5 +1,7 @@
 /* What a context allows and whom it tells. */
+#include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "parallel/parallel.h"
@@ -77,10 +79,62 @@ void uc_warn(const uc_context *context, const char *format, ...)
 {
     if (!context || !context->warn)
         return;
-    char sentence[1024];
+    char text[1024], sentence[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    uc_printable(sentence, sizeof sentence, text);
     context->warn(sentence, context->user);
+}
+
+/* ---- parts of a whole ---- */
+
+/* "training 7 of 25", and of a detailed part what it is at. */
+static bool tell_part(const uc_parts *parts, const uc_context *context, const char *task, const char *detail)
+{
+    char text[192];
+    const size_t done = atomic_load(&parts->done), number = done < parts->count ? done + 1 : parts->count;
+    const int length = snprintf(text, sizeof text, "%s %zu of %s%zu", parts->part, number,
+                                parts->at_most ? "at most " : "", parts->count);
+    if (parts->detailed && task && length > 0 && (size_t)length < sizeof text)
+        snprintf(text + length, sizeof text - (size_t)length, ", %s%s%s", task, detail ? ": " : "",
+                 detail ? detail : "");
+    const double sum = fmin((double)done + parts->furthest, (double)parts->count);
+    return context->progress(parts->task, sum, (double)parts->count, text, context->user);
+}
+
+static bool report_part(const char *task, double done, double total, const char *detail, void *user)
+{
+    const uc_part *self = user;
+    uc_parts *parts = self->parts;
+    if (parts->detailed && total > 0.0) /* never backwards, where several tasks follow each other */
+        parts->furthest = fmax(parts->furthest, fmin(1.0, done / total));
+    return tell_part(parts, self->context, task, detail);
+}
+
+static void warn_part(const char *sentence, void *user)
+{
+    const uc_part *self = user;
+    self->context->warn(sentence, self->context->user);
+}
+
+uc_context uc_context_of_part(uc_part *self)
+{
+    uc_context context = self->context ? *self->context : (uc_context){0};
+    context.user = self;
+    context.progress = context.progress ? report_part : NULL;
+    context.warn = context.warn ? warn_part : NULL;
+    return context;
+}
+
+uc_status uc_part_done(const uc_part *self)
+{
+    const uc_context *context = self->context;
+    if (self->parts->detailed)
+        self->parts->furthest = 0.0;
+    atomic_fetch_add(&self->parts->done, 1);
+    if (context && context->progress && !tell_part(self->parts, context, NULL, NULL))
+        return uc_fail(UC_ERR_CANCELLED, "interrupted");
+    return UC_OK;
 }

@@ -4,6 +4,8 @@
 #ifndef UC_PARALLEL_H
 #define UC_PARALLEL_H
 
+#include <stdatomic.h>
+
 #include "base/base.h"
 #include "unconfuse/comm.h"
 
@@ -32,6 +34,9 @@ uc_context uc_context_for_work(const uc_context *context, double operations);
 uc_context uc_context_beside(const uc_context *context);
 
 unsigned uc_threads(const uc_context *context);
+/* How many of the `wanted` threads, the caller's own included, the system can start now: OpenMP ends the program when
+ * it cannot start one that it was asked for. At least 1. */
+unsigned uc_startable_threads(unsigned wanted);
 uint64_t uc_memory_limit(const uc_context *context); /* bytes */
 /* UC_ERR_NOMEM with the figure when `bytes` for `what` exceed the context's memory. */
 uc_status uc_memory_check(const uc_context *context, double bytes, const char *what);
@@ -39,6 +44,27 @@ uc_status uc_memory_check(const uc_context *context, double bytes, const char *w
 uc_status uc_report(const uc_context *context, const char *task, double done, double total,
                     const char *detail);
 void uc_warn(const uc_context *context, const char *format, ...) UC_PRINTF(2, 3);
+
+/* Work of many like parts, such as trainings or folds. What the work inside a part reports comes out as a report of the
+ * whole: its task, the parts that are done, and which one of them this is: "training 7 of 25". */
+typedef struct uc_parts {
+    const char *task; /* "choosing --l2" */
+    const char *part; /* "training" */
+    size_t count;
+    bool at_most;    /* fewer parts than `count` may do */
+    bool detailed;   /* one part after the other, each so long that its own task and detail are told, too */
+    double furthest; /* share of the part at hand, when they are detailed */
+    atomic_size_t done;
+} uc_parts;
+/* The context for the work inside a part, made from `context`: that of the whole, or one made from it for jobs that run
+ * beside each other. Both the uc_part and `context` must outlive it. */
+typedef struct uc_part {
+    uc_parts *parts;
+    const uc_context *context;
+} uc_part;
+uc_context uc_context_of_part(uc_part *self);
+/* One part more is done: counts and reports it. */
+uc_status uc_part_done(const uc_part *self);
 
 /* ---- several processes: comm_mpi.c; a comm of NULL is the process that works alone ----
  * All processes of a comm call the same functions in the same order. */

@@ -77,6 +77,8 @@ uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *
     unsigned threads = uc_threads(context);
     if (threads > blocks)
         threads = (unsigned)blocks;
+    if (threads > 1)
+        threads = uc_startable_threads(threads);
     if (threads <= 1) {
         uc_status status = UC_OK;
         for (size_t block = 0; block < blocks && status == UC_OK; block++)

@@ -12,7 +12,7 @@
  * SAMPLE examples take part.
  */
 #include <math.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "learn/learner.h"
@@ -43,8 +43,8 @@ typedef struct search {
     size_t value_count;          /* 1 when no option is open */
     double *loss;                /* widths x dimensions x values, of this fold or summed over the folds */
     size_t one_width, one_value; /* the only ones to try; ALL */
-    atomic_size_t *done;
-    size_t total;
+    char task[96];               /* "choosing --width, --dimension" */
+    uc_part *training;           /* of the job at hand */
 } search;
 
 static double *loss_of(const search *self, size_t width, size_t dimension, size_t value)
@@ -142,12 +142,15 @@ static uc_status try_values(search *self, const uc_dataset *train, const uc_data
         status = uc_train(&model, self->learner, self->settings, &plain, &rows, self->context);
         if (status == UC_OK)
             status = held_out_loss(&loss, model, &held_out, plain.noise, self->context);
+        if (status == UC_ERR_DIVERGED) { /* the others may still do */
+            loss = INFINITY;
+            status = UC_OK;
+        }
         if (status == UC_OK)
             *loss_of(self, width, dimension, value) = loss;
         uc_model_free(model);
-        const size_t done = atomic_fetch_add(self->done, 1) + 1;
         if (status == UC_OK)
-            status = uc_report(self->context, "choosing", (double)done, (double)self->total, NULL);
+            status = uc_part_done(self->training);
     }
     return status;
 }
@@ -240,6 +243,7 @@ typedef struct fold_jobs {
     size_t candidates, parts; /* of all; jobs a fold: a width each, or a value */
     double *loss;             /* folds x candidates */
     size_t first;             /* job of this process */
+    uc_parts *trainings;
 } fold_jobs;
 
 /* The samples are small, so candidates run beside each other rather than by several threads each. Every job splits and
@@ -249,7 +253,10 @@ static uc_status run_job(size_t number, const uc_context *context, void *user)
     const fold_jobs *jobs = user;
     const size_t fold = (jobs->first + number) / jobs->parts, part = (jobs->first + number) % jobs->parts;
     search mine = *jobs->whole;
-    mine.context = context;
+    uc_part training = {jobs->trainings, context};
+    const uc_context inner = uc_context_of_part(&training);
+    mine.context = &inner;
+    mine.training = &training;
     mine.loss = jobs->loss + fold * jobs->candidates;
     mine.settings = uc_learner_settings(mine.learner, jobs->whole->settings);
     if (!mine.settings)
@@ -266,33 +273,31 @@ static uc_status run_folds(search *self, const uc_dataset *data)
     const size_t candidates = self->width_count * self->dimension_count * self->value_count;
     const size_t units = uc_fold_units(data);
     const unsigned folds = units < FOLDS ? (unsigned)units : FOLDS;
-    atomic_size_t done = 0;
+    uc_parts trainings = {.task = self->task, .part = "training"};
     fold_jobs jobs = {self,
                       data,
                       fold_of,
                       candidates,
                       self->train.map.map != UC_MAP_NONE ? self->width_count : self->value_count,
                       uc_alloc(folds * candidates, sizeof(double)),
-                      0};
+                      0,
+                      &trainings};
     const size_t all = folds * jobs.parts;
     self->loss = uc_alloc(candidates, sizeof *self->loss);
     self->one_width = self->one_value = ALL;
-    self->done = &done;
-    self->total = folds * candidates;
     uc_status status = fold_of && self->loss && jobs.loss
                            ? uc_folds(fold_of, data, folds, true, self->train.seed, NULL)
                            : UC_ERR_NOMEM;
     jobs.first = uc_first_block(all, self->comm, uc_comm_rank(self->comm));
+    const size_t mine = uc_first_block(all, self->comm, uc_comm_rank(self->comm) + 1) - jobs.first;
+    trainings.count = mine * (candidates / jobs.parts);
     if (status == UC_OK)
-        status = uc_run_beside(self->context,
-                               uc_first_block(all, self->comm, uc_comm_rank(self->comm) + 1) - jobs.first,
-                               run_job, &jobs);
+        status = uc_run_beside(self->context, mine, run_job, &jobs);
     status = uc_comm_agree(self->comm, status);
     if (status == UC_OK) /* what another process has found is 0 here */
         status = uc_comm_sum(self->comm, jobs.loss, folds * candidates);
     for (size_t i = 0; i < folds * candidates && status == UC_OK; i++)
         self->loss[i % candidates] += jobs.loss[i];
-    self->done = NULL;
     uc_free(jobs.loss);
     uc_free(fold_of);
     return status;
@@ -378,6 +383,21 @@ static void choose(search *self)
         *(double *)(void *)((char *)self->settings + self->open->offset) = self->values->values[best[2]];
 }
 
+/* "choosing --width, --dimension, --l2": whatever is open. */
+static void name_task(search *self, bool width, bool dimension)
+{
+    const char *const open[] = {width ? "width" : NULL, dimension ? "dimension" : NULL,
+                                self->open ? self->open->name : NULL};
+    size_t length = (size_t)snprintf(self->task, sizeof self->task, "choosing");
+    const char *before = " --";
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        if (open[i] && length < sizeof self->task) {
+            length +=
+                (size_t)snprintf(self->task + length, sizeof self->task - length, "%s%s", before, open[i]);
+            before = ", --";
+        }
+}
+
 uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *learner,
                     const uc_dataset *data, const uc_context *context)
 {
@@ -403,6 +423,7 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
             train->map = self.train.map;
         return status;
     }
+    name_task(&self, mapped && open_width, mapped && map->dimension == UC_AUTO_COUNT);
     const char *open_what = !open_map ? self.open->name : open_width ? "width" : "dimension";
     status = uc_sample(&rows, data, SAMPLE, self.train.seed, context);
     if (status == UC_OK && rows.X.rows < FEWEST)

@@ -13,9 +13,9 @@
 
 #include "parallel/parallel.h"
 #include "select/contest.h"
+#include "train/order.h"
 
-#define STREAM_ORDER UINT64_C(0x636c692d6f726465) /* random numbers: those of `unconfuse stream --shuffle` */
-#define STREAM_GRID UINT64_C(0x636f6d7067726964)  /* "compgrid" */
+#define GRID_SEQUENCE UINT64_C(0x636f6d7067726964) /* random numbers: "compgrid" */
 #define GRID_RUNS 2
 #define LARGEST_SEED (UINT64_C(1) << 53)
 
@@ -205,8 +205,8 @@ static uc_status choose_settings(uc_entrant *entrants, size_t count, const uc_ar
         firsts[i + 1] = filled;
     }
     if (status == UC_OK)
-        status =
-            uc_contest_play(correct, seconds, arena, candidates, filled, GRID_RUNS, STREAM_GRID, "choosing");
+        status = uc_contest_play(correct, seconds, arena, candidates, filled, GRID_RUNS, GRID_SEQUENCE,
+                                 "choosing options");
     if (status == UC_OK)
         take_best(entrants, count, candidates, firsts, correct);
     free_entrants(candidates, filled);
@@ -379,7 +379,8 @@ uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t 
         status = correct && seconds ? UC_OK : UC_ERR_NOMEM;
     }
     if (status == UC_OK)
-        status = uc_contest_play(correct, seconds, &arena, entrants, count, runs, STREAM_ORDER, "comparing");
+        status =
+            uc_contest_play(correct, seconds, &arena, entrants, count, runs, UC_STREAM_ORDER, "comparing");
     if (status == UC_OK)
         status = make_result(out, entrants, count, correct, seconds, &arena);
     free_entrants(entrants, entrants ? count : 0);

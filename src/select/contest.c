@@ -16,9 +16,11 @@
 
 #include "linalg/linalg.h"
 #include "parallel/parallel.h"
+#include "train/order.h"
+#include "unconfuse/session.h"
 
 #define BLOCK_ROUNDS ((size_t)1024) /* behind a map */
-#define ROUNDS_A_REPORT ((size_t)64)
+#define ROUNDS_PER_REPORT ((size_t)64)
 #define RUNS_AT_HAND ((size_t)1024) /* without a map */
 
 /* ---- rows ---- */
@@ -53,43 +55,25 @@ static uc_status prepare_all(uc_matrix *out, const uc_steps *steps, const uc_are
     return status;
 }
 
-/* Rows as the map will see them decide on the median. */
-static uc_status find_width(uc_arena *self, const uc_steps *scaling)
-{
-    const uc_map_settings *map = &self->train.map;
-    if (map->kernel != UC_KERNEL_GAUSSIAN)
-        return UC_OK;
-    self->width = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
-    if (self->width != 0.0)
-        return UC_OK;
-    uc_matrix rows = {0};
-    const bool idle = uc_steps_are_idle(scaling);
-    uc_status status = idle ? UC_OK : prepare_all(&rows, scaling, self);
-    if (status == UC_OK)
-        status = uc_median_distance2(&self->width, idle ? &self->data->X : &rows, self->train.seed, NULL);
-    uc_matrix_free(&rows);
-    return status;
-}
-
 uc_status uc_arena_prepare(uc_arena *self)
 {
-    uc_steps scaling = {0};
+    uc_first_look look = uc_first_look_none();
     uc_status status = self->mapped ? check_map(&self->train.map) : UC_OK;
     if (status == UC_OK)
-        status = uc_steps_learn(&scaling, (uc_scaling)self->train.scale, &self->data->X);
-    scaling.normalize_input = self->train.normalize_input;
-    if (status == UC_OK && self->mapped)
-        status = find_width(self, &scaling);
+        status = uc_first_look_at_data(&look, self->data, &self->train, self->context);
+    uc_steps *scaling = &look.scaling;
+    scaling->normalize_input = self->train.normalize_input;
+    self->width = look.width;
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++) {
         if (!self->needed[view])
             continue;
-        status = uc_steps_copy(&self->steps[view], &scaling);
+        status = uc_steps_copy(&self->steps[view], scaling);
         self->steps[view].normalize = view == UC_UNIT;
         if (status == UC_OK && !self->mapped && !uc_steps_are_idle(&self->steps[view]))
             status = prepare_all(&self->prepared[view], &self->steps[view], self);
     }
     self->features = self->data->X.cols;
-    self->density = self->mapped || scaling.shift ? 1.0 : uc_density(&self->data->X);
+    self->density = self->mapped || scaling->shift ? 1.0 : look.density;
     if (status == UC_OK && self->mapped) {
         uc_map *map = NULL; /* knows how many there are when nobody says so */
         status = uc_map_begin_landmarks(&map, &self->train.map, self->width);
@@ -97,7 +81,7 @@ uc_status uc_arena_prepare(uc_arena *self)
             self->features = uc_map_dimension(map);
         uc_map_free(map);
     }
-    uc_steps_free(&scaling);
+    uc_first_look_free(&look);
     return status;
 }
 
@@ -109,44 +93,32 @@ void uc_arena_free(uc_arena *self)
     }
 }
 
-/* ---- the order of a run ---- */
-
-typedef struct shuffle {
-    uc_rng rng;
-    size_t *rows;
-} shuffle;
-
-static uc_status begin_shuffle(shuffle *self, size_t rows, uint64_t seed, uint64_t stream)
-{
-    self->rng = uc_rng_make(seed, stream);
-    self->rows = uc_alloc(rows, sizeof *self->rows);
-    for (size_t i = 0; i < rows && self->rows; i++)
-        self->rows[i] = i;
-    return self->rows ? UC_OK : UC_ERR_NOMEM;
-}
-
 /* ---- a contest: entrants x runs ---- */
 
 /* An entrant in one run. */
 typedef struct contest_player {
+    const uc_learner *learner;
     uc_online *online;
-    shuffle order;
-    size_t correct;
+    uc_session *session;
+    uc_order order;
     double seconds;
+    struct contest *contest; /* for the progress that it reports */
+    size_t run;
 } contest_player;
 
 /* The rows of one run behind the map. */
 typedef struct mapped_run {
-    shuffle order;
+    uc_order order;
     uc_steps steps[UC_VIEWS];
     uc_matrix block[UC_VIEWS]; /* of the rounds at hand */
+    uint32_t *labels;          /* of the same */
 } mapped_run;
 
 typedef struct contest {
     const uc_arena *arena;
     const uc_entrant *entrants;
     size_t count, runs;
-    uint64_t stream; /* of the shuffles */
+    uint64_t sequence; /* of the random numbers of the orders */
     const char *task;
     size_t *correct; /* count x runs, as the next */
     double *seconds;
@@ -167,7 +139,7 @@ static uint64_t seed_of(const contest *self, size_t run)
 }
 
 /* The callback is for one thread at a time: one that finds it busy goes on without telling. */
-static uc_status report_rounds(contest *self, size_t rounds, size_t run, const uc_learner *learner)
+static uc_status report_rounds(contest *self, size_t rounds, const uc_learner *learner)
 {
     const size_t done = atomic_fetch_add(&self->done, rounds) + rounds;
     if (atomic_load(&self->cancelled))
@@ -175,8 +147,9 @@ static uc_status report_rounds(contest *self, size_t rounds, size_t run, const u
     if (atomic_flag_test_and_set(&self->reporting))
         return UC_OK;
     char detail[96];
-    snprintf(detail, sizeof detail, "run %zu of %zu, %s", self->first_run + run + 1, self->runs,
-             learner->name);
+    const size_t trainings = self->count * self->runs, finished = done / self->arena->rounds;
+    snprintf(detail, sizeof detail, "training %zu of %zu, %s",
+             finished < trainings ? finished + 1 : trainings, trainings, learner->name);
     const double total = (double)self->arena->rounds * (double)self->count * (double)self->runs;
     const uc_status status = uc_report(self->arena->context, self->task, (double)done, total, detail);
     if (status != UC_OK)
@@ -192,7 +165,15 @@ static double thread_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static uc_status begin_player(contest_player *out, const contest *self, const uc_entrant *entrant, size_t run)
+static uc_status count_round(const uc_session_round *round, void *user)
+{
+    const contest_player *self = user;
+    return round->number % ROUNDS_PER_REPORT == 0
+               ? report_rounds(self->contest, ROUNDS_PER_REPORT, self->learner)
+               : UC_OK;
+}
+
+static uc_status begin_player(contest_player *out, contest *self, const uc_entrant *entrant, size_t run)
 {
     const uc_arena *arena = self->arena;
     uc_train_settings train = uc_train_defaults(); /* rows are prepared, and no model is made */
@@ -200,57 +181,45 @@ static uc_status begin_player(contest_player *out, const contest *self, const uc
     train.bias = entrant->bias;
     train.passes = arena->settings.passes;
     train.seed = seed_of(self, run);
-    uc_status status = begin_shuffle(&out->order, arena->data->X.rows, train.seed, self->stream);
+    *out = (contest_player){.learner = entrant->learner, .contest = self, .run = run};
+    const uc_session_settings settings = {
+        .feedback = (int)entrant->told, .on_round = count_round, .user = out};
+    uc_status status = UC_OK;
+    if (!self->mapped)
+        status = uc_order_begin(&out->order, arena->data->X.rows, train.seed, self->sequence);
     if (status == UC_OK)
         status = uc_online_begin(&out->online, entrant->learner, entrant->settings, &train,
                                  &arena->data->classes, NULL);
-    return status == UC_OK ? uc_online_expect(out->online, arena->features, arena->density) : status;
+    if (status == UC_OK)
+        status = uc_online_expect(out->online, arena->features, arena->density);
+    return status == UC_OK ? uc_session_continue(&out->session, out->online, &settings, NULL) : status;
 }
 
 static void free_player(contest_player *self)
 {
+    uc_session_free(self->session);
     uc_online_free(self->online);
-    uc_free(self->order.rows);
+    uc_order_free(&self->order);
+    self->session = NULL;
     self->online = NULL;
-    self->order.rows = NULL;
-}
-
-static uc_status play_round(contest_player *player, const uc_entrant *entrant, uc_row row, uint32_t label)
-{
-    uc_proposal proposal;
-    uc_status status = uc_online_propose_prepared(&proposal, player->online, &row);
-    if (status != UC_OK)
-        return status;
-    const bool right = proposal.label == label;
-    const uc_answer_kind told = entrant->told == UC_FEEDBACK_FULL ? UC_ANSWER_LABEL
-                                : right                           ? UC_ANSWER_RIGHT
-                                                                  : UC_ANSWER_WRONG;
-    player->correct += right;
-    return uc_online_learn_prepared(player->online, &row, &proposal, (uc_answer){told, label});
 }
 
 /* Rounds first .. last-1, all of one pass. */
 static uc_status play_rounds(contest *self, size_t job, size_t first, size_t last)
 {
     const uc_arena *arena = self->arena;
-    const size_t run = job / self->count;
-    const uc_entrant *entrant = &self->entrants[job % self->count];
+    const size_t view = self->entrants[job % self->count].view, rows = arena->data->X.rows;
     contest_player *player = &self->players[job];
-    const uc_matrix *prepared = &arena->prepared[entrant->view];
-    const uc_matrix *X = self->mapped         ? &self->mapped[run].block[entrant->view]
-                         : prepared->rows > 0 ? prepared
-                                              : &arena->data->X;
+    const uc_matrix *X = arena->prepared[view].rows > 0 ? &arena->prepared[view] : &arena->data->X;
     const double began = thread_seconds();
-    uc_status status = UC_OK;
-    size_t told = first;
-    for (size_t t = first; t < last && status == UC_OK; t++) {
-        const size_t row = player->order.rows[t % arena->data->X.rows];
-        status = play_round(player, entrant, uc_matrix_row(X, self->mapped ? t - self->first : row),
-                            arena->data->y[row]);
-        if (status == UC_OK && ((t + 1) % ROUNDS_A_REPORT == 0 || t + 1 == last)) {
-            status = report_rounds(self, t + 1 - told, run, entrant->learner);
-            told = t + 1;
-        }
+    uc_status status;
+    if (self->mapped) {
+        const mapped_run *run = &self->mapped[player->run];
+        status =
+            uc_session_play_rows(player->session, &run->block[view], run->labels, NULL, last - first, true);
+    } else {
+        status = uc_session_play_rows(player->session, X, arena->data->y, player->order.rows + first % rows,
+                                      last - first, true);
     }
     player->seconds += thread_seconds() - began;
     return status;
@@ -266,13 +235,16 @@ static uc_status play_stage(size_t job, void *user)
     if (self->first == 0)
         status = begin_player(player, self, &self->entrants[which], run);
     for (size_t t = self->first, end; t < self->last && status == UC_OK; t = end) {
-        if (t % rows == 0)
-            uc_rng_shuffle(&player->order.rng, player->order.rows, rows);
+        if (t % rows == 0 && !self->mapped)
+            uc_order_next(&player->order);
         end = t - t % rows + rows < self->last ? t - t % rows + rows : self->last;
         status = play_rounds(self, job, t, end);
     }
+    if (status == UC_OK && self->last == self->arena->rounds)
+        status = report_rounds(self, self->arena->rounds % ROUNDS_PER_REPORT, player->learner);
     if (status == UC_OK && self->last == self->arena->rounds) {
-        self->correct[which * self->runs + self->first_run + run] = player->correct;
+        self->correct[which * self->runs + self->first_run + run] =
+            (size_t)uc_session_count(player->session).correct;
         self->seconds[which * self->runs + self->first_run + run] = player->seconds;
         free_player(player);
     }
@@ -284,7 +256,11 @@ static uc_status play_stage(size_t job, void *user)
 static uc_status begin_mapped_run(mapped_run *out, const contest *self, size_t run)
 {
     const uc_arena *arena = self->arena;
-    uc_status status = begin_shuffle(&out->order, arena->data->X.rows, seed_of(self, run), self->stream);
+    uc_status status = uc_order_begin(&out->order, arena->data->X.rows, seed_of(self, run), self->sequence);
+    if (status == UC_OK) {
+        out->labels = uc_alloc(BLOCK_ROUNDS, sizeof *out->labels);
+        status = out->labels ? UC_OK : UC_ERR_NOMEM;
+    }
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)
         if (arena->needed[view]) {
             status = uc_steps_copy(&out->steps[view], &arena->steps[view]);
@@ -297,7 +273,8 @@ static uc_status begin_mapped_run(mapped_run *out, const contest *self, size_t r
 static void free_mapped_runs(contest *self)
 {
     for (size_t run = 0; run < self->group && self->mapped; run++) {
-        uc_free(self->mapped[run].order.rows);
+        uc_order_free(&self->mapped[run].order);
+        uc_free(self->mapped[run].labels);
         for (size_t view = 0; view < UC_VIEWS; view++) {
             uc_steps_free(&self->mapped[run].steps[view]);
             uc_matrix_free(&self->mapped[run].block[view]);
@@ -315,9 +292,12 @@ static uc_status prepare_block(const contest *self, size_t run)
     mapped_run *mapped = &self->mapped[run];
     uc_matrix raw;
     if (self->first % rows == 0)
-        uc_rng_shuffle(&mapped->order.rng, mapped->order.rows, rows);
-    uc_status status = uc_matrix_subset(&raw, &arena->data->X, mapped->order.rows + self->first % rows,
-                                        self->last - self->first, arena->context);
+        uc_order_next(&mapped->order);
+    const size_t *taken = mapped->order.rows + self->first % rows;
+    for (size_t i = 0; i < self->last - self->first; i++)
+        mapped->labels[i] = arena->data->y[taken[i]];
+    uc_status status =
+        uc_matrix_subset(&raw, &arena->data->X, taken, self->last - self->first, arena->context);
     if (status != UC_OK)
         return status;
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)
@@ -402,13 +382,13 @@ static uc_status check_memory(const uc_arena *self, const uc_entrant *entrants, 
 }
 
 uc_status uc_contest_play(size_t *correct, double *seconds, const uc_arena *arena, const uc_entrant *entrants,
-                          size_t count, size_t runs, uint64_t stream, const char *task)
+                          size_t count, size_t runs, uint64_t sequence, const char *task)
 {
     contest self = {.arena = arena,
                     .entrants = entrants,
                     .count = count,
                     .runs = runs,
-                    .stream = stream,
+                    .sequence = sequence,
                     .task = task,
                     .correct = correct,
                     .seconds = seconds,

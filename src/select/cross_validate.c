@@ -23,7 +23,8 @@ typedef struct validation {
     const uc_dataset *data;
     const uint32_t *fold_of;
     uint32_t *predicted;
-    double *error; /* of each fold */
+    double *error;  /* of each fold */
+    uc_parts parts; /* the folds */
 } validation;
 
 /* What the fold's model says of the fold's rows. */
@@ -55,16 +56,20 @@ static uc_status run_fold(size_t fold, const uc_context *context, void *user)
     validation *self = user;
     uc_dataset part = {0};
     uc_model *model = NULL;
+    uc_part progress = {&self->parts, context};
+    const uc_context inner = uc_context_of_part(&progress);
     size_t *rows = uc_alloc(self->data->X.rows, sizeof *rows);
     if (!rows)
         return UC_ERR_NOMEM;
     const size_t count = rows_of(rows, self->fold_of, self->data->X.rows, (unsigned)fold, false);
-    uc_status status = uc_dataset_subset(&part, self->data, rows, count, context);
+    uc_status status = uc_dataset_subset(&part, self->data, rows, count, &inner);
     if (status == UC_OK)
-        status = uc_select_and_train(&model, self->learner, self->settings, &self->train, &part, context);
+        status = uc_select_and_train(&model, self->learner, self->settings, &self->train, &part, &inner);
     uc_dataset_free(&part);
     if (status == UC_OK)
-        status = predict_fold(self, rows, fold, model, context);
+        status = predict_fold(self, rows, fold, model, &inner);
+    if (status == UC_OK)
+        status = uc_part_done(&progress);
     uc_model_free(model);
     uc_free(rows);
     return status;
@@ -76,6 +81,7 @@ static uc_status run_folds(validation *self, unsigned folds, const uc_context *c
     const uc_matrix *X = &self->data->X;
     const uc_train_settings train = uc_train_decide(self->learner, &self->train);
     uc_status status = UC_OK;
+    self->parts = (uc_parts){.task = "cross-validating", .part = "fold", .count = folds};
     if (!self->learner->fit && train.map.map == UC_MAP_NONE && !uc_is_shared(context)) {
         const double weights = 3.0 * sizeof(double) * (double)X->cols * (double)self->data->classes.count;
         const double bytes = 8.0 * (double)uc_matrix_entries(X) + 24.0 * (double)X->rows + weights;
@@ -84,6 +90,7 @@ static uc_status run_folds(validation *self, unsigned folds, const uc_context *c
             (unsigned)fmax(1.0, fmin(uc_threads(context), (double)uc_memory_limit(context) / 2.0 / bytes));
         return uc_run_beside(&outer, folds, run_fold, self);
     }
+    self->parts.detailed = true;
     for (unsigned fold = 0; fold < folds && status == UC_OK; fold++)
         status = run_fold(fold, context, self);
     return status;
@@ -104,8 +111,13 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
     if (status != UC_OK)
         return status;
     uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
-    validation self = {learner, settings,  train ? *train : uc_train_defaults(), data,
-                       fold_of, predicted, uc_alloc(folds, sizeof(double))};
+    validation self = {.learner = learner,
+                       .settings = settings,
+                       .train = train ? *train : uc_train_defaults(),
+                       .data = data,
+                       .fold_of = fold_of,
+                       .predicted = predicted,
+                       .error = uc_alloc(folds, sizeof(double))};
     self.train.overwrite = 1; /* each fold's data are a copy of our own */
     status =
         fold_of && self.error ? uc_folds(fold_of, data, folds, true, self.train.seed, context) : UC_ERR_NOMEM;

@@ -466,36 +466,6 @@ uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed,
 
 /* ---- out-of-fold probabilities ---- */
 
-/* The context of one fold: its progress is a part of the whole. */
-typedef struct part {
-    const uc_context *whole;
-    unsigned done, total;
-} part;
-
-static bool report_part(const char *task, double done, double total, const char *detail, void *user)
-{
-    const part *self = user;
-    (void)task;
-    const double share = total > 0.0 ? fmin(1.0, done / total) : 0.0;
-    return self->whole->progress("estimating noise", self->done + share, self->total, detail,
-                                 self->whole->user);
-}
-
-static void warn_part(const char *sentence, void *user)
-{
-    const part *self = user;
-    self->whole->warn(sentence, self->whole->user);
-}
-
-static uc_context context_of_part(part *self)
-{
-    uc_context context = self->whole ? *self->whole : (uc_context){0};
-    context.user = self;
-    context.progress = context.progress ? report_part : NULL;
-    context.warn = context.warn ? warn_part : NULL;
-    return context;
-}
-
 /* Learns from the rows outside the fold and writes the probabilities of those inside. `rows` has room for all. */
 static uc_status run_fold(double *P, const uc_dataset *data, const uint32_t *fold_of, uint32_t fold,
                           size_t *rows, const uc_logistic_settings *settings, const uc_train_settings *train,
@@ -549,10 +519,13 @@ static uc_status held_out_probabilities(double *P, const uc_dataset *data,
     if (status == UC_OK)
         status =
             rows && fold_of ? uc_folds(fold_of, data, folds, true, settings->seed, context) : UC_ERR_NOMEM;
+    uc_parts parts = {.task = "estimating noise", .part = "training", .count = folds, .detailed = true};
+    uc_part part = {&parts, context};
+    const uc_context inner = uc_context_of_part(&part);
     for (unsigned fold = 0; fold < folds && status == UC_OK; fold++) {
-        part now = {context, fold, folds};
-        const uc_context inner = context_of_part(&now);
         status = run_fold(P, data, fold_of, fold, rows, &learner, &common, &inner);
+        if (status == UC_OK)
+            status = uc_part_done(&part);
     }
     uc_free(fold_of);
     uc_free(rows);

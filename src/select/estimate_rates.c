@@ -34,7 +34,7 @@ typedef struct search {
     unsigned fold_count; /* fewer when there are fewer bags */
     uc_rates *tried;
     size_t count, room;
-    double done, total;
+    const uc_part *part;
 } search;
 
 /* ---- one pair of rates ---- */
@@ -70,7 +70,7 @@ static uc_status binary_noise(uc_noise *out, const uc_rates *rates, uint32_t pos
                          : uc_noise_binary(out, rates->negative, rates->positive);
 }
 
-/* Rates that the labels do not allow for leave the criterion NaN. */
+/* Rates that the labels do not allow for, or at which a machine cannot be learned, leave the criterion NaN. */
 static uc_status try_rates(uc_rates *rates, search *self)
 {
     size_t labelled[2] = {0}, errors[2] = {0};
@@ -79,13 +79,12 @@ static uc_status try_rates(uc_rates *rates, search *self)
     rates->criterion = rates->deviation = (double)NAN;
     for (unsigned fold = 0; fold < self->fold_count && status == UC_OK; fold++) {
         status = count_errors(labelled, errors, self, &self->folds[fold], &noise);
-        self->done += 1.0;
         if (status == UC_OK)
-            status = uc_report(self->context, "estimating the noise", fmin(self->done, self->total),
-                               self->total, NULL);
+            status = uc_part_done(self->part);
     }
     uc_noise_free(&noise);
-    if (status == UC_ERR_INVALID && rates->positive + rates->negative > 0.0)
+    const bool unsuitable = status == UC_ERR_INVALID && rates->positive + rates->negative > 0.0;
+    if (unsuitable || status == UC_ERR_DIVERGED)
         return UC_OK;
     if (status != UC_OK || labelled[0] == 0 || labelled[1] == 0)
         return status;
@@ -250,7 +249,14 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
     self.train.normalize = self.train.normalize_input = self.train.overwrite = 0;
     const size_t units = uc_fold_units(&rows);
     self.fold_count = units < FOLDS ? (unsigned)units : FOLDS;
-    self.total = self.fold_count * (free_rates == UC_RATES_BOTH ? 41.0 : 13.0);
+    uc_parts trainings = {.task = "estimating noise rates",
+                          .part = "training",
+                          .count = self.fold_count * (free_rates == UC_RATES_BOTH ? 41 : 13),
+                          .at_most = true};
+    uc_part part = {&trainings, &quiet};
+    const uc_context inner = uc_context_of_part(&part);
+    self.context = &inner;
+    self.part = &part;
     if (status == UC_OK)
         status = prepare_folds(&self, &rows, &chosen);
     if (status == UC_OK)

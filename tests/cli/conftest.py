@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 
 import pytest
@@ -22,6 +23,17 @@ def find_program():
 
 
 PROGRAM = find_program()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals():
+    """Programs start with the signals of a terminal, though pytest may be a background job, which ignores SIGINT: a handler
+    is at its default in what we start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    signal.signal(signal.SIGINT, before)
 
 
 class Program:

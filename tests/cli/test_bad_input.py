@@ -71,7 +71,7 @@ def test_truncated_archive(unconfuse):
 def test_a_failure_with_json_prints_nothing_on_standard_output(unconfuse):
     unconfuse.write("bad", "1 1:1\n2 2:x\n")
     for arguments in [("train", "pa", "bad", "-o", "m.uc"), ("stream", "pa", "bad"), ("inspect", "bad"),
-                      ("convert", "bad", "out.csv"), ("noise", "apply", "bad", "-o", "out", "--noise-rate", "0.1")]:
+                      ("convert", "bad", "out.csv"), ("noise", "apply", "bad", "-o", "out.svm", "--noise-rate", "0.1")]:
         assert unconfuse.fails(1, *arguments, "--json").startswith("bad:2: ")
 
 
@@ -121,4 +121,4 @@ MATRICES = [
 def test_noise_matrices_that_cannot_be(unconfuse, matrix, sentence):
     unconfuse.write("data.svm", "a 1:1\nb 2:1\n")
     unconfuse.write("noise.csv", matrix)
-    assert sentence in unconfuse.fails(1, "noise", "apply", "data.svm", "-o", "out", "--noise-matrix", "noise.csv")
+    assert sentence in unconfuse.fails(1, "noise", "apply", "data.svm", "-o", "out.svm", "--noise-matrix", "noise.csv")

@@ -1,4 +1,5 @@
 """Binary label noise as a user types it: rp, csvm, sloppy-svm, rates estimated, positives and unlabelled, bags."""
+import json
 import math
 import random
 import shutil
@@ -205,11 +206,11 @@ def test_a_curve_has_null_where_the_labels_do_not_allow_for_the_rates(unconfuse)
                                  "is too high, or use --loss weighted"),
     (["--noise-rates", "0.1"], "--noise-rates 0.1: it must be two numbers"),
     (["--noise", "estimate", "--noise-rates", "0.1,0.1"],
-     "--noise estimate does without --noise-matrix, --noise-rate and --noise-rates"),
-    (["--positive", "maybe"], "--positive maybe: no example is labelled so"),
+     "--noise estimate cannot be combined with --noise-matrix, --noise-rate or --noise-rates"),
+    (["--positive", "maybe"], "--positive maybe: no example has this label"),
     (["--positive-unlabelled", "--positive", "maybe"], "no example is labelled maybe, which --positive names"),
     (["--positive-unlabelled", "--bags"], "give only one of --positive-unlabelled and --bags"),
-    (["--bags"], "the data have no bags: LIBSVM rows name theirs as bag:ID behind the label"),
+    (["--bags"], "the data have no bags: LIBSVM rows name theirs as bag:ID after the label"),
 ])
 def test_what_sloppy_svm_cannot_do_is_one_sentence(one_sided, options, sentence):
     result = one_sided("train", "sloppy-svm", *options, "noisy.svm", "-o", "n.uc")
@@ -234,14 +235,15 @@ def test_few_rows_say_nothing_of_rates(unconfuse):
 
 def test_sloppy_svm_that_was_told_nothing_warns(one_sided):
     assert "was told no noise, so it is csvm" in one_sided.ok("train", "sloppy-svm", "noisy.svm", "-o", "m.uc").err
-    one_sided.ok("train", "csvm", "noisy.svm", "-o", "c.uc", "-q")
-    assert one_sided.ok("predict", "m.uc", "test.svm", "--scores").out == one_sided.ok("predict", "c.uc", "test.svm", "--scores").out
+    one_sided.ok("train", "csvm", "-c", "100", "noisy.svm", "-o", "c.uc", "-q")
+    same = one_sided.ok("predict", "m.uc", "test.svm", "--scores").out == one_sided.ok("predict", "c.uc", "test.svm", "--scores").out
+    assert same
 
 
 def test_cost_auto_is_a_number_in_the_model(one_sided):
     for learner in [["csvm"], ["sloppy-svm", "--noise-rates", "0.45,0"], ["sloppy-svm", "--noise", "estimate"]]:
         one_sided.ok("train", *learner, "-c", "auto", "noisy.svm", "-o", "m.uc", "-q")
-        assert one_sided.json("inspect", "m.uc")["settings"]["cost"] in [0.1, 1, 10, 100, 1000, 10000]
+        assert one_sided.json("inspect", "m.uc")["settings"]["cost"] in [0.1, 1, 10, 100, 1000, 1e4, 1e5, 1e6]
 
 
 # ---- positive and unlabelled ----
@@ -291,7 +293,7 @@ def test_positives_and_unlabelled_on_a_ring(unconfuse):
     unconfuse.ok("generate", "rp-ring", "--examples", 600, "--test", "test.svm", "--test-examples", 1000, "-o", "clean.svm", "-q")
     unconfuse.write("pu.svm", hide(unconfuse.read("clean.svm").decode(), 1))
     pu = ["--positive-unlabelled", "--map", "kgs", "--width", "auto", "pu.svm"]
-    assert error(unconfuse, "csvm", *pu) > 0.3
+    assert error(unconfuse, "csvm", "-c", "100", *pu) > 0.3
     assert error(unconfuse, "sloppy-svm", *pu) < 0.15
     validated = unconfuse.json("train", "sloppy-svm", "--positive-unlabelled", "--noise-rates", "0.5,0", "pu.svm", "-v", 5, "--map", "kgs")
     assert validated["examples"] == 600 and validated["unlabelled"] == 0
@@ -409,7 +411,7 @@ def test_unlabelled_bags_are_skipped_with_a_count(unconfuse):
     ("1 bag:a 1:1\n-1 bag:a 1:2\n", "data.svm: bag a has examples labelled 1 and -1: a bag has one label"),
     ("1 bag:a 1:1\n? bag:b 1:2\n", "data.svm: example 2 has no label"),
     ("1 bag:a 1:1\n1 bag:b 1:2\n", "data.svm: only one class, '1', where two are needed"),
-    ("1 1:1\n-1 1:2\n", "data.svm: the data have no bags: LIBSVM rows name theirs as bag:ID behind the label, CSV files in a "
+    ("1 1:1\n-1 1:2\n", "data.svm: the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a "
                         "column that --bag names"),
 ])
 def test_bags_that_are_not_are_refused(unconfuse, text, sentence):
@@ -452,18 +454,16 @@ def test_one_class_beside_question_marks_names_the_option_for_that(unconfuse):
     assert result.returncode == 1 and "use --positive-unlabelled" in result.err
 
 
-def test_a_loss_that_no_step_makes_smaller_is_not_called_learned(unconfuse):
-    """A column ten billion times as large as the other."""
+def test_a_column_ten_billion_times_as_large_as_the_other_does_not_decide(unconfuse):
     numbers = random.Random(3)
     rows = []
     for _ in range(200):
         large, other = numbers.gauss(0, 1), numbers.gauss(0, 1)
         rows.append(f"{'+1' if other > 0 else '-1'} 1:{1e10 * large:.6g} 2:{other:.6g}\n")
     unconfuse.write("sizes.svm", "".join(rows).encode())
-    train = ["train", "sloppy-svm", "--noise-rates", "0.05,0.02", "sizes.svm", "-o", "m.uc"]
-    assert unconfuse.fails(1, *train) == (
-        "no step was found that makes the loss smaller: scale the columns (--scale standard)")
-    assert unconfuse.json(*train, "--scale", "standard")["training_error"] < 0.1
+    for learner in [["sloppy-svm", "--noise-rates", "0.05,0.02"], ["csvm"], ["logistic"]]:
+        result = unconfuse.ok("train", *learner, "sizes.svm", "-o", "m.uc", "--json")
+        assert "warning" not in result.err and json.loads(result.out)["training_error"] < 0.1
 
 
 def test_rates_that_are_a_guess_are_called_so(unconfuse):
@@ -477,5 +477,5 @@ def test_fewer_bags_than_folds_are_enough_to_estimate(unconfuse):
         f"{'-1' if bag == 1 else '+1'} bag:b{bag} 1:{(1 if bag != 1 else -1) + numbers.gauss(0, .3):.4f}\n"
         for bag in range(3) for _ in range(20)).encode())
     assert unconfuse.json("train", "sloppy-svm", "--bags", "bags.svm", "-o", "m.uc")["noise_estimate"]["positive"] == 0
-    assert "told of examples, not of bags" in unconfuse.fails(
+    assert "that of examples, not of bags" in unconfuse.fails(
         2, "evaluate", "m.uc", "bags.svm", "--bags", "--noise-rates", "0.1,0.1")

@@ -74,6 +74,17 @@ def test_a_run_behind_landmarks_is_what_stream_plays_too(unconfuse, data):
     assert unconfuse.json("compare", data, "--map", "landmarks", "--runs", "1", "--learners", "cspa")["width"] > 0
 
 
+def test_the_median_width_is_that_of_stream_for_more_rows_than_its_sample_has(unconfuse):
+    """compare took the median of all rows, stream that of 2,000 drawn ones."""
+    unconfuse("generate", "cspa-gaussians", "--examples", "2500", "-o", "many.svm", "-q")
+    options = ["--map", "landmarks", "--dimension", "20", "--scale", "standard", "--storage", "dense"]
+    compared = unconfuse.json("compare", "many.svm", "--learners", "cspa", "--runs", "1", *options)
+    unconfuse("stream", "cspa", "many.svm", "--shuffle", *options, "-q", "-o", "stream.uc")
+    assert unconfuse.json("inspect", "stream.uc")["map"]["width"] == compared["width"]
+    alone = unconfuse.json("stream", "cspa", "many.svm", "--shuffle", *options)
+    assert alone["ratio_correct"] == compared["learners"][0]["mean"]
+
+
 @pytest.mark.parametrize("options", [[], ["--grid"], ["--map", "landmarks", "--dimension", "20"]])
 def test_threads_change_nothing_but_the_seconds(unconfuse, data, options):
     results = [unconfuse.json("compare", data, "--runs", "3", "--threads", threads, *options) for threads in [1, 2, 3]]
@@ -88,8 +99,8 @@ def test_table_and_conclusion_say_what_json_says(unconfuse, data):
     result, shown = unconfuse.json(*options), unconfuse.ok(*options)
     assert shown.err == ""
     head, table, conclusion = rows(shown.out)
-    assert head == "400 examples, 4 classes, 5 runs of 1 pass, told only right or wrong"
-    assert table[0].split() == ["learner", "correct", "deviation", "seconds", "beside", "the", "best"]
+    assert head == "400 examples, 4 classes, 5 runs of 1 pass, feedback: only right or wrong"
+    assert table[0].split() == ["learner", "correct", "deviation", "seconds", "compared", "with", "the", "best"]
     for entry, line in zip(result["learners"], table[1:], strict=True):
         cells = line.split(None, 4)
         assert cells[0] == entry["learner"]
@@ -134,15 +145,15 @@ def test_learners_that_need_labels_are_a_reference_and_marked(unconfuse, data):
     assert names(result)[0] == "spa"  # it is right more often, but had it easier
     assert result["best"] == "banditron" and result["best_position"] == 1
     shown = unconfuse.ok("compare", data, "--learners", "spa,banditron", "--runs", "3").out
-    assert "; told the labels\n" in shown
-    assert shown.endswith("banditron is best. Who was told the labels is a reference only.\n")
+    assert "; sees the labels\n" in shown
+    assert shown.endswith("banditron is best. spa sees the labels; it is a reference and is not ranked.\n")
 
 
 def test_full_feedback_compares_learners_of_labels_and_marks_those_of_right_or_wrong(unconfuse, data):
     result = unconfuse.json("compare", data, "--feedback", "full", "--runs", "2")
     assert {"perceptron", "pa", "spa", "copa"} <= set(names(result)) and not PARTIAL & set(names(result))
     shown = unconfuse.ok("compare", data, "--feedback", "full", "--learners", "spa,cspa", "--runs", "2").out
-    assert "told the label\n" in shown and "; told only right or wrong\n" in shown
+    assert "feedback: the label\n" in shown and "; sees only right or wrong\n" in shown
 
 
 def test_grid_prints_what_was_chosen_and_leaves_what_was_typed(unconfuse, data):
@@ -177,7 +188,7 @@ def test_standard_input_and_sparse_data(unconfuse):
 
 @pytest.mark.parametrize("typed, sentence", [
     (["--learners", "cspa,,bpa"], "--learners: a learner's name is empty"),
-    (["--learners", "cspa,csap"], "--learners: there is no learner 'csap'; the learners are perceptron"),
+    (["--learners", "cspa,csap"], "--learners: there is no learner called csap; did you mean cspa?"),
     (["--learners", "uma"], "--learners: uma learns from whole data sets: use train -v to compare it"),
     (["--learners", "cspa:beta"], "--learners cspa:beta: an option is written as NAME=VALUE, not as 'beta'"),
     (["--learners", "cspa:eta=1"], "--learners cspa:eta=1: cspa has no option eta; it has beta"),

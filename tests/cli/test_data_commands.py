@@ -79,7 +79,7 @@ def test_positive_class_of_the_two_rates(unconfuse):
         unconfuse.ok("noise", "apply", "data.svm", "-o", "noisy.svm", "--noise-rates", "0.4,0", *options)
         changed = [a for a, b in zip(before, labels_of(unconfuse, "noisy.svm")) if a != b]
         assert set(changed) == {flipped} and abs(len(changed) / before.count(flipped) - 0.4) < 0.05
-    assert unconfuse.fails(1, "noise", "apply", "data.svm", "-o", "x", "--noise-rates", ".4,0", "--positive", "3") == \
+    assert unconfuse.fails(1, "noise", "apply", "data.svm", "-o", "x.svm", "--noise-rates", ".4,0", "--positive", "3") == \
         "--positive 3: the classes are 1 and 2"
 
 

@@ -1,9 +1,14 @@
 """Being stopped, pipes that close, disks that are full, progress."""
+import fcntl
 import os
 import pty
+import random
+import re
 import select
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 import pytest
@@ -78,6 +83,55 @@ def test_terminated_likewise(unconfuse, large):
     assert status == 143 and err.splitlines()[-1] == "unconfuse: interrupted"
 
 
+@pytest.fixture(scope="module")
+def long_work(tmp_path_factory):
+    """A directory with rows of 3,000 classes, and 5,000 rows for maps."""
+    directory = tmp_path_factory.mktemp("long")
+    numbers = random.Random(1)
+    rows = {"classes.svm": [(k % 3000, 20) for k in range(6000)], "rows.svm": [(k % 4, 40) for k in range(5000)]}
+    for name, list_of_rows in rows.items():
+        with open(directory / name, "w") as file:
+            for label, columns in list_of_rows:
+                file.write(f"{label} " + " ".join(f"{j}:{numbers.gauss(label % 7, 1):.3f}" for j in range(1, columns + 1)) + "\n")
+    return directory
+
+
+# Each takes much longer than five seconds. The program is designed to end within one; a slow machine gets more.
+LONG_COMMANDS = {
+    "spa": "train spa classes.svm -o m.uc --passes 10000",
+    "uma": "train uma classes.svm -o m.uc --iterations 100000",
+    "logistic": "train logistic classes.svm -o m.uc --tolerance 1e-9",
+    "csvm": "train csvm classes.svm -o m.uc --tolerance 1e-9",
+    "s3vm": "train s3vm classes.svm -o m.uc",
+    "rp": "train rp rows.svm --kappa auto --dimension auto --width auto -o m.uc",
+    "kpca": "train pa rows.svm --map kpca --dimension 3000 --passes 1000 -o m.uc",
+    "nystroem": "train pa rows.svm --map nystroem --dimension 4000 --passes 1000 -o m.uc",
+    "clusters": "train pa rows.svm --map nystroem --pick kmeans --dimension 3000 --passes 1000 -o m.uc",
+    "kgs": "train pa rows.svm --map kgs --dimension 4000 --passes 1000 -o m.uc",
+    "auto": "train csvm rows.svm --map kpca --width auto --dimension auto -c auto -o m.uc",
+    "noise matrix": "noise make random --classes 5000 --level 3 -o n.csv",
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("work", LONG_COMMANDS)
+def test_long_work_ends_within_a_second(long_work, work, number):
+    before = sorted(os.listdir(long_work))
+    with subprocess.Popen([PROGRAM, *LONG_COMMANDS[work].split()], cwd=long_work, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
+        time.sleep(1.5)
+        assert process.poll() is None, process.stderr.read()
+        process.send_signal(number)
+        began = time.monotonic()
+        out, err = process.communicate(timeout=30)
+        seconds = time.monotonic() - began
+    assert process.returncode == 128 + number and out == b""
+    assert err.decode().splitlines()[-1] == "unconfuse: interrupted"
+    assert seconds < 3
+    assert sorted(os.listdir(long_work)) == before, "something was left behind"
+
+
 def test_a_closed_pipe_ends_quietly(unconfuse, large):
     unconfuse.ok("train", "pa", large, "-o", "m.uc", "--passes", "1")
     for command in ["predict m.uc large.svm", "convert large.svm -", "help --man"]:
@@ -145,3 +199,28 @@ def test_a_line_now_and_then_where_there_is_no_terminal(unconfuse, large):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert line.startswith("unconfuse: training: ") and " left, pass " in line and "\x1b" not in line
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_trainings_of_an_auto_are_counted_on_one_line_of_any_terminal(unconfuse, columns):
+    """A line that is wider than the terminal would be left behind when the next one is drawn."""
+    unconfuse.write("data.svm", blobs(["1", "2", "3"], 2000, columns=30))
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([PROGRAM, "train", "logistic", "data.svm", "-v", "9", "--l2", "auto", "--map", "nystroem", "--width",
+                           "10", "--dimension", "500"], stderr=slave, cwd=unconfuse.directory, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL) as process:
+        os.close(slave)
+        shown = read_until(master, b": training " if columns > 40 else b" left", 60)
+        process.send_signal(signal.SIGINT)
+        shown += read_until(master, b"interrupted\r\n", 30)
+        assert process.wait(timeout=30) == 130
+    os.close(master)
+    lines = shown.decode().split("\r\x1b[K")
+    assert max(map(len, lines[:-1])) < columns
+    counted = [line for line in lines if line.startswith("cross-validating ")]
+    assert counted, lines
+    if columns > 40:
+        assert any(re.search(r"%, \d+:\d\d left, fold \d+ of 9, choosing --l2: training \d+ of 30$", line) for line in counted), lines
+    if columns != 80:
+        assert any("[" in line for line in counted) == (columns == 200), lines

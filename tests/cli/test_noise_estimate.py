@@ -128,7 +128,7 @@ def test_training_with_the_estimate(unconfuse):
     unconfuse.ok("train", "logistic", data, "--noise-matrix", "c.csv", "-o", "told.uc")
     assert unconfuse.read("estimated.uc") == unconfuse.read("told.uc")
     assert unconfuse.json("evaluate", "estimated.uc", "clean.svm")["error"] < 0.05
-    assert "does without" in unconfuse.fails(2, "train", "logistic", data, "--noise", "estimate", "--noise-rate", 0.1, "-o", "m.uc")
+    assert "cannot be combined" in unconfuse.fails(2, "train", "logistic", data, "--noise", "estimate", "--noise-rate", 0.1, "-o", "m.uc")
 
 
 def test_the_number_of_threads_does_not_matter(unconfuse):
@@ -179,13 +179,15 @@ def test_many_classes_are_summarised(unconfuse):
     (1, 'odd.txt: label 2 is "z", a class that no example of DATA is observed as; give all the data, with \'?\' as the gold '
         "label of what was not checked", ["short.svm", "--method", "gold", "--gold", "odd.txt"]),
     (1, "blank.txt:2: there is no label on this line", ["short.svm", "--method", "gold", "--gold", "blank.txt"]),
+    (1, "zero.txt:3: control character 0x00", ["short.svm", "--method", "model", "--predictions", "zero.txt"]),
+    (1, "scores.txt:1: control character 0x09", ["short.svm", "--method", "model", "--predictions", "scores.txt"]),
     (1, "no example has both an observed and a gold label", ["short.svm", "--method", "gold", "--gold", "none.txt"]),
     (1, "nowhere.txt: cannot read this file", ["short.svm", "--method", "gold", "--gold", "nowhere.txt"]),
     (1, 'strange.svm: label 2 is "z", a class that the model does not know', ["strange.svm", "--method", "model", "--model", "m.uc"]),
     (1, "--folds 5: there are only 3 examples", ["short.svm", "--method", "cv"]),
     (1, "open.svm: example 2 has no label ('?'), which cannot be used to estimate noise",
      ["open.svm", "--method", "self", "--folds", "2"]),
-    (2, "noise estimate needs --method gold, model, cv or self, and -o FILE", ["short.svm"]),
+    (2, "noise estimate needs DATA, --method gold, model, cv or self, and -o FILE", ["short.svm"]),
     (2, "--method gold needs the true labels: --gold FILE", ["short.svm", "--method", "gold"]),
     (2, "--method model needs one of --model G and --predictions FILE", ["short.svm", "--method", "model"]),
     (2, "--gold is not for --method self", ["short.svm", "--method", "self", "--gold", "gold.txt"]),
@@ -200,6 +202,8 @@ def test_refusals(unconfuse, status, sentence, arguments):
     unconfuse.write("odd.txt", as_list("xzx"))
     unconfuse.write("none.txt", as_list("???"))
     unconfuse.write("blank.txt", "x\n\nx\n")
+    unconfuse.write("zero.txt", "x\ny\nx\0z\n")
+    unconfuse.write("scores.txt", "x\t1\ny\t2\nx\t3\n")
     unconfuse.ok("train", "perceptron", "short.svm", "-o", "m.uc")
     assert unconfuse.fails(status, "noise", "estimate", *arguments, *([] if arguments == ["short.svm"] else ["-o", "c.csv"])) == sentence
 
@@ -207,4 +211,4 @@ def test_refusals(unconfuse, status, sentence, arguments):
 def test_an_unknown_learner(unconfuse):
     unconfuse.write("data.svm", as_data(GOLD))
     sentence = unconfuse.fails(2, "noise", "estimate", "data.svm", "--method", "cv", "--learner", "guess", "-o", "c.csv")
-    assert sentence.startswith("there is no learner 'guess'")
+    assert sentence.startswith("there is no learner called guess; unconfuse learners lists them")

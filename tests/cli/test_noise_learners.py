@@ -111,11 +111,11 @@ def test_suspicious_labels_come_first_and_are_mostly_wrong(noisy):
 
 def test_suspects_need_probabilities_and_labels(noisy):
     noisy.ok("train", "spa", "noisy.svm", "-o", "m.uc", "-q")
-    assert "--suspect goes with --probabilities" in noisy.fails(2, "predict", "m.uc", "test.svm", "--suspect")
+    assert "--suspect needs --probabilities" in noisy.fails(2, "predict", "m.uc", "test.svm", "--suspect")
     assert "has scores but no probabilities" in noisy.fails(1, "predict", "m.uc", "test.svm", "--probabilities")
     noisy.ok("train", "logistic", "noisy.svm", "-o", "m.uc", "-q")
     noisy.write("plain.csv", "0.5,1\n1,2\n")
-    assert "there are no labels to suspect" in noisy.fails(1, "predict", "m.uc", "plain.csv", "--label", "none",
+    assert "the data have no labels, so none is suspicious" in noisy.fails(1, "predict", "m.uc", "plain.csv", "--label", "none",
                                                            "--probabilities", "--suspect")
 
 

@@ -209,16 +209,16 @@ def test_resuming_refuses_settings_that_would_change_and_takes_those_that_do_not
         name, value = typed.split()
         words = [name if value == "on" else f"--no-{name[2:]}"] if value in ("on", "off") else [name, value]
         assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", *words) == \
-            f"{typed}: m.uc was learned with {stored}, and a stream goes on as it began"
+            f"{typed}: m.uc was learned with {stored}, and a stream continues as it began"
     assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", *MAP) == \
-        "--map landmarks: m.uc was learned with none, and a stream goes on as it began"
+        "--map landmarks: m.uc was learned with none, and a stream continues as it began"
     assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", "--classes", "a,b,c") == \
         "--classes cannot be given with --resume: the model has its classes"
     unconfuse.ok("stream", "spa", data, "--resume", "m.uc", "--cost", "1", "--average", "--seed", "3", "--delay", "3",
                  "--missing", "0.1", "--passes", "2", "--shuffle")
     unconfuse.ok("stream", "spa", data, *MAP, "-o", "m.uc")
     assert unconfuse.fails(2, "stream", "spa", data, "--resume", "m.uc", "--width", "3") == \
-        "--width 3: m.uc was learned with 2, and a stream goes on as it began"
+        "--width 3: m.uc was learned with 2, and a stream continues as it began"
     unconfuse.ok("stream", "spa", data, "--resume", "m.uc", *MAP)
 
 
@@ -238,7 +238,7 @@ def test_the_same_command_line_goes_on(unconfuse, data, learner, words):
 def test_what_auto_came_to_may_be_typed_and_another_value_may_not(unconfuse, data):
     def refused(learner, typed, stored):
         assert unconfuse.fails(2, "stream", learner, data, "--resume", "m.uc", *typed.split()) == \
-            f"{typed.replace('--no-pair', '--pair off')}: m.uc was learned with {stored}, and a stream goes on as it began"
+            f"{typed.replace('--no-pair', '--pair off')}: m.uc was learned with {stored}, and a stream continues as it began"
 
     unconfuse.ok("stream", "cspa-plus", data, "-o", "m.uc")
     unconfuse.ok("stream", "cspa-plus", data, "--resume", "m.uc", "--pair", "--metric", "full", "--tail", "10", "--bias", "0")
@@ -431,7 +431,7 @@ def test_a_class_whose_label_is_never_told_is_never_known(unconfuse, data):
     assert all(entry["recall"] == 0 for entry in told["per_class"])
     assert "300 of 300 rounds had a label that is not among the classes" in result.err
     assert unconfuse.fails(1, "stream", "pa", "-", "--missing", "1", "-q", "-o", "m.uc", stdin=unconfuse.read(data)) == \
-        "no label was told: there is no model to write to m.uc"
+        "no label came, so there is no model to write to m.uc"
 
 
 def test_classes_of_standard_input_come_in_the_order_in_which_they_are_told(unconfuse, data):
@@ -622,7 +622,7 @@ def test_help_and_completion_offer_learners_that_can_stream_only(unconfuse):
     words = script.split("'stream first')")[1].split("'")[1].split()
     assert words == FULL + PARTIAL
     assert unconfuse.fails(2, "stream", "cspaa", "x") == \
-        "there is no learner called cspaa; did you mean cspa? (unconfuse learners lists them)"
+        "there is no learner called cspaa; did you mean cspa? (unconfuse help stream lists them)"
 
 
 def test_options_of_learners(unconfuse, data):

@@ -12,8 +12,8 @@ from conftest import blobs
 LEARNERS = ["perceptron", "pa", "spa"]
 TRAIN_FIELDS = ["learner", "settings", "examples", "features", "classes", "iterations", "updates", "training_error", "seconds",
                 "model"]
-EVALUATE_FIELDS = ["examples", "error", "error_interval", "classes", "confusion", "confusion_rate", "confusion_norm",
-                   "confusion_norm_joint", "per_class", "unlabelled", "unknown_labels"]
+EVALUATE_FIELDS = ["examples", "error", "error_interval", "balanced_accuracy", "macro_f1", "log_loss", "classes", "confusion",
+                   "confusion_rate", "confusion_norm", "confusion_norm_joint", "per_class", "unlabelled", "unknown_labels"]
 needs_liblinear = pytest.mark.skipif(not shutil.which("liblinear-predict"), reason="LIBLINEAR is not there")
 
 
@@ -54,7 +54,7 @@ def test_json_of_evaluate_has_exactly_the_documented_fields_and_they_agree(uncon
     low, high = result["error_interval"]
     assert 0 <= low < result["error"] < high <= 1
     for k, entry in enumerate(result["per_class"]):
-        assert list(entry) == ["class", "examples", "recall", "precision"]
+        assert list(entry) == ["class", "examples", "recall", "precision", "f1"]
         assert entry["examples"] == sum(counts[k]) and entry["recall"] == pytest.approx(counts[k][k] / sum(counts[k]))
 
 
@@ -194,7 +194,7 @@ def test_unknown_and_missing_labels_are_counted(unconfuse):
     assert result["examples"] == 4 and result["unknown_labels"] == 1 and result["error"] == 0.5
     assert result["confusion"] == [[1, 0], [1, 1]]
     text = unconfuse.ok("evaluate", "m.uc", "test.svm").out
-    assert "unknown labels  1, counted as errors" in text and "unlabelled      1, skipped" in text
+    assert "unknown labels     1, counted as errors" in text and "unlabelled         1, skipped" in text
 
 
 def test_noise_of_the_test_labels_gives_the_corrected_error(unconfuse):
@@ -214,7 +214,7 @@ def test_noise_of_the_test_labels_gives_the_corrected_error(unconfuse):
 
 def test_cross_validation_reports_error_and_confusion_and_writes_nothing(unconfuse, data):
     text = unconfuse.ok("train", "spa", data, "-v", "5").out
-    assert text.startswith("spa: 5 folds, error a fold ") and "true \\ predicted" in text
+    assert text.startswith("spa: 5 folds, error per fold ") and "true \\ predicted" in text
     result = unconfuse.json("train", "spa", data, "-v", "5")
     assert set(EVALUATE_FIELDS) <= set(result) and result["examples"] == 300 and result["folds"] == 5
     assert len(result["fold_errors"]) == 5

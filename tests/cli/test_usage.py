@@ -26,17 +26,39 @@ def test_overview_has_every_command_and_examples_to_copy(unconfuse, option):
     for command in ["train", "predict", "evaluate", "stream", "noise make", "noise apply", "generate", "convert",
                     "inspect", "learners", "help"]:
         assert f"\n  {command} " in text
-    assert "unconfuse train spa noisy.svm -o model.uc" in text
+    assert "unconfuse train logistic --noise-matrix noise.csv noisy.svm -o model.uc" in text
 
 
-def test_examples_of_the_overview_run_as_they_are(unconfuse):
-    lines = [line.strip() for line in unconfuse.ok("help").out.split("To begin with:")[1].splitlines() if line.strip()]
-    assert len(lines) >= 3
+def quick_start(text):
+    """The indented lines that a reader copies."""
+    return [line.strip() for line in text.splitlines() if re.match(r"\s+unconfuse ", line)]
+
+
+def test_quick_start_goes_from_a_noisy_file_to_an_estimate_a_model_and_suspects(unconfuse):
+    """The commands of the help, as they are printed, in an empty directory."""
+    lines = quick_start(unconfuse.ok("help").out)
+    assert len(lines) >= 5 and all(len(line) <= 76 for line in lines)
     environment = {**os.environ, "PATH": os.path.dirname(PROGRAM) + ":" + os.environ["PATH"]}
-    for line in lines:
-        assert line.startswith("unconfuse ")
-        subprocess.run(["bash", "-ec", "set -o pipefail; " + line.replace("| head", "| cat")], check=True,
-                       cwd=unconfuse.directory, env=environment, capture_output=True)
+    # `head` may close the pipe early, as it does in a user's shell: the exit status is head's.
+    said = [subprocess.run(["bash", "-ec", line], check=True, cwd=unconfuse.directory, env=environment, capture_output=True,
+                           text=True).stdout for line in lines]
+    assert "noise.csv" in os.listdir(unconfuse.directory)
+    error = float(re.match(r"error +([\d.]+)%", said[-2])[1])
+    unconfuse.ok("train", "logistic", "noisy.svm", "-o", "plain.uc")
+    assert error < 8 < 12 < 100 * unconfuse.json("evaluate", "plain.uc", "test.svm")["error"]
+    suspects = [line.split("\t") for line in said[-1].splitlines()]
+    assert suspects[0][-3:] == ["given", "right", "example"] and len(suspects) == 10
+    true = [line.split()[0] for line in unconfuse.read("clean.svm").decode().splitlines()]
+    for *_, given, right, example in suspects[1:]:
+        assert given != true[int(example) - 1] and float(right) < 1e-3
+
+
+@pytest.mark.skipif(not shutil.which("mandoc"), reason="mandoc is not there")
+def test_manual_page_has_the_same_quick_start(unconfuse):
+    page = unconfuse.ok("help", "--man").stdout
+    text = subprocess.run(["mandoc", "-T", "ascii", "-O", "width=120"], input=page, capture_output=True).stdout.decode()
+    examples = re.sub(".\b", "", text).split("EXAMPLES")[1]
+    assert quick_start(examples) == quick_start(unconfuse.ok("help").out)
 
 
 def test_version(unconfuse):
@@ -54,8 +76,9 @@ def test_who_says_nothing_gets_threads_that_wait_asleep(unconfuse):
     chosen = ("OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY")
     environment = {name: value for name, value in os.environ.items() if name not in chosen}
     result = subprocess.run([PROGRAM, "--version"], env={**environment, "OMP_DISPLAY_ENV": "true"}, capture_output=True, text=True)
-    first, second = re.findall("OMP_WAIT_POLICY *= *'(.*)'", result.stderr)[-2:]
-    assert result.stderr.count("OPENMP DISPLAY ENVIRONMENT BEGIN") == 2 and second == "PASSIVE", (first, second)
+    policies = re.findall("OMP_WAIT_POLICY *= *'(.*)'", result.stderr)
+    assert policies[-1] == "PASSIVE", policies
+    assert len(policies) <= 2  # 1 where the program starts again before its libraries begin, 2 with a sanitizer
 
 
 def test_same_option_in_every_spelling(unconfuse, data):
@@ -90,7 +113,7 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["train", "pa", "--cots", "3", "data.svm", "-o", "m"], "unknown option --cots; did you mean --cost?"),
-    (["train", "pa", "--iteration=3", "data.svm", "-o", "m"], "unknown option --iteration; did you mean --"),
+    (["train", "pa", "--iteration=3", "data.svm", "-o", "m"], "unknown option --iteration; see unconfuse train pa --help"),
     (["train", "pa", "--iterations=3", "data.svm", "-o", "m"], "--iterations is not an option of pa, but of uma"),
     (["train", "pa", "--cos", "3", "data.svm", "-o", "m"], "unknown option --cos; did you mean --cost?"),
     (["train", "pa", "-z", "data.svm", "-o", "m"], "unknown option -z; see unconfuse help train"),
@@ -98,11 +121,22 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
     (["train", "perceptron", "--cost", "3", "data.svm", "-o", "m"], "--cost is not an option of perceptron, but of pa, spa"),
     (["train", "sap", "data.svm", "-o", "m"], "there is no learner called sap; did you mean spa?"),
     (["trian", "pa"], "there is no command called trian; did you mean train?"),
+    (["audit", "data.svm"], "there is no command called audit; unconfuse help lists them"),
+    (["clean", "data.svm"], "there is no command called clean; unconfuse help lists them"),
+    (["estimate", "data.svm"], "there is no command called estimate; did you mean noise estimate?"),
+    (["train", "pa", "--colour", "red", "data.svm", "-o", "m"], "unknown option --colour; see unconfuse train pa --help"),
+    (["predict", "--colour", "red", "data.svm", "-o", "m"], "unknown option --colour; see unconfuse help predict"),
+    (["train", "data.svm", "-o", "m"],
+     "train needs a learner before data.svm: try unconfuse train logistic data.svm -o MODEL ("),
+    (["train", "absent/data", "-o", "m"], "train needs a learner before absent/data: try unconfuse train logistic "),
+    (["train", "-o", "m", "absent.csv"], "train needs a learner before absent.csv: try unconfuse train logistic "),
+    (["train", "-", "-o", "m"], "train needs a learner before -: try unconfuse train logistic - -o MODEL ("),
+    (["stream", "data.svm"], "stream needs a learner before data.svm: try unconfuse stream spa data.svm -o MODEL ("),
     (["train", "pa", "data.svm", "-o"], "-o needs a value"),
     (["train", "pa", "data.svm", "--output"], "--output needs a value"),
     (["train", "pa", "-o", "m"], "an argument is missing; usage: unconfuse train LEARNER"),
     (["train"], "an argument is missing; usage: unconfuse train LEARNER"),
-    (["train", "pa", "data.svm", "more", "-o", "m"], "more is one word too many; usage: unconfuse train"),
+    (["train", "pa", "data.svm", "more", "-o", "m"], "unexpected argument more; usage: unconfuse train"),
     (["train", "pa", "data.svm"], "say where the model goes with -o MODEL, or cross-validate with -v K"),
     (["train", "pa", "--cost", "0", "data.svm", "-o", "m"], "--cost 0: it must be a number above 0"),
     (["train", "pa", "--cost", "x", "data.svm", "-o", "m"], "--cost x: it must be a number above 0"),
@@ -125,12 +159,17 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
     (["noise", "make", "uniform", "--classes", "a,,b", "--rate", ".1", "-o", "m"], "--classes a,,b: a name is empty"),
     (["noise", "make", "uniform", "--classes", "a,a", "--rate", ".1", "-o", "m"], "--classes a,a: a name occurs twice"),
     (["noise", "apply", "data.svm", "-o", "m"], "noise apply needs -o OUT and one of --noise-matrix"),
-    (["noise", "apply", "data.svm", "-o", "m", "--noise-rates", "0.1"], "--noise-rates 0.1: it must be two numbers"),
-    (["generate", "uma-squares", "-o", "m"], "there is no generator called uma-squares; did you mean uma-circle?"),
+    (["noise", "apply", "data.svm", "-o", "m.svm", "--noise-rates", "0.1"], "--noise-rates 0.1: it must be two numbers"),
+    (["generate", "uma-squares", "-o", "m"], "there is no generator called uma-squares; unconfuse generate lists them"),
+    (["generate", "uma-circles", "-o", "m"], "there is no generator called uma-circles; did you mean uma-circle?"),
     (["generate", "uma-circle"], "say where the data go with -o DATA"),
     (["convert", "data.svm"], "an argument is missing; usage: unconfuse convert IN OUT"),
     (["convert", "data.svm", "m", "--to", "arff"], "--to arff: it must be one of auto|libsvm|csv|npy|ucd|uc|liblinear"),
-    (["learners", "sap"], "there is no learner 'sap'; the learners are perceptron, pa, spa"),
+    (["learners", "sap"], "there is no learner called sap; did you mean spa? (unconfuse learners lists them)"),
+    (["learners", "forest"], "there is no learner called forest; unconfuse learners lists them"),
+    (["compare", "data.svm", "--learners", "sap"], "--learners: there is no learner called sap; did you mean spa?"),
+    (["noise", "estimate", "data.svm", "--method", "cv", "--learner", "sap", "-o", "m"],
+     "there is no learner called sap; did you mean spa?"),
     (["help", "sap"], "there is no command called sap"),
     (["train", "pa", "data.svm", "-o", "-", "--json"], "--json and -o - both want standard output"),
 ])
@@ -143,15 +182,24 @@ def test_wrong_usage_is_exit_status_2_and_one_sentence(unconfuse, data, argument
     (["train", "pa", "data.svm", "-o", "absent/m"], "absent/m: cannot write: No such file or directory"),
     (["train", "pa", "data.svm", "-v", "201"], "--folds 201: there are only 200 examples"),
     (["predict", "absent.uc", "data.svm"], "absent.uc: "),
-    (["predict", "data.svm", "data.svm"], "data.svm: "),
+    (["predict", "data.svm", "data.svm"], "data.svm: not a model file of unconfuse"),
+    (["predict", "data.svm", "model.uc"], "data.svm is not a model, but model.uc is: the model comes first, then the data"),
+    (["evaluate", "data.svm", "model.uc"], "data.svm is not a model, but model.uc is: the model comes first, then the data"),
+    (["predict", "model.uc", "model.uc"], "model.uc: a model, where data are expected"),
+    (["train", "pa", "model.uc", "-o", "m"], "model.uc: a model, where data are expected"),
+    (["stream", "pa", "model.uc"], "model.uc: a model, where data are expected"),
+    (["compare", "model.uc"], "model.uc: a model, where data are expected"),
+    (["train", "pa", ".", "-o", "m"], ".: is a directory"),
+    (["train", "pa", "/dev/null", "-o", "m"], "/dev/null: no examples"),
     (["stream", "pa", "-", "--passes", "2"], "--passes above 1 on standard input: it can be read only once; give a file"),
     (["stream", "pa", "-", "--shuffle"], "--shuffle on standard input: it can be read only once; give a file"),
     (["stream", "pa", "-", "--scale", "range"], "--scale on standard input: it can be read only once; give a file"),
-    (["noise", "apply", "data.svm", "-o", "m", "--noise-rates", ".1,.2"],
+    (["noise", "apply", "data.svm", "-o", "m.svm", "--noise-rates", ".1,.2"],
      "--noise-rates is for two classes, but there are 3"),
     (["convert", "data.svm", "m", "--to", "uc"], "data.svm is not a model: data become libsvm, csv, npy or ucd"),
 ])
 def test_what_does_not_fit_the_data_is_exit_status_1(unconfuse, data, arguments, sentence):
+    unconfuse.ok("train", "pa", data, "-o", "model.uc")
     assert unconfuse.fails(1, *arguments, stdin="a 1:1\nb 1:2\n").startswith(sentence)
 
 

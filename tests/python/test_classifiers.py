@@ -360,11 +360,11 @@ def test_sentences_call_options_as_python_does():
     X, y = blobs()
     with pytest.warns(UserWarning, match=r"takes the labels as they are \(see `noise_matrix`\)$"):
         unconfuse.UMAClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="use `scale` maxabs, or read the data with --storage dense"):
+    with pytest.raises(ValueError, match=r"use scale=.maxabs., or give dense rows, X.toarray\(\)$"):
         unconfuse.SPAClassifier(scale="standard").fit(scipy.sparse.csr_matrix(X), y)
     with pytest.raises(ValueError, match="give `width`$"):
         unconfuse.SPAClassifier(map="landmarks").partial_fit(X, y, classes=range(4))
-    with pytest.warns(UserWarning, match="so it is csvm: use `noise_matrix` or `noise_matrix`='estimate'$"):
+    with pytest.warns(UserWarning, match="so it is csvm: use `noise_matrix` or noise_matrix='estimate'$"):
         unconfuse.SloppySVMClassifier().fit(*blobs(2))
 
 
@@ -417,3 +417,39 @@ def test_the_library_sentence_for_files(program, tmp_path):
         unconfuse.load(tmp_path / "liblinear.uc")
     with pytest.raises(OSError, match="cannot write"):
         unconfuse.save(unconfuse.SPAClassifier().fit(*blobs()), tmp_path / "no" / "directory")
+
+
+def unsound_matrices():
+    """CSR matrices that SciPy makes without a word, each with an entry where there is none."""
+    data = np.ones(4, np.float32)
+    columns, offsets = [0, 2, 1, 2], [0, 2, 4]
+    for wrong in (3, 100_000_000, -1, 2**33 + 1):
+        yield data, np.array([0, 2, 1, wrong]), np.array(offsets)
+    for wrong in ([0, 2, 5], [0, 9, 4], [-1, 2, 4], [0, 2, 2**40]):
+        yield data, np.array(columns), np.array(wrong)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("case", range(8))
+def test_a_sparse_matrix_that_is_not_sound_is_refused(case, index):
+    """Its columns and offsets went to the library as they are: a column of 10^8 ended the interpreter."""
+    data, columns, offsets = list(unsound_matrices())[case]
+    if index is np.int32 and max(columns.max(), offsets.max()) >= 2**31:
+        pytest.skip("such a number does not fit")
+    sound = scipy.sparse.csr_matrix(np.array([[1, 0, 1], [0, 1, 1]], np.float32))
+    X = sound.copy()
+    X.data, X.indices, X.indptr = data, columns.astype(index), offsets.astype(index)
+    learned = unconfuse.PerceptronClassifier().fit(sound, ["a", "b"])
+    with pytest.raises(ValueError, match="not a sound CSR matrix"):
+        learned.predict(X)
+    with pytest.raises(ValueError, match="not a sound CSR matrix"):
+        unconfuse.LogisticClassifier().fit(X, ["a", "b"])
+
+
+def test_columns_that_are_said_to_ascend_and_do_not_are_refused():
+    X = scipy.sparse.csr_matrix(np.array([[1, 0, 1], [0, 1, 1]], np.float32))
+    learned = unconfuse.PerceptronClassifier().fit(X, ["a", "b"])
+    X.indices[:2] = X.indices[1::-1]
+    X.has_canonical_format = X.has_sorted_indices = True
+    with pytest.raises(ValueError, match="do not ascend"):
+        learned.predict(X)

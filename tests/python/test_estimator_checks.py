@@ -2,6 +2,7 @@
 import warnings
 
 import pytest
+from conftest import tags
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import unconfuse
@@ -20,12 +21,12 @@ def test_there_is_a_class_for_every_learner_and_map():
 
 def test_no_check_is_expected_to_fail():
     for estimator in ESTIMATORS:
-        assert not estimator._get_tags()["_xfail_checks"]
-        assert not estimator._get_tags()["_skip_test"]
+        assert not tags(estimator)["_xfail_checks"]
+        assert not tags(estimator)["_skip_test"]
 
 
 def test_few_scores_are_called_poor():
-    poor = {type(estimator).__name__ for estimator in ESTIMATORS if estimator._get_tags()["poor_score"]}
+    poor = {type(estimator).__name__ for estimator in ESTIMATORS if tags(estimator)["poor_score"]}
     assert poor == {"BPAClassifier", "PAClassifier", "PerceptronClassifier", "SPAClassifier"}
 
 

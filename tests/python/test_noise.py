@@ -95,7 +95,7 @@ def test_what_no_matrix_is_made_of_is_refused(arguments, sentence):
 def test_sentences_call_parameters_as_python_does():
     with pytest.raises(ValueError, match="noise_orientation='row': it must be 'columns' or 'rows'"):
         unconfuse.check_noise_matrix(np.eye(2), noise_orientation="row")
-    with pytest.raises(ValueError, match="say `noise_orientation` rows$"):
+    with pytest.raises(ValueError, match=r"give its transpose, noise_matrix\.T$"):
         unconfuse.check_noise_matrix([[0.8, 0.2], [0.4, 0.6]])
     with pytest.raises(ValueError, match="give X or gold"):
         unconfuse.estimate_noise_matrix(None, [0, 1])

@@ -182,7 +182,7 @@ def test_the_curve_is_that_of_the_command_line(program, tmp_path):
 
 def test_what_needs_all_rows_is_refused_in_a_stream():
     X, y = blobs()
-    for parameters, sentence in ((dict(scale="range"), "scale needs all rows beforehand"),
+    for parameters, sentence in ((dict(scale="range"), "scale=.range. is learned from whole columns, and partial_fit sees"),
                                  (dict(map="kgs"), "learned from a whole data set"),
                                  (dict(map="landmarks"), "width of the kernel cannot be found")):
         with pytest.raises(ValueError, match=sentence):

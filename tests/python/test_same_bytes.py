@@ -210,15 +210,34 @@ def test_of_a_stream(program, tmp_path, cls):
 
 
 @pytest.mark.parametrize("options, parameters", [("--scale standard", dict(scale="standard")),
-                                                 ("--map landmarks --dimension 50", dict(map="landmarks", dimension=50))])
-def test_of_a_stream_that_is_looked_at_beforehand(program, tmp_path, options, parameters):
+                                                 ("--map landmarks --dimension 50", dict(map="landmarks", dimension=50)),
+                                                 ("--map landmarks --dimension 50 --scale standard",
+                                                  dict(map="landmarks", dimension=50, scale="standard")),
+                                                 ("--map landmarks --dimension 50 --normalize-input",
+                                                  dict(map="landmarks", dimension=50, normalize_input=True))])
+@pytest.mark.parametrize("rows", [1, 10])  # times those of blobs: fewer and more than the sample of the median
+def test_of_a_stream_that_is_looked_at_beforehand(program, tmp_path, options, parameters, rows):
     X, y = blobs()
+    X, y = np.tile(X * np.linspace(1, 100, X.shape[1], dtype=X.dtype), (rows, 1)), np.tile(y, rows)
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
     program("stream", "cspa", "X.npy", "--labels", "y.npy", *options.split(), "-q", "-o", "cli.uc")
     estimator = unconfuse.CSPAClassifier(**parameters)
     estimator.replay(X, y)
     assert saved(tmp_path, estimator) == (tmp_path / "cli.uc").read_bytes()
+
+
+@pytest.mark.parametrize("cls", ONLINE)
+def test_of_a_stream_with_late_and_missing_feedback(program, tmp_path, cls):
+    X, y = blobs()
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    told = program("stream", learner_of(cls), "X.npy", "--labels", "y.npy", "--delay", "9", "--missing", "0.3", "--json",
+                   "-q", "-o", "cli.uc")
+    estimator = cls()
+    replay = estimator.replay(X, y, delay=9, missing=0.3)
+    assert saved(tmp_path, estimator) == (tmp_path / "cli.uc").read_bytes()
+    assert replay.ratio_correct[-1] == json.loads(told)["ratio_correct"]
 
 
 def test_of_a_stream_that_goes_on_in_the_other_language(program, tmp_path):

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -224,6 +226,78 @@ static void a_dash_is_standard_output(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+static void wake(int number)
+{
+    (void)number;
+}
+
+/* As in a program, such as Python, that gave nobody to ask: nobody reads the pipe, or its reader does nothing. */
+static void a_signal_ends_the_wait_for_a_pipe(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("pipe");
+    static char bytes[1 << 20];
+    struct sigaction action = {.sa_handler = wake}, before;
+    const struct itimerval soon = {.it_value = {.tv_usec = 200000}};
+    uc_output *output = NULL;
+    char sentence[512];
+    snprintf(sentence, sizeof sentence, "%s: cannot write: Interrupted system call", path);
+    assert_int_equal(mkfifo(path, 0666), 0);
+    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    assert_error(uc_output_open(&output, path), UC_ERR_IO, sentence);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_ok(uc_output_open(&output, path));
+    assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    assert_error(uc_output_write(output, bytes, sizeof bytes), UC_ERR_IO, sentence);
+    uc_output_abort(output);
+    close(reader);
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void together(uc_output **files, const char *const *paths)
+{
+    for (int i = 0; i < 2; i++) {
+        assert_ok(uc_output_open(&files[i], paths[i]));
+        assert_ok(uc_output_write(files[i], "new", 3));
+    }
+}
+
+/* The second file's directory goes before the commit: the first file is again what it was, or not there. */
+static void two_files_appear_together_or_not_at_all(void **state)
+{
+    (void)state;
+    const char *folder = temporary_path("folder"),
+               *paths[2] = {temporary_path("first"), temporary_path("folder/second")};
+    const char *moved = temporary_path("moved"), *moved_second = temporary_path("moved/second");
+    const size_t files_before = temporary_count();
+    uc_output *files[2];
+    for (int old = 0; old < 2; old++) {
+        assert_int_equal(mkdir(folder, 0777), 0);
+        if (old)
+            write_file(paths[0], "old");
+        together(files, paths);
+        assert_int_equal(rename(folder, moved), 0);
+        assert_error_has(uc_output_commit_all(files, 2, true), UC_ERR_IO, "second: cannot rename to");
+        if (old)
+            check_content(paths[0], "old");
+        assert_int_equal(file_exists(paths[0]), old);
+        assert_false(file_exists(moved_second));
+        assert_int_equal(rename(moved, folder), 0);
+        together(files, paths);
+        assert_ok(uc_output_commit_all(files, 2, true));
+        check_content(paths[0], "new");
+        check_content(paths[1], "new");
+        assert_int_equal(unlink(paths[0]) | unlink(paths[1]), 0);
+        char command[600]; /* the temporary file that moved away with the folder */
+        snprintf(command, sizeof command, "rm -r '%s'", folder);
+        assert_int_equal(system(command), 0);
+    }
+    assert_int_equal(temporary_count(), files_before);
+}
+
 static void a_text_too_long_for_one_piece_is_refused(void **state)
 {
     (void)state;
@@ -330,6 +404,8 @@ int main(void)
         cmocka_unit_test(directories_are_refused),
         cmocka_unit_test(two_outputs_to_one_name_do_not_mix),
         cmocka_unit_test(a_dash_is_standard_output),
+        cmocka_unit_test(a_signal_ends_the_wait_for_a_pipe),
+        cmocka_unit_test(two_files_appear_together_or_not_at_all),
         cmocka_unit_test(a_text_too_long_for_one_piece_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(whole_files_are_read_mapped_or_not),

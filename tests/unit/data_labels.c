@@ -189,7 +189,7 @@ static void bags_that_are_not_are_refused(void **state)
     uc_free(data.bag);
     data.bag = NULL;
     assert_error(uc_check_bags(&data, NULL), UC_ERR_FORMAT,
-                 "the data have no bags: LIBSVM rows name theirs as bag:ID behind the label, CSV files in a "
+                 "the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a "
                  "column that --bag names");
     uc_dataset_free(&data);
 }

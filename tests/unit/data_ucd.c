@@ -231,6 +231,8 @@ static void headers_that_lie_are_refused(void **state)
                  "damaged");
     check_header("{\"rows\":2,\"cols\":3,\"sparse\":true,\"stride\":16,\"entries\":32}",
                  "rows of 3 columns every 16");
+    check_header("{\"rows\":1125899906842624,\"cols\":0,\"sparse\":false,\"stride\":0,\"entries\":0}",
+                 "it has no array 'values' of 0 numbers");
     check_header("{\"rows\":0,\"cols\":3,\"sparse\":false,\"stride\":16,\"entries\":0}",
                  "it has no array 'values'");
     check_header(
@@ -247,6 +249,26 @@ static uc_status write_and_read(uc_dataset *out, const uc_dataset *data, const c
 {
     const uc_status status = uc_dataset_write(data, path, UC_FORMAT_UCD, NULL, NULL);
     return status == UC_OK ? uc_dataset_read(out, path, NULL, NULL) : status;
+}
+
+/* 2^50 rows of nothing would be looked at one by one. */
+static void rows_that_no_array_holds_are_refused(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("nothing.ucd");
+    json_t *header = json_loads("{\"rows\":1125899906842624,\"cols\":0,\"sparse\":false,\"stride\":0,"
+                                "\"entries\":0,\"classes\":[],\"bags\":[]}",
+                                0, NULL);
+    const uc_array nothing = {"values", UC_ARRAY_F32, "", 0};
+    uc_dataset data = {0};
+    assert_non_null(header);
+    assert_ok(uc_container_write(path, UC_DATA_MAGIC, UC_DATA_VERSION, header, &nothing, 1, false));
+    json_decref(header);
+    assert_error_has(uc_dataset_read(&data, path, NULL, NULL), UC_ERR_FORMAT,
+                     "damaged: 1125899906842624 rows without columns, labels or bags");
+    data.X.rows = 3;
+    assert_error_has(uc_dataset_write(&data, path, UC_FORMAT_UCD, NULL, NULL), UC_ERR_INVALID,
+                     "3 rows without columns, labels or bags cannot be written");
 }
 
 static void every_allocation_may_fail(void **state)
@@ -272,6 +294,7 @@ int main(void)
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(values_that_break_what_others_rely_on_are_refused),
         cmocka_unit_test(headers_that_lie_are_refused),
+        cmocka_unit_test(rows_that_no_array_holds_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -325,8 +325,11 @@ static void one_pass_is_the_mean_of_what_the_parts_learn(void **state)
                 online->label_total = data.X.rows;
                 online->counts_are_final = true;
                 for (size_t i = first; i < last; i++) {
-                    uint32_t proposed;
-                    assert_ok(uc_online_round(&proposed, online, uc_matrix_row(&data.X, i), data.y[i]));
+                    const uc_row row = uc_matrix_row(&data.X, i);
+                    uc_proposal proposal;
+                    assert_ok(uc_online_propose_prepared(&proposal, online, &row));
+                    assert_ok(uc_online_learn_prepared(online, &row, &proposal,
+                                                       (uc_answer){UC_ANSWER_LABEL, data.y[i]}));
                 }
                 assert_ok(uc_online_model(&part, online, false));
                 for (size_t i = 0; i < count; i++)

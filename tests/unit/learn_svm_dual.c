@@ -51,7 +51,7 @@ static void all_parts_end_at_the_minimum(void **state)
                 double slow[D + 1] = {0}, point[D + 1], value, gradient[D + 1];
                 uc_minimum least, found;
                 bool arrived;
-                assert_ok(uc_minimise(&least, slow, D + 1, evaluate, &svm, 5000, 1e-10, NULL));
+                assert_ok(uc_minimise(&least, slow, D + 1, evaluate, &svm, NULL, 5000, 1e-10, NULL));
                 for (size_t p = 0; p < PART_COUNTS; p++) {
                     assert_ok(solve(&found, &arrived, point, &svm, part_counts[p], 20000, 1e-7, NULL));
                     assert_ok(uc_svm_gradient(&value, gradient, point, &svm, NULL));
@@ -100,7 +100,7 @@ static void so_do_weighted_and_one_sided_machines(void **state)
         double slow[D + 1] = {0}, point[D + 1];
         uc_minimum least, found;
         bool arrived;
-        assert_ok(uc_minimise(&least, slow, D + 1, evaluate, &svm, 5000, 1e-10, NULL));
+        assert_ok(uc_minimise(&least, slow, D + 1, evaluate, &svm, NULL, 5000, 1e-10, NULL));
         assert_ok(solve(&found, &arrived, point, &svm, 4, 20000, 1e-7, NULL));
         assert_true(arrived);
         assert_near_relative(found.value, least.value, 1e-7);

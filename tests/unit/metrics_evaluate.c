@@ -48,6 +48,11 @@ static void two_classes_worked_by_hand(void **state)
     assert_near(e.recall[1], 5.0 / 6, 1e-15);
     assert_near(e.precision[0], 0.75, 1e-15);
     assert_near(e.precision[1], 5.0 / 6, 1e-15);
+    assert_near(e.f1[0], 0.75, 1e-15);
+    assert_near(e.f1[1], 5.0 / 6, 1e-15);
+    assert_near(e.macro_f1, 19.0 / 24, 1e-15);
+    assert_near(e.balanced_accuracy, 19.0 / 24, 1e-15);
+    assert_true(isnan(e.log_loss));
     assert_false(e.corrected);
     assert_null(e.corrected_confusion);
     uc_evaluation_free(&e);
@@ -71,6 +76,11 @@ static void three_classes_worked_by_hand(void **state)
     assert_near(e.recall[1], 0.5, 1e-15);
     assert_near(e.precision[0], 5.0 / 7, 1e-15);
     assert_near(e.precision[2], 6.0 / 7, 1e-15);
+    assert_near(e.f1[0], 10.0 / 13, 1e-15); /* 2 * 5 / (6 + 7), and so on */
+    assert_near(e.f1[1], 6.0 / 12, 1e-15);
+    assert_near(e.f1[2], 12.0 / 15, 1e-15);
+    assert_near(e.macro_f1, (10.0 / 13 + .5 + .8) / 3, 1e-15);
+    assert_near(e.balanced_accuracy, (5.0 / 6 + .5 + .75) / 3, 1e-15);
     uc_evaluation_free(&e);
 }
 
@@ -100,6 +110,42 @@ static void unknown_labels_are_errors_outside_the_matrix(void **state)
     assert_int_equal(e.confusion[0] + e.confusion[1] + e.confusion[2] + e.confusion[3], 2);
     assert_near(e.recall[0], 1, 0);
     assert_near(e.precision[0], 0.5, 0); /* one of two examples predicted so is of it */
+    /* Labels 2 and 7 are one class more, of which nothing is right. */
+    assert_near(e.f1[0], 2.0 / 3, 1e-15);
+    assert_near(e.macro_f1, (2.0 / 3 + 2.0 / 3 + 0) / 3, 1e-15);
+    assert_near(e.balanced_accuracy, (1.0 + 1.0 + 0) / 3, 1e-15);
+    const double probability[] = {1, .5, 0, 0};
+    assert_ok(uc_evaluate_log_loss(&e, labels, probability, 4));
+    assert_true(isnan(e.log_loss));
+    uc_evaluation_free(&e);
+}
+
+/* -log of 1/2 and of 1/8 are log 2 and 3 log 2; rows without a label count nowhere. */
+static void log_loss_worked_by_hand(void **state)
+{
+    (void)state;
+    const uint32_t labels[] = {0, UC_NONE, 1}, predicted[] = {0, 0, 0};
+    const double probability[] = {.5, 0, .125};
+    uc_evaluation e;
+    assert_ok(uc_evaluate(&e, labels, predicted, 3, 2, NULL));
+    assert_ok(uc_evaluate_log_loss(&e, labels, probability, 3));
+    assert_near(e.log_loss, 2 * log(2), 1e-15);
+    uc_evaluation_free(&e);
+}
+
+/* A certain mistake is not infinitely bad, and a certain hit not perfect: as scikit-learn has it. */
+static void probabilities_of_the_log_loss_are_kept_from_zero_and_one(void **state)
+{
+    (void)state;
+    const uint32_t labels[] = {0, 1}, predicted[] = {0, 0};
+    const double certain[] = {1, 0}, wrong[] = {1, 1.5}, missing[] = {1, (double)NAN};
+    uc_evaluation e;
+    assert_ok(uc_evaluate(&e, labels, predicted, 2, 2, NULL));
+    assert_ok(uc_evaluate_log_loss(&e, labels, certain, 2));
+    assert_near(e.log_loss, 26 * log(2), 1e-13); /* half of -log 2^-52 */
+    assert_error(uc_evaluate_log_loss(&e, labels, wrong, 2), UC_ERR_INVALID,
+                 "row 2: 1.5 is not a probability");
+    assert_int_equal(uc_evaluate_log_loss(&e, labels, missing, 2), UC_ERR_INVALID);
     uc_evaluation_free(&e);
 }
 
@@ -112,6 +158,11 @@ static void a_class_without_examples_is_a_zero_row(void **state)
     assert_true(isnan(e.recall[1]) && isnan(e.recall[2]));
     assert_true(isnan(e.precision[1]));
     assert_near(e.precision[2], 0, 0);
+    assert_near(e.f1[0], 6.0 / 7, 1e-15);
+    assert_true(isnan(e.f1[1])); /* neither occurs nor is predicted */
+    assert_near(e.f1[2], 0, 0);
+    assert_near(e.macro_f1, 3.0 / 7, 1e-15);
+    assert_near(e.balanced_accuracy, 0.75, 0);
     assert_near(e.confusion_norm, 0.25, 1e-15);
     assert_near(e.confusion_rate, 0.25 / sqrt(3), 1e-15);
     uc_evaluation_free(&e);
@@ -275,6 +326,8 @@ int main(void)
         cmocka_unit_test(three_classes_worked_by_hand),
         cmocka_unit_test(unlabelled_rows_count_nowhere),
         cmocka_unit_test(unknown_labels_are_errors_outside_the_matrix),
+        cmocka_unit_test(log_loss_worked_by_hand),
+        cmocka_unit_test(probabilities_of_the_log_loss_are_kept_from_zero_and_one),
         cmocka_unit_test(a_class_without_examples_is_a_zero_row),
         cmocka_unit_test(a_permutation_of_the_classes_changes_nothing_else),
         cmocka_unit_test(the_correction_worked_by_hand),

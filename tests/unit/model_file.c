@@ -5,6 +5,9 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -15,9 +18,9 @@
 
 static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
 
-/* Spaces, quotes, a backslash, line ends, UTF-8, bytes that are not UTF-8, and no bytes at all. */
+/* Spaces, quotes, a backslash, UTF-8, bytes that are not UTF-8, and no bytes at all. */
 static const char *const difficult_names[] = {
-    "a class", "\"quoted\"", "back\\slash", "line\nend", "\xc3\xa9t\xc3\xa9", "\xff\xfe", "", "007"};
+    "a class", "\"quoted\"", "back\\slash", "\xe2\x82\xac", "\xc3\xa9t\xc3\xa9", "\xff\xfe", "", "007"};
 enum { CLASSES = 8, FEATURES = 3 };
 
 /* A model with everything: scaling, a bias, averaging, a learner's state. */
@@ -645,11 +648,14 @@ static void every_allocation_of_a_state_may_fail(void **state)
 
 /* Jansson's memory, counted, and failing after json_successes more allocations. */
 static long json_successes = -1, json_live;
+static bool json_fails_once;
 
 static void *json_alloc(size_t size)
 {
-    if (json_successes == 0)
+    if (json_successes == 0) {
+        json_successes -= json_fails_once;
         return NULL;
+    }
     json_successes -= json_successes > 0;
     json_live++;
     return malloc(size);
@@ -716,9 +722,107 @@ static void every_allocation_of_json_may_fail(void **state)
     json_set_alloc_funcs(before_alloc, before_free);
 }
 
+/* They would break the lines of predictions, or be obeyed by a terminal. */
+static void class_names_with_control_characters_are_refused(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("control.uc");
+    uc_model *model = full_model(UC_SCALE_RANGE), *back = NULL;
+    assert_ok(uc_model_save(model, path));
+    size_t length;
+    char *bytes = read_file(path, &length), *name = memmem(bytes, length, "a class", 8);
+    assert_non_null(name);
+    name[1] = '\033';
+    const uint32_t sum = (uint32_t)crc32_z(0, (unsigned char *)bytes, length - 8);
+    memcpy(bytes + length - 8, &sum, sizeof sum);
+    assert_error(uc_model_load_memory(&back, bytes, length, "m"), UC_ERR_FORMAT,
+                 "m: damaged: a class name has control characters");
+    memcpy(model->classes.text[0], "a\nb", 4);
+    assert_error(uc_model_save(model, path), UC_ERR_INVALID,
+                 "the class 'a\\x0ab' has control characters: its model cannot be saved");
+    free(bytes);
+    uc_model_free(model);
+}
+
+/* One allocation of jansson fails, and all later ones succeed: what replaces the old model is the new one, whole. */
+static void one_failed_allocation_of_json_spoils_no_file(void **state)
+{
+    (void)state;
+    json_malloc_t before_alloc;
+    json_free_t before_free;
+    uc_model *model = full_model(UC_SCALE_RANGE);
+    const char *path = temporary_path("once.uc"), *good_path = temporary_path("good.uc");
+    size_t length, good_length;
+    assert_ok(uc_model_save(model, good_path));
+    char *good = read_file(good_path, &good_length);
+    json_get_alloc_funcs(&before_alloc, &before_free);
+    json_set_alloc_funcs(json_alloc, json_release);
+    json_fails_once = true;
+    bool failed = true;
+    for (long successes = 0; failed; successes++) {
+        write_file(path, "the old model");
+        json_successes = successes;
+        const uc_status status = uc_model_save(model, path);
+        failed = json_successes < 0;
+        json_successes = -1;
+        char *bytes = read_file(path, &length);
+        if (status == UC_OK) {
+            assert_int_equal(length, good_length);
+            assert_memory_equal(bytes, good, length);
+        } else {
+            assert_int_equal(status, UC_ERR_NOMEM);
+            assert_int_equal(length, strlen("the old model"));
+        }
+        free(bytes);
+    }
+    json_fails_once = false;
+    json_set_alloc_funcs(before_alloc, before_free);
+    free(good);
+    uc_model_free(model);
+}
+
+/* The same while a model is read: it comes back as it was saved or not at all. jansson itself may stop the program by an
+ * assertion, in a process of its own. */
+static void one_failed_allocation_of_json_changes_no_model(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_RANGE);
+    const char *path = temporary_path("read_once.uc");
+    assert_ok(uc_model_save(model, path));
+    enum { RAN_THROUGH = 3 };
+    for (long successes = 0, code = 0; code != RAN_THROUGH; successes++) {
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            uc_model *back = NULL;
+            const struct rlimit no_core = {0, 0};
+            (void)setrlimit(RLIMIT_CORE, &no_core);
+            json_set_alloc_funcs(json_alloc, json_release);
+            json_fails_once = true;
+            json_successes = successes;
+            const uc_status status = uc_model_load(&back, path);
+            const bool failed = json_successes < 0;
+            json_successes = -1;
+            const bool same = status == UC_OK && json_equal(back->settings, model->settings) &&
+                              json_equal(back->summary, model->summary) &&
+                              json_equal(back->state.counters, model->state.counters);
+            _exit(!failed ? RAN_THROUGH : same || status == UC_ERR_NOMEM ? 0 : 1);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+        if (code == 1)
+            fail_msg("JSON allocation %ld failed once, and another model was read", successes + 1);
+    }
+    uc_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(class_names_with_control_characters_are_refused),
+        cmocka_unit_test(one_failed_allocation_of_json_spoils_no_file),
+        cmocka_unit_test(one_failed_allocation_of_json_changes_no_model),
         cmocka_unit_test(a_model_comes_back_in_every_field),
         cmocka_unit_test(a_model_without_state_or_features_comes_back),
         cmocka_unit_test(saving_twice_gives_the_same_bytes),

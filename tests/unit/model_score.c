@@ -245,6 +245,26 @@ static void rows_that_are_not_finite_are_refused(void **state)
                 }
 }
 
+/* Finite values whose scores are not are not called NaN. */
+static void a_row_that_is_too_large_is_called_so(void **state)
+{
+    (void)state;
+    uc_model *model = random_model(6, 6, 3, UC_SCALE_NONE);
+    uc_dataset data = sample_data(5, 6, 3, false, 6);
+    uint32_t predicted[5];
+    for (size_t i = 0; i < 7 * model->stride; i++)
+        model->weights[i] = 1e300;
+    *(float *)uc_matrix_row(&data.X, 2).values = 1e30f;
+    assert_error(uc_model_predict(predicted, model, &data.X, NULL), UC_ERR_INVALID,
+                 "row 3 has no finite scores: its values are too large");
+    for (size_t i = 0; i < 7 * model->stride; i++)
+        model->weights[i] = 1e307; /* a sum over the classes would overflow, and no score does */
+    *(float *)uc_matrix_row(&data.X, 2).values = 1.0f;
+    assert_ok(uc_model_predict(predicted, model, &data.X, NULL));
+    uc_dataset_free(&data);
+    uc_model_free(model);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -274,6 +294,7 @@ int main(void)
         cmocka_unit_test(a_row_scores_the_same_alone),
         cmocka_unit_test(equal_classes_tie_and_the_lowest_is_predicted),
         cmocka_unit_test(rows_that_are_not_finite_are_refused),
+        cmocka_unit_test(a_row_that_is_too_large_is_called_so),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "parallel/parallel.h"
 #include "unconfuse/random.h"
@@ -390,6 +393,63 @@ static void progress_is_told_and_may_cancel(void **state)
     uc_warn(NULL, "nobody listens");
 }
 
+/* ---- parts of a whole ---- */
+
+static void a_part_reports_how_far_the_whole_is(void **state)
+{
+    (void)state;
+    listener user = {.go_on = true};
+    uc_context context = {.threads = 3, .progress = hear, .warn = hear_warning, .user = &user};
+    uc_parts trainings = {.task = "choosing --l2", .part = "training", .count = 2};
+    uc_part part = {&trainings, &context};
+    const uc_context inner = uc_context_of_part(&part);
+    assert_int_equal(inner.threads, 3);
+    assert_ok(uc_report(&inner, "training", 30, 40, "pass 3 of 4"));
+    assert_string_equal(user.heard, "choosing --l2 0 2 training 1 of 2");
+    assert_ok(uc_part_done(&part));
+    assert_string_equal(user.heard, "choosing --l2 1 2 training 2 of 2");
+    assert_ok(uc_part_done(&part));
+    assert_string_equal(user.heard, "choosing --l2 2 2 training 2 of 2");
+    uc_warn(&inner, "%d things", 3);
+    assert_string_equal(user.heard, "3 things");
+    user.go_on = false;
+    assert_error(uc_report(&inner, "training", 30, 40, NULL), UC_ERR_CANCELLED, "interrupted");
+    assert_error(uc_part_done(&part), UC_ERR_CANCELLED, "interrupted");
+}
+
+/* A fold chooses, which has parts of its own, and then trains; the whole never goes backwards. */
+static void parts_within_parts_are_told_in_one_line(void **state)
+{
+    (void)state;
+    listener user = {.go_on = true};
+    const uc_context context = {.progress = hear, .user = &user};
+    uc_parts folds = {.task = "cross-validating", .part = "fold", .count = 4, .detailed = true, .done = 1};
+    uc_part fold = {&folds, &context};
+    const uc_context inside = uc_context_of_part(&fold);
+    uc_parts trainings = {
+        .task = "choosing --l2", .part = "training", .count = 25, .at_most = true, .done = 5};
+    uc_part training = {&trainings, &inside};
+    const uc_context innermost = uc_context_of_part(&training);
+    assert_ok(uc_report(&innermost, "training", 1, 2, "error 0.1"));
+    assert_string_equal(user.heard,
+                        "cross-validating 1.2 4 fold 2 of 4, choosing --l2: training 6 of at most 25");
+    assert_ok(uc_report(&inside, "training", 1, 100, NULL));
+    assert_string_equal(user.heard, "cross-validating 1.2 4 fold 2 of 4, training");
+    assert_ok(uc_part_done(&fold));
+    assert_string_equal(user.heard, "cross-validating 2 4 fold 3 of 4");
+}
+
+static void parts_need_nobody_who_listens(void **state)
+{
+    (void)state;
+    uc_parts parts = {.task = "choosing", .part = "training", .count = 1};
+    uc_part part = {&parts, NULL};
+    const uc_context inner = uc_context_of_part(&part);
+    assert_ok(uc_report(&inner, "training", 1, 2, NULL));
+    uc_warn(&inner, "nobody listens");
+    assert_ok(uc_part_done(&part));
+}
+
 /* ---- jobs beside each other ---- */
 
 typedef struct turns {
@@ -449,9 +509,35 @@ static void callbacks_of_jobs_beside_each_other_take_turns(void **state)
     assert_true(silent.threads == 1 && !silent.progress && !silent.warn);
 }
 
+/* ---- threads that cannot be started ---- */
+
+/* In a process whose address space may not grow: it has no room for the stacks of 20 threads. */
+static void threads_that_cannot_be_started_are_not_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(uc_startable_threads(1), 1);
+    assert_int_equal(uc_startable_threads(3), 3);
+    if (SANITIZED)
+        skip();
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct rlimit none = {1, 1};
+        const bool limited = setrlimit(RLIMIT_AS, &none) == 0;
+        const unsigned found = limited ? uc_startable_threads(20) : 0;
+        _exit(found >= 1 && found < 20 ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_that_cannot_be_started_are_not_counted),
         cmocka_unit_test(every_block_runs_exactly_once),
         cmocka_unit_test(the_lowest_block_that_fails_is_reported_for_any_number_of_threads),
         cmocka_unit_test(no_new_block_begins_after_a_failure),
@@ -467,6 +553,9 @@ int main(void)
         cmocka_unit_test(a_process_alone_sums_its_own),
         cmocka_unit_test(threads_and_memory_come_from_the_context_or_the_machine),
         cmocka_unit_test(progress_is_told_and_may_cancel),
+        cmocka_unit_test(a_part_reports_how_far_the_whole_is),
+        cmocka_unit_test(parts_within_parts_are_told_in_one_line),
+        cmocka_unit_test(parts_need_nobody_who_listens),
         cmocka_unit_test(callbacks_of_jobs_beside_each_other_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

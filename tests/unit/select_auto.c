@@ -347,7 +347,7 @@ static void every_allocation_may_fail(void **state)
 static bool stop_at_once(const char *task, double done, double total, const char *detail, void *user)
 {
     (void)done, (void)total, (void)detail, (void)user;
-    return strcmp(task, "choosing") != 0;
+    return strncmp(task, "choosing", 8) != 0;
 }
 
 static void choosing_can_be_interrupted(void **state)
@@ -359,6 +359,79 @@ static void choosing_can_be_interrupted(void **state)
     const uc_context context = {.progress = stop_at_once};
     assert_status(uc_select(&settings, &train, uc_learner_find("pa"), &data, &context), UC_ERR_CANCELLED);
     assert_true(train.map.dimension == UC_AUTO_COUNT);
+    uc_dataset_free(&data);
+}
+
+/* What was reported: by which tasks, and the last of it. */
+typedef struct listener {
+    char task[128], detail[128];
+    size_t other_tasks, backwards;
+    double done, total;
+} listener;
+
+static bool hear(const char *task, double done, double total, const char *detail, void *user)
+{
+    listener *self = user;
+    self->other_tasks += self->task[0] && strcmp(self->task, task) != 0;
+    self->backwards += done < self->done;
+    snprintf(self->task, sizeof self->task, "%s", task);
+    snprintf(self->detail, sizeof self->detail, "%s", detail ? detail : "");
+    self->done = done;
+    self->total = total;
+    return true;
+}
+
+/* Each candidate is trained on each of 5 folds; nothing else of what goes on is told. */
+static void progress_counts_the_trainings(void **state)
+{
+    (void)state;
+    uc_dataset data = ring(100, 0, 1);
+    uc_train_settings train = with_map(UC_MAP_KGS);
+    uc_pa_settings settings = pa_defaults();
+    listener heard = {0};
+    const uc_context context = {.threads = 1, .progress = hear, .user = &heard};
+    train.map.width = UC_AUTO_REAL;
+    assert_ok(uc_select(&settings, &train, uc_learner_find("pa"), &data, &context));
+    assert_string_equal(heard.task, "choosing --width, --dimension");
+    assert_string_equal(heard.detail, "training 100 of 100"); /* 5 widths, dimensions 16, 32, 64 and 80 */
+    assert_near(heard.done, 100, 0);
+    assert_near(heard.total, 100, 0);
+    assert_int_equal(heard.other_tasks + heard.backwards, 0);
+
+    uc_logistic_settings logistic;
+    uc_options_defaults(uc_learner_options(uc_learner_find("logistic")), &logistic);
+    logistic.l2 = UC_AUTO_REAL;
+    train = uc_train_defaults();
+    heard = (listener){0};
+    assert_ok(uc_select(&logistic, &train, uc_learner_find("logistic"), &data, &context));
+    assert_string_equal(heard.task, "choosing --l2");
+    assert_near(heard.done, heard.total, 0);
+    assert_int_equal((size_t)heard.total % 5, 0);
+    assert_int_equal(heard.other_tasks + heard.backwards, 0);
+    uc_dataset_free(&data);
+}
+
+/* The trainings inside a fold are a part of it, and the folds go forward only. */
+static void progress_of_folds_contains_that_of_choosing(void **state)
+{
+    (void)state;
+    uc_dataset data = ring(100, 0, 1);
+    uc_logistic_settings logistic;
+    uc_options_defaults(uc_learner_options(uc_learner_find("logistic")), &logistic);
+    logistic.l2 = UC_AUTO_REAL;
+    const uc_train_settings train = uc_train_defaults();
+    listener heard = {0};
+    const uc_context context = {.progress = hear, .user = &heard};
+    uint32_t *predicted = calloc(data.X.rows, sizeof *predicted);
+    assert_non_null(predicted);
+    assert_ok(uc_cross_validate(predicted, NULL, uc_learner_find("logistic"), &logistic, &train, &data, 3,
+                                &context));
+    assert_string_equal(heard.task, "cross-validating");
+    assert_string_equal(heard.detail, "fold 3 of 3");
+    assert_near(heard.done, 3, 0);
+    assert_near(heard.total, 3, 0);
+    assert_int_equal(heard.other_tasks + heard.backwards, 0);
+    free(predicted);
     uc_dataset_free(&data);
 }
 
@@ -379,6 +452,8 @@ int main(void)
         cmocka_unit_test(every_allocation_of_the_corrected_criterion_may_fail),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(choosing_can_be_interrupted),
+        cmocka_unit_test(progress_counts_the_trainings),
+        cmocka_unit_test(progress_of_folds_contains_that_of_choosing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

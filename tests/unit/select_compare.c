@@ -596,6 +596,41 @@ static void progress_comes_from_one_thread_at_a_time_and_can_stop_the_work(void 
     uc_dataset_free(&data);
 }
 
+typedef struct trainings {
+    size_t grid, runs, last, all; /* reports of both tasks; the numbers of the last one */
+} trainings;
+
+static bool count_trainings(const char *task, double done, double total, const char *detail, void *user)
+{
+    trainings *self = user;
+    (void)done, (void)total;
+    self->grid += strcmp(task, "choosing options") == 0;
+    self->runs += strcmp(task, "comparing") == 0;
+    assert_int_equal(sscanf(detail, "training %zu of %zu, cspa", &self->last, &self->all), 2);
+    assert_true(1 <= self->last && self->last <= self->all);
+    if (strcmp(task, "comparing") == 0)
+        assert_int_equal(self->all, uc_compare_defaults().runs);
+    return true;
+}
+
+/* 2 shuffles for every value on the grid, then 10 runs of the best. */
+static void progress_counts_the_trainings_of_a_grid(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(700, 5, 3, false, 12);
+    uc_compare_settings settings = uc_compare_defaults();
+    const uc_contender contender = named("cspa");
+    trainings heard = {0};
+    const uc_context context = {.threads = 1, .progress = count_trainings, .user = &heard};
+    uc_comparison found;
+    settings.grid = 1;
+    assert_ok(uc_compare(&found, &contender, 1, &settings, NULL, &data, &context));
+    assert_true(heard.grid > 2 && heard.runs >= 10);
+    assert_int_equal(heard.last, 10);
+    uc_comparison_free(&found);
+    uc_dataset_free(&data);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -644,6 +679,7 @@ int main(void)
         cmocka_unit_test(one_run_has_neither_deviation_nor_p_values),
         cmocka_unit_test(what_cannot_be_compared_is_refused),
         cmocka_unit_test(progress_comes_from_one_thread_at_a_time_and_can_stop_the_work),
+        cmocka_unit_test(progress_counts_the_trainings_of_a_grid),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -379,7 +379,7 @@ static bool stop_estimating(const char *task, double done, double total, const c
 {
     (void)detail, (void)user;
     assert_true(done >= 0 && done <= total);
-    return strcmp(task, "estimating the noise") != 0;
+    return strcmp(task, "estimating noise rates") != 0;
 }
 
 static void estimating_can_be_interrupted(void **state)

@@ -4,9 +4,11 @@
 
 #include "data/reader.h"
 #include "learn/online.h"
+#include "train/order.h"
+#include "unconfuse/session.h"
 
-#define SHUFFLE_STREAM 1 /* of random numbers */
-#define ROUNDS_A_REPORT 4096
+#define ORDER_SEQUENCE 1 /* of random numbers */
+#define ROUNDS_PER_REPORT 4096
 #define ROWS_A_BLOCK ((size_t)512)
 
 static uc_status check_labels(const uc_learner *learner, const uc_dataset *data, uc_share share)
@@ -67,95 +69,63 @@ static uc_status copy_data(uc_dataset *out, const uc_dataset *data, const uc_con
     return status == UC_OK ? uc_dataset_subset(out, data, NULL, 0, context) : status;
 }
 
-/* Rows lie anywhere in memory when they are shuffled, and a sparse row's weights always do: what the next rounds need
- * is asked for while this one still works. */
-static void prefetch_rounds(const uc_online *self, const uc_dataset *data, const size_t *order, size_t i)
-{
-    const uc_matrix *X = &data->X;
-    const size_t rows = X->rows;
-    if (order && i + 8 < rows) {
-        if (X->offsets)
-            __builtin_prefetch(X->offsets + order[i + 8]);
-        __builtin_prefetch(data->y + order[i + 8]);
-        const uc_row later = uc_matrix_row(X, order[i + 4]);
-        const size_t bytes = later.count * sizeof(float) < 1024 ? later.count * sizeof(float) : 1024;
-        for (size_t at = 0; at < bytes; at += 64) {
-            __builtin_prefetch((const char *)later.values + at);
-            if (later.columns)
-                __builtin_prefetch((const char *)later.columns + at);
-        }
-    }
-    if (i + 1 < rows)
-        uc_row_prefetch(uc_matrix_row(X, order ? order[i + 1] : i + 1),
-                        self->plane[UC_WEIGHTS] + self->stride, self->stride);
-}
+/* ---- online learners: passes over the data ---- */
 
-static uc_status run_pass(size_t *errors, uc_online *self, const uc_dataset *data, const size_t *order,
-                          uint64_t pass, const uc_context *context)
+/* The pass at hand. */
+typedef struct progress {
+    const uc_context *context;
+    uint64_t pass, passes;
+    size_t rows, done, errors;
+} progress;
+
+static uc_status count_round(const uc_session_round *round, void *user)
 {
-    const size_t rows = data->X.rows;
+    progress *self = user;
     char detail[64];
-    *errors = 0;
-    for (size_t i = 0; i < rows; i++) {
-        const size_t row = order ? order[i] : i;
-        prefetch_rounds(self, data, order, i);
-        uint32_t proposed;
-        const uc_status learned =
-            uc_online_round(&proposed, self, uc_matrix_row(&data->X, row), data->y[row]);
-        if (learned != UC_OK)
-            return learned;
-        *errors += proposed != data->y[row];
-        if ((i + 1) % ROUNDS_A_REPORT != 0 && i + 1 != rows)
-            continue;
-        snprintf(detail, sizeof detail, "pass %llu of %llu, error %.4f", (unsigned long long)pass + 1,
-                 (unsigned long long)self->train.passes, (double)*errors / (double)(i + 1));
-        const uc_status status = uc_report(context, "training", (double)pass * (double)rows + (double)(i + 1),
-                                           (double)self->train.passes * (double)rows, detail);
-        if (status != UC_OK)
-            return status;
-    }
-    return UC_OK;
-}
-
-/* Every process learns from its rows in an order of its own. */
-static uc_status begin_order(size_t **out, uc_rng *rng, const uc_online *self, size_t rows,
-                             const uc_context *context)
-{
-    *rng =
-        uc_rng_make(self->train.seed, SHUFFLE_STREAM + ((uint64_t)uc_comm_rank(uc_comm_of(context)) << 32));
-    if (!self->train.shuffle)
+    self->errors += !round->right;
+    self->done++;
+    if (self->done % ROUNDS_PER_REPORT != 0 && self->done != self->rows)
         return UC_OK;
-    size_t *order = uc_alloc(rows, sizeof *order);
-    for (size_t i = 0; i < rows && order; i++)
-        order[i] = i;
-    *out = order;
-    return order ? UC_OK : UC_ERR_NOMEM;
+    snprintf(detail, sizeof detail, "pass %llu of %llu, error %.4f", (unsigned long long)self->pass + 1,
+             (unsigned long long)self->passes, (double)self->errors / (double)self->done);
+    return uc_report(self->context, "training", (double)self->pass * (double)self->rows + (double)self->done,
+                     (double)self->passes * (double)self->rows, detail);
 }
 
-/* *training_error is the progressive error of the last pass. */
+/* *training_error is the progressive error of the last pass. Every process learns from its rows in an order of its own. */
 static uc_status run_passes(double *training_error, uc_online *self, const uc_dataset *data, size_t total,
                             const uc_context *context)
 {
-    size_t *order = NULL, errors = 0;
-    uc_rng rng;
-    uc_status status = begin_order(&order, &rng, self, data->X.rows, context);
-    for (uint64_t pass = 0; pass < self->train.passes && status == UC_OK; pass++) {
-        const bool last = pass + 1 == self->train.passes;
-        if (order)
-            uc_rng_shuffle(&rng, order, data->X.rows);
-        status = run_pass(&errors, self, data, order, pass, context);
+    const size_t rows = data->X.rows;
+    const uint64_t rank = (uint64_t)uc_comm_rank(uc_comm_of(context));
+    progress shown = {.context = context, .passes = self->train.passes, .rows = rows};
+    const uc_session_settings settings = {
+        .feedback = self->learner->full ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL,
+        .on_round = count_round,
+        .user = &shown,
+    };
+    uc_order order = {0};
+    uc_session *session = NULL;
+    uc_status status = uc_session_continue(&session, self, &settings, context);
+    if (status == UC_OK && self->train.shuffle)
+        status = uc_order_begin(&order, rows, self->train.seed, ORDER_SEQUENCE + (rank << 32));
+    for (; shown.pass < self->train.passes && status == UC_OK; shown.pass++) {
+        const bool last = shown.pass + 1 == self->train.passes;
+        shown.done = shown.errors = 0;
+        if (order.rows)
+            uc_order_next(&order);
+        status = uc_session_play_rows(session, &data->X, data->y, order.rows, rows, true);
         if (last || self->train.mix == UC_MIX_AVERAGE)
-            status = uc_online_mix(self, (double)data->X.rows / (double)total, last, status, context);
+            status = uc_online_mix(self, (double)rows / (double)total, last, status, context);
     }
-    double all_errors = (double)errors;
+    double errors = (double)shown.errors;
     if (status == UC_OK)
-        status = uc_comm_sum(uc_comm_of(context), &all_errors, 1);
-    *training_error = all_errors / (double)total;
-    uc_free(order);
+        status = uc_comm_sum(uc_comm_of(context), &errors, 1);
+    *training_error = errors / (double)total;
+    uc_session_free(session);
+    uc_order_free(&order);
     return status;
 }
-
-/* ---- online learners: passes over the data ---- */
 
 /* The examples of every class, and how many values are not 0, of all processes; a process without rows knows no density. */
 static uc_status count_classes(double *counts, double *density, const uc_fit *fit)
@@ -289,7 +259,9 @@ static uc_status train_batch(uc_model *model, double *training_error, const uc_l
         const size_t count = (model->dimension + 1) * model->stride;
         memcpy(model->weights, wide_model->weights, count * sizeof *model->weights);
         memcpy(model->weights, wide_model->weights + count, model->stride * sizeof *model->weights);
-        status = json_object_update(model->summary, wide_model->summary) == 0 ? UC_OK : UC_ERR_NOMEM;
+        status = json_object_update(model->summary, wide_model->summary) == 0
+                     ? UC_OK
+                     : uc_fail(UC_ERR_NOMEM, "not enough memory for the summary of the model");
     }
     if (status == UC_OK)
         status = count_errors(training_error, model, fit->data, fit->context);

@@ -1,0 +1,32 @@
+/* Running commands of the program inside a fuzz target: what they print goes nowhere. */
+#ifndef FUZZ_COMMANDS_H
+#define FUZZ_COMMANDS_H
+
+#include "cli/commands.h"
+#include "fuzz/files.h"
+
+/* Before the first command. */
+static inline void silence_streams(void)
+{
+    static FILE *nothing;
+    if (nothing)
+        return;
+    nothing = fopen("/dev/null", "w");
+    CHECK(nothing);
+    stdout = nothing;
+    stderr = nothing;
+}
+
+/* As main does it. */
+static inline uc_status run_command(const cli_command *command, int argc, char **argv)
+{
+    cli_call call;
+    uc_status status = cli_parse(&call, command, argc, argv);
+    if (status == UC_OK)
+        status = command->run(&call);
+    cli_abort_files();
+    cli_call_free(&call);
+    return status;
+}
+
+#endif

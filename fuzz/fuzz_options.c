@@ -1,0 +1,72 @@
+/* Command lines from arbitrary bytes: the first byte chooses the command, the rest are its words, a line each.
+ *
+ * What is accepted is within the bounds of the tables, and every option, written as a user would type it and read again,
+ * is the same. What is refused has one sentence. */
+#define _GNU_SOURCE
+#include "base/base.h"
+#include "fuzz/commands.h"
+
+#define MOST_WORDS 64
+
+/* Setting it to its own text checks the bounds once more. */
+static void check_option(const uc_option *option, void *settings)
+{
+    char before[512], after[512];
+    if (uc_option_text(option, settings, before, sizeof before) >= sizeof before)
+        return; /* a longer text than fits: nothing to compare */
+    if (option->type == UC_OPTION_TEXT)
+        return; /* kept as it is */
+    CHECK(uc_option_set(option, settings, before) == UC_OK);
+    (void)uc_option_text(option, settings, after, sizeof after);
+    CHECK(strcmp(before, after) == 0);
+}
+
+static void check_call(const cli_call *call)
+{
+    const char *title;
+    void *settings;
+    const uc_option *table;
+    for (size_t i = 0; (table = cli_table_at(call, i, &title, &settings)); i++) {
+        if (!settings)
+            continue;
+        for (; table->name; table++)
+            if (table->standard || cli_given(call, table->name)) /* else it may be 0 for "not given" */
+                check_option(table, settings);
+    }
+    CHECK(call->word_count <= MOST_WORDS);
+    CHECK(call->common.threads <= 4096);
+    for (size_t i = 0; i < call->given_count; i++)
+        CHECK(cli_given(call, call->given[i]->name));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    size_t commands = 0;
+    while (cli_commands[commands])
+        commands++;
+    if (length == 0)
+        return 0;
+    silence_streams();
+    const long live = uc_alloc_live();
+    char *text = malloc(length), *words[MOST_WORDS + 1];
+    CHECK(text);
+    memcpy(text, bytes + 1, length - 1);
+    text[length - 1] = '\0';
+    int count = 0;
+    for (char *rest = text, *word = strsep(&rest, "\n"); word && count < MOST_WORDS;
+         word = strsep(&rest, "\n"))
+        words[count++] = word;
+    words[count] = NULL;
+
+    cli_call call;
+    const uc_status status = cli_parse(&call, cli_commands[bytes[0] % commands], count, words);
+    CHECK(status == UC_OK || status == UC_ERR_OPTION);
+    if (status == UC_OK)
+        check_call(&call);
+    else
+        check_sentence(cli_last_error());
+    cli_call_free(&call);
+    free(text);
+    CHECK(uc_alloc_live() == live);
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* For programs: what they do first in main. */
+#ifndef UNCONFUSE_PROGRAM_H
+#define UNCONFUSE_PROGRAM_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A program may be started with its standard input, output or error closed. The next files that it opens would get
+ * their numbers, and what is meant for people would be written into data. So each of them that is closed becomes
+ * /dev/null, opened the wrong way round: reading or writing it fails as it did before. */
+void uc_occupy_standard_files(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

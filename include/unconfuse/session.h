@@ -1,0 +1,120 @@
+/* A stream: an online learner meets one example after the other, proposes a class, gets feedback, and learns.
+ *
+ *   uc_first_look   what must be known of the data before the first round: classes, columns, scaling, kernel width
+ *   uc_session      the rounds: their order, what feedback comes back and when, and how often the learner was right
+ *
+ * A session replays labelled examples, from a file or from memory. A program whose feedback comes from outside calls
+ * uc_online_propose and uc_online_learn itself. */
+#ifndef UNCONFUSE_SESSION_H
+#define UNCONFUSE_SESSION_H
+
+#include "unconfuse/learn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the first look ---- */
+
+typedef struct uc_first_look {
+    uc_names classes; /* sorted as a data set has them */
+    size_t rows, columns;
+    double density;   /* share of values that are not 0, in the first 1,000 rows; NaN: not known */
+    double row_bytes; /* of an example, on average */
+    uc_steps scaling; /* empty unless train->scale asks for one */
+    double width;     /* of train->map's Gaussian kernel, the median found; NaN: there is no such kernel */
+} uc_first_look;      /* uc_first_look_none() is that of data that can be read only once */
+
+uc_first_look uc_first_look_none(void);
+/* One pass over a file, in constant memory. Of `train` scale, normalize_input, map and seed count. A median width is that
+ * of 2,000 examples drawn evenly, after scaling; so it is the same for a file and for its examples in memory. */
+uc_status uc_first_look_at_file(uc_first_look *out, const char *path, const uc_read_settings *read,
+                                const uc_train_settings *train, const uc_context *context);
+/* The same of examples in memory. Data without names have no classes. */
+uc_status uc_first_look_at_data(uc_first_look *out, const uc_dataset *data, const uc_train_settings *train,
+                                const uc_context *context);
+void uc_first_look_free(uc_first_look *self);
+
+/* ---- sessions ---- */
+
+typedef struct uc_session uc_session;
+
+/* What happened in a round. */
+typedef struct uc_session_round {
+    uint64_t number;   /* of this session, from 1 */
+    uint32_t proposed; /* position among the learner's classes; UC_NONE: it had none yet */
+    bool right;
+} uc_session_round;
+
+/* Called after every round; a status other than UC_OK ends the session with it. */
+typedef uc_status uc_round_fn(const uc_session_round *round, void *user);
+
+typedef struct uc_session_settings {
+    int feedback;          /* uc_feedback: the label, or only right or wrong          (full) */
+    uint64_t delay;        /* rounds until feedback comes                             (0) */
+    double missing;        /* probability that feedback never comes                   (0) */
+    bool add_classes;      /* full feedback: an unknown label becomes a new class     (false) */
+    bool saved;            /* a model will be made; its memory is counted beforehand  (false) */
+    double held_bytes;     /* that the caller holds, such as examples in memory       (0) */
+    const char *source;    /* what error messages call the data                       (NULL: nothing) */
+    const char *classes;   /* and the classes; lent, as the source is                 (NULL: "the classes") */
+    uc_round_fn *on_round; /*                                                         (NULL) */
+    void *user;            /* handed to on_round */
+} uc_session_settings;
+
+/* Begins a learner for data that were looked at, and a session of it. `passes` over the data are to come, for the memory
+ * that they need. The arguments of uc_online_begin, as far as they are the same; *out belongs to the caller, everything
+ * else may be freed. */
+uc_status uc_session_begin(uc_session **out, const uc_learner *learner, const void *settings,
+                           const uc_train_settings *train, const uc_session_settings *session,
+                           const uc_first_look *look, uint64_t passes, const uc_context *context);
+/* A session that continues with a learner, which stays the caller's and must outlive it. Orders and missing feedback
+ * continue where the learner's last session ended. */
+uc_status uc_session_continue(uc_session **out, uc_online *online, const uc_session_settings *session,
+                              const uc_context *context);
+void uc_session_free(uc_session *self);               /* NULL is fine */
+uc_online *uc_session_online(const uc_session *self); /* borrowed */
+
+/* `passes` over a file in its order. */
+uc_status uc_session_play_file(uc_session *self, const char *path, const uc_read_settings *read,
+                               uint64_t passes);
+/* `passes` over examples in memory; shuffled: a new random order in each, by the learner's seed. Labels are positions in
+ * data->classes, whatever order the learner has them in. */
+uc_status uc_session_play_data(uc_session *self, const uc_dataset *data, uint64_t passes, bool shuffled);
+/* One round for each of rows[0..count) of X (NULL: rows 0 to count-1). Labels are positions among the learner's classes.
+ * prepared: rows are as the weights see them (uc_online_prepare). */
+uc_status uc_session_play_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
+                               const size_t *rows, size_t count, bool prepared);
+/* Delivers the feedback that is still on its way. */
+uc_status uc_session_finish(uc_session *self);
+
+/* ---- what happened ---- */
+
+typedef struct uc_session_counts {
+    uint64_t rounds, correct;
+    uint64_t updates;       /* rounds that changed the weights */
+    uint64_t rounds_before; /* of earlier sessions with the same learner */
+} uc_session_counts;
+uc_session_counts uc_session_count(const uc_session *self);
+
+/* A point of the learning curve: rounds 1, 2, 4, ... and the last. */
+typedef struct uc_session_point {
+    uint64_t round;
+    double ratio_correct; /* of all rounds so far */
+    double recent_ratio;  /* of the rounds since the point before */
+} uc_session_point;
+const uc_session_point *uc_session_curve(size_t *count, uc_session *self);
+
+/* The i-th label: first the learner's classes in their order, then labels that it does not know. false past the end. */
+typedef struct uc_session_label {
+    const char *name;
+    bool known; /* the learner's class i */
+    uint64_t examples, correct, proposed;
+} uc_session_label;
+bool uc_session_label_at(uc_session_label *out, const uc_session *self, size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,49 @@
+"""What scikit-learn 1.2 to 1.8 call differently; nothing else in the package looks at its version.
+
+    up to 1.5                              from 1.6
+    estimator._validate_data(X, y, ...)    sklearn.utils.validation.validate_data(estimator, X, y, ...)
+    _more_tags, which returns a dict       __sklearn_tags__, which returns dataclasses
+
+Which of the two there is decides, not the number of the version: some 1.6 have both."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import validation
+
+_validate_data = getattr(validation, "validate_data", None)
+
+
+def validated(estimator: Any, *data: Any, reset: bool = True, **checks: Any) -> Any:
+    """Rows, or rows and labels, as the library wants rows: float32 in C order, dense or CSR. `reset`: the estimator
+    remembers their columns; otherwise they must be those that it remembers."""
+    checks = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "reset": reset, **checks}
+    if _validate_data is None:
+        return estimator._validate_data(*data, **checks)
+    return _validate_data(estimator, *data, **checks)
+
+
+class Tagged:
+    """Tells scikit-learn what an estimator can do. It goes before scikit-learn's own classes, whose tags it changes."""
+
+    def _is_binary_only(self) -> bool:
+        """It refuses more than two classes."""
+        return False
+
+    def _has_poor_score(self) -> bool:
+        """scikit-learn's checks want more of it than it can do."""
+        return False
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"binary_only": self._is_binary_only(), "poor_score": self._has_poor_score(), "preserves_dtype": [np.float32]}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc] # of scikit-learn's classes, from 1.6
+        tags.input_tags.sparse = True
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_class = not self._is_binary_only()
+            tags.classifier_tags.poor_score = self._has_poor_score()
+        if tags.transformer_tags is not None:
+            tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags

@@ -1,0 +1,165 @@
+/*
+ * Temporary files are called TARGET.PID-N.tmp. Their process holds a lock (flock) on them, which the system gives back
+ * however the process ends. So one that was left behind is known by both: nobody holds its lock, and no process has its
+ * number. The lock alone would not do where it is not kept (some network file systems), nor would the number: processes of
+ * another container have other numbers.
+ */
+#define _GNU_SOURCE
+#include "base/output_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define MOST_LINKS 40
+#define MOST_ATTEMPTS 1000u
+
+/* ---- the target ---- */
+
+static char *joined(const char *directory, size_t length, const char *name)
+{
+    const size_t size = length + strlen(name) + 2;
+    char *path = uc_alloc(size, 1);
+    if (path)
+        snprintf(path, size, "%.*s%s%s", (int)length, directory,
+                 length > 0 && directory[length - 1] != '/' ? "/" : "", name);
+    return path;
+}
+
+/* The directory with its slash; 0: the current one. */
+static size_t directory_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Where a link leads that leads nowhere yet. */
+static char *follow(char *path)
+{
+    for (int links = 0; path && links < MOST_LINKS; links++) {
+        char to[PATH_MAX];
+        const ssize_t length = readlink(path, to, sizeof to - 1);
+        if (length <= 0)
+            break;
+        to[length] = '\0';
+        char *next = joined(path, to[0] == '/' ? 0 : directory_length(path), to);
+        uc_free(path);
+        path = next;
+    }
+    return path;
+}
+
+char *uc_target_of(const char *path)
+{
+    char *real = realpath(path, NULL), *target;
+    if (real) {
+        target = uc_strdup(real);
+        free(real);
+        return target;
+    }
+    target = follow(uc_strdup(path));
+    if (!target)
+        return NULL;
+    const size_t length = directory_length(target);
+    char *directory = length ? uc_strndup(target, length) : uc_strdup(".");
+    real = directory ? realpath(directory, NULL) : NULL;
+    if (real) {
+        char *whole = joined(real, strlen(real), target + length);
+        uc_free(target);
+        target = whole;
+    } else if (!directory) {
+        uc_free(target);
+        target = NULL;
+    }
+    uc_free(directory);
+    free(real);
+    return target;
+}
+
+/* ---- temporary files ---- */
+
+static const char *after_digits(const char *text)
+{
+    const char *end = text;
+    while (*end >= '0' && *end <= '9')
+        end++;
+    return end == text || end - text > 10 ? NULL : end;
+}
+
+/* The process of "BASE.PID-N.tmp"; 0: it is not called so. */
+static pid_t owner_of(const char *name, const char *base)
+{
+    const size_t length = strlen(base);
+    if (strncmp(name, base, length) != 0 || name[length] != '.')
+        return 0;
+    const char *process = name + length + 1, *dash = after_digits(process),
+               *end = dash && *dash == '-' ? after_digits(dash + 1) : NULL;
+    return end && strcmp(end, ".tmp") == 0 ? (pid_t)strtol(process, NULL, 10) : 0;
+}
+
+static void remove_abandoned(int directory, const char *name)
+{
+    struct stat info;
+    const int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0)
+        (void)unlinkat(directory, name, 0);
+    close(file);
+}
+
+static void sweep(const char *target)
+{
+    const int before = errno;
+    const size_t length = directory_length(target);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*s", length ? (int)length : 1, length ? target : ".");
+    DIR *directory = length < sizeof path ? opendir(path) : NULL;
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        const pid_t owner = owner_of(entry->d_name, target + length);
+        if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH)
+            remove_abandoned(dirfd(directory), entry->d_name);
+    }
+    if (directory)
+        closedir(directory);
+    errno = before;
+}
+
+static void name_temporary(char *name, const char *target, unsigned attempt)
+{
+    snprintf(name, strlen(target) + UC_TEMPORARY_ROOM, "%s.%ld-%u.tmp", target, (long)getpid(), attempt);
+}
+
+int uc_temporary_open(char *name, const char *target)
+{
+    sweep(target);
+    for (unsigned attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        name_temporary(name, target, attempt);
+        const int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0) {
+            (void)flock(file, LOCK_EX | LOCK_NB); /* without it the number of the process must do */
+            return file;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    return -1;
+}
+
+bool uc_temporary_link(char *name, const char *target)
+{
+    for (unsigned attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        name_temporary(name, target, attempt);
+        if (link(target, name) == 0)
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    return false;
+}

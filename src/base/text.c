@@ -1,0 +1,69 @@
+/* What text is fit to be a name, and to be shown to people. */
+#include <string.h>
+
+#include "base/base.h"
+
+/* The length of the UTF-8 character at p; 0 when it is not one, a control character, or a byte order mark, which no one
+ * sees: files that were put together have it in the middle. */
+static size_t character_length(const unsigned char *p, size_t left)
+{
+    if (p[0] < 0x80)
+        return p[0] >= ' ' && p[0] != 0x7f;
+    const size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    const bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+    const bool surrogate = p[0] == 0xed && p[1] >= 0xa0;
+    const bool beyond = p[0] == 0xf4 && p[1] >= 0x90;
+    const bool byte_order_mark = p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf;
+    return overlong || surrogate || beyond || byte_order_mark ? 0 : length;
+}
+
+bool uc_is_name(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        const size_t step = character_length((const unsigned char *)text + i, length - i);
+        if (step == 0)
+            return false;
+        i += step;
+    }
+    return true;
+}
+
+bool uc_is_old_name(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* U+0080 to U+009F: some terminals obey them as they obey ESC. */
+static bool is_late_control(const unsigned char *p)
+{
+    return p[0] == 0xc2 && p[1] < 0xa0;
+}
+
+void uc_printable(char *out, size_t size, const char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *p = (const unsigned char *)text, *end = p + strlen(text);
+    while (p < end) {
+        const size_t length = character_length(p, (size_t)(end - p));
+        const bool shown = length > 0 && !is_late_control(p);
+        const size_t needed = shown ? length : 4;
+        if (needed >= size)
+            break;
+        if (shown)
+            memcpy(out, p, length);
+        else
+            memcpy(out, (const char[]){'\\', 'x', digits[*p >> 4], digits[*p & 15]}, 4);
+        p += shown ? length : 1;
+        out += needed;
+        size -= needed;
+    }
+    *out = '\0';
+}

@@ -1,0 +1,112 @@
+/*
+ * The room that OpenBLAS works in. Each of its calls takes a buffer of 128 MB and gives it back; a buffer that was given back
+ * serves the next call and is never returned to the system. When the system has no room for another buffer, OpenBLAS
+ * asks again for ever. So buffers are made here, before the first call, each only after the system has shown that
+ * the room is there, and no more calls run at once than there are buffers: the others wait.
+ */
+#define _GNU_SOURCE
+#include <cblas.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "linalg/linalg.h"
+
+#define BUFFER_BYTES ((size_t)1 << 27)
+#define FIRST_SPARE                                                                                          \
+    ((size_t)1 << 24) /* room that must be left over: for what other threads ask for at this moment, */
+#define NEXT_SPARE ((size_t)1 << 29) /* and for the work itself, which matters more than a second buffer */
+#define MOST_BUFFERS 128u            /* OpenBLAS has places for twice as many */
+
+/* Exported by OpenBLAS, but declared in none of its headers; other builds may not have them. */
+extern void *blas_memory_alloc(int position) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint made;
+static sem_t unused;
+
+static void begin(void)
+{
+    openblas_set_num_threads(1);
+    (void)sem_init(&unused, 0, 0);
+}
+
+static bool has_room(size_t bytes)
+{
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room != MAP_FAILED)
+        (void)munmap(room, bytes);
+    return room != MAP_FAILED;
+}
+
+/* The number of buffers becomes `wanted`, or what there is room for. Those that are there are held meanwhile, so that
+ * OpenBLAS must make new ones. */
+static unsigned make_buffers(unsigned wanted)
+{
+    void *held[MOST_BUFFERS];
+    unsigned count = 0;
+    if (!blas_memory_alloc ||
+        !blas_memory_free) { /* each call makes its own, soon enough to trust in the room */
+        while (count < wanted && has_room((count + 1) * BUFFER_BYTES + (count ? NEXT_SPARE : FIRST_SPARE)))
+            count++;
+        return count;
+    }
+    const unsigned before = atomic_load(&made);
+    while (count < wanted &&
+           (count < before || has_room(BUFFER_BYTES + (count ? NEXT_SPARE : FIRST_SPARE))) &&
+           (held[count] = blas_memory_alloc(0)))
+        count++;
+    for (unsigned i = 0; i < count; i++)
+        blas_memory_free(held[i]);
+    return count;
+}
+
+uc_status uc_blas_begin(unsigned calls_at_once)
+{
+    const unsigned cores = uc_threads(NULL), most = calls_at_once > cores ? calls_at_once : cores;
+    const unsigned wanted = most < MOST_BUFFERS ? most : MOST_BUFFERS;
+    static atomic_uint tried; /* what there was no room for is not asked for again and again */
+    pthread_once(&once, begin);
+    if (atomic_load(&made) > 0 && atomic_load(&tried) >= wanted)
+        return UC_OK;
+    pthread_mutex_lock(&making);
+    const unsigned before = atomic_load(&made);
+    /* Calls that run hold buffers: then the ones that are there cannot be counted by holding them. */
+    int idle = 0;
+    (void)sem_getvalue(&unused, &idle);
+    const unsigned count = (unsigned)idle == before && before < wanted ? make_buffers(wanted) : before;
+    for (unsigned i = before; i < count; i++)
+        (void)sem_post(&unused);
+    if (count > before)
+        atomic_store(&made, count);
+    if (count > 0 && wanted > atomic_load(&tried))
+        atomic_store(&tried, wanted);
+    pthread_mutex_unlock(&making);
+    return count > 0 ? UC_OK
+                     : uc_fail(UC_ERR_NOMEM,
+                               "not enough memory for matrix products: OpenBLAS needs %zu MB for its buffer",
+                               BUFFER_BYTES >> 20);
+}
+
+uc_status uc_blas_ready(const uc_context *context)
+{
+    return uc_comm_agree(uc_comm_of(context), uc_blas_begin(uc_threads(context)));
+}
+
+bool uc_blas_enter(void)
+{
+    if (atomic_load(&made) == 0 && uc_blas_begin(1) != UC_OK)
+        return false;
+    while (sem_wait(&unused) != 0 && errno == EINTR)
+        ;
+    return true;
+}
+
+void uc_blas_leave(void)
+{
+    (void)sem_post(&unused);
+}

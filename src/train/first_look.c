@@ -1,0 +1,241 @@
+/*
+ * What must be known of a stream's data before its first round: one pass over them, in constant memory.
+ *
+ * The width of a Gaussian kernel is the median squared distance of SAMPLE rows, drawn evenly by Vitter's algorithm R (ACM
+ * Transactions on Mathematical Software 11:37-57, 1985), after scaling. The sample depends on the order of the rows and
+ * the seed alone, so a file and the same rows in memory have the same width.
+ */
+#include <math.h>
+
+#include "map/prepare.h"
+#include "parallel/parallel.h"
+#include "train/row_copy.h"
+#include "unconfuse/session.h"
+
+#define SAMPLE_SEQUENCE UINT64_C(0x636c692d73616d70) /* random numbers: "cli-samp" */
+#define SAMPLE ((size_t)2000)
+#define DENSITY_ROWS ((size_t)1000)
+#define SPARSE_DENSITY 0.25 /* the reader's own limit between sparse and dense */
+
+uc_first_look uc_first_look_none(void)
+{
+    return (uc_first_look){.density = (double)NAN, .width = (double)NAN};
+}
+
+void uc_first_look_free(uc_first_look *self)
+{
+    uc_names_free(&self->classes);
+    uc_steps_free(&self->scaling);
+    *self = uc_first_look_none();
+}
+
+/* The pass so far. */
+typedef struct scan {
+    const uc_train_settings *train;
+    uc_context context;
+    size_t rows, columns;
+    double entries;
+    size_t density_rows;   /* among the first DENSITY_ROWS */
+    double density_values; /* of these rows, that are not 0 */
+    bool sparse;
+    uc_scale_sums *sums;
+    uc_row_copy *sample; /* NULL: no median is to be found */
+    uc_rng rng;
+} scan;
+
+static bool needs_median(const uc_map_settings *map)
+{
+    const bool gaussian =
+        map->map != UC_MAP_NONE && map->map != UC_MAP_AUTO && map->kernel == UC_KERNEL_GAUSSIAN;
+    return gaussian && isnan(map->gamma) && map->width == 0.0;
+}
+
+static uc_status scan_begin(scan *self, const uc_train_settings *train, const uc_context *context)
+{
+    *self = (scan){.train = train};
+    if (context)
+        self->context = *context;
+    self->rng = uc_rng_make(train->seed, SAMPLE_SEQUENCE);
+    if (needs_median(&train->map)) {
+        self->sample = uc_alloc(SAMPLE, sizeof *self->sample);
+        if (!self->sample)
+            return UC_ERR_NOMEM;
+    }
+    return UC_OK;
+}
+
+static void scan_free(scan *self)
+{
+    for (size_t i = 0; self->sample && i < SAMPLE; i++)
+        uc_row_copy_free(&self->sample[i]);
+    uc_free(self->sample);
+    uc_scale_sums_free(self->sums);
+}
+
+/* Row t takes a place among the SAMPLE with probability SAMPLE / (t + 1). */
+static uc_status draw_sample(scan *self, const uc_matrix *X)
+{
+    uc_status status = UC_OK;
+    for (size_t i = 0; self->sample && i < X->rows && status == UC_OK; i++) {
+        const size_t row = self->rows + i;
+        const size_t place = row < SAMPLE ? row : (size_t)uc_rng_below(&self->rng, row + 1);
+        if (place < SAMPLE)
+            status = uc_row_copy_set(&self->sample[place], uc_matrix_row(X, i));
+    }
+    return status;
+}
+
+static void add_density(scan *self, const uc_matrix *X)
+{
+    const size_t left = DENSITY_ROWS - self->density_rows, rows = X->rows < left ? X->rows : left;
+    uc_matrix first = *X;
+    first.rows = rows;
+    if (rows > 0 && X->cols > 0)
+        self->density_values += uc_density(&first) * (double)rows * (double)X->cols;
+    self->density_rows += rows;
+}
+
+static uc_status scan_rows(scan *self, const uc_matrix *X)
+{
+    uc_status status = draw_sample(self, X);
+    add_density(self, X);
+    self->rows += X->rows;
+    self->columns = X->cols;
+    self->entries += (double)uc_matrix_entries(X);
+    self->sparse = uc_matrix_is_sparse(X);
+    if (status == UC_OK && self->train->scale != UC_SCALE_NONE)
+        status = uc_scale_sums_add(&self->sums, X);
+    return status;
+}
+
+/* ---- after the last row ---- */
+
+/* Whether the data count as sparse, as in a file that is read as a whole. */
+static bool is_sparse(const scan *self, uc_storage storage)
+{
+    const double all = (double)self->rows * (double)self->columns;
+    const bool few = storage == UC_STORAGE_AUTO && self->entries < SPARSE_DENSITY * all;
+    return self->sparse && (storage == UC_STORAGE_SPARSE || few);
+}
+
+/* The sample as one matrix; dense when its zeros are to become other values. */
+static uc_status collect_sample(uc_matrix *out, const scan *self, bool dense)
+{
+    const size_t rows = self->rows < SAMPLE ? self->rows : SAMPLE;
+    size_t entries = 0, filled = 0;
+    for (size_t i = 0; i < rows; i++)
+        entries += self->sample[i].count;
+    dense = dense || !self->sparse;
+    const uc_status status = dense ? uc_matrix_create_dense(out, rows, self->columns)
+                                   : uc_matrix_create_sparse(out, rows, self->columns, entries);
+    for (size_t i = 0; i < rows && status == UC_OK; i++) {
+        const uc_row row = uc_row_copy_view(&self->sample[i]);
+        for (size_t j = 0; j < row.count; j++) {
+            const uint32_t column = row.columns ? row.columns[j] : (uint32_t)j;
+            out->values[dense ? i * out->stride + column : filled + j] = row.values[j];
+            if (!dense)
+                out->columns[filled + j] = column;
+        }
+        filled += row.count;
+        if (!dense)
+            out->offsets[i + 1] = filled;
+    }
+    return status;
+}
+
+/* The median of rows as the map will see them. */
+static uc_status find_median(double *out, const scan *self, const uc_steps *scaling)
+{
+    uc_steps input = *scaling; /* borrows the scaling: not to be freed */
+    uc_matrix sample = {0};
+    input.normalize_input = self->train->normalize_input;
+    uc_status status = collect_sample(&sample, self, scaling->shift != NULL);
+    if (status == UC_OK)
+        status = uc_steps_apply(&input, &sample, &self->context);
+    if (status == UC_OK)
+        status = uc_median_distance2(out, &sample, self->train->seed, NULL);
+    uc_matrix_free(&sample);
+    return status;
+}
+
+static uc_status find_width(double *out, const scan *self, const uc_steps *scaling)
+{
+    const uc_map_settings *map = &self->train->map;
+    if (self->sample)
+        return find_median(out, self, scaling);
+    if (map->map != UC_MAP_NONE && map->map != UC_MAP_AUTO && map->kernel == UC_KERNEL_GAUSSIAN)
+        *out = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
+    return UC_OK;
+}
+
+/* Everything but the classes. */
+static uc_status scan_finish(uc_first_look *out, const scan *self, uc_storage storage)
+{
+    const uc_scaling scaling = (uc_scaling)self->train->scale;
+    uc_status status = UC_OK;
+    if (scaling != UC_SCALE_NONE && is_sparse(self, storage))
+        status = uc_check_sparse_scaling(scaling);
+    if (status == UC_OK && scaling != UC_SCALE_NONE)
+        status = uc_scale_sums_finish(&out->scaling, self->sums, scaling, self->columns);
+    if (status == UC_OK)
+        status = find_width(&out->width, self, &out->scaling);
+    out->rows = self->rows;
+    out->columns = self->columns;
+    out->density = self->density_values / ((double)self->density_rows * (double)self->columns);
+    out->row_bytes = (self->sparse ? 8.0 : 4.0) * self->entries / (double)self->rows;
+    return status;
+}
+
+static uc_status scan_file(uc_names *classes, scan *self, const char *path, const uc_read_settings *read)
+{
+    uc_reader *reader = NULL;
+    const uc_dataset *block = NULL;
+    uc_status status = uc_reader_open(&reader, path, read, &self->context);
+    while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block)
+        status = scan_rows(self, &block->X);
+    if (status == UC_OK)
+        status = uc_names_copy(classes, uc_reader_classes(reader));
+    if (status == UC_OK)
+        status = uc_names_sort(classes, NULL);
+    uc_reader_close(reader);
+    return status;
+}
+
+/* Ends a look: the result, or nothing. */
+static uc_status hand_over(uc_first_look *out, uc_first_look *found, scan *pass, uc_status status)
+{
+    if (status == UC_OK)
+        *out = *found;
+    else
+        uc_first_look_free(found);
+    scan_free(pass);
+    return status;
+}
+
+uc_status uc_first_look_at_file(uc_first_look *out, const char *path, const uc_read_settings *read,
+                                const uc_train_settings *train, const uc_context *context)
+{
+    uc_first_look found = uc_first_look_none();
+    scan pass;
+    uc_status status = scan_begin(&pass, train, context);
+    if (status == UC_OK)
+        status = scan_file(&found.classes, &pass, path, read);
+    if (status == UC_OK)
+        status = scan_finish(&found, &pass, read ? (uc_storage)read->storage : UC_STORAGE_AUTO);
+    return hand_over(out, &found, &pass, status);
+}
+
+uc_status uc_first_look_at_data(uc_first_look *out, const uc_dataset *data, const uc_train_settings *train,
+                                const uc_context *context)
+{
+    uc_first_look found = uc_first_look_none();
+    scan pass;
+    uc_status status = scan_begin(&pass, train, context);
+    if (status == UC_OK)
+        status = scan_rows(&pass, &data->X);
+    if (status == UC_OK)
+        status = uc_names_copy(&found.classes, &data->classes);
+    if (status == UC_OK)
+        status = scan_finish(&found, &pass, UC_STORAGE_SPARSE);
+    return hand_over(out, &found, &pass, status);
+}

@@ -1,0 +1,56 @@
+/* A ring of rounds that wait for their feedback. It grows as needed and keeps the arrays of rows that have left. */
+#include "train/late.h"
+
+#include <assert.h>
+
+#define FIRST_CAPACITY ((size_t)64)
+
+size_t uc_late_capacity_for_one_more(const uc_late *self)
+{
+    if (self->count < self->capacity)
+        return self->capacity;
+    return self->capacity ? 2 * self->capacity : FIRST_CAPACITY;
+}
+
+static uc_status grow(uc_late *self)
+{
+    const size_t capacity = uc_late_capacity_for_one_more(self);
+    uc_late_round *ring = uc_alloc(capacity, sizeof *ring);
+    if (!ring)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < self->count; i++)
+        ring[i] = self->ring[(self->first + i) % self->capacity];
+    uc_free(self->ring);
+    self->ring = ring;
+    self->capacity = capacity;
+    self->first = 0;
+    return UC_OK;
+}
+
+uc_status uc_late_add(uc_late_round **out, uc_late *self)
+{
+    const uc_status status = self->count == self->capacity ? grow(self) : UC_OK;
+    if (status == UC_OK)
+        *out = &self->ring[(self->first + self->count++) % self->capacity];
+    return status;
+}
+
+const uc_late_round *uc_late_first(const uc_late *self)
+{
+    return self->count > 0 ? &self->ring[self->first] : NULL;
+}
+
+void uc_late_remove_first(uc_late *self)
+{
+    assert(self->count > 0);
+    self->first = (self->first + 1) % self->capacity;
+    self->count--;
+}
+
+void uc_late_free(uc_late *self)
+{
+    for (size_t i = 0; i < self->capacity; i++)
+        uc_row_copy_free(&self->ring[i].row);
+    uc_free(self->ring);
+    *self = (uc_late){0};
+}

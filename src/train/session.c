@@ -1,0 +1,608 @@
+/*
+ * The rounds of a stream, for everyone who has labelled examples to play: one loop.
+ *
+ *   play_file, play_data, play_rows   which rows come, in which order
+ *   play_raw, play_mapped             rows as the weights see them, one by one or in blocks behind a feature map
+ *   play_round                        propose; deliver what is due; feedback at once, late, or never; count
+ *
+ * Feedback of round t arrives after the proposal of round t + delay. Until then a copy of the row waits, as it was when it
+ * was proposed for: behind a map, before landmarks that came later.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/online.h"
+#include "train/late.h"
+#include "train/order.h"
+#include "unconfuse/session.h"
+
+#define MISSING_SEQUENCE UINT64_C(0x636c692d6d697373) /* random numbers: "cli-miss" */
+#define MISSING_WORDS 2                               /* drawn for a round */
+#define MAPPED_ROWS ((size_t)512)                     /* that go through the map together */
+
+/* A label of this session. */
+typedef struct label_tally {
+    uint32_t class; /* its position among the learner's; UC_NONE: the learner does not know it */
+    uint64_t examples, correct;
+} label_tally;
+
+struct uc_session {
+    uc_session_settings settings;
+    uc_context context;
+    uc_online *online;
+    bool owns_online;
+    bool checks_memory;
+    uc_online_ahead ahead; /* what is known of the data, for the memory that they need */
+
+    uc_names labels;    /* in the order of their appearance */
+    label_tally *tally; /* of each of them */
+    size_t tally_capacity;
+    const uc_names *names; /* what the labels of the rows at hand are positions in; lent */
+    uint32_t *translation; /* from these positions to those in `labels`; UC_NONE: not seen yet */
+    size_t translated, translation_capacity;
+    bool translates_classes; /* the labels of the rows at hand are the learner's classes */
+
+    uc_late late;
+    uc_rng missing;
+
+    uint64_t rounds, correct, rounds_before, updates_before;
+    uint64_t *proposals; /* of each class of the learner */
+    size_t proposals_count;
+    uc_session_point curve[66]; /* rounds double: 64 points, the last one, and one that comes */
+    size_t points;
+    uint64_t next_point, correct_at_point;
+};
+
+/* ---- memory ---- */
+
+/* The memory that is needed while `waiting` rounds wait. */
+static uc_online_ahead ahead_with(const uc_session *self, size_t waiting)
+{
+    uc_online_ahead ahead = self->ahead;
+    ahead.waiting = (double)waiting;
+    ahead.held_bytes += (double)waiting * sizeof(uc_late_round);
+    return ahead;
+}
+
+static uc_status check_memory(const uc_session *self, size_t waiting)
+{
+    const uc_online_ahead ahead = ahead_with(self, waiting);
+    return self->checks_memory ? uc_online_check_memory(self->online, &ahead, &self->context) : UC_OK;
+}
+
+/* Rows of more columns or labels than were known of. */
+static uc_status check_rows(uc_session *self, const uc_matrix *X, size_t labels)
+{
+    uc_online_ahead *ahead = &self->ahead;
+    const size_t classes = self->settings.add_classes && labels > ahead->classes ? labels : ahead->classes;
+    if (X->rows == 0 || (X->cols <= ahead->columns && classes == ahead->classes))
+        return UC_OK;
+    if (X->cols > ahead->columns)
+        ahead->columns = X->cols;
+    ahead->classes = classes;
+    ahead->row_bytes = (uc_matrix_is_sparse(X) ? 8.0 : 4.0) * (double)uc_matrix_entries(X) / (double)X->rows;
+    return check_memory(self, self->late.capacity);
+}
+
+/* ---- beginning ---- */
+
+/* What was told of the data, before anything large is allocated. */
+static uc_status check_plan(const uc_session *self, const uc_learner *learner, const void *settings,
+                            const uc_train_settings *train)
+{
+    const double waiting = fmin((double)self->settings.delay, self->ahead.rounds);
+    const uc_online_ahead ahead = ahead_with(self, isfinite(waiting) ? (size_t)waiting : 0);
+    return uc_learner_check_memory(learner, settings, train, &ahead, &self->context);
+}
+
+/* A session without a learner. */
+static uc_session *create(const uc_session_settings *settings, const uc_context *context)
+{
+    uc_session *self = uc_alloc(1, sizeof *self);
+    if (!self)
+        return NULL;
+    self->settings = *settings;
+    if (context)
+        self->context = *context;
+    self->ahead = (uc_online_ahead){.density = (double)NAN,
+                                    .rounds = INFINITY,
+                                    .held_bytes = settings->held_bytes,
+                                    .saved = settings->saved};
+    self->next_point = 1;
+    return self;
+}
+
+/* Orders and missing feedback continue where the learner's last session ended. */
+static void take_learner(uc_session *self, uc_online *online)
+{
+    self->online = online;
+    self->rounds_before = uc_online_proposals(online);
+    self->updates_before = uc_online_updates(online);
+    self->ahead.classes = uc_online_classes(online)->count;
+    self->missing = uc_rng_resume(online->train.seed, MISSING_SEQUENCE, MISSING_WORDS * self->rounds_before);
+}
+
+static uc_status begin_learner(uc_session *self, const uc_learner *learner, const void *settings,
+                               const uc_train_settings *train, const uc_first_look *look)
+{
+    uc_train_settings found = *train;
+    if (isnan(found.map.gamma) && found.map.width == 0.0 && !isnan(look->width))
+        found.map.width = look->width;
+    uc_online *online = NULL;
+    uc_status status = check_plan(self, learner, settings, &found);
+    if (status == UC_OK)
+        status = uc_online_begin(&online, learner, settings, &found, &look->classes,
+                                 look->scaling.factor ? &look->scaling : NULL);
+    if (status != UC_OK)
+        return status;
+    self->owns_online = self->checks_memory = true;
+    take_learner(self, online);
+    return uc_online_expect(online, look->columns, look->density);
+}
+
+uc_status uc_session_begin(uc_session **out, const uc_learner *learner, const void *settings,
+                           const uc_train_settings *train, const uc_session_settings *session,
+                           const uc_first_look *look, uint64_t passes, const uc_context *context)
+{
+    uc_session *self = create(session, context);
+    if (!self)
+        return UC_ERR_NOMEM;
+    self->ahead.columns = look->columns;
+    self->ahead.classes = look->classes.count;
+    self->ahead.density = look->density;
+    self->ahead.row_bytes = look->row_bytes;
+    if (look->rows > 0)
+        self->ahead.rounds = (double)look->rows * (double)passes;
+    const uc_status status = begin_learner(self, learner, settings, train, look);
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_session_free(self);
+    return status;
+}
+
+uc_status uc_session_continue(uc_session **out, uc_online *online, const uc_session_settings *session,
+                              const uc_context *context)
+{
+    const uc_learner *learner = online->learner;
+    if (!uc_learner_accepts(learner, (uc_feedback)session->feedback))
+        return uc_fail(UC_ERR_INVALID, "%s does not learn from %s", learner->name,
+                       session->feedback == UC_FEEDBACK_FULL ? "labels, only from right or wrong"
+                                                             : "right or wrong, only from labels");
+    uc_session *self = create(session, context);
+    if (!self)
+        return UC_ERR_NOMEM;
+    self->checks_memory = session->saved;
+    take_learner(self, online);
+    *out = self;
+    return UC_OK;
+}
+
+void uc_session_free(uc_session *self)
+{
+    if (!self)
+        return;
+    if (self->owns_online)
+        uc_online_free(self->online);
+    uc_names_free(&self->labels);
+    uc_free(self->tally);
+    uc_free(self->translation);
+    uc_free(self->proposals);
+    uc_late_free(&self->late);
+    uc_free(self);
+}
+
+uc_online *uc_session_online(const uc_session *self)
+{
+    return self->online;
+}
+
+/* ---- labels ---- */
+
+/* "file.svm: ", or nothing. */
+static const char *source_of(const uc_session *self)
+{
+    return self->settings.source ? self->settings.source : "";
+}
+
+static const char *colon_of(const uc_session *self)
+{
+    return self->settings.source ? ": " : "";
+}
+
+static uc_status list_label(uint32_t *out, uc_session *self, const char *name)
+{
+    const size_t before = self->labels.count, length = strlen(name);
+    if (before == self->tally_capacity) {
+        const size_t capacity = uc_grown(self->tally_capacity, before + 1);
+        label_tally *tally = uc_realloc(self->tally, capacity, sizeof *tally);
+        if (!tally)
+            return UC_ERR_NOMEM;
+        self->tally = tally;
+        self->tally_capacity = capacity;
+    }
+    const uc_status status = uc_names_add(out, &self->labels, name, length);
+    if (status == UC_OK && self->labels.count > before)
+        self->tally[*out] =
+            (label_tally){.class = uc_names_find(uc_online_classes(self->online), name, length)};
+    return status;
+}
+
+/* Rows with labels of their own come. */
+static void forget_translation(uc_session *self, bool classes)
+{
+    self->translated = 0;
+    self->translates_classes = classes;
+}
+
+/* Room for the translation of every name; they are looked up when they are seen. */
+static uc_status reserve_translation(uc_session *self, const uc_names *names)
+{
+    self->names = names;
+    if (names->count > self->translation_capacity) {
+        const size_t capacity = uc_grown(self->translation_capacity, names->count);
+        uint32_t *translation = uc_realloc(self->translation, capacity, sizeof *translation);
+        if (!translation)
+            return UC_ERR_NOMEM;
+        self->translation = translation;
+        self->translation_capacity = capacity;
+    }
+    for (; self->translated < names->count; self->translated++)
+        self->translation[self->translated] = UC_NONE;
+    return UC_OK;
+}
+
+/* *out: a label of the rows at hand, as one of self->labels. */
+static uc_status find_label(uint32_t *out, uc_session *self, uint32_t label)
+{
+    uc_status status = UC_OK;
+    if (label == UC_NONE)
+        return uc_fail(UC_ERR_INVALID, "%s%sexample %llu has no label ('?'), which %s cannot use",
+                       source_of(self), colon_of(self), (unsigned long long)self->rounds + 1,
+                       self->online->learner->name);
+    if (label >= self->translated)
+        return uc_fail(UC_ERR_INVALID, "label %u of example %llu is not below the number of classes, %zu",
+                       label, (unsigned long long)self->rounds + 1, self->translated);
+    if (self->translation[label] == UC_NONE)
+        status = list_label(&self->translation[label], self, self->names->text[label]);
+    if (status != UC_OK)
+        return status;
+    *out = self->translation[label];
+    const bool unknown = self->tally[*out].class == UC_NONE;
+    if (unknown && self->settings.feedback == UC_FEEDBACK_FULL && !self->settings.add_classes)
+        return uc_fail(UC_ERR_INVALID, "%s%slabel %s of example %llu is not among %s", source_of(self),
+                       colon_of(self), self->labels.text[*out], (unsigned long long)self->rounds + 1,
+                       self->settings.classes ? self->settings.classes : "the classes");
+    return UC_OK;
+}
+
+/* ---- counting ---- */
+
+static void add_point(uc_session *self)
+{
+    const uint64_t last = self->points ? self->curve[self->points - 1].round : 0;
+    self->curve[self->points++] = (uc_session_point){
+        .round = self->rounds,
+        .ratio_correct = (double)self->correct / (double)self->rounds,
+        .recent_ratio = (double)(self->correct - self->correct_at_point) / (double)(self->rounds - last),
+    };
+    self->correct_at_point = self->correct;
+}
+
+static uc_status reserve_proposals(uc_session *self)
+{
+    const size_t count = uc_online_classes(self->online)->count;
+    if (count <= self->proposals_count)
+        return UC_OK;
+    const size_t room = uc_grown(self->proposals_count, count);
+    uint64_t *proposals = uc_realloc(self->proposals, room, sizeof *proposals);
+    if (!proposals)
+        return UC_ERR_NOMEM;
+    memset(proposals + self->proposals_count, 0, (room - self->proposals_count) * sizeof *proposals);
+    self->proposals = proposals;
+    self->proposals_count = room;
+    return UC_OK;
+}
+
+static uc_status count_round(uc_session *self, uint32_t label, uint32_t proposed, bool right)
+{
+    self->rounds++;
+    self->correct += right;
+    self->tally[label].examples++;
+    self->tally[label].correct += right;
+    if (proposed != UC_NONE)
+        self->proposals[proposed]++;
+    if (self->rounds == self->next_point) {
+        add_point(self);
+        self->next_point *= 2;
+    }
+    if (!self->settings.on_round)
+        return UC_OK;
+    const uc_session_round round = {self->rounds, proposed, right};
+    return self->settings.on_round(&round, self->settings.user);
+}
+
+/* ---- one round ---- */
+
+static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal, uint32_t label, bool right)
+{
+    uc_online *online = self->online;
+    label_tally *tally = &self->tally[label];
+    uc_answer answer = {right ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, tally->class};
+    uc_status status = UC_OK;
+    if (self->settings.feedback == UC_FEEDBACK_FULL) {
+        answer.kind = UC_ANSWER_LABEL;
+        if (tally->class == UC_NONE)
+            status = uc_online_add_class(&tally->class, online, self->labels.text[label]);
+        if (status == UC_OK)
+            status = reserve_proposals(self);
+        answer.label = tally->class;
+    }
+    if (status == UC_OK && proposal->ticket != online->ticket)
+        uc_online_score(online, row);
+    return status == UC_OK ? uc_online_learn_scored(online, row, proposal, answer) : status;
+}
+
+static uc_status learn_late(uc_session *self)
+{
+    const uc_late_round *round = uc_late_first(&self->late);
+    const uc_status status =
+        learn(self, uc_row_copy_view(&round->row), &round->proposal, round->label, round->right);
+    uc_late_remove_first(&self->late);
+    return status;
+}
+
+static uc_status wait_for_feedback(uc_session *self, uc_row row, const uc_proposal *proposal, uint32_t label,
+                                   bool right)
+{
+    uc_late_round *round;
+    uc_status status = UC_OK;
+    if (self->late.count == self->late.capacity)
+        status = check_memory(self, uc_late_capacity_for_one_more(&self->late));
+    if (status == UC_OK)
+        status = uc_late_add(&round, &self->late);
+    if (status != UC_OK)
+        return status;
+    round->due = self->rounds + self->settings.delay;
+    round->proposal = *proposal;
+    round->label = label;
+    round->right = right;
+    return uc_row_copy_set(&round->row, row);
+}
+
+static bool feedback_comes(uc_session *self)
+{
+    const double missing = self->settings.missing;
+    return missing == 0.0 || uc_rng_uniform(&self->missing) >= missing;
+}
+
+/* `row` as the weights see it; `label` is one of self->labels. */
+static uc_status play_round(uc_session *self, uc_row row, uint32_t label)
+{
+    uc_online *online = self->online;
+    uc_online_score(online, row);
+    const uc_proposal proposal = uc_online_propose_scored(online, row);
+    const bool right = proposal.label != UC_NONE && proposal.label == self->tally[label].class;
+    const bool comes = feedback_comes(self);
+    const uc_late_round *first;
+    uc_status status = UC_OK;
+    while (status == UC_OK && (first = uc_late_first(&self->late)) && first->due <= self->rounds)
+        status = learn_late(self);
+    if (status == UC_OK && comes && self->settings.delay > 0)
+        status = wait_for_feedback(self, row, &proposal, label, right);
+    else if (status == UC_OK && comes)
+        status = learn(self, row, &proposal, label, right);
+    return status == UC_OK ? count_round(self, label, proposal.label, right) : status;
+}
+
+/* ---- many rounds ---- */
+
+/* Rows to be played: all of X, or `rows` of it. */
+typedef struct batch {
+    const uc_matrix *X;
+    const uint32_t *labels;
+    const size_t *rows;
+    size_t count;
+} batch;
+
+static size_t row_of(const batch *self, size_t i)
+{
+    return self->rows ? self->rows[i] : i;
+}
+
+/* Rows lie anywhere in memory when they are shuffled, and a sparse row's weights always do: what the next rounds need is
+ * asked for while this one still works. */
+static void prefetch(const uc_session *self, const batch *rows, size_t i)
+{
+    const uc_matrix *X = rows->X;
+    if (rows->rows && i + 8 < rows->count) {
+        if (X->offsets)
+            __builtin_prefetch(X->offsets + rows->rows[i + 8]);
+        __builtin_prefetch(rows->labels + rows->rows[i + 8]);
+        const uc_row later = uc_matrix_row(X, rows->rows[i + 4]);
+        const size_t bytes = later.count * sizeof(float) < 1024 ? later.count * sizeof(float) : 1024;
+        for (size_t at = 0; at < bytes; at += 64) {
+            __builtin_prefetch((const char *)later.values + at);
+            if (later.columns)
+                __builtin_prefetch((const char *)later.columns + at);
+        }
+    }
+    if (i + 1 < rows->count)
+        uc_row_prefetch(uc_matrix_row(X, row_of(rows, i + 1)),
+                        self->online->plane[UC_WEIGHTS] + self->online->stride, self->online->stride);
+}
+
+/* Rows that are prepared, or that are prepared one by one. */
+static uc_status play_each(uc_session *self, const batch *rows, bool prepared)
+{
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < rows->count && status == UC_OK; i++) {
+        uint32_t label = UC_NONE;
+        uc_row row = uc_matrix_row(rows->X, row_of(rows, i));
+        status = find_label(&label, self, rows->labels[row_of(rows, i)]);
+        if (prepared)
+            prefetch(self, rows, i);
+        else if (status == UC_OK)
+            status = uc_online_prepare_row(&row, self->online, row);
+        if (status == UC_OK)
+            status = play_round(self, row, label);
+    }
+    return status;
+}
+
+/* Behind a map: MAPPED_ROWS rows are mapped together, then played. */
+static uc_status play_mapped(uc_session *self, const batch *rows)
+{
+    size_t taken[MAPPED_ROWS];
+    uint32_t labels[MAPPED_ROWS];
+    uc_status status = UC_OK;
+    for (size_t first = 0; first < rows->count && status == UC_OK; first += MAPPED_ROWS) {
+        const size_t left = rows->count - first, count = left < MAPPED_ROWS ? left : MAPPED_ROWS;
+        uc_matrix part = {0}, mapped = {0};
+        for (size_t i = 0; i < count; i++) {
+            taken[i] = row_of(rows, first + i);
+            labels[i] = rows->labels[taken[i]];
+        }
+        status = uc_matrix_subset(&part, rows->X, taken, count, &self->context);
+        if (status == UC_OK)
+            status = uc_online_prepare(&mapped, self->online, &part, &self->context);
+        const batch prepared = {&mapped, labels, NULL, count};
+        if (status == UC_OK)
+            status = play_each(self, &prepared, true);
+        uc_matrix_free(&mapped);
+        uc_matrix_free(&part);
+    }
+    return status;
+}
+
+/* Labels are positions in `names`, whose translations are kept from call to call. */
+static uc_status play(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
+{
+    uc_online *online = self->online;
+    if (!rows->labels)
+        return uc_fail(UC_ERR_INVALID, "%s%sthe data have no labels", source_of(self), colon_of(self));
+    uc_status status = check_rows(self, rows->X, names->count);
+    if (status == UC_OK)
+        status = reserve_translation(self, names);
+    if (status == UC_OK)
+        status = reserve_proposals(self);
+    if (status == UC_OK && prepared)
+        status = uc_online_check_prepared(online, rows->X);
+    if (status != UC_OK)
+        return status;
+    if (online->steps.map && !prepared)
+        return play_mapped(self, rows);
+    return play_each(self, rows, prepared);
+}
+
+uc_status uc_session_play_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
+                               const size_t *rows, size_t count, bool prepared)
+{
+    const batch all = {X, labels, rows, count};
+    if (!self->translates_classes)
+        forget_translation(self, true);
+    return play(self, &all, uc_online_classes(self->online), prepared);
+}
+
+/* ---- passes ---- */
+
+static uc_status pass_over_file(uc_session *self, const char *path, const uc_read_settings *read)
+{
+    uc_reader *reader = NULL;
+    const uc_dataset *block = NULL;
+    uc_status status = uc_reader_open(&reader, path, read, &self->context);
+    forget_translation(self, false);
+    while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
+        const batch rows = {&block->X, block->y, NULL, block->X.rows};
+        status = play(self, &rows, uc_reader_classes(reader), false);
+    }
+    uc_reader_close(reader);
+    return status;
+}
+
+uc_status uc_session_play_file(uc_session *self, const char *path, const uc_read_settings *read,
+                               uint64_t passes)
+{
+    uc_status status = UC_OK;
+    for (uint64_t pass = 0; pass < passes && status == UC_OK; pass++)
+        status = pass_over_file(self, path, read);
+    return status;
+}
+
+/* As after the passes before this session: a resumed stream has the orders of one that never stopped. */
+static uc_status begin_order(uc_order *out, const uc_session *self, size_t rows)
+{
+    uc_status status = uc_order_begin(out, rows, self->online->train.seed, UC_STREAM_ORDER);
+    const uint64_t passes = rows > 0 ? self->rounds_before / rows : 0;
+    for (uint64_t pass = 0; pass < passes && status == UC_OK; pass++) {
+        uc_order_next(out);
+        status = uc_report(&self->context, "shuffling", (double)pass, (double)passes, NULL);
+    }
+    return status;
+}
+
+uc_status uc_session_play_data(uc_session *self, const uc_dataset *data, uint64_t passes, bool shuffled)
+{
+    uc_order order = {0};
+    uc_status status = shuffled ? begin_order(&order, self, data->X.rows) : UC_OK;
+    forget_translation(self, false);
+    for (uint64_t pass = 0; pass < passes && status == UC_OK; pass++) {
+        if (shuffled)
+            uc_order_next(&order);
+        const batch all = {&data->X, data->y, order.rows, data->X.rows};
+        status = play(self, &all, &data->classes, false);
+    }
+    uc_order_free(&order);
+    return status;
+}
+
+uc_status uc_session_finish(uc_session *self)
+{
+    uc_status status = UC_OK;
+    while (self->late.count > 0 && status == UC_OK)
+        status = learn_late(self);
+    return status;
+}
+
+/* ---- what happened ---- */
+
+uc_session_counts uc_session_count(const uc_session *self)
+{
+    return (uc_session_counts){.rounds = self->rounds,
+                               .correct = self->correct,
+                               .updates = uc_online_updates(self->online) - self->updates_before,
+                               .rounds_before = self->rounds_before};
+}
+
+const uc_session_point *uc_session_curve(size_t *count, uc_session *self)
+{
+    if (self->points > 0 && self->curve[self->points - 1].round < self->rounds)
+        add_point(self);
+    *count = self->points;
+    return self->curve;
+}
+
+bool uc_session_label_at(uc_session_label *out, const uc_session *self, size_t i)
+{
+    const uc_names *classes = uc_online_classes(self->online);
+    if (i < classes->count) {
+        const char *name = classes->text[i];
+        const uint32_t label = uc_names_find(&self->labels, name, strlen(name));
+        *out = (uc_session_label){.name = name, .known = true};
+        if (label != UC_NONE) {
+            out->examples = self->tally[label].examples;
+            out->correct = self->tally[label].correct;
+        }
+        if (i < self->proposals_count)
+            out->proposed = self->proposals[i];
+        return true;
+    }
+    i -= classes->count;
+    for (size_t label = 0; label < self->labels.count; label++)
+        if (self->tally[label].class == UC_NONE && i-- == 0) {
+            *out =
+                (uc_session_label){.name = self->labels.text[label], .examples = self->tally[label].examples};
+            return true;
+        }
+    return false;
+}
