@@ -3,7 +3,7 @@
 
 #include <unconfuse/unconfuse.h>
 
-#define ROWS_PER_REPORT 4096
+#define ROWS_PER_REPORT 256
 
 /* The first row of CSR rows that does not lie within its arrays of `entries` numbers, or whose columns do not ascend below
  * X->cols; the number of rows when all do. What others hand over may be wrong in each of these, and nobody else looks. */

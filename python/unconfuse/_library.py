@@ -231,7 +231,9 @@ def seed_of(random_state: Any) -> int | None:
 
 def check_offsets(X: Any) -> None:
     """SciPy does not look into the arrays that a CSR matrix is made of, and its own functions follow them anywhere."""
-    if len(X.indptr) != X.shape[0] + 1 or X.indptr.min() < 0 or X.indptr.max() > min(len(X.data), len(X.indices)):
+    offsets = X.indptr
+    if (len(offsets) != X.shape[0] + 1 or offsets[0] < 0 or offsets[-1] > min(len(X.data), len(X.indices))
+            or (offsets[1:] < offsets[:-1]).any()):
         raise ValueError("X is not a sound CSR matrix: its rows do not lie within its arrays")
 
 

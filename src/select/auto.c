@@ -363,7 +363,7 @@ static void find_open_option(search *self)
 }
 
 /* The candidate with the smallest loss, the first of equals: narrow before wide, few dimensions before many. */
-static void choose(search *self)
+static uc_status choose(search *self)
 {
     size_t best[3] = {0};
     for (size_t w = 0; w < self->width_count; w++)
@@ -374,6 +374,9 @@ static void choose(search *self)
                     best[1] = d;
                     best[2] = v;
                 }
+    if (!isfinite(*loss_of(self, best[0], best[1], best[2])))
+        return uc_fail(UC_ERR_DIVERGED, "%s: no candidate converged; scale the data (--scale, --normalize)",
+                       self->task);
     if (self->train.map.map != UC_MAP_NONE) {
         self->train.map.width = self->widths[best[0]];
         self->train.map.gamma = UC_AUTO_REAL;
@@ -381,6 +384,7 @@ static void choose(search *self)
     }
     if (self->open)
         *(double *)(void *)((char *)self->settings + self->open->offset) = self->values->values[best[2]];
+    return UC_OK;
 }
 
 /* "choosing --width, --dimension, --l2": whatever is open. */
@@ -437,10 +441,10 @@ uc_status uc_select(void *settings, uc_train_settings *train, const uc_learner *
     }
     if (status == UC_OK)
         status = run_folds(&self, &rows);
-    if (status == UC_OK) {
-        choose(&self);
+    if (status == UC_OK)
+        status = choose(&self);
+    if (status == UC_OK)
         train->map = self.train.map;
-    }
     uc_free(self.loss);
     uc_dataset_free(&rows);
     return status;

@@ -19,6 +19,7 @@
 #define MISSING_SEQUENCE UINT64_C(0x636c692d6d697373) /* random numbers: "cli-miss" */
 #define MISSING_WORDS 2                               /* drawn for a round */
 #define MAPPED_ROWS ((size_t)512)                     /* that go through the map together */
+#define ROUNDS_PER_REPORT 64
 
 /* A label of this session. */
 typedef struct label_tally {
@@ -48,7 +49,7 @@ struct uc_session {
     uint64_t rounds, correct, rounds_before, updates_before;
     uint64_t *proposals; /* of each class of the learner */
     size_t proposals_count;
-    uc_session_point curve[66]; /* rounds double: 64 points, the last one, and one that comes */
+    uc_session_point curve[65]; /* rounds double: at most 64 points, and room for the last round */
     size_t points;
     uint64_t next_point, correct_at_point;
 };
@@ -93,6 +94,17 @@ static uc_status check_plan(const uc_session *self, const uc_learner *learner, c
     const double waiting = fmin((double)self->settings.delay, self->ahead.rounds);
     const uc_online_ahead ahead = ahead_with(self, isfinite(waiting) ? (size_t)waiting : 0);
     return uc_learner_check_memory(learner, settings, train, &ahead, &self->context);
+}
+
+static uc_status check_settings(const uc_learner *learner, const uc_session_settings *settings)
+{
+    const bool full = settings->feedback == UC_FEEDBACK_FULL;
+    if (!uc_learner_accepts(learner, (uc_feedback)settings->feedback))
+        return uc_fail(UC_ERR_INVALID, "%s does not learn from %s", learner->name,
+                       full ? "labels, only from right or wrong" : "right or wrong, only from labels");
+    if (!(settings->missing >= 0.0 && settings->missing <= 1.0))
+        return uc_fail(UC_ERR_OPTION, "missing %g is not a probability, from 0 to 1", settings->missing);
+    return UC_OK;
 }
 
 /* A session without a learner. */
@@ -144,6 +156,9 @@ uc_status uc_session_begin(uc_session **out, const uc_learner *learner, const vo
                            const uc_train_settings *train, const uc_session_settings *session,
                            const uc_first_look *look, uint64_t passes, const uc_context *context)
 {
+    uc_status status = check_settings(learner, session);
+    if (status != UC_OK)
+        return status;
     uc_session *self = create(session, context);
     if (!self)
         return UC_ERR_NOMEM;
@@ -153,7 +168,7 @@ uc_status uc_session_begin(uc_session **out, const uc_learner *learner, const vo
     self->ahead.row_bytes = look->row_bytes;
     if (look->rows > 0)
         self->ahead.rounds = (double)look->rows * (double)passes;
-    const uc_status status = begin_learner(self, learner, settings, train, look);
+    status = begin_learner(self, learner, settings, train, look);
     if (status == UC_OK)
         *out = self;
     else
@@ -164,11 +179,9 @@ uc_status uc_session_begin(uc_session **out, const uc_learner *learner, const vo
 uc_status uc_session_continue(uc_session **out, uc_online *online, const uc_session_settings *session,
                               const uc_context *context)
 {
-    const uc_learner *learner = online->learner;
-    if (!uc_learner_accepts(learner, (uc_feedback)session->feedback))
-        return uc_fail(UC_ERR_INVALID, "%s does not learn from %s", learner->name,
-                       session->feedback == UC_FEEDBACK_FULL ? "labels, only from right or wrong"
-                                                             : "right or wrong, only from labels");
+    const uc_status status = check_settings(online->learner, session);
+    if (status != UC_OK)
+        return status;
     uc_session *self = create(session, context);
     if (!self)
         return UC_ERR_NOMEM;
@@ -278,15 +291,23 @@ static uc_status find_label(uint32_t *out, uc_session *self, uint32_t label)
 
 /* ---- counting ---- */
 
-static void add_point(uc_session *self)
+static uc_session_point point_now(const uc_session *self)
 {
     const uint64_t last = self->points ? self->curve[self->points - 1].round : 0;
-    self->curve[self->points++] = (uc_session_point){
+    const double recent = (double)(self->correct - self->correct_at_point);
+    return (uc_session_point){
         .round = self->rounds,
         .ratio_correct = (double)self->correct / (double)self->rounds,
-        .recent_ratio = (double)(self->correct - self->correct_at_point) / (double)(self->rounds - last),
+        .recent_ratio = recent / (double)(self->rounds - last),
     };
+}
+
+static void add_point(uc_session *self)
+{
+    const uc_session_point point = point_now(self);
+    self->curve[self->points++] = point;
     self->correct_at_point = self->correct;
+    self->next_point *= 2;
 }
 
 static uc_status reserve_proposals(uc_session *self)
@@ -312,10 +333,8 @@ static uc_status count_round(uc_session *self, uint32_t label, uint32_t proposed
     self->tally[label].correct += right;
     if (proposed != UC_NONE)
         self->proposals[proposed]++;
-    if (self->rounds == self->next_point) {
+    if (self->rounds == self->next_point)
         add_point(self);
-        self->next_point *= 2;
-    }
     if (!self->settings.on_round)
         return UC_OK;
     const uc_session_round round = {self->rounds, proposed, right};
@@ -558,9 +577,13 @@ uc_status uc_session_play_data(uc_session *self, const uc_dataset *data, uint64_
 
 uc_status uc_session_finish(uc_session *self)
 {
+    const size_t all = self->late.count;
     uc_status status = UC_OK;
-    while (self->late.count > 0 && status == UC_OK)
+    for (size_t done = 0; done < all && status == UC_OK; done++) {
         status = learn_late(self);
+        if (status == UC_OK && done % ROUNDS_PER_REPORT == 0)
+            status = uc_report(&self->context, "late feedback", (double)done, (double)all, NULL);
+    }
     return status;
 }
 
@@ -574,11 +597,14 @@ uc_session_counts uc_session_count(const uc_session *self)
                                .rounds_before = self->rounds_before};
 }
 
+/* The last round's point is not kept: more rounds may come. */
 const uc_session_point *uc_session_curve(size_t *count, uc_session *self)
 {
-    if (self->points > 0 && self->curve[self->points - 1].round < self->rounds)
-        add_point(self);
     *count = self->points;
+    if (self->points > 0 && self->curve[self->points - 1].round < self->rounds) {
+        self->curve[self->points] = point_now(self);
+        ++*count;
+    }
     return self->curve;
 }
 

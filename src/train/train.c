@@ -8,7 +8,7 @@
 #include "unconfuse/session.h"
 
 #define ORDER_SEQUENCE 1 /* of random numbers */
-#define ROUNDS_PER_REPORT 4096
+#define ROUNDS_PER_REPORT 512
 #define ROWS_A_BLOCK ((size_t)512)
 
 static uc_status check_labels(const uc_learner *learner, const uc_dataset *data, uc_share share)

@@ -425,12 +425,13 @@ def unsound_matrices():
     columns, offsets = [0, 2, 1, 2], [0, 2, 4]
     for wrong in (3, 100_000_000, -1, 2**33 + 1):
         yield data, np.array([0, 2, 1, wrong]), np.array(offsets)
-    for wrong in ([0, 2, 5], [0, 9, 4], [-1, 2, 4], [0, 2, 2**40]):
+    yield data, np.array([2, 0, 2, 1]), np.array([0, 4, 1])  # rows that overlap, with columns that SciPy would sort
+    for wrong in ([0, 2, 5], [0, 9, 4], [-1, 2, 4], [0, 2, 2**40], [0, 3, 2], [2, 0, 4]):
         yield data, np.array(columns), np.array(wrong)
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("case", range(8))
+@pytest.mark.parametrize("case", range(11))
 def test_a_sparse_matrix_that_is_not_sound_is_refused(case, index):
     """Its columns and offsets went to the library as they are: a column of 10^8 ended the interpreter."""
     data, columns, offsets = list(unsound_matrices())[case]

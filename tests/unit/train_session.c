@@ -255,6 +255,14 @@ static void what_cannot_be_played_is_refused(void **state)
     assert_error(uc_session_continue(&session, online, &settings, NULL), UC_ERR_INVALID,
                  "cspa does not learn from labels, only from right or wrong");
     settings.feedback = UC_FEEDBACK_PARTIAL;
+    settings.missing = 1.5;
+    assert_error(uc_session_continue(&session, online, &settings, NULL), UC_ERR_OPTION,
+                 "missing 1.5 is not a probability, from 0 to 1");
+    settings.missing = 0.0;
+    const uc_train_settings train = uc_train_defaults();
+    const uc_first_look look = uc_first_look_none();
+    assert_error(uc_session_begin(&session, uc_learner_find("spa"), NULL, &train, &settings, &look, 1, NULL),
+                 UC_ERR_INVALID, "spa does not learn from right or wrong, only from labels");
     session = continued(online, &settings);
     assert_error(uc_session_play_data(session, &unlabelled, 1, false), UC_ERR_INVALID,
                  "the data have no labels");
@@ -310,6 +318,35 @@ static void the_curve_has_rounds_that_double_and_the_last(void **state)
     assert_int_equal(heard.rounds, ROWS);
     uc_session_free(session);
     uc_online_free(online);
+    uc_dataset_free(&data);
+}
+
+/* Asking for the curve on the way changes nothing, however often: the point of the last round is not kept. */
+static void the_curve_may_be_asked_for_at_any_time(void **state)
+{
+    (void)state;
+    online_setup self;
+    uc_dataset data = sample_data(ROWS, COLS, CLASSES, false, 8);
+    assert_true(online_kind(&self, 0));
+    uc_online *often = online_begin(&self, &data.classes, NULL),
+              *once = online_begin(&self, &data.classes, NULL);
+    const uc_session_settings settings = {0};
+    uc_session *asked = continued(often, &settings), *other = continued(once, &settings);
+    size_t count, expected;
+    for (size_t i = 0; i < ROWS; i++) {
+        assert_ok(uc_session_play_rows(asked, &data.X, data.y, &i, 1, false));
+        (void)uc_session_curve(&count, asked);
+        assert_true(count <= 8);
+    }
+    assert_ok(uc_session_play_data(other, &data, 1, false));
+    const uc_session_point *curve = uc_session_curve(&count, asked);
+    const uc_session_point *wanted = uc_session_curve(&expected, other);
+    assert_int_equal(count, expected);
+    assert_memory_equal(curve, wanted, count * sizeof *curve);
+    uc_session_free(asked);
+    uc_session_free(other);
+    uc_online_free(often);
+    uc_online_free(once);
     uc_dataset_free(&data);
 }
 
@@ -491,6 +528,7 @@ int main(void)
         cmocka_unit_test(an_unknown_label_becomes_a_class_or_is_refused),
         cmocka_unit_test(what_cannot_be_played_is_refused),
         cmocka_unit_test(the_curve_has_rounds_that_double_and_the_last),
+        cmocka_unit_test(the_curve_may_be_asked_for_at_any_time),
         cmocka_unit_test(a_listener_can_end_the_session),
         cmocka_unit_test(a_file_and_its_rows_look_the_same),
         cmocka_unit_test(the_width_is_the_median_of_scaled_rows),
