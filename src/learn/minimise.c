@@ -14,6 +14,7 @@
 
 #define MEMORY 10       /* pairs of steps and gradients that approximate the curvature */
 #define FAR 100.0       /* times as far from stationary as was asked for: more than rounding explains */
+#define PAST 10         /* iterations that show whether the value still falls */
 #define LEAST_FALL 1e-9 /* relative; a line search that gets less far is not tried again */
 
 enum { STOPPED = 1000, NO_STEP, ARRIVED }; /* what `progress` ends liblbfgs with */
@@ -32,8 +33,10 @@ typedef struct search {
     uint64_t before; /* iterations with earlier line searches */
     double tolerance;
     size_t count, padded;
-    double excess; /* where the objective was asked for last */
-    double *best;  /* point with the smallest value */
+    double excess,
+        variables_excess; /* where the objective was asked for last: in both, in the variables alone */
+    double past[PAST];    /* values of the last iterations, in a ring */
+    double *best;         /* point with the smallest value */
     double best_value;
     uc_minimum found;
     uc_status status; /* why the search was stopped */
@@ -50,20 +53,21 @@ static double excess_of(const search *self, const double *gradient, const double
     return sqrt(squares) / (self->tolerance * fmax(1.0, sqrt(length)));
 }
 
-/* The objective at `point`, and how far from stationary it is there: in the variables or in the weights, as either may be large
- * by its units alone. */
+/* The objective at `point`, and how far from stationary it is there: in the variables and in the weights, the farther of the
+ * two. A short gradient in one of them alone may leave directions of little curvature in the other. */
 static uc_status ask(double *value, double *gradient, search *self, const double *point)
 {
     if (!self->conditioning) {
         const uc_status status = self->objective(value, gradient, point, self->user);
-        self->excess = excess_of(self, gradient, point);
+        self->excess = self->variables_excess = excess_of(self, gradient, point);
         return status;
     }
     uc_conditioning_leave(self->weights, self->conditioning, point);
     const uc_status status = self->objective(value, gradient, self->weights, self->user);
     self->excess = excess_of(self, gradient, self->weights);
     uc_conditioning_turn(gradient, self->conditioning);
-    self->excess = fmin(self->excess, excess_of(self, gradient, point));
+    self->variables_excess = excess_of(self, gradient, point);
+    self->excess = fmax(self->excess, self->variables_excess);
     return status;
 }
 
@@ -81,6 +85,17 @@ static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *x, lbfgsfloat
     return isnan(value) ? (double)INFINITY : value; /* a step that is too long, as one that falls is not */
 }
 
+/* Columns of 1e30 never have a short gradient in the weights, by their units alone: there a short one in the variables will do
+ * once the value no longer falls. */
+static void forgive_units(search *self, double value)
+{
+    double *past = &self->past[self->found.iterations % PAST];
+    const double fall = *past - value;
+    *past = value;
+    if (self->found.iterations > self->before + PAST && fall <= 0.1 * self->tolerance * fabs(value))
+        self->excess = self->variables_excess;
+}
+
 static int progress(void *user, const lbfgsfloatval_t *x, const lbfgsfloatval_t *gradient,
                     lbfgsfloatval_t value, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
                     lbfgsfloatval_t step, int count, int iteration, int tries)
@@ -94,6 +109,7 @@ static int progress(void *user, const lbfgsfloatval_t *x, const lbfgsfloatval_t 
     self->best_value = value;
     memcpy(self->best, x, (size_t)count * sizeof *x);
     self->found.iterations = self->before + (uint64_t)iteration;
+    forgive_units(self, value);
     self->found.excess = self->excess; /* a line search ends where it has looked last */
     snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e", value, gradient_length);
     if (self->status == UC_OK)
@@ -140,7 +156,7 @@ static uc_status look_around(search *self, const double *point)
     const uc_status status = ask(&value, gradient, self, point);
     self->found.evaluations++;
     self->found.value = value;
-    self->found.excess = self->excess;
+    self->found.excess = self->variables_excess; /* as in forgive_units: the value does not fall any more */
     uc_free(gradient);
     return status;
 }

@@ -17,8 +17,8 @@ typedef struct uc_minimum {
 } uc_minimum;
 
 /* With a change of variables (conditioning; NULL: none) the search is in the variables, and has converged when the gradient is
- * short in either; x and the objective are in the weights. From x[0..count) downhill, until the gradient is `tolerance` times as long as x (or than 1), no step improves any more,
- * or after `iterations`. x becomes the best point that was found. A failure of the objective, or a cancelled progress, ends
+ * short in both; x and the objective are in the weights. From x[0..count) downhill, until the gradient is
+ * `tolerance` times as long as x (or than 1), no step improves any more, or after `iterations`. x becomes the best point that was found. A failure of the objective, or a cancelled progress, ends
  * it with that status. */
 uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn *objective, void *user,
                       const uc_conditioning *conditioning, uint64_t iterations, double tolerance,
