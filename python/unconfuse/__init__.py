@@ -10,7 +10,7 @@ Labels confused by a matrix that is known or estimated:
 >>> unconfuse.LogisticClassifier(normalize_input=True).fit(X, noisy).score(X, y).round(3)
 0.938
 >>> unconfuse.LogisticClassifier(normalize_input=True, noise_matrix=noise).fit(X, noisy).score(X, y).round(3)
-0.958
+0.956
 
 Only right or wrong is told:
 

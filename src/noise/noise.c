@@ -29,6 +29,7 @@
 #define STREAM_MATRIX UINT64_C(0x6e6f6973652d6d) /* "noise-m" */
 #define STREAM_APPLY UINT64_C(0x6e6f6973652d61)  /* "noise-a" */
 
+#define ROUNDING 1e-12 /* of a sum of probabilities */
 #define SUM_TOLERANCE 1e-3
 #define SINGULAR 1e12 /* a matrix with a larger condition number is called singular */
 #define RANDOM_DRAWS 100
@@ -99,7 +100,8 @@ static uc_status check_sums(const double *values, size_t classes, uc_noise_orien
     return uc_fail(UC_ERR_INVALID, "%s: %s %zu sums to %g, not 1", source, wanted, bad + 1, sum);
 }
 
-/* Columns of `values` (the true class in columns by now) are divided by their sum. */
+/* Columns of `values` (the true class in columns by now) are divided by their sum, unless that is 1 up to rounding: a matrix
+ * that was written and is read back keeps its bits. */
 static void normalize_columns(double *values, size_t classes)
 {
     for (size_t q = 0; q < classes; q++) {
@@ -107,7 +109,7 @@ static void normalize_columns(double *values, size_t classes)
         for (size_t p = 0; p < classes; p++)
             sum += values[p * classes + q];
         for (size_t p = 0; p < classes; p++)
-            values[p * classes + q] /= sum;
+            values[p * classes + q] /= fabs(sum - 1.0) > ROUNDING ? sum : 1.0;
     }
 }
 
