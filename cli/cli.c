@@ -189,7 +189,7 @@ const cli_family cli_learners = {
     .options = learner_options,
     .settings_size = learner_settings_size,
     .lists = "learners",
-    .advice = "logistic is for labels that are clean or confused with one another, sloppy-svm for two "
+    .advice = "Use logistic for labels that are clean or confused with one another, sloppy-svm for two "
               "classes with flipped labels, s3vm for few labels",
     .first_choice = "logistic",
 };
@@ -514,7 +514,7 @@ static uc_status choose_member(cli_call *call, int argc, char **argv)
     if (member == CLI_NO_MEMBER && family->advice && looks_like_data(found.text))
         return cli_fail(
             UC_ERR_OPTION,
-            "%s needs a %s before %s: try unconfuse %s %s %s -o MODEL (%s; unconfuse %s lists all)",
+            "%s needs a %s before %s: try unconfuse %s %s %s -o MODEL. %s; unconfuse %s lists all",
             call->command->name, family->word, found.text, call->command->name, family->first_choice,
             found.text, family->advice, family->lists);
     if (member == CLI_NO_MEMBER)
@@ -607,16 +607,21 @@ static const char *command_name(size_t i, const void *user)
 
 uc_status cli_refuse_command(const char *name)
 {
-    char seconds[128] = "";
+    char seconds[128] = ""; /* all but the last */
+    const char *last = NULL;
     size_t length = 0;
     const size_t skip = strlen(name);
-    for (const cli_command *const *command = cli_commands; *command && length < sizeof seconds; command++)
-        if (strncmp((*command)->name, name, skip) == 0 && (*command)->name[skip] == ' ')
-            length += (size_t)snprintf(seconds + length, sizeof seconds - length, "%s%s",
-                                       length ? " or " : "", (*command)->name + skip + 1);
-    if (length > 0)
-        return cli_fail(UC_ERR_OPTION, "%s must be followed by %s; see unconfuse help %s", name, seconds,
-                        name);
+    for (const cli_command *const *command = cli_commands; *command && length < sizeof seconds; command++) {
+        if (strncmp((*command)->name, name, skip) != 0 || (*command)->name[skip] != ' ')
+            continue;
+        if (last)
+            length +=
+                (size_t)snprintf(seconds + length, sizeof seconds - length, "%s%s", length ? ", " : "", last);
+        last = (*command)->name + skip + 1;
+    }
+    if (last)
+        return cli_fail(UC_ERR_OPTION, "%s must be followed by %s%s%s; see unconfuse help %s", name, seconds,
+                        length ? " or " : "", last, name);
     const char *nearest = uc_nearest_name(name, command_name, NULL);
     if (!nearest)
         return cli_fail(UC_ERR_OPTION, "there is no command called %s; unconfuse help lists them", name);

@@ -547,7 +547,7 @@ static uc_status run(cli_call *call)
     if (text) {
         cli_print_noise(text, &found, &check, args->output);
         if (args->method == METHOD_SELF && found.low)
-            fputs("\nThe intervals cover the chance of the sample alone, not the mistakes of the classifier "
+            fputs("\nThe intervals reflect sampling error only, not the mistakes of the classifier "
                   "that --method self relies on.\n",
                   text);
     }

@@ -115,7 +115,7 @@ static const cli_family online_learners = {
     .settings_size = online_settings_size,
     .refuse = refuse_batch,
     .lists = "help stream",
-    .advice = "spa learns from labels, cspa-plus from right or wrong alone",
+    .advice = "Use spa for labels, cspa-plus for right/wrong feedback",
     .first_choice = "spa",
 };
 
@@ -194,7 +194,7 @@ static uc_status save(const stream *self)
     if (!path)
         return UC_OK;
     if (uc_online_classes(online)->count == 0)
-        return cli_fail(UC_ERR_INVALID, "no label came, so there is no model to write to %s", path);
+        return cli_fail(UC_ERR_INVALID, "no labels were seen, so there is no model to write to %s", path);
     uc_status status = uc_online_model(&model, online, true);
     if (status == UC_OK)
         status = cli_check_interrupt();

@@ -20,7 +20,7 @@ static uc_status finish_output(const cli_call *call)
 {
     if (call->result && cli_is_first()) {
         if (json_dumpf(call->result, stdout, JSON_REAL_PRECISION(17)) != 0 && !ferror(stdout))
-            return cli_fail(UC_ERR_INVALID, "the result cannot be told as JSON");
+            return cli_fail(UC_ERR_INVALID, "cannot write the result as JSON");
         putchar('\n');
     }
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -39,7 +39,7 @@ static const char *sentence_for(uc_status status)
     const char *said = cli_last_error();
     if (status == UC_OK || strcmp(said, "no error") != 0)
         return said;
-    return status == UC_ERR_NOMEM ? "not enough memory" : "it failed, and nothing is known of the reason";
+    return status == UC_ERR_NOMEM ? "not enough memory" : "failed for an unknown reason";
 }
 
 /* Processes end together, and one of them says why. */
@@ -118,7 +118,7 @@ static uc_status check_processes(int argc, char **argv)
     const uc_status status = compare_commands(argc, argv);
     if (status != UC_OK)
         return status;
-    snprintf(cpu, sizeof cpu, "%s (BLAS: %s; for all alike: UNCONFUSE_CPU and OPENBLAS_CORETYPE)",
+    snprintf(cpu, sizeof cpu, "%s (BLAS: %s; to make them equal: UNCONFUSE_CPU and OPENBLAS_CORETYPE)",
              uc_cpu_level(), uc_cpu_blas());
     return uc_comm_same(cli_comm, cpu, "the CPU level");
 }

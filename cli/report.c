@@ -178,9 +178,10 @@ static void print_numbers(FILE *file, const uc_evaluation *evaluation)
                 evaluation->unknown_labels);
     if (evaluation->unlabelled)
         fprintf(file, "unlabelled         %zu, skipped\n", evaluation->unlabelled);
-    fprintf(file, "balanced accuracy  %.2f%% (mean of the recalls, every class counting alike)\n",
+    fprintf(file, "balanced accuracy  %.2f%% (mean recall, each class weighted equally)\n",
             100 * evaluation->balanced_accuracy);
-    fprintf(file, "macro F1           %.2f%% (mean of the F1, the harmonic means of recall and precision)\n",
+    fprintf(file,
+            "macro F1           %.2f%% (mean F1 over classes; F1: harmonic mean of precision and recall)\n",
             100 * evaluation->macro_f1);
     if (!isnan(evaluation->log_loss))
         fprintf(file, "log loss           %.4f (mean of -log of the probability of the label)\n",
@@ -188,8 +189,7 @@ static void print_numbers(FILE *file, const uc_evaluation *evaluation)
     fprintf(file,
             "confusion rate     %.4f (shares of each class taken for another: Frobenius norm / sqrt(%zu))\n",
             evaluation->confusion_rate, evaluation->classes);
-    fprintf(file,
-            "confusion norm     %.4f (the same shares: spectral norm, the worst over all mixes of classes)\n",
+    fprintf(file, "confusion norm     %.4f (largest singular value of the same shares, the spectral norm)\n",
             evaluation->confusion_norm);
     fprintf(file,
             "joint norm         %.4f (spectral norm of shares of all examples: large classes count more)\n",

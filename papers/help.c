@@ -86,7 +86,7 @@ void print_manual(FILE *file, const uc_option *options)
             "Tables on standard output have the mean over the runs, the deviation, and the published figure "
             "where the paper gives one.\n"
             "An experiment whose data are missing says so and is skipped.\n"
-            "What fails is told at the end, a line each; everything else is run and kept.\n"
+            "Failures are listed at the end, one per line; everything else is run and kept.\n"
             ".SH COMMANDS\n",
             uc_version());
     for (size_t i = 0; i < COMMANDS; i++)

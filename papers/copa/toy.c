@@ -124,7 +124,7 @@ static uc_status run_toy(execution *self)
     }
     report_note(&self->report,
                 "Chosen on a sample of its own: COPA's cost %g, %g without the class scale. The paper gives "
-                "one norm; it is printed beside both definitions.",
+                "one norm; it is printed next to both definitions.",
                 cost[COPA], cost[COPA_UNSCALED]);
     return status;
 }

@@ -154,8 +154,8 @@ static place begin_place(execution *self, const plan *how, const recipe *chosen)
     }
     if (shown->panel_count == 0)
         add_players(report_panel(shown, how->kernel ? "kernel" : "linear",
-                                 how->kernel ? "Only right or wrong is told: Gaussian kernel, 700 examples"
-                                             : "Only right or wrong is told: linear",
+                                 how->kernel ? "Right/wrong feedback only: Gaussian kernel, 700 examples"
+                                             : "Right/wrong feedback only: linear",
                                  PLOT_GROUPS, "data set", "right proposals, %"));
     panel *table = shown->panels[0];
     const size_t row = panel_row(table, (double)table->row_count, "%s", chosen->name);
@@ -266,20 +266,20 @@ static void note_protocol(execution *self, const plan *how)
         report_note(&self->report,
                     "Chosen by the ratio itself, over the first %d runs (the first one where there are more "
                     "than %d rounds); g is "
-                    "the width of the kernel exp(-|x-y|^2/g). cspa-plus, at its defaults, and SPA, which is "
-                    "told every label, "
+                    "the width of the kernel exp(-|x-y|^2/g). cspa-plus, at its defaults, and SPA, which "
+                    "sees every label, "
                     "choose g only.",
                     CHOICE_RUNS, MANY_ROUNDS);
     else
         report_note(
             &self->report,
             "Chosen by the ratio itself, over all runs, as in the paper. cspa-plus plays at its defaults; "
-            "SPA is told every label. 20news is another edition than the paper's (11,314 texts, 44,628 "
+            "SPA sees every label. 20news is another edition than the paper's (11,314 texts, 44,628 "
             "words): counts, and tf-idf.");
     if (!how->curves)
         report_note(&self->report,
-                    "*: of the paper's four the best, and what a paired t-test at 5%% does not "
-                    "tell from it.");
+                    "*: of the paper's four the best, and those that a paired t-test at 5%% does "
+                    "not distinguish from it.");
 }
 
 static uc_status run_contest(execution *self, const plan *how)
@@ -324,7 +324,7 @@ static const char *const kernel_data[] = {"satimage", "mnist",      "letter", "s
 
 const experiment cspa_table1 = {
     .name = "cspa.table1",
-    .what = "right or wrong is told: ratio of right proposals, linear",
+    .what = "right/wrong feedback: ratio of right proposals, linear",
     .data = linear_data,
     .runs = 10,
     .quick_runs = 2,
@@ -333,7 +333,7 @@ const experiment cspa_table1 = {
 
 const experiment cspa_table2 = {
     .name = "cspa.table2",
-    .what = "right or wrong is told: ratio of right proposals, Gaussian kernel",
+    .what = "right/wrong feedback: ratio of right proposals, Gaussian kernel",
     .data = kernel_data,
     .runs = 10,
     .quick_runs = 2,
@@ -342,7 +342,7 @@ const experiment cspa_table2 = {
 
 const experiment cspa_figure3 = {
     .name = "cspa.figure3",
-    .what = "right or wrong is told: the ratio along the rounds, linear",
+    .what = "right/wrong feedback: the ratio along the rounds, linear",
     .data = linear_data,
     .runs = 10,
     .quick_runs = 2,
@@ -351,7 +351,7 @@ const experiment cspa_figure3 = {
 
 const experiment cspa_figure4 = {
     .name = "cspa.figure4",
-    .what = "right or wrong is told: the ratio along the rounds, Gaussian kernel",
+    .what = "right/wrong feedback: the ratio along the rounds, Gaussian kernel",
     .data = kernel_data,
     .runs = 10,
     .quick_runs = 2,

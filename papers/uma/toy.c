@@ -144,7 +144,7 @@ static uc_status run_figure1a(execution *self)
     panel_publish(table, table->row_count - 1, ONLINE_LAST, 2.75);
     report_note(&self->report,
                 "The paper's numbers are the ends of its curves, as its text gives them. It does not "
-                "say which perceptron its one is: `perceptron` is UMA told of no noise, which takes "
+                "say which perceptron its one is: `perceptron` is UMA without a noise matrix, which takes "
                 "whole sums of examples; the online perceptron takes one example at a time, in %d "
                 "passes.",
                 ONLINE_PASSES);
@@ -153,7 +153,7 @@ static uc_status run_figure1a(execution *self)
 
 static uc_status run_figure1b(execution *self)
 {
-    panel *table = toy_panel(self, "toy", "Toy circle, labels confused by C_10, learners told C_i",
+    panel *table = toy_panel(self, "toy", "Toy circle, labels confused by C_10, learners given C_i",
                              "approximation factor");
     uc_status status = UC_OK;
     for (unsigned told = 0; told <= LEVELS; told++) {
@@ -162,7 +162,7 @@ static uc_status run_figure1b(execution *self)
         const double factor = 1.0 - (double)told / LEVEL_OF_M;
         const size_t row = panel_row(table, factor, "%.1f", factor);
         for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
-            execution_stage(self, told, LEVELS + 1, "told level %u of %d, run %zu of %zu", told, LEVELS,
+            execution_stage(self, told, LEVELS + 1, "given level %u of %d, run %zu of %zu", told, LEVELS,
                             run + 1, self->runs);
             status = run_toy(self, table, row, LEVEL_OF_M, told, run);
         }
@@ -190,7 +190,7 @@ const experiment uma_figure1a = {
 
 const experiment uma_figure1b = {
     .name = "uma.figure1b",
-    .what = "toy circle: confusion when the learner is told a wrong matrix",
+    .what = "toy circle: confusion when the learner is given a wrong matrix",
     .data = (const char *const[]){NULL},
     .runs = 10,
     .quick_runs = 3,

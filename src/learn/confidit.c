@@ -95,7 +95,7 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
 
 const uc_learner uc_learner_confidit = {
     .name = "confidit",
-    .summary = "only right or wrong is told: second order, proposes what could be best (upper confidence)",
+    .summary = "right/wrong feedback only: second order, proposes what could be best (upper confidence)",
     .paper =
         "Crammer, Gentile: Multiclass classification with bandit feedback using adaptive regularization, "
         "ICML 2011",

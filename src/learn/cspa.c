@@ -61,7 +61,7 @@ static void step(uc_step *out, const uc_round *round, const void *user)
 
 const uc_learner uc_learner_cspa = {
     .name = "cspa",
-    .summary = "only right or wrong is told: margins for both answers, no exploration",
+    .summary = "right/wrong feedback only: margins for both answers, no exploration",
     .paper =
         "Kaneko, Sato, Sugiyama: Online multiclass classification based on prediction margin for partial "
         "feedback, arXiv 1902.01056, 2019",

@@ -48,7 +48,7 @@ static const uc_option options[] = {
      .low = 0,
      .high = 1e6,
      .argument = "RHO",
-     .help = "after wrong, how much more the classes that score well gain; 0: all alike"},
+     .help = "after wrong, how much more the classes that score well gain; 0: all the same"},
     {.name = "metric",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(uc_cspa_plus_settings, metric),
@@ -100,8 +100,9 @@ static const uc_option options[] = {
      .automatic = true,
      .offset = offsetof(uc_cspa_plus_settings, pair),
      .standard = "auto",
-     .help = "a second learner without the metric runs beside, and the better one proposes (auto: on with a "
-             "full metric)"},
+     .help =
+         "a second learner without the metric runs alongside, and the better one proposes (auto: on with a "
+         "full metric)"},
     {.name = NULL},
 };
 
@@ -421,7 +422,7 @@ static double weight(const uc_online *self, size_t at)
 
 const uc_learner uc_learner_cspa_plus = {
     .name = "cspa-plus",
-    .summary = "only right or wrong is told: cspa with a metric, replay, exploration and steadier proposals; "
+    .summary = "right/wrong feedback only: cspa with a metric, replay, exploration and steadier proposals; "
                "the best here",
     .paper =
         "this project; after Kaneko, Sato, Sugiyama: Online multiclass classification based on prediction "

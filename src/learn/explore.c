@@ -82,7 +82,7 @@ static void bpa_step(uc_step *out, const uc_round *round, const void *user)
 
 const uc_learner uc_learner_banditron = {
     .name = "banditron",
-    .summary = "only right or wrong is told: the perceptron on an unbiased estimate, explores at random",
+    .summary = "right/wrong feedback only: the perceptron on an unbiased estimate, explores at random",
     .paper = "Kakade, Shalev-Shwartz, Tewari: Efficient bandit algorithms for online multiclass prediction, "
              "ICML 2008",
     .options = options,
@@ -98,7 +98,7 @@ const uc_learner uc_learner_banditron = {
 const uc_learner uc_learner_bpa = {
     .name = "bpa",
     .summary =
-        "only right or wrong is told: passive-aggressive, one class against the rest, explores at random",
+        "right/wrong feedback only: passive-aggressive, one class against the rest, explores at random",
     .paper = "Zhong, Dauce: Passive-aggressive bounds in bandit feedback classification, ECML PKDD 2015",
     .options = options,
     .settings_size = sizeof(uc_explore_settings),

@@ -35,7 +35,7 @@ static const uc_option options[] = {
      .offset = FIELD(correction),
      .standard = "auto",
      .choices = "auto|none|forward|backward",
-     .help = "how the noise matrix is used (auto: forward when noise is told, else none)"},
+     .help = "how the noise matrix is used (auto: forward when noise is given, else none)"},
     {.name = "l2",
      .type = UC_OPTION_REAL,
      .automatic = true,
@@ -59,7 +59,7 @@ static const uc_option options[] = {
      .low = 0,
      .above_low = true,
      .high = 1,
-     .help = "stop when the gradient is this small beside the weights"},
+     .help = "stop when the gradient is this small relative to the weights"},
     {.name = NULL},
 };
 
@@ -291,7 +291,7 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
         status = descend(&found, model->weights, self, settings, context);
     if (status != UC_OK)
         return status;
-    uc_minimum_warn(&found, "logistic", settings->iterations, context);
+    uc_minimum_warn(&found, "logistic", settings->iterations, "; allow more --iterations", context);
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
     model->bias = self->free_offset ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */
@@ -334,7 +334,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         correction = noise ? UC_CORRECTION_FORWARD : UC_CORRECTION_NONE;
     if (correction != UC_CORRECTION_NONE && !noise)
         return uc_fail(UC_ERR_INVALID,
-                       "--correction %s needs the noise: tell it with --noise-matrix or --noise-rate",
+                       "--correction %s needs the noise: give it with --noise-matrix or --noise-rate",
                        correction == UC_CORRECTION_FORWARD ? "forward" : "backward");
     if (isnan(settings->l2))
         return uc_fail(UC_ERR_INVALID, "--l2 auto must become a number before training (uc_select)");

@@ -244,16 +244,15 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
     return status;
 }
 
-void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, const uc_context *context)
+void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, const char *advice,
+                     const uc_context *context)
 {
     if (self->stuck)
         uc_warn(context,
-                "%s stopped where no step makes its loss smaller, %.2g times as far from stationary as was "
-                "asked for",
+                "%s stopped where no step makes its loss smaller: the gradient is %.2g times the tolerance",
                 what, self->excess);
     else if (self->iterations >= iterations && self->excess > 1.0)
         uc_warn(context,
-                "%s has not converged after %llu iterations: it is %.2g times as far from stationary as was "
-                "asked for; allow more --iterations",
-                what, (unsigned long long)self->iterations, self->excess);
+                "%s has not converged after %llu iterations: the gradient is %.2g times the tolerance%s",
+                what, (unsigned long long)self->iterations, self->excess, advice);
 }

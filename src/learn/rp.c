@@ -38,7 +38,7 @@ static const uc_option options[] = {
      .offset = FIELD(rule),
      .standard = "nu",
      .choices = "nu|eta",
-     .help = "nu: the noise rate need not be known; eta: it is told, two classes"},
+     .help = "nu: the noise rate need not be known; eta: it is given, two classes"},
     {.name = "kappa",
      .type = UC_OPTION_REAL,
      .automatic = true,
@@ -243,12 +243,12 @@ static uc_status noise_rate_of(double *eta, const uc_fit *fit)
         return uc_fail(UC_ERR_INVALID, "--rule eta is for two classes, but there are %zu: use --rule nu",
                        fit->data->classes.count);
     if (!noise)
-        return uc_fail(UC_ERR_INVALID, "--rule eta needs the noise rate: tell it with --noise-rate ETA");
+        return uc_fail(UC_ERR_INVALID, "--rule eta needs the noise rate: give it with --noise-rate ETA");
     const double positive = noise->values[1], negative = noise->values[2];
     if (fabs(positive - negative) > 1e-9)
         return uc_fail(
             UC_ERR_INVALID,
-            "--rule eta is for classes that flip alike, not at rates %g and %g: tell one rate with "
+            "--rule eta is for classes that flip at the same rate, not at %g and %g: give one rate with "
             "--noise-rate ETA, or use sloppy-svm",
             positive, negative);
     if (!(positive < 0.5))
@@ -290,7 +290,8 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
 
 const uc_learner uc_learner_rp = {
     .name = "rp",
-    .summary = "two classes, labels flipped at random alike; nonlinear; needs no noise rate and estimates it",
+    .summary =
+        "two classes, labels flipped at random at one rate; nonlinear; needs no noise rate and estimates it",
     .paper =
         "Stempfel, Ralaivola: Learning kernel perceptrons on noisy data and random projections, ALT 2007",
     .options = options,

@@ -50,7 +50,7 @@ static const uc_option options[] = {
      .above_low = true,
      .high = 1e9,
      .argument = "C",
-     .help = "weight of the labelled examples' mean loss beside half the squared length of the weights"},
+     .help = "weight of the labelled examples' mean loss against half the squared length of the weights"},
     {.name = "unlabelled-cost",
      .type = UC_OPTION_REAL,
      .offset = FIELD(unlabelled_cost),
@@ -278,10 +278,8 @@ uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double toler
     memcpy(W, self->offset, self->S * sizeof *W);
     self->iterations += found.iterations;
     *value = found.value;
-    if (tolerance <= FINE && (found.stuck || found.iterations >= MOST_ITERATIONS) && found.excess > 1.0)
-        uc_warn(self->context,
-                "s3vm has not converged: it is %.2g times as far from stationary as it should be",
-                found.excess);
+    if (tolerance <= FINE)
+        uc_minimum_warn(&found, "s3vm", MOST_ITERATIONS, "", self->context);
     return UC_OK;
 }
 

@@ -73,7 +73,7 @@
         .low = 0, .above_low = true, .high = 1,                                                              \
         .help =                                                                                              \
             "stop when the objective is proved this near its minimum, relative, or the gradient this small " \
-            "beside the weights"                                                                             \
+            "relative to the weights"                                                                        \
     }
 
 static const uc_option sloppy_options[] = {
@@ -260,7 +260,7 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
     if (!arrived)
-        uc_minimum_warn(&found, "the machine", settings->iterations, context);
+        uc_minimum_warn(&found, "the machine", settings->iterations, "; allow more --iterations", context);
     total->value += found.value;
     total->iterations += found.iterations;
     total->evaluations += found.evaluations;
@@ -566,8 +566,9 @@ static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user
         self.rate[0] = noise->values[1 * 2 + 0];
         self.rate[1] = noise->values[0 * 2 + 1];
     } else {
-        uc_warn(fit->context, "sloppy-svm was told no noise, so it is csvm: use --noise-rates ETA+,ETA- or "
-                              "--noise estimate");
+        uc_warn(fit->context,
+                "no noise rates given, so sloppy-svm equals csvm: use --noise-rates ETA+,ETA- or "
+                "--noise estimate");
     }
     return fit_arranged(model, fit, &self, settings);
 }

@@ -651,8 +651,9 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     if (status == UC_OK)
         status = uc_blas_ready(fit->context);
     if (status == UC_OK && !noise) {
-        uc_warn(fit->context,
-                "no noise was told: uma takes the labels as they are (see --noise-matrix, --noise-rate)");
+        uc_warn(
+            fit->context,
+            "no noise matrix was given: uma takes the labels as they are (see --noise-matrix, --noise-rate)");
         status = uc_noise_uniform(&identity, self.Q, 0.0);
         noise = &identity;
     }

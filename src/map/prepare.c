@@ -419,8 +419,7 @@ static uc_status check_mapped(size_t block, void *user)
     block_range(&first, &last, block, self->X->rows);
     for (size_t i = first; i < last; i++)
         if (!isfinite(uc_row_norm2(uc_matrix_row(self->X, i))))
-            return uc_fail(UC_ERR_DIVERGED,
-                           "row %zu is beyond all numbers behind the map: scale the data (--scale)",
+            return uc_fail(UC_ERR_DIVERGED, "row %zu: mapped features overflowed; scale the data (--scale)",
                            self->rows_before + i + 1);
     return UC_OK;
 }

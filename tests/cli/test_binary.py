@@ -86,8 +86,8 @@ def test_rp_with_the_rule_that_is_told_the_rate(unconfuse):
     unconfuse.write("test.svm", clean)
     assert error(unconfuse, "rp", "--map", "none", "--rule", "eta", "--noise-rate", "0.3", "noisy.svm") < 0.1
     train = ["train", "rp", "--map", "none", "--rule", "eta", "noisy.svm", "-o", "n.uc"]
-    assert unconfuse.fails(1, *train) == "--rule eta needs the noise rate: tell it with --noise-rate ETA"
-    assert "classes that flip alike, not at rates 0.3 and 0.1" in unconfuse.fails(1, *train, "--noise-rates", ".3,.1")
+    assert unconfuse.fails(1, *train) == "--rule eta needs the noise rate: give it with --noise-rate ETA"
+    assert "classes that flip at the same rate, not at 0.3 and 0.1" in unconfuse.fails(1, *train, "--noise-rates", ".3,.1")
     result = unconfuse(*train, "--noise-rates", "0.6,0.6")  # warned of first: the labels point the other way
     assert result.returncode == 1 and result.err.endswith("unconfuse: the noise rate 0.6 is not below 0.5\n")
 
@@ -234,7 +234,7 @@ def test_few_rows_say_nothing_of_rates(unconfuse):
 
 
 def test_sloppy_svm_that_was_told_nothing_warns(one_sided):
-    assert "was told no noise, so it is csvm" in one_sided.ok("train", "sloppy-svm", "noisy.svm", "-o", "m.uc").err
+    assert "no noise rates given, so sloppy-svm equals csvm" in one_sided.ok("train", "sloppy-svm", "noisy.svm", "-o", "m.uc").err
     one_sided.ok("train", "csvm", "-c", "100", "noisy.svm", "-o", "c.uc", "-q")
     same = one_sided.ok("predict", "m.uc", "test.svm", "--scores").out == one_sided.ok("predict", "c.uc", "test.svm", "--scores").out
     assert same

@@ -241,4 +241,4 @@ def test_interrupted_it_ends_at_once(unconfuse, options):
 def test_rows_beyond_all_numbers_behind_the_map_are_refused(unconfuse, arguments):
     unconfuse.write("far.svm", b"".join(b"%d 1:%s\n" % (1 + i % 2, b"1e15" if i == 20 else b"%d" % (i % 5)) for i in range(40)))
     assert unconfuse.fails(1, *arguments, "--map", "landmarks", "--kernel", "polynomial", "far.svm").endswith(
-        "a row is beyond all numbers behind the map: scale the data (--scale)")
+        "a row's mapped features overflowed; scale the data (--scale)")

@@ -34,7 +34,7 @@ def test_uma_tells_the_condition_and_the_corrected_error(noisy):
 
 
 def test_uma_without_noise_warns(noisy):
-    assert "no noise was told" in noisy.ok("train", "uma", "noisy.svm", "-o", "m.uc").err
+    assert "no noise matrix was given" in noisy.ok("train", "uma", "noisy.svm", "-o", "m.uc").err
 
 
 def test_a_nearly_singular_matrix_is_regularised_with_a_warning(noisy):

@@ -431,7 +431,7 @@ def test_a_class_whose_label_is_never_told_is_never_known(unconfuse, data):
     assert all(entry["recall"] == 0 for entry in told["per_class"])
     assert "300 of 300 rounds had a label that is not among the classes" in result.err
     assert unconfuse.fails(1, "stream", "pa", "-", "--missing", "1", "-q", "-o", "m.uc", stdin=unconfuse.read(data)) == \
-        "no label came, so there is no model to write to m.uc"
+        "no labels were seen, so there is no model to write to m.uc"
 
 
 def test_classes_of_standard_input_come_in_the_order_in_which_they_are_told(unconfuse, data):

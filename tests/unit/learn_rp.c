@@ -517,15 +517,16 @@ static void what_cannot_be_learned_is_refused(void **state)
     uc_model *model = NULL;
     uc_noise noise;
     assert_error(uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,
-                 "--rule eta needs the noise rate: tell it with --noise-rate ETA");
+                 "--rule eta needs the noise rate: give it with --noise-rate ETA");
     assert_error(uc_train(&model, rp, &settings, &common, &three, NULL), UC_ERR_INVALID,
                  "--rule eta is for two classes, but there are 3: use --rule nu");
     assert_ok(uc_noise_binary(&noise, 0.2, 0.1));
     common.noise = &noise;
-    assert_error(uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,
-                 "--rule eta is for classes that flip alike, not at rates 0.2 and 0.1: tell one rate with "
-                 "--noise-rate ETA, "
-                 "or use sloppy-svm");
+    assert_error(
+        uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,
+        "--rule eta is for classes that flip at the same rate, not at 0.2 and 0.1: give one rate with "
+        "--noise-rate ETA, "
+        "or use sloppy-svm");
     uc_noise_free(&noise);
     assert_ok(uc_noise_binary(&noise, 0.6, 0.6));
     assert_error(uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,
