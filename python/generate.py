@@ -237,7 +237,7 @@ ATTRIBUTES = """
     n_features_in_ : int
         Columns of the training data.""".splitlines()
 NOISE_ATTRIBUTE = """    noise_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        The noise that it was trained with, told or estimated.""".splitlines()
+        The noise that it was trained with, given or estimated.""".splitlines()
 
 
 def learner_source(learner) -> str:
@@ -254,7 +254,7 @@ def map_source(kind: str) -> str:
     parameters = map_parameters(kind)
     more = "The dimension is lowered, with a warning, when the rows span less."
     attributes = ["", "    Attributes", "    ----------", "    width_ : float",
-                  "        Of the gaussian kernel, as it was told or found.", "    n_features_in_ : int",
+                  "        Of the gaussian kernel, as it was given or found.", "    n_features_in_ : int",
                   "        Columns of the training data."]
     return class_source(name, "MapTransformer", document(summary, more, parameters, attributes), f'_map = "{kind}"',
                         parameters)
@@ -268,7 +268,7 @@ def estimate_source() -> str:
     gold = Parameter("gold", "ArrayLike | None", "None", "array of shape (n_examples,) or None",
                      "True labels of the same examples; None, NaN or '?' where nobody checked. Then X is not needed.")
     lines = document("The noise matrix of labels, from true ones of the same examples, or from the noisy data alone.",
-                     "The parameters behind `gold` say how the data are seen when there are no true labels: by "
+                     "The parameters after `gold` say how the data are seen when there are no true labels: by "
                      "out-of-fold probabilities of logistic regression on the columns, or on a map of them.",
                      [gold, *parameters], [])
     arguments = ", ".join(f"{item.name}={item.name}" for item in parameters)

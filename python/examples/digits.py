@@ -1,5 +1,5 @@
 """Handwritten digits of which 40% are labelled wrong: how they are confused, a classifier that allows for it, and which
-labels are suspicious; beside plain scikit-learn, and beside throwing suspicious examples away.
+labels are suspicious; compared with plain scikit-learn, and with throwing suspicious examples away.
 
     python digits.py [DIRECTORY]        prints a table and writes pictures into the directory (.)
 """
@@ -60,7 +60,7 @@ def tuned(X: np.ndarray, y: np.ndarray) -> LogisticRegression:
 
 
 def one_split(X: np.ndarray, y: np.ndarray, seed: int) -> dict:
-    """Everything that is learned from one half and told of the other."""
+    """Everything that is learned from one half and measured on the other."""
     X_train, X_test, true, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=seed)
     noise = confusing_noise()
     noisy = unconfuse.apply_noise(true, noise, random_state=seed + 1)

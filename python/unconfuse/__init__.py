@@ -12,7 +12,7 @@ Labels confused by a matrix that is known or estimated:
 >>> unconfuse.LogisticClassifier(normalize_input=True, noise_matrix=noise).fit(X, noisy).score(X, y).round(3)
 0.956
 
-Only right or wrong is told:
+Right/wrong feedback only:
 
 >>> learner = unconfuse.CSPAPlusClassifier()
 >>> proposed = learner.propose(X[:1], classes=range(10))

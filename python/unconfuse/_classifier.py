@@ -87,7 +87,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         return bool(lib.uc_learner_uses_unlabelled(learner)) or bool(getattr(self, "positive_unlabelled", False))
 
     def _tell_labels(self, settings: Settings, data: Data, classes: Classes, work: Work) -> Classes:
-        """What the labels mean: positives beside unlabelled examples, bags, noise. As `unconfuse train` does."""
+        """What the labels mean: positives among unlabelled examples, bags, noise. As `unconfuse train` does."""
         positive, free = 1, lib.UC_RATES_BOTH
         if hasattr(self, "positive_unlabelled"):
             classes, positive, free = self._meaning_of_labels(data, classes)
@@ -130,7 +130,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
 
     def _tell_noise(self, settings: Settings, data: Data, classes: Classes, positive: int, free: int,
                     work: Work) -> None:
-        """The noise that is told, or that the data show."""
+        """The noise that is given, or estimated from the data."""
         told = self.noise_matrix
         estimated = isinstance(told, str)
         if estimated and told != "estimate":

@@ -55,7 +55,7 @@ class Classes:
         return len(self.values)
 
     def are(self, values: Any) -> bool:
-        """Whether the same classes are told once more, in any order."""
+        """Whether the same classes are given once more, in any order."""
         known = self.values.tolist()
         return list(values) == known or np.unique(np.asarray(values)).tolist() == known
 
@@ -129,8 +129,8 @@ def _is_number(label: Any) -> bool:
 
 
 def is_marked(y: np.ndarray, marker: Any) -> np.ndarray:
-    """Which labels are the marker of unlabelled examples: any label, where -1 is -1.0, or one of None, NaN and NA, which mark
-    alike."""
+    """Which labels are the marker of unlabelled examples: any label, where -1 is -1.0, or one of None, NaN and NA, which
+    mean the same."""
     marker = _plain(marker)
     labels = [_plain(label) for label in y.tolist()]
     if _is_missing(marker):

@@ -111,7 +111,7 @@ def make_noise_matrix(n_classes: int, *, rate: float | None = None, level: float
                       rates: tuple[float, float] | None = None, random_state: Any = None) -> np.ndarray:
     """A noise matrix from a number or two.
 
-    rate: every class is mislabelled so often, as each other class alike. level, from 0 to 20: a random matrix, 0 the
+    rate: every class is mislabelled so often, as each other class equally often. level, from 0 to 20: a random matrix, 0 the
     identity, 10 a random stochastic matrix. rates: of two classes, the share of the later, positive one, and of the
     earlier one, that carries the wrong label.
 
@@ -155,7 +155,7 @@ def apply_noise(y: ArrayLike, noise_matrix: ArrayLike, *, classes: ArrayLike | N
         told = unmixed(column_or_1d(classes), "classes")
         values, order = np.unique(told, return_index=True)
         if len(values) != len(told) or len(told) != len(matrix):
-            raise ValueError(f"classes={told.tolist()}: they must be {len(matrix)} different labels, one a row of the matrix")
+            raise ValueError(f"classes={told.tolist()}: they must be {len(matrix)} different labels, one per row of the matrix")
         known, matrix = Classes(values), matrix[np.ix_(order, order)]
     noise = library_noise(matrix, known)
     codes = known.encode(y).copy()

@@ -125,13 +125,13 @@ os.register_at_fork(after_in_child=_free_lock)
 
 
 class OnlineClassifier(Classifier):
-    """A learner that can be told one example after the other."""
+    """A learner that can learn from one example after the other."""
 
     def partial_fit(self: Self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
         """Learns from rows in their order, once, as `unconfuse stream` does; returns self.
 
         The first call needs `classes`, all labels that will come; it reads the parameters, which later calls do not. After
-        fit it goes on from there. A learner of right or wrong is told only whether its proposals are y.
+        fit it goes on from there. A learner from right/wrong feedback learns only whether its proposals are y.
         """
         learned, online = self._begin_or_go_on(X, classes, y, "partial_fit")
         rows = self._online_rows(X, learned)
@@ -176,7 +176,7 @@ class OnlineClassifier(Classifier):
             learned: Learned | None = self.__dict__.get("_learned")
             if learned is None:
                 if classes is None:
-                    raise ValueError("the first call must be told all classes that will come: classes=...")
+                    raise ValueError("the first call needs all classes that will come: classes=...")
                 values = unmixed(np.asarray(classes), "classes")
                 refuse_missing(values, "classes")
                 check_classification_targets(values)
@@ -244,7 +244,7 @@ class OnlineClassifier(Classifier):
 
 
 class RightWrongClassifier(OnlineClassifier):
-    """A learner that is never told a label, only whether its proposal was right."""
+    """A learner that never sees a label, only whether its proposal was right."""
 
     def propose(self, X: Any, classes: ArrayLike | None = None) -> Proposals:
         """A class for every row, which may be another than the best one, to learn more. The first call needs `classes`."""
@@ -255,7 +255,7 @@ class RightWrongClassifier(OnlineClassifier):
     def learn_feedback(self: Self, X: Any, proposed: ArrayLike, correct: ArrayLike) -> Self:
         """Learns from which proposals were right, now or rounds ago; returns self.
 
-        `proposed` is what propose(X) gave, or some of it beside the rows that it was for. To a learner without the parameter
+        `proposed` is what propose(X) gave, or some of it together with the rows that it was for. To a learner without the parameter
         `explore` other labels will do too, for what was proposed elsewhere.
         """
         self._known()

@@ -30,7 +30,7 @@ class Settings:
         self._kept: list[Any] = []
 
     def weigh(self, class_weight: Any, classes: Classes) -> None:
-        """Weights of classes that are told one by one; what is not named weighs 1."""
+        """Weights of classes that are given one by one; what is not named weighs 1."""
         if not isinstance(class_weight, Mapping):
             return
         known = set(classes.values.tolist())

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 import unconfuse
 
-pytestmark = pytest.mark.filterwarnings("ignore:no noise was told", "ignore:sloppy-svm was told no noise",
+pytestmark = pytest.mark.filterwarnings("ignore:no noise matrix was given", "ignore:no noise rates given",
                                         "ignore:.*not converged")
 
 
@@ -349,7 +349,7 @@ def test_a_fit_that_fails_changes_nothing(cls):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # the library's, of which the fit is too short to have none
         if cls is unconfuse.UMAClassifier:
-            with pytest.raises(UserWarning, match="no noise was told"):
+            with pytest.raises(UserWarning, match="no noise matrix was given"):
                 model.fit(bad, y)
     assert model.n_features_in_ == 8 and len(model.feature_names_in_) == 8
     model.fit(bad, y)
@@ -364,7 +364,7 @@ def test_sentences_call_options_as_python_does():
         unconfuse.SPAClassifier(scale="standard").fit(scipy.sparse.csr_matrix(X), y)
     with pytest.raises(ValueError, match="give `width`$"):
         unconfuse.SPAClassifier(map="landmarks").partial_fit(X, y, classes=range(4))
-    with pytest.warns(UserWarning, match="so it is csvm: use `noise_matrix` or noise_matrix='estimate'$"):
+    with pytest.warns(UserWarning, match="so sloppy-svm equals csvm: use `noise_matrix` or noise_matrix='estimate'$"):
         unconfuse.SloppySVMClassifier().fit(*blobs(2))
 
 

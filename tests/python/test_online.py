@@ -136,7 +136,7 @@ def test_proposals_keep_how_they_were_drawn():
 def test_feedback_that_makes_no_sense_is_refused():
     X, y = blobs()
     learner = unconfuse.CSPAClassifier()
-    with pytest.raises(ValueError, match="must be told all classes"):
+    with pytest.raises(ValueError, match="needs all classes"):
         learner.propose(X)
     proposed = learner.propose(X[:3], classes=range(4))
     with pytest.raises(ValueError, match="correct must hold True and False"):
@@ -188,7 +188,7 @@ def test_what_needs_all_rows_is_refused_in_a_stream():
         with pytest.raises(ValueError, match=sentence):
             unconfuse.SPAClassifier(**parameters).partial_fit(X, y, classes=range(4))
     unconfuse.SPAClassifier(map="landmarks", width=100.0, dimension=30).partial_fit(X, y, classes=range(4)).predict(X)
-    with pytest.raises(ValueError, match="first call must be told all classes"):
+    with pytest.raises(ValueError, match="first call needs all classes"):
         unconfuse.SPAClassifier().partial_fit(X, y)
     with pytest.raises(ValueError, match="label 4, which is not among the classes"):
         unconfuse.SPAClassifier().partial_fit(X, y, classes=range(4)).partial_fit(X, y + 1)

@@ -282,7 +282,7 @@ def test_a_signal_ends_long_work(work, number, kind):
 
 def test_warnings_of_the_library_are_warnings():
     X, y = blobs()
-    with pytest.warns(UserWarning, match="no noise was told: uma takes the labels as they are") as caught:
+    with pytest.warns(UserWarning, match="no noise matrix was given: uma takes the labels as they are") as caught:
         unconfuse.UMAClassifier().fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
 
@@ -295,7 +295,7 @@ def test_a_warning_that_is_an_error_hides_nothing():
             work.warnings["a warning"] = None
             raise KeyboardInterrupt
         model = unconfuse.UMAClassifier()
-        with pytest.raises(UserWarning, match="no noise was told"):
+        with pytest.raises(UserWarning, match="no noise matrix was given"):
             model.fit(X, y)
     assert not hasattr(model, "classes_")
 

@@ -12,7 +12,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 import unconfuse
 from unconfuse._labels import labels_of, names_of
 
-pytestmark = pytest.mark.filterwarnings("ignore:no noise was told", "ignore:sloppy-svm was told no noise",
+pytestmark = pytest.mark.filterwarnings("ignore:no noise matrix was given", "ignore:no noise rates given",
                                         "ignore:.*not converged")
 WORDS = np.array(["été", "cat", "a dog", "Zebra"])
 LABELS = {

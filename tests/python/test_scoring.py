@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import unconfuse
 
-pytestmark = pytest.mark.filterwarnings("ignore:no noise was told", "ignore:the noise matrix does not identify")
+pytestmark = pytest.mark.filterwarnings("ignore:no noise matrix was given", "ignore:the noise matrix does not identify")
 NOISE = np.array([[0.8, 0.1, 0.6], [0.1, 0.9, 0.0], [0.1, 0.0, 0.4]])  # most of the last class are labelled as the first
 TOO_MUCH = 0.4 * NOISE + 0.2
 
