@@ -44,7 +44,9 @@ struct uc_output {
 
 static const char *shown(const uc_output *self)
 {
-    return self->path ? self->name : "standard output";
+    if (!self->name)
+        return "memory";
+    return strcmp(self->name, "-") == 0 ? "standard output" : self->name;
 }
 
 static uc_status fail_io(const uc_output *self, const char *verb)
@@ -101,18 +103,20 @@ static uc_status open_directly(uc_output *self, bool pipe)
     }
 }
 
+/* Only the name of an ordinary file is resolved: what /dev/stdout leads to when it is a pipe has no name. */
 static uc_status open_file(uc_output *self)
 {
     struct stat info;
-    self->path = uc_target_of(self->name);
-    if (!self->path)
-        return UC_ERR_NOMEM;
-    const bool exists = stat(self->path, &info) == 0;
+    const bool exists = stat(self->name, &info) == 0;
     if (exists)
         remember(self, &info);
     if (exists && S_ISDIR(info.st_mode))
         return uc_fail(UC_ERR_IO, "%s: cannot write: it is a directory", self->name);
-    if (exists && !S_ISREG(info.st_mode))
+    const bool direct = exists && !S_ISREG(info.st_mode);
+    self->path = direct ? uc_strdup(self->name) : uc_target_of(self->name);
+    if (!self->path)
+        return UC_ERR_NOMEM;
+    if (direct)
         return open_directly(self, S_ISFIFO(info.st_mode));
     const uc_status status = open_temporary(self);
     if (status == UC_OK && exists)

@@ -246,6 +246,18 @@ def test_files_of_killed_processes_are_swept(workplace):
     assert temporary() == sorted(others)
 
 
+@pytest.mark.parametrize("command", [
+    '"$0" predict model.uc data.svm -o /dev/stdout | cat', '"$0" predict model.uc data.svm -o /dev/stderr 2>&1 | cat',
+    '"$0" predict model.uc data.svm -o /dev/fd/3 3>&1 | cat', '"$0" predict model.uc data.svm -o >(cat) | cat'])
+def test_a_pipe_without_a_name_is_written_directly(workplace, command):
+    expected = workplace.ok("predict", "model.uc", "data.svm").out
+    before = sorted(os.listdir(workplace.directory))
+    result = subprocess.run(["bash", "-c", "set -o pipefail; " + command, PROGRAM], cwd=workplace.directory,
+                            capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert (result.returncode, result.stdout.decode(), result.stderr) == (0, expected, b"")
+    assert sorted(os.listdir(workplace.directory)) == before
+
+
 # ---- what files hold ----
 
 def changed(model, old, new):
