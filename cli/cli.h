@@ -240,6 +240,8 @@ typedef struct cli_files {
     size_t count;
     const char *shown; /* for messages: the one file, or the pattern */
 } cli_files;
+/* cli_keep_input for all of them, and for the file of their labels. */
+uc_status cli_keep_inputs(const cli_files *files, const uc_read_settings *read);
 typedef struct cli_shards {
     const char *pattern;
 } cli_shards;

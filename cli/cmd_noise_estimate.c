@@ -501,12 +501,12 @@ static json_t *as_json(const uc_noise_estimate *self, const uc_noise_check *chec
 /* The matrix must not take the place of what it is estimated from. */
 static uc_status begin_matrix(uc_output **file, const estimate_args *args, const cli_files *files)
 {
-    const char *const read[] = {args->read.labels, args->gold, args->model, args->predictions};
+    const char *const read[] = {args->gold, args->model, args->predictions};
     uc_status status = cli_begin_file(file, args->output, "-o");
+    if (status == UC_OK)
+        status = cli_keep_inputs(files, &args->read);
     for (size_t i = 0; i < sizeof read / sizeof *read && status == UC_OK; i++)
         status = cli_keep_input(read[i]);
-    for (size_t i = 0; i < files->count && status == UC_OK; i++)
-        status = cli_keep_input(files->paths[i]);
     return status;
 }
 

@@ -124,8 +124,8 @@ static uc_status predict(cli_call *call, writer *self, const uc_model *model, co
         self->list = json_array();
     else
         status = cli_output_open(&self->output, to_file ? args->output : "-");
-    for (size_t i = 0; i < files->count && status == UC_OK; i++)
-        status = cli_keep_input(files->paths[i]);
+    if (status == UC_OK)
+        status = cli_keep_inputs(files, &args->read);
     if (status == UC_OK)
         status = cli_keep_input(call->words[0]);
     status = cli_agree(status);

@@ -240,7 +240,7 @@ static uc_status run(cli_call *call)
     if (status == UC_OK && args->output)
         status = cli_begin_file(&self.file, args->output, "-o");
     if (status == UC_OK)
-        status = cli_keep_input(self.path);
+        status = cli_keep_inputs(&(cli_files){.paths = (char **)call->words, .count = 1}, &args->read);
     if (status == UC_OK && args->shuffle)
         status = cli_read_data(&self.data, call, self.path, &args->read);
     if (status == UC_OK)

@@ -372,11 +372,9 @@ static uc_status begin_model(uc_output **file, const train_args *args, const cli
 {
     uc_status status = cli_begin_file(file, args->output, "-o");
     if (status == UC_OK)
-        status = cli_keep_input(args->read.labels);
+        status = cli_keep_inputs(files, &args->read);
     if (status == UC_OK)
         status = cli_keep_input(args->noise.matrix);
-    for (size_t i = 0; i < files->count && status == UC_OK; i++)
-        status = cli_keep_input(files->paths[i]);
     return status;
 }
 

@@ -114,6 +114,14 @@ uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards 
     return UC_OK;
 }
 
+uc_status cli_keep_inputs(const cli_files *files, const uc_read_settings *read)
+{
+    uc_status status = cli_keep_input(read->labels);
+    for (size_t i = 0; i < files->count && status == UC_OK; i++)
+        status = cli_keep_input(files->paths[i]);
+    return status;
+}
+
 void cli_files_free(cli_files *self)
 {
     for (size_t i = 0; i < self->count; i++)

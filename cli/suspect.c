@@ -156,7 +156,7 @@ uc_status cli_print_suspects(cli_call *call, const uc_model *model, const cli_fi
     if (!call->common.json || to_file)
         status = cli_output_open(&text, to_file ? output : "-");
     if (status == UC_OK)
-        status = cli_keep_input(files->paths[0]);
+        status = cli_keep_inputs(files, read);
     if (status == UC_OK)
         status = cli_keep_input(call->words[0]);
     if (status == UC_OK)

@@ -184,6 +184,21 @@ def test_an_output_does_not_replace_its_own_input(workplace, command, name):
     assert workplace.read("data.svm") == before
 
 
+@pytest.mark.parametrize("command", [
+    ["predict", "model.uc"], ["predict", "logistic.uc", "--probabilities", "--suspect"], ["train", "perceptron"],
+    ["stream", "perceptron"], ["stream", "perceptron", "--shuffle"], ["noise", "estimate", "--method", "self"]],
+                         ids=" ".join)
+@pytest.mark.parametrize("name", ["labels.npy", "soft.npy", "hard.npy"])
+def test_an_output_does_not_replace_the_labels_of_its_input(workplace, command, name):
+    workplace.ok("convert", "data.svm", "rows.npy", "--labels-out", "labels.npy")
+    os.symlink("labels.npy", workplace.directory / "soft.npy")
+    os.link(workplace.directory / "labels.npy", workplace.directory / "hard.npy")
+    before = workplace.read("labels.npy")
+    said = workplace.fails(2, *command, "rows.npy", "--labels", "labels.npy", "-o", name)
+    assert said == f"-o {name} would replace the input labels.npy"
+    assert workplace.read("labels.npy") == before
+
+
 def test_a_model_may_be_resumed_in_place(workplace):
     workplace.ok("stream", "perceptron", "data.svm", "-o", "s.uc")
     workplace.ok("stream", "perceptron", "data.svm", "--resume", "s.uc", "-o", "s.uc")
