@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -32,13 +33,23 @@ static volatile sig_atomic_t files_appear;
 static int nothing = -1; /* /dev/null */
 static timer_t grace;
 static bool has_grace;
+static pthread_t first_thread;
+
+/* A signal that came to one of OpenMP's threads goes to the first one, which is where files appear: a handler that runs
+ * there runs before or after files_appear is set, not while. */
+static bool passed_on(int signal_number)
+{
+    if (pthread_equal(pthread_self(), first_thread))
+        return false;
+    (void)pthread_kill(first_thread, signal_number);
+    return true;
+}
 
 /* The library has not come back in time. */
 static void end_now(int signal_number)
 {
     static const char clear[] = "\r\033[K", sentence[] = "unconfuse: interrupted\n";
-    (void)signal_number;
-    if (files_appear)
+    if (passed_on(signal_number) || files_appear)
         return;
     cli_output_discard();
     const bool told = (!shows_bar || write(STDERR_FILENO, clear, sizeof clear - 1) > 0) &&
@@ -47,13 +58,24 @@ static void end_now(int signal_number)
     _exit(128 + caught);
 }
 
+/* As if nothing had been caught: mpirun says which process it was. */
+static void end_by(int signal_number)
+{
+    cli_output_discard();
+    (void)signal(signal_number, SIG_DFL);
+    (void)raise(signal_number);
+}
+
 static void stop(int signal_number)
 {
-    if (uc_comm_size(cli_comm) > 1) { /* as if nothing had been caught: mpirun says which process it was */
-        cli_output_discard();
-        (void)signal(signal_number, SIG_DFL);
-        (void)raise(signal_number);
+    if (passed_on(signal_number))
+        return;
+    if (files_appear) { /* a wait for a pipe's reader ends; nothing else does before all files are there */
+        caught = caught ? caught : signal_number;
+        return;
     }
+    if (uc_comm_size(cli_comm) > 1)
+        end_by(signal_number);
     if (caught) {
         cli_output_discard();
         _exit(128 + signal_number);
@@ -85,6 +107,7 @@ static void unblock_signals(void)
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGINT);
     (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGALRM); /* which ends a program that does not stop when it is asked to */
     (void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }
 
@@ -103,12 +126,15 @@ static void lose_file(int signal_number)
 void cli_files_appear(bool now)
 {
     files_appear = now;
+    if (!now && caught && uc_comm_size(cli_comm) > 1)
+        end_by(caught);
 }
 
 void cli_catch_signals(void)
 {
     struct sigaction lost = {.sa_handler = lose_file};
     (void)sigemptyset(&lost.sa_mask);
+    first_thread = pthread_self();
     nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     struct sigevent alarm_clock = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
     has_grace =

@@ -1,9 +1,11 @@
 """What must not happen whatever the system does: hanging, crashing, a file that is half-written or not what was asked for."""
+import fcntl
 import os
 import resource
 import signal
 import subprocess
 import struct
+import termios
 import time
 import zlib
 
@@ -234,6 +236,30 @@ def test_saving_to_a_pipe_can_be_interrupted(tmp_path, end, reader):
     assert process.returncode == 128 + end and error.splitlines()[-1] == "unconfuse: interrupted"
     if held >= 0:
         os.close(held)
+
+
+def test_a_second_signal_while_files_appear_leaves_all_as_it_was(workplace):
+    """Everything is written but what the pipe has no room for: the files are about to appear."""
+    workplace.write("many.svm", "a 1:1\nb 2:1\n" * 25000)
+    workplace.write("one.svm", "old")
+    os.mkfifo(workplace.directory / "pipe")
+    before = sorted(os.listdir(workplace.directory))
+    held = os.open(workplace.directory / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with subprocess.Popen([PROGRAM, "split", "many.svm", "-o", "one.svm", "--rest", "pipe", "--to", "libsvm", "--share", "0.5"],
+                          cwd=workplace.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        try:
+            wait_for(lambda: struct.unpack("i", fcntl.ioctl(held, termios.FIONREAD, b"    "))[0] >= 65536)
+            assert process.poll() is None
+            for number in [signal.SIGINT, signal.SIGTERM] * 20:
+                process.send_signal(number)
+            process.communicate(timeout=30)
+        finally:
+            process.kill()
+            os.close(held)
+    assert process.returncode in (130, 143)  # with a sentence, unless a signal came after the files were given up
+    assert workplace.read("one.svm") == b"old"
+    assert sorted(os.listdir(workplace.directory)) == before
 
 
 def test_files_of_killed_processes_are_swept(workplace):
