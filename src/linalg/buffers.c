@@ -27,6 +27,7 @@ extern void blas_memory_free(void *buffer) __attribute__((weak));
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint made;
+static atomic_uint limit = MOST_BUFFERS;
 static sem_t unused;
 
 static void begin(void)
@@ -65,25 +66,34 @@ static unsigned make_buffers(unsigned wanted)
     return count;
 }
 
+void uc_blas_limit(unsigned buffers)
+{
+    atomic_store(&limit, buffers < MOST_BUFFERS ? buffers : MOST_BUFFERS);
+}
+
 uc_status uc_blas_begin(unsigned calls_at_once)
 {
     const unsigned cores = uc_threads(NULL), most = calls_at_once > cores ? calls_at_once : cores;
-    const unsigned wanted = most < MOST_BUFFERS ? most : MOST_BUFFERS;
+    const unsigned allowed = atomic_load(&limit), wanted = most < allowed ? most : allowed;
     static atomic_uint tried; /* what there was no room for is not asked for again and again */
     pthread_once(&once, begin);
     if (atomic_load(&made) > 0 && atomic_load(&tried) >= wanted)
         return UC_OK;
     pthread_mutex_lock(&making);
     const unsigned before = atomic_load(&made);
-    /* Calls that run hold buffers: then the ones that are there cannot be counted by holding them. */
-    int idle = 0;
-    (void)sem_getvalue(&unused, &idle);
-    const unsigned count = (unsigned)idle == before && before < wanted ? make_buffers(wanted) : before;
-    for (unsigned i = before; i < count; i++)
+    /* Calls that run hold buffers: then the ones that are there cannot be counted by holding them. No call may begin
+     * meanwhile either, so the places of all of them are taken. */
+    unsigned taken = 0;
+    while (taken < before && sem_trywait(&unused) == 0)
+        taken++;
+    const bool idle = taken == before;
+    unsigned count = idle && before < wanted ? make_buffers(wanted) : before;
+    if (count < before) /* those that were made are there all the same */
+        count = before;
+    atomic_store(&made, count);
+    for (unsigned i = 0; i < taken + (count - before); i++)
         (void)sem_post(&unused);
-    if (count > before)
-        atomic_store(&made, count);
-    if (count > 0 && wanted > atomic_load(&tried))
+    if (idle && count > 0 && wanted > atomic_load(&tried))
         atomic_store(&tried, wanted);
     pthread_mutex_unlock(&making);
     return count > 0 ? UC_OK

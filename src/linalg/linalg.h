@@ -103,6 +103,8 @@ size_t uc_argmax(const double *values, size_t count);
  * buffers are reserved. One a core at least: jobs that run beside each other know of themselves only. UC_ERR_NOMEM when there
  * is no room for a single one; with fewer than were asked for, calls wait for each other. Once the buffers are there, this costs nothing. */
 uc_status uc_blas_begin(unsigned calls_at_once);
+/* For tests: uc_blas_begin makes no more buffers than that; those that are there stay. */
+void uc_blas_limit(unsigned buffers);
 /* The same for all threads of the context, and all processes fail when one does. */
 uc_status uc_blas_ready(const uc_context *context);
 /* Around every call that takes a buffer; calls do not nest. false: there is none, and BLAS must not be called. Only

@@ -1,5 +1,6 @@
 /* OpenBLAS' buffers: without room for one there is a sentence, and products are computed all the same. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -61,25 +62,112 @@ static void without_room_there_is_a_sentence(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+enum { SIDE = 64, BLOCKS = 16, THREADS = 4 };
+
+typedef struct products {
+    double A[SIDE * SIDE], *C; /* C: BLOCKS of them */
+} products;
+
 static uc_status multiply(size_t block, void *user)
 {
-    static double A[64 * 64];
-    double *C = user;
+    products *self = user;
     for (int i = 0; i < 20; i++)
-        uc_multiply(C + block * 64 * 64, A, A, 64, 64, 64);
+        uc_multiply(self->C + block * SIDE * SIDE, self->A, self->A, SIDE, SIDE, SIDE);
     return UC_OK;
+}
+
+static void check_products(products *self)
+{
+    memset(self->C, 0, (size_t)BLOCKS * SIDE * SIDE * sizeof *self->C);
+    assert_ok(uc_run_blocks(&(uc_context){.threads = THREADS}, BLOCKS, multiply, self));
+    for (size_t i = 0; i < SIDE; i++)
+        for (size_t j = 0; j < SIDE; j++) {
+            double expected = 0.0;
+            for (size_t k = 0; k < SIDE; k++)
+                expected += self->A[i * SIDE + k] * self->A[k * SIDE + j];
+            for (size_t block = 0; block < BLOCKS; block++)
+                assert_true(fabs(self->C[block * SIDE * SIDE + i * SIDE + j] - expected) < 1e-10);
+        }
+}
+
+/* How many threads are between uc_blas_enter and uc_blas_leave, and how many were at most. Each stays until all are there,
+ * or for as long as `pause_ms`. */
+typedef struct crowd {
+    atomic_uint inside, most;
+    unsigned pause_ms;
+} crowd;
+
+static uc_status stay_inside(size_t block, void *user)
+{
+    crowd *self = user;
+    (void)block;
+    if (!uc_blas_enter())
+        return UC_ERR_NOMEM;
+    const unsigned now = atomic_fetch_add(&self->inside, 1) + 1;
+    for (unsigned most = atomic_load(&self->most);
+         now > most && !atomic_compare_exchange_weak(&self->most, &most, now);)
+        ;
+    for (unsigned i = 0; i < self->pause_ms && atomic_load(&self->most) < THREADS; i++)
+        (void)usleep(1000);
+    atomic_fetch_sub(&self->inside, 1);
+    uc_blas_leave();
+    return UC_OK;
+}
+
+static unsigned most_inside(unsigned pause_ms)
+{
+    crowd self = {.pause_ms = pause_ms};
+    assert_ok(uc_run_blocks(&(uc_context){.threads = THREADS}, THREADS, stay_inside, &self));
+    return atomic_load(&self.most);
 }
 
 /* Fewer buffers than threads: they take turns and nobody waits for ever. */
 static void more_threads_than_buffers_take_turns(void **state)
 {
     (void)state;
-    double *C = calloc((size_t)16 * 64 * 64, sizeof *C);
-    assert_ok(uc_blas_begin(1));
-    assert_ok(uc_run_blocks(&(uc_context){.threads = 8}, 16, multiply, C));
-    assert_ok(uc_blas_begin(8)); /* more of them, later */
-    assert_ok(uc_run_blocks(&(uc_context){.threads = 8}, 16, multiply, C));
-    free(C);
+    products self = {.C = malloc((size_t)BLOCKS * SIDE * SIDE * sizeof *self.C)};
+    fill(self.A, SIDE * SIDE);
+    uc_blas_limit(1);
+    assert_ok(uc_blas_begin(THREADS));
+    check_products(&self);
+    assert_int_equal(most_inside(50), 1);
+    free(self.C);
+}
+
+/* While a call runs no buffer is made; that is not remembered as if there were no room. */
+static void buffers_that_could_not_be_made_during_a_call_are_made_later(void **state)
+{
+    (void)state;
+    products self = {.C = malloc((size_t)BLOCKS * SIDE * SIDE * sizeof *self.C)};
+    fill(self.A, SIDE * SIDE);
+    uc_blas_limit(THREADS);
+    assert_true(uc_blas_enter());
+    assert_ok(uc_blas_begin(THREADS));
+    uc_blas_leave();
+    assert_int_equal(most_inside(50), 1);
+    assert_ok(uc_blas_begin(THREADS));
+    assert_int_equal(most_inside(10000), THREADS);
+    check_products(&self);
+    free(self.C);
+}
+
+/* Threads that enter while others ask for more buffers. */
+static uc_status enter_or_begin(size_t block, void *user)
+{
+    if (block % 4 != 0)
+        return multiply(block % BLOCKS, user);
+    uc_blas_limit((unsigned)block / 4 + THREADS);
+    return uc_blas_begin((unsigned)block / 4 + THREADS);
+}
+
+static void buffers_may_be_asked_for_while_others_work(void **state)
+{
+    (void)state;
+    products self = {.C = malloc((size_t)BLOCKS * SIDE * SIDE * sizeof *self.C)};
+    fill(self.A, SIDE * SIDE);
+    assert_ok(uc_run_blocks(&(uc_context){.threads = THREADS}, BLOCKS, enter_or_begin, &self));
+    check_products(&self);
+    free(self.C);
 }
 
 int main(void)
@@ -87,6 +175,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_room_there_is_a_sentence), /* first: no buffer is there yet */
         cmocka_unit_test(more_threads_than_buffers_take_turns),
+        cmocka_unit_test(buffers_that_could_not_be_made_during_a_call_are_made_later),
+        cmocka_unit_test(buffers_may_be_asked_for_while_others_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
