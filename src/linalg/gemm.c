@@ -193,7 +193,10 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
     double *triangles = uc_alloc(n + PANEL, PANEL * sizeof *triangles);
     reflections back = {A, triangles, vectors, n, count};
     lapack_int info = diagonal && beside && factors && Z && triangles ? 0 : LAPACK_WORK_MEMORY_ERROR;
-    if (info == 0 && uc_blas_enter()) {
+    const bool inside = info == 0 && uc_blas_enter();
+    if (!inside)
+        info = LAPACK_WORK_MEMORY_ERROR;
+    if (inside) {
         info = make_tridiagonal(A, n, diagonal, beside, factors);
         if (info == 0)
             info = make_triangles(&back, factors);
