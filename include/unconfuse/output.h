@@ -30,7 +30,7 @@ void uc_output_abort(uc_output *self); /* removes the temporary file; NULL is fi
 
 const char *uc_output_name(const uc_output *self);      /* the path as it was given */
 const char *uc_output_temporary(const uc_output *self); /* NULL: there is none */
-/* Whether two of them are the same file, however it is named; whether `path` is the file that will be replaced. */
+/* Whether two of them are the same file or pipe, however it is named (a device is not); whether `path` is the file that will be replaced. */
 bool uc_output_is_same(const uc_output *a, const uc_output *b);
 bool uc_output_replaces(const uc_output *self, const char *path);
 

@@ -31,7 +31,7 @@ struct uc_output {
     char *path;      /* where the file will be; NULL for standard output */
     char *temporary; /* NULL: written directly */
     char *backup;    /* the old file's second name during the commit of several; NULL: none */
-    bool exists;     /* the file that will be replaced, and which it is */
+    bool exists;     /* the file or pipe that is there already, and which it is */
     dev_t device;
     ino_t inode;
     uc_go_on_fn *go_on;
@@ -63,8 +63,11 @@ static uc_status ask(const uc_output *self, bool signalled)
     return signalled ? fail_io(self, "write") : UC_OK;
 }
 
+/* Not a device: whatever is written to it, nothing is replaced or mixed up. */
 static void remember(uc_output *self, const struct stat *info)
 {
+    if (!S_ISREG(info->st_mode) && !S_ISFIFO(info->st_mode))
+        return;
     self->exists = true;
     self->device = info->st_dev;
     self->inode = info->st_ino;
@@ -193,7 +196,9 @@ bool uc_output_is_same(const uc_output *a, const uc_output *b)
 {
     if (a->exists && b->exists)
         return a->device == b->device && a->inode == b->inode;
-    return a->path && b->path ? strcmp(a->path, b->path) == 0 : !a->path && !b->path;
+    if (a->temporary && b->temporary)
+        return strcmp(a->path, b->path) == 0;
+    return !a->path && !b->path;
 }
 
 bool uc_output_replaces(const uc_output *self, const char *path)

@@ -134,6 +134,18 @@ def test_the_same_output_twice_is_refused(workplace, command, names):
     assert workplace.read("old.svm") == b"old"
 
 
+@pytest.mark.parametrize("names", [("/dev/null", "-"), ("-", "/dev/null"), ("/dev/null", "/dev/null"), ("/dev/null", "null")])
+@pytest.mark.parametrize("command", SAME, ids=lambda command: command[0])
+def test_a_device_may_be_two_outputs(workplace, command, names):
+    os.symlink("/dev/null", workplace.directory / "null")
+    left = list(names)
+    words = [left.pop(0) if word == "{}" else str(word) for word in command]
+    words += [] if "--to" in words else ["--to", "libsvm"]
+    result = subprocess.run([PROGRAM, *words], cwd=workplace.directory, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, timeout=60)
+    assert result.returncode == 0, result.stderr
+
+
 @pytest.mark.parametrize("command", [
     ["split", "data.svm", "-o", "one.svm", "--rest", "folder/two.svm"],
     ["generate", "rp-ring", "--examples", 20, "--test-examples", 5, "-o", "one.svm", "--test", "folder/two.svm"],
