@@ -180,42 +180,58 @@ static void fetch(const settings *given)
 
 /* ---- run ---- */
 
-static void write_json(FILE *file, const json_t *json)
+/* `json` or, when it is NULL, the report as CSV. */
+static uc_status print_report(FILE *text, const report *shown, const json_t *json)
 {
-    (void)json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-    fputc('\n', file);
+    if (!json)
+        report_csv(shown, text);
+    else if (json_dumpf(json, text, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0)
+        fputc('\n', text);
+    else
+        return papers_fail(UC_ERR_NOMEM, "no memory for the JSON text of a result");
+    return ferror(text) ? papers_fail(UC_ERR_NOMEM, "no memory for the text of a result") : UC_OK;
 }
 
-/* Writes one file whole or not at all: `json` or, when it is NULL, the report as CSV. */
-static uc_status write_file(const char *directory, const char *name, const char *ending, const report *shown,
-                            const json_t *json)
+/* Everything that goes into one file; it appears when it is committed. */
+static uc_status begin_file(uc_output **out, const char *directory, const char *name, const char *ending,
+                            const report *shown, const json_t *json)
 {
-    char *path = papers_text("%s/%s%s", directory, name, ending), *temporary = papers_text("%s.new", path);
-    bool complete = false;
-    FILE *file = fopen(temporary, "w");
-    if (file) {
-        if (json)
-            write_json(file, json);
-        else
-            report_csv(shown, file);
-        complete = !ferror(file);
-        complete = fclose(file) == 0 && complete && rename(temporary, path) == 0;
-    }
-    const uc_status status =
-        complete ? UC_OK : papers_fail(UC_ERR_IO, "%s: cannot write it: %s", path, strerror(errno));
-    if (!complete && file)
-        (void)unlink(temporary);
-    free(temporary);
+    char *path = papers_text("%s/%s%s", directory, name, ending), *bytes = NULL;
+    size_t length = 0;
+    uc_status status = uc_output_begin(out, path, NULL, NULL);
+    FILE *text = status == UC_OK ? open_memstream(&bytes, &length) : NULL;
+    if (text)
+        status = print_report(text, shown, json);
+    if (status == UC_OK && (!text || fclose(text) != 0))
+        status = papers_fail(UC_ERR_NOMEM, "no memory for the text of a result");
+    else if (status != UC_OK && text)
+        (void)fclose(text);
+    if (status == UC_OK)
+        status = uc_output_write(*out, bytes, length);
+    free(bytes);
     free(path);
+    return status;
+}
+
+/* NAME.json and NAME.csv, both or neither. */
+static uc_status write_results(const report *shown, const json_t *json, const char *directory,
+                               const char *name)
+{
+    uc_output *files[2] = {NULL, NULL};
+    uc_status status = begin_file(&files[0], directory, name, ".json", shown, json);
+    if (status == UC_OK)
+        status = begin_file(&files[1], directory, name, ".csv", shown, NULL);
+    if (status == UC_OK)
+        return uc_output_commit_all(files, 2, true);
+    uc_output_abort(files[0]);
+    uc_output_abort(files[1]);
     return status;
 }
 
 static uc_status write_files(execution *self, const json_t *json, const char *directory)
 {
     const char *name = self->experiment->name;
-    uc_status status = write_file(directory, name, ".json", &self->report, json);
-    if (status == UC_OK)
-        status = write_file(directory, name, ".csv", &self->report, NULL);
+    const uc_status status = write_results(&self->report, json, directory, name);
     if (status != UC_OK || self->report.panel_count == 0)
         return status;
     const plot_result drawn = plot_draw(&self->report, self->experiment->what,
@@ -243,6 +259,7 @@ static char *command_of(const experiment *chosen, const settings *given)
     return command;
 }
 
+/* NULL: it cannot be said in JSON, whose texts are UTF-8. */
 static json_t *describe(const execution *self, double seconds)
 {
     char date[16] = "";
@@ -255,7 +272,10 @@ static json_t *describe(const execution *self, double seconds)
                                (json_int_t)self->runs, "quick", self->quick, "seed", (json_int_t)self->seed,
                                "seconds", seconds, "version", uc_version());
     json_t *content = report_json(&self->report);
-    json_object_update(object, content);
+    if (!object || !content || json_object_update(object, content) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
     json_decref(content);
     return object;
 }
@@ -326,9 +346,13 @@ static void run_one(outcome *out, const experiment *chosen, const settings *give
     json_t *json = describe(&self, seconds);
     if (!given->json)
         print_result(&self, seconds);
-    if (given->out)
+    if (!json)
+        execution_settle(&self, papers_fail(UC_ERR_INVALID, "a text in it, such as --only, is not UTF-8"),
+                         "its JSON");
+    else if (given->out)
         execution_settle(&self, write_files(&self, json, given->out), "its files");
-    json_array_append_new(out->results, json);
+    if (json)
+        json_array_append_new(out->results, json);
     keep_failures(out, &self.report);
     out->panels += self.report.panel_count;
     report_free(&self.report);
@@ -404,8 +428,10 @@ static uc_status run(const settings *given, int count, char **names)
     }
     if (status == UC_OK && given->json) {
         json_t *shown = json_pack("{sO}", "experiments", all.results);
-        if (json_dumpf(shown, stdout, JSON_REAL_PRECISION(17)) == 0)
+        if (shown && json_dumpf(shown, stdout, JSON_REAL_PRECISION(17)) == 0)
             putchar('\n');
+        else if (!ferror(stdout)) /* which main looks at */
+            status = papers_fail(UC_ERR_NOMEM, "no memory for the JSON text of the results");
         json_decref(shown);
     }
     if (status == UC_OK)

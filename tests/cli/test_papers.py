@@ -74,6 +74,28 @@ def test_wrong_usage_is_one_sentence(tmp_path, arguments, sentence):
     assert sentence in usage_error(tmp_path, *arguments)
 
 
+def test_a_result_that_cannot_be_said_in_json_leaves_the_old_one(tmp_path):
+    """JSON is UTF-8."""
+    for name in ("uma.figure1a.json", "uma.figure1a.csv"):
+        (tmp_path / name).write_text("old")
+    result = subprocess.run([PAPERS, "run", "uma.figure1a", "--quick", "--runs", "1", "--only", b"\xff", "--out", tmp_path],
+                            capture_output=True, timeout=400, cwd=tmp_path)
+    assert result.returncode == 1 and b"is not UTF-8" in result.stderr
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "old" for name in
+                                                                         ("uma.figure1a.json", "uma.figure1a.csv")}
+
+
+def test_the_files_of_a_result_appear_together(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/uma.figure1a.json").write_text("old")
+    (tmp_path / "out/uma.figure1a.csv").mkdir()
+    result = papers(tmp_path, "run", "uma.figure1a", "--quick", "--runs", 1, "--out", "out")
+    assert result.returncode == 1
+    assert "out/uma.figure1a.csv: cannot write: it is a directory" in result.stderr
+    assert (tmp_path / "out/uma.figure1a.json").read_text() == "old"
+    assert sorted(os.listdir(tmp_path / "out")) == ["uma.figure1a.csv", "uma.figure1a.json"]
+
+
 def test_no_arguments_print_the_usage(tmp_path):
     result = papers(tmp_path)
     assert result.returncode == 2 and "usage: unconfuse-papers" in result.stderr and "--quick" in result.stderr
