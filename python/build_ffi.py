@@ -22,6 +22,13 @@ typedef struct {
 extern "Python" bool unconfuse_progress(const char *, double, double, const char *, void *);
 extern "Python" void unconfuse_warn(const char *, void *);
 
+/* output.h */
+typedef struct uc_output uc_output;
+uc_status uc_output_begin(uc_output **, const char *, bool (*)(void *), void *);
+uc_status uc_output_commit(uc_output *, bool);
+void uc_output_abort(uc_output *);
+extern "Python" bool unconfuse_go_on(void *);
+
 /* option.h */
 typedef enum { UC_OPTION_FLAG, UC_OPTION_COUNT, UC_OPTION_REAL, UC_OPTION_CHOICE, ... } uc_option_type;
 typedef struct {
@@ -95,7 +102,7 @@ uc_status uc_model_predict(uint32_t *, const uc_model *, const uc_matrix *, cons
 uc_status uc_model_scores(double *, const uc_model *, const uc_matrix *, const uc_context *);
 uc_status uc_model_probabilities(double *, const uc_model *, const uc_matrix *, const uc_context *);
 double uc_model_label_is_right(const uc_model *, const double *, uint32_t);
-uc_status uc_model_save(const uc_model *, const char *);
+uc_status uc_model_write(const uc_model *, uc_output *);
 uc_status uc_model_load(uc_model **, const char *);
 uc_status uc_model_load_memory(uc_model **, const void *, size_t, const char *);
 uc_status uc_model_save_memory(void **, size_t *, const uc_model *);

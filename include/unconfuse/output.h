@@ -19,7 +19,7 @@ typedef bool uc_go_on_fn(void *user);
 
 /* Bytes go to a temporary file beside `path`, which takes the name only in uc_output_commit. Symbolic links are followed;
  * "-" is standard output; a pipe or a device is written directly. Temporary files that a process left here when it was
- * killed are removed. `go_on` may be NULL. */
+ * killed are removed. `go_on` may be NULL: then it waits for as long as it takes, whatever signals come. */
 uc_status uc_output_begin(uc_output **out, const char *path, uc_go_on_fn *go_on, void *user);
 uc_status uc_output_write(uc_output *self, const void *bytes, size_t length);
 /* Ends and frees *self whatever happens; durable: fsync first. */
@@ -30,7 +30,8 @@ void uc_output_abort(uc_output *self); /* removes the temporary file; NULL is fi
 
 const char *uc_output_name(const uc_output *self);      /* the path as it was given */
 const char *uc_output_temporary(const uc_output *self); /* NULL: there is none */
-/* Whether two of them are the same file or pipe, however it is named (a device is not); whether `path` is the file that will be replaced. */
+/* Whether two of them are the same file or pipe, however it is named (a device is not); whether `path` is the file that
+ * will be replaced. */
 bool uc_output_is_same(const uc_output *a, const uc_output *b);
 bool uc_output_replaces(const uc_output *self, const char *path);
 

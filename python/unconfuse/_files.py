@@ -9,7 +9,7 @@ import numpy as np
 
 from ._classifier import Classifier
 from ._labels import Classes, labels_of
-from ._library import check, names_list, options, text
+from ._library import Work, check, names_list, options, text
 from ._model import Model, Online
 from ._names import python_name
 from ._online import OnlineClassifier
@@ -28,7 +28,15 @@ def save(estimator: Classifier, path: str | os.PathLike[str]) -> None:
         model = source.model_with_state()
     else:
         model = source.without_state() if isinstance(estimator, OnlineClassifier) else source  # as `unconfuse train` has it
-    check(lib.uc_model_save(model.pointer, os.fsencode(path)))
+    output = ffi.new("uc_output **")
+    with Work() as work:  # the reader of a pipe may never come
+        work.check(lib.uc_output_begin(output, os.fsencode(path), lib.unconfuse_go_on, work.context.user))
+        status = lib.uc_model_write(model.pointer, output[0])
+        if status == lib.UC_OK:
+            status = lib.uc_output_commit(output[0], True)
+        else:
+            lib.uc_output_abort(output[0])
+        work.check(status)
 
 
 def load(path: str | os.PathLike[str]) -> Classifier:

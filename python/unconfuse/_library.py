@@ -66,6 +66,11 @@ def unconfuse_progress(task: Any, done: float, total: float, detail: Any, user: 
     return ffi.from_handle(user).exception is None  # jobs of other threads end when they ask next
 
 
+@ffi.def_extern(error=False, onerror=_remember)
+def unconfuse_go_on(user: Any) -> bool:
+    return ffi.from_handle(user).exception is None
+
+
 @ffi.def_extern(onerror=_remember)
 def unconfuse_warn(sentence: Any, user: Any) -> None:
     ffi.from_handle(user).warnings[in_python(text(sentence))] = None

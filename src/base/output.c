@@ -54,13 +54,12 @@ static uc_status fail_io(const uc_output *self, const char *verb)
     return uc_fail(UC_ERR_IO, "%s: cannot %s: %s", shown(self), verb, strerror(errno));
 }
 
-/* After a wait, whether to wait once more. Who gave nobody to ask is heard through a signal that ended the wait. */
-static uc_status ask(const uc_output *self, bool signalled)
+/* After a wait, whether to wait once more. A signal alone does not end it: it may be a profiler's, or a child's. */
+static uc_status ask(const uc_output *self)
 {
-    if (self->go_on)
-        return self->go_on(self->user) ? UC_OK : uc_fail(UC_ERR_CANCELLED, "interrupted");
-    errno = EINTR;
-    return signalled ? fail_io(self, "write") : UC_OK;
+    if (!self->go_on || self->go_on(self->user))
+        return UC_OK;
+    return uc_fail(UC_ERR_CANCELLED, "interrupted");
 }
 
 /* Not a device: whatever is written to it, nothing is replaced or mixed up. */
@@ -99,8 +98,9 @@ static uc_status open_directly(uc_output *self, bool pipe)
             return UC_OK;
         if (errno != EINTR && !(pipe && errno == ENXIO))
             return fail_io(self, "write");
-        const bool signalled = errno == EINTR || nanosleep(&pause, NULL) != 0;
-        const uc_status status = ask(self, signalled);
+        if (errno == ENXIO)
+            (void)nanosleep(&pause, NULL);
+        const uc_status status = ask(self);
         if (status != UC_OK)
             return status;
     }
@@ -242,12 +242,11 @@ static uc_status write_some(uc_output *self, const char *bytes, size_t length, s
     struct pollfd room = {.fd = self->file, .events = POLLOUT};
     const ssize_t count = write(self->file, bytes, length < BYTES_AT_ONCE ? length : BYTES_AT_ONCE);
     *written = count > 0 ? (size_t)count : 0;
-    bool signalled = false;
     if (count < 0 && errno == EAGAIN)
-        signalled = poll(&room, 1, WAIT_MS) < 0;
+        (void)poll(&room, 1, WAIT_MS);
     else if (count < 0 && errno != EINTR)
         return fail_io(self, "write");
-    return *written == length ? UC_OK : ask(self, signalled);
+    return *written == length ? UC_OK : ask(self);
 }
 
 static uc_status write_all(uc_output *self, const char *bytes, size_t length)

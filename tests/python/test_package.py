@@ -280,6 +280,45 @@ def test_a_signal_ends_long_work(work, number, kind):
     unconfuse.SPAClassifier().fit(X, y)  # and everything still works
 
 
+SAVING = """
+import signal, sys
+import numpy as np, unconfuse
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+model = unconfuse.PerceptronClassifier().fit(np.eye(4), [0, 1, 0, 1])
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+print("saving", flush=True)
+try:
+    unconfuse.save(model, sys.argv[1])
+except KeyboardInterrupt:
+    print("interrupted")
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+
+
+@pytest.mark.parametrize("reader", [False, True])
+def test_saving_to_a_pipe_waits_for_its_reader_until_ctrl_c(tmp_path, reader):
+    """Signals whose handler raises nothing change nothing."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with subprocess.Popen([sys.executable, "-c", SAVING, path], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "saving\n"
+            time.sleep(0.5)
+            assert process.poll() is None
+            if reader:
+                (tmp_path / "model.uc").write_bytes(path.read_bytes())
+            else:
+                process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=20)[0]
+        finally:
+            process.kill()
+    assert process.returncode == 0 and said == ("" if reader else "interrupted\n")
+    if reader:
+        assert unconfuse.load(tmp_path / "model.uc").predict(np.eye(4)).tolist() == [0, 1, 0, 1]
+
+
 def test_warnings_of_the_library_are_warnings():
     X, y = blobs()
     with pytest.warns(UserWarning, match="no noise matrix was given: uma takes the labels as they are") as caught:
