@@ -1,5 +1,6 @@
 /* Output that appears whole or not at all, and tables whose columns line up. */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,6 +50,7 @@ uc_status cli_begin_file(uc_output **out, const char *path, const char *option)
     const uc_status status = uc_output_begin(&output, path, go_on, NULL);
     if (status != UC_OK)
         return status;
+    assert(file_count < MOST_FILES);
     const size_t number = file_count++;
     files[number].output = *out = output;
     files[number].option = option;

@@ -111,6 +111,8 @@ static uc_status open_file(uc_output *self)
 {
     struct stat info;
     const bool exists = stat(self->name, &info) == 0;
+    if (!exists && errno == ELOOP) /* no file is at the end of it, and none of the links is to be replaced */
+        return fail_io(self, "write");
     if (exists)
         remember(self, &info);
     if (exists && S_ISDIR(info.st_mode))

@@ -39,7 +39,7 @@ static size_t directory_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Where a link leads that leads nowhere yet. */
+/* Where a link leads that leads nowhere yet; the caller has made sure that it does not lead to itself. */
 static char *follow(char *path)
 {
     for (int links = 0; path && links < MOST_LINKS; links++) {

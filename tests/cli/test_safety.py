@@ -228,6 +228,15 @@ def test_a_link_that_leads_nowhere_yet_is_followed(workplace):
         os.unlink(workplace.directory / "folder/new.uc")
 
 
+@pytest.mark.parametrize("command", [["train", "perceptron", "data.svm"], ["predict", "model.uc", "data.svm"]],
+                         ids=lambda command: command[0])
+def test_links_in_a_circle_are_refused(workplace, command):
+    os.symlink("there.uc", workplace.directory / "here.uc")
+    os.symlink("here.uc", workplace.directory / "there.uc")
+    assert workplace.fails(1, *command, "-o", "here.uc") == "here.uc: cannot write: Too many levels of symbolic links"
+    assert os.readlink(workplace.directory / "here.uc") == "there.uc"
+
+
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("reader", [False, True])
 def test_saving_to_a_pipe_can_be_interrupted(tmp_path, end, reader):
