@@ -67,6 +67,30 @@ b has 3.50. That is all.
     assert page("--check", *names).returncode == 0
 
 
+@pytest.mark.parametrize("key", ["quick", "date", "seconds", "panels", "notes"])
+def test_a_result_without_what_the_page_needs_is_one_sentence(toy, key):
+    directory, names = toy
+    path = directory / "a/toy.table.json"
+    result = json.loads(path.read_text())
+    del result[key]
+    path.write_text(json.dumps(result))
+    said = page("--add", directory / "a", *names)
+    assert said.returncode == 1 and said.stderr == f"papers-page: {path}: '{key}' is missing from this result\n"
+
+
+@pytest.mark.parametrize("rows", [None, []])
+def test_a_panel_without_rows_is_one_sentence(toy, rows):
+    directory, names = toy
+    path = directory / "a/toy.table.json"
+    result = json.loads(path.read_text())
+    del result["panels"][0]["rows"]
+    if rows is not None:
+        result["panels"][0]["rows"] = rows
+    path.write_text(json.dumps(result))
+    said = page("--add", directory / "a", *names)
+    assert said.returncode == 1 and said.stderr == f"papers-page: {path}: the panel 'errors' has no rows\n"
+
+
 def test_commands_make_the_results_again(toy):
     directory, names = toy
     page("--add", directory / "a", directory / "b", *names)
