@@ -193,13 +193,12 @@ static void labels_are_matched_by_name(void **state)
     uc_session *session = continued(online, &settings);
     assert_ok(uc_session_play_file(session, path, NULL, 20));
     uc_session_label label;
-    uint64_t examples = 0, correct = 0, proposed = 0;
+    uint64_t correct = 0, proposed = 0;
     for (size_t i = 0; i < 3; i++) {
         assert_true(uc_session_label_at(&label, session, i));
         assert_string_equal(label.name, names[i]);
         assert_true(label.known);
         assert_int_equal(label.examples, 40);
-        examples += label.examples;
         correct += label.correct;
         proposed += label.proposed;
     }
@@ -373,7 +372,7 @@ static void a_listener_can_end_the_session(void **state)
 static uc_train_settings looking(uc_scaling scaling, bool unit_length)
 {
     uc_train_settings train = uc_train_defaults();
-    train.scale = scaling;
+    train.scale = (int)scaling;
     train.normalize_input = unit_length;
     train.map.map = UC_MAP_LANDMARKS;
     train.map.kernel = UC_KERNEL_GAUSSIAN;
