@@ -99,18 +99,6 @@ static void catch_unless_ignored(int signal_number)
         (void)sigaction(signal_number, &action, NULL);
 }
 
-/* One that it was started to block is unblocked. No shell blocks signals; a parent that blocks them for a thread of its
- * own passes its mask on by accident, and a program that only SIGKILL ends would leave temporary files behind. */
-static void unblock_signals(void)
-{
-    sigset_t signals;
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGINT);
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigaddset(&signals, SIGALRM); /* which ends a program that does not stop when it is asked to */
-    (void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
-}
-
 /* A mapped file that another program makes shorter has pages that are not there any more. */
 static void lose_file(int signal_number)
 {
@@ -141,7 +129,7 @@ void cli_catch_signals(void)
         signal(SIGALRM, end_now) != SIG_ERR && timer_create(CLOCK_MONOTONIC, &alarm_clock, &grace) == 0;
     catch_unless_ignored(SIGINT);
     catch_unless_ignored(SIGTERM);
-    unblock_signals(); /* with the handlers in place: one that came before now is caught */
+    uc_unblock_signals(); /* with the handlers in place: one that came before now is caught */
     (void)sigaction(SIGBUS, &lost, NULL);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow any more is a failed write */
     (void)signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop reading: then we end, quietly */

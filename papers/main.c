@@ -1,7 +1,6 @@
 /* unconfuse-papers: runs the experiments of the papers again, with the published figure beside ours. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -474,21 +473,11 @@ static uc_status dispatch(const settings *given, int words, char **argv)
     return UC_OK;
 }
 
-/* As `unconfuse` does, and for the same reason (cli/progress.c). */
-static void unblock_signals(void)
-{
-    sigset_t signals;
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGINT);
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
-}
-
 int main(int argc, char **argv)
 {
     uc_occupy_standard_files();
     uc_wait_asleep(argv);
-    unblock_signals();
+    uc_unblock_signals();
     settings given;
     int words;
     uc_status status = parse(&given, &words, argc - 1, argv + 1);

@@ -11,6 +11,11 @@ extern "C" {
  * /dev/null, opened the wrong way round: reading or writing it fails as it did before. */
 void uc_occupy_standard_files(void);
 
+/* SIGINT, SIGTERM and SIGALRM that it was started to block are unblocked. No shell blocks signals; a parent that blocks
+ * them for a thread of its own passes its mask on by accident, and a program that only SIGKILL ends would leave temporary
+ * files behind. To be called when the handlers are in place: a signal that came before is caught then. */
+void uc_unblock_signals(void);
+
 #ifdef __cplusplus
 }
 #endif

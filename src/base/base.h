@@ -78,7 +78,9 @@ void uc_bytes_free(uc_bytes *self); /* zero-initialised is fine */
 
 /* ---- output files, beyond what unconfuse/output.h has ---- */
 uc_status uc_output_open(uc_output **out, const char *path); /* uc_output_begin that is never cancelled */
-uc_status uc_output_open_memory(uc_output **out);            /* ended by uc_output_take or uc_output_abort */
+/* Commits what was written when `status` is UC_OK, and aborts it otherwise; the status of both. */
+uc_status uc_output_end(uc_output *self, uc_status status, bool durable);
+uc_status uc_output_open_memory(uc_output **out); /* ended by uc_output_take or uc_output_abort */
 /* Ends and frees *self; *bytes, which the caller frees, are all that was written (NULL: nothing was). */
 void uc_output_take(void **bytes, size_t *length, uc_output *self);
 uc_status uc_output_printf(uc_output *self, const char *format, ...) UC_PRINTF(2, 3);

@@ -405,6 +405,14 @@ uc_status uc_output_commit(uc_output *self, bool durable)
     return uc_output_commit_all(&self, 1, durable);
 }
 
+uc_status uc_output_end(uc_output *self, uc_status status, bool durable)
+{
+    if (status == UC_OK)
+        return uc_output_commit(self, durable);
+    uc_output_abort(self);
+    return status;
+}
+
 void uc_output_abort(uc_output *self)
 {
     if (!self)

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
 #include <unistd.h>
 
 void uc_occupy_standard_files(void)
@@ -15,4 +17,14 @@ void uc_occupy_standard_files(void)
         if (open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
             (void)open("/", O_RDONLY | O_DIRECTORY);
     }
+}
+
+void uc_unblock_signals(void)
+{
+    sigset_t signals;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGALRM); /* which ends a program that does not stop when it is asked to */
+    (void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }

@@ -146,14 +146,11 @@ uc_status uc_container_write(const char *path, const char magic[8], uint32_t ver
                              const uc_array *arrays, size_t count, bool durable)
 {
     uc_output *output = NULL;
-    uc_status status = uc_output_open(&output, path);
-    if (status != UC_OK)
-        return status;
-    status = uc_container_write_to(output, magic, version, header, arrays, count);
-    if (status == UC_OK)
-        return uc_output_commit(output, durable);
-    uc_output_abort(output);
-    return status;
+    const uc_status status = uc_output_open(&output, path);
+    return status == UC_OK
+               ? uc_output_end(output, uc_container_write_to(output, magic, version, header, arrays, count),
+                               durable)
+               : status;
 }
 
 uc_status uc_container_write_memory(void **bytes, size_t *length, const char magic[8], uint32_t version,

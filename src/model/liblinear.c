@@ -95,14 +95,8 @@ uc_status uc_model_write_liblinear(const uc_model *self, uc_output *output)
 uc_status uc_model_export_liblinear(const uc_model *self, const char *path)
 {
     uc_output *output = NULL;
-    uc_status status = uc_output_open(&output, path);
-    if (status != UC_OK)
-        return status;
-    status = uc_model_write_liblinear(self, output);
-    if (status == UC_OK)
-        return uc_output_commit(output, true);
-    uc_output_abort(output);
-    return status;
+    const uc_status status = uc_output_open(&output, path);
+    return status == UC_OK ? uc_output_end(output, uc_model_write_liblinear(self, output), true) : status;
 }
 
 /* ---- import ---- */

@@ -99,14 +99,8 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
 uc_status uc_model_save(const uc_model *self, const char *path)
 {
     uc_output *output = NULL;
-    uc_status status = uc_output_open(&output, path);
-    if (status != UC_OK)
-        return status;
-    status = uc_model_write(self, output);
-    if (status == UC_OK)
-        return uc_output_commit(output, true);
-    uc_output_abort(output);
-    return status;
+    const uc_status status = uc_output_open(&output, path);
+    return status == UC_OK ? uc_output_end(output, uc_model_write(self, output), true) : status;
 }
 
 uc_status uc_model_save_memory(void **bytes, size_t *length, const uc_model *self)

@@ -503,12 +503,6 @@ uc_status uc_noise_write_to(const uc_noise *self, uc_output *output)
 uc_status uc_noise_write(const uc_noise *self, const char *path)
 {
     uc_output *output;
-    uc_status status = uc_output_open(&output, path);
-    if (status != UC_OK)
-        return status;
-    status = uc_noise_write_to(self, output);
-    if (status == UC_OK)
-        return uc_output_commit(output, false);
-    uc_output_abort(output);
-    return status;
+    const uc_status status = uc_output_open(&output, path);
+    return status == UC_OK ? uc_output_end(output, uc_noise_write_to(self, output), false) : status;
 }
