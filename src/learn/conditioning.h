@@ -8,9 +8,8 @@
 /* For weights of (1 + columns) x stride numbers, of which the first row are the offsets. */
 typedef struct uc_conditioning {
     size_t columns, stride;
-    double *scale; /* 1 + columns: a variable is scale times a weight */
-    double *
-        centre; /* columns: the mean; NULL for sparse rows, or when there are no free offsets to take it up */
+    double *scale;  /* 1 + columns: a variable is scale times a weight */
+    double *centre; /* columns: the mean; NULL: mostly zeros, or no free offsets to take it up */
 } uc_conditioning;
 
 /* For an objective whose second derivative is about penalty + curvature x^2 in a weight, on the rows of all processes.

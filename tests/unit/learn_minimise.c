@@ -43,7 +43,8 @@ static void minimise_on_counted_rows(uc_minimum *found, uint64_t seed, double co
     uc_dataset_free(&data);
 }
 
-/* The line search of More and Thuente alone gives up in 3 of 100 at cost 1000, and in 20 at 10000, with gradients 1e5 times
+/* At larger costs rounding is the limit: a value of 545 is known to 1e-13, which hides gradients of 1e-5, the tolerance.
+ * The line search of More and Thuente alone gives up in 3 of 100 at cost 1000, and in 20 at 10000, with gradients 1e5 times
  * as long as they should be; in seed 19 at 100 without a single step. */
 static void a_sloppy_loss_on_few_different_rows_is_minimised(void **state)
 {
@@ -51,9 +52,9 @@ static void a_sloppy_loss_on_few_different_rows_is_minimised(void **state)
     for (uint64_t seed = 1; seed <= 100; seed++) {
         uc_minimum found;
         minimise_on_counted_rows(&found, seed, 100);
-        assert_true(found.excess <= 20 && found.iterations > 0); /* as far as rounding allows */
+        assert_true(found.excess <= 1 && found.iterations > 0);
         minimise_on_counted_rows(&found, seed, 1000);
-        assert_true(found.excess <= 20);
+        assert_true(found.excess <= 2);
         minimise_on_counted_rows(&found, seed, 10000);
         assert_true(found.excess <= 20 && !found.stuck);
     }
