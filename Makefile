@@ -63,8 +63,8 @@ asan: deps ## run the tests with the address and undefined-behaviour sanitizers
 	@$(PYTHON) scripts/run-tests build/asan
 
 # What several threads do is in these; the thread sanitizer makes everything ten times as slow.
-TSAN_TESTS := parallel_pool parallel_comm data_libsvm data_shared map_landmarks learn_threads learn_logistic \
-              linalg_gemm map_nystroem select_compare select_cross_validate model_score
+TSAN_TESTS := parallel_pool parallel_comm data_libsvm data_exchange map_landmarks learn_threads learn_logistic \
+              linalg_products map_nystroem select_compare select_cross_validate model_score
 ARCHER = $(firstword $(wildcard /usr/lib/llvm-*/lib/libarcher.so))
 
 tsan: deps ## run the tests of threads with the thread sanitizer, clang and libomp

@@ -127,7 +127,7 @@ static uc_status run_learn(char **arguments)
 static uc_status read_labelled(uc_dataset *out, const char *path, const char *labels,
                                const uc_context *context)
 {
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.labels = strcmp(labels, "-") == 0 ? NULL : labels;
     return uc_dataset_read(out, path, &settings, context);
 }
@@ -399,7 +399,7 @@ static uc_status run_svm(char **arguments)
                "\"peak_bytes\": %.0f, \"hinge\": %.9g, \"model\": %s}\n",
                taken.elapsed, taken.processor, array_bytes(&data), before, peak,
                hinge_objective(model, &data, settings.cost), description);
-    uc_text_free(description);
+    uc_model_text_free(description);
     uc_model_free(model);
     uc_dataset_free(&data);
     return status;
@@ -473,7 +473,7 @@ static uc_status run_logistic(char **arguments)
     if (status == UC_OK)
         printf("{\"elapsed\": %.6f, \"processor\": %.6f, \"model\": %s}\n", taken.elapsed, taken.processor,
                description);
-    uc_text_free(description);
+    uc_model_text_free(description);
     uc_model_free(model);
     uc_dataset_free(&data);
     return status;
@@ -501,7 +501,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    uc_wait_asleep(argv); /* as unconfuse does */
+    uc_threads_sleep_when_idle(argv); /* as unconfuse does */
     for (size_t i = 0; i < COMMANDS; i++) {
         if (argc != commands[i].count + 2 || strcmp(argv[1], commands[i].name) != 0)
             continue;

@@ -70,7 +70,7 @@ static uc_status play(player *self, const uc_matrix *prepared, const uint32_t *l
         return UC_ERR_NOMEM;
     for (size_t i = first; i < last; i++)
         rows[i - first] = i;
-    const uc_status status = uc_session_play_rows(self->session, prepared, labels, rows, last - first, true);
+    const uc_status status = uc_session_run_rows(self->session, prepared, labels, rows, last - first, true);
     free(rows);
     return status;
 }
@@ -91,7 +91,7 @@ static uc_status begin(player *out, const char *name, const uc_train_settings *t
     uc_status status =
         learner ? uc_online_begin(&self.online, learner, NULL, train, &data->classes, NULL) : UC_ERR_INVALID;
     if (status == UC_OK)
-        status = uc_online_expect(self.online, data->X.cols, uc_density(&data->X));
+        status = uc_online_expect(self.online, data->X.cols, uc_matrix_density(&data->X));
     if (status == UC_OK)
         status = uc_session_continue(&self.session, self.online, &settings, NULL);
     if (status == UC_OK)
@@ -121,7 +121,7 @@ static uc_status first_pass(moment *time, size_t *correct, const char *learner, 
         status = uc_online_prepare(&prepared, self.online, &data->X, context);
     const moment began = now();
     if (status == UC_OK)
-        status = uc_session_play_rows(self.session, &prepared, data->y, NULL, prepared.rows, true);
+        status = uc_session_run_rows(self.session, &prepared, data->y, NULL, prepared.rows, true);
     *time = since(began);
     if (status == UC_OK)
         *correct = correct_rounds(&self);
@@ -269,7 +269,7 @@ static uc_status play_block(landmark_times *times, player *self, const uc_datase
     add_time(&times->map, began);
     began = now();
     if (status == UC_OK)
-        status = uc_session_play_rows(self->session, &mapped, block->y, NULL, mapped.rows, true);
+        status = uc_session_run_rows(self->session, &mapped, block->y, NULL, mapped.rows, true);
     add_time(&times->rounds, began);
     uc_matrix_free(&mapped);
     return status;

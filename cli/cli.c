@@ -377,9 +377,9 @@ static uc_status refuse_name(const cli_call *call, const char *name)
     if (call->member != CLI_NO_MEMBER && members_with(call->command->family, name, members, sizeof members))
         return cli_fail(UC_ERR_OPTION, "--%s is not an option of %s, but of %s", name,
                         call->command->family->name(call->member), members);
-    const char *nearest = uc_nearest_name(name, option_name, call);
+    const char *nearest = uc_names_nearest(name, option_name, call);
     if (!nearest && strncmp(name, "no-", 3) == 0)
-        nearest = uc_nearest_name(name + 3, option_name, call);
+        nearest = uc_names_nearest(name + 3, option_name, call);
     if (!nearest && call->member != CLI_NO_MEMBER)
         return cli_fail(UC_ERR_OPTION, "unknown option --%s; see unconfuse %s %s --help", name,
                         call->command->name, call->command->family->name(call->member));
@@ -481,7 +481,7 @@ static const char *member_name(size_t i, const void *user)
 
 uc_status cli_refuse_member(const cli_family *family, const char *name)
 {
-    const char *nearest = uc_nearest_name(name, member_name, family);
+    const char *nearest = uc_names_nearest(name, member_name, family);
     if (!nearest)
         return cli_fail(UC_ERR_OPTION, "there is no %s called %s; unconfuse %s lists them", family->word,
                         name, family->lists);
@@ -622,7 +622,7 @@ uc_status cli_refuse_command(const char *name)
     if (last)
         return cli_fail(UC_ERR_OPTION, "%s must be followed by %s%s%s; see unconfuse help %s", name, seconds,
                         length ? " or " : "", last, name);
-    const char *nearest = uc_nearest_name(name, command_name, NULL);
+    const char *nearest = uc_names_nearest(name, command_name, NULL);
     if (!nearest)
         return cli_fail(UC_ERR_OPTION, "there is no command called %s; unconfuse help lists them", name);
     return cli_fail(UC_ERR_OPTION,

@@ -146,9 +146,10 @@ static uc_status compare(uc_evaluation *out, pairs *self, const uc_noise *noise,
     if (status == UC_OK && probabilities)
         status = cli_collect((void **)&self->probability, &known, sizeof *self->probability);
     if (status == UC_OK && cli_is_first())
-        status = uc_evaluate(out, self->labels, self->predicted, self->count, self->classes->count, noise);
+        status = uc_evaluation_compute(out, self->labels, self->predicted, self->count, self->classes->count,
+                                       noise);
     if (status == UC_OK && cli_is_first() && probabilities)
-        status = uc_evaluate_log_loss(out, self->labels, self->probability, self->count);
+        status = uc_evaluation_set_log_loss(out, self->labels, self->probability, self->count);
     return status;
 }
 

@@ -104,9 +104,9 @@ static uc_status run(cli_call *call)
     if (status == UC_OK && args->test)
         status = cli_begin_data(&test_output, args->test, "--test", format, NULL);
     if (status == UC_OK)
-        status = uc_generate(&train, args->test ? &test : NULL, uc_generator_at(call->member),
-                             call->member_settings, (size_t)args->examples, (size_t)args->test_examples,
-                             call->common.seed);
+        status = uc_generator_run(&train, args->test ? &test : NULL, uc_generator_at(call->member),
+                                  call->member_settings, (size_t)args->examples, (size_t)args->test_examples,
+                                  call->common.seed);
     if (status == UC_OK)
         status = cli_write_data(call, &train, &output);
     if (status == UC_OK && args->test)

@@ -81,7 +81,7 @@ static uc_status inspect_model(cli_call *call)
         status = uc_model_describe(&text, model);
     if (status == UC_OK && !(call->result = json_loads(text, 0, NULL)))
         status = cli_fail(UC_ERR_NOMEM, "%s: not enough memory to describe the model", call->words[0]);
-    uc_text_free(text);
+    uc_model_text_free(text);
     uc_model_free(model);
     return status;
 }

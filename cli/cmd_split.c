@@ -58,8 +58,8 @@ static uc_status run(cli_call *call)
     if (status == UC_OK)
         status = cli_read_data(&data, call, call->words[0], &args->read);
     if (status == UC_OK)
-        status = uc_split(&first, &second, &data, args->share, args->stratified && data.y, call->common.seed,
-                          &call->context);
+        status = uc_dataset_split(&first, &second, &data, args->share, args->stratified && data.y,
+                                  call->common.seed, &call->context);
     if (status == UC_OK)
         status = cli_write_data(call, &first, &output);
     if (status == UC_OK)

@@ -210,8 +210,8 @@ static uc_status play(stream *self)
 {
     const stream_args *args = self->args;
     uc_status status = args->shuffle
-                           ? uc_session_play_data(self->session, &self->data, args->passes, true)
-                           : uc_session_play_file(self->session, self->path, &args->read, args->passes);
+                           ? uc_session_run_data(self->session, &self->data, args->passes, true)
+                           : uc_session_run_file(self->session, self->path, &args->read, args->passes);
     if (status == UC_OK)
         status = uc_session_finish(self->session);
     return status == UC_OK ? cli_check_interrupt() : status;

@@ -72,7 +72,7 @@ static json_t *describe(const uc_model *model)
     if (uc_model_describe(&text, model) != UC_OK)
         return NULL;
     json_t *description = json_loads(text, 0, NULL);
-    uc_text_free(text);
+    uc_model_text_free(text);
     return description;
 }
 
@@ -148,8 +148,8 @@ static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *sett
     const uc_traffic before = uc_comm_traffic(cli_comm);
     uc_model *model = NULL;
     settings->overwrite = 1;
-    uc_status status = uc_select_and_train(&model, uc_learner_at(call->member), call->member_settings,
-                                           settings, data, &call->context);
+    uc_status status = uc_tune_and_train(&model, uc_learner_at(call->member), call->member_settings, settings,
+                                         data, &call->context);
     const double seconds = cli_seconds() - began;
     if (status == UC_OK)
         status = cli_check_interrupt();
@@ -228,7 +228,8 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
     if (status == UC_OK)
         status = cli_collect((void **)&predicted, &predictions, sizeof *predicted);
     if (status == UC_OK && cli_is_first())
-        status = uc_evaluate(&evaluation, labels, predicted, count, data->classes.count, settings->noise);
+        status = uc_evaluation_compute(&evaluation, labels, predicted, count, data->classes.count,
+                                       settings->noise);
     if (status == UC_OK && cli_is_first())
         tell_folds(call, &evaluation, &data->classes, fold_error, settings, cli_seconds() - began);
     uc_evaluation_free(&evaluation);
@@ -265,14 +266,14 @@ static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const cli
         return cli_fail(UC_ERR_OPTION, "give only one of --positive-unlabelled and --bags");
     if (unlabelled) {
         *rates = UC_RATES_POSITIVE_ONLY;
-        return uc_positive_unlabelled(positive, data, name, &call->context);
+        return uc_dataset_positive_unlabelled(positive, data, name, &call->context);
     }
     if (name && (*positive = uc_names_find(&data->classes, name, strlen(name))) == UC_NONE)
         return cli_fail(UC_ERR_INVALID, "--positive %s: no example has this label", name);
     if (!bags)
         return UC_OK;
     *rates = UC_RATES_NEGATIVE_ONLY;
-    return uc_check_bags(data, &call->context);
+    return uc_dataset_check_bags(data, &call->context);
 }
 
 static json_t *describe_rates(const uc_rates_estimate *found)

@@ -1,6 +1,6 @@
 /* What every program does before its libraries begin; main does it again where that cannot be: a sanitizer is not ready so
  * early. Linked into each program, since a library has no such beginning. */
-#include "unconfuse/patience.h"
+#include "unconfuse/threads.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TOO_EARLY 1
@@ -14,7 +14,7 @@
 static void start_early(int argc, char **argv, char **environment)
 {
     (void)argc;
-    uc_wait_asleep_early(argv, environment);
+    uc_threads_sleep_when_idle_early(argv, environment);
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const first_of_all)(int, char **,

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "unconfuse/patience.h"
+#include "unconfuse/threads.h"
 #include "unconfuse/program.h"
 
 const cli_command *const cli_commands[] = {
@@ -125,8 +125,8 @@ static uc_status check_processes(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    uc_occupy_standard_files();
-    uc_wait_asleep(argv);
+    uc_program_occupy_standard_files();
+    uc_threads_sleep_when_idle(argv);
     cli_own_json_memory();
     cli_comm = uc_comm_start();
     cli_catch_signals();

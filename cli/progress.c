@@ -129,7 +129,7 @@ void cli_catch_signals(void)
         signal(SIGALRM, end_now) != SIG_ERR && timer_create(CLOCK_MONOTONIC, &alarm_clock, &grace) == 0;
     catch_unless_ignored(SIGINT);
     catch_unless_ignored(SIGTERM);
-    uc_unblock_signals(); /* with the handlers in place: one that came before now is caught */
+    uc_program_unblock_signals(); /* with the handlers in place: one that came before now is caught */
     (void)sigaction(SIGBUS, &lost, NULL);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow any more is a failed write */
     (void)signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop reading: then we end, quietly */

@@ -153,7 +153,7 @@ static uc_status check_settings(stream *self, const uc_model *model)
         return status;
     json_t *description = json_loads(text, 0, NULL);
     json_t *learned = decided_settings(self, description);
-    uc_text_free(text);
+    uc_model_text_free(text);
     status = check_table(self, learned, uc_learner_options(self->learner), self->call->member_settings,
                          uc_learner_settings_size(self->learner));
     if (status == UC_OK)

@@ -19,7 +19,7 @@ static uc_status test_error(double *out, uc_dataset *train, const uc_dataset *te
     if (status == UC_OK)
         status = uc_model_predict(predicted, model, &test->X, NULL);
     if (status == UC_OK)
-        status = uc_evaluate(&found, test->y, predicted, test->X.rows, test->classes.count, NULL);
+        status = uc_evaluation_compute(&found, test->y, predicted, test->X.rows, test->classes.count, NULL);
     *out = found.error;
     uc_evaluation_free(&found);
     uc_model_free(model);
@@ -38,7 +38,7 @@ static uc_status demonstrate(void)
     uc_status status = settings ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK) {
         uc_options_defaults(uc_generator_options(gaussians), settings);
-        status = uc_generate(&train, &test, gaussians, settings, 4000, 4000, 1);
+        status = uc_generator_run(&train, &test, gaussians, settings, 4000, 4000, 1);
     }
     if (status == UC_OK)
         status = test_error(&clean, &train, &test, NULL);

@@ -118,7 +118,7 @@ static void check_files(const uc_model *model)
     CHECK(uc_model_load_memory(&back, bytes, length, "saved") == UC_OK);
     check_same_scores(model, back);
     uc_model_free(back);
-    uc_memory_free(bytes);
+    uc_model_memory_free(bytes);
     if (uc_model_export_liblinear(model, scratch_path()) == UC_OK) {
         if (uc_model_import_liblinear(&back, scratch_path()) == UC_OK) {
             check_same_scores(model, back);

@@ -15,7 +15,7 @@
 #include <zlib.h>
 
 #include "base/base.h"
-#include "unconfuse/learn.h"
+#include "unconfuse/train.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -134,7 +134,7 @@ static void check_model(const uc_model *model)
     char *text;
     CHECK(uc_model_classes(model)->count > 0);
     CHECK(uc_model_describe(&text, model) == UC_OK);
-    uc_text_free(text);
+    uc_model_text_free(text);
     check_scores(model);
     check_saving(model);
     check_resuming(model);

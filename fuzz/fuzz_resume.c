@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "fuzz/files.h"
-#include "unconfuse/learn.h"
+#include "unconfuse/train.h"
 
 #define COLUMNS 3
 #define ROUNDS 8
@@ -57,7 +57,7 @@ static uc_online *twin_of(const uc_online *online)
     CHECK(uc_online_resume(&twin, loaded) == UC_OK);
     CHECK(uc_online_rounds(twin) == uc_online_rounds(online));
     CHECK(uc_online_updates(twin) == uc_online_updates(online));
-    uc_memory_free(bytes);
+    uc_model_memory_free(bytes);
     uc_model_free(loaded);
     uc_model_free(model);
     return twin;
@@ -75,8 +75,8 @@ static void check_same_bytes(const uc_online *a, const uc_online *b)
         uc_model_free(model);
     }
     CHECK(length[0] == length[1] && memcmp(bytes[0], bytes[1], length[0]) == 0);
-    uc_memory_free(bytes[0]);
-    uc_memory_free(bytes[1]);
+    uc_model_memory_free(bytes[0]);
+    uc_model_memory_free(bytes[1]);
 }
 
 /* ---- a model file ---- */

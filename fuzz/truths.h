@@ -77,7 +77,7 @@ static void check_round_trip(const uc_dataset *data, uc_format format)
     snprintf(labels, sizeof labels, "%s-labels", path);
     const bool npy = format == UC_FORMAT_NPY;
     CHECK(uc_dataset_write(data, path, format, npy && data->y ? labels : NULL, NULL) == UC_OK);
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.format = (int)format;
     settings.storage = uc_matrix_is_sparse(&data->X) ? UC_STORAGE_SPARSE : UC_STORAGE_DENSE;
     settings.label = data->y ? NULL : "none";
@@ -97,7 +97,7 @@ static void check_round_trip(const uc_dataset *data, uc_format format)
  * expects them, and that they come back when they are written as `format` and read again. */
 static void check_reader(const void *bytes, size_t length, uc_format format)
 {
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.format = (int)format;
     settings.storage = UC_STORAGE_SPARSE;
     const uc_context one = {.threads = 1, .memory = (uint64_t)1 << 28},

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define SPLIT_STREAM 7 /* of random numbers */
+#define SEQUENCE_SPLIT 7 /* of random numbers */
 
 /* ---- lists of rows ---- */
 
@@ -157,7 +157,7 @@ static int choose_rows(size_t *order, const benchmark *self, const execution *ru
             memcpy(order, lists[kind]->rows + run * self->train_rows, self->train_rows * sizeof *order);
             return kind;
         }
-    uc_rng rng = uc_rng_make(execution_seed(running, run), SPLIT_STREAM);
+    uc_rng rng = uc_rng_make(execution_seed(running, run), SEQUENCE_SPLIT);
     uc_rng_choose(&rng, order, self->all.X.rows, self->train_rows);
     return DRAWN;
 }
@@ -241,8 +241,7 @@ uc_status learn_error(double *percent, const char *learner, const void *settings
 {
     uc_dataset lent = *train;
     uc_model *model = NULL;
-    uc_status status =
-        uc_select_and_train(&model, uc_learner_find(learner), settings, common, &lent, context);
+    uc_status status = uc_tune_and_train(&model, uc_learner_find(learner), settings, common, &lent, context);
     if (status == UC_OK)
         status = model_error(percent, model, test, context);
     uc_model_free(model);

@@ -25,7 +25,7 @@ static const char *experiment_name(size_t i, const void *user)
 
 const char *experiment_nearest(const char *word)
 {
-    return uc_nearest_name(word, experiment_name, NULL);
+    return uc_names_nearest(word, experiment_name, NULL);
 }
 
 uint64_t execution_seed(const execution *self, size_t run)

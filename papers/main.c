@@ -475,9 +475,9 @@ static uc_status dispatch(const settings *given, int words, char **argv)
 
 int main(int argc, char **argv)
 {
-    uc_occupy_standard_files();
-    uc_wait_asleep(argv);
-    uc_unblock_signals();
+    uc_program_occupy_standard_files();
+    uc_threads_sleep_when_idle(argv);
+    uc_program_unblock_signals();
     settings given;
     int words;
     uc_status status = parse(&given, &words, argc - 1, argv + 1);

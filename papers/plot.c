@@ -18,7 +18,7 @@
 #define PANEL_WIDTH 480
 #define ONLY_PANEL_WIDTH 840
 #define HEIGHT 520
-#define PANELS_A_LINE 4     /* more than these are drawn three in a line */
+#define PANELS_PER_LINE 4   /* more than these are drawn three in a line */
 #define MOST_MARKED_ROWS 40 /* a line of more points has no marks */
 
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
@@ -292,7 +292,7 @@ static void draw_panel(FILE *file, const panel *self, size_t index, const char *
 
 static size_t panels_a_line(const report *self)
 {
-    return self->panel_count > PANELS_A_LINE ? 3 : self->panel_count;
+    return self->panel_count > PANELS_PER_LINE ? 3 : self->panel_count;
 }
 
 static size_t lines_of_panels(const report *self)

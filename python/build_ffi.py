@@ -56,12 +56,12 @@ typedef struct {
     uint32_t *columns;
 } uc_matrix;
 void uc_matrix_free(uc_matrix *);
-double uc_density(const uc_matrix *);
+double uc_matrix_density(const uc_matrix *);
 
 /* dataset.h, noise.h */
 typedef struct { uc_matrix X; uint32_t *y; uc_names classes; uint32_t *bag; uc_names bags; ...; } uc_dataset;
-uc_status uc_positive_unlabelled(uint32_t *, uc_dataset *, const char *, const uc_context *);
-uc_status uc_check_bags(const uc_dataset *, const uc_context *);
+uc_status uc_dataset_positive_unlabelled(uint32_t *, uc_dataset *, const char *, const uc_context *);
+uc_status uc_dataset_check_bags(const uc_dataset *, const uc_context *);
 typedef struct { size_t classes; double *values; uc_names names; } uc_noise;
 typedef struct { double condition; size_t dominated, dominated_row; double wrong; } uc_noise_check;
 typedef enum { UC_NOISE_COLUMNS, UC_NOISE_ROWS } uc_noise_orientation;
@@ -85,7 +85,7 @@ void uc_map_free(uc_map *);
 double uc_map_width(const uc_map *);
 size_t uc_map_dimension(const uc_map *);
 uc_status uc_map_apply(uc_matrix *, const uc_map *, const uc_matrix *, const uc_context *);
-typedef struct { size_t cols; ...; } uc_steps;
+typedef struct { size_t cols; ...; } uc_preprocessing;
 
 /* model.h */
 typedef struct uc_model uc_model;
@@ -97,7 +97,7 @@ size_t uc_model_dimension(const uc_model *);
 const char *uc_model_learner(const uc_model *);
 const double *uc_model_noise(const uc_model *);
 uc_status uc_model_describe(char **, const uc_model *);
-void uc_text_free(char *);
+void uc_model_text_free(char *);
 uc_status uc_model_predict(uint32_t *, const uc_model *, const uc_matrix *, const uc_context *);
 uc_status uc_model_scores(double *, const uc_model *, const uc_matrix *, const uc_context *);
 uc_status uc_model_probabilities(double *, const uc_model *, const uc_matrix *, const uc_context *);
@@ -108,7 +108,7 @@ uc_status uc_model_load_memory(uc_model **, const void *, size_t, const char *);
 uc_status uc_model_save_memory(void **, size_t *, const uc_model *);
 uc_status uc_map_save_memory(void **, size_t *, const uc_map *);
 uc_status uc_map_load_memory(uc_map **, const void *, size_t, const char *);
-void uc_memory_free(void *);
+void uc_model_memory_free(void *);
 
 /* learn.h */
 typedef enum { UC_FEEDBACK_FULL, UC_FEEDBACK_PARTIAL } uc_feedback;
@@ -141,7 +141,7 @@ uc_train_settings uc_train_defaults(void);
 typedef struct uc_online uc_online;
 typedef struct { uint32_t label; double probability; uint32_t favourite; uint64_t ticket; } uc_proposal;
 uc_status uc_online_begin(uc_online **, const uc_learner *, const void *, const uc_train_settings *,
-                          const uc_names *, const uc_steps *);
+                          const uc_names *, const uc_preprocessing *);
 uc_status uc_online_resume(uc_online **, const uc_model *);
 void uc_online_free(uc_online *);
 uint64_t uc_online_rounds(const uc_online *);
@@ -150,12 +150,12 @@ uc_status uc_online_expect(uc_online *, size_t, double);
 uc_status uc_online_model(uc_model **, const uc_online *, bool);
 
 /* session.h */
-typedef struct { double width; uc_steps scaling; ...; } uc_first_look;
+typedef struct { double width; uc_preprocessing scaling; ...; } uc_first_look;
 uc_status uc_first_look_at_data(uc_first_look *, const uc_dataset *, const uc_train_settings *, const uc_context *);
 void uc_first_look_free(uc_first_look *);
 
 /* select.h */
-uc_status uc_select_and_train(uc_model **, const uc_learner *, const void *, const uc_train_settings *, uc_dataset *,
+uc_status uc_tune_and_train(uc_model **, const uc_learner *, const void *, const uc_train_settings *, uc_dataset *,
                               const uc_context *);
 typedef struct { uint64_t seed; ...; } uc_noise_estimate_settings;
 extern const uc_option uc_noise_estimate_options[];

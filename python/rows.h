@@ -74,7 +74,7 @@ static uc_status play_rows(uint32_t *proposed, uc_online *online, const uc_matri
         settings.feedback = UC_FEEDBACK_PARTIAL;
     uc_status status = uc_session_continue(&session, online, &settings, context);
     if (status == UC_OK)
-        status = uc_session_play_rows(session, X, labels, NULL, X->rows, false);
+        status = uc_session_run_rows(session, X, labels, NULL, X->rows, false);
     if (status == UC_OK)
         status = uc_session_finish(session);
     uc_session_free(session);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "learn/online.h"
+#include "train/online.h"
 
 typedef union online_settings {
     uc_perceptron_settings perceptron;
@@ -101,11 +101,11 @@ static inline void add_landmarks(online_setup *self, uint64_t dimension)
 }
 
 static inline uc_online *online_begin(const online_setup *self, const uc_names *classes,
-                                      const uc_steps *steps)
+                                      const uc_preprocessing *preprocessing)
 {
     uc_online *online = NULL;
     assert_ok(uc_online_begin(&online, uc_learner_find(self->learner), &self->settings, &self->train, classes,
-                              steps));
+                              preprocessing));
     return online;
 }
 

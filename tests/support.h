@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "unconfuse/unconfuse.h"
 
 /* A sanitizer needs address space itself: its tests cannot run with little of it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -43,7 +43,7 @@ typedef struct uc_read_settings {
 } uc_read_settings;
 
 extern const uc_option uc_read_options[]; /* the table of uc_read_settings */
-uc_read_settings uc_read_defaults(void);
+uc_read_settings uc_reader_defaults(void);
 
 /* Reads the whole file ("-": standard input) into *out, which the caller frees; untouched on failure.
  * Classes are sorted (uc_names_sort). `settings` may be NULL. */
@@ -52,19 +52,19 @@ uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_setti
 
 /* A part of a file: of text the lines that begin at bytes from .. to-1, of UCD the rows at that share of the file; to 0:
  * all of it. */
-typedef struct uc_piece {
+typedef struct uc_file_range {
     const char *path;
     uint64_t from, to;
     bool may_be_empty; /* it is one of several: no examples are no failure */
     const char *first; /* of the files that belong together: CSV columns must be as there; NULL: none */
-} uc_piece;
+} uc_file_range;
 
 /* Which pieces of these files are for this process to read: in their order, and about as many bytes as any other's. What
  * cannot be cut (packed files, NPY, standard input) goes to one process as a whole; empty files to none, with a warning.
- * Fails when the processes see other files. The list is freed with uc_pieces_free; it points to `paths`. */
-uc_status uc_pieces(uc_piece **out, size_t *count, const char *const *paths, size_t path_count,
-                    const uc_context *context);
-void uc_pieces_free(uc_piece *pieces);
+ * Fails when the processes see other files. The list is freed with uc_file_ranges_free; it points to `paths`. */
+uc_status uc_file_ranges(uc_file_range **out, size_t *count, const char *const *paths, size_t path_count,
+                         const uc_context *context);
+void uc_file_ranges_free(uc_file_range *pieces);
 /* Several files as one data set, in their order. With several processes each has an even share of the rows, in the order
  * of the ranks; columns, classes and bags are those of all. A file without examples is passed over with a warning. */
 uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,
@@ -74,7 +74,7 @@ uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_
 typedef struct uc_reader uc_reader;
 uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
                          const uc_context *context);
-uc_status uc_reader_open_piece(uc_reader **out, const uc_piece *piece, const uc_read_settings *settings,
+uc_status uc_reader_open_range(uc_reader **out, const uc_file_range *piece, const uc_read_settings *settings,
                                const uc_context *context);
 /* The next rows in file order; *block is NULL at the end of the file. The block belongs to the reader and is
  * valid until the next call. Its y are positions in uc_reader_classes, in order of first appearance; its
@@ -112,33 +112,33 @@ uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_
                             const uc_context *context);
 /* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. Whole bags are
  * dealt out when every row is in one of two bags or more. */
-uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed,
-                   const uc_context *context);
-/* What uc_folds deals out: bags, when every row is in one and there are two or more, else rows. */
-size_t uc_fold_units(const uc_dataset *data);
+uc_status uc_dataset_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
+                           uint64_t seed, const uc_context *context);
+/* What uc_dataset_folds deals out: bags, when every row is in one and there are two or more, else rows. */
+size_t uc_dataset_fold_units(const uc_dataset *data);
 /* About `most` rows in random order, every class by its share, but 20 of each when there are so many; all rows, in their
  * order, when there are no more than `most`. With several processes: of the rows of all, to all. */
-uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
-                    const uc_context *context);
+uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
+                            const uc_context *context);
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
-uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
-                   bool stratified, uint64_t seed, const uc_context *context);
+uc_status uc_dataset_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
+                           bool stratified, uint64_t seed, const uc_context *context);
 /* counts[k]: rows of class k; `counts` has classes.count entries. Unlabelled rows are not counted. */
-void uc_class_counts(size_t *counts, const uc_dataset *data);
+void uc_dataset_class_counts(size_t *counts, const uc_dataset *data);
 
 /* Rows of fold `fold`, and all others, as two new sets. */
-uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
-                        const uint32_t *fold_of, unsigned fold, const uc_context *context);
+uc_status uc_dataset_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
+                                const uint32_t *fold_of, unsigned fold, const uc_context *context);
 
 /* ---- labels that mean something else ---- */
 
 /* Only examples of class `positive` (NULL: the only class, or the later of two) are surely labelled: rows without a
  * label join the other class, which gets a name when there is none. *index is the positive class afterwards. */
-uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive,
-                                 const uc_context *context);
+uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive,
+                                         const uc_context *context);
 /* Labels belong to bags: every row must be in a bag, there must be two bags or more, and the rows of a bag must have one
  * label. */
-uc_status uc_check_bags(const uc_dataset *data, const uc_context *context);
+uc_status uc_dataset_check_bags(const uc_dataset *data, const uc_context *context);
 
 /* ---- artificial problems of the papers ---- */
 
@@ -152,8 +152,8 @@ size_t uc_generator_settings_size(const uc_generator *self);
 
 /* `examples` training and, when test is not NULL, `test_examples` test examples of the same problem.
  * `settings` is a struct of the generator's option table. examples 0: the paper's number. */
-uc_status uc_generate(uc_dataset *train, uc_dataset *test, const uc_generator *generator,
-                      const void *settings, size_t examples, size_t test_examples, uint64_t seed);
+uc_status uc_generator_run(uc_dataset *train, uc_dataset *test, const uc_generator *generator,
+                           const void *settings, size_t examples, size_t test_examples, uint64_t seed);
 
 #ifdef __cplusplus
 }

@@ -71,7 +71,7 @@ uc_status uc_map_begin_landmarks(uc_map **out, const uc_map_settings *settings, 
 uc_status uc_map_add_landmark(uc_map *self, uc_row row);
 
 /* The median squared distance of 1,000 random pairs of rows. */
-uc_status uc_median_distance2(double *out, const uc_matrix *X, uint64_t seed, const uc_context *context);
+uc_status uc_map_median_distance2(double *out, const uc_matrix *X, uint64_t seed, const uc_context *context);
 
 #ifdef __cplusplus
 }

@@ -44,7 +44,7 @@ static inline uc_row uc_matrix_row(const uc_matrix *self, size_t i)
 }
 
 /* Floats from row to row of a dense matrix that this library allocates: whole cache lines. */
-static inline size_t uc_dense_stride(size_t cols)
+static inline size_t uc_matrix_stride(size_t cols)
 {
     return (cols + 15) / 16 * 16;
 }
@@ -60,7 +60,7 @@ uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *
 uc_status uc_matrix_densify(uc_matrix *self);
 size_t uc_matrix_entries(const uc_matrix *self); /* stored values */
 /* The share of values that are not 0, dense or sparse, in the first 1,000 rows; NaN when there are none. */
-double uc_density(const uc_matrix *self);
+double uc_matrix_density(const uc_matrix *self);
 void uc_matrix_free(uc_matrix *self);
 
 #ifdef __cplusplus

@@ -22,7 +22,7 @@ typedef struct uc_evaluation {
     double *f1;                  /* NaN for a class that neither occurs nor is predicted */
     double macro_f1;             /* mean of the F1 that are not NaN */
     double balanced_accuracy;    /* mean of the recalls that are not NaN */
-    double log_loss;             /* NaN until uc_evaluate_log_loss has set it */
+    double log_loss;             /* NaN until uc_evaluation_set_log_loss has set it */
     /* With a noise matrix of the test labels: what the clean labels would have shown, estimated. */
     bool corrected;
     double corrected_error, corrected_error_deviation; /* estimate and its standard error */
@@ -33,19 +33,19 @@ typedef struct uc_evaluation {
 /* Compares `count` labels with predictions; both are positions in the model's classes. A label of
  * UC_NONE is unlabelled; one of `classes` or above is unknown: all unknown labels together are one more class in macro_f1
  * and balanced_accuracy, with F1 and recall 0. `noise` (of the labels; may be NULL) must be in the classes' order. */
-uc_status uc_evaluate(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted, size_t count,
-                      size_t classes, const uc_noise *noise);
+uc_status uc_evaluation_compute(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted,
+                                size_t count, size_t classes, const uc_noise *noise);
 /* Sets log_loss to the mean of -log p_i over the labelled rows, where p_i = label_probability[i] is what the model gave to
  * the label of row i, kept within [e, 1 - e] for e = DBL_EPSILON. NaN when a label is unknown: it has no probability. */
-uc_status uc_evaluate_log_loss(uc_evaluation *self, const uint32_t *labels, const double *label_probability,
-                               size_t count);
+uc_status uc_evaluation_set_log_loss(uc_evaluation *self, const uint32_t *labels,
+                                     const double *label_probability, size_t count);
 void uc_evaluation_free(uc_evaluation *self);
 
 /* Wilson's score interval for `hits` of `trials` at 95%. */
-void uc_wilson(double interval[2], size_t hits, size_t trials);
+void uc_metrics_wilson(double interval[2], size_t hits, size_t trials);
 /* Two-sided p-value of the paired t-test that a and b have the same mean; NaN for fewer than two pairs, 1 when
  * all differences are zero. */
-double uc_paired_t_test(const double *a, const double *b, size_t count);
+double uc_metrics_paired_t_test(const double *a, const double *b, size_t count);
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,7 @@ void uc_names_free(uc_names *self); /* leaves an empty set */
 /* The i-th of some names; NULL past the end. */
 typedef const char *uc_name_at_fn(size_t i, const void *user);
 /* The name that a mistyped `word` was probably meant to be, for "did you mean"; NULL when none is near. */
-const char *uc_nearest_name(const char *word, uc_name_at_fn *name_at, const void *user);
+const char *uc_names_nearest(const char *word, uc_name_at_fn *name_at, const void *user);
 
 #ifdef __cplusplus
 }

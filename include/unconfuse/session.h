@@ -8,7 +8,7 @@
 #ifndef UNCONFUSE_SESSION_H
 #define UNCONFUSE_SESSION_H
 
-#include "unconfuse/learn.h"
+#include "unconfuse/train.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,11 +19,11 @@ extern "C" {
 typedef struct uc_first_look {
     uc_names classes; /* sorted as a data set has them */
     size_t rows, columns;
-    double density;   /* share of values that are not 0, in the first 1,000 rows; NaN: not known */
-    double row_bytes; /* of an example, on average */
-    uc_steps scaling; /* empty unless train->scale asks for one */
-    double width;     /* of train->map's Gaussian kernel, the median found; NaN: there is no such kernel */
-} uc_first_look;      /* uc_first_look_none() is that of data that can be read only once */
+    double density;           /* share of values that are not 0, in the first 1,000 rows; NaN: not known */
+    double row_bytes;         /* of an example, on average */
+    uc_preprocessing scaling; /* empty unless train->scale asks for one */
+    double width; /* of train->map's Gaussian kernel, the median found; NaN: there is no such kernel */
+} uc_first_look;  /* uc_first_look_none() is that of data that can be read only once */
 
 uc_first_look uc_first_look_none(void);
 /* One pass over a file, in constant memory. Of `train` scale, normalize_input, map and seed count. A median width is that
@@ -76,15 +76,15 @@ void uc_session_free(uc_session *self);               /* NULL is fine */
 uc_online *uc_session_online(const uc_session *self); /* borrowed */
 
 /* `passes` over a file in its order. */
-uc_status uc_session_play_file(uc_session *self, const char *path, const uc_read_settings *read,
-                               uint64_t passes);
+uc_status uc_session_run_file(uc_session *self, const char *path, const uc_read_settings *read,
+                              uint64_t passes);
 /* `passes` over examples in memory; shuffled: a new random order in each, by the learner's seed. Labels are positions in
  * data->classes, whatever order the learner has them in. */
-uc_status uc_session_play_data(uc_session *self, const uc_dataset *data, uint64_t passes, bool shuffled);
+uc_status uc_session_run_data(uc_session *self, const uc_dataset *data, uint64_t passes, bool shuffled);
 /* One round for each of rows[0..count) of X (NULL: rows 0 to count-1). Labels are positions among the learner's classes.
  * prepared: rows are as the weights see them (uc_online_prepare). */
-uc_status uc_session_play_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
-                               const size_t *rows, size_t count, bool prepared);
+uc_status uc_session_run_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
+                              const size_t *rows, size_t count, bool prepared);
 /* Delivers the feedback that is still on its way. */
 uc_status uc_session_finish(uc_session *self);
 

@@ -2,6 +2,7 @@
 #ifndef UNCONFUSE_H
 #define UNCONFUSE_H
 
+#include "unconfuse/audit.h"
 #include "unconfuse/comm.h"
 #include "unconfuse/context.h"
 #include "unconfuse/cpu.h"
@@ -15,13 +16,14 @@
 #include "unconfuse/noise.h"
 #include "unconfuse/option.h"
 #include "unconfuse/output.h"
-#include "unconfuse/patience.h"
 #include "unconfuse/prepare.h"
 #include "unconfuse/program.h"
 #include "unconfuse/random.h"
 #include "unconfuse/select.h"
 #include "unconfuse/session.h"
 #include "unconfuse/status.h"
+#include "unconfuse/threads.h"
+#include "unconfuse/train.h"
 #include "unconfuse/version.h"
 
 #endif

@@ -51,14 +51,14 @@ static uc_status learn_toy(double measured[MEASURES], size_t method, double cost
     common.bias = 0.0;
     common.seed = seed;
 
-    uc_status status = uc_generate(&train, &test, gaussians, toy, EXAMPLES, EXAMPLES, seed);
+    uc_status status = uc_generator_run(&train, &test, gaussians, toy, EXAMPLES, EXAMPLES, seed);
     if (status == UC_OK)
         status = uc_train(&model, learner, is_copa(method) ? (const void *)&copa : &perceptron, &common,
                           &train, &one_thread);
     if (status == UC_OK)
         status = uc_model_predict(predicted, model, &test.X, &one_thread);
     if (status == UC_OK)
-        status = uc_evaluate(&evaluation, test.y, predicted, test.X.rows, test.classes.count, NULL);
+        status = uc_evaluation_compute(&evaluation, test.y, predicted, test.X.rows, test.classes.count, NULL);
     if (status == UC_OK) {
         measured[ACCURACY] = 1.0 - evaluation.error;
         measured[NORM] = evaluation.confusion_norm;

@@ -59,7 +59,7 @@ static uc_status play_betas(panel *table, size_t column, const rounds *played, c
 static uc_status play_toy(panel *table, size_t column, const execution *self, uint64_t seed)
 {
     const uc_generator *gaussians = uc_generator_find("cspa-gaussians");
-    const uc_steps unit_length = {.cols = 2, .normalize = true};
+    const uc_preprocessing unit_length = {.cols = 2, .normalize = true};
     char variance[32];
     uc_dataset toy = {0};
     void *settings = papers_calloc(1, uc_generator_settings_size(gaussians));
@@ -68,9 +68,9 @@ static uc_status play_toy(panel *table, size_t column, const execution *self, ui
     uc_status status =
         uc_option_set(uc_options_find(uc_generator_options(gaussians), "sigma"), settings, variance);
     if (status == UC_OK)
-        status = uc_generate(&toy, NULL, gaussians, settings, TOY_ROUNDS, 0, seed);
+        status = uc_generator_run(&toy, NULL, gaussians, settings, TOY_ROUNDS, 0, seed);
     if (status == UC_OK)
-        status = uc_steps_apply(&unit_length, &toy.X, &self->context);
+        status = uc_preprocessing_apply(&unit_length, &toy.X, &self->context);
     const rounds played = {toy.X, toy.y, &toy.classes};
     if (status == UC_OK)
         status = play_betas(table, column, &played, self, seed);

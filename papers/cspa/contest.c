@@ -221,7 +221,7 @@ static void mark_best(panel *table, size_t row)
     for (size_t p = 0; p < PUBLISHED; p++) {
         const cell *other = panel_cell(table, row, p);
         if (leader->count > 1 && other->count == leader->count &&
-            !(uc_paired_t_test(leader->values, other->values, leader->count) < LEVEL))
+            !(uc_metrics_paired_t_test(leader->values, other->values, leader->count) < LEVEL))
             panel_mark(table, row, p);
     }
 }

@@ -19,8 +19,8 @@
     }
 
 /* Random numbers: the order of a run, and the noise. */
-#define STREAM_ORDER 1
-#define STREAM_NOISE 2
+#define SEQUENCE_ORDER 1
+#define SEQUENCE_NOISE 2
 
 /* The deviations in figure 2 are a choice: the paper does not name its own. */
 const recipe linear_tasks[] = {
@@ -160,8 +160,8 @@ static size_t stored_floats(const uc_matrix *X)
 
 static uc_status scale(uc_matrix *X, const recipe *chosen, const uc_context *context)
 {
-    const uc_steps_settings wanted = {.scaling = chosen->scaling};
-    uc_steps steps = {0};
+    const uc_preprocessing_settings wanted = {.scaling = chosen->scaling};
+    uc_preprocessing preprocessing = {0};
     uc_status status = UC_OK;
     for (size_t i = 0; i < stored_floats(X) && chosen->divisor > 0.0; i++)
         X->values[i] = (float)(X->values[i] / chosen->divisor);
@@ -170,8 +170,8 @@ static uc_status scale(uc_matrix *X, const recipe *chosen, const uc_context *con
     if (status == UC_OK && chosen->scaling == UC_SCALE_RANGE && uc_matrix_is_sparse(X))
         status = uc_matrix_densify(X);
     if (status == UC_OK)
-        status = uc_steps_fit(&steps, X, &wanted, context);
-    uc_steps_free(&steps);
+        status = uc_preprocessing_fit(&preprocessing, X, &wanted, context);
+    uc_preprocessing_free(&preprocessing);
     return status;
 }
 
@@ -193,7 +193,7 @@ uc_status task_open(task *out, execution *self, const recipe *chosen)
 
 static void add_noise(uc_matrix *X, double sigma, uint64_t seed)
 {
-    uc_rng rng = uc_rng_make(seed, STREAM_NOISE);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_NOISE);
     for (size_t i = 0; i < X->rows; i++) {
         const uc_row row = uc_matrix_row(X, i);
         float *stored = X->values + (row.values - X->values);
@@ -206,20 +206,20 @@ static void add_noise(uc_matrix *X, double sigma, uint64_t seed)
 static uc_status map_rows(uc_matrix *X, double width, const uc_context *context)
 {
     uc_map_settings map = uc_map_defaults();
-    uc_steps steps = {.cols = X->cols, .normalize = true};
+    uc_preprocessing preprocessing = {.cols = X->cols, .normalize = true};
     uc_matrix mapped;
     map.map = UC_MAP_LANDMARKS;
     map.kernel = UC_KERNEL_GAUSSIAN;
     map.width = width;
     map.dimension = X->rows < SUPPORT ? X->rows : SUPPORT;
-    uc_status status = uc_map_begin_landmarks(&steps.map, &map, width);
+    uc_status status = uc_map_begin_landmarks(&preprocessing.map, &map, width);
     if (status == UC_OK)
-        status = uc_steps_play(&mapped, &steps, X, context);
+        status = uc_preprocessing_apply_arriving(&mapped, &preprocessing, X, context);
     if (status == UC_OK) {
         uc_matrix_free(X);
         *X = mapped;
     }
-    uc_steps_free(&steps);
+    uc_preprocessing_free(&preprocessing);
     return status;
 }
 
@@ -232,11 +232,11 @@ size_t task_rounds(const task *self, const execution *running)
 uc_status task_prepare(rounds *out, const task *self, const execution *running, size_t run, double sigma,
                        double width)
 {
-    const uc_steps unit_length = {.cols = self->data.X.cols, .normalize = true};
+    const uc_preprocessing unit_length = {.cols = self->data.X.cols, .normalize = true};
     const uint64_t seed = execution_seed(running, run);
     const size_t rows = self->data.X.rows, count = task_rounds(self, running);
     size_t *order = papers_calloc(rows, sizeof *order);
-    uc_rng rng = uc_rng_make(seed, STREAM_ORDER);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_ORDER);
     uc_rng_choose(&rng, order, rows, rows);
     rounds made = {.y = papers_calloc(count, sizeof *made.y), .classes = &self->data.classes};
     for (size_t t = 0; t < count; t++)
@@ -246,7 +246,7 @@ uc_status task_prepare(rounds *out, const task *self, const execution *running, 
         add_noise(&made.X, sigma, seed);
     if (status == UC_OK)
         status = width > 0.0 ? map_rows(&made.X, width, &running->context)
-                             : uc_steps_apply(&unit_length, &made.X, &running->context);
+                             : uc_preprocessing_apply(&unit_length, &made.X, &running->context);
     if (status == UC_OK)
         *out = made;
     else

@@ -101,7 +101,7 @@ static uc_status draw_points(uc_dataset *train, uc_dataset *test, const recipe *
     const uc_generator *generator = uc_generator_find(chosen->generator);
     void *settings = papers_calloc(1, uc_generator_settings_size(generator));
     uc_options_defaults(uc_generator_options(generator), settings);
-    const uc_status status = uc_generate(train, test, generator, settings, examples, 0, seed);
+    const uc_status status = uc_generator_run(train, test, generator, settings, examples, 0, seed);
     free(settings);
     return status;
 }
@@ -366,7 +366,7 @@ static uc_status run_table3(execution *self)
 
 #define PIXELS 120
 #define HALF_SIDE 10.0
-#define POINTS_A_PIXEL 20
+#define POINTS_PER_PIXEL 20
 #define SHOWN_POINTS 600
 #define FIGURE_KAPPA 0.1
 
@@ -381,7 +381,8 @@ static uc_status find_concept(uint8_t *inside, const recipe *chosen, uint64_t se
 {
     uc_dataset points = {0};
     int *balance = papers_calloc(PIXELS * PIXELS, sizeof *balance);
-    uc_status status = draw_points(&points, NULL, chosen, (size_t)PIXELS * PIXELS * POINTS_A_PIXEL, seed + 1);
+    uc_status status =
+        draw_points(&points, NULL, chosen, (size_t)PIXELS * PIXELS * POINTS_PER_PIXEL, seed + 1);
     for (size_t i = 0; i < points.X.rows && status == UC_OK; i++) {
         const uc_row row = uc_matrix_row(&points.X, i);
         size_t place[2];

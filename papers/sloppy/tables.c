@@ -394,7 +394,7 @@ static uc_status hide_labels(uint32_t *positive, uc_dataset *data, uint64_t seed
         if (data->y[i] == 0)
             data->y[i] = UC_NONE;
     if (status == UC_OK)
-        status = uc_positive_unlabelled(positive, data, data->classes.text[1], NULL);
+        status = uc_dataset_positive_unlabelled(positive, data, data->classes.text[1], NULL);
     uc_noise_free(&noise);
     return status;
 }

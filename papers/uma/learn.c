@@ -29,7 +29,8 @@ static uc_status test(score *out, const uc_model *model, const uc_dataset *data,
     uc_evaluation evaluation = {0};
     uc_status status = uc_model_predict(predicted, model, &data->X, context);
     if (status == UC_OK)
-        status = uc_evaluate(&evaluation, data->y, predicted, data->X.rows, data->classes.count, NULL);
+        status =
+            uc_evaluation_compute(&evaluation, data->y, predicted, data->X.rows, data->classes.count, NULL);
     if (status == UC_OK) {
         out->error = evaluation.error;
         out->confusion_rate = evaluation.confusion_rate;

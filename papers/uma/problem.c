@@ -170,7 +170,7 @@ static uc_status keep_some(uc_dataset *data, size_t count, uint64_t seed)
     if (count == 0 || count >= data->X.rows)
         return UC_OK;
     const uc_status status =
-        uc_split(&part, &rest, data, (double)count / (double)data->X.rows, true, seed, NULL);
+        uc_dataset_split(&part, &rest, data, (double)count / (double)data->X.rows, true, seed, NULL);
     if (status == UC_OK) {
         uc_dataset_free(data);
         *data = part;
@@ -220,9 +220,9 @@ static uc_status map_rows(uc_dataset *train, uc_dataset *test, const problem *se
                           const uc_map_settings *map, bool unit_rows, uint64_t seed,
                           const uc_context *context)
 {
-    const uc_steps_settings wanted = {
+    const uc_preprocessing_settings wanted = {
         .scaling = UC_SCALE_NONE, .map = map, .normalize = unit_rows, .seed = seed};
-    uc_steps steps = {0};
+    uc_preprocessing preprocessing = {0};
     uc_dataset_free(train);
     uc_dataset_free(test);
     *train = *test = (uc_dataset){0};
@@ -230,10 +230,10 @@ static uc_status map_rows(uc_dataset *train, uc_dataset *test, const problem *se
     if (status == UC_OK)
         status = uc_dataset_subset(test, &self->raw_test, NULL, 0, NULL);
     if (status == UC_OK)
-        status = uc_steps_fit(&steps, &train->X, &wanted, context);
+        status = uc_preprocessing_fit(&preprocessing, &train->X, &wanted, context);
     if (status == UC_OK)
-        status = uc_steps_apply(&steps, &test->X, context);
-    uc_steps_free(&steps);
+        status = uc_preprocessing_apply(&preprocessing, &test->X, context);
+    uc_preprocessing_free(&preprocessing);
     return status;
 }
 
@@ -263,7 +263,7 @@ uc_status problem_prepare(problem *self, execution *running, size_t run)
         status = keep_some(&self->raw_train, chosen->quick_rows, running->seed);
     if (status == UC_OK && chosen->width_divisor > 0.0) {
         double median = 0.0;
-        status = uc_median_distance2(&median, &self->raw_train.X, running->seed, NULL);
+        status = uc_map_median_distance2(&median, &self->raw_train.X, running->seed, NULL);
         self->gamma = chosen->width_divisor / median;
         map = kernel_map(self, UC_MAP_KPCA, running->quick ? chosen->quick_dimension : chosen->dimension);
     }

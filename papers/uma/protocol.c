@@ -17,7 +17,7 @@
 
 #define SINGULAR_MIX 0.01 /* of the identity, added to an estimate of C that has no inverse */
 
-enum { STREAM_ROUGH = 2, STREAM_CONF = 3 };
+enum { SEQUENCE_ROUGH = 2, SEQUENCE_CONF = 3 };
 
 void draw_free(draw *self)
 {
@@ -31,7 +31,7 @@ static size_t choose_examples(size_t *rows, const uc_dataset *data, size_t examp
 {
     size_t *taken = papers_calloc(data->classes.count, sizeof *taken);
     size_t *order = papers_calloc(data->X.rows, sizeof *order), count = 0;
-    uc_rng rng = uc_rng_make(seed, STREAM_ROUGH);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_ROUGH);
     uc_rng_choose(&rng, order, data->X.rows, data->X.rows);
     for (size_t i = 0; i < data->X.rows; i++)
         if (taken[data->y[order[i]]]++ < examples_a_class)
@@ -78,7 +78,7 @@ uc_status draw_labels(draw *out, const problem *from, size_t examples_a_class, u
         wrong += out->noisy[i] != data->y[i];
     out->noisy_error = (double)wrong / (double)rows;
     out->labelled.y = out->noisy;
-    uc_rng rng = uc_rng_make(seed, STREAM_CONF);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_CONF);
     uc_rng_choose(&rng, out->order, rows, rows);
     return status;
 }

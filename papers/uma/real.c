@@ -56,7 +56,7 @@ static uc_status show_classes(execution *self, const recipe *chosen)
         panel *table =
             report_panel(&self->report, chosen->name, chosen->title, PLOT_BARS, "class", "examples");
         panel_column(table, "examples");
-        uc_class_counts(counts, data);
+        uc_dataset_class_counts(counts, data);
         for (size_t k = 0; k < data->classes.count; k++) {
             const char *name = data->classes.text[k];
             const size_t row = chosen == &problem_letter ? panel_row(table, (double)k, "%c", 'A' + (int)k)

@@ -56,7 +56,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         with Work(self.n_jobs) as work:
             classes = self._tell_labels(settings, data, classes, work)
             settings.weigh(getattr(self, "class_weight", None), classes)
-            status = lib.uc_select_and_train(out, settings.learner, settings.own, settings.train, data.pointer,
+            status = lib.uc_tune_and_train(out, settings.learner, settings.own, settings.train, data.pointer,
                                              work.context)
             model = Model(out[0])
             work.check(status)
@@ -107,11 +107,11 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         if self.positive_unlabelled:
             index = ffi.new("uint32_t *")
             named = ffi.NULL if self.positive is None else data.pointer.classes.text[positive]
-            check(lib.uc_positive_unlabelled(index, data.pointer, named, ffi.NULL))
+            check(lib.uc_dataset_positive_unlabelled(index, data.pointer, named, ffi.NULL))
             return self._classes_with_others(data, classes), index[0], lib.UC_RATES_POSITIVE_ONLY
         if not self.bags:
             return classes, positive, lib.UC_RATES_BOTH
-        check(lib.uc_check_bags(data.pointer, ffi.NULL))
+        check(lib.uc_dataset_check_bags(data.pointer, ffi.NULL))
         return classes, positive, lib.UC_RATES_NEGATIVE_ONLY
 
     @staticmethod

@@ -299,7 +299,7 @@ def taken_bytes(save: Any, pointer: Any) -> bytes:
     try:
         return bytes(ffi.buffer(data[0], length[0]))
     finally:
-        lib.uc_memory_free(data[0])
+        lib.uc_model_memory_free(data[0])
 
 
 class Names:

@@ -47,7 +47,7 @@ class Model:
             described: dict[str, Any] = json.loads(text(out[0]))
             return described
         finally:
-            lib.uc_text_free(out[0])
+            lib.uc_model_text_free(out[0])
 
     @property
     def class_count(self) -> int:
@@ -126,7 +126,7 @@ class Online:
     def expect(self, X: Any) -> None:
         """Rows will be like these."""
         view, _kept = matrix(X)
-        check(lib.uc_online_expect(self._pointer, X.shape[1], lib.uc_density(view)))
+        check(lib.uc_online_expect(self._pointer, X.shape[1], lib.uc_matrix_density(view)))
 
     def _rows(self, X: Any) -> tuple[Any, Any]:
         view, kept = matrix(X, self._view)

@@ -84,7 +84,7 @@ static bool is_near(const char *word, const char *name, size_t distance)
     return is_part(name, word);
 }
 
-const char *uc_nearest_name(const char *word, uc_name_at_fn *name_at, const void *user)
+const char *uc_names_nearest(const char *word, uc_name_at_fn *name_at, const void *user)
 {
     const char *nearest = NULL;
     size_t least = 0;

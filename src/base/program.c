@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-void uc_occupy_standard_files(void)
+void uc_program_occupy_standard_files(void)
 {
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++) {
         if (fcntl(file, F_GETFD) >= 0 || errno != EBADF)
@@ -19,7 +19,7 @@ void uc_occupy_standard_files(void)
     }
 }
 
-void uc_unblock_signals(void)
+void uc_program_unblock_signals(void)
 {
     sigset_t signals;
     (void)sigemptyset(&signals);

@@ -374,7 +374,7 @@ static uc_status begin(uc_reader *self)
     self->label = self->has_labels ? made->label + 1 : 0;
     self->bag = self->has_bags ? made->bag + 1 : 0;
     self->rows.X.cols = made->features;
-    self->rows.X.stride = uc_dense_stride(made->features);
+    self->rows.X.stride = uc_matrix_stride(made->features);
     return UC_OK;
 }
 

@@ -235,7 +235,7 @@ static uc_status begin(uc_reader *self)
         return status;
     self->has_labels = state->labels != NULL;
     self->rows.X.cols = cols;
-    self->rows.X.stride = uc_dense_stride(cols);
+    self->rows.X.stride = uc_matrix_stride(cols);
     const size_t row_bytes = cols * array->size;
     state->rows_a_block = array->fortran            ? array->shape[0]
                           : BLOCK_BYTES / row_bytes ? BLOCK_BYTES / row_bytes

@@ -16,7 +16,7 @@
 #include "data/container.h"
 #include "data/reader.h"
 
-#define ROWS_A_BLOCK ((size_t)4096)
+#define ROWS_PER_BLOCK ((size_t)4096)
 
 struct uc_mapping {
     void *bytes;
@@ -188,8 +188,8 @@ static uc_status check_job(size_t block, void *user)
 {
     const check *self = user;
     const uc_dataset *data = self->data;
-    const size_t first = self->first + block * ROWS_A_BLOCK;
-    const size_t last = self->last - first < ROWS_A_BLOCK ? self->last : first + ROWS_A_BLOCK;
+    const size_t first = self->first + block * ROWS_PER_BLOCK;
+    const size_t last = self->last - first < ROWS_PER_BLOCK ? self->last : first + ROWS_PER_BLOCK;
     uc_status status = UC_OK;
     for (size_t i = first; i < last && status == UC_OK; i++) {
         status = data->X.offsets ? check_sparse_row(self, i) : check_dense_row(self, i);
@@ -209,7 +209,7 @@ static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, s
     const uc_matrix *X = &data->X;
     if (X->offsets && (X->offsets[0] != 0 || X->offsets[X->rows] != entries))
         return uc_fail(UC_ERR_FORMAT, "%s: damaged: its rows do not fill the file", self.source);
-    return uc_run_blocks(&reader->context, (last - first + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, check_job,
+    return uc_run_blocks(&reader->context, (last - first + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, check_job,
                          &self);
 }
 

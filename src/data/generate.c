@@ -28,10 +28,10 @@
 
 #include "base/base.h"
 
-#define STREAM_PROBLEM UINT64_C(0x67656e2d70) /* "gen-p" */
-#define STREAM_TRAIN UINT64_C(0x67656e2d74)   /* "gen-t" */
-#define STREAM_TEST UINT64_C(0x67656e2d75)
-#define STREAM_FLIPS UINT64_C(0x67656e2d66)
+#define SEQUENCE_PROBLEM UINT64_C(0x67656e2d70) /* "gen-p" */
+#define SEQUENCE_TRAIN UINT64_C(0x67656e2d74)   /* "gen-t" */
+#define SEQUENCE_TEST UINT64_C(0x67656e2d75)
+#define SEQUENCE_FLIPS UINT64_C(0x67656e2d66)
 
 #define PI 3.14159265358979323846
 #define HALF_SIDE 10.0 /* of the square of the rp problems */
@@ -44,7 +44,7 @@
 /* ---- settings ---- */
 
 typedef struct circle_settings {
-    double noise_rate; /* first in every struct: uc_generate reads it there */
+    double noise_rate; /* first in every struct: uc_generator_run reads it there */
     uint64_t classes;
     double margin;
 } circle_settings;
@@ -538,8 +538,8 @@ static void flip_labels(uc_dataset *data, double rate, uc_rng rng)
     }
 }
 
-uc_status uc_generate(uc_dataset *train, uc_dataset *test, const uc_generator *generator,
-                      const void *settings, size_t examples, size_t test_examples, uint64_t seed)
+uc_status uc_generator_run(uc_dataset *train, uc_dataset *test, const uc_generator *generator,
+                           const void *settings, size_t examples, size_t test_examples, uint64_t seed)
 {
     any_settings given;
     memset(&given, 0, sizeof given);
@@ -549,7 +549,7 @@ uc_status uc_generate(uc_dataset *train, uc_dataset *test, const uc_generator *g
         uc_options_defaults(generator->options, &given);
     uc_status status = uc_options_check(generator->options, &given);
     problem self = {.settings = &given};
-    uc_rng rng = uc_rng_make(seed, STREAM_PROBLEM);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_PROBLEM);
     if (status == UC_OK && generator->prepare)
         status = generator->prepare(&self, &rng);
     if (status != UC_OK)
@@ -557,15 +557,15 @@ uc_status uc_generate(uc_dataset *train, uc_dataset *test, const uc_generator *g
 
     uc_dataset first = {0}, second = {0};
     status = sample(&first, generator, &self, examples ? examples : generator->examples,
-                    uc_rng_make(seed, STREAM_TRAIN));
+                    uc_rng_make(seed, SEQUENCE_TRAIN));
     if (status == UC_OK && test)
         status = sample(&second, generator, &self, test_examples ? test_examples : generator->test_examples,
-                        uc_rng_make(seed, STREAM_TEST));
+                        uc_rng_make(seed, SEQUENCE_TEST));
     if (status != UC_OK) {
         uc_dataset_free(&first);
         return status;
     }
-    flip_labels(&first, given.noise_rate, uc_rng_make(seed, STREAM_FLIPS));
+    flip_labels(&first, given.noise_rate, uc_rng_make(seed, SEQUENCE_FLIPS));
     *train = first;
     if (test)
         *test = second;

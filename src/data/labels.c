@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "data/shared.h"
+#include "data/exchange.h"
 
 /* The name of the class that the file does not name. */
 static uc_status name_the_others(uc_names *classes, const char *positive)
@@ -29,8 +29,8 @@ static uc_status count_labelled(double counts[2], const uc_dataset *data, uint32
     return uc_comm_sum(uc_comm_of(context), counts, 2);
 }
 
-uc_status uc_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive,
-                                 const uc_context *context)
+uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive,
+                                         const uc_context *context)
 {
     const uc_names *classes = &data->classes;
     if (!data->y || classes->count == 0)
@@ -98,7 +98,7 @@ static uc_status check_bags(const uc_dataset *data)
     return status;
 }
 
-uc_status uc_check_bags(const uc_dataset *data, const uc_context *context)
+uc_status uc_dataset_check_bags(const uc_dataset *data, const uc_context *context)
 {
     if (!data->bag)
         return uc_fail(

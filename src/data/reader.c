@@ -45,7 +45,7 @@ const uc_option uc_read_options[] = {
     {0},
 };
 
-uc_read_settings uc_read_defaults(void)
+uc_read_settings uc_reader_defaults(void)
 {
     uc_read_settings settings = {0};
     uc_options_defaults(uc_read_options, &settings);
@@ -219,7 +219,7 @@ static uc_status check_like_first(const uc_reader *self)
 }
 
 /* The whole of the input belongs to the reader from here on, also when this fails. */
-static uc_status open_reader(uc_reader **out, uc_input *input, const uc_piece *piece,
+static uc_status open_reader(uc_reader **out, uc_input *input, const uc_file_range *piece,
                              const uc_read_settings *settings, const uc_context *context)
 {
     uc_reader *self = uc_alloc(1, sizeof *self);
@@ -229,7 +229,7 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_piece *p
     }
     self->input = input;
     self->piece = *piece;
-    self->settings = settings ? *settings : uc_read_defaults();
+    self->settings = settings ? *settings : uc_reader_defaults();
     if (context)
         self->context = *context;
     uc_status status = uc_options_check(uc_read_options, &self->settings);
@@ -249,7 +249,7 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_piece *p
     return UC_OK;
 }
 
-uc_status uc_reader_open_piece(uc_reader **out, const uc_piece *piece, const uc_read_settings *settings,
+uc_status uc_reader_open_range(uc_reader **out, const uc_file_range *piece, const uc_read_settings *settings,
                                const uc_context *context)
 {
     uc_input *input;
@@ -260,7 +260,7 @@ uc_status uc_reader_open_piece(uc_reader **out, const uc_piece *piece, const uc_
 uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
                          const uc_context *context)
 {
-    return uc_reader_open_piece(out, &(uc_piece){.path = path}, settings, context);
+    return uc_reader_open_range(out, &(uc_file_range){.path = path}, settings, context);
 }
 
 void uc_reader_close(uc_reader *self)
@@ -433,14 +433,14 @@ static uc_status choose_storage(uc_reader *self)
     const double cells = (double)X->rows * (double)X->cols;
     if (self->settings.storage == UC_STORAGE_AUTO && (double)uc_matrix_entries(X) * 4.0 < cells)
         return UC_OK;
-    const double bytes = (double)X->rows * (double)uc_dense_stride(X->cols) * (double)sizeof(float);
+    const double bytes = (double)X->rows * (double)uc_matrix_stride(X->cols) * (double)sizeof(float);
     const uc_status status = uc_memory_check(&self->context, bytes, uc_input_name(self->input));
     if (status != UC_OK) /* whoever did not ask for dense data can do without */
         return self->settings.storage == UC_STORAGE_AUTO ? UC_OK : status;
     return uc_matrix_densify(X);
 }
 
-static uc_status read_all(uc_dataset *out, uc_input *input, const uc_piece *piece,
+static uc_status read_all(uc_dataset *out, uc_input *input, const uc_file_range *piece,
                           const uc_read_settings *settings, const uc_context *context)
 {
     uc_reader *self;
@@ -469,7 +469,7 @@ static uc_status read_all(uc_dataset *out, uc_input *input, const uc_piece *piec
     return status;
 }
 
-uc_status uc_dataset_read_piece(uc_dataset *out, const uc_piece *piece, const uc_read_settings *settings,
+uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *piece, const uc_read_settings *settings,
                                 const uc_context *context)
 {
     uc_input *input;
@@ -480,7 +480,7 @@ uc_status uc_dataset_read_piece(uc_dataset *out, const uc_piece *piece, const uc
 uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
                           const uc_context *context)
 {
-    return uc_dataset_read_piece(out, &(uc_piece){.path = path}, settings, context);
+    return uc_dataset_read_range(out, &(uc_file_range){.path = path}, settings, context);
 }
 
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
@@ -488,7 +488,7 @@ uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t leng
 {
     uc_input *input;
     const uc_status status = uc_input_open_memory(&input, bytes, length, name);
-    return status == UC_OK ? read_all(out, input, &(uc_piece){.path = name}, settings, context) : status;
+    return status == UC_OK ? read_all(out, input, &(uc_file_range){.path = name}, settings, context) : status;
 }
 
 /* ---- words of the input ---- */

@@ -10,7 +10,7 @@ typedef struct uc_data_format uc_data_format;
 
 struct uc_reader {
     uc_input *input;
-    uc_piece piece; /* of the file; to 0: all of it */
+    uc_file_range piece; /* of the file; to 0: all of it */
     uc_read_settings settings;
     uc_context context;
     const uc_data_format *format;
@@ -45,7 +45,7 @@ extern const uc_data_format uc_format_libsvm, uc_format_csv, uc_format_npy, uc_f
  * `exact`: that is all that will come. */
 uc_status uc_reader_reserve(uc_reader *self, size_t rows, size_t entries, bool exact);
 
-uc_status uc_dataset_read_piece(uc_dataset *out, const uc_piece *piece, const uc_read_settings *settings,
+uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *piece, const uc_read_settings *settings,
                                 const uc_context *context);
 /* Bytes of a data file in memory; for tests and bindings. */
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,

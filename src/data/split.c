@@ -16,11 +16,11 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "data/shared.h"
+#include "data/exchange.h"
 
-#define STREAM_SPLIT UINT64_C(0x73706c6974) /* "split" */
+#define SEQUENCE_SPLIT UINT64_C(0x73706c6974) /* "split" */
 
-void uc_class_counts(size_t *counts, const uc_dataset *data)
+void uc_dataset_class_counts(size_t *counts, const uc_dataset *data)
 {
     memset(counts, 0, data->classes.count * sizeof *counts);
     if (!data->y)
@@ -61,7 +61,7 @@ static uc_status deal_order(size_t **out, const uc_dataset *data, bool stratifie
 
     for (size_t i = 0; i < rows; i++)
         order[i] = i;
-    uc_rng rng = uc_rng_make(seed, STREAM_SPLIT);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_SPLIT);
     uc_rng_shuffle(&rng, order, rows);
     if (stratified && data->y)
         status = sort_by_class(order, work, data);
@@ -76,7 +76,7 @@ cleanup:
     return status;
 }
 
-size_t uc_fold_units(const uc_dataset *data)
+size_t uc_dataset_fold_units(const uc_dataset *data)
 {
     uint32_t first = UC_NONE, most = 0;
     bool several = false;
@@ -136,7 +136,7 @@ static uc_status deal_folds(uint32_t *fold, const uc_dataset *data, unsigned fol
                             uint64_t seed)
 {
     const size_t rows = data->X.rows;
-    if (uc_fold_units(data) != rows)
+    if (uc_dataset_fold_units(data) != rows)
         return folds_of_bags(fold, data, folds, stratified, seed);
     if (folds < 2 || folds > rows)
         return uc_fail(UC_ERR_INVALID,
@@ -153,8 +153,8 @@ static uc_status deal_folds(uint32_t *fold, const uc_dataset *data, unsigned fol
 }
 
 /* Folds depend on labels and bags alone: every process deals out the rows of all, and keeps its own. */
-uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified, uint64_t seed,
-                   const uc_context *context)
+uc_status uc_dataset_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
+                           uint64_t seed, const uc_context *context)
 {
     if (!uc_is_shared(context))
         return deal_folds(fold, data, folds, stratified, seed);
@@ -175,8 +175,8 @@ uc_status uc_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool 
     return status;
 }
 
-uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
-                        const uint32_t *fold_of, unsigned fold, const uc_context *context)
+uc_status uc_dataset_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
+                                const uint32_t *fold_of, unsigned fold, const uc_context *context)
 {
     const size_t n = data->X.rows;
     size_t *rows = uc_alloc(n, sizeof *rows), first = 0, last = n;
@@ -203,7 +203,7 @@ uc_status uc_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset
     return status;
 }
 
-#define STREAM_SAMPLE UINT64_C(0x73616d706c65) /* random numbers: "sample" */
+#define SEQUENCE_SAMPLE UINT64_C(0x73616d706c65) /* random numbers: "sample" */
 #define SAMPLED_ALWAYS ((size_t)20)
 
 /* The rows of a sample, in random order: *taken of them, in `order`, which has room for all. */
@@ -221,7 +221,7 @@ static uc_status choose_sample(size_t *order, size_t *taken, const uc_dataset *l
         const size_t least = left[k] < SAMPLED_ALWAYS ? left[k] : SAMPLED_ALWAYS;
         left[k] = share > least ? share : least;
     }
-    uc_rng rng = uc_rng_make(seed, STREAM_SAMPLE);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_SAMPLE);
     uc_rng_choose(&rng, order, n, n);
     *taken = 0;
     for (size_t i = 0; i < n; i++) {
@@ -236,8 +236,8 @@ static uc_status choose_sample(size_t *order, size_t *taken, const uc_dataset *l
     return UC_OK;
 }
 
-uc_status uc_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
-                    const uc_context *context)
+uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
+                            const uc_context *context)
 {
     uc_dataset labels = *data; /* without several processes, theirs */
     size_t *order = NULL, taken = 0;
@@ -260,8 +260,8 @@ static size_t dealt_before(double share, size_t i)
     return (size_t)floor(share * (double)i + (0.5 + 1e-9));
 }
 
-uc_status uc_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
-                   bool stratified, uint64_t seed, const uc_context *context)
+uc_status uc_dataset_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
+                           bool stratified, uint64_t seed, const uc_context *context)
 {
     const size_t rows = data->X.rows;
     if (!(share > 0.0 && share < 1.0))

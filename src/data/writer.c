@@ -407,7 +407,7 @@ static uc_status write_ucd(const uc_dataset *data, uc_output *output, const uc_c
         return uc_fail(UC_ERR_INVALID,
                        "%s: %zu rows without columns, labels or bags cannot be written as .ucd", path,
                        X->rows);
-    const bool even = uc_matrix_is_sparse(X) ? X->offsets[0] == 0 : X->stride == uc_dense_stride(X->cols);
+    const bool even = uc_matrix_is_sparse(X) ? X->offsets[0] == 0 : X->stride == uc_matrix_stride(X->cols);
     if (even)
         return write_arrays(data, X, output);
     uc_matrix copy;

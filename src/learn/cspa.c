@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "learn/margin.h"
+#include "learn/passive_aggressive.h"
 
 static const uc_option options[] = {
     {.name = "beta",

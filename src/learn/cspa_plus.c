@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "learn/margin.h"
+#include "learn/passive_aggressive.h"
 #include "learn/metric.h"
 #include "learn/online.h"
 #include "learn/replay.h"

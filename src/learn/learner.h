@@ -102,8 +102,6 @@ extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc
     uc_learner_uma, uc_learner_logistic, uc_learner_rp, uc_learner_csvm, uc_learner_sloppy_svm,
     uc_learner_s3vm;
 
-/* Whether the learner can be trained on these labels, and by these processes. */
-uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data, const uc_context *context);
 /* Whether train->class_weights, when told, are for a learner that has such, and all above 0. */
 uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
                                  const uc_names *classes);

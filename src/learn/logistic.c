@@ -25,7 +25,7 @@
 #include "linalg/linalg.h"
 
 #define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
-#define COLUMNS_A_BLOCK ((size_t)512)
+#define COLUMNS_PER_BLOCK ((size_t)512)
 
 #define FIELD(name) offsetof(uc_logistic_settings, name)
 
@@ -150,7 +150,7 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
     double *scores = uc_alloc(ROWS_AT_ONCE * S, sizeof *scores), *work = uc_alloc(work_size, sizeof *work);
     for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
         const size_t rows = last - start < ROWS_AT_ONCE ? last - start : ROWS_AT_ONCE;
-        uc_block_scores(scores, X, start, rows, job->W + S, S, job->W, work);
+        uc_score_rows_for_gradient(scores, X, start, rows, job->W + S, S, job->W, work);
         add_offsets(sum, sum + (d + 1) * S, scores, self, start, rows);
         uc_block_update(sum + S, X, start, rows, S, scores, work);
     }
@@ -184,7 +184,7 @@ static uc_status add_residuals(double *sum, size_t first, size_t last, void *use
     const problem *self = job->problem;
     const size_t S = self->S;
     double *scores = self->residuals + first * S;
-    uc_block_scores(scores, &self->data->X, first, last - first, job->W + S, S, job->W, NULL);
+    uc_score_rows_for_gradient(scores, &self->data->X, first, last - first, job->W + S, S, job->W, NULL);
     add_offsets(sum, sum + S, scores, self, first, last - first);
     return UC_OK;
 }
@@ -198,8 +198,8 @@ static uc_status multiply_columns(size_t block, void *user)
 {
     const columns_job *job = user;
     const problem *self = job->problem;
-    const size_t S = self->S, d = self->by_column->rows, first = block * COLUMNS_A_BLOCK;
-    for (size_t j = first; j < d && j < first + COLUMNS_A_BLOCK; j++) {
+    const size_t S = self->S, d = self->by_column->rows, first = block * COLUMNS_PER_BLOCK;
+    for (size_t j = first; j < d && j < first + COLUMNS_PER_BLOCK; j++) {
         double *sum = job->gradient + j * S;
         memset(sum, 0, S * sizeof *sum);
         uc_row_scores(sum, uc_matrix_row(self->by_column, j), self->residuals, S);
@@ -221,8 +221,8 @@ static uc_status sum_by_column(double *gradient, double *totals, const double *W
     memcpy(totals, sum + S, TOTALS * sizeof *sum);
     uc_free(sum);
     if (status == UC_OK)
-        status =
-            uc_run_blocks(context, (d + COLUMNS_A_BLOCK - 1) / COLUMNS_A_BLOCK, multiply_columns, &columns);
+        status = uc_run_blocks(context, (d + COLUMNS_PER_BLOCK - 1) / COLUMNS_PER_BLOCK, multiply_columns,
+                               &columns);
     return status == UC_OK ? uc_comm_sum(uc_comm_of(context), gradient + S, d * S) : status;
 }
 
@@ -337,7 +337,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
                        "--correction %s needs the noise: give it with --noise-matrix or --noise-rate",
                        correction == UC_CORRECTION_FORWARD ? "forward" : "backward");
     if (isnan(settings->l2))
-        return uc_fail(UC_ERR_INVALID, "--l2 auto must become a number before training (uc_select)");
+        return uc_fail(UC_ERR_INVALID, "--l2 auto must become a number before training (uc_tune)");
     double *inverse = NULL;
     uc_status status = uc_blas_begin(uc_threads(fit->context));
     if (status == UC_OK && correction == UC_CORRECTION_BACKWARD) {

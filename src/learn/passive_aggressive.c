@@ -28,7 +28,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "learn/margin.h"
+#include "learn/passive_aggressive.h"
 #include "linalg/linalg.h"
 
 #define BOUND_ROUNDING 1e-12

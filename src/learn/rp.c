@@ -268,7 +268,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     if (self.settings->rule == RULE_ETA)
         status = noise_rate_of(&self.eta, fit);
     else if (isnan(self.settings->kappa))
-        return uc_fail(UC_ERR_INVALID, "--kappa auto must become a number before training (uc_select)");
+        return uc_fail(UC_ERR_INVALID, "--kappa auto must become a number before training (uc_tune)");
     double *best = uc_alloc(self.d, sizeof *best);
     if (status == UC_OK && !best)
         status = UC_ERR_NOMEM;

@@ -209,7 +209,7 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
     for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
         const size_t rows = last - start < ROWS_AT_ONCE ? last - start : ROWS_AT_ONCE;
         double *choice = scores + ROWS_AT_ONCE * S;
-        uc_block_scores(scores, X, start, rows, self->W + S, S, self->offset, work);
+        uc_score_rows_for_gradient(scores, X, start, rows, self->W + S, S, self->offset, work);
         for (size_t i = 0; i < rows; i++) {
             double *f = scores + i * S, loss = 0.0;
             const uint32_t y = self->data->y[start + i];

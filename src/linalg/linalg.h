@@ -75,14 +75,14 @@ double uc_reference_dot(uc_row row, const double *w);
 
 /* scores[i * S + k] for rows first .. last-1 of X (row i - first of the output) plus offset[k] (NULL: 0). Columns of X at
  * or above `cols` are ignored. Every class is summed in the same order: equal weights give equal scores. */
-void uc_scores_block(double *scores, const uc_matrix *X, size_t first, size_t last, const double *W,
-                     size_t cols, size_t S, const double *offset);
+void uc_score_rows(double *scores, const uc_matrix *X, size_t first, size_t last, const double *W,
+                   size_t cols, size_t S, const double *offset);
 
 /* For gradients, which need a block of rows twice. scores[i * S + k] of rows first .. first + rows - 1 plus
  * offset[k]; a dense block stays in `work` (rows x cols doubles; none for sparse X) as doubles. */
-void uc_block_scores(double *scores, const uc_matrix *X, size_t first, size_t rows, const double *W, size_t S,
-                     const double *offset, double *work);
-/* G[j][k] += sum over the same rows of x_ij R[i * S + k]; `work` as uc_block_scores left it. */
+void uc_score_rows_for_gradient(double *scores, const uc_matrix *X, size_t first, size_t rows,
+                                const double *W, size_t S, const double *offset, double *work);
+/* G[j][k] += sum over the same rows of x_ij R[i * S + k]; `work` as uc_score_rows_for_gradient left it. */
 void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, size_t S, const double *R,
                      const double *work);
 

@@ -5,11 +5,11 @@
 
 #include "linalg/linalg.h"
 
-#define ROWS_A_BLOCK ((size_t)1024)
+#define ROWS_PER_BLOCK ((size_t)1024)
 
 uc_status uc_matrix_create_dense(uc_matrix *out, size_t rows, size_t cols)
 {
-    const size_t stride = uc_dense_stride(cols);
+    const size_t stride = uc_matrix_stride(cols);
     size_t count;
     if (stride < cols || !uc_size_mul(&count, rows, stride))
         return uc_fail(UC_ERR_NOMEM, "a dense matrix of %zu rows and %zu columns is too large", rows, cols);
@@ -50,9 +50,9 @@ typedef struct copy_job {
 static uc_status copy_block(size_t block, void *user)
 {
     const copy_job *job = user;
-    const size_t left = job->to->rows - block * ROWS_A_BLOCK,
-                 last = block * ROWS_A_BLOCK + (left < ROWS_A_BLOCK ? left : ROWS_A_BLOCK);
-    for (size_t i = block * ROWS_A_BLOCK; i < last; i++) {
+    const size_t left = job->to->rows - block * ROWS_PER_BLOCK,
+                 last = block * ROWS_PER_BLOCK + (left < ROWS_PER_BLOCK ? left : ROWS_PER_BLOCK);
+    for (size_t i = block * ROWS_PER_BLOCK; i < last; i++) {
         const uc_row row = uc_matrix_row(job->from, job->rows ? job->rows[i] : i);
         const size_t first = row.columns ? (size_t)job->to->offsets[i] : i * job->to->stride;
         if (row.count > 0)
@@ -86,7 +86,7 @@ uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *
         return status;
     copy_job job = {out, self, rows};
     const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(out));
-    return uc_run_blocks(&fitting, (count + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, copy_block, &job);
+    return uc_run_blocks(&fitting, (count + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, copy_block, &job);
 }
 
 /* offsets[j + 1] counts where the next entry of row j goes, and is where the row ends when all are there. */
@@ -157,7 +157,7 @@ void uc_matrix_free(uc_matrix *self)
     *self = (uc_matrix){0};
 }
 
-double uc_density(const uc_matrix *self)
+double uc_matrix_density(const uc_matrix *self)
 {
     const size_t rows = self->rows < 1000 ? self->rows : 1000;
     size_t count = 0;

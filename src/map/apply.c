@@ -78,7 +78,7 @@ uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, c
 {
     uc_matrix mapped = {0};
     uc_panels panels = {0};
-    const double bytes = (double)X->rows * (double)uc_dense_stride(self->dimension) * sizeof(float);
+    const double bytes = (double)X->rows * (double)uc_matrix_stride(self->dimension) * sizeof(float);
     uc_status status = uc_memory_check(context, bytes, "the mapped data");
     if (status == UC_OK)
         status = uc_blas_begin(uc_threads(context));

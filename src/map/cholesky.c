@@ -19,14 +19,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/shared.h"
+#include "data/exchange.h"
 #include "linalg/linalg.h"
 #include "map/kernel.h"
 #include "map/map.h"
 #include "unconfuse/random.h"
 
-#define ROWS_A_BLOCK ((size_t)512)
-#define STREAM_GAUSSIAN UINT64_C(0x6d61702d6a) /* "map-j" */
+#define ROWS_PER_BLOCK ((size_t)512)
+#define SEQUENCE_GAUSSIAN UINT64_C(0x6d61702d6a) /* "map-j" */
 #define JL_OVERSAMPLING 4
 #define BATCH ((size_t)64)
 
@@ -47,8 +47,8 @@ typedef struct pivoting {
 static uc_status pivot_block(size_t block, void *user)
 {
     const pivoting *run = user;
-    const size_t first = block * ROWS_A_BLOCK, step = run->step, D = run->D;
-    const size_t last = first + ROWS_A_BLOCK < run->X->rows ? first + ROWS_A_BLOCK : run->X->rows;
+    const size_t first = block * ROWS_PER_BLOCK, step = run->step, D = run->D;
+    const size_t last = first + ROWS_PER_BLOCK < run->X->rows ? first + ROWS_PER_BLOCK : run->X->rows;
     const double *pivot_g = run->L + step * D, root = pivot_g[step], norm2 = run->pivot[run->X->cols];
     for (size_t i = first; i < last; i++) {
         if (i == run->own_pivot)
@@ -122,7 +122,7 @@ static uc_status choose_pivots(size_t *found, pivoting *run, const uc_context *c
         run->own_pivot = *row >= share.first && *row < share.first + n ? *row - share.first : SIZE_MAX;
         status = tell_pivot(run, residual, comm);
         if (status == UC_OK)
-            status = uc_run_blocks(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, pivot_block, run);
+            status = uc_run_blocks(context, (n + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, pivot_block, run);
         if (status == UC_OK && run->step % 16 == 0)
             status = uc_report(context, "kernel Gram-Schmidt", (double)run->step, (double)run->D, NULL);
     }
@@ -363,7 +363,7 @@ static uc_status project_at_random(uc_map *self, uint64_t seed)
         uc_free(P);
         return UC_ERR_NOMEM;
     }
-    uc_rng rng = uc_rng_make(seed, STREAM_GAUSSIAN);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_GAUSSIAN);
     for (size_t i = 0; i < m * D; i++)
         R[i] = uc_rng_normal(&rng) / sqrt((double)D);
     uc_multiply(P, self->projection, R, m, m, D);

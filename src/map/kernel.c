@@ -22,14 +22,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/shared.h"
+#include "data/exchange.h"
 #include "unconfuse/random.h"
 
 #define ROUNDING 1e-13
 #define COLUMN_TILE ((size_t)512)
 #define DIGIT_BITS 8 /* of columns, when they are sorted */
 #define DIGITS ((size_t)1 << DIGIT_BITS)
-#define STREAM_PAIRS UINT64_C(0x6d61702d77) /* "map-w" */
+#define SEQUENCE_PAIRS UINT64_C(0x6d61702d77) /* "map-w" */
 #define PAIRS ((size_t)1000)
 #define PAIRS_AT_ONCE ((size_t)50)
 
@@ -476,7 +476,7 @@ static uc_status some_distances2(double *distances, uc_rng *rng, const uc_matrix
     return status;
 }
 
-uc_status uc_median_distance2(double *out, const uc_matrix *X, uint64_t seed, const uc_context *context)
+uc_status uc_map_median_distance2(double *out, const uc_matrix *X, uint64_t seed, const uc_context *context)
 {
     uc_share share;
     uc_status status = uc_share_of(&share, context, X->rows);
@@ -487,7 +487,7 @@ uc_status uc_median_distance2(double *out, const uc_matrix *X, uint64_t seed, co
     double *distances = uc_alloc(PAIRS, sizeof *distances);
     if (!distances)
         return UC_ERR_NOMEM;
-    uc_rng rng = uc_rng_make(seed, STREAM_PAIRS);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_PAIRS);
     for (size_t pair = 0; pair < PAIRS && status == UC_OK; pair += PAIRS_AT_ONCE)
         status = some_distances2(distances + pair, &rng, X, share.total, context);
     if (status == UC_OK) {

@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/shared.h"
+#include "data/exchange.h"
 #include "map/kernel.h"
 #include "map/krylov.h"
 #include "map/map.h"

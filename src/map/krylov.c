@@ -20,9 +20,9 @@
 
 #include "unconfuse/random.h"
 
-#define STREAM_START UINT64_C(0x6d61702d6b) /* "map-k" */
-#define ROWS_A_BLOCK ((size_t)256)
-#define COLUMNS_A_BLOCK ((size_t)64)
+#define SEQUENCE_START UINT64_C(0x6d61702d6b) /* "map-k" */
+#define ROWS_PER_BLOCK ((size_t)256)
+#define COLUMNS_PER_BLOCK ((size_t)64)
 #define DEPENDENT 1e-14 /* of the largest s: these directions are rounding */
 
 typedef struct krylov {
@@ -64,7 +64,7 @@ static size_t part_of(size_t count, size_t size, size_t block)
 static uc_status overlap_job(size_t block, void *user) /* H = Q'Z */
 {
     const krylov *k = user;
-    const size_t first = block * COLUMNS_A_BLOCK, count = part_of(k->size, COLUMNS_A_BLOCK, block);
+    const size_t first = block * COLUMNS_PER_BLOCK, count = part_of(k->size, COLUMNS_PER_BLOCK, block);
     uc_multiply_blocks(k->H + first * k->width, k->width, (uc_block){k->Q + first, k->room, true},
                        (uc_block){k->Z, k->width, false}, count, k->n, k->width, 1.0, 0.0);
     return UC_OK;
@@ -73,7 +73,7 @@ static uc_status overlap_job(size_t block, void *user) /* H = Q'Z */
 static uc_status subtract_job(size_t block, void *user) /* Z -= Q H */
 {
     const krylov *k = user;
-    const size_t first = block * ROWS_A_BLOCK, count = part_of(k->n, ROWS_A_BLOCK, block);
+    const size_t first = block * ROWS_PER_BLOCK, count = part_of(k->n, ROWS_PER_BLOCK, block);
     uc_multiply_blocks(k->Z + first * k->width, k->width, (uc_block){k->Q + first * k->room, k->room, false},
                        (uc_block){k->H, k->width, false}, count, k->size, k->width, -1.0, 1.0);
     return UC_OK;
@@ -82,7 +82,7 @@ static uc_status subtract_job(size_t block, void *user) /* Z -= Q H */
 static uc_status gram_job(size_t block, void *user) /* G = Z'Z */
 {
     const krylov *k = user;
-    const size_t size = COLUMNS_A_BLOCK / 2, first = block * size, count = part_of(k->width, size, block);
+    const size_t size = COLUMNS_PER_BLOCK / 2, first = block * size, count = part_of(k->width, size, block);
     uc_multiply_blocks(k->G + first * k->width, k->width, (uc_block){k->Z + first, k->width, true},
                        (uc_block){k->Z, k->width, false}, count, k->n, k->width, 1.0, 0.0);
     return UC_OK;
@@ -97,7 +97,7 @@ static uc_status rotate_job(size_t block, void *user) /* Y = Z U', of the direct
 {
     const rotation *turn = user;
     const krylov *k = turn->k;
-    const size_t first = block * ROWS_A_BLOCK, count = part_of(k->n, ROWS_A_BLOCK, block);
+    const size_t first = block * ROWS_PER_BLOCK, count = part_of(k->n, ROWS_PER_BLOCK, block);
     uc_multiply_blocks(k->Y + first * turn->kept, turn->kept,
                        (uc_block){k->Z + first * k->width, k->width, false}, (uc_block){k->U, k->width, true},
                        count, k->width, turn->kept, 1.0, 0.0);
@@ -107,7 +107,7 @@ static uc_status rotate_job(size_t block, void *user) /* Y = Z U', of the direct
 static uc_status vectors_job(size_t block, void *user) /* Q S */
 {
     const krylov *k = user;
-    const size_t first = block * ROWS_A_BLOCK, count = part_of(k->n, ROWS_A_BLOCK, block);
+    const size_t first = block * ROWS_PER_BLOCK, count = part_of(k->n, ROWS_PER_BLOCK, block);
     const size_t wanted = k->problem->wanted;
     uc_multiply_blocks(k->vectors + first * wanted, wanted,
                        (uc_block){k->Q + first * k->room, k->room, false}, (uc_block){k->S, k->size, true},
@@ -121,15 +121,15 @@ static uc_status vectors_job(size_t block, void *user) /* Q S */
 static uc_status share_rows(const krylov *k, uc_block_job *job, void *user, double *array, size_t columns)
 {
     const size_t bytes = columns * sizeof *array;
-    return uc_share_blocks(k->context, blocks_of(k->n, ROWS_A_BLOCK), job, user, array, ROWS_A_BLOCK * bytes,
-                           k->n * bytes);
+    return uc_share_blocks(k->context, blocks_of(k->n, ROWS_PER_BLOCK), job, user, array,
+                           ROWS_PER_BLOCK * bytes, k->n * bytes);
 }
 
 static uc_status overlap(krylov *k)
 {
     const size_t bytes = k->width * sizeof *k->H;
-    return uc_share_blocks(k->context, blocks_of(k->size, COLUMNS_A_BLOCK), overlap_job, k, k->H,
-                           COLUMNS_A_BLOCK * bytes, k->size * bytes);
+    return uc_share_blocks(k->context, blocks_of(k->size, COLUMNS_PER_BLOCK), overlap_job, k, k->H,
+                           COLUMNS_PER_BLOCK * bytes, k->size * bytes);
 }
 
 static uc_status subtract(krylov *k)
@@ -141,8 +141,8 @@ static uc_status subtract(krylov *k)
 static uc_status orthonormalise(krylov *k, double floor)
 {
     const size_t bytes = k->width * sizeof *k->G;
-    uc_status status = uc_share_blocks(k->context, blocks_of(k->width, COLUMNS_A_BLOCK / 2), gram_job, k,
-                                       k->G, COLUMNS_A_BLOCK / 2 * bytes, k->width * bytes);
+    uc_status status = uc_share_blocks(k->context, blocks_of(k->width, COLUMNS_PER_BLOCK / 2), gram_job, k,
+                                       k->G, COLUMNS_PER_BLOCK / 2 * bytes, k->width * bytes);
     if (status == UC_OK)
         status = uc_eigen_top(k->s, k->U, k->G, k->width, k->width, k->context);
     if (status != UC_OK)
@@ -201,7 +201,7 @@ static uc_status multiply(krylov *k)
 static uc_status start(krylov *k)
 {
     const uc_krylov_problem *problem = k->problem;
-    uc_rng rng = uc_rng_make(problem->seed, STREAM_START);
+    uc_rng rng = uc_rng_make(problem->seed, SEQUENCE_START);
     for (size_t i = 0; i < k->n; i++)
         for (size_t j = 0; j < problem->block; j++)
             k->Q[i * k->room + j] = uc_rng_normal(&rng);

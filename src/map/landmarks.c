@@ -51,7 +51,7 @@ static size_t next_room(const uc_map *self)
 static uc_status reserve_dense(uc_map *self, size_t room, size_t cols)
 {
     uc_matrix *landmarks = &self->landmarks;
-    const bool wider = uc_dense_stride(cols) > landmarks->stride;
+    const bool wider = uc_matrix_stride(cols) > landmarks->stride;
     if (room == self->room && !wider)
         return UC_OK;
     uc_matrix larger;
@@ -163,7 +163,7 @@ void uc_map_forget_landmarks(uc_map *self, size_t rows, size_t cols)
         self->room = self->entries_room = 0;
         return;
     }
-    const size_t stride = uc_dense_stride(cols);
+    const size_t stride = uc_matrix_stride(cols);
     for (size_t l = 1; l < rows && !uc_matrix_is_sparse(landmarks) && stride < landmarks->stride; l++)
         memmove(landmarks->values + l * stride, landmarks->values + l * landmarks->stride,
                 stride * sizeof *landmarks->values);

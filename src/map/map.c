@@ -4,14 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/shared.h"
+#include "data/exchange.h"
 #include "linalg/linalg.h"
 #include "map/kernel.h"
 #include "unconfuse/random.h"
 
-#define STREAM_ROWS UINT64_C(0x6d61702d72) /* "map-r" */
+#define SEQUENCE_ROWS UINT64_C(0x6d61702d72) /* "map-r" */
 #define LARGEST_COUNT 1e9
-#define ROWS_A_BLOCK ((size_t)1024)
+#define ROWS_PER_BLOCK ((size_t)1024)
 
 #define FIELD(name) offsetof(uc_map_settings, name)
 
@@ -150,7 +150,7 @@ uc_status uc_map_random_rows(size_t **out, size_t rows, size_t count, uint64_t s
     size_t *items = uc_alloc(rows, sizeof *items);
     if (!items)
         return UC_ERR_NOMEM;
-    uc_rng rng = uc_rng_make(seed, STREAM_ROWS);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_ROWS);
     uc_rng_choose(&rng, items, rows, count);
     *out = items;
     return UC_OK;
@@ -204,7 +204,7 @@ static uc_status choose_width(double *width, const uc_map_settings *settings, co
     if (settings->kernel != UC_KERNEL_GAUSSIAN)
         return UC_OK;
     *width = isnan(settings->gamma) ? settings->width : 1.0 / settings->gamma;
-    return *width == 0.0 ? uc_median_distance2(width, X, seed, context) : UC_OK;
+    return *width == 0.0 ? uc_map_median_distance2(width, X, seed, context) : UC_OK;
 }
 
 typedef struct length_check {
@@ -216,9 +216,10 @@ typedef struct length_check {
 static uc_status check_lengths(size_t block, void *user)
 {
     const length_check *self = user;
-    const size_t first = block * ROWS_A_BLOCK, left = self->X->rows - first;
+    const size_t first = block * ROWS_PER_BLOCK, left = self->X->rows - first;
     uc_status status = UC_OK;
-    for (size_t i = first; i < first + (left < ROWS_A_BLOCK ? left : ROWS_A_BLOCK) && status == UC_OK; i++)
+    for (size_t i = first; i < first + (left < ROWS_PER_BLOCK ? left : ROWS_PER_BLOCK) && status == UC_OK;
+         i++)
         status = uc_kernel_check(self->map, uc_row_norm2(uc_matrix_row(self->X, i)), self->rows_before + i);
     return status;
 }
@@ -268,7 +269,7 @@ uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_mat
     status = choose_width(&self->width, settings, X, seed, context);
     if (status == UC_OK)
         status = uc_comm_agree(uc_comm_of(context),
-                               uc_run_blocks(context, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK,
+                               uc_run_blocks(context, (X->rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK,
                                              check_lengths, &(length_check){self, X, share.first}));
     if (status == UC_OK && self->dimension > share.total)
         status = uc_map_lower_dimension(self, share.total, context);

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/shared.h"
+#include "data/exchange.h"
 #include "linalg/linalg.h"
 #include "map/kernel.h"
 #include "map/map.h"

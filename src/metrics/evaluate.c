@@ -189,8 +189,8 @@ cleanup:
     return status;
 }
 
-uc_status uc_evaluate(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted, size_t count,
-                      size_t classes, const uc_noise *noise)
+uc_status uc_evaluation_compute(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted,
+                                size_t count, size_t classes, const uc_noise *noise)
 {
     if (noise && noise->classes != classes)
         return uc_fail(UC_ERR_INVALID, "the noise matrix has %zu classes, the model has %zu", noise->classes,
@@ -201,7 +201,7 @@ uc_status uc_evaluate(uc_evaluation *out, const uint32_t *labels, const uint32_t
         status = tally(&evaluation, labels, predicted, count);
     if (status == UC_OK) {
         evaluation.error = (double)evaluation.errors / (double)evaluation.examples;
-        uc_wilson(evaluation.error_interval, evaluation.errors, evaluation.examples);
+        uc_metrics_wilson(evaluation.error_interval, evaluation.errors, evaluation.examples);
         measure_classes(&evaluation);
         status = measure_norms(&evaluation);
     }
@@ -214,8 +214,8 @@ uc_status uc_evaluate(uc_evaluation *out, const uint32_t *labels, const uint32_t
     return status;
 }
 
-uc_status uc_evaluate_log_loss(uc_evaluation *self, const uint32_t *labels, const double *label_probability,
-                               size_t count)
+uc_status uc_evaluation_set_log_loss(uc_evaluation *self, const uint32_t *labels,
+                                     const double *label_probability, size_t count)
 {
     double sum = 0.0;
     size_t labelled = 0;

@@ -21,7 +21,7 @@
 #define NORMAL_97_5 1.959963984540054
 #define MOST_TERMS 10000
 
-void uc_wilson(double interval[2], size_t hits, size_t trials)
+void uc_metrics_wilson(double interval[2], size_t hits, size_t trials)
 {
     if (trials == 0) {
         interval[0] = 0.0;
@@ -75,7 +75,7 @@ static double incomplete_beta(double a, double b, double x, double rest)
     return exp(log_front) / a * beta_fraction(a, b, x);
 }
 
-double uc_paired_t_test(const double *a, const double *b, size_t count)
+double uc_metrics_paired_t_test(const double *a, const double *b, size_t count)
 {
     if (count < 2)
         return NAN;

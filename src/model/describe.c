@@ -74,11 +74,11 @@ uc_status uc_model_describe(char **text, const uc_model *self)
         "{s:s, s:s, s:O, s:O, s:I, s:I, s:o, s:f, s:{s:s, s:b, s:b}, s:o, s:o, s:b, s:b, s:i, s:s}", "kind",
         "model", "learner", self->learner, "settings", self->settings, "summary", self->summary, "features",
         (json_int_t)self->features, "dimension", (json_int_t)self->dimension, "classes",
-        classes_json(&self->classes), "bias", self->bias, "steps", "scale", scalings[self->steps.scaling],
-        "normalize_input", (int)self->steps.normalize_input, "normalize", (int)self->steps.normalize, "map",
-        map_json(self->steps.map), "weight_norms", norms_json(self), "probabilities",
-        (int)self->probabilities, "resumable", self->state.counters != NULL, "format_version",
-        (int)self->format_version, "checksum", checksum);
+        classes_json(&self->classes), "bias", self->bias, "steps", "scale",
+        scalings[self->preprocessing.scaling], "normalize_input", (int)self->preprocessing.normalize_input,
+        "normalize", (int)self->preprocessing.normalize, "map", map_json(self->preprocessing.map),
+        "weight_norms", norms_json(self), "probabilities", (int)self->probabilities, "resumable",
+        self->state.counters != NULL, "format_version", (int)self->format_version, "checksum", checksum);
     if (object && json_object_update_missing(object, self->summary) != 0) {
         json_decref(object); /* what training found stands at the top as well */
         object = NULL;
@@ -91,12 +91,12 @@ uc_status uc_model_describe(char **text, const uc_model *self)
     return UC_OK;
 }
 
-void uc_text_free(char *text)
+void uc_model_text_free(char *text)
 {
     uc_free(text);
 }
 
-void uc_memory_free(void *bytes)
+void uc_model_memory_free(void *bytes)
 {
     uc_free(bytes);
 }

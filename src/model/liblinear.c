@@ -42,22 +42,22 @@ static uc_status check_labels(const uc_model *self, const char *path)
 
 static double folded_weight(const uc_model *self, size_t feature, size_t cls)
 {
-    const double factor = self->steps.factor ? self->steps.factor[feature] : 1.0;
+    const double factor = self->preprocessing.factor ? self->preprocessing.factor[feature] : 1.0;
     return uc_model_weight(self, feature, cls) * factor;
 }
 
 static double folded_offset(const uc_model *self, size_t cls)
 {
     double offset = uc_model_offset(self, cls);
-    for (size_t j = 0; j < self->features && self->steps.shift; j++)
-        offset -= folded_weight(self, j, cls) * self->steps.shift[j];
+    for (size_t j = 0; j < self->features && self->preprocessing.shift; j++)
+        offset -= folded_weight(self, j, cls) * self->preprocessing.shift[j];
     return offset;
 }
 
 static uc_status write_model(uc_output *output, const uc_model *self)
 {
     const size_t K = self->classes.count;
-    const bool constant = self->bias != 0.0 || self->steps.shift;
+    const bool constant = self->bias != 0.0 || self->preprocessing.shift;
     uc_status status = uc_output_printf(output, "solver_type MCSVM_CS\nnr_class %zu\nlabel", K);
     for (size_t k = 0; k < K && status == UC_OK; k++) {
         const char *name = self->classes.text[k];
@@ -82,9 +82,9 @@ static uc_status write_model(uc_output *output, const uc_model *self)
 uc_status uc_model_write_liblinear(const uc_model *self, uc_output *output)
 {
     const char *path = uc_output_name(output);
-    if (self->steps.map)
+    if (self->preprocessing.map)
         return uc_fail(UC_ERR_INVALID, "%s: a model with a map cannot be written as a LIBLINEAR model", path);
-    if ((self->steps.normalize || self->steps.normalize_input) && self->bias != 0.0)
+    if ((self->preprocessing.normalize || self->preprocessing.normalize_input) && self->bias != 0.0)
         return uc_fail(
             UC_ERR_INVALID,
             "%s: a model with rows of unit length and a bias cannot be written as a LIBLINEAR model", path);
@@ -272,7 +272,7 @@ static uc_status read_liblinear(uc_model **out, parser *self)
     if (status != UC_OK)
         goto cleanup;
     model->bias = header.bias >= 0 ? header.bias : 0.0;
-    model->steps.cols = header.features;
+    model->preprocessing.cols = header.features;
     status = read_weights(model, &header, place, self);
 
 cleanup:

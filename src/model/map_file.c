@@ -87,7 +87,7 @@ static uc_status read_landmarks(uc_matrix *out, const uc_container *file, size_t
     const void *offsets, *columns, *values;
     size_t entries;
     uc_status status = UC_OK;
-    if (!uc_size_mul(&entries, rows, uc_dense_stride(cols)))
+    if (!uc_size_mul(&entries, rows, uc_matrix_stride(cols)))
         return damaged(file);
     if (sparse) {
         status = uc_container_array(&offsets, file, "map.offsets", UC_ARRAY_U64, rows + 1);

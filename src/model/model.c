@@ -54,7 +54,7 @@ void uc_model_free(uc_model *self)
     if (!self)
         return;
     uc_names_free(&self->classes);
-    uc_steps_free(&self->steps);
+    uc_preprocessing_free(&self->preprocessing);
     uc_free(self->weights);
     uc_free(self->noise);
     uc_free(self->learner);

@@ -25,13 +25,13 @@ void uc_model_state_free(uc_model_state *self);
 struct uc_model {
     uc_names classes;
     size_t features;    /* columns of raw data */
-    size_t dimension;   /* columns behind the steps: the features, or the map's dimension */
+    size_t dimension;   /* columns after preprocessing: the features, or the map's dimension */
     size_t stride;      /* uc_class_stride(classes.count) */
     double bias;        /* the value of the constant feature; 0: none */
     double *weights;    /* (1 + dimension) x stride, feature-major; row 0 belongs to the constant feature */
     bool probabilities; /* the softmax of the scores is the probability of the true class */
     double *noise;      /* K x K, as uc_noise has it, of the labels that it was trained on; NULL: not told */
-    uc_steps steps;
+    uc_preprocessing preprocessing;
     char *learner;
     json_t *settings; /* what it was trained with */
     json_t *summary;  /* what training found: iterations, updates, training_error... */

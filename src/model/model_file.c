@@ -30,13 +30,14 @@ bool uc_model_recognise(const void *bytes, size_t length)
 
 static json_t *header_of(const uc_model *self)
 {
-    return json_pack(
-        "{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:{s:s, s:b, s:b}, s:o, s:O?}", "library", uc_version(),
-        "learner", self->learner, "settings", self->settings, "summary", self->summary, "class_count",
-        (json_int_t)self->classes.count, "features", (json_int_t)self->features, "bias", self->bias,
-        "probabilities", (int)self->probabilities, "steps", "scale", scalings[self->steps.scaling],
-        "normalize_input", (int)self->steps.normalize_input, "normalize", (int)self->steps.normalize, "map",
-        uc_map_header(self->steps.map), "state", self->state.counters);
+    return json_pack("{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:{s:s, s:b, s:b}, s:o, s:O?}", "library",
+                     uc_version(), "learner", self->learner, "settings", self->settings, "summary",
+                     self->summary, "class_count", (json_int_t)self->classes.count, "features",
+                     (json_int_t)self->features, "bias", self->bias, "probabilities",
+                     (int)self->probabilities, "steps", "scale", scalings[self->preprocessing.scaling],
+                     "normalize_input", (int)self->preprocessing.normalize_input, "normalize",
+                     (int)self->preprocessing.normalize, "map", uc_map_header(self->preprocessing.map),
+                     "state", self->state.counters);
 }
 
 static char *joined_names(const uc_names *names, size_t *length)
@@ -82,11 +83,11 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
             arrays[filled++] = self->state.arrays[i];
         if (self->noise)
             arrays[filled++] = (uc_array){"noise", UC_ARRAY_F64, self->noise, K * K};
-        filled += uc_map_arrays(arrays + filled, self->steps.map);
-        if (self->steps.shift)
-            arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->steps.shift, self->features};
-        if (self->steps.factor)
-            arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->steps.factor, self->features};
+        filled += uc_map_arrays(arrays + filled, self->preprocessing.map);
+        if (self->preprocessing.shift)
+            arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->preprocessing.shift, self->features};
+        if (self->preprocessing.factor)
+            arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->preprocessing.factor, self->features};
         status = uc_container_write_to(output, magic, NEWEST_VERSION, header, arrays, filled);
     }
     json_decref(header);
@@ -193,7 +194,7 @@ static uc_status read_reals(double **out, const uc_container *file, const char *
     return UC_OK;
 }
 
-static uc_status read_steps(uc_steps *out, const uc_container *file, size_t features)
+static uc_status read_preprocessing(uc_preprocessing *out, const uc_container *file, size_t features)
 {
     const char *scale = NULL;
     int normalize_input = 0, normalize = 0;
@@ -208,10 +209,10 @@ static uc_status read_steps(uc_steps *out, const uc_container *file, size_t feat
         scaling++;
     if (scaling == sizeof scalings / sizeof *scalings)
         return damaged(file, "its header names an unknown scaling");
-    *out = (uc_steps){.scaling = (uc_scaling)scaling,
-                      .cols = features,
-                      .normalize_input = normalize_input,
-                      .normalize = normalize};
+    *out = (uc_preprocessing){.scaling = (uc_scaling)scaling,
+                              .cols = features,
+                              .normalize_input = normalize_input,
+                              .normalize = normalize};
     uc_status status = read_reals(&out->shift, file, "shift", features);
     if (status == UC_OK)
         status = read_reals(&out->factor, file, "factor", features);
@@ -263,15 +264,16 @@ static uc_status adopt(uc_model *self, const uc_container *file)
     self->checksum = uc_container_checksum(file);
     if (!isfinite(self->bias))
         return damaged(file, "its bias is not finite");
-    uc_status status = read_steps(&self->steps, file, self->features);
+    uc_status status = read_preprocessing(&self->preprocessing, file, self->features);
     if (status == UC_OK)
         status = read_weights(&self->weights, file, "weights", self->dimension, self->classes.count);
     if (status == UC_OK)
         status = read_reals(&self->noise, file, "noise", self->classes.count * self->classes.count);
-    if (status == UC_OK && uc_steps_dimension(&self->steps, self->features) != self->dimension)
+    if (status == UC_OK &&
+        uc_preprocessing_dimension(&self->preprocessing, self->features) != self->dimension)
         return damaged(file, "its weights do not fit its map");
     /* Landmarks that arrived in a stream may not know the columns that came after them. */
-    const uc_map *map = self->steps.map;
+    const uc_map *map = self->preprocessing.map;
     if (status == UC_OK && map &&
         (map->kind == UC_MAP_LANDMARKS ? map->landmarks.cols > self->features
                                        : map->landmarks.cols != self->features))

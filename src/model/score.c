@@ -5,7 +5,7 @@
 #include "linalg/linalg.h"
 #include "model/model.h"
 
-#define ROWS_A_BLOCK ((size_t)64)
+#define ROWS_PER_BLOCK ((size_t)64)
 
 typedef struct score_job {
     const uc_model *model;
@@ -34,8 +34,8 @@ static void prepared_scores(double *scores, const score_job *job, size_t first, 
         double *row_scores = scores + (i - first) * model->stride;
         const uc_row known = known_columns(uc_matrix_row(job->X, i), model->features);
         memcpy(row_scores, job->offset, model->stride * sizeof *row_scores);
-        uc_row_scores(row_scores, uc_steps_row(&model->steps, known, work), model->weights + model->stride,
-                      model->stride);
+        uc_row_scores(row_scores, uc_preprocessing_row(&model->preprocessing, known, work),
+                      model->weights + model->stride, model->stride);
     }
 }
 
@@ -58,7 +58,7 @@ static bool are_finite(const double *scores, size_t count)
     return isfinite(sum);
 }
 
-/* Finite values may be too large for the weights, or for the steps before them. */
+/* Finite values may be too large for the weights, or for the preprocessing before them. */
 static uc_status refuse_row(const score_job *job, size_t i)
 {
     const uc_row row = uc_matrix_row(job->X, i);
@@ -90,7 +90,7 @@ static uc_status keep(const score_job *job, double *scores, size_t first, size_t
 static uc_status known_block(uc_matrix *out, const score_job *job, size_t first, size_t last)
 {
     const size_t features = job->model->features;
-    const bool sparse = uc_matrix_is_sparse(job->X) && !job->model->steps.shift;
+    const bool sparse = uc_matrix_is_sparse(job->X) && !job->model->preprocessing.shift;
     const size_t entries = sparse ? (size_t)(job->X->offsets[last] - job->X->offsets[first]) : 0;
     const uc_status status = sparse ? uc_matrix_create_sparse(out, last - first, features, entries)
                                     : uc_matrix_create_dense(out, last - first, features);
@@ -119,10 +119,10 @@ static uc_status mapped_scores(double *scores, const score_job *job, size_t firs
     uc_matrix block = {0};
     uc_status status = known_block(&block, job, first, last);
     if (status == UC_OK)
-        status = uc_steps_apply(&model->steps, &block, &alone);
+        status = uc_preprocessing_apply(&model->preprocessing, &block, &alone);
     if (status == UC_OK)
-        uc_scores_block(scores, &block, 0, last - first, model->weights + model->stride, model->dimension,
-                        model->stride, job->offset);
+        uc_score_rows(scores, &block, 0, last - first, model->weights + model->stride, model->dimension,
+                      model->stride, job->offset);
     uc_matrix_free(&block);
     return status;
 }
@@ -130,12 +130,12 @@ static uc_status mapped_scores(double *scores, const score_job *job, size_t firs
 static uc_status plain_scores(double *scores, const score_job *job, size_t first, size_t last)
 {
     const uc_model *model = job->model;
-    if (uc_steps_are_idle(&model->steps)) {
-        uc_scores_block(scores, job->X, first, last, model->weights + model->stride, model->features,
-                        model->stride, job->offset);
+    if (uc_preprocessing_is_identity(&model->preprocessing)) {
+        uc_score_rows(scores, job->X, first, last, model->weights + model->stride, model->features,
+                      model->stride, job->offset);
         return UC_OK;
     }
-    float *work = uc_alloc(uc_steps_row_work(&model->steps, job->X->cols), sizeof *work);
+    float *work = uc_alloc(uc_preprocessing_row_work(&model->preprocessing, job->X->cols), sizeof *work);
     if (!work)
         return UC_ERR_NOMEM;
     prepared_scores(scores, job, first, last, work);
@@ -146,13 +146,13 @@ static uc_status plain_scores(double *scores, const score_job *job, size_t first
 static uc_status score_block(size_t block, void *user)
 {
     const score_job *job = user;
-    const size_t first = block * ROWS_A_BLOCK;
-    const size_t last = first + ROWS_A_BLOCK < job->X->rows ? first + ROWS_A_BLOCK : job->X->rows;
+    const size_t first = block * ROWS_PER_BLOCK;
+    const size_t last = first + ROWS_PER_BLOCK < job->X->rows ? first + ROWS_PER_BLOCK : job->X->rows;
     double *scores = uc_alloc((last - first) * job->model->stride, sizeof *scores);
     if (!scores)
         return UC_ERR_NOMEM;
-    uc_status status = job->model->steps.map ? mapped_scores(scores, job, first, last)
-                                             : plain_scores(scores, job, first, last);
+    uc_status status = job->model->preprocessing.map ? mapped_scores(scores, job, first, last)
+                                                     : plain_scores(scores, job, first, last);
     if (status == UC_OK)
         status = keep(job, scores, first, last);
     uc_free(scores);
@@ -168,7 +168,7 @@ static uc_status score_all(score_job *job, const uc_context *context)
     for (size_t k = 0; k < model->classes.count; k++)
         job->offset[k] = uc_model_offset(model, k);
     const uc_status status =
-        uc_run_blocks(context, (job->X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, score_block, job);
+        uc_run_blocks(context, (job->X->rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, score_block, job);
     uc_free(job->offset);
     return status;
 }
@@ -184,7 +184,7 @@ uc_status uc_model_predict_prepared(uint32_t *predicted, const uc_model *self, c
                                     const uc_context *context)
 {
     uc_model plain = *self;
-    plain.steps = (uc_steps){0};
+    plain.preprocessing = (uc_preprocessing){0};
     plain.features = self->dimension;
     return uc_model_predict(predicted, &plain, X, context);
 }

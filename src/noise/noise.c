@@ -26,8 +26,8 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
-#define STREAM_MATRIX UINT64_C(0x6e6f6973652d6d) /* "noise-m" */
-#define STREAM_APPLY UINT64_C(0x6e6f6973652d61)  /* "noise-a" */
+#define SEQUENCE_MATRIX UINT64_C(0x6e6f6973652d6d) /* "noise-m" */
+#define SEQUENCE_APPLY UINT64_C(0x6e6f6973652d61)  /* "noise-a" */
 
 #define ROUNDING 1e-12 /* of a sum of probabilities */
 #define SUM_TOLERANCE 1e-3
@@ -240,7 +240,7 @@ uc_status uc_noise_random(uc_noise *out, size_t classes, double level, uint64_t 
     double *values = allocate(classes);
     if (!values)
         return UC_ERR_NOMEM;
-    uc_rng rng = uc_rng_make(seed, STREAM_MATRIX);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_MATRIX);
     status = draw_reference(values, classes, &rng);
     if (status == UC_OK) {
         char source[80];
@@ -410,7 +410,7 @@ uc_status uc_noise_apply(uc_dataset *data, const uc_noise *self, uint64_t seed, 
     accumulate_columns(cumulative, self);
 
     size_t count = 0;
-    uc_rng rng = uc_rng_make(seed, STREAM_APPLY);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_APPLY);
     for (size_t i = 0; i < data->X.rows; i++) {
         /* One number a row, labelled or not: the noise of a row does not depend on the other rows. */
         const double u = uc_rng_uniform(&rng);

@@ -15,14 +15,14 @@
 
 #define LINE_BYTES 128 /* of memory, and its neighbour: what two threads should not both write to */
 #define MOST_RANGES ((size_t)64)
-#define ROWS_A_BLOCK ((size_t)512)
+#define ROWS_PER_BLOCK ((size_t)512)
 #define MOST_LANES ((size_t)64)
 #define CACHED_BYTES ((size_t)1 << 22) /* all lanes together, as long as they are more than MANY_LANES */
 #define MANY_LANES ((size_t)16)
 #define LANE_BYTES ((size_t)1 << 25) /* the same beside ENOUGH_LANES */
 #define ENOUGH_LANES ((size_t)8)
 #define MEMORY_SHARE 8 /* long sums: all lanes together take at most one in so many bytes of the memory */
-#define NUMBERS_A_PIECE ((size_t)8192)
+#define NUMBERS_PER_PIECE ((size_t)8192)
 
 unsigned uc_threads(const uc_context *context)
 {
@@ -134,8 +134,8 @@ static uc_status run_lane(size_t lane, void *user)
     const sum_state *state = user;
     double *sum = state->partial + lane * state->stride;
     for (size_t block = lane; block < state->blocks; block += state->lanes) {
-        const size_t first = block * ROWS_A_BLOCK;
-        const size_t last = first + ROWS_A_BLOCK < state->rows ? first + ROWS_A_BLOCK : state->rows;
+        const size_t first = block * ROWS_PER_BLOCK;
+        const size_t last = first + ROWS_PER_BLOCK < state->rows ? first + ROWS_PER_BLOCK : state->rows;
         const uc_status status = state->job(sum, first, last, state->user);
         if (status != UC_OK)
             return status;
@@ -163,8 +163,8 @@ static size_t lane_count(const uc_context *context, size_t blocks, size_t length
 static uc_status add_lanes(size_t piece, void *user)
 {
     const sum_state *state = user;
-    const size_t first = piece * NUMBERS_A_PIECE, left = state->length - first;
-    const size_t count = left < NUMBERS_A_PIECE ? left : NUMBERS_A_PIECE;
+    const size_t first = piece * NUMBERS_PER_PIECE, left = state->length - first;
+    const size_t count = left < NUMBERS_PER_PIECE ? left : NUMBERS_PER_PIECE;
     double *sum = state->partial + first;
     for (size_t lane = 1; lane < state->lanes; lane++)
         for (size_t i = 0; i < count; i++)
@@ -186,8 +186,8 @@ static uc_status sum_over_processes(const uc_comm *comm, double *values, size_t 
 uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, void *user, double *sum,
                       size_t length)
 {
-    const size_t blocks = (rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK,
-                 pieces = length / NUMBERS_A_PIECE + (length % NUMBERS_A_PIECE != 0);
+    const size_t blocks = (rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK,
+                 pieces = length / NUMBERS_PER_PIECE + (length % NUMBERS_PER_PIECE != 0);
     size_t items, bytes;
     if (!uc_size_mul(&bytes, length, sizeof(double)))
         return uc_fail(UC_ERR_NOMEM, "a sum of %zu numbers is too long", length);

@@ -14,6 +14,7 @@
 #include "parallel/parallel.h"
 #include "select/contest.h"
 #include "train/order.h"
+#include "train/train.h"
 
 #define GRID_SEQUENCE UINT64_C(0x636f6d7067726964) /* random numbers: "compgrid" */
 #define GRID_RUNS 2
@@ -205,8 +206,8 @@ static uc_status choose_settings(uc_entrant *entrants, size_t count, const uc_ar
         firsts[i + 1] = filled;
     }
     if (status == UC_OK)
-        status = uc_contest_play(correct, seconds, arena, candidates, filled, GRID_RUNS, GRID_SEQUENCE,
-                                 "choosing options");
+        status = uc_contest_run(correct, seconds, arena, candidates, filled, GRID_RUNS, GRID_SEQUENCE,
+                                "choosing options");
     if (status == UC_OK)
         take_best(entrants, count, candidates, firsts, correct);
     free_entrants(candidates, filled);
@@ -226,7 +227,7 @@ static double p_value(const uc_compared *a, const uc_compared *b, const size_t *
         return (double)NAN;
     for (size_t run = 1; run < runs; run++)
         if (correct_a[run] - correct_b[run] != correct_a[0] - correct_b[0])
-            return uc_paired_t_test(a->ratios, b->ratios, runs);
+            return uc_metrics_paired_t_test(a->ratios, b->ratios, runs);
     return correct_a[0] == correct_b[0] ? 1.0 : 0.0;
 }
 
@@ -380,7 +381,7 @@ uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t 
     }
     if (status == UC_OK)
         status =
-            uc_contest_play(correct, seconds, &arena, entrants, count, runs, UC_STREAM_ORDER, "comparing");
+            uc_contest_run(correct, seconds, &arena, entrants, count, runs, UC_SEQUENCE_ORDER, "comparing");
     if (status == UC_OK)
         status = make_result(out, entrants, count, correct, seconds, &arena);
     free_entrants(entrants, entrants ? count : 0);

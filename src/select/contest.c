@@ -40,14 +40,14 @@ static uc_status check_map(const uc_map_settings *map)
     return UC_OK;
 }
 
-/* A copy of all rows after `steps`, which have no map. */
-static uc_status prepare_all(uc_matrix *out, const uc_steps *steps, const uc_arena *self)
+/* A copy of all rows after `preprocessing`, which have no map. */
+static uc_status prepare_all(uc_matrix *out, const uc_preprocessing *preprocessing, const uc_arena *self)
 {
     uc_matrix copy;
     uc_status status = uc_matrix_subset(&copy, &self->data->X, NULL, self->data->X.rows, self->context);
     if (status != UC_OK)
         return status;
-    status = uc_steps_apply(steps, &copy, self->context);
+    status = uc_preprocessing_apply(preprocessing, &copy, self->context);
     if (status == UC_OK)
         *out = copy;
     else
@@ -61,16 +61,16 @@ uc_status uc_arena_prepare(uc_arena *self)
     uc_status status = self->mapped ? check_map(&self->train.map) : UC_OK;
     if (status == UC_OK)
         status = uc_first_look_at_data(&look, self->data, &self->train, self->context);
-    uc_steps *scaling = &look.scaling;
+    uc_preprocessing *scaling = &look.scaling;
     scaling->normalize_input = self->train.normalize_input;
     self->width = look.width;
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++) {
         if (!self->needed[view])
             continue;
-        status = uc_steps_copy(&self->steps[view], scaling);
-        self->steps[view].normalize = view == UC_UNIT;
-        if (status == UC_OK && !self->mapped && !uc_steps_are_idle(&self->steps[view]))
-            status = prepare_all(&self->prepared[view], &self->steps[view], self);
+        status = uc_preprocessing_copy(&self->preprocessing[view], scaling);
+        self->preprocessing[view].normalize = view == UC_UNIT;
+        if (status == UC_OK && !self->mapped && !uc_preprocessing_is_identity(&self->preprocessing[view]))
+            status = prepare_all(&self->prepared[view], &self->preprocessing[view], self);
     }
     self->features = self->data->X.cols;
     self->density = self->mapped || scaling->shift ? 1.0 : look.density;
@@ -88,7 +88,7 @@ uc_status uc_arena_prepare(uc_arena *self)
 void uc_arena_free(uc_arena *self)
 {
     for (size_t view = 0; view < UC_VIEWS; view++) {
-        uc_steps_free(&self->steps[view]);
+        uc_preprocessing_free(&self->preprocessing[view]);
         uc_matrix_free(&self->prepared[view]);
     }
 }
@@ -109,7 +109,7 @@ typedef struct contest_player {
 /* The rows of one run behind the map. */
 typedef struct mapped_run {
     uc_order order;
-    uc_steps steps[UC_VIEWS];
+    uc_preprocessing preprocessing[UC_VIEWS];
     uc_matrix block[UC_VIEWS]; /* of the rounds at hand */
     uint32_t *labels;          /* of the same */
 } mapped_run;
@@ -216,10 +216,10 @@ static uc_status play_rounds(contest *self, size_t job, size_t first, size_t las
     if (self->mapped) {
         const mapped_run *run = &self->mapped[player->run];
         status =
-            uc_session_play_rows(player->session, &run->block[view], run->labels, NULL, last - first, true);
+            uc_session_run_rows(player->session, &run->block[view], run->labels, NULL, last - first, true);
     } else {
-        status = uc_session_play_rows(player->session, X, arena->data->y, player->order.rows + first % rows,
-                                      last - first, true);
+        status = uc_session_run_rows(player->session, X, arena->data->y, player->order.rows + first % rows,
+                                     last - first, true);
     }
     player->seconds += thread_seconds() - began;
     return status;
@@ -263,9 +263,10 @@ static uc_status begin_mapped_run(mapped_run *out, const contest *self, size_t r
     }
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)
         if (arena->needed[view]) {
-            status = uc_steps_copy(&out->steps[view], &arena->steps[view]);
+            status = uc_preprocessing_copy(&out->preprocessing[view], &arena->preprocessing[view]);
             if (status == UC_OK)
-                status = uc_map_begin_landmarks(&out->steps[view].map, &arena->train.map, arena->width);
+                status =
+                    uc_map_begin_landmarks(&out->preprocessing[view].map, &arena->train.map, arena->width);
         }
     return status;
 }
@@ -276,7 +277,7 @@ static void free_mapped_runs(contest *self)
         uc_order_free(&self->mapped[run].order);
         uc_free(self->mapped[run].labels);
         for (size_t view = 0; view < UC_VIEWS; view++) {
-            uc_steps_free(&self->mapped[run].steps[view]);
+            uc_preprocessing_free(&self->mapped[run].preprocessing[view]);
             uc_matrix_free(&self->mapped[run].block[view]);
         }
     }
@@ -304,7 +305,8 @@ static uc_status prepare_block(const contest *self, size_t run)
         if (arena->needed[view]) {
             uc_matrix_free(&mapped->block[view]);
             mapped->block[view] = (uc_matrix){0};
-            status = uc_steps_play(&mapped->block[view], &mapped->steps[view], &raw, arena->context);
+            status = uc_preprocessing_apply_arriving(&mapped->block[view], &mapped->preprocessing[view], &raw,
+                                                     arena->context);
         }
     uc_matrix_free(&raw);
     return status;
@@ -370,7 +372,7 @@ static uc_status check_memory(const uc_arena *self, const uc_entrant *entrants, 
     }
     for (size_t view = 0; view < UC_VIEWS; view++)
         views += self->needed[view];
-    const double block = fmin(rows, (double)BLOCK_ROUNDS) * 4.0 * (double)uc_dense_stride(self->features);
+    const double block = fmin(rows, (double)BLOCK_ROUNDS) * 4.0 * (double)uc_matrix_stride(self->features);
     const double bytes =
         self->mapped ? group * (all + views * block + 8.0 * rows)
                      : fmin(group * (double)count, (double)uc_threads(self->context)) * largest +
@@ -381,8 +383,8 @@ static uc_status check_memory(const uc_arena *self, const uc_entrant *entrants, 
     return uc_memory_check(self->context, bytes, what);
 }
 
-uc_status uc_contest_play(size_t *correct, double *seconds, const uc_arena *arena, const uc_entrant *entrants,
-                          size_t count, size_t runs, uint64_t sequence, const char *task)
+uc_status uc_contest_run(size_t *correct, double *seconds, const uc_arena *arena, const uc_entrant *entrants,
+                         size_t count, size_t runs, uint64_t sequence, const char *task)
 {
     contest self = {.arena = arena,
                     .entrants = entrants,

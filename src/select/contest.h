@@ -28,9 +28,9 @@ typedef struct uc_arena {
     size_t features; /* of a prepared row */
     double density;  /* of prepared rows */
     bool mapped, needed[UC_VIEWS];
-    double width;                 /* of the map's kernel */
-    uc_steps steps[UC_VIEWS];     /* the map is begun in every run */
-    uc_matrix prepared[UC_VIEWS]; /* without a map; empty: the data's own rows */
+    double width;                             /* of the map's kernel */
+    uc_preprocessing preprocessing[UC_VIEWS]; /* the map is begun in every run */
+    uc_matrix prepared[UC_VIEWS];             /* without a map; empty: the data's own rows */
 } uc_arena;
 
 /* Prepares the rows that the entrants need: `needed` is known. On failure there may be something to free. */
@@ -39,7 +39,7 @@ void uc_arena_free(uc_arena *self);
 
 /* Plays all entrants in runs 0 .. runs-1; run r is shuffled by the seed + r and the random `sequence`. correct[entrant][run] counts
  * right proposals; seconds[entrant][run] is the time of one thread for proposing and learning. */
-uc_status uc_contest_play(size_t *correct, double *seconds, const uc_arena *arena, const uc_entrant *entrants,
-                          size_t count, size_t runs, uint64_t sequence, const char *task);
+uc_status uc_contest_run(size_t *correct, double *seconds, const uc_arena *arena, const uc_entrant *entrants,
+                         size_t count, size_t runs, uint64_t sequence, const char *task);
 
 #endif

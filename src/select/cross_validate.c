@@ -4,6 +4,7 @@
 
 #include "learn/learner.h"
 #include "parallel/parallel.h"
+#include "train/train.h"
 #include "unconfuse/select.h"
 
 /* Rows of the fold, or of all others, into `rows`; returns how many. */
@@ -64,7 +65,7 @@ static uc_status run_fold(size_t fold, const uc_context *context, void *user)
     const size_t count = rows_of(rows, self->fold_of, self->data->X.rows, (unsigned)fold, false);
     uc_status status = uc_dataset_subset(&part, self->data, rows, count, &inner);
     if (status == UC_OK)
-        status = uc_select_and_train(&model, self->learner, self->settings, &self->train, &part, &inner);
+        status = uc_tune_and_train(&model, self->learner, self->settings, &self->train, &part, &inner);
     uc_dataset_free(&part);
     if (status == UC_OK)
         status = predict_fold(self, rows, fold, model, &inner);
@@ -119,8 +120,8 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
                        .predicted = predicted,
                        .error = uc_alloc(folds, sizeof(double))};
     self.train.overwrite = 1; /* each fold's data are a copy of our own */
-    status =
-        fold_of && self.error ? uc_folds(fold_of, data, folds, true, self.train.seed, context) : UC_ERR_NOMEM;
+    status = fold_of && self.error ? uc_dataset_folds(fold_of, data, folds, true, self.train.seed, context)
+                                   : UC_ERR_NOMEM;
     if (status == UC_OK)
         status = run_folds(&self, folds, context);
     if (fold_error && status == UC_OK)

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "map/prepare.h"
+#include "prepare/preprocessing.h"
 #include "parallel/parallel.h"
 #include "train/row_copy.h"
 #include "unconfuse/session.h"
@@ -25,7 +25,7 @@ uc_first_look uc_first_look_none(void)
 void uc_first_look_free(uc_first_look *self)
 {
     uc_names_free(&self->classes);
-    uc_steps_free(&self->scaling);
+    uc_preprocessing_free(&self->scaling);
     *self = uc_first_look_none();
 }
 
@@ -91,7 +91,7 @@ static void add_density(scan *self, const uc_matrix *X)
     uc_matrix first = *X;
     first.rows = rows;
     if (rows > 0 && X->cols > 0)
-        self->density_values += uc_density(&first) * (double)rows * (double)X->cols;
+        self->density_values += uc_matrix_density(&first) * (double)rows * (double)X->cols;
     self->density_rows += rows;
 }
 
@@ -144,21 +144,21 @@ static uc_status collect_sample(uc_matrix *out, const scan *self, bool dense)
 }
 
 /* The median of rows as the map will see them. */
-static uc_status find_median(double *out, const scan *self, const uc_steps *scaling)
+static uc_status find_median(double *out, const scan *self, const uc_preprocessing *scaling)
 {
-    uc_steps input = *scaling; /* borrows the scaling: not to be freed */
+    uc_preprocessing input = *scaling; /* borrows the scaling: not to be freed */
     uc_matrix sample = {0};
     input.normalize_input = self->train->normalize_input;
     uc_status status = collect_sample(&sample, self, scaling->shift != NULL);
     if (status == UC_OK)
-        status = uc_steps_apply(&input, &sample, &self->context);
+        status = uc_preprocessing_apply(&input, &sample, &self->context);
     if (status == UC_OK)
-        status = uc_median_distance2(out, &sample, self->train->seed, NULL);
+        status = uc_map_median_distance2(out, &sample, self->train->seed, NULL);
     uc_matrix_free(&sample);
     return status;
 }
 
-static uc_status find_width(double *out, const scan *self, const uc_steps *scaling)
+static uc_status find_width(double *out, const scan *self, const uc_preprocessing *scaling)
 {
     const uc_map_settings *map = &self->train->map;
     if (self->sample)

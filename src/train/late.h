@@ -3,7 +3,7 @@
 #define UC_LATE_H
 
 #include "train/row_copy.h"
-#include "unconfuse/learn.h"
+#include "unconfuse/train.h"
 
 typedef struct uc_late_round {
     uint64_t due; /* the round after whose proposal the feedback arrives */

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/online.h"
+#include "train/online.h"
 #include "train/late.h"
 #include "train/order.h"
 #include "unconfuse/session.h"
@@ -509,13 +509,13 @@ static uc_status play(uc_session *self, const batch *rows, const uc_names *names
         status = uc_online_check_prepared(online, rows->X);
     if (status != UC_OK)
         return status;
-    if (online->steps.map && !prepared)
+    if (online->preprocessing.map && !prepared)
         return play_mapped(self, rows);
     return play_each(self, rows, prepared);
 }
 
-uc_status uc_session_play_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
-                               const size_t *rows, size_t count, bool prepared)
+uc_status uc_session_run_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
+                              const size_t *rows, size_t count, bool prepared)
 {
     const batch all = {X, labels, rows, count};
     if (!self->translates_classes)
@@ -539,8 +539,8 @@ static uc_status pass_over_file(uc_session *self, const char *path, const uc_rea
     return status;
 }
 
-uc_status uc_session_play_file(uc_session *self, const char *path, const uc_read_settings *read,
-                               uint64_t passes)
+uc_status uc_session_run_file(uc_session *self, const char *path, const uc_read_settings *read,
+                              uint64_t passes)
 {
     uc_status status = UC_OK;
     for (uint64_t pass = 0; pass < passes && status == UC_OK; pass++)
@@ -551,7 +551,7 @@ uc_status uc_session_play_file(uc_session *self, const char *path, const uc_read
 /* As after the passes before this session: a resumed stream has the orders of one that never stopped. */
 static uc_status begin_order(uc_order *out, const uc_session *self, size_t rows)
 {
-    uc_status status = uc_order_begin(out, rows, self->online->train.seed, UC_STREAM_ORDER);
+    uc_status status = uc_order_begin(out, rows, self->online->train.seed, UC_SEQUENCE_ORDER);
     const uint64_t passes = rows > 0 ? self->rounds_before / rows : 0;
     for (uint64_t pass = 0; pass < passes && status == UC_OK; pass++) {
         uc_order_next(out);
@@ -560,7 +560,7 @@ static uc_status begin_order(uc_order *out, const uc_session *self, size_t rows)
     return status;
 }
 
-uc_status uc_session_play_data(uc_session *self, const uc_dataset *data, uint64_t passes, bool shuffled)
+uc_status uc_session_run_data(uc_session *self, const uc_dataset *data, uint64_t passes, bool shuffled)
 {
     uc_order order = {0};
     uc_status status = shuffled ? begin_order(&order, self, data->X.rows) : UC_OK;

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "data/reader.h"
-#include "learn/online.h"
+#include "train/online.h"
 #include "train/order.h"
+#include "train/train.h"
 #include "unconfuse/session.h"
 
 #define ORDER_SEQUENCE 1 /* of random numbers */
 #define ROUNDS_PER_REPORT 512
-#define ROWS_A_BLOCK ((size_t)512)
+#define ROWS_PER_BLOCK ((size_t)512)
 
 static uc_status check_labels(const uc_learner *learner, const uc_dataset *data, uc_share share)
 {
@@ -50,7 +51,7 @@ static uc_status check_memory(const uc_dataset *data, const uc_train_settings *t
     if (mapped &&
         (train->map.dimension == UC_AUTO_COUNT || (isnan(train->map.width) && isnan(train->map.gamma))))
         return uc_fail(UC_ERR_INVALID,
-                       "--dimension auto and --width auto must become numbers before training (uc_select)");
+                       "--dimension auto and --width auto must become numbers before training (uc_tune)");
     const double dimension = mapped ? (double)train->map.dimension : (double)data->X.cols;
     const double arrays = train->average ? 3.0 : 2.0;
     const double bytes = arrays * 8.0 * (dimension + 1.0) * (double)uc_class_stride(data->classes.count);
@@ -64,7 +65,7 @@ static uc_status copy_data(uc_dataset *out, const uc_dataset *data, const uc_con
 {
     const uc_matrix *X = &data->X;
     const double bytes = uc_matrix_is_sparse(X) ? 8.0 * (double)uc_matrix_entries(X)
-                                                : 4.0 * (double)X->rows * (double)uc_dense_stride(X->cols);
+                                                : 4.0 * (double)X->rows * (double)uc_matrix_stride(X->cols);
     const uc_status status = uc_memory_check(context, bytes, "a copy of the data");
     return status == UC_OK ? uc_dataset_subset(out, data, NULL, 0, context) : status;
 }
@@ -114,7 +115,7 @@ static uc_status run_passes(double *training_error, uc_online *self, const uc_da
         shown.done = shown.errors = 0;
         if (order.rows)
             uc_order_next(&order);
-        status = uc_session_play_rows(session, &data->X, data->y, order.rows, rows, true);
+        status = uc_session_run_rows(session, &data->X, data->y, order.rows, rows, true);
         if (last || self->train.mix == UC_MIX_AVERAGE)
             status = uc_online_mix(self, (double)rows / (double)total, last, status, context);
     }
@@ -152,7 +153,7 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
     plain.normalize = plain.normalize_input = 0;
     plain.map.map = UC_MAP_NONE;
     uc_online *self = NULL;
-    double density = uc_density(&fit->data->X);
+    double density = uc_matrix_density(&fit->data->X);
     double *counts = uc_alloc(fit->data->classes.count, sizeof *counts);
     uc_status status = counts ? count_classes(counts, &density, fit) : UC_ERR_NOMEM;
     if (status == UC_OK)
@@ -189,7 +190,7 @@ static uc_status widen_rows(size_t block, void *user)
 {
     const widening *self = user;
     const uc_matrix *X = self->X, *wider = self->wider;
-    const size_t begin = block * ROWS_A_BLOCK, end = begin + ROWS_A_BLOCK;
+    const size_t begin = block * ROWS_PER_BLOCK, end = begin + ROWS_PER_BLOCK;
     for (size_t i = begin; i < end && i < X->rows; i++) {
         const uc_row row = uc_matrix_row(X, i);
         const size_t first = X->offsets ? (size_t)(X->offsets[i] - X->offsets[0]) + i : i * wider->stride;
@@ -214,7 +215,7 @@ static uc_status with_constant(uc_matrix *out, const uc_matrix *X, float value, 
         return status;
     widening all = {out, X, value};
     const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(X));
-    return uc_run_blocks(&fitting, (X->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, widen_rows, &all);
+    return uc_run_blocks(&fitting, (X->rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, widen_rows, &all);
 }
 
 static uc_status count_errors(double *training_error, const uc_model *model, const uc_dataset *data,
@@ -297,24 +298,24 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
                                 const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
     const size_t features = data->X.cols;
-    const uc_steps_settings wanted = {(uc_scaling)train->scale, train->normalize_input, &train->map,
-                                      train->normalize, train->seed};
+    const uc_preprocessing_settings wanted = {(uc_scaling)train->scale, train->normalize_input, &train->map,
+                                              train->normalize, train->seed};
     uc_share share;
     uc_model *model = NULL;
-    uc_steps steps = {0};
+    uc_preprocessing preprocessing = {0};
     double training_error = 0.0;
     uc_status status = uc_share_of(&share, context, data->X.rows);
     if (status == UC_OK)
-        status = uc_steps_fit(&steps, &data->X, &wanted, context);
+        status = uc_preprocessing_fit(&preprocessing, &data->X, &wanted, context);
     if (status == UC_OK)
         status = uc_model_create(&model, &data->classes, features, data->X.cols, learner->name);
     if (status != UC_OK) {
-        uc_steps_free(&steps);
+        uc_preprocessing_free(&preprocessing);
         return status;
     }
     const uc_fit fit = {data, train, context, share.total};
-    model->steps = steps;
-    model->steps.cols = features;
+    model->preprocessing = preprocessing;
+    model->preprocessing.cols = features;
     model->probabilities = learner->probabilities;
     status = (learner->fit ? train_batch : train_online)(model, &training_error, learner, &fit, settings);
     if (status == UC_OK)

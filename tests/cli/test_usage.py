@@ -72,7 +72,7 @@ def test_who_says_where_threads_run_or_how_they_wait_is_obeyed(unconfuse, name, 
     assert starts.count("OPENMP DISPLAY ENVIRONMENT BEGIN") == 1
 
 
-def test_who_says_nothing_gets_threads_that_wait_asleep(unconfuse):
+def test_who_says_nothing_gets_threads_that_sleep_when_idle(unconfuse):
     chosen = ("OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY")
     environment = {name: value for name, value in os.environ.items() if name not in chosen}
     result = subprocess.run([PROGRAM, "--version"], env={**environment, "OMP_DISPLAY_ENV": "true"}, capture_output=True, text=True)

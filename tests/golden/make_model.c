@@ -34,7 +34,8 @@ static uc_status learn_by_hand(uc_online **out)
     static const char *const names[3] = {"cat", "a \"dog\"", "caf\xe9"};
     static const float rows[3][2] = {{3.0f, -1.5f}, {5.0f, -2.0f}, {-1.0f, -1.5f}};
     double shift[2] = {1.0, -2.0}, factor[2] = {0.5, 2.0};
-    const uc_steps steps = {.scaling = UC_SCALE_RANGE, .cols = 2, .shift = shift, .factor = factor};
+    const uc_preprocessing preprocessing = {
+        .scaling = UC_SCALE_RANGE, .cols = 2, .shift = shift, .factor = factor};
     uc_train_settings train = uc_train_defaults();
     train.bias = 2.0;
     train.average = 1;
@@ -42,7 +43,7 @@ static uc_status learn_by_hand(uc_online **out)
     uc_names classes = {0};
     uc_status status = name_classes(&classes, names);
     if (status == UC_OK)
-        status = uc_online_begin(out, uc_learner_find("perceptron"), NULL, &train, &classes, &steps);
+        status = uc_online_begin(out, uc_learner_find("perceptron"), NULL, &train, &classes, &preprocessing);
     for (uint32_t i = 0; i < 3 && status == UC_OK; i++) {
         const uc_row row = {2, rows[i], NULL};
         uc_proposal proposal;

@@ -3,7 +3,7 @@
  *
  * The file that TORTURE_PLAN names is mapped, shared, as a `plan`. The driver writes there what is to fail and reads
  * there how many calls there were and which one failed. Since the mapping is a file, counting goes on when the program
- * starts itself again (uc_wait_asleep).
+ * starts itself again (uc_threads_sleep_when_idle).
  *
  * Counting begins with main: what the dynamic loader and the constructors of libraries do is not ours to handle.
  * Calls inside the C library go around the shim, but for malloc's family, which the C library calls through its public

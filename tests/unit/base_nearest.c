@@ -19,7 +19,7 @@ static const char *name_at(size_t i, const void *user)
 
 static void suggests(const char *const *names, const char *word, const char *expected)
 {
-    const char *found = uc_nearest_name(word, name_at, names);
+    const char *found = uc_names_nearest(word, name_at, names);
     if (expected ? !found || strcmp(found, expected) != 0 : found != NULL)
         fail_msg("%s: expected %s, found %s", word, expected ? expected : "nothing",
                  found ? found : "nothing");

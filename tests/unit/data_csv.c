@@ -105,7 +105,7 @@ static void the_label_column_can_be_told(void **state)
     } cases[] = {{"1", "10"},  {"3", "20"}, {"a", "10"}, {"-1", "40"},
                  {"-4", "10"}, {"2", "20"}, {"4", "40"}, {"y", "40"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        uc_read_settings settings = uc_read_defaults();
+        uc_read_settings settings = uc_reader_defaults();
         settings.label = cases[i].wanted;
         uc_dataset data = {0};
         assert_ok(read_with(&data, "a,3,b,y\n10,20,30,40\n", &settings)); /* the second column is called 3 */
@@ -118,7 +118,7 @@ static void the_label_column_can_be_told(void **state)
 static void no_label_column_when_none_is_wanted_or_all_are_expected(void **state)
 {
     (void)state;
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.label = "none";
     uc_dataset data = {0};
     assert_ok(read_with(&data, "1,2,3\n4,5,6\n", &settings));
@@ -140,7 +140,7 @@ static void no_label_column_when_none_is_wanted_or_all_are_expected(void **state
 static void bags_come_from_their_column(void **state)
 {
     (void)state;
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.bag = "patient";
     uc_dataset data = {0};
     assert_ok(read_with(&data, "x,patient,label\n1,p1,a\n2,p2,b\n3,p1,a\n", &settings));
@@ -158,7 +158,7 @@ static void bags_come_from_their_column(void **state)
 static void columns_that_are_not_there_are_refused(void **state)
 {
     (void)state;
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     uc_dataset data = {0};
     settings.label = "foo";
     assert_error(read_with(&data, "a,b\n1,2\n", &settings), UC_ERR_INVALID,
@@ -273,7 +273,7 @@ static void a_long_file_is_the_same_for_any_number_of_threads(void **state)
 
 static uc_status read_small(uc_dataset *out)
 {
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.bag = "b";
     return read_with(out, "x,b,label\n1,p,a\n2,q,b\n", &settings);
 }

@@ -35,7 +35,7 @@ static void generate(uc_dataset *train, uc_dataset *test, const char *name, cons
                      size_t examples, size_t test_examples, uint64_t seed)
 {
     request r = ask(name, options);
-    assert_ok(uc_generate(train, test, r.generator, r.settings, examples, test_examples, seed));
+    assert_ok(uc_generator_run(train, test, r.generator, r.settings, examples, test_examples, seed));
     free(r.settings);
 }
 
@@ -198,7 +198,7 @@ static void a_margin_that_no_weights_satisfy_is_refused(void **state)
     uc_dataset train = {0};
     request r = ask("uma-circle", OPTIONS("margin", "0.9"));
     assert_error(
-        uc_generate(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_INVALID,
+        uc_generator_run(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_INVALID,
         "uma-circle: none of 20000 draws of 10 weight vectors leaves every class 1% of the circle at margin "
         "0.9; lower --margin or --classes");
     assert_null(train.y);
@@ -238,7 +238,7 @@ static void copa_has_three_gaussians_of_unequal_weight(void **state)
     size_t counts[3];
     generate(&data, NULL, "copa-gaussians", NULL, 100000, 0, 1);
     check_classes(&data, (const char *const[]){"1", "2", "3"}, 3);
-    uc_class_counts(counts, &data);
+    uc_dataset_class_counts(counts, &data);
     check_share(counts[0], 100000, .9);
     check_share(counts[1], 100000, .05);
     check_gaussian(&data, 0, 0, 1, .25);
@@ -246,7 +246,7 @@ static void copa_has_three_gaussians_of_unequal_weight(void **state)
     check_gaussian(&data, 2, -1, 0, .25);
     uc_dataset_free(&data);
     generate(&data, NULL, "copa-gaussians", OPTIONS("deviation", "2", "majority", "0.5"), 100000, 0, 1);
-    uc_class_counts(counts, &data);
+    uc_dataset_class_counts(counts, &data);
     check_share(counts[0], 100000, .5);
     check_share(counts[2], 100000, .25);
     check_gaussian(&data, 0, 0, 1, 4);
@@ -260,7 +260,7 @@ static void cspa_has_four_gaussians_of_equal_number_and_variance_sigma(void **st
     size_t counts[4];
     generate(&data, NULL, "cspa-gaussians", OPTIONS("sigma", "0.3"), 40002, 0, 1);
     check_classes(&data, (const char *const[]){"1", "2", "3", "4"}, 4);
-    uc_class_counts(counts, &data);
+    uc_dataset_class_counts(counts, &data);
     assert_int_equal(counts[0], 10001);
     assert_int_equal(counts[1], 10001);
     assert_int_equal(counts[2], 10000);
@@ -363,7 +363,7 @@ static size_t positives(const char *name, const char *const *options, size_t exa
     uc_dataset data;
     size_t counts[2];
     generate(&data, NULL, name, options, examples, 0, 1);
-    uc_class_counts(counts, &data);
+    uc_dataset_class_counts(counts, &data);
     uc_dataset_free(&data);
     return counts[1];
 }
@@ -407,11 +407,11 @@ static void radii_in_the_wrong_order_are_refused(void **state)
     (void)state;
     uc_dataset train = {0};
     request r = ask("rp-ring", OPTIONS("inner", "8", "outer", "4"));
-    assert_error(uc_generate(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_INVALID,
+    assert_error(uc_generator_run(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_INVALID,
                  "--inner 8 must be below --outer 4");
     free(r.settings);
     r = ask("rp-dart", OPTIONS("inner", "7"));
-    assert_error(uc_generate(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_INVALID,
+    assert_error(uc_generator_run(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_INVALID,
                  "--inner 7 must be below --outer 7");
     free(r.settings);
     assert_null(train.y);
@@ -462,9 +462,9 @@ static void same_seed_same_data_other_seed_other_data(void **state)
     for (size_t g = 0; uc_generator_at(g); g++) {
         const uc_generator *generator = uc_generator_at(g);
         uc_dataset a, b, c, a_test, b_test;
-        assert_ok(uc_generate(&a, &a_test, generator, NULL, 200, 100, 4));
-        assert_ok(uc_generate(&b, &b_test, generator, NULL, 200, 100, 4));
-        assert_ok(uc_generate(&c, NULL, generator, NULL, 200, 0, 5));
+        assert_ok(uc_generator_run(&a, &a_test, generator, NULL, 200, 100, 4));
+        assert_ok(uc_generator_run(&b, &b_test, generator, NULL, 200, 100, 4));
+        assert_ok(uc_generator_run(&c, NULL, generator, NULL, 200, 0, 5));
         assert_true(same_data(&a, &b));
         assert_true(same_data(&a_test, &b_test));
         assert_false(same_data(&a, &c));
@@ -483,8 +483,8 @@ static void the_test_set_does_not_change_the_training_set(void **state)
     for (size_t g = 0; uc_generator_at(g); g++) {
         const uc_generator *generator = uc_generator_at(g);
         uc_dataset alone, with, test;
-        assert_ok(uc_generate(&alone, NULL, generator, NULL, 200, 0, 4));
-        assert_ok(uc_generate(&with, &test, generator, NULL, 200, 77, 4));
+        assert_ok(uc_generator_run(&alone, NULL, generator, NULL, 200, 0, 4));
+        assert_ok(uc_generator_run(&with, &test, generator, NULL, 200, 77, 4));
         assert_int_equal(alone.X.rows, 200);
         assert_int_equal(test.X.rows, 77);
         assert_true(same_data(&alone, &with));
@@ -501,7 +501,7 @@ static void no_number_means_the_papers_number(void **state)
                                {2000, 2000},  {2000, 2000}, {2000, 2000}, {2000, 2000}};
     for (size_t g = 0; g < 8; g++) {
         uc_dataset train, test;
-        assert_ok(uc_generate(&train, &test, uc_generator_at(g), NULL, 0, 0, 1));
+        assert_ok(uc_generator_run(&train, &test, uc_generator_at(g), NULL, 0, 0, 1));
         assert_int_equal(train.X.rows, rows[g][0]);
         assert_int_equal(test.X.rows, rows[g][1]);
         uc_dataset_free(&train);
@@ -546,7 +546,7 @@ static void settings_outside_their_bounds_are_refused(void **state)
     const uc_option *classes = uc_options_find(uc_generator_options(r.generator), "classes");
     assert_status(uc_option_set(classes, r.settings, "1"), UC_ERR_OPTION);
     *(uint64_t *)(void *)((char *)r.settings + classes->offset) = 21;
-    assert_error(uc_generate(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_OPTION,
+    assert_error(uc_generator_run(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_OPTION,
                  "--classes 21: it must be from 2 to 20");
     assert_null(train.y);
     free(r.settings);
@@ -559,7 +559,8 @@ static void every_allocation_may_fail(void **state)
         uc_dataset train, test;
         uc_status status;
         const long live = uc_alloc_live();
-        FOR_EACH_FAILING_ALLOCATION(status, uc_generate(&train, &test, uc_generator_at(g), NULL, 20, 20, 1));
+        FOR_EACH_FAILING_ALLOCATION(status,
+                                    uc_generator_run(&train, &test, uc_generator_at(g), NULL, 20, 20, 1));
         uc_dataset_free(&train);
         uc_dataset_free(&test);
         assert_int_equal(uc_alloc_live(), live);

@@ -141,7 +141,7 @@ static void what_is_no_data_file_is_refused(void **state)
                  "data: neither LIBSVM nor CSV text, and not an NPY or UCD file");
     assert_error(read_memory(&data, "\xff\xfe\x31\x00", 4), UC_ERR_FORMAT,
                  "data: text in UTF-16; convert it to UTF-8 first");
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.labels = "y.npy";
     assert_error(uc_dataset_read_memory(&data, lines, strlen(lines), "data", &settings, NULL), UC_ERR_INVALID,
                  "data: a file of labels goes with NPY data only, and this is libsvm");

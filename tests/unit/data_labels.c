@@ -26,7 +26,7 @@ static void check(const char *const *names, size_t classes, const int *labels, s
 {
     uc_dataset data = labelled(names, classes, labels, rows);
     uint32_t index = 77;
-    assert_ok(uc_positive_unlabelled(&index, &data, positive, NULL));
+    assert_ok(uc_dataset_positive_unlabelled(&index, &data, positive, NULL));
     assert_int_equal(data.classes.count, 2);
     assert_string_equal(data.classes.text[0], first);
     assert_string_equal(data.classes.text[1], second);
@@ -82,7 +82,7 @@ static void refuse(const char *const *names, size_t classes, const int *labels, 
 {
     uc_dataset data = labelled(names, classes, labels, rows);
     uint32_t index = 77;
-    assert_error(uc_positive_unlabelled(&index, &data, positive, NULL), status, sentence);
+    assert_error(uc_dataset_positive_unlabelled(&index, &data, positive, NULL), status, sentence);
     assert_int_equal(index, 77);
     assert_int_equal(data.classes.count, classes);
     for (size_t i = 0; i < rows; i++)
@@ -105,7 +105,7 @@ static void labels_that_cannot_be_positive_and_unlabelled_are_refused(void **sta
     uc_dataset bare = {0};
     uint32_t index;
     assert_ok(uc_matrix_create_dense(&bare.X, 3, 1));
-    assert_error(uc_positive_unlabelled(&index, &bare, NULL, NULL), UC_ERR_FORMAT,
+    assert_error(uc_dataset_positive_unlabelled(&index, &bare, NULL, NULL), UC_ERR_FORMAT,
                  "no example is labelled positive");
     uc_dataset_free(&bare);
 }
@@ -121,7 +121,7 @@ static void every_allocation_may_fail_and_changes_nothing(void **state)
     const long live = uc_alloc_live();
     for (long successes = 0;; successes++) {
         uc_alloc_fail_after(successes);
-        const uc_status status = uc_positive_unlabelled(&index, &data, NULL, NULL);
+        const uc_status status = uc_dataset_positive_unlabelled(&index, &data, NULL, NULL);
         uc_alloc_fail_after(-1);
         if (status == UC_OK)
             break;
@@ -159,9 +159,9 @@ static void bags_of_one_label_each_are_fine(void **state)
     static const int labels[] = {1, 0, 1, 0, 0}, bags[] = {0, 1, 0, 2, 1};
     uc_dataset data = bagged(labels, bags, 5);
     uc_status status;
-    assert_ok(uc_check_bags(&data, NULL));
+    assert_ok(uc_dataset_check_bags(&data, NULL));
     const long live = uc_alloc_live();
-    FOR_EACH_FAILING_ALLOCATION(status, uc_check_bags(&data, NULL));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_dataset_check_bags(&data, NULL));
     assert_int_equal(uc_alloc_live(), live);
     uc_dataset_free(&data);
 }
@@ -169,7 +169,7 @@ static void bags_of_one_label_each_are_fine(void **state)
 static void refuse_bags(const int *labels, const int *bags, size_t rows, const char *sentence)
 {
     uc_dataset data = bagged(labels, bags, rows);
-    assert_error(uc_check_bags(&data, NULL), UC_ERR_FORMAT, sentence);
+    assert_error(uc_dataset_check_bags(&data, NULL), UC_ERR_FORMAT, sentence);
     uc_dataset_free(&data);
 }
 
@@ -185,10 +185,10 @@ static void bags_that_are_not_are_refused(void **state)
     uc_dataset data = bagged(labels, good, 3);
     uc_free(data.y);
     data.y = NULL;
-    assert_error(uc_check_bags(&data, NULL), UC_ERR_FORMAT, "example 1 has no label");
+    assert_error(uc_dataset_check_bags(&data, NULL), UC_ERR_FORMAT, "example 1 has no label");
     uc_free(data.bag);
     data.bag = NULL;
-    assert_error(uc_check_bags(&data, NULL), UC_ERR_FORMAT,
+    assert_error(uc_dataset_check_bags(&data, NULL), UC_ERR_FORMAT,
                  "the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a "
                  "column that --bag names");
     uc_dataset_free(&data);

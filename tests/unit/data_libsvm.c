@@ -17,7 +17,7 @@ static uc_status read_settings(uc_dataset *out, const char *text, const uc_read_
 
 static uc_status read_text(uc_dataset *out, const char *text)
 {
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.storage = UC_STORAGE_SPARSE;
     return read_settings(out, text, &settings, 1);
 }
@@ -192,7 +192,7 @@ static void files_without_examples_are_refused(void **state)
 static void storage_follows_the_share_of_given_values(void **state)
 {
     (void)state;
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     uc_dataset data = {0};
     assert_ok(read_settings(&data, "1 1:1\n2 4:2\n", &settings, 1)); /* 2 of 8 */
     assert_false(uc_matrix_is_sparse(&data.X));
@@ -278,7 +278,7 @@ static void a_long_file_equals_the_slow_reader_for_any_number_of_threads(void **
 {
     (void)state;
     char *text = long_text(7000000, 5000, 1);
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.storage = UC_STORAGE_SPARSE;
     uc_dataset one = {0};
     assert_ok(read_settings(&one, text, &settings, 1));
@@ -346,7 +346,7 @@ static void blocks_of_the_reader_are_the_whole_file_in_order(void **state)
     char *text = long_text(5000000, 5000, 3);
     const char *path = temporary_path("long.svm");
     write_file(path, text);
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.storage = UC_STORAGE_SPARSE;
     uc_dataset all = {0};
     assert_ok(uc_dataset_read(&all, path, &settings, NULL));
@@ -421,7 +421,7 @@ static void more_than_the_memory_limit_is_refused(void **state)
     uc_dataset data = {0};
     assert_status(uc_dataset_read_memory(&data, text, strlen(text), "data.svm", NULL, &context),
                   UC_ERR_NOMEM);
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.storage = UC_STORAGE_DENSE;
     const char *wide = "1 2000000000:1\n";
     assert_error_has(uc_dataset_read_memory(&data, wide, strlen(wide), "wide.svm", &settings, &context),

@@ -34,7 +34,7 @@ static npy_file make(int version, const char *descr, const char *order, const ch
 
 static uc_status read_npy(uc_dataset *out, const npy_file *file, const char *labels)
 {
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.labels = labels;
     return uc_dataset_read_memory(out, file->bytes, file->length, "X.npy", &settings, NULL);
 }
@@ -239,7 +239,7 @@ static void a_large_array_is_handed_out_in_blocks(void **state)
             made.X.values[i * made.X.stride + j] = (float)(i * cols + j);
     }
     assert_ok(uc_dataset_write(&made, path, UC_FORMAT_AUTO, labels, NULL));
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.labels = labels;
     uc_reader *reader;
     const uc_dataset *block;

@@ -51,7 +51,7 @@ static void folds_are_equal_in_size_and_in_every_class(void **state)
     make_data(&data, ROWS, true);
     for (unsigned folds = 2; folds <= 16; folds++)
         for (uint64_t seed = 0; seed < 20; seed++) {
-            assert_ok(uc_folds(fold, &data, folds, true, seed, NULL));
+            assert_ok(uc_dataset_folds(fold, &data, folds, true, seed, NULL));
             for (uint32_t label = 0; label <= CLASSES; label++)
                 check_folds(fold, &data, folds, label);
             check_folds(fold, &data, folds, UC_NONE);
@@ -67,7 +67,7 @@ static void folds_that_are_not_stratified_are_equal_in_size(void **state)
     make_data(&data, ROWS, false);
     bool uneven_class = false;
     for (uint64_t seed = 0; seed < 20; seed++) {
-        assert_ok(uc_folds(fold, &data, 5, false, seed, NULL));
+        assert_ok(uc_dataset_folds(fold, &data, 5, false, seed, NULL));
         check_folds(fold, &data, 5, CLASSES);
         size_t counts[5] = {0};
         for (size_t i = 0; i < ROWS; i++)
@@ -84,10 +84,10 @@ static void folds_depend_on_the_seed_alone(void **state)
     uint32_t a[ROWS], b[ROWS];
     uc_dataset data;
     make_data(&data, ROWS, false);
-    assert_ok(uc_folds(a, &data, 5, true, 7, NULL));
-    assert_ok(uc_folds(b, &data, 5, true, 7, NULL));
+    assert_ok(uc_dataset_folds(a, &data, 5, true, 7, NULL));
+    assert_ok(uc_dataset_folds(b, &data, 5, true, 7, NULL));
     assert_memory_equal(a, b, sizeof a);
-    assert_ok(uc_folds(b, &data, 5, true, 8, NULL));
+    assert_ok(uc_dataset_folds(b, &data, 5, true, 8, NULL));
     assert_memory_not_equal(a, b, sizeof a);
     uc_dataset_free(&data);
 }
@@ -100,7 +100,7 @@ static void data_without_labels_have_folds_too(void **state)
     make_data(&data, ROWS, false);
     uc_free(data.y);
     data.y = NULL;
-    assert_ok(uc_folds(fold, &data, 5, true, 1, NULL));
+    assert_ok(uc_dataset_folds(fold, &data, 5, true, 1, NULL));
     check_folds(fold, &data, 5, CLASSES);
     uc_dataset_free(&data);
 }
@@ -111,11 +111,11 @@ static void folds_out_of_range_are_refused(void **state)
     uint32_t fold[ROWS];
     uc_dataset data;
     make_data(&data, 5, false);
-    assert_error(uc_folds(fold, &data, 1, true, 1, NULL), UC_ERR_INVALID,
+    assert_error(uc_dataset_folds(fold, &data, 1, true, 1, NULL), UC_ERR_INVALID,
                  "the number of folds must be from 2 to the number of examples, 5, not 1");
-    assert_error(uc_folds(fold, &data, 6, true, 1, NULL), UC_ERR_INVALID,
+    assert_error(uc_dataset_folds(fold, &data, 6, true, 1, NULL), UC_ERR_INVALID,
                  "the number of folds must be from 2 to the number of examples, 5, not 6");
-    assert_ok(uc_folds(fold, &data, 5, true, 1, NULL));
+    assert_ok(uc_dataset_folds(fold, &data, 5, true, 1, NULL));
     uc_dataset_free(&data);
 }
 
@@ -140,7 +140,7 @@ static void a_split_shares_out_every_row_once_in_order(void **state)
     make_data(&data, ROWS, true);
     for (int stratified = 0; stratified < 2; stratified++) {
         bool seen[ROWS] = {false};
-        assert_ok(uc_split(&first, &second, &data, .7, stratified, 3, NULL));
+        assert_ok(uc_dataset_split(&first, &second, &data, .7, stratified, 3, NULL));
         assert_int_equal(first.X.rows, 72); /* .7 * 103 = 72.1 */
         assert_int_equal(first.X.rows + second.X.rows, ROWS);
         check_part(seen, &first, &data);
@@ -157,10 +157,10 @@ static void a_stratified_split_shares_out_every_class(void **state)
     uc_dataset data, first, second;
     make_data(&data, ROWS, false);
     size_t all[CLASSES], some[CLASSES];
-    uc_class_counts(all, &data);
+    uc_dataset_class_counts(all, &data);
     for (double share = .05; share < .96; share += .05) {
-        assert_ok(uc_split(&first, &second, &data, share, true, 11, NULL));
-        uc_class_counts(some, &first);
+        assert_ok(uc_dataset_split(&first, &second, &data, share, true, 11, NULL));
+        uc_dataset_class_counts(some, &first);
         for (size_t k = 0; k < CLASSES; k++)
             assert_true(fabs((double)some[k] - share * (double)all[k]) < 1);
         uc_dataset_free(&first);
@@ -178,8 +178,8 @@ static void a_split_is_exact_where_it_can_be(void **state)
     for (unsigned tenths = 1; tenths < 10; tenths++)
         for (uint64_t seed = 0; seed < 5; seed++) {
             size_t counts[CLASSES];
-            assert_ok(uc_split(&first, &second, &data, tenths / 10.0, true, seed, NULL));
-            uc_class_counts(counts, &first);
+            assert_ok(uc_dataset_split(&first, &second, &data, tenths / 10.0, true, seed, NULL));
+            uc_dataset_class_counts(counts, &first);
             for (size_t k = 0; k < CLASSES; k++)
                 assert_int_equal(counts[k], (k + 1) * tenths);
             uc_dataset_free(&first);
@@ -197,7 +197,7 @@ static void a_split_favours_no_row(void **state)
     uc_dataset data, first, second;
     make_data(&data, N, false);
     for (uint64_t seed = 0; seed < RUNS; seed++) {
-        assert_ok(uc_split(&first, &second, &data, .4, false, seed, NULL));
+        assert_ok(uc_dataset_split(&first, &second, &data, .4, false, seed, NULL));
         for (size_t i = 0; i < first.X.rows; i++)
             often[(size_t)first.X.values[i * first.X.stride]]++;
         uc_dataset_free(&first);
@@ -213,15 +213,15 @@ static void a_split_that_leaves_a_part_empty_is_refused(void **state)
     (void)state;
     uc_dataset data, first = {0}, second = {0};
     make_data(&data, 5, false);
-    assert_error(uc_split(&first, &second, &data, 0, true, 1, NULL), UC_ERR_INVALID,
+    assert_error(uc_dataset_split(&first, &second, &data, 0, true, 1, NULL), UC_ERR_INVALID,
                  "the share of the first part must be between 0 and 1, not 0");
-    assert_error(uc_split(&first, &second, &data, 1.5, true, 1, NULL), UC_ERR_INVALID,
+    assert_error(uc_dataset_split(&first, &second, &data, 1.5, true, 1, NULL), UC_ERR_INVALID,
                  "the share of the first part must be between 0 and 1, not 1.5");
-    assert_error(uc_split(&first, &second, &data, NAN, true, 1, NULL), UC_ERR_INVALID,
+    assert_error(uc_dataset_split(&first, &second, &data, NAN, true, 1, NULL), UC_ERR_INVALID,
                  "the share of the first part must be between 0 and 1, not nan");
-    assert_error(uc_split(&first, &second, &data, .01, true, 1, NULL), UC_ERR_INVALID,
+    assert_error(uc_dataset_split(&first, &second, &data, .01, true, 1, NULL), UC_ERR_INVALID,
                  "a share of 0.01 of 5 examples leaves one part empty");
-    assert_error(uc_split(&first, &second, &data, .99, true, 1, NULL), UC_ERR_INVALID,
+    assert_error(uc_dataset_split(&first, &second, &data, .99, true, 1, NULL), UC_ERR_INVALID,
                  "a share of 0.99 of 5 examples leaves one part empty");
     assert_null(first.y);
     assert_null(second.y);
@@ -234,11 +234,11 @@ static void a_fold_and_the_others_are_all_rows_once_in_order(void **state)
     uint32_t fold[ROWS];
     uc_dataset data, others, inside;
     make_data(&data, ROWS, true);
-    assert_ok(uc_folds(fold, &data, 5, true, 2, NULL));
+    assert_ok(uc_dataset_folds(fold, &data, 5, true, 2, NULL));
     for (unsigned f = 0; f < 6; f++) { /* the last fold has no rows */
         bool seen[ROWS] = {false};
         size_t expected = 0;
-        assert_ok(uc_fold_split(&others, &inside, &data, fold, f, NULL));
+        assert_ok(uc_dataset_fold_split(&others, &inside, &data, fold, f, NULL));
         check_part(seen, &inside, &data);
         for (size_t i = 0; i < ROWS; i++) {
             assert_true(seen[i] == (fold[i] == f));
@@ -259,14 +259,14 @@ static void class_counts_leave_unlabelled_rows_out(void **state)
     uc_dataset data;
     size_t counts[CLASSES];
     make_data(&data, 100, true);
-    uc_class_counts(counts, &data);
+    uc_dataset_class_counts(counts, &data);
     assert_int_equal(counts[0], 10);
     assert_int_equal(counts[1], 20);
     assert_int_equal(counts[2], 30);
     assert_int_equal(counts[3], 30); /* of 40, ten are unlabelled */
     uc_free(data.y);
     data.y = NULL;
-    uc_class_counts(counts, &data);
+    uc_dataset_class_counts(counts, &data);
     for (size_t k = 0; k < CLASSES; k++)
         assert_int_equal(counts[k], 0);
     uc_dataset_free(&data);
@@ -280,14 +280,14 @@ static void every_allocation_may_fail(void **state)
     uc_status status;
     make_data(&data, ROWS, true);
     const long live = uc_alloc_live();
-    FOR_EACH_FAILING_ALLOCATION(status, uc_folds(fold, &data, 5, true, 1, NULL));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_dataset_folds(fold, &data, 5, true, 1, NULL));
     assert_int_equal(uc_alloc_live(), live);
-    FOR_EACH_FAILING_ALLOCATION(status, uc_split(&first, &second, &data, .5, true, 1, NULL));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_dataset_split(&first, &second, &data, .5, true, 1, NULL));
     uc_dataset_free(&first);
     uc_dataset_free(&second);
     assert_int_equal(uc_alloc_live(), live);
-    assert_ok(uc_folds(fold, &data, 5, true, 1, NULL));
-    FOR_EACH_FAILING_ALLOCATION(status, uc_fold_split(&first, &second, &data, fold, 3, NULL));
+    assert_ok(uc_dataset_folds(fold, &data, 5, true, 1, NULL));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_dataset_fold_split(&first, &second, &data, fold, 3, NULL));
     uc_dataset_free(&first);
     uc_dataset_free(&second);
     assert_int_equal(uc_alloc_live(), live);
@@ -317,7 +317,7 @@ static void rows_of_a_bag_stay_together(void **state)
     }
     assert_ok(uc_names_add(&index, &data.classes, "a", 1));
     assert_ok(uc_names_add(&index, &data.classes, "b", 1));
-    assert_ok(uc_folds(fold, &data, FOLDS, true, 7, NULL));
+    assert_ok(uc_dataset_folds(fold, &data, FOLDS, true, 7, NULL));
     for (size_t i = 0; i < rows; i++) {
         if (fold_of_bag[bag[i]] == UC_NONE) {
             fold_of_bag[bag[i]] = fold[i];
@@ -327,7 +327,7 @@ static void rows_of_a_bag_stay_together(void **state)
     }
     for (size_t f = 0; f < FOLDS; f++)
         assert_true(bags_in[f][0] == BAGS / FOLDS / 2 && bags_in[f][1] == BAGS / FOLDS / 2);
-    assert_error_has(uc_folds(fold, &data, BAGS + 1, true, 7, NULL), UC_ERR_INVALID,
+    assert_error_has(uc_dataset_folds(fold, &data, BAGS + 1, true, 7, NULL), UC_ERR_INVALID,
                      "the number of bags, 40");
     uc_names_free(&data.bags);
     uc_names_free(&data.classes);
@@ -343,12 +343,12 @@ static void all_rows_of_one_bag_are_dealt_out_as_rows(void **state)
     assert_ok(uc_names_add(&index, &data.bags, "only", 4));
     assert_ok(uc_names_add(&index, &data.classes, "a", 1));
     assert_ok(uc_names_add(&index, &data.classes, "b", 1));
-    assert_int_equal(uc_fold_units(&data), 6);
-    assert_ok(uc_folds(fold, &data, 3, true, 1, NULL));
+    assert_int_equal(uc_dataset_fold_units(&data), 6);
+    assert_ok(uc_dataset_folds(fold, &data, 3, true, 1, NULL));
     bag[5] = UC_NONE; /* a row in no bag: rows again */
-    assert_int_equal(uc_fold_units(&data), 6);
+    assert_int_equal(uc_dataset_fold_units(&data), 6);
     bag[5] = 1;
-    assert_int_equal(uc_fold_units(&data), 2);
+    assert_int_equal(uc_dataset_fold_units(&data), 2);
     uc_names_free(&data.bags);
     uc_names_free(&data.classes);
 }
@@ -363,9 +363,9 @@ static void a_sample_keeps_rare_classes(void **state)
         data.X.values[i * data.X.stride] = (float)i; /* tells which row it is */
     }
     size_t counts[3], of[3] = {0};
-    uc_class_counts(counts, &data);
-    assert_ok(uc_sample(&drawn, &data, 300, 5, NULL));
-    assert_ok(uc_sample(&again, &data, 300, 5, NULL));
+    uc_dataset_class_counts(counts, &data);
+    assert_ok(uc_dataset_sample(&drawn, &data, 300, 5, NULL));
+    assert_ok(uc_dataset_sample(&again, &data, 300, 5, NULL));
     bool seen[3000] = {false};
     for (size_t i = 0; i < drawn.X.rows; i++) {
         const size_t row = (size_t)drawn.X.values[i * drawn.X.stride];
@@ -380,7 +380,7 @@ static void a_sample_keeps_rare_classes(void **state)
     assert_int_equal(of[0], counts[0] / 10);
     uc_dataset_free(&again);
     uc_dataset_free(&drawn);
-    assert_ok(uc_sample(&drawn, &data, 3000, 5, NULL)); /* all of them, in their order */
+    assert_ok(uc_dataset_sample(&drawn, &data, 3000, 5, NULL)); /* all of them, in their order */
     assert_int_equal(drawn.X.rows, 3000);
     assert_memory_equal(drawn.y, data.y, 3000 * sizeof *data.y);
     uc_dataset_free(&drawn);

@@ -14,7 +14,7 @@ static const char text[] = "cat bag:p 1:1 3:-2.5\ndog bag:q 2:0.25\n? bag:p 7:4\
 
 static uc_dataset read_text(int storage)
 {
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.storage = storage;
     uc_dataset data = {0};
     assert_ok(uc_dataset_read_memory(&data, text, strlen(text), "data.svm", &settings, NULL));

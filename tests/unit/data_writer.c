@@ -11,7 +11,7 @@
 
 static uc_dataset read_text(const char *text, int storage)
 {
-    uc_read_settings settings = uc_read_defaults();
+    uc_read_settings settings = uc_reader_defaults();
     settings.storage = storage;
     uc_dataset data = {0};
     assert_ok(uc_dataset_read_memory(&data, text, strlen(text), "data", &settings, NULL));
@@ -127,7 +127,7 @@ static void every_format_comes_back_as_it_was(void **state)
         const char *path = temporary_path(names[n]),
                    *labels = strstr(names[n], ".npy") ? temporary_path("a_y.npy.gz") : NULL;
         assert_ok(uc_dataset_write(&data, path, UC_FORMAT_AUTO, labels, NULL));
-        uc_read_settings settings = uc_read_defaults();
+        uc_read_settings settings = uc_reader_defaults();
         settings.labels = labels;
         uc_dataset back = {0};
         assert_ok(uc_dataset_read(&back, path, &settings, NULL));

@@ -33,7 +33,7 @@ static void weights_told_are_those_counted(void **state)
         uc_dataset data = sample_data(ROWS, COLS, classes, false, 2);
         size_t counts[CLASSES];
         double weights[CLASSES];
-        uc_class_counts(counts, &data);
+        uc_dataset_class_counts(counts, &data);
         for (size_t k = 0; k < classes; k++)
             weights[k] = (double)ROWS / ((double)classes * (double)counts[k]);
         uc_train_settings train = uc_train_defaults();

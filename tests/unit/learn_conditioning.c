@@ -7,7 +7,7 @@
 #include "learn/conditioning.h"
 #include "learn/logistic.h"
 #include "learn/minimise.h"
-#include "learn/svm.h"
+#include "learn/svm/svm.h"
 
 enum { N = 120, D = 5 };
 

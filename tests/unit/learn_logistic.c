@@ -225,7 +225,7 @@ static void forward_correction_recovers_from_noise(void **state)
 {
     (void)state;
     uc_dataset data, test;
-    assert_ok(uc_generate(&data, &test, uc_generator_find("cspa-gaussians"), NULL, 4000, 2000, 3));
+    assert_ok(uc_generator_run(&data, &test, uc_generator_find("cspa-gaussians"), NULL, 4000, 2000, 3));
     uc_noise noise = noise_of(4, 6);
     assert_ok(uc_noise_apply(&data, &noise, 1, NULL));
     double error[2];

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "learn/minimise.h"
-#include "learn/svm.h"
+#include "learn/svm/svm.h"
 
 static uc_status svm_objective(double *value, double *gradient, const double *point, void *user)
 {

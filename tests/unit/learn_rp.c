@@ -535,7 +535,7 @@ static void what_cannot_be_learned_is_refused(void **state)
     common.noise = NULL;
     settings = settings_of(NU, UC_AUTO_REAL, 10);
     assert_error(uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,
-                 "--kappa auto must become a number before training (uc_select)");
+                 "--kappa auto must become a number before training (uc_tune)");
     assert_null(model);
     uc_dataset_free(&two);
     uc_dataset_free(&three);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "learn/minimise.h"
-#include "learn/svm.h"
+#include "learn/svm/svm.h"
 
 /* eta- and eta+: the order of uc_svm's `rate`. */
 static const double rates[][2] = {{0, 0},      {0.3, 0},   {0, 0.4},   {0.2, 0.2},
@@ -582,7 +582,7 @@ static void what_sloppy_svm_cannot_learn_from_is_refused(void **state)
     static const char *const learners[] = {"csvm", "sloppy-svm"};
     for (size_t k = 0; k < 2; k++)
         assert_error(train_with(&model, learners[k], &settings, NULL, UC_AUTO_REAL, &two, NULL),
-                     UC_ERR_INVALID, "--cost auto must become a number before training (uc_select)");
+                     UC_ERR_INVALID, "--cost auto must become a number before training (uc_tune)");
     assert_null(model);
     uc_dataset_free(&two);
     uc_dataset_free(&three);

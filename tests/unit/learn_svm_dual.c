@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "learn/svm.h"
+#include "learn/svm/svm.h"
 #include "linalg/linalg.h"
 #include "unconfuse/learn.h"
 

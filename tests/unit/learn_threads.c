@@ -27,7 +27,7 @@ static char *model_bytes(size_t *length, const job *self, unsigned threads)
     uc_model *model = NULL;
     uc_dataset copy = {0};
     assert_ok(uc_dataset_subset(&copy, self->data, NULL, 0, NULL));
-    assert_ok(uc_select_and_train(&model, self->learner, self->settings, &self->train, &copy, &context));
+    assert_ok(uc_tune_and_train(&model, self->learner, self->settings, &self->train, &copy, &context));
     assert_ok(uc_model_save(model, path));
     uc_model_free(model);
     uc_dataset_free(&copy);

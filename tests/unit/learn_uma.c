@@ -413,7 +413,7 @@ static void without_noise_it_is_the_class_sum_perceptron(void **state)
 {
     (void)state;
     uc_dataset data, test, copy;
-    assert_ok(uc_generate(&data, &test, uc_generator_find("uma-circle"), NULL, 400, 400, 7));
+    assert_ok(uc_generator_run(&data, &test, uc_generator_find("uma-circle"), NULL, 400, 400, 7));
     assert_ok(uc_dataset_subset(&copy, &data, NULL, 0, NULL));
     uc_noise identity;
     assert_ok(uc_noise_uniform(&identity, data.classes.count, 0));

@@ -178,7 +178,7 @@ static void gamma_is_one_over_the_width_and_the_median_is_the_default(void **sta
     uc_matrix X = sample_rows(60, COLS, 8);
     uc_map_settings settings = map_settings(UC_MAP_KGS, UC_KERNEL_GAUSSIAN, 0.0, 5);
     double median;
-    assert_ok(uc_median_distance2(&median, &X, 1, NULL));
+    assert_ok(uc_map_median_distance2(&median, &X, 1, NULL));
     uc_map *map = fitted(&settings, &X);
     assert_true(uc_map_width(map) == median);
     uc_map_free(map);

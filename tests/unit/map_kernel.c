@@ -180,8 +180,8 @@ static void the_median_distance_is_that_of_random_pairs(void **state)
     qsort(all, count, sizeof *all, by_value);
     for (uint64_t seed = 1; seed <= 5; seed++) {
         double median, same;
-        assert_ok(uc_median_distance2(&median, &dense, seed, NULL));
-        assert_ok(uc_median_distance2(&same, &sparse, seed, NULL));
+        assert_ok(uc_map_median_distance2(&median, &dense, seed, NULL));
+        assert_ok(uc_map_median_distance2(&same, &sparse, seed, NULL));
         assert_near_relative(median, same, 1e-12);
         for (below = 0; below < count && all[below] < median;)
             below++;
@@ -196,7 +196,7 @@ static void the_median_of_one_pair_is_its_distance(void **state)
     float values[2][16] = {{1.0f, 2.0f}, {4.0f, 6.0f}};
     const uc_matrix X = {.rows = 2, .cols = 2, .stride = 16, .values = values[0]};
     double median;
-    assert_ok(uc_median_distance2(&median, &X, 1, NULL));
+    assert_ok(uc_map_median_distance2(&median, &X, 1, NULL));
     assert_true(median == 25.0);
 }
 
@@ -207,10 +207,10 @@ static void no_median_without_different_rows(void **state)
     uc_matrix same;
     assert_ok(uc_matrix_create_dense(&same, 10, 3));
     assert_error(
-        uc_median_distance2(&median, &same, 1, NULL), UC_ERR_INVALID,
+        uc_map_median_distance2(&median, &same, 1, NULL), UC_ERR_INVALID,
         "the median distance of two rows is 0, because most rows are the same; give --width or --gamma");
     same.rows = 1;
-    assert_error(uc_median_distance2(&median, &same, 1, NULL), UC_ERR_INVALID,
+    assert_error(uc_map_median_distance2(&median, &same, 1, NULL), UC_ERR_INVALID,
                  "the median distance needs two rows; give --width or --gamma");
     assert_true(median == 7.0);
     uc_matrix_free(&same);

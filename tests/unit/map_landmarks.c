@@ -268,7 +268,7 @@ static uc_matrix part_of(const uc_matrix *X, size_t first, size_t last)
     return part;
 }
 
-static uc_row without_unknown(const uc_steps *steps, uc_row row)
+static uc_row without_unknown(const uc_preprocessing *steps, uc_row row)
 {
     size_t known = 0;
     while (known < row.count && (!steps->factor || (row.columns ? row.columns[known] : known) < steps->cols))
@@ -277,27 +277,27 @@ static uc_row without_unknown(const uc_steps *steps, uc_row row)
     return row;
 }
 
-/* uc_steps_arrive and uc_steps_row for every row, into rows `first`... of `out`. */
-static void arrive_one_by_one(uc_matrix *out, size_t first, uc_steps *steps, const uc_matrix *X)
+/* uc_preprocessing_add_landmark and uc_preprocessing_row for every row, into rows `first`... of `out`. */
+static void arrive_one_by_one(uc_matrix *out, size_t first, uc_preprocessing *steps, const uc_matrix *X)
 {
     for (size_t i = 0; i < X->rows; i++) {
         const uc_row known = without_unknown(steps, uc_matrix_row(X, i));
-        float *work = uc_alloc(uc_steps_row_work(steps, X->cols), sizeof *work);
-        assert_ok(uc_steps_arrive(steps, known, work));
+        float *work = uc_alloc(uc_preprocessing_row_work(steps, X->cols), sizeof *work);
+        assert_ok(uc_preprocessing_add_landmark(steps, known, work));
         uc_free(work);
-        work = uc_alloc(uc_steps_row_work(steps, X->cols), sizeof *work);
-        const uc_row row = uc_steps_row(steps, known, work);
+        work = uc_alloc(uc_preprocessing_row_work(steps, X->cols), sizeof *work);
+        const uc_row row = uc_preprocessing_row(steps, known, work);
         assert_int_equal(row.count, out->cols);
         memcpy(out->values + (first + i) * out->stride, row.values, row.count * sizeof *row.values);
         uc_free(work);
     }
 }
 
-static void play(uc_matrix *out, size_t first, uc_steps *steps, const uc_matrix *X, unsigned threads)
+static void play(uc_matrix *out, size_t first, uc_preprocessing *steps, const uc_matrix *X, unsigned threads)
 {
     const uc_context context = {.threads = threads};
     uc_matrix played;
-    assert_ok(uc_steps_play(&played, steps, X, &context));
+    assert_ok(uc_preprocessing_apply_arriving(&played, steps, X, &context));
     assert_int_equal(played.rows, X->rows);
     assert_int_equal(played.cols, out->cols);
     assert_false(uc_matrix_is_sparse(&played));
@@ -324,20 +324,21 @@ static void assert_same_map(const uc_map *a, const uc_map *b)
 }
 
 /* Steps that begin with no landmark; the caller sets the rest. */
-static uc_steps begun_steps(uc_kernel kernel, size_t dimension)
+static uc_preprocessing begun_steps(uc_kernel kernel, size_t dimension)
 {
     const uc_map_settings settings = map_settings(UC_MAP_LANDMARKS, kernel, 20.0, dimension);
-    uc_steps steps = {0};
+    uc_preprocessing steps = {0};
     assert_ok(uc_map_begin_landmarks(&steps.map, &settings, 20.0));
     return steps;
 }
 
-static void assert_blocks_are_single_rows(const uc_steps *begun_steps, const uc_matrix *X, size_t block,
-                                          unsigned threads, const uc_matrix *expected, const uc_map *map)
+static void assert_blocks_are_single_rows(const uc_preprocessing *begun_steps, const uc_matrix *X,
+                                          size_t block, unsigned threads, const uc_matrix *expected,
+                                          const uc_map *map)
 {
-    uc_steps steps;
+    uc_preprocessing steps;
     uc_matrix out;
-    assert_ok(uc_steps_copy(&steps, begun_steps));
+    assert_ok(uc_preprocessing_copy(&steps, begun_steps));
     assert_ok(uc_matrix_create_dense(&out, X->rows, expected->cols));
     for (size_t first = 0; first < X->rows; first += block) {
         const uc_matrix part = part_of(X, first, first + block < X->rows ? first + block : X->rows);
@@ -346,22 +347,22 @@ static void assert_blocks_are_single_rows(const uc_steps *begun_steps, const uc_
     assert_memory_equal(out.values, expected->values, X->rows * out.stride * sizeof *out.values);
     assert_same_map(steps.map, map);
     uc_matrix_free(&out);
-    uc_steps_free(&steps);
+    uc_preprocessing_free(&steps);
 }
 
-static void assert_any_blocks_are_single_rows(const uc_steps *begun_steps, const uc_matrix *X)
+static void assert_any_blocks_are_single_rows(const uc_preprocessing *begun_steps, const uc_matrix *X)
 {
     static const size_t blocks[] = {1, 3, 64, 257, STREAM};
-    uc_steps steps;
+    uc_preprocessing steps;
     uc_matrix expected;
-    assert_ok(uc_steps_copy(&steps, begun_steps));
+    assert_ok(uc_preprocessing_copy(&steps, begun_steps));
     assert_ok(uc_matrix_create_dense(&expected, X->rows, uc_map_dimension(steps.map)));
     arrive_one_by_one(&expected, 0, &steps, X);
     for (size_t b = 0; b < 5; b++)
         for (unsigned threads = 1; threads <= (blocks[b] >= 257 ? 3 : 1); threads++)
             assert_blocks_are_single_rows(begun_steps, X, blocks[b], threads, &expected, steps.map);
     uc_matrix_free(&expected);
-    uc_steps_free(&steps);
+    uc_preprocessing_free(&steps);
 }
 
 /* STREAM rows, two of them zero. */
@@ -386,10 +387,10 @@ static void blocks_are_single_rows_bit_for_bit_at_every_level(void **state)
             continue;
         for (size_t g = 0; g < 2; g++)
             for (size_t d = 0; d < 4; d++) {
-                uc_steps steps = begun_steps(UC_KERNEL_GAUSSIAN, dimensions[d]);
+                uc_preprocessing steps = begun_steps(UC_KERNEL_GAUSSIAN, dimensions[d]);
                 steps.normalize = d % 2;
                 assert_any_blocks_are_single_rows(&steps, given[g]);
-                uc_steps_free(&steps);
+                uc_preprocessing_free(&steps);
             }
     }
     assert_ok(uc_cpu_set_level("best"));
@@ -408,13 +409,13 @@ static void blocks_are_single_rows_whatever_is_prepared(void **state)
         uc_matrix other = sample_rows(100, learned_from[w], 12);
         for (int scaling = UC_SCALE_NONE; scaling <= UC_SCALE_MAXABS; scaling++)
             for (size_t g = 0; g < 2; g++) {
-                uc_steps steps = begun_steps((uc_kernel)(scaling % 3), 90), scale;
+                uc_preprocessing steps = begun_steps((uc_kernel)(scaling % 3), 90), scale;
                 assert_ok(uc_steps_learn(&scale, (uc_scaling)scaling, &other));
                 scale.map = steps.map;
                 scale.normalize_input = (w + g) % 2;
                 scale.normalize = w % 2;
                 assert_any_blocks_are_single_rows(&scale, given[g]);
-                uc_steps_free(&scale);
+                uc_preprocessing_free(&scale);
             }
         uc_matrix_free(&other);
     }
@@ -429,8 +430,8 @@ static void parts_of_any_shape_are_single_rows(void **state)
     static const size_t ends[] = {20, 70, 90, 200, 210, 300, STREAM},
                         widths[] = {9, 21, 5, WIDE, 3, WIDE, 20};
     for (size_t order = 0; order < 4; order++) {
-        uc_steps blocks = begun_steps(UC_KERNEL_GAUSSIAN, 150),
-                 singles = begun_steps(UC_KERNEL_GAUSSIAN, 150);
+        uc_preprocessing blocks = begun_steps(UC_KERNEL_GAUSSIAN, 150),
+                         singles = begun_steps(UC_KERNEL_GAUSSIAN, 150);
         uc_matrix played, expected;
         assert_ok(uc_matrix_create_dense(&played, STREAM, 150));
         assert_ok(uc_matrix_create_dense(&expected, STREAM, 150));
@@ -446,8 +447,8 @@ static void parts_of_any_shape_are_single_rows(void **state)
         assert_memory_equal(played.values, expected.values, STREAM * played.stride * sizeof *played.values);
         uc_matrix_free(&played);
         uc_matrix_free(&expected);
-        uc_steps_free(&blocks);
-        uc_steps_free(&singles);
+        uc_preprocessing_free(&blocks);
+        uc_preprocessing_free(&singles);
     }
 }
 
@@ -462,12 +463,12 @@ static void zeros_that_are_stored_or_not_change_nothing(void **state)
     const uc_matrix *given[] = {&X, &wide, &sparse};
     uc_matrix played[3];
     for (size_t g = 0; g < 3; g++) {
-        uc_steps steps = begun_steps(UC_KERNEL_GAUSSIAN, 100);
+        uc_preprocessing steps = begun_steps(UC_KERNEL_GAUSSIAN, 100);
         assert_ok(uc_map_add_landmark(steps.map, uc_matrix_row(&X, 0))); /* dense */
-        assert_ok(uc_steps_play(&played[g], &steps, given[g], NULL));
+        assert_ok(uc_preprocessing_apply_arriving(&played[g], &steps, given[g], NULL));
         assert_memory_equal(played[g].values, played[0].values,
                             STREAM * played[0].stride * sizeof *played[0].values);
-        uc_steps_free(&steps);
+        uc_preprocessing_free(&steps);
     }
     for (size_t g = 0; g < 3; g++)
         uc_matrix_free(&played[g]);
@@ -484,7 +485,7 @@ static void a_row_is_mapped_to_the_landmarks_up_to_its_own(void **state)
     uc_matrix X = stream_rows(WIDE, 14), scaled = stream_rows(WIDE, 14), played;
     for (int kernel = 0; kernel < 3; kernel++)
         for (int unit = 0; unit < 2; unit++) {
-            uc_steps map = begun_steps((uc_kernel)kernel, D), steps;
+            uc_preprocessing map = begun_steps((uc_kernel)kernel, D), steps;
             const uc_map_settings settings = map_settings(UC_MAP_LANDMARKS, (uc_kernel)kernel, 20.0, D);
             assert_ok(uc_steps_learn(&steps, UC_SCALE_RANGE, &X));
             steps.map = map.map;
@@ -493,7 +494,7 @@ static void a_row_is_mapped_to_the_landmarks_up_to_its_own(void **state)
                 for (size_t j = 0; j < WIDE; j++)
                     scaled.values[i * X.stride + j] =
                         (float)(((double)X.values[i * X.stride + j] - steps.shift[j]) * steps.factor[j]);
-            assert_ok(uc_steps_play(&played, &steps, &X, NULL));
+            assert_ok(uc_preprocessing_apply_arriving(&played, &steps, &X, NULL));
             for (size_t i = 0; i < STREAM; i += i < D ? 1 : 37) {
                 double values[70] = {0}, squares = 0.0;
                 for (size_t l = 0; l < D && l <= i; l++) {
@@ -507,7 +508,7 @@ static void a_row_is_mapped_to_the_landmarks_up_to_its_own(void **state)
                 }
             }
             uc_matrix_free(&played);
-            uc_steps_free(&steps);
+            uc_preprocessing_free(&steps);
         }
     uc_matrix_free(&scaled);
     uc_matrix_free(&X);
@@ -518,12 +519,12 @@ static void maps_with_a_projection_are_played_row_by_row(void **state)
     (void)state;
     uc_matrix X = stream_rows(WIDE, 15), expected;
     const uc_map_settings settings = map_settings(UC_MAP_NYSTROEM, UC_KERNEL_GAUSSIAN, 20.0, 30);
-    uc_steps steps = {.map = fitted(&settings, &X), .normalize = true};
+    uc_preprocessing steps = {.map = fitted(&settings, &X), .normalize = true};
     assert_ok(uc_matrix_create_dense(&expected, STREAM, 30));
     arrive_one_by_one(&expected, 0, &steps, &X);
     assert_blocks_are_single_rows(&steps, &X, 257, 2, &expected, steps.map);
     uc_matrix_free(&expected);
-    uc_steps_free(&steps);
+    uc_preprocessing_free(&steps);
     uc_matrix_free(&X);
 }
 
@@ -542,11 +543,11 @@ static void columns_far_apart_find_each_other(void **state)
         }
         X.offsets[i + 1] = 4 * i + 4;
     }
-    uc_steps blocks = begun_steps(UC_KERNEL_LINEAR, 40), singles = begun_steps(UC_KERNEL_LINEAR, 40);
+    uc_preprocessing blocks = begun_steps(UC_KERNEL_LINEAR, 40), singles = begun_steps(UC_KERNEL_LINEAR, 40);
     uc_matrix played, expected;
     assert_ok(uc_matrix_create_dense(&expected, 40, 40));
     arrive_one_by_one(&expected, 0, &singles, &X);
-    assert_ok(uc_steps_play(&played, &blocks, &X, NULL));
+    assert_ok(uc_preprocessing_apply_arriving(&played, &blocks, &X, NULL));
     assert_memory_equal(played.values, expected.values, 40 * played.stride * sizeof *played.values);
     size_t met = 0;
     for (size_t i = 0; i < 40; i++)
@@ -555,8 +556,8 @@ static void columns_far_apart_find_each_other(void **state)
     assert_true(met > 20);
     uc_matrix_free(&played);
     uc_matrix_free(&expected);
-    uc_steps_free(&blocks);
-    uc_steps_free(&singles);
+    uc_preprocessing_free(&blocks);
+    uc_preprocessing_free(&singles);
     uc_matrix_free(&X);
 }
 
@@ -564,13 +565,13 @@ static void no_rows_are_played_to_no_rows(void **state)
 {
     (void)state;
     uc_matrix X = sample_rows(0, COLS, 1), played;
-    uc_steps steps = begun_steps(UC_KERNEL_GAUSSIAN, 5);
-    assert_ok(uc_steps_play(&played, &steps, &X, NULL));
+    uc_preprocessing steps = begun_steps(UC_KERNEL_GAUSSIAN, 5);
+    assert_ok(uc_preprocessing_apply_arriving(&played, &steps, &X, NULL));
     assert_int_equal(played.rows, 0);
     assert_int_equal(played.cols, 5);
     assert_int_equal(uc_map_landmarks(steps.map), 0);
     uc_matrix_free(&played);
-    uc_steps_free(&steps);
+    uc_preprocessing_free(&steps);
     uc_matrix_free(&X);
 }
 
@@ -584,13 +585,13 @@ static void a_block_that_fails_leaves_the_map_as_it_was(void **state)
             wide.values[7 * wide.stride] = 1e30f;
             uc_matrix sparse_narrow = sparse_copy(&narrow), sparse_wide = sparse_copy(&wide);
             const uc_matrix first = part_of(s ? &sparse_narrow : &narrow, 0, before);
-            uc_steps steps = begun_steps(UC_KERNEL_POLYNOMIAL, 18), expected;
+            uc_preprocessing steps = begun_steps(UC_KERNEL_POLYNOMIAL, 18), expected;
             steps.map->degree = 20.0;
-            assert_ok(uc_steps_play(&out, &steps, &first, NULL));
+            assert_ok(uc_preprocessing_apply_arriving(&out, &steps, &first, NULL));
             uc_matrix_free(&out);
-            assert_ok(uc_steps_copy(&expected, &steps));
-            assert_error_has(uc_steps_play(&out, &steps, s ? &sparse_wide : &wide, NULL), UC_ERR_DIVERGED,
-                             "its kernel value with itself is too large for a number");
+            assert_ok(uc_preprocessing_copy(&expected, &steps));
+            assert_error_has(uc_preprocessing_apply_arriving(&out, &steps, s ? &sparse_wide : &wide, NULL),
+                             UC_ERR_DIVERGED, "its kernel value with itself is too large for a number");
             assert_int_equal(uc_map_landmarks(steps.map), before);
             if (before > 0)
                 assert_same_map(steps.map, expected.map);
@@ -599,8 +600,8 @@ static void a_block_that_fails_leaves_the_map_as_it_was(void **state)
                 assert_ok(uc_map_add_landmark(expected.map, uc_matrix_row(&narrow, i)));
             }
             assert_same_map(steps.map, expected.map);
-            uc_steps_free(&expected);
-            uc_steps_free(&steps);
+            uc_preprocessing_free(&expected);
+            uc_preprocessing_free(&steps);
             uc_matrix_free(&sparse_narrow);
             uc_matrix_free(&sparse_wide);
             uc_matrix_free(&narrow);
@@ -609,11 +610,11 @@ static void a_block_that_fails_leaves_the_map_as_it_was(void **state)
 }
 
 /* The same steps again and again: what failed has left nothing behind. */
-static uc_status play_once(uc_matrix *out, uc_steps *steps, const uc_matrix *X)
+static uc_status play_once(uc_matrix *out, uc_preprocessing *steps, const uc_matrix *X)
 {
     const uc_context context = {.threads = 1};
     const size_t before = uc_map_landmarks(steps->map), cols = steps->map->landmarks.cols;
-    const uc_status status = uc_steps_play(out, steps, X, &context);
+    const uc_status status = uc_preprocessing_apply_arriving(out, steps, X, &context);
     if (status != UC_OK) {
         assert_int_equal(uc_map_landmarks(steps->map), before);
         assert_int_equal(steps->map->landmarks.cols, cols);
@@ -628,13 +629,13 @@ static void every_allocation_of_a_block_may_fail(void **state)
     uc_matrix sparse_narrow = sparse_copy(&narrow), sparse = sparse_copy(&X);
     for (size_t s = 0; s < 2; s++)
         for (size_t begins = 0; begins < 2; begins++) {
-            uc_steps steps = begun_steps(UC_KERNEL_GAUSSIAN, 70),
-                     singles = begun_steps(UC_KERNEL_GAUSSIAN, 70);
+            uc_preprocessing steps = begun_steps(UC_KERNEL_GAUSSIAN, 70),
+                             singles = begun_steps(UC_KERNEL_GAUSSIAN, 70);
             uc_matrix out, expected;
             uc_status status;
             const uc_matrix first = part_of(s ? &sparse_narrow : &narrow, 0, begins ? 0 : 20);
             assert_ok(uc_matrix_create_dense(&expected, 150, 70));
-            assert_ok(uc_steps_play(&out, &steps, &first, NULL));
+            assert_ok(uc_preprocessing_apply_arriving(&out, &steps, &first, NULL));
             uc_matrix_free(&out);
             arrive_one_by_one(&expected, 0, &singles, &first);
             FOR_EACH_FAILING_ALLOCATION(status, play_once(&out, &steps, s ? &sparse : &X));
@@ -643,8 +644,8 @@ static void every_allocation_of_a_block_may_fail(void **state)
             assert_same_map(steps.map, singles.map);
             uc_matrix_free(&out);
             uc_matrix_free(&expected);
-            uc_steps_free(&steps);
-            uc_steps_free(&singles);
+            uc_preprocessing_free(&steps);
+            uc_preprocessing_free(&singles);
         }
     uc_matrix_free(&sparse_narrow);
     uc_matrix_free(&sparse);

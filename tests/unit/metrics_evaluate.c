@@ -30,7 +30,7 @@ static void two_classes_worked_by_hand(void **state)
     uint32_t labels[10], predicted[10];
     const size_t n = spread(labels, predicted, counts, 2);
     uc_evaluation e;
-    assert_ok(uc_evaluate(&e, labels, predicted, n, 2, NULL));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, n, 2, NULL));
     assert_int_equal(e.classes, 2);
     assert_int_equal(e.examples, 10);
     assert_int_equal(e.errors, 2);
@@ -68,7 +68,7 @@ static void three_classes_worked_by_hand(void **state)
     uint32_t labels[20], predicted[20];
     const size_t n = spread(labels, predicted, counts, 3);
     uc_evaluation e;
-    assert_ok(uc_evaluate(&e, labels, predicted, n, 3, NULL));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, n, 3, NULL));
     assert_near(e.error, 0.3, 1e-15);
     assert_near(e.confusion_norm, sqrt(5.0) / 6, 1e-14);
     assert_near(e.confusion_norm_joint, sqrt(5.0) / 20, 1e-14);
@@ -89,7 +89,7 @@ static void unlabelled_rows_count_nowhere(void **state)
     (void)state;
     const uint32_t labels[] = {0, UC_NONE, 1, UC_NONE}, predicted[] = {0, 1, 0, 0};
     uc_evaluation e;
-    assert_ok(uc_evaluate(&e, labels, predicted, 4, 2, NULL));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, 4, 2, NULL));
     assert_int_equal(e.unlabelled, 2);
     assert_int_equal(e.examples, 2);
     assert_near(e.error, 0.5, 0);
@@ -103,7 +103,7 @@ static void unknown_labels_are_errors_outside_the_matrix(void **state)
     (void)state;
     const uint32_t labels[] = {0, 1, 2, 7}, predicted[] = {0, 1, 0, 1};
     uc_evaluation e;
-    assert_ok(uc_evaluate(&e, labels, predicted, 4, 2, NULL));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, 4, 2, NULL));
     assert_int_equal(e.unknown_labels, 2);
     assert_int_equal(e.examples, 4);
     assert_near(e.error, 0.5, 0);
@@ -115,7 +115,7 @@ static void unknown_labels_are_errors_outside_the_matrix(void **state)
     assert_near(e.macro_f1, (2.0 / 3 + 2.0 / 3 + 0) / 3, 1e-15);
     assert_near(e.balanced_accuracy, (1.0 + 1.0 + 0) / 3, 1e-15);
     const double probability[] = {1, .5, 0, 0};
-    assert_ok(uc_evaluate_log_loss(&e, labels, probability, 4));
+    assert_ok(uc_evaluation_set_log_loss(&e, labels, probability, 4));
     assert_true(isnan(e.log_loss));
     uc_evaluation_free(&e);
 }
@@ -127,8 +127,8 @@ static void log_loss_worked_by_hand(void **state)
     const uint32_t labels[] = {0, UC_NONE, 1}, predicted[] = {0, 0, 0};
     const double probability[] = {.5, 0, .125};
     uc_evaluation e;
-    assert_ok(uc_evaluate(&e, labels, predicted, 3, 2, NULL));
-    assert_ok(uc_evaluate_log_loss(&e, labels, probability, 3));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, 3, 2, NULL));
+    assert_ok(uc_evaluation_set_log_loss(&e, labels, probability, 3));
     assert_near(e.log_loss, 2 * log(2), 1e-15);
     uc_evaluation_free(&e);
 }
@@ -140,12 +140,12 @@ static void probabilities_of_the_log_loss_are_kept_from_zero_and_one(void **stat
     const uint32_t labels[] = {0, 1}, predicted[] = {0, 0};
     const double certain[] = {1, 0}, wrong[] = {1, 1.5}, missing[] = {1, (double)NAN};
     uc_evaluation e;
-    assert_ok(uc_evaluate(&e, labels, predicted, 2, 2, NULL));
-    assert_ok(uc_evaluate_log_loss(&e, labels, certain, 2));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, 2, 2, NULL));
+    assert_ok(uc_evaluation_set_log_loss(&e, labels, certain, 2));
     assert_near(e.log_loss, 26 * log(2), 1e-13); /* half of -log 2^-52 */
-    assert_error(uc_evaluate_log_loss(&e, labels, wrong, 2), UC_ERR_INVALID,
+    assert_error(uc_evaluation_set_log_loss(&e, labels, wrong, 2), UC_ERR_INVALID,
                  "row 2: 1.5 is not a probability");
-    assert_int_equal(uc_evaluate_log_loss(&e, labels, missing, 2), UC_ERR_INVALID);
+    assert_int_equal(uc_evaluation_set_log_loss(&e, labels, missing, 2), UC_ERR_INVALID);
     uc_evaluation_free(&e);
 }
 
@@ -154,7 +154,7 @@ static void a_class_without_examples_is_a_zero_row(void **state)
     (void)state;
     const uint32_t labels[] = {0, 0, 0, 0}, predicted[] = {0, 0, 0, 2};
     uc_evaluation e;
-    assert_ok(uc_evaluate(&e, labels, predicted, 4, 3, NULL));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, 4, 3, NULL));
     assert_true(isnan(e.recall[1]) && isnan(e.recall[2]));
     assert_true(isnan(e.precision[1]));
     assert_near(e.precision[2], 0, 0);
@@ -177,12 +177,12 @@ static void a_permutation_of_the_classes_changes_nothing_else(void **state)
     uint32_t labels[20], predicted[20];
     const size_t n = spread(labels, predicted, counts, 3);
     uc_evaluation e, f;
-    assert_ok(uc_evaluate(&e, labels, predicted, n, 3, NULL));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, n, 3, NULL));
     for (size_t i = 0; i < n; i++) {
         labels[i] = renamed[labels[i]];
         predicted[i] = renamed[predicted[i]];
     }
-    assert_ok(uc_evaluate(&f, labels, predicted, n, 3, NULL));
+    assert_ok(uc_evaluation_compute(&f, labels, predicted, n, 3, NULL));
     assert_near(e.error, f.error, 0);
     assert_near(e.confusion_rate, f.confusion_rate, 1e-15);
     assert_near(e.confusion_norm, f.confusion_norm, 1e-14);
@@ -209,7 +209,7 @@ static void the_correction_worked_by_hand(void **state)
     uc_noise noise;
     uc_evaluation e;
     assert_ok(uc_noise_create(&noise, C, 2, NULL, UC_NOISE_COLUMNS, "C"));
-    assert_ok(uc_evaluate(&e, labels, predicted, n, 2, &noise));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, n, 2, &noise));
     assert_true(e.corrected);
     assert_near(e.error, .3, 1e-15);
     assert_near(e.corrected_error, 1 - 5.4 / 7, 1e-14);
@@ -234,7 +234,7 @@ static void noise_free_labels_need_no_correction(void **state)
     uc_noise noise;
     uc_evaluation e;
     assert_ok(uc_noise_uniform(&noise, 3, 0));
-    assert_ok(uc_evaluate(&e, labels, predicted, n, 3, &noise));
+    assert_ok(uc_evaluation_compute(&e, labels, predicted, n, 3, &noise));
     assert_near(e.corrected_error, e.error, 1e-15);
     assert_near(e.corrected_error_deviation, sqrt(e.error * (1 - e.error) / 21), 1e-15);
     for (size_t i = 0; i < 9; i++)
@@ -264,7 +264,7 @@ static void the_corrected_error_is_unbiased_and_its_deviation_true(void **state)
             labels[i] = (uint32_t)uc_rng_weighted(&rng, column, K);
         }
         uc_evaluation e;
-        assert_ok(uc_evaluate(&e, labels, predicted, ROWS, K, &noise));
+        assert_ok(uc_evaluation_compute(&e, labels, predicted, ROWS, K, &noise));
         sum += e.corrected_error;
         squares += e.corrected_error * e.corrected_error;
         deviations += e.corrected_error_deviation;
@@ -287,17 +287,17 @@ static void bad_input_is_refused(void **state)
     uc_evaluation e;
     memset(&e, 0x5a, sizeof e);
     uc_evaluation untouched = e;
-    assert_error(uc_evaluate(&e, labels, predicted, 2, 2, NULL), UC_ERR_INVALID,
+    assert_error(uc_evaluation_compute(&e, labels, predicted, 2, 2, NULL), UC_ERR_INVALID,
                  "prediction 2 is class 2 of 2");
-    assert_error(uc_evaluate(&e, none, right, 2, 2, NULL), UC_ERR_INVALID,
+    assert_error(uc_evaluation_compute(&e, none, right, 2, 2, NULL), UC_ERR_INVALID,
                  "there is no labelled example to evaluate");
-    assert_error(uc_evaluate(&e, NULL, NULL, 0, 2, NULL), UC_ERR_INVALID,
+    assert_error(uc_evaluation_compute(&e, NULL, NULL, 0, 2, NULL), UC_ERR_INVALID,
                  "there is no labelled example to evaluate");
-    assert_error(uc_evaluate(&e, labels, right, 2, (size_t)1 << 40, NULL), UC_ERR_NOMEM,
+    assert_error(uc_evaluation_compute(&e, labels, right, 2, (size_t)1 << 40, NULL), UC_ERR_NOMEM,
                  "a confusion matrix of 1099511627776 classes does not fit in memory");
     uc_noise noise;
     assert_ok(uc_noise_uniform(&noise, 3, .1));
-    assert_error(uc_evaluate(&e, labels, right, 2, 2, &noise), UC_ERR_INVALID,
+    assert_error(uc_evaluation_compute(&e, labels, right, 2, 2, &noise), UC_ERR_INVALID,
                  "the noise matrix has 3 classes, the model has 2");
     uc_noise_free(&noise);
     assert_memory_equal(&e, &untouched, sizeof e);
@@ -312,7 +312,7 @@ static void every_allocation_may_fail(void **state)
     uc_status status;
     assert_ok(uc_noise_uniform(&noise, 2, .1));
     const long live = uc_alloc_live();
-    FOR_EACH_FAILING_ALLOCATION(status, uc_evaluate(&e, labels, predicted, 3, 2, &noise));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_evaluation_compute(&e, labels, predicted, 3, 2, &noise));
     uc_evaluation_free(&e);
     uc_evaluation_free(&e); /* an empty one may be freed */
     assert_int_equal(uc_alloc_live(), live);

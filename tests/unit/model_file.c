@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "data/container.h"
-#include "learn/online.h"
+#include "train/online.h"
 #include "model/model.h"
 #include "unconfuse/learn.h"
 
@@ -28,7 +28,7 @@ static uc_model *full_model(uc_scaling scaling)
 {
     uc_dataset data = sample_data(60, FEATURES, CLASSES, false, 1);
     uc_names names = sample_names(difficult_names, CLASSES);
-    uc_steps steps;
+    uc_preprocessing preprocessing;
     uc_online *online;
     uc_model *model;
     uc_train_settings train = uc_train_defaults();
@@ -38,8 +38,8 @@ static uc_model *full_model(uc_scaling scaling)
     train.scale = (int)scaling;
     const uc_pa_settings settings = {
         .variant = 2, .cost = 1.0 / 3.0, .class_weight = UC_CLASS_WEIGHT_BALANCED};
-    assert_ok(uc_steps_learn(&steps, scaling, &data.X));
-    assert_ok(uc_online_begin(&online, uc_learner_find("spa"), &settings, &train, &names, &steps));
+    assert_ok(uc_steps_learn(&preprocessing, scaling, &data.X));
+    assert_ok(uc_online_begin(&online, uc_learner_find("spa"), &settings, &train, &names, &preprocessing));
     for (size_t i = 0; i < 60; i++) {
         const uc_row row = uc_matrix_row(&data.X, i);
         uc_proposal proposal;
@@ -48,7 +48,7 @@ static uc_model *full_model(uc_scaling scaling)
     }
     assert_ok(uc_online_model(&model, online, true));
     uc_online_free(online);
-    uc_steps_free(&steps);
+    uc_preprocessing_free(&preprocessing);
     uc_names_free(&names);
     uc_dataset_free(&data);
     return model;
@@ -79,12 +79,12 @@ static void check_same_model(const uc_model *a, const uc_model *b)
         assert_int_equal(x->count, y->count);
         assert_memory_equal(x->data, y->data, x->count * uc_array_item_size(x->type));
     }
-    assert_int_equal(a->steps.scaling, b->steps.scaling);
-    assert_int_equal(a->steps.cols, b->steps.cols);
-    assert_int_equal(a->steps.normalize, b->steps.normalize);
-    assert_int_equal(a->steps.normalize_input, b->steps.normalize_input);
-    check_same_reals(a->steps.shift, b->steps.shift, a->features);
-    check_same_reals(a->steps.factor, b->steps.factor, a->features);
+    assert_int_equal(a->preprocessing.scaling, b->preprocessing.scaling);
+    assert_int_equal(a->preprocessing.cols, b->preprocessing.cols);
+    assert_int_equal(a->preprocessing.normalize, b->preprocessing.normalize);
+    assert_int_equal(a->preprocessing.normalize_input, b->preprocessing.normalize_input);
+    check_same_reals(a->preprocessing.shift, b->preprocessing.shift, a->features);
+    check_same_reals(a->preprocessing.factor, b->preprocessing.factor, a->features);
     assert_string_equal(a->learner, b->learner);
     assert_true(json_equal(a->settings, b->settings));
     assert_true(json_equal(a->summary, b->summary));
@@ -147,7 +147,7 @@ static void a_model_without_state_or_features_comes_back(void **state)
         model->weights[1] = 5e-324;
         assert_ok(uc_model_save(model, path));
         assert_ok(uc_model_load(&back, path));
-        model->steps.cols = features;
+        model->preprocessing.cols = features;
         check_same_model(model, back);
         assert_null(back->state.counters);
         uc_model_free(model);
@@ -546,7 +546,7 @@ static void a_description_is_json_and_complete(void **state)
         assert_near_relative(json_real_value(json_array_get(norms, k)), sqrt(squares), 1e-12);
     }
     json_decref(object);
-    uc_text_free(text);
+    uc_model_text_free(text);
     uc_model_free(model);
     uc_model_free(back);
     free(bytes);
@@ -596,7 +596,7 @@ static uc_status train_save_load_predict(uint32_t *predicted, uc_dataset *data, 
         status = uc_model_describe(&text, back);
     if (status == UC_OK)
         status = uc_model_predict(predicted, back, &data->X, &context);
-    uc_text_free(text);
+    uc_model_text_free(text);
     uc_model_free(back);
     uc_model_free(model);
     return status;
@@ -687,7 +687,7 @@ static uc_status train_save_describe(uc_dataset *data, const char *path)
         status = uc_online_learn(online, &row, &proposal, (uc_answer){UC_ANSWER_LABEL, data->y[0]});
     if (status == UC_OK)
         status = uc_online_model(&with_state, online, true);
-    uc_text_free(text);
+    uc_model_text_free(text);
     uc_online_free(online);
     uc_model_free(model);
     uc_model_free(with_state);

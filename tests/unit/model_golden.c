@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "learn/online.h"
+#include "train/online.h"
 #include "map/map.h"
 #include "model/model.h"
 #include "tests/golden/rounds.h"
@@ -137,10 +137,10 @@ static void a_stream_of_format_1_behind_landmarks_goes_on(void **state)
                               {-0.51263053558857252, -0.56272088604904946, -0.035478646543481103}}};
     uc_model *model;
     assert_ok(uc_model_load(&model, source_path(expected.file)));
-    assert_int_equal(uc_map_landmarks(model->steps.map), 4);
+    assert_int_equal(uc_map_landmarks(model->preprocessing.map), 4);
     uc_model_free(model);
     uc_online *online = check_golden(&expected);
-    assert_int_equal(uc_map_landmarks(online->steps.map), 6);
+    assert_int_equal(uc_map_landmarks(online->preprocessing.map), 6);
     uc_online_free(online);
 }
 

@@ -16,7 +16,7 @@ static uc_model *make_model(const char *const *names, size_t classes, size_t fea
     uc_model *model;
     assert_ok(uc_model_create(&model, &list, features, features, "spa"));
     uc_names_free(&list);
-    model->steps.cols = features;
+    model->preprocessing.cols = features;
     for (size_t j = 0; j <= features; j++)
         for (size_t k = 0; k < classes; k++)
             model->weights[j * model->stride + k] = (double)j - 0.5 * (double)k;
@@ -53,13 +53,13 @@ static void scaling_is_folded_into_the_weights(void **state)
     (void)state;
     static const char *const names[] = {"3", "5"};
     uc_model *model = make_model(names, 2, 2);
-    model->steps.scaling = UC_SCALE_RANGE;
-    model->steps.shift = uc_alloc(2, sizeof(double));
-    model->steps.factor = uc_alloc(2, sizeof(double));
-    model->steps.shift[0] = 10.0;
-    model->steps.shift[1] = -4.0;
-    model->steps.factor[0] = 0.5;
-    model->steps.factor[1] = 2.0;
+    model->preprocessing.scaling = UC_SCALE_RANGE;
+    model->preprocessing.shift = uc_alloc(2, sizeof(double));
+    model->preprocessing.factor = uc_alloc(2, sizeof(double));
+    model->preprocessing.shift[0] = 10.0;
+    model->preprocessing.shift[1] = -4.0;
+    model->preprocessing.factor[0] = 0.5;
+    model->preprocessing.factor[1] = 2.0;
     model->bias = 2.0;
     /* class 0: weights 1, 2, constant 0;   class 1: weights 0.5, 1.5, constant 2 x -0.5 */
     check_exported(model, "solver_type MCSVM_CS\nnr_class 2\nlabel 3 5\nnr_feature 2\nbias 1\nw\n"
@@ -88,8 +88,8 @@ static void models_that_liblinear_cannot_express_are_refused(void **state)
     }
     for (int input = 0; input < 2; input++) {
         model = make_model(good, 2, 1);
-        model->steps.normalize_input = input;
-        model->steps.normalize = !input;
+        model->preprocessing.normalize_input = input;
+        model->preprocessing.normalize = !input;
         assert_ok(uc_model_export_liblinear(model, path)); /* without a bias, unit length changes no argmax */
         assert_int_equal(unlink(path), 0);
         model->bias = 1.0;

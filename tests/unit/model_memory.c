@@ -35,8 +35,8 @@ static void the_bytes_in_memory_are_those_of_the_file(void **state)
     assert_int_equal(uc_model_dimension(back), 5);
     assert_null(uc_model_noise(back));
     free(content);
-    uc_memory_free(bytes);
-    uc_memory_free(NULL);
+    uc_model_memory_free(bytes);
+    uc_model_memory_free(NULL);
     uc_model_free(back);
     uc_model_free(model);
 }
@@ -64,7 +64,7 @@ static uc_status save_and_load(const uc_model *model)
     if (status == UC_OK)
         status = uc_model_load_memory(&back, bytes, length, "memory");
     uc_model_free(back);
-    uc_memory_free(bytes);
+    uc_model_memory_free(bytes);
     return status;
 }
 
@@ -77,7 +77,7 @@ static uc_status map_save_and_load(const uc_map *map)
     if (status == UC_OK)
         status = uc_map_load_memory(&back, bytes, length, "memory");
     uc_map_free(back);
-    uc_memory_free(bytes);
+    uc_model_memory_free(bytes);
     return status;
 }
 
@@ -115,7 +115,7 @@ static void a_map_comes_back_and_maps_alike(void **state)
         uc_matrix a = mapped(map, &X), b = mapped(back, &X);
         assert_memory_equal(a.values, b.values, 60 * a.stride * sizeof(float));
         free(shifted);
-        uc_memory_free(bytes);
+        uc_model_memory_free(bytes);
         uc_matrix_free(&a);
         uc_matrix_free(&b);
         uc_map_free(back);
@@ -141,7 +141,7 @@ static void every_flipped_byte_of_a_map_is_refused(void **state)
     for (size_t cut = 0; cut < length; cut += 7)
         assert_status(uc_map_load_memory(&back, bytes, cut, "memory"), UC_ERR_FORMAT);
     assert_null(back);
-    uc_memory_free(bytes);
+    uc_model_memory_free(bytes);
     uc_map_free(map);
     uc_matrix_free(&X);
 }

@@ -24,17 +24,17 @@ static uc_model *random_model(uint64_t seed, size_t features, size_t classes, uc
     for (size_t j = 0; j <= features; j++)
         for (size_t k = 0; k < classes; k++)
             model->weights[j * model->stride + k] = uc_rng_normal(&rng);
-    model->steps.scaling = scaling;
-    model->steps.cols = features;
+    model->preprocessing.scaling = scaling;
+    model->preprocessing.cols = features;
     if (scaling != UC_SCALE_NONE) {
-        model->steps.factor = uc_alloc(features, sizeof(double));
+        model->preprocessing.factor = uc_alloc(features, sizeof(double));
         for (size_t j = 0; j < features; j++)
-            model->steps.factor[j] = 0.5 + uc_rng_uniform(&rng);
+            model->preprocessing.factor[j] = 0.5 + uc_rng_uniform(&rng);
     }
     if (scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD) {
-        model->steps.shift = uc_alloc(features, sizeof(double));
+        model->preprocessing.shift = uc_alloc(features, sizeof(double));
         for (size_t j = 0; j < features; j++)
-            model->steps.shift[j] = uc_rng_normal(&rng);
+            model->preprocessing.shift[j] = uc_rng_normal(&rng);
     }
     return model;
 }
@@ -50,11 +50,13 @@ static void plain_scores(double *scores, const uc_model *model, const uc_matrix 
             x[j] = row.values[e];
     }
     for (size_t j = 0; j < model->features; j++) {
-        if (model->steps.factor)
-            x[j] = (x[j] - (model->steps.shift ? model->steps.shift[j] : 0.0)) * model->steps.factor[j];
+        if (model->preprocessing.factor)
+            x[j] = (x[j] - (model->preprocessing.shift ? model->preprocessing.shift[j] : 0.0)) *
+                   model->preprocessing.factor[j];
         squares += x[j] * x[j];
     }
-    const bool unit = (model->steps.normalize || model->steps.normalize_input) && squares > 0.0;
+    const bool unit =
+        (model->preprocessing.normalize || model->preprocessing.normalize_input) && squares > 0.0;
     for (size_t k = 0; k < model->classes.count; k++) {
         scores[k] = model->bias * model->weights[k];
         for (size_t j = 0; j < model->features; j++)
@@ -91,8 +93,8 @@ static void scores_follow_their_definition_whatever_the_steps(void **state)
                 for (size_t K = 2; K <= 20; K += 3) {
                     uc_model *model = random_model(K, 13, K, (uc_scaling)scaling);
                     uc_dataset data = sample_data(300, 13, 3, sparse, K);
-                    model->steps.normalize = unit == 1;
-                    model->steps.normalize_input = unit == 2;
+                    model->preprocessing.normalize = unit == 1;
+                    model->preprocessing.normalize_input = unit == 2;
                     model->bias = K % 2 ? 0.0 : 1.5;
                     check_scores(model, &data.X);
                     uc_dataset_free(&data);
@@ -108,7 +110,7 @@ static void columns_that_the_model_does_not_know_are_dropped(void **state)
             for (int sparse = 0; sparse < 2; sparse++) {
                 uc_model *model = random_model(1, 7, 4, (uc_scaling)scaling);
                 uc_dataset data = sample_data(300, 13, 3, sparse, 1);
-                model->steps.normalize = unit; /* the length is that of the known part */
+                model->preprocessing.normalize = unit; /* the length is that of the known part */
                 check_scores(model, &data.X);
                 uc_dataset_free(&data);
                 uc_model_free(model);
@@ -125,7 +127,7 @@ static void columns_that_the_data_do_not_have_are_zero(void **state)
             for (int sparse = 0; sparse < 2; sparse++) {
                 uc_model *model = random_model(1, 13, 4, (uc_scaling)scaling);
                 uc_dataset data = sample_data(300, 7, 3, sparse, 1);
-                model->steps.normalize = unit;
+                model->preprocessing.normalize = unit;
                 check_scores(model, &data.X);
                 uc_dataset_free(&data);
                 uc_model_free(model);
@@ -159,7 +161,7 @@ static void scores_have_the_same_bits_for_any_number_of_threads(void **state)
         for (int unit = 0; unit < 2; unit++) {
             uc_model *model = random_model(2, 30, 10, UC_SCALE_NONE);
             uc_dataset data = sample_data(2000, 30, 10, sparse, 2);
-            model->steps.normalize = unit;
+            model->preprocessing.normalize = unit;
             double *first = malloc(2000 * 10 * sizeof *first), *other = malloc(2000 * 10 * sizeof *other);
             for (unsigned threads = 1; threads <= 7; threads += 2) {
                 const uc_context context = {.threads = threads};
@@ -209,7 +211,7 @@ static void equal_classes_tie_and_the_lowest_is_predicted(void **state)
                 for (size_t j = 0; j <= features; j++)
                     for (size_t k = 1; k < K; k++)
                         model->weights[j * model->stride + k] = model->weights[j * model->stride];
-                model->steps.normalize = unit;
+                model->preprocessing.normalize = unit;
                 uc_dataset data = sample_data(77, features, 3, sparse, 4);
                 uint32_t predicted[77];
                 assert_ok(uc_model_predict(predicted, model, &data.X, NULL));
@@ -233,7 +235,7 @@ static void rows_that_are_not_finite_are_refused(void **state)
                     uc_dataset data = sample_data(600, 6, 3, sparse, 6);
                     uint32_t predicted[600];
                     double scores[1800];
-                    model->steps.normalize = unit;
+                    model->preprocessing.normalize = unit;
                     for (size_t k = 0; k < 3; k++) /* also where no class has a weight */
                         model->weights[4 * model->stride + k] = 0.0;
                     *(float *)uc_matrix_row(&data.X, 523).values = wrong[w];

@@ -194,9 +194,9 @@ static void scaling_inside_is_scaling_outside(void **state)
         for (size_t v = 0; v < VARIANTS; v++) {
             uc_dataset data = sample_data(ROWS, COLS, 4, false, 5),
                        scaled = sample_data(ROWS, COLS, 4, false, 5);
-            uc_steps steps;
-            assert_ok(uc_steps_learn(&steps, (uc_scaling)scale, &scaled.X));
-            assert_ok(uc_steps_apply(&steps, &scaled.X, NULL));
+            uc_preprocessing preprocessing;
+            assert_ok(uc_steps_learn(&preprocessing, (uc_scaling)scale, &scaled.X));
+            assert_ok(uc_preprocessing_apply(&preprocessing, &scaled.X, NULL));
             train.scale = scale;
             uc_model *a = learn(&variants[v], &data, &train);
             train.scale = UC_SCALE_NONE;
@@ -209,7 +209,7 @@ static void scaling_inside_is_scaling_outside(void **state)
                 assert_near(x[i], y[i], 1e-12 * (1.0 + fabs(x[i])));
             uc_model_free(a);
             uc_model_free(b);
-            uc_steps_free(&steps);
+            uc_preprocessing_free(&preprocessing);
             uc_dataset_free(&data);
             uc_dataset_free(&scaled);
         }

@@ -8,8 +8,8 @@
 #include "unconfuse/select.h"
 
 /* As in compare.c: the shuffles of the runs, and of the grid. */
-#define STREAM_ORDER UINT64_C(0x636c692d6f726465)
-#define STREAM_GRID UINT64_C(0x636f6d7067726964)
+#define SEQUENCE_ORDER UINT64_C(0x636c692d6f726465)
+#define SEQUENCE_GRID UINT64_C(0x636f6d7067726964)
 
 static uc_contender named(const char *name)
 {
@@ -34,7 +34,7 @@ static double by_hand(const uc_contender *contender, bool full, const uc_train_s
     const size_t n = data->X.rows;
     size_t *order = calloc(n, sizeof *order), correct = 0;
     uc_train_settings train = *settings;
-    uc_steps steps = {0};
+    uc_preprocessing steps = {0};
     uc_online *online = NULL;
     uc_rng rng = uc_rng_make(seed, stream);
     train.seed = seed;
@@ -61,7 +61,7 @@ static double by_hand(const uc_contender *contender, bool full, const uc_train_s
         }
     }
     uc_online_free(online);
-    uc_steps_free(&steps);
+    uc_preprocessing_free(&steps);
     free(order);
     return (double)correct / (double)(n * passes);
 }
@@ -90,7 +90,7 @@ static void check_by_hand(const uc_dataset *data, uc_feedback feedback, const uc
         assert_false(compared->reference);
         for (size_t run = 0; run < 3; run++) {
             const double ratio = by_hand(&contender, feedback == UC_FEEDBACK_FULL, train, data, passes,
-                                         train->seed + run, STREAM_ORDER);
+                                         train->seed + run, SEQUENCE_ORDER);
             assert_true(compared->ratios[run] == ratio);
             mean += ratio / 3.0;
         }
@@ -158,7 +158,7 @@ static void the_median_width_is_that_of_scaled_rows(void **state)
     uc_compare_settings settings = uc_compare_defaults();
     const uc_contender cspa = named("cspa");
     uc_comparison found;
-    uc_steps steps;
+    uc_preprocessing steps;
     double width;
     settings.runs = 2;
     train.map.width = 0.0;
@@ -167,13 +167,13 @@ static void the_median_width_is_that_of_scaled_rows(void **state)
     assert_ok(uc_steps_learn(&steps, UC_SCALE_RANGE, &data.X));
     uc_dataset scaled;
     assert_ok(uc_dataset_subset(&scaled, &data, NULL, 0, NULL));
-    assert_ok(uc_steps_apply(&steps, &scaled.X, NULL));
-    assert_ok(uc_median_distance2(&width, &scaled.X, train.seed, NULL));
+    assert_ok(uc_preprocessing_apply(&steps, &scaled.X, NULL));
+    assert_ok(uc_map_median_distance2(&width, &scaled.X, train.seed, NULL));
     assert_true(found.width == width);
     train.map.width = width;
     for (size_t run = 0; run < 2; run++)
         assert_true(found.learners[0].ratios[run] ==
-                    by_hand(&cspa, false, &train, &data, 1, train.seed + run, STREAM_ORDER));
+                    by_hand(&cspa, false, &train, &data, 1, train.seed + run, SEQUENCE_ORDER));
     uc_comparison_free(&found);
     train.map.gamma = 0.25;
     assert_ok(uc_compare(&found, &cspa, 1, &settings, &train, &data, NULL));
@@ -183,7 +183,7 @@ static void the_median_width_is_that_of_scaled_rows(void **state)
     assert_ok(uc_compare(&found, &cspa, 1, &settings, &train, &data, NULL));
     assert_true(isnan(found.width));
     uc_comparison_free(&found);
-    uc_steps_free(&steps);
+    uc_preprocessing_free(&steps);
     uc_dataset_free(&scaled);
     uc_dataset_free(&data);
 }
@@ -292,12 +292,12 @@ static double best_by_hand(const uc_learner *learner, const uc_option *option, c
     uc_options_defaults(uc_learner_options(learner), settings);
     double best = *field, most = 0.0;
     for (size_t run = 0; run < 2; run++)
-        most += by_hand(&defaults, false, train, data, 1, train->seed + run, STREAM_GRID);
+        most += by_hand(&defaults, false, train, data, 1, train->seed + run, SEQUENCE_GRID);
     for (size_t v = 0; v < count; v++) {
         double sum = 0.0;
         *field = values[v];
         for (size_t run = 0; run < 2; run++)
-            sum += by_hand(&contender, false, train, data, 1, train->seed + run, STREAM_GRID);
+            sum += by_hand(&contender, false, train, data, 1, train->seed + run, SEQUENCE_GRID);
         if (sum > most + 1e-9) {
             most = sum;
             best = values[v];
@@ -335,7 +335,7 @@ static void the_grid_chooses_what_trying_by_hand_chooses(void **state)
             assert_true(chosen == wanted || (isnan(chosen) && isnan(wanted)));
             for (size_t run = 0; run < 2; run++) /* the runs that are reported are others */
                 assert_true(compared->ratios[run] ==
-                            by_hand(&alone, false, &train, &data, 1, seed + run, STREAM_ORDER));
+                            by_hand(&alone, false, &train, &data, 1, seed + run, SEQUENCE_ORDER));
             (void)uc_option_text(option, compared->settings, text, sizeof text);
             changed += strcmp(text, option->standard) != 0;
         }
@@ -389,7 +389,7 @@ static void a_learner_may_be_named_twice_with_other_settings(void **state)
             seen++;
             for (size_t run = 0; run < 3; run++)
                 assert_true(compared->ratios[run] ==
-                            by_hand(&contenders[2 * b], false, &train, &data, 1, 1 + run, STREAM_ORDER));
+                            by_hand(&contenders[2 * b], false, &train, &data, 1, 1 + run, SEQUENCE_ORDER));
         }
         assert_int_equal(seen, 1);
     }

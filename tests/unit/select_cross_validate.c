@@ -62,7 +62,7 @@ static void predictions_are_those_of_models_trained_on_the_other_folds(void **st
         uint32_t predicted[200], fold[200];
         double errors[4];
         assert_ok(uc_cross_validate(predicted, errors, uc_learner_find("pa"), NULL, &train, &data, 4, NULL));
-        assert_ok(uc_folds(fold, &data, 4, true, 5, NULL));
+        assert_ok(uc_dataset_folds(fold, &data, 4, true, 5, NULL));
         for (uint32_t f = 0; f < 4; f++) {
             size_t inside[200], outside[200], in = 0, out = 0, wrong = 0;
             for (size_t i = 0; i < 200; i++)

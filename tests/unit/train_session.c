@@ -69,7 +69,7 @@ static void a_session_is_rounds_played_by_hand(void **state)
         const uc_session_settings settings = {
             .feedback = feedback_of(&self), .delay = delay, .missing = missing};
         uc_session *session = continued(online, &settings);
-        assert_ok(uc_session_play_data(session, data, 1, false));
+        assert_ok(uc_session_run_data(session, data, 1, false));
         assert_ok(uc_session_finish(session));
         check_same_online(slow->online, online);
         assert_int_equal(uc_session_count(session).correct, slow->correct);
@@ -96,12 +96,12 @@ static void a_session_behind_landmarks_is_rounds_played_by_hand(void **state)
         slow->online = online_begin(&self, &data.classes, NULL);
         uc_online *online = online_begin(&self, &data.classes, NULL);
         uc_order order = {0};
-        assert_ok(uc_order_begin(&order, ROWS, self.train.seed, UC_STREAM_ORDER));
+        assert_ok(uc_order_begin(&order, ROWS, self.train.seed, UC_SEQUENCE_ORDER));
         uc_order_next(&order);
         play_by_hand(slow, &data, order.rows, 0, 0.0, self.train.seed);
         const uc_session_settings settings = {.feedback = feedback_of(&self)};
         uc_session *session = continued(online, &settings);
-        assert_ok(uc_session_play_data(session, &data, 1, true));
+        assert_ok(uc_session_run_data(session, &data, 1, true));
         check_same_online(slow->online, online);
         uc_order_free(&order);
         uc_session_free(session);
@@ -127,17 +127,17 @@ static void a_file_its_rows_and_prepared_rows_are_the_same_session(void **state)
         self.train.normalize = 1;
         for (size_t way = 0; way < 3; way++) {
             learners[way] = online_begin(&self, &data.classes, NULL);
-            assert_ok(uc_online_expect(learners[way], COLS, uc_density(&data.X)));
+            assert_ok(uc_online_expect(learners[way], COLS, uc_matrix_density(&data.X)));
             uc_session *session = continued(learners[way], &settings);
             uc_matrix prepared = {0};
             if (way == 0)
-                assert_ok(uc_session_play_file(session, path, NULL, 2));
+                assert_ok(uc_session_run_file(session, path, NULL, 2));
             else if (way == 1)
-                assert_ok(uc_session_play_data(session, &data, 2, false));
+                assert_ok(uc_session_run_data(session, &data, 2, false));
             else {
                 assert_ok(uc_online_prepare(&prepared, learners[way], &data.X, NULL));
                 for (size_t pass = 0; pass < 2; pass++)
-                    assert_ok(uc_session_play_rows(session, &prepared, data.y, NULL, ROWS, true));
+                    assert_ok(uc_session_run_rows(session, &prepared, data.y, NULL, ROWS, true));
             }
             assert_ok(uc_session_finish(session));
             uc_matrix_free(&prepared);
@@ -161,12 +161,12 @@ static void a_session_that_continues_never_stopped(void **state)
         uc_online *whole = online_begin(&self, &data.classes, NULL),
                   *parts = online_begin(&self, &data.classes, NULL);
         uc_session *session = continued(whole, &settings);
-        assert_ok(uc_session_play_data(session, &data, 3, true));
+        assert_ok(uc_session_run_data(session, &data, 3, true));
         uc_session_free(session);
         for (size_t pass = 0; pass < 3; pass++) {
             session = continued(parts, &settings);
             assert_int_equal(uc_session_count(session).rounds_before, pass * ROWS);
-            assert_ok(uc_session_play_data(session, &data, 1, true));
+            assert_ok(uc_session_run_data(session, &data, 1, true));
             uc_session_free(session);
         }
         check_same_online(whole, parts);
@@ -191,7 +191,7 @@ static void labels_are_matched_by_name(void **state)
     uc_online *online = online_begin(&self, &classes, NULL);
     const uc_session_settings settings = {.feedback = UC_FEEDBACK_PARTIAL, .source = path};
     uc_session *session = continued(online, &settings);
-    assert_ok(uc_session_play_file(session, path, NULL, 20));
+    assert_ok(uc_session_run_file(session, path, NULL, 20));
     uc_session_label label;
     uint64_t correct = 0, proposed = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -230,9 +230,9 @@ static void an_unknown_label_becomes_a_class_or_is_refused(void **state)
         const uc_session_settings settings = {.add_classes = adds, .source = "unknown.svm"};
         uc_session *session = continued(online, &settings);
         if (adds)
-            assert_ok(uc_session_play_file(session, path, NULL, 1));
+            assert_ok(uc_session_run_file(session, path, NULL, 1));
         else
-            assert_error(uc_session_play_file(session, path, NULL, 1), UC_ERR_INVALID,
+            assert_error(uc_session_run_file(session, path, NULL, 1), UC_ERR_INVALID,
                          "unknown.svm: label z of example 3 is not among the classes");
         assert_int_equal(uc_online_classes(online)->count, adds ? 3 : 2);
         assert_int_equal(uc_session_count(session).rounds, adds ? 4 : 2);
@@ -263,13 +263,13 @@ static void what_cannot_be_played_is_refused(void **state)
     assert_error(uc_session_begin(&session, uc_learner_find("spa"), NULL, &train, &settings, &look, 1, NULL),
                  UC_ERR_INVALID, "spa does not learn from right or wrong, only from labels");
     session = continued(online, &settings);
-    assert_error(uc_session_play_data(session, &unlabelled, 1, false), UC_ERR_INVALID,
+    assert_error(uc_session_run_data(session, &unlabelled, 1, false), UC_ERR_INVALID,
                  "the data have no labels");
     data.y[3] = UC_NONE;
-    assert_error(uc_session_play_data(session, &data, 1, false), UC_ERR_INVALID,
+    assert_error(uc_session_run_data(session, &data, 1, false), UC_ERR_INVALID,
                  "example 4 has no label ('?'), which cspa cannot use");
     data.y[3] = CLASSES;
-    assert_error(uc_session_play_rows(session, &data.X, data.y, NULL, ROWS, false), UC_ERR_INVALID,
+    assert_error(uc_session_run_rows(session, &data.X, data.y, NULL, ROWS, false), UC_ERR_INVALID,
                  "label 5 of example 7 is not below the number of classes, 5");
     uc_session_free(session);
     uc_online_free(online);
@@ -303,7 +303,7 @@ static void the_curve_has_rounds_that_double_and_the_last(void **state)
     size_t count;
     (void)uc_session_curve(&count, session);
     assert_int_equal(count, 0);
-    assert_ok(uc_session_play_data(session, &data, 1, false));
+    assert_ok(uc_session_run_data(session, &data, 1, false));
     const uc_session_point *curve = uc_session_curve(&count, session);
     const uint64_t rounds[] = {1, 2, 4, 8, 16, 32, 64, ROWS};
     assert_int_equal(count, sizeof rounds / sizeof *rounds);
@@ -333,11 +333,11 @@ static void the_curve_may_be_asked_for_at_any_time(void **state)
     uc_session *asked = continued(often, &settings), *other = continued(once, &settings);
     size_t count, expected;
     for (size_t i = 0; i < ROWS; i++) {
-        assert_ok(uc_session_play_rows(asked, &data.X, data.y, &i, 1, false));
+        assert_ok(uc_session_run_rows(asked, &data.X, data.y, &i, 1, false));
         (void)uc_session_curve(&count, asked);
         assert_true(count <= 8);
     }
-    assert_ok(uc_session_play_data(other, &data, 1, false));
+    assert_ok(uc_session_run_data(other, &data, 1, false));
     const uc_session_point *curve = uc_session_curve(&count, asked);
     const uc_session_point *wanted = uc_session_curve(&expected, other);
     assert_int_equal(count, expected);
@@ -359,7 +359,7 @@ static void a_listener_can_end_the_session(void **state)
     listener heard = {.stop_after = 17};
     const uc_session_settings settings = {.on_round = listen, .user = &heard};
     uc_session *session = continued(online, &settings);
-    assert_error(uc_session_play_data(session, &data, 2, true), UC_ERR_CANCELLED, "interrupted");
+    assert_error(uc_session_run_data(session, &data, 2, true), UC_ERR_CANCELLED, "interrupted");
     assert_int_equal(uc_session_count(session).rounds, 17);
     assert_int_equal(uc_online_rounds(online), 17);
     uc_session_free(session);
@@ -416,8 +416,8 @@ static void the_width_is_the_median_of_scaled_rows(void **state)
     uc_first_look look;
     assert_ok(uc_first_look_at_data(&look, &data, &train, NULL));
     double median;
-    assert_ok(uc_steps_apply(&look.scaling, &data.X, NULL));
-    assert_ok(uc_median_distance2(&median, &data.X, train.seed, NULL));
+    assert_ok(uc_preprocessing_apply(&look.scaling, &data.X, NULL));
+    assert_ok(uc_map_median_distance2(&median, &data.X, train.seed, NULL));
     assert_true(look.width == median);
     assert_true(look.width < 4.0 * COLS);
     uc_first_look_free(&look);
@@ -471,7 +471,7 @@ static uc_status look_and_play(const whole_run *self)
         status = uc_session_begin(&session, uc_learner_find(self->learner), NULL, &self->train,
                                   &self->session, &look, 2, NULL);
     if (status == UC_OK)
-        status = uc_session_play_data(session, self->data, 2, true);
+        status = uc_session_run_data(session, self->data, 2, true);
     if (status == UC_OK)
         status = uc_session_finish(session);
     uc_session_free(session);

@@ -1,0 +1,669 @@
+/*
+ * The noise matrix, estimated.
+ *
+ *   C[p][q]   P(observed class p | true class q); columns sum to 1
+ *   J[p][q]   examples observed as p and taken for true class q; n_p examples are observed as p
+ *   P_k(x)    the probability of *observing* class k, from a logistic regression that did not see x
+ *
+ * Labels   both labels are known: J counts them, C = J with columns divided by their sums.
+ *
+ * Counting (confident learning: Northcutt, Jiang, Chuang, JAIR 70:1373-1411, 2021)
+ *          t_k = mean of P_k over the examples observed as k
+ *          an example counts for the likeliest of the classes with P_k >= t_k, or not at all when there is none
+ *          C = J with row p scaled to the sum n_p, then columns divided by their sums
+ *          A row of J without any example is n_p on the diagonal: nothing speaks against its labels.
+ *
+ * Anchor   (Liu, Tao, TPAMI 38:447-461, 2016; Patrini et al., CVPR 2017) where an example is surely of class q,
+ *          P_p(x) = C[p][q]. Column q is the mean of P over the m_q examples with the largest P_q, where m_q is a
+ *          share of n_q, at least 1.
+ *
+ * A class for which nothing was counted has the column of the identity.
+ *
+ * Intervals  the percentiles 2.5 and 97.5 of the estimate over resampled examples. The probabilities are not learned again
+ * for every resample, so what the intervals of the two latter leave out is the error of the regression. Resampling cannot
+ * show what never happened: an entry whose count is 0, or the whole column, takes Wilson's bound on that side as well.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "linalg/linalg.h"
+#include "parallel/parallel.h"
+#include "unconfuse/audit.h"
+#include "unconfuse/select.h"
+
+#define SEQUENCE_BOOTSTRAP UINT64_C(0x626f6f7400000000) /* "boot", then the resample */
+#define FEW_EXAMPLES 30
+#define REPLICATES_PER_REPORT ((size_t)16)
+
+/* ---- settings ---- */
+
+#define FIELD(name) offsetof(uc_noise_estimate_settings, name)
+
+const uc_option uc_noise_estimate_options[] = {
+    {.name = "bootstrap",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(bootstrap),
+     .standard = "200",
+     .low = 0,
+     .high = 1e6,
+     .help = "resamples for the 95% intervals; 0: no intervals"},
+    {.name = "folds",
+     .letter = 'v',
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(folds),
+     .standard = "5",
+     .low = 2,
+     .high = 1e9,
+     .argument = "K",
+     .help = "cv, self: folds, each of which is predicted from the others"},
+    {.name = "estimator",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(estimator),
+     .standard = "counting",
+     .choices = "counting|anchor",
+     .help = "self: count confident examples, or average the probabilities of the clearest ones"},
+    {.name = "anchors",
+     .type = UC_OPTION_REAL,
+     .offset = FIELD(anchors),
+     .standard = "0.3",
+     .low = 0,
+     .above_low = true,
+     .high = 1,
+     .argument = "SHARE",
+     .help = "self: anchors of a class, as a share of the examples labelled so"},
+    {.name = "l2",
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(l2),
+     .standard = "1e-4",
+     .low = 0,
+     .high = 1e6,
+     .argument = "L",
+     .help = "cv, self: weight of the squared length of the weights of logistic (auto: by the likelihood of "
+             "held-out labels)"},
+    {.name = "seed",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(seed),
+     .standard = "1",
+     .low = 0,
+     .high = 0x1p63,
+     .help = "random numbers: same seed, same intervals"},
+    {.name = NULL},
+};
+
+uc_noise_estimate_settings uc_noise_estimate_defaults(void)
+{
+    uc_noise_estimate_settings settings;
+    uc_options_defaults(uc_noise_estimate_options, &settings);
+    return settings;
+}
+
+void uc_noise_estimate_free(uc_noise_estimate *self)
+{
+    uc_noise_free(&self->noise);
+    uc_free(self->low);
+    uc_free(self->high);
+    uc_free(self->counts);
+    *self = (uc_noise_estimate){0};
+}
+
+/* ---- from weighted examples to a matrix ---- */
+
+typedef struct evidence evidence;
+struct evidence {
+    size_t rows, K;
+    const uint32_t *observed; /* all below K */
+    const uint32_t *gold;     /* labels: all below K */
+    double *P;                /* counting, anchor: rows x K */
+    uint32_t *clearest;       /* anchor: K lists of all rows, by descending P_q */
+    double anchors;
+    /* J and C (NaN in the columns of classes without examples) when row i counts weight[i] times. `work` holds 2 K. */
+    void (*estimate)(double *C, double *J, const evidence *self, const uint32_t *weight, double *work);
+};
+
+/* Columns divided by their sums; NaN where the sum is 0. */
+static void divide_columns(double *C, size_t K)
+{
+    for (size_t q = 0; q < K; q++) {
+        double sum = 0.0;
+        for (size_t p = 0; p < K; p++)
+            sum += C[p * K + q];
+        for (size_t p = 0; p < K; p++)
+            C[p * K + q] = sum > 0.0 ? C[p * K + q] / sum : (double)NAN;
+    }
+}
+
+static void estimate_from_labels(double *C, double *J, const evidence *self, const uint32_t *weight,
+                                 double *work)
+{
+    (void)work;
+    const size_t K = self->K;
+    memset(J, 0, K * K * sizeof *J);
+    for (size_t i = 0; i < self->rows; i++)
+        J[self->observed[i] * K + self->gold[i]] += weight[i];
+    memcpy(C, J, K * K * sizeof *C);
+    divide_columns(C, K);
+}
+
+/* labelled[k] = n_k. */
+static void count_labels(double *labelled, const evidence *self, const uint32_t *weight)
+{
+    memset(labelled, 0, self->K * sizeof *labelled);
+    for (size_t i = 0; i < self->rows; i++)
+        labelled[self->observed[i]] += weight[i];
+}
+
+/* The likeliest class at or above its threshold, the lowest of equals; K: none. */
+static size_t confident_class(const double *P, const double *threshold, size_t K)
+{
+    size_t best = K;
+    for (size_t k = 0; k < K; k++)
+        if (P[k] >= threshold[k] && (best == K || P[k] > P[best]))
+            best = k;
+    return best;
+}
+
+static void estimate_by_counting(double *C, double *J, const evidence *self, const uint32_t *weight,
+                                 double *work)
+{
+    const size_t K = self->K;
+    double *threshold = work, *labelled = work + K;
+    count_labels(labelled, self, weight);
+    memset(threshold, 0, K * sizeof *threshold);
+    for (size_t i = 0; i < self->rows; i++)
+        threshold[self->observed[i]] += weight[i] * self->P[i * K + self->observed[i]];
+    for (size_t k = 0; k < K; k++)
+        threshold[k] = labelled[k] > 0.0 ? threshold[k] / labelled[k] : (double)INFINITY;
+
+    memset(J, 0, K * K * sizeof *J);
+    for (size_t i = 0; i < self->rows; i++) {
+        const size_t q = weight[i] ? confident_class(self->P + i * K, threshold, K) : K;
+        if (q < K)
+            J[self->observed[i] * K + q] += weight[i];
+    }
+    for (size_t p = 0; p < K; p++) {
+        double sum = 0.0;
+        for (size_t q = 0; q < K; q++)
+            sum += J[p * K + q];
+        for (size_t q = 0; q < K; q++)
+            C[p * K + q] = sum > 0.0 ? J[p * K + q] * labelled[p] / sum : (p == q) * labelled[p];
+    }
+    divide_columns(C, K);
+}
+
+static void estimate_by_anchors(double *C, double *J, const evidence *self, const uint32_t *weight,
+                                double *work)
+{
+    const size_t K = self->K;
+    double *labelled = work;
+    count_labels(labelled, self, weight);
+    memset(C, 0, K * K * sizeof *C);
+    memset(J, 0, K * K * sizeof *J);
+    for (size_t q = 0; q < K; q++) {
+        const uint32_t *clearest = self->clearest + q * self->rows;
+        double left = labelled[q] > 0.0 ? fmax(1.0, round(self->anchors * labelled[q])) : 0.0;
+        for (size_t r = 0; r < self->rows && left > 0.0; r++) {
+            const size_t i = clearest[r];
+            const double taken = fmin(left, weight[i]);
+            left -= taken;
+            J[self->observed[i] * K + q] += taken;
+            for (size_t p = 0; p < K && taken > 0.0; p++)
+                C[p * K + q] += taken * self->P[i * K + p];
+        }
+    }
+    divide_columns(C, K);
+}
+
+/* ---- intervals ---- */
+
+typedef struct bootstrap {
+    const evidence *evidence;
+    uint64_t seed;
+    size_t first;   /* replicate of block 0 */
+    double *sample; /* replicates x K x K */
+} bootstrap;
+
+static uc_status run_replicate(size_t block, void *user)
+{
+    const bootstrap *self = user;
+    const evidence *from = self->evidence;
+    const size_t replicate = self->first + block, K = from->K;
+    uint32_t *weight = uc_alloc(from->rows, sizeof *weight);
+    double *J = uc_alloc(K * K, sizeof *J), *work = uc_alloc(2 * K, sizeof *work);
+    const bool ready = weight && J && work;
+    if (ready) {
+        uc_rng rng = uc_rng_make(self->seed, SEQUENCE_BOOTSTRAP + replicate);
+        for (size_t i = 0; i < from->rows; i++)
+            weight[uc_rng_below(&rng, from->rows)]++;
+        from->estimate(self->sample + replicate * K * K, J, from, weight, work);
+    }
+    uc_free(work);
+    uc_free(J);
+    uc_free(weight);
+    return ready ? UC_OK : UC_ERR_NOMEM;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between the neighbours in proportion; `values` ascend, count >= 1. */
+static double percentile(const double *values, size_t count, double share)
+{
+    const double at = share * (double)(count - 1);
+    const size_t below = (size_t)at;
+    const size_t above = below + 1 < count ? below + 1 : below;
+    return values[below] + (at - (double)below) * (values[above] - values[below]);
+}
+
+static size_t column_count(const uc_noise_estimate *self, size_t q)
+{
+    size_t sum = 0;
+    for (size_t p = 0; p < self->noise.classes; p++)
+        sum += self->counts[p * self->noise.classes + q];
+    return sum;
+}
+
+/* Resamples without any example of the column's class say nothing about it. */
+static void set_interval(uc_noise_estimate *out, size_t cell, const double *sample, size_t replicates,
+                         double *sorted)
+{
+    const size_t K = out->noise.classes;
+    const size_t of_class = column_count(out, cell % K), count = out->counts[cell];
+    size_t known = 0;
+    double low = out->noise.values[cell], high = low, wilson[2];
+    for (size_t b = 0; b < replicates; b++)
+        if (!isnan(sample[b * K * K + cell]))
+            sorted[known++] = sample[b * K * K + cell];
+    qsort(sorted, known, sizeof *sorted, ascending);
+    if (known > 0) {
+        low = fmin(low, percentile(sorted, known, 0.025));
+        high = fmax(high, percentile(sorted, known, 0.975));
+    }
+    uc_metrics_wilson(wilson, count, of_class);
+    if (count == 0)
+        high = fmax(high, wilson[1]);
+    if (count == of_class)
+        low = fmin(low, wilson[0]);
+    out->low[cell] = of_class > 0 ? low : 0.0;
+    out->high[cell] = of_class > 0 ? high : 1.0;
+}
+
+static uc_status find_intervals(uc_noise_estimate *out, const evidence *from,
+                                const uc_noise_estimate_settings *settings, const uc_context *context)
+{
+    const size_t K = from->K, replicates = (size_t)settings->bootstrap;
+    size_t length;
+    uc_status status = uc_memory_check(context, 8.0 * (double)replicates * (double)(K * K), "the bootstrap");
+    if (status != UC_OK)
+        return status;
+    if (!uc_size_mul(&length, replicates, K * K))
+        return uc_fail(UC_ERR_NOMEM, "%zu resamples of %zu classes do not fit in memory", replicates, K);
+    double *sorted = uc_alloc(replicates, sizeof *sorted);
+    bootstrap run = {from, settings->seed, 0, uc_alloc(length, sizeof *run.sample)};
+    out->low = uc_alloc(K * K, sizeof *out->low);
+    out->high = uc_alloc(K * K, sizeof *out->high);
+    status = sorted && run.sample && out->low && out->high ? UC_OK : UC_ERR_NOMEM;
+    while (run.first < replicates && status == UC_OK) {
+        const size_t left = replicates - run.first;
+        const size_t blocks = left < REPLICATES_PER_REPORT ? left : REPLICATES_PER_REPORT;
+        status = uc_run_blocks(context, blocks, run_replicate, &run);
+        run.first += blocks;
+        if (status == UC_OK)
+            status = uc_report(context, "resampling", (double)run.first, (double)replicates, NULL);
+    }
+    for (size_t cell = 0; cell < K * K && status == UC_OK; cell++)
+        set_interval(out, cell, run.sample, replicates, sorted);
+    uc_free(run.sample);
+    uc_free(sorted);
+    return status;
+}
+
+/* ---- all of an estimate ---- */
+
+#define NAMED_CLASSES 5
+
+/* One warning for all classes with at least `least` and fewer than `below` examples: names some of them. */
+static void warn_of(const uc_noise_estimate *self, size_t least, size_t below, const char *sentence,
+                    const uc_context *context)
+{
+    char list[512] = "";
+    size_t found = 0;
+    for (size_t q = 0; q < self->noise.classes; q++) {
+        const size_t examples = column_count(self, q), length = strlen(list);
+        if (examples < least || examples >= below)
+            continue;
+        if (found++ < NAMED_CLASSES)
+            snprintf(list + length, sizeof list - length, "%s\"%.60s\" (%zu)", found > 1 ? ", " : "",
+                     self->noise.names.text[q], examples);
+    }
+    if (found > NAMED_CLASSES) {
+        const size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, " and %zu more", found - NAMED_CLASSES);
+    }
+    if (found > 0)
+        uc_warn(context, "%s %s", sentence, list);
+}
+
+static void fill_in(uc_noise_estimate *out, const double *J)
+{
+    const size_t K = out->noise.classes;
+    double *C = out->noise.values;
+    for (size_t i = 0; i < K * K; i++) {
+        out->counts[i] = (size_t)J[i];
+        if (isnan(C[i])) /* no example of this true class */
+            C[i] = i / K == i % K ? 1.0 : 0.0;
+    }
+}
+
+/* Everything of *out; `rows` is what the caller began with. */
+static uc_status estimate(uc_noise_estimate *out, const evidence *from, size_t rows, const uc_names *classes,
+                          const uc_noise_estimate_settings *settings, const uc_context *context)
+{
+    const size_t K = from->K;
+    uc_noise_estimate result = {.noise = {.classes = K, .values = uc_alloc(K * K, sizeof(double))},
+                                .counts = uc_alloc(K * K, sizeof *result.counts),
+                                .examples = from->rows,
+                                .skipped = rows - from->rows};
+    uint32_t *weight = uc_alloc(from->rows, sizeof *weight);
+    double *J = uc_alloc(K * K, sizeof *J), *work = uc_alloc(2 * K, sizeof *work);
+    uc_status status = result.noise.values && result.counts && weight && J && work
+                           ? uc_names_copy(&result.noise.names, classes)
+                           : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        for (size_t i = 0; i < from->rows; i++)
+            weight[i] = 1;
+        from->estimate(result.noise.values, J, from, weight, work);
+        fill_in(&result, J);
+    }
+    if (status == UC_OK && settings->bootstrap > 0)
+        status = find_intervals(&result, from, settings, context);
+    if (status == UC_OK) {
+        warn_of(&result, 0, 1, "no example to estimate from, so the column is the identity's, for class",
+                context);
+        warn_of(&result, 1, FEW_EXAMPLES, "fewer than 30 examples to estimate from, for class", context);
+        *out = result;
+    } else {
+        uc_noise_estimate_free(&result);
+    }
+    uc_free(work);
+    uc_free(J);
+    uc_free(weight);
+    return status;
+}
+
+static uc_status check_classes(const uc_names *classes)
+{
+    if (classes->count < 2)
+        return uc_fail(UC_ERR_INVALID, "a noise matrix needs at least 2 classes, not %zu", classes->count);
+    if (classes->count > UINT32_MAX / classes->count)
+        return uc_fail(UC_ERR_INVALID, "a noise matrix of %zu classes is too large", classes->count);
+    return UC_OK;
+}
+
+static bool is_label(uint32_t label, const uc_names *classes)
+{
+    return label == UC_NONE || label < classes->count;
+}
+
+static uc_status from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
+                             size_t count, const uc_names *classes,
+                             const uc_noise_estimate_settings *settings, const uc_context *context)
+{
+    const uc_noise_estimate_settings own = settings ? *settings : uc_noise_estimate_defaults();
+    uint32_t *pairs = NULL;
+    size_t used = 0;
+    uc_status status = uc_options_check(uc_noise_estimate_options, &own);
+    if (status == UC_OK)
+        status = check_classes(classes);
+    if (status == UC_OK && !(pairs = uc_alloc(count, 2 * sizeof *pairs)))
+        status = UC_ERR_NOMEM;
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        if (!is_label(observed[i], classes) || !is_label(gold[i], classes))
+            status = uc_fail(UC_ERR_INVALID, "example %zu has a label that is not one of the %zu classes",
+                             i + 1, classes->count);
+        if (status != UC_OK || observed[i] == UC_NONE || gold[i] == UC_NONE)
+            continue;
+        pairs[used] = observed[i];
+        pairs[count + used++] = gold[i];
+    }
+    if (status == UC_OK && used == 0)
+        status = uc_fail(UC_ERR_INVALID, "no example has both an observed and a gold label");
+    const evidence from = {.rows = used,
+                           .K = classes->count,
+                           .observed = pairs,
+                           .gold = pairs + count,
+                           .estimate = estimate_from_labels};
+    if (status == UC_OK)
+        status = estimate(out, &from, count, classes, &own, context);
+    uc_free(pairs);
+    return status;
+}
+
+uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
+                               size_t count, const uc_names *classes,
+                               const uc_noise_estimate_settings *settings, const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    if (!uc_is_shared(context))
+        return from_labels(out, observed, gold, count, classes, settings, context);
+    uint32_t *all_observed = NULL, *all_gold = NULL;
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, count);
+    if (status == UC_OK)
+        status = uc_comm_gather((void **)&all_observed, NULL, comm, observed, count * sizeof *observed);
+    if (status == UC_OK)
+        status = uc_comm_gather((void **)&all_gold, NULL, comm, gold, count * sizeof *gold);
+    if (status == UC_OK)
+        status = from_labels(out, all_observed, all_gold, share.total, classes, settings, context);
+    uc_free(all_gold);
+    uc_free(all_observed);
+    return status;
+}
+
+/* ---- out-of-fold probabilities ---- */
+
+/* Learns from the rows outside the fold and writes the probabilities of those inside. `rows` has room for all. */
+static uc_status run_fold(double *P, const uc_dataset *data, const uint32_t *fold_of, uint32_t fold,
+                          size_t *rows, const uc_logistic_settings *settings, const uc_train_settings *train,
+                          const uc_context *context)
+{
+    const size_t K = data->classes.count;
+    size_t outside = 0, inside = data->X.rows; /* from both ends */
+    for (size_t i = 0; i < data->X.rows; i++)
+        rows[fold_of[i] == fold ? --inside : outside++] = i;
+    const size_t held_out = data->X.rows - outside;
+    uc_dataset training = {0};
+    uc_matrix test = {0};
+    uc_model *model = NULL;
+    double *found = uc_alloc(held_out * K, sizeof *found);
+    uc_status status = found ? uc_dataset_subset(&training, data, rows, outside, context) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_train(&model, uc_learner_find("logistic"), settings, train, &training, context);
+    uc_dataset_free(&training);
+    if (status == UC_OK)
+        status = uc_matrix_subset(&test, &data->X, rows + outside, held_out, context);
+    if (status == UC_OK)
+        status = uc_model_probabilities(found, model, &test, context);
+    for (size_t i = 0; i < held_out && status == UC_OK; i++)
+        memcpy(P + rows[outside + i] * K, found + i * K, K * sizeof *P);
+    uc_matrix_free(&test);
+    uc_model_free(model);
+    uc_free(found);
+    return status;
+}
+
+static uc_status held_out_probabilities(double *P, const uc_dataset *data,
+                                        const uc_noise_estimate_settings *settings,
+                                        const uc_train_settings *train, const uc_context *context)
+{
+    const unsigned folds = (unsigned)settings->folds;
+    const uc_learner *logistic = uc_learner_find("logistic");
+    uc_logistic_settings learner;
+    uc_options_defaults(uc_learner_options(logistic), &learner);
+    uc_status status =
+        uc_option_set(uc_options_find(uc_learner_options(logistic), "correction"), &learner, "none");
+    learner.l2 = settings->l2;
+    learner.tolerance = 1e-3; /* averages of probabilities need no more */
+    uc_train_settings common = train ? *train : uc_train_defaults();
+    common.noise = NULL;
+    common.overwrite = 1; /* each fold's data are a copy of our own */
+
+    size_t *rows = uc_alloc(data->X.rows, sizeof *rows);
+    uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
+    if (status == UC_OK) /* what is `auto` is decided once, for all folds */
+        status = uc_tune(&learner, &common, logistic, data, context);
+    if (status == UC_OK)
+        status = rows && fold_of ? uc_dataset_folds(fold_of, data, folds, true, settings->seed, context)
+                                 : UC_ERR_NOMEM;
+    uc_parts parts = {.task = "estimating noise", .part = "training", .count = folds, .detailed = true};
+    uc_part part = {&parts, context};
+    const uc_context inner = uc_context_of_part(&part);
+    for (unsigned fold = 0; fold < folds && status == UC_OK; fold++) {
+        status = run_fold(P, data, fold_of, fold, rows, &learner, &common, &inner);
+        if (status == UC_OK)
+            status = uc_part_done(&part);
+    }
+    uc_free(fold_of);
+    uc_free(rows);
+    return status;
+}
+
+/* ---- from noisy data alone ---- */
+
+typedef struct ranked {
+    double value;
+    uint32_t row;
+} ranked;
+
+/* By descending value, then by row: one order, whatever qsort does. */
+static int descending(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? 1 : -1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Fills in from->clearest. */
+static uc_status rank_rows(evidence *from)
+{
+    ranked *list = uc_alloc(from->rows, sizeof *list);
+    from->clearest = uc_alloc(from->rows * from->K, sizeof *from->clearest);
+    if (list && from->clearest)
+        for (size_t q = 0; q < from->K; q++) {
+            for (size_t i = 0; i < from->rows; i++)
+                list[i] = (ranked){from->P[i * from->K + q], (uint32_t)i};
+            qsort(list, from->rows, sizeof *list, descending);
+            for (size_t i = 0; i < from->rows; i++)
+                from->clearest[q * from->rows + i] = list[i].row;
+        }
+    uc_free(list);
+    return list && from->clearest ? UC_OK : UC_ERR_NOMEM;
+}
+
+static uc_status check_data(const uc_dataset *data, const uc_noise_estimate_settings *settings,
+                            uc_share share)
+{
+    if (!data->y)
+        return uc_fail(UC_ERR_FORMAT, "the data have no labels");
+    if (share.total >= UINT32_MAX)
+        return uc_fail(UC_ERR_INVALID, "%zu examples are too many to estimate noise from", share.total);
+    if (settings->folds > share.total)
+        return uc_fail(UC_ERR_INVALID,
+                       "%llu folds of %zu examples: it must be at most the number of examples",
+                       (unsigned long long)settings->folds, share.total);
+    for (size_t i = 0; i < data->X.rows; i++)
+        if (data->y[i] >= data->classes.count)
+            return uc_fail(UC_ERR_FORMAT,
+                           "example %zu has no label ('?'), which cannot be used to estimate noise",
+                           share.first + i + 1);
+    return check_classes(&data->classes);
+}
+
+/* The labels and probabilities of all processes, in place of this one's. */
+static uc_status gather_evidence(evidence *from, uint32_t **observed, size_t rows, uc_share share,
+                                 const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    double *P = NULL;
+    if (!uc_is_shared(context))
+        return UC_OK;
+    uc_status status =
+        uc_comm_gather((void **)observed, NULL, comm, from->observed, rows * sizeof *from->observed);
+    if (status == UC_OK)
+        status = uc_comm_gather((void **)&P, NULL, comm, from->P, rows * from->K * sizeof *P);
+    if (status != UC_OK)
+        return status;
+    uc_free(from->P);
+    from->P = P;
+    from->observed = *observed;
+    from->rows = share.total;
+    return UC_OK;
+}
+
+uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
+                             const uc_noise_estimate_settings *settings, const uc_train_settings *train,
+                             const uc_context *context)
+{
+    const uc_noise_estimate_settings own = settings ? *settings : uc_noise_estimate_defaults();
+    const bool by_anchors = own.estimator == UC_NOISE_ANCHOR;
+    uint32_t *observed = NULL;
+    uc_share share;
+    uc_status status = uc_options_check(uc_noise_estimate_options, &own);
+    if (status == UC_OK)
+        status = uc_share_of(&share, context, data->X.rows);
+    if (status == UC_OK)
+        status = uc_comm_agree(uc_comm_of(context), check_data(data, &own, share));
+    if (status == UC_OK)
+        status = uc_memory_check(
+            context, (by_anchors ? 12.0 : 8.0) * (double)share.total * (double)data->classes.count,
+            "the probabilities");
+    if (status != UC_OK)
+        return status;
+    evidence from = {.rows = data->X.rows,
+                     .K = data->classes.count,
+                     .observed = data->y,
+                     .P = uc_alloc(data->X.rows, data->classes.count * sizeof *from.P),
+                     .anchors = own.anchors,
+                     .estimate = by_anchors ? estimate_by_anchors : estimate_by_counting};
+    status = from.P ? held_out_probabilities(from.P, data, &own, train, context) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = gather_evidence(&from, &observed, data->X.rows, share, context);
+    if (status == UC_OK && by_anchors)
+        status = rank_rows(&from);
+    if (status == UC_OK)
+        status = estimate(out, &from, share.total, &data->classes, &own, context);
+    uc_free(from.clearest);
+    uc_free(from.P);
+    uc_free(observed);
+    return status;
+}
+
+uc_status uc_noise_estimate_self(uc_noise *out, const uc_dataset *data, const uc_train_settings *train,
+                                 const uc_context *context)
+{
+    uc_noise_estimate_settings settings = uc_noise_estimate_defaults();
+    uc_noise_estimate found = {0};
+    uc_noise_check check = {0};
+    settings.bootstrap = 0;
+    if (train)
+        settings.seed = train->seed;
+    uc_status status = uc_noise_from_data(&found, data, &settings, train, context);
+    if (status == UC_OK)
+        status = uc_noise_inspect(&check, &found.noise);
+    if (status == UC_OK && isinf(check.condition))
+        status =
+            uc_fail(UC_ERR_INVALID, "the noise estimated from the data is a singular matrix: different true "
+                                    "classes would give the same labels");
+    if (status == UC_OK) {
+        *out = found.noise;
+        found.noise = (uc_noise){0};
+    }
+    uc_noise_estimate_free(&found);
+    return status;
+}

@@ -1,0 +1,374 @@
+/*
+ * Rows that go from process to process. They travel as packets of 32-bit words, one row behind the other:
+ *
+ *   label, bag, values               a dense row
+ *   label, bag, n, columns, values   a sparse one
+ *
+ * so n rows with e entries are 3 n + 2 e words, and who knows n knows e. Who holds row i is known to all from the numbers
+ * of rows that all have.
+ */
+#define _GNU_SOURCE
+#include "data/exchange.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+static size_t row_words(const uc_matrix *X, size_t i)
+{
+    return uc_matrix_is_sparse(X) ? 3 + 2 * uc_matrix_row(X, i).count : 2 + X->cols;
+}
+
+/* Writes a row and returns where the next one goes. */
+static uint32_t *pack_row(uint32_t *at, const uc_dataset *data, size_t i)
+{
+    const uc_row row = uc_matrix_row(&data->X, i);
+    *at++ = data->y ? data->y[i] : UC_NONE;
+    *at++ = data->bag ? data->bag[i] : UC_NONE;
+    if (row.columns) {
+        *at++ = (uint32_t)row.count;
+        memcpy(at, row.columns, row.count * sizeof *at);
+        at += row.count;
+    }
+    memcpy(at, row.values, row.count * sizeof *at);
+    return at + row.count;
+}
+
+/* Reads row i of `out`, whose rows before it are there, and returns where the next one stands. */
+static const uint32_t *unpack_row(uc_dataset *out, size_t i, const uint32_t *at)
+{
+    uc_matrix *X = &out->X;
+    const bool sparse = uc_matrix_is_sparse(X);
+    const uint32_t y = *at++, bag = *at++;
+    const size_t count = sparse ? *at++ : X->cols, first = sparse ? (size_t)X->offsets[i] : i * X->stride;
+    if (out->y)
+        out->y[i] = y;
+    if (out->bag)
+        out->bag[i] = bag;
+    if (sparse) {
+        memcpy(X->columns + first, at, count * sizeof *at);
+        X->offsets[i + 1] = first + count;
+        at += count;
+    }
+    memcpy(X->values + first, at, count * sizeof *at);
+    return at + count;
+}
+
+/* Room for `count` rows like those of `data`, which come in packets of `words` words; names are copied. */
+static uc_status make_room(uc_dataset *out, const uc_dataset *data, size_t count, size_t words)
+{
+    const bool sparse = uc_matrix_is_sparse(&data->X);
+    uc_dataset room = {0};
+    uc_status status = sparse ? uc_matrix_create_sparse(&room.X, count, data->X.cols, (words - 3 * count) / 2)
+                              : uc_matrix_create_dense(&room.X, count, data->X.cols);
+    if (status == UC_OK && data->y && !(room.y = uc_alloc(count, sizeof *room.y)))
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK && data->bag && !(room.bag = uc_alloc(count, sizeof *room.bag)))
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_names_copy(&room.classes, &data->classes);
+    if (status == UC_OK)
+        status = uc_names_copy(&room.bags, &data->bags);
+    if (status == UC_OK)
+        *out = room;
+    else
+        uc_dataset_free(&room);
+    return status;
+}
+
+/* starts[r]: the first row of process r; starts[size]: the number of all. */
+static uc_status find_starts(size_t **starts, const uc_comm *comm, size_t rows)
+{
+    void *counts = NULL;
+    size_t *found = uc_alloc((size_t)comm->size + 1, sizeof *found);
+    const uc_status status = found ? uc_comm_gather(&counts, NULL, comm, &rows, sizeof rows) : UC_ERR_NOMEM;
+    for (int r = 0; r < comm->size && status == UC_OK; r++)
+        found[r + 1] = found[r] + ((const size_t *)counts)[r];
+    uc_free(counts);
+    if (status == UC_OK)
+        *starts = found;
+    else
+        uc_free(found);
+    return status;
+}
+
+/* ---- rows to all ---- */
+
+static size_t owner_of(const size_t *starts, size_t row)
+{
+    size_t owner = 0;
+    while (row >= starts[owner + 1])
+        owner++;
+    return owner;
+}
+
+/* The packets of all processes, each with the rows of the list that it holds, in the list's order. */
+static uc_status gather_packets(uint32_t **packets, size_t *sizes, const uc_dataset *data, const size_t *rows,
+                                size_t count, const size_t *starts, const uc_comm *comm)
+{
+    const size_t begin = starts[comm->rank], end = starts[comm->rank + 1];
+    size_t words = 0;
+    for (size_t k = 0; k < count; k++) {
+        const size_t row = rows ? rows[k] : k;
+        if (row >= begin && row < end)
+            words += row_words(&data->X, row - begin);
+    }
+    uint32_t *mine = uc_alloc(words, sizeof *mine), *at = mine;
+    if (!mine)
+        return UC_ERR_NOMEM;
+    for (size_t k = 0; k < count; k++) {
+        const size_t row = rows ? rows[k] : k;
+        if (row >= begin && row < end)
+            at = pack_row(at, data, row - begin);
+    }
+    const uc_status status = uc_comm_gather((void **)packets, sizes, comm, mine, words * sizeof *mine);
+    uc_free(mine);
+    return status;
+}
+
+static uc_status unpack_list(uc_dataset *out, const uc_dataset *data, const size_t *rows, size_t count,
+                             const size_t *starts, const uint32_t *packets, const size_t *sizes,
+                             size_t processes)
+{
+    const uint32_t **next = uc_alloc(processes, sizeof *next); /* row of each process's packet */
+    if (!next)
+        return UC_ERR_NOMEM;
+    size_t words = 0;
+    for (size_t r = 0; r < processes; r++) {
+        next[r] = packets + words;
+        words += sizes[r] / sizeof *packets;
+    }
+    const uc_status status = make_room(out, data, count, words);
+    for (size_t k = 0; k < count && status == UC_OK; k++) {
+        const size_t owner = owner_of(starts, rows ? rows[k] : k);
+        next[owner] = unpack_row(out, k, next[owner]);
+    }
+    uc_free(next);
+    return status;
+}
+
+uc_status uc_gather_dataset(uc_dataset *out, const uc_dataset *data, const size_t *rows, size_t count,
+                            const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    if (!uc_is_shared(context))
+        return uc_dataset_subset(out, data, rows, count, context);
+    const size_t processes = (size_t)comm->size;
+    uint32_t *packets = NULL;
+    size_t *starts = NULL, *sizes = uc_alloc(processes, sizeof *sizes);
+    uc_status status = sizes ? find_starts(&starts, comm, data->X.rows) : UC_ERR_NOMEM;
+    if (status == UC_OK && !rows)
+        count = starts[processes];
+    if (status == UC_OK)
+        status = gather_packets(&packets, sizes, data, rows, count, starts, comm);
+    if (status == UC_OK)
+        status = unpack_list(out, data, rows, count, starts, packets, sizes, processes);
+    uc_free(packets);
+    uc_free(sizes);
+    uc_free(starts);
+    return status;
+}
+
+uc_status uc_gather_matrix(uc_matrix *out, const uc_matrix *X, const size_t *rows, size_t count,
+                           const uc_context *context)
+{
+    if (!uc_is_shared(context))
+        return uc_matrix_subset(out, X, rows, count, context);
+    const uc_dataset plain = {.X = *X};
+    uc_dataset gathered = {0};
+    const uc_status status = uc_gather_dataset(&gathered, &plain, rows, count, context);
+    if (status == UC_OK)
+        *out = gathered.X;
+    return status;
+}
+
+static uc_status gather_words(uint32_t **out, const uint32_t *words, size_t count, const uc_context *context)
+{
+    return words ? uc_comm_gather((void **)out, NULL, uc_comm_of(context), words, count * sizeof *words)
+                 : UC_OK;
+}
+
+uc_status uc_gather_labels(uc_dataset *out, const uc_dataset *data, const uc_context *context)
+{
+    uc_share share;
+    *out = (uc_dataset){.classes = data->classes, .bags = data->bags};
+    uc_status status = uc_share_of(&share, context, data->X.rows);
+    out->X.rows = share.total;
+    if (status == UC_OK)
+        status = gather_words(&out->y, data->y, data->X.rows, context);
+    if (status == UC_OK)
+        status = gather_words(&out->bag, data->bag, data->X.rows, context);
+    if (status != UC_OK)
+        uc_free_labels(out);
+    return status;
+}
+
+void uc_free_labels(uc_dataset *self)
+{
+    uc_free(self->y);
+    uc_free(self->bag);
+    *self = (uc_dataset){0};
+}
+
+/* ---- other rows to each ---- */
+
+typedef struct deal {
+    const uc_comm *comm;
+    size_t processes;
+    const size_t *had, *wanted; /* starts */
+    size_t *sent, *received;    /* bytes, a process */
+    uint32_t **out_packets, **in_packets;
+} deal;
+
+static size_t overlap(size_t *first, const size_t *a, size_t i, const size_t *b, size_t j)
+{
+    const size_t begin = a[i] > b[j] ? a[i] : b[j], end = a[i + 1] < b[j + 1] ? a[i + 1] : b[j + 1];
+    *first = begin;
+    return end > begin ? end - begin : 0;
+}
+
+static uc_status pack_for_all(deal *self, const uc_dataset *data)
+{
+    const size_t me = (size_t)self->comm->rank;
+    for (size_t r = 0; r < self->processes; r++) {
+        size_t first, words = 0;
+        const size_t count = overlap(&first, self->had, me, self->wanted, r);
+        for (size_t i = 0; i < count; i++)
+            words += row_words(&data->X, first - self->had[me] + i);
+        uint32_t *at = self->out_packets[r] = uc_alloc(words, sizeof *at);
+        if (!at)
+            return UC_ERR_NOMEM;
+        for (size_t i = 0; i < count; i++)
+            at = pack_row(at, data, first - self->had[me] + i);
+        self->sent[r] = words * sizeof *at;
+    }
+    return UC_OK;
+}
+
+/* received[r] is what process r sends to this one: row r, column `me` of the table that all fill in. */
+static uc_status tell_sizes(deal *self)
+{
+    void *table = NULL;
+    const size_t R = self->processes;
+    const uc_status status = uc_comm_gather(&table, NULL, self->comm, self->sent, R * sizeof *self->sent);
+    for (size_t r = 0; r < R && status == UC_OK; r++)
+        self->received[r] = ((const size_t *)table)[r * R + (size_t)self->comm->rank];
+    uc_free(table);
+    return status;
+}
+
+static uc_status receive(deal *self)
+{
+    for (size_t r = 0; r < self->processes; r++) {
+        self->in_packets[r] = uc_alloc(self->received[r], 1);
+        if (!self->in_packets[r])
+            return UC_ERR_NOMEM;
+    }
+    return self->comm->exchange(self->comm, (void *const *)self->in_packets, self->received,
+                                (const void *const *)self->out_packets, self->sent);
+}
+
+static uc_status unpack_all(uc_dataset *out, const deal *self, const uc_dataset *data)
+{
+    const size_t me = (size_t)self->comm->rank;
+    size_t words = 0, row = 0;
+    for (size_t r = 0; r < self->processes; r++)
+        words += self->received[r] / sizeof(uint32_t);
+    const uc_status status = make_room(out, data, self->wanted[me + 1] - self->wanted[me], words);
+    for (size_t r = 0; r < self->processes && status == UC_OK; r++) {
+        size_t first;
+        const size_t count = overlap(&first, self->had, r, self->wanted, me);
+        const uint32_t *at = self->in_packets[r];
+        for (size_t i = 0; i < count; i++)
+            at = unpack_row(out, row++, at);
+    }
+    return status;
+}
+
+uc_status uc_deal_rows(uc_dataset *out, const uc_dataset *data, const size_t *starts,
+                       const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    if (!uc_is_shared(context))
+        return uc_dataset_subset(out, data, NULL, 0, context);
+    size_t *had = NULL;
+    uc_status status = find_starts(&had, comm, data->X.rows);
+    if (status != UC_OK)
+        return status;
+    const size_t R = (size_t)comm->size;
+    deal self = {comm,
+                 R,
+                 had,
+                 starts,
+                 uc_alloc(R, sizeof(size_t)),
+                 uc_alloc(R, sizeof(size_t)),
+                 uc_alloc(R, sizeof(uint32_t *)),
+                 uc_alloc(R, sizeof(uint32_t *))};
+    const bool ready = self.sent && self.received && self.out_packets && self.in_packets;
+    status = ready ? pack_for_all(&self, data) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = tell_sizes(&self);
+    if (status == UC_OK)
+        status = receive(&self);
+    for (size_t r = 0; r < R && ready; r++)
+        uc_free(self.out_packets[r]);
+    if (status == UC_OK)
+        status = unpack_all(out, &self, data);
+    for (size_t r = 0; r < R && ready; r++)
+        uc_free(self.in_packets[r]);
+    uc_free(self.in_packets);
+    uc_free(self.out_packets);
+    uc_free(self.received);
+    uc_free(self.sent);
+    uc_free(had);
+    return status;
+}
+
+uc_status uc_even_starts(size_t **starts, size_t total, const uc_comm *comm)
+{
+    const size_t R = (size_t)uc_comm_size(comm);
+    size_t *even = uc_alloc(R + 1, sizeof *even);
+    if (!even)
+        return UC_ERR_NOMEM;
+    for (size_t r = 0; r <= R; r++)
+        even[r] = uc_even_start(total, R, r);
+    *starts = even;
+    return UC_OK;
+}
+
+/* ---- names ---- */
+
+uc_status uc_merge_names(uc_names *self, uint32_t *renumber, const uc_context *context)
+{
+    size_t length = 0, total = 0;
+    char *mine = NULL, *all = NULL;
+    uc_names merged = {0};
+    for (size_t k = 0; k < self->count; k++)
+        length += strlen(self->text[k]) + 1;
+    mine = uc_alloc(length, 1);
+    size_t *sizes = uc_alloc((size_t)uc_comm_size(uc_comm_of(context)), sizeof *sizes);
+    uc_status status = mine && sizes ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        char *at = mine;
+        for (size_t k = 0; k < self->count; k++)
+            at = stpcpy(at, self->text[k]) + 1;
+        status = uc_comm_gather((void **)&all, sizes, uc_comm_of(context), mine, length);
+    }
+    for (int r = 0; r < uc_comm_size(uc_comm_of(context)) && status == UC_OK; r++)
+        total += sizes[r];
+    uint32_t index;
+    for (const char *name = all; status == UC_OK && name < all + total; name += strlen(name) + 1)
+        status = uc_names_add(&index, &merged, name, strlen(name));
+    for (size_t k = 0; k < self->count && status == UC_OK; k++)
+        renumber[k] = uc_names_find(&merged, self->text[k], strlen(self->text[k]));
+    uc_free(all);
+    uc_free(sizes);
+    uc_free(mine);
+    if (status == UC_OK) {
+        uc_names_free(self);
+        *self = merged;
+    } else {
+        uc_names_free(&merged);
+    }
+    return status;
+}

@@ -1,0 +1,196 @@
+/* What can be asked of a learner, and the settings that all of them share. */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "learn/online.h"
+
+#define SPARSE 0.05 /* below this share of values that are not 0, rows count as sparse */
+
+const char *uc_learner_name(const uc_learner *self)
+{
+    return self->name;
+}
+
+const char *uc_learner_summary(const uc_learner *self)
+{
+    return self->summary;
+}
+
+const char *uc_learner_paper(const uc_learner *self)
+{
+    return self->paper;
+}
+
+const uc_option *uc_learner_options(const uc_learner *self)
+{
+    return self->options;
+}
+
+size_t uc_learner_settings_size(const uc_learner *self)
+{
+    return self->settings_size;
+}
+
+bool uc_learner_is_online(const uc_learner *self)
+{
+    return self->step || self->learn;
+}
+
+bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)
+{
+    return feedback == UC_FEEDBACK_FULL ? self->full : self->partial;
+}
+
+bool uc_learner_uses_noise(const uc_learner *self)
+{
+    return self->uses_noise;
+}
+
+bool uc_learner_uses_unlabelled(const uc_learner *self)
+{
+    return self->unlabelled;
+}
+
+bool uc_learner_has_probabilities(const uc_learner *self)
+{
+    return self->probabilities;
+}
+
+bool uc_learner_uses_rates(const uc_learner *self)
+{
+    return self->uses_rates;
+}
+
+const char *uc_learner_grid(const double **values, size_t *count, const uc_learner *self, size_t i)
+{
+    const uc_candidates *list = self->grid;
+    for (; list && list->option; list++, i--)
+        if (i == 0) {
+            *values = list->values;
+            *count = list->count;
+            return list->option;
+        }
+    return NULL;
+}
+
+/* ---- settings that every learner shares ---- */
+
+#define FIELD(name) offsetof(uc_train_settings, name)
+
+const uc_option uc_train_options[] = {
+    {.name = "passes",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(passes),
+     .standard = "5",
+     .low = 1,
+     .high = 1e9,
+     .help = "passes over the data"},
+    {.name = "shuffle",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(shuffle),
+     .standard = "on",
+     .help = "a new order of the examples in every pass"},
+    {.name = "average",
+     .type = UC_OPTION_FLAG,
+     .automatic = true,
+     .offset = FIELD(average),
+     .standard = "auto",
+     .help = "the model is the mean of all iterates (auto: on when labels are given)"},
+    {.name = "scale",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(scale),
+     .standard = "none",
+     .choices = "none|range|standard|maxabs",
+     .help = "columns to [-1,1], to mean 0 and deviation 1, or by their largest absolute value"},
+    {.name = "normalize-input",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(normalize_input),
+     .standard = "off",
+     .help = "rows to unit length before the map"},
+    {.name = "normalize",
+     .type = UC_OPTION_FLAG,
+     .automatic = true,
+     .offset = FIELD(normalize),
+     .standard = "auto",
+     .help = "scale rows to unit length after the feature map (auto: as suits the learner)"},
+    {.name = "bias",
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(bias),
+     .standard = "auto",
+     .low = -1e6,
+     .high = 1e6,
+     .argument = "B",
+     .help = "add a constant feature B; 0: none (auto: as suits the learner)"},
+    {.name = "seed",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(seed),
+     .standard = "1",
+     .low = 0,
+     .high = 0x1p53,
+     .help = "random numbers: same seed, same model"},
+    {.name = NULL},
+};
+
+uc_train_settings uc_train_defaults(void)
+{
+    uc_train_settings settings = {.map = uc_map_defaults()};
+    uc_options_defaults(uc_train_options, &settings);
+    return settings;
+}
+
+uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
+                                 const uc_names *classes)
+{
+    if (!train->class_weights)
+        return UC_OK;
+    if (learner->class_weight == UC_NO_CLASS_WEIGHT)
+        return uc_fail(UC_ERR_INVALID, "%s has no class weights", learner->name);
+    for (size_t k = 0; k < classes->count; k++)
+        if (!(train->class_weights[k] > 0.0 && isfinite(train->class_weights[k])))
+            return uc_fail(UC_ERR_INVALID, "the weight of class '%s', %g, is not a number above 0",
+                           classes->text[k], train->class_weights[k]);
+    return UC_OK;
+}
+
+uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_settings *train)
+{
+    uc_train_settings settings = train ? *train : uc_train_defaults();
+    if (settings.average == UC_AUTO_FLAG)
+        settings.average = learner->full;
+    if (settings.normalize == UC_AUTO_FLAG)
+        settings.normalize = learner->normalizes;
+    if (settings.map.map == UC_MAP_AUTO)
+        settings.map.map = (int)learner->map;
+    if (isnan(settings.bias))
+        settings.bias = learner->free_offset ? 1.0 : 0.0;
+    return settings;
+}
+
+void *uc_learner_settings(const uc_learner *learner, const void *settings)
+{
+    void *copy = uc_alloc(1, learner->settings_size);
+    if (copy && settings)
+        memcpy(copy, settings, learner->settings_size);
+    else if (copy)
+        uc_options_defaults(learner->options, copy);
+    return copy;
+}
+
+/* ---- memory ---- */
+
+uc_shape uc_shape_of(size_t features, double density)
+{
+    return (uc_shape){features, density > 0.0 && density < SPARSE};
+}
+
+double uc_learner_bytes(const uc_learner *learner, const void *settings, bool average, uc_shape shape,
+                        size_t classes, double row_bytes, double rounds)
+{
+    double planes = average ? 2.0 : 1.0, start;
+    for (size_t p = 0; p < UC_PLANES - UC_OWN && learner->plane; p++)
+        planes += learner->plane(&start, settings, p, shape);
+    return planes * 8.0 * ((double)shape.features + 1.0) * (double)uc_class_stride(classes) +
+           (learner->memory_bytes ? learner->memory_bytes(settings, shape, row_bytes, rounds) : 0.0);
+}

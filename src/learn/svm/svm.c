@@ -1,0 +1,605 @@
+/*
+ * Support vector machines for two classes whose labels may be wrong: CSVM, and SloppySVM (Stempfel, Ralaivola, ICANN
+ * 2009), which knows at what rates the labels of each class were flipped.
+ *
+ *   x_i, t_i    an example and its observed label, +1 or -1        f(x) = <w, x> + b        n  examples
+ *   eta+, eta-  the share of true positives, and of true negatives, that carry the other label
+ *   L           the hinge loss max(0, 1 - g), smooth between 1 - h and 1 + h (Chapelle 2007)
+ *
+ *   minimise  1/2 |w|^2 + C/n sum_i l(t_i f(x_i), t_i)        over w and, unpenalised, b
+ *
+ *   csvm      l(g, t) = L(g)
+ *   sloppy    l(g, t) = K ((1 - eta_-t) L(g) - eta_t L(-g)),   K = 1/(1 - eta+ - eta-)
+ *   weighted  l(g, t) = K (1 - eta_-t + eta_t) L(g), the convex function with the same slope around 0
+ *   with class weights v, of the true classes, (1 - eta_-t) gets the factor v_t, and eta_t the factor v_-t
+ *
+ * The mean of the sloppy loss over the flips is L of the true label (Lemma 1 of the paper). It is not convex; L-BFGS
+ * starts from zero. It falls for ever with a growing b unless the observed labels allow for the rates: the share of
+ * labels -1 must exceed eta+, and that of +1 eta-. The others are convex: dual coordinate descent (svm_dual.c), and L-BFGS
+ * from where that becomes slow.
+ */
+#include "learn/svm/svm.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "linalg/linalg.h"
+
+#define RELATIVE_COST                                                                                        \
+    3000.0 /* C times the mean squared length of the rows; docs/learners/svm.md has the table */
+#define LEAST_COST 100.0
+#define MOST_COST 1e12
+
+#define FIELD(name) offsetof(uc_svm_settings, name)
+
+/* All but the cost, whose default differs. */
+#define OTHER_OPTIONS                                                                                        \
+    {.name = "smoothing",                                                                                    \
+     .type = UC_OPTION_REAL,                                                                                 \
+     .offset = FIELD(smoothing),                                                                             \
+     .standard = "0.5",                                                                                      \
+     .low = 1e-6,                                                                                            \
+     .high = 100,                                                                                            \
+     .argument = "H",                                                                                        \
+     .help = "the hinge is rounded off this far on both sides of its corner"},                               \
+        {.name = "loss",                                                                                     \
+         .type = UC_OPTION_CHOICE,                                                                           \
+         .offset = FIELD(loss),                                                                              \
+         .standard = "sloppy",                                                                               \
+         .choices = "sloppy|weighted",                                                                       \
+         .help = "with noise rates: sloppy: unbiased, not convex; weighted: convex, the same slope where "   \
+                 "it matters"},                                                                              \
+        {.name = "positive-unlabelled",                                                                      \
+         .type = UC_OPTION_FLAG,                                                                             \
+         .offset = FIELD(positive_unlabelled),                                                               \
+         .standard = "off",                                                                                  \
+         .help =                                                                                             \
+             "only positives are labelled: all other examples, '?' or negative, may be of either class"},    \
+        {.name = "bags",                                                                                     \
+         .type = UC_OPTION_FLAG,                                                                             \
+         .offset = FIELD(bags),                                                                              \
+         .standard = "off",                                                                                  \
+         .help = "labels belong to bags: a positive bag has at least one positive example"},                 \
+        UC_CLASS_WEIGHT_OPTION(uc_svm_settings),                                                             \
+        {.name = "iterations",                                                                               \
+         .type = UC_OPTION_COUNT,                                                                            \
+         .offset = FIELD(iterations),                                                                        \
+         .standard = "1000",                                                                                 \
+         .low = 1,                                                                                           \
+         .high = 1e9,                                                                                        \
+         .help = "epochs of coordinate descent and steps of L-BFGS at most"},                                \
+    {                                                                                                        \
+        .name = "tolerance", .type = UC_OPTION_REAL, .offset = FIELD(tolerance), .standard = "1e-05",        \
+        .low = 0, .above_low = true, .high = 1,                                                              \
+        .help =                                                                                              \
+            "stop when the objective is proved this near its minimum, relative, or the gradient this small " \
+            "relative to the weights"                                                                        \
+    }
+
+static const uc_option sloppy_options[] = {
+    {.name = "cost",
+     .letter = 'c',
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(cost),
+     .standard = "100",
+     .low = 0,
+     .above_low = true,
+     .high = MOST_COST,
+     .argument = "C",
+     .help = "weight of the mean loss against half the squared length of the weights (auto: by "
+             "cross-validation)"},
+    OTHER_OPTIONS,
+    {.name = NULL},
+};
+
+static const uc_option plain_options[] = {
+    {.name = "cost",
+     .letter = 'c',
+     .type = UC_OPTION_REAL,
+     .automatic = true,
+     .offset = FIELD(cost),
+     .standard = "scaled",
+     .low = 0,
+     .above_low = true,
+     .high = MOST_COST,
+     .zero = "scaled",
+     .argument = "C",
+     .help = "weight of the mean loss against half the squared length of the weights (scaled: 100, or 3000 "
+             "divided by the rows' mean squared length where that is more; auto: by cross-validation)"},
+    OTHER_OPTIONS,
+    {.name = NULL},
+};
+
+static const double sloppy_costs[] = {0.1, 1, 10, 100, 1000, 10000};
+static const double plain_costs[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6}; /* narrow kernels have short rows */
+static const uc_candidates sloppy_candidates[] = {
+    {"cost", sloppy_costs, sizeof sloppy_costs / sizeof *sloppy_costs}, {0}};
+static const uc_candidates plain_candidates[] = {
+    {"cost", plain_costs, sizeof plain_costs / sizeof *plain_costs}, {0}};
+
+/* ---- losses ---- */
+
+double uc_svm_hinge(double *slope, double margin, double h)
+{
+    if (margin >= 1.0 + h) {
+        *slope = 0.0;
+        return 0.0;
+    }
+    if (margin <= 1.0 - h) {
+        *slope = -1.0;
+        return 1.0 - margin;
+    }
+    const double short_of = 1.0 + h - margin;
+    *slope = -short_of / (2.0 * h);
+    return short_of * short_of / (4.0 * h);
+}
+
+double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int label)
+{
+    const double own = self->rate[label], other = self->rate[1 - label], K = 1.0 / (1.0 - own - other);
+    const double forth_weight = K * (1.0 - other) * self->weight[label],
+                 back_weight = K * own * self->weight[1 - label];
+    double forth, back;
+    const double loss = uc_svm_hinge(&forth, margin, self->smoothing);
+    if (self->loss == UC_SVM_WEIGHTED || own == 0.0) {
+        *slope = (forth_weight + back_weight) * forth;
+        return (forth_weight + back_weight) * loss;
+    }
+    const double opposite = uc_svm_hinge(&back, -margin, self->smoothing);
+    *slope = forth_weight * forth + back_weight * back;
+    return forth_weight * loss - back_weight * opposite;
+}
+
+bool uc_svm_is_convex(const uc_svm *self)
+{
+    return self->loss == UC_SVM_WEIGHTED || (self->rate[0] == 0.0 && self->rate[1] == 0.0);
+}
+
+/* ---- the objective ---- */
+
+typedef struct gradient_job {
+    const uc_svm *svm;
+    const double *point;
+} gradient_job;
+
+/* Adds the gradient in offset and weights, and behind it the loss and the number, of rows first .. last-1. */
+static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
+{
+    const gradient_job *job = user;
+    const uc_svm *self = job->svm;
+    const size_t d = self->data->X.cols;
+    sum[d + 2] += (double)(last - first);
+    for (size_t i = first; i < last; i++) {
+        const uc_row row = uc_matrix_row(&self->data->X, i);
+        const int label = self->data->y[i] == self->positive;
+        const double sign = label ? 1.0 : -1.0;
+        const double score = job->point[0] + uc_row_dot(row, job->point + 1);
+        double slope;
+        sum[d + 1] += uc_svm_loss_at(&slope, self, sign * score, label);
+        if (slope == 0.0)
+            continue;
+        sum[0] += sign * slope;
+        uc_row_axpy(sign * slope, row, sum + 1);
+    }
+    return UC_OK;
+}
+
+uc_status uc_svm_gradient(double *value, double *gradient, const double *point, const uc_svm *self,
+                          const uc_context *context)
+{
+    const size_t d = self->data->X.cols;
+    const uc_context fitting = uc_context_for_work(context, 2.0 * (double)uc_matrix_entries(&self->data->X));
+    gradient_job job = {self, point};
+    double *sum = uc_alloc(d + 3, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_gradient, &job, sum, d + 3);
+    const double scale = self->cost / sum[d + 2];
+    double squares = 0.0;
+    for (size_t j = 1; j <= d && status == UC_OK; j++) {
+        gradient[j] = scale * sum[j] + point[j];
+        squares += point[j] * point[j];
+    }
+    if (status == UC_OK) {
+        gradient[0] = self->free_offset ? scale * sum[0] : 0.0;
+        *value = scale * sum[d + 1] + squares / 2.0;
+    }
+    uc_free(sum);
+    return status;
+}
+
+typedef struct search {
+    const uc_svm *svm;
+    const uc_context *context;
+} search;
+
+static uc_status evaluate(double *value, double *gradient, const double *point, void *user)
+{
+    const search *self = user;
+    return uc_svm_gradient(value, gradient, point, self->svm, self->context);
+}
+
+/* ---- learning ---- */
+
+#define MOST_CURVATURE                                                                                       \
+    0.25 /* of the mean loss: its second derivative, where a part of the examples is near the corner */
+
+static uc_status minimise(uc_minimum *out, double *point, const uc_svm *self, uint64_t iterations,
+                          double tolerance, const uc_context *context)
+{
+    search user = {self, context};
+    uc_conditioning conditioning;
+    const double curvature = self->cost * fmin(MOST_CURVATURE, 0.5 / self->smoothing);
+    uc_status status =
+        uc_conditioning_fit(&conditioning, &self->data->X, 1, 1.0, curvature, self->free_offset, context);
+    if (status == UC_OK)
+        status = uc_minimise(out, point, self->data->X.cols + 1, evaluate, &user, &conditioning, iterations,
+                             tolerance, context);
+    uc_conditioning_free(&conditioning);
+    return status;
+}
+
+/* One machine, into `point`; its part of the summary is added up. */
+static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, const uc_svm_settings *settings,
+                       const uc_context *context)
+{
+    bool arrived = false;
+    uc_minimum first = {0}, found = {0};
+    uc_status status = UC_OK;
+    if (self->arranged)
+        status = uc_svm_dual(&first, &arrived, point, self, NULL, settings->iterations, settings->tolerance,
+                             context);
+    if (status == UC_OK && !arrived && first.iterations < settings->iterations)
+        status = minimise(&found, point, self, settings->iterations - first.iterations, settings->tolerance,
+                          context);
+    else
+        found = (uc_minimum){.value = first.value, .excess = first.excess};
+    if (status != UC_OK)
+        return status;
+    found.iterations += first.iterations;
+    found.evaluations += first.evaluations;
+    if (!arrived)
+        uc_minimum_warn(&found, "the machine", settings->iterations, "; allow more --iterations", context);
+    total->value += found.value;
+    total->iterations += found.iterations;
+    total->evaluations += found.evaluations;
+    return UC_OK;
+}
+
+static uc_status summarise(uc_model *model, const uc_minimum *total)
+{
+    uc_status status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)total->iterations));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)total->evaluations));
+    return status == UC_OK ? uc_json_set(model->summary, "objective", json_real(total->value)) : status;
+}
+
+/* How many examples of all processes carry each label: labelled[1] the positive one. */
+static uc_status count_labels(double labelled[2], const uc_svm *self, const uc_context *context)
+{
+    labelled[0] = labelled[1] = 0.0;
+    for (size_t i = 0; i < self->data->X.rows; i++)
+        labelled[self->data->y[i] == self->positive] += 1.0;
+    return uc_comm_sum(uc_comm_of(context), labelled, 2);
+}
+
+/* As told, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in what they
+ * truly are, as far as the rates tell. */
+static void weigh_classes(uc_svm *self, const double labelled[2], const uc_svm_settings *settings)
+{
+    const double *told = self->class_weights;
+    if (told) {
+        self->weight[0] = self->data->classes.count == 2 ? told[1 - self->positive] : 1.0;
+        self->weight[1] = told[self->positive];
+        return;
+    }
+    const double n = labelled[0] + labelled[1];
+    const bool balanced =
+        settings->class_weight == UC_CLASS_WEIGHT_BALANCED && labelled[0] > 0.0 && labelled[1] > 0.0;
+    const double observed = labelled[1] / n, least = 1.0 / n;
+    const double share = (observed - self->rate[0]) / (1.0 - self->rate[0] - self->rate[1]);
+    const double positive = fmin(fmax(share, least), 1.0 - least); /* of all examples, truly */
+    self->weight[0] = balanced ? 1.0 / (2.0 * (1.0 - positive)) : 1.0;
+    self->weight[1] = balanced ? 1.0 / (2.0 * positive) : 1.0;
+}
+
+/* The labels must allow for the rates, or the loss falls for ever with a growing offset. */
+static uc_status check_rates(const uc_svm *self, const double labelled[2])
+{
+    const uc_names *classes = &self->data->classes;
+    const double total = labelled[0] + labelled[1];
+    if (!(self->rate[0] + self->rate[1] < 1.0))
+        return uc_fail(UC_ERR_INVALID,
+                       "the noise rates %g and %g add up to 1 or more: such labels say nothing",
+                       self->rate[1], self->rate[0]);
+    for (int label = 0; label < 2 && self->loss == UC_SVM_SLOPPY && self->free_offset; label++)
+        if (self->rate[1 - label] > 0.0 && !(labelled[label] > self->rate[1 - label] * total))
+            return uc_fail(UC_ERR_INVALID,
+                           "%.4g of the labels are '%s', but at a noise rate of %g for '%s' more than that "
+                           "must be: the rate is too high, or use --loss weighted",
+                           labelled[label] / total,
+                           classes->text[label ? self->positive : 1 - self->positive], self->rate[1 - label],
+                           classes->text[label ? 1 - self->positive : self->positive]);
+    return UC_OK;
+}
+
+/* f becomes half the difference of two classes' scores. */
+static void write_pair(uc_model *model, const double *point, uint32_t positive)
+{
+    for (size_t j = 0; j <= model->dimension; j++) {
+        model->weights[j * model->stride + positive] = point[j] / 2.0;
+        model->weights[j * model->stride + 1 - positive] = -point[j] / 2.0;
+    }
+}
+
+static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
+                          const uc_context *context)
+{
+    uc_minimum total = {0};
+    double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
+    if (!point)
+        return UC_ERR_NOMEM;
+    double labelled[2];
+    uc_status status = count_labels(labelled, self, context);
+    if (status == UC_OK)
+        status = check_rates(self, labelled);
+    weigh_classes(self, labelled, settings);
+    if (status == UC_OK)
+        status = solve(&total, point, self, settings, context);
+    if (status == UC_OK)
+        write_pair(model, point, self->positive);
+    uc_free(point);
+    return status == UC_OK ? summarise(model, &total) : status;
+}
+
+/* ---- one class against the rest, for every class ---- */
+
+typedef struct machines {
+    uc_model *model;
+    const uc_svm *common; /* of all machines: all but `positive` and the weights */
+    const uc_svm_settings *settings;
+    uc_context context; /* of each */
+    uc_minimum *found;  /* by each */
+    atomic_size_t done;
+} machines;
+
+static uc_status fit_one(size_t k, void *user)
+{
+    machines *self = user;
+    const size_t d = self->model->dimension;
+    uc_svm svm = *self->common;
+    double *point = uc_alloc(d + 1, sizeof *point);
+    if (!point)
+        return UC_ERR_NOMEM;
+    double labelled[2];
+    svm.positive = (uint32_t)k;
+    uc_status status = count_labels(labelled, &svm, &self->context);
+    weigh_classes(&svm, labelled, self->settings);
+    if (status == UC_OK)
+        status = solve(self->found + k, point, &svm, self->settings, &self->context);
+    for (size_t j = 0; j <= d && status == UC_OK; j++)
+        self->model->weights[j * self->model->stride + k] = point[j];
+    atomic_fetch_add(&self->done, 1);
+    uc_free(point);
+    return status;
+}
+
+/* Where machines run beside each other, their number tells how far it is. */
+typedef struct counted {
+    const machines *all;
+    uc_context beside;
+} counted;
+
+static bool tell_machines(const char *task, double done, double total, const char *detail, void *user)
+{
+    const counted *self = user;
+    (void)done, (void)total;
+    return uc_report(&self->beside, task, (double)atomic_load(&self->all->done),
+                     (double)self->all->model->classes.count, detail) == UC_OK;
+}
+
+static void warn_beside(const char *sentence, void *user)
+{
+    uc_warn(&((const counted *)user)->beside, "%s", sentence);
+}
+
+/* Each machine by one thread, with as many at a time as threads and half of the memory allow. */
+static uc_status fit_beside(machines *self, const uc_context *context)
+{
+    const uc_matrix *X = &self->common->data->X;
+    counted user = {self, uc_context_beside(context)};
+    self->context = user.beside;
+    self->context.progress = user.beside.progress ? tell_machines : NULL;
+    self->context.warn = user.beside.warn ? warn_beside : NULL;
+    self->context.user = &user;
+    uc_context outer = context ? *context : (uc_context){0};
+    const double bytes = uc_svm_dual_bytes(X->rows, X->cols, (double)uc_matrix_entries(X)),
+                 fit = fmax(1.0, (double)uc_memory_limit(context) / 2.0 / bytes);
+    outer.threads = (unsigned)fmin(fit, uc_threads(context));
+    return uc_run_blocks(&outer, self->model->classes.count, fit_one, self);
+}
+
+/* Machines run beside each other when they are at least as many as the parts that one of them has. */
+static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
+                          const uc_context *context)
+{
+    const uc_matrix *X = &self->data->X;
+    const size_t K = model->classes.count;
+    const bool alone = !uc_is_shared(context);
+    machines all = {.model = model, .common = self, .settings = settings};
+    uc_minimum total = {0};
+    uc_status status = UC_OK;
+    all.context = context ? *context : (uc_context){0};
+    all.found = uc_alloc(K, sizeof *all.found);
+    if (!all.found)
+        return UC_ERR_NOMEM;
+    if (alone && K >= uc_svm_plan_for(X->rows, X->cols, (double)uc_matrix_entries(X)).parts)
+        status = fit_beside(&all, context);
+    else
+        for (size_t k = 0; k < K && status == UC_OK; k++)
+            status = fit_one(k, &all);
+    for (size_t k = 0; k < K; k++) {
+        total.value += all.found[k].value;
+        total.iterations += all.found[k].iterations;
+        total.evaluations += all.found[k].evaluations;
+    }
+    uc_free(all.found);
+    return status == UC_OK ? summarise(model, &total) : status;
+}
+
+static uc_svm machine(uc_model *model, const uc_fit *fit, const uc_svm_settings *settings)
+{
+    model->bias = fit->train->bias != 0.0 ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */
+    return (uc_svm){.data = fit->data,
+                    .positive = 1,
+                    .cost = settings->cost,
+                    .smoothing = settings->smoothing,
+                    .weight = {1.0, 1.0},
+                    .class_weights = fit->train->class_weights,
+                    .free_offset = fit->train->bias != 0.0};
+}
+
+static uc_status check_settings(const uc_svm_settings *settings)
+{
+    return isnan(settings->cost)
+               ? uc_fail(UC_ERR_INVALID, "--cost auto must become a number before training (uc_tune)")
+               : UC_OK;
+}
+
+/* ---- a cost that suits the rows ---- */
+
+/* Sums of the values and, behind them, of their squares and of the rows. */
+static uc_status add_lengths(double *sum, size_t first, size_t last, void *user)
+{
+    const uc_matrix *X = user;
+    for (size_t i = first; i < last; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        uc_row_axpy(1.0, row, sum);
+        sum[X->cols] += uc_row_norm2(row);
+    }
+    sum[X->cols + 1] += (double)(last - first);
+    return UC_OK;
+}
+
+/* The mean squared length of the rows of all processes; from their mean, when there is a free offset to take it up. Sums by
+ * threads would be longer than sparse rows: these are added up by one. */
+static uc_status mean_square_length(double *out, const uc_matrix *X, bool free_offset,
+                                    const uc_context *context)
+{
+    const size_t d = X->cols;
+    double *sum = uc_alloc(d + 2, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    uc_status status;
+    if (uc_matrix_is_sparse(X)) {
+        status = add_lengths(sum, 0, X->rows, (void *)X);
+        if (status == UC_OK)
+            status = uc_comm_sum(uc_comm_of(context), sum, d + 2);
+    } else {
+        const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(X));
+        status = uc_sum_over(&fitting, X->rows, add_lengths, (void *)X, sum, d + 2);
+    }
+    const double n = sum[d + 1];
+    *out = sum[d] / n;
+    for (size_t j = 0; j < d && free_offset; j++)
+        *out -= sum[j] / n * sum[j] / n;
+    uc_free(sum);
+    return status;
+}
+
+/* Where --cost is 0: short rows are regularised alike, whatever their length. Long ones may be so by one column alone, whose
+ * size would decide for all. */
+static uc_status suit_cost(uc_svm *self, const uc_context *context)
+{
+    double length2 = 0.0;
+    const uc_status status = mean_square_length(&length2, &self->data->X, self->free_offset, context);
+    self->cost = length2 > 0.0 ? fmin(fmax(RELATIVE_COST / length2, LEAST_COST), MOST_COST) : LEAST_COST;
+    return status;
+}
+
+/* One machine, or one for every class, on rows as they are wanted. */
+static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
+                              const uc_svm_settings *settings)
+{
+    uc_dataset arranged = {0};
+    uc_context context = fit->context ? *fit->context : (uc_context){0};
+    uc_status status = UC_OK;
+    if (uc_svm_is_convex(self))
+        status = uc_svm_arrange(&arranged, &self->arranged, &context, fit->data, fit->rows);
+    if (arranged.y)
+        self->data = &arranged;
+    if (status == UC_OK)
+        status = (fit->data->classes.count == 2 ? fit_pair : fit_each)(model, self, settings, &context);
+    uc_dataset_free(&arranged);
+    return status;
+}
+
+static uc_status fit_plain(uc_model *model, const uc_fit *fit, const void *user)
+{
+    const uc_svm_settings *settings = user;
+    uc_svm self = machine(model, fit, settings);
+    uc_status status = check_settings(settings);
+    if (status == UC_OK && self.cost == 0.0) {
+        status = suit_cost(&self, fit->context);
+        if (status == UC_OK)
+            status = uc_json_set(model->summary, "cost", json_real(self.cost));
+    }
+    return status == UC_OK ? fit_arranged(model, fit, &self, settings) : status;
+}
+
+static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user)
+{
+    const uc_svm_settings *settings = user;
+    const uc_noise *noise = fit->train->noise;
+    uc_svm self = machine(model, fit, settings);
+    const uc_status status = check_settings(settings);
+    if (status != UC_OK)
+        return status;
+    if (fit->data->classes.count != 2)
+        return uc_fail(UC_ERR_INVALID,
+                       "sloppy-svm is for two classes, but there are %zu: use logistic or uma with a noise "
+                       "matrix",
+                       fit->data->classes.count);
+    self.loss = (uc_svm_loss)settings->loss;
+    if (noise) { /* C[p][q] = P(observed p | true q) */
+        self.rate[0] = noise->values[1 * 2 + 0];
+        self.rate[1] = noise->values[0 * 2 + 1];
+    } else {
+        uc_warn(fit->context,
+                "no noise rates given, so sloppy-svm equals csvm: use --noise-rates ETA+,ETA- or "
+                "--noise estimate");
+    }
+    return fit_arranged(model, fit, &self, settings);
+}
+
+const uc_learner uc_learner_csvm = {
+    .name = "csvm",
+    .summary =
+        "labels that are mostly right: the support vector machine, two classes or one against the rest",
+    .paper =
+        "Stempfel, Ralaivola: Learning SVMs from sloppily labeled data, ICANN 2009; Chapelle: Training a "
+        "support vector machine in the primal, Neural Computation 19, 2007",
+    .options = plain_options,
+    .settings_size = sizeof(uc_svm_settings),
+    .full = true,
+    .free_offset = true,
+    .class_weight = FIELD(class_weight),
+    .candidates = plain_candidates,
+    .fit = fit_plain,
+};
+
+const uc_learner uc_learner_sloppy_svm = {
+    .name = "sloppy-svm",
+    .summary = "two classes whose labels flip at different rates; positive and unlabelled examples; bags",
+    .paper = "Stempfel, Ralaivola: Learning SVMs from sloppily labeled data, ICANN 2009",
+    .options = sloppy_options,
+    .settings_size = sizeof(uc_svm_settings),
+    .full = true,
+    .free_offset = true,
+    .uses_noise = true,
+    .uses_rates = true,
+    .class_weight = FIELD(class_weight),
+    .candidates = sloppy_candidates,
+    .fit = fit_sloppy,
+};

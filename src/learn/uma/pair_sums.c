@@ -1,0 +1,278 @@
+/*
+ * Sums of examples by pairs, and rows that move from pair to pair (pair_sums.h).
+ *
+ * Only what moves is touched: the moves are sorted by pair, large pairs are cut into pieces, and each piece is added up by
+ * one thread. Several processes tell each other how many rows move in which pair, and what that changes in the sums of the
+ * pairs that change.
+ */
+#include "learn/uma/pair_sums.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+#define ENTRIES_PER_PIECE 4096.0
+
+/* The pair that an example is in when it is predicted p. */
+static size_t pair_of(const uc_pair_sums *self, uint32_t p, size_t row)
+{
+    return (size_t)p * self->Q + self->y[row];
+}
+
+static uc_status open_pair(uc_pair_sums *self, size_t pair)
+{
+    if (self->S[pair])
+        return UC_OK;
+    char what[128];
+    snprintf(what, sizeof what, "%zu class sums of %zu numbers", self->sums + 1, self->d);
+    const uc_status status =
+        uc_memory_check(self->context, (double)(self->sums + 1) * (double)self->d * sizeof(double), what);
+    if (status != UC_OK)
+        return status;
+    self->S[pair] = uc_alloc(self->d, sizeof(double));
+    if (!self->S[pair])
+        return UC_ERR_NOMEM;
+    self->sums++;
+    return UC_OK;
+}
+
+/* Entries of one pair, or of a part of a large one, in order of rows: entry e >= n means that row e - n leaves, else row e
+ * enters. */
+typedef struct piece {
+    size_t first, last; /* entries */
+    double *from, *sum; /* the pair's, and where these are added: `from` itself, or numbers of their own */
+} piece;
+
+typedef struct move_job {
+    const uc_pair_sums *self;
+    piece *pieces;
+    size_t count;
+    double *own; /* the numbers of pieces that are not a pair's first */
+} move_job;
+
+static uc_status move_piece(size_t number, void *user)
+{
+    const move_job *job = user;
+    const uc_pair_sums *self = job->self;
+    const piece *mine = job->pieces + number;
+    for (size_t e = mine->first; e < mine->last; e++) {
+        const bool leaves = self->entry[e] >= self->n;
+        const size_t row = leaves ? self->entry[e] - self->n : self->entry[e];
+        uc_row_axpy(leaves ? -1.0 : 1.0, uc_matrix_row(self->X, row), mine->sum);
+    }
+    return UC_OK;
+}
+
+/* Large pairs are cut, so that threads find work where there are few pairs: by the size of the data alone, and so that the
+ * numbers of their pieces stay small beside the rows. */
+static uc_status cut_pairs(move_job *out, const uc_pair_sums *self)
+{
+    const size_t pairs = self->Q * self->Q;
+    const double a_row = fmax(1.0, (double)uc_matrix_entries(self->X) / (double)self->n);
+    const size_t most = (size_t)fmax(ENTRIES_PER_PIECE, 32.0 * (double)self->d / a_row);
+    size_t own = 0;
+    *out = (move_job){.self = self};
+    for (size_t pair = 0; pair < pairs; pair++) {
+        const size_t entries = self->pair_start[pair + 1] - self->pair_start[pair];
+        out->count += (entries + most - 1) / most;
+        own += entries ? (entries - 1) / most : 0;
+    }
+    out->pieces = uc_alloc(out->count, sizeof *out->pieces);
+    out->own = uc_alloc(own * self->d, sizeof *out->own);
+    if (!out->pieces || !out->own)
+        return UC_ERR_NOMEM;
+    size_t made = 0;
+    double *next = out->own;
+    for (size_t pair = 0; pair < pairs; pair++)
+        for (size_t first = self->pair_start[pair]; first < self->pair_start[pair + 1]; first += most) {
+            const bool begins = first == self->pair_start[pair];
+            const size_t left = self->pair_start[pair + 1] - first;
+            out->pieces[made++] = (piece){first, first + (left < most ? left : most), self->target[pair],
+                                          begins ? self->target[pair] : next};
+            next += begins ? 0 : self->d;
+        }
+    return UC_OK;
+}
+
+/* The entries of all pairs, each added to its target. */
+static uc_status move_pairs(uc_pair_sums *self)
+{
+    const double entries = (double)self->pair_start[self->Q * self->Q];
+    const uc_context fitting = uc_context_for_work(self->context, entries * (double)self->d);
+    move_job job;
+    uc_status status = cut_pairs(&job, self);
+    if (status == UC_OK)
+        status = uc_run_blocks(&fitting, job.count, move_piece, &job);
+    for (size_t i = 0; i < job.count && status == UC_OK; i++)
+        if (job.pieces[i].sum != job.pieces[i].from)
+            uc_axpy(job.pieces[i].from, 1.0, job.pieces[i].sum, self->d);
+    uc_free(job.pieces);
+    uc_free(job.own);
+    return status;
+}
+
+/* Where nothing is left but rounding, the memory is given back. */
+static void close_empty_pairs(uc_pair_sums *self)
+{
+    for (size_t pair = 0; pair < self->Q * self->Q; pair++)
+        if (self->S[pair] && self->N[pair] == 0) {
+            uc_free(self->S[pair]);
+            self->S[pair] = NULL;
+            self->sums--;
+        }
+}
+
+/* Counts what leaves and enters each pair, or writes it to its place. */
+static void list_entry(uc_pair_sums *self, size_t *position, size_t pair, size_t entry, bool write)
+{
+    if (write)
+        self->entry[position[pair]] = entry;
+    position[pair]++;
+}
+
+static void list_moves(uc_pair_sums *self, const uint32_t *before, const uint32_t *after, size_t *position,
+                       bool write)
+{
+    const size_t blocks = (self->n + UC_PAIR_SUMS_ROWS - 1) / UC_PAIR_SUMS_ROWS;
+    for (size_t block = 0; block < blocks; block++)
+        for (size_t m = 0; m < self->moved_in[block]; m++) {
+            const size_t row = self->moved[block * UC_PAIR_SUMS_ROWS + m];
+            if (before[row] != UC_NONE)
+                list_entry(self, position, pair_of(self, before[row], row), self->n + row, write);
+            if (after[row] != UC_NONE)
+                list_entry(self, position, pair_of(self, after[row], row), row, write);
+        }
+}
+
+/* The entries that all processes have in each pair, and how many rows come in more than leave: 2 Q^2 numbers. */
+static uc_status count_moves(double *moves, const uc_pair_sums *self)
+{
+    const size_t pairs = self->Q * self->Q;
+    for (size_t pair = 0; pair < pairs; pair++)
+        for (size_t e = self->pair_start[pair]; e < self->pair_start[pair + 1]; e++) {
+            moves[pair] += 1.0;
+            moves[pairs + pair] += self->entry[e] < self->n ? 1.0 : -1.0;
+        }
+    return uc_comm_sum(uc_comm_of(self->context), moves, 2 * pairs);
+}
+
+/* Opens the pairs that change, and counts. */
+static uc_status change_pairs(uc_pair_sums *self, const double *moves)
+{
+    const size_t pairs = self->Q * self->Q;
+    uc_status status = UC_OK;
+    for (size_t pair = 0; pair < pairs && status == UC_OK; pair++) {
+        if (moves[pair] == 0.0)
+            continue;
+        self->stale[pair / self->Q] = true;
+        self->N[pair] += (uint64_t)(int64_t)moves[pairs + pair];
+        status = open_pair(self, pair);
+    }
+    return status;
+}
+
+/* What the rows of all processes change in the pairs that change, which is all that they tell each other of a step. */
+static uc_status add_entries_of_all(uc_pair_sums *self, const double *moves)
+{
+    const size_t pairs = self->Q * self->Q;
+    size_t changed = 0;
+    for (size_t pair = 0; pair < pairs; pair++)
+        changed += moves[pair] > 0.0;
+    double *change = uc_alloc(changed * self->d, sizeof *change), *next = change;
+    if (!change)
+        return UC_ERR_NOMEM;
+    for (size_t pair = 0; pair < pairs; pair++)
+        if (moves[pair] > 0.0) {
+            self->target[pair] = next;
+            next += self->d;
+        }
+    uc_status status = move_pairs(self);
+    if (status == UC_OK)
+        status = uc_comm_sum(uc_comm_of(self->context), change, changed * self->d);
+    for (size_t pair = 0; pair < pairs && status == UC_OK; pair++)
+        for (size_t j = 0; moves[pair] > 0.0 && j < self->d; j++)
+            self->S[pair][j] += self->target[pair][j];
+    uc_free(change);
+    return status;
+}
+
+/* Sorts the listed moves by the pairs that they leave and enter. */
+static uc_status sort_moves(uc_pair_sums *self, const uint32_t *before, const uint32_t *after)
+{
+    const size_t pairs = self->Q * self->Q;
+    size_t *position = uc_alloc(pairs + 1, sizeof *position), total = 0;
+    if (!position)
+        return UC_ERR_NOMEM;
+    list_moves(self, before, after, position, false);
+    for (size_t pair = 0; pair <= pairs; pair++) {
+        const size_t here = pair < pairs ? position[pair] : 0;
+        self->pair_start[pair] = position[pair] = total;
+        total += here;
+    }
+    list_moves(self, before, after, position, true);
+    uc_free(position);
+    return UC_OK;
+}
+
+uc_status uc_pair_sums_move(uc_pair_sums *self, const uint32_t *before, const uint32_t *after)
+{
+    double *moves = uc_alloc(2 * self->Q * self->Q, sizeof *moves);
+    uc_status status = moves ? sort_moves(self, before, after) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = count_moves(moves, self);
+    if (status == UC_OK)
+        status = change_pairs(self, moves);
+    if (status == UC_OK && !uc_is_shared(self->context)) {
+        memcpy(self->target, self->S, self->Q * self->Q * sizeof *self->target);
+        status = move_pairs(self);
+    } else if (status == UC_OK) {
+        status = add_entries_of_all(self, moves);
+    }
+    if (status == UC_OK)
+        close_empty_pairs(self);
+    uc_free(moves);
+    return status;
+}
+
+uc_status uc_pair_sums_count(uc_pair_sums *self, const uint32_t *predicted)
+{
+    const size_t pairs = self->Q * self->Q;
+    double *counts = uc_alloc(pairs, sizeof *counts);
+    if (!counts)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < self->n; i++)
+        counts[pair_of(self, predicted[i], i)] += 1.0;
+    const uc_status status = uc_comm_sum(uc_comm_of(self->context), counts, pairs);
+    for (size_t pair = 0; pair < pairs; pair++)
+        self->N[pair] = (uint64_t)counts[pair];
+    uc_free(counts);
+    return status;
+}
+
+/* ---- life ---- */
+
+uc_status uc_pair_sums_allocate(uc_pair_sums *self)
+{
+    const size_t n = self->n, Q = self->Q, blocks = (n + UC_PAIR_SUMS_ROWS - 1) / UC_PAIR_SUMS_ROWS;
+    bool complete = true;
+    complete &= (self->S = uc_alloc(Q * Q, sizeof(double *))) != NULL;
+    complete &= (self->N = uc_alloc(Q * Q, sizeof(uint64_t))) != NULL;
+    complete &= (self->stale = uc_alloc(Q, sizeof(bool))) != NULL;
+    complete &= (self->moved = uc_alloc(n, sizeof(size_t))) != NULL;
+    complete &= (self->moved_in = uc_alloc(blocks, sizeof(size_t))) != NULL;
+    complete &= (self->entry = uc_alloc(2 * n, sizeof(size_t))) != NULL;
+    complete &= (self->pair_start = uc_alloc(Q * Q + 1, sizeof(size_t))) != NULL;
+    complete &= (self->target = uc_alloc(Q * Q, sizeof(double *))) != NULL;
+    return complete ? UC_OK : UC_ERR_NOMEM;
+}
+
+void uc_pair_sums_free(uc_pair_sums *self)
+{
+    for (size_t pair = 0; self->S && pair < self->Q * self->Q; pair++)
+        uc_free(self->S[pair]);
+    void *const blocks[] = {self->S,        self->N,     self->stale,      self->moved,
+                            self->moved_in, self->entry, self->pair_start, self->target};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        uc_free(blocks[i]);
+}

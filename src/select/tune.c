@@ -1,0 +1,464 @@
+/*
+ * Everything called `auto`: turned into a number by inner cross-validation before training.
+ *
+ *   width       of the Gaussian kernel: the median squared distance times 1/16, 1/4, 1, 4, 16
+ *   dimension   of the map: powers of two from 16 to 512
+ *   a learner's own options, over the values that it names (struct uc_learner, `candidates`)
+ *
+ * The criterion is the error on the labels as they are, corrected for the noise that was told
+ * (sum_q C^-1[q][y] [predicted is not q] has the clean error as its mean), or, for a learner that knows probabilities, the
+ * likelihood of those labels; neither needs a clean label. Coordinates of kpca, kgs, random and
+ * landmarks are nested, so one map a fold, of the largest dimension, serves for all smaller ones. At most
+ * SAMPLE examples take part.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "learn/learner.h"
+#include "map/map.h"
+#include "parallel/parallel.h"
+#include "train/train.h"
+#include "unconfuse/select.h"
+
+#define FOLDS 5
+#define FEWEST ((size_t)3) /* examples: two are left when one is held out */
+#define SAMPLE ((size_t)2000)
+#define MOST_WIDTHS 5
+#define MOST_DIMENSIONS 6
+#define MOST_VALUES 16
+#define ALL SIZE_MAX
+
+typedef struct search {
+    const uc_learner *learner;
+    void *settings;              /* the candidate at hand */
+    const uc_option *open;       /* the learner's option that is `auto`; NULL: none */
+    const uc_candidates *values; /* of that option */
+    uc_train_settings train;
+    const uc_context *context; /* of one process */
+    const uc_comm *comm;       /* that deal the jobs out among them */
+    double widths[MOST_WIDTHS];
+    size_t width_count;
+    size_t dimensions[MOST_DIMENSIONS];
+    size_t dimension_count;
+    size_t value_count;          /* 1 when no option is open */
+    double *loss;                /* widths x dimensions x values, of this fold or summed over the folds */
+    size_t one_width, one_value; /* the only ones to try; ALL */
+    char task[96];               /* "choosing --width, --dimension" */
+    uc_part *training;           /* of the job at hand */
+} search;
+
+static double *loss_of(const search *self, size_t width, size_t dimension, size_t value)
+{
+    return self->loss + (width * self->dimension_count + dimension) * self->value_count + value;
+}
+
+/* ---- one candidate on one fold ---- */
+
+/* The share of errors that clean labels would show: 1 - C^-1[predicted][y], on average. */
+static uc_status corrected_loss(double *loss, const uint32_t *predicted, const uc_dataset *test,
+                                const uc_noise *noise)
+{
+    const size_t K = test->classes.count;
+    double *inverse = uc_alloc(K * K, sizeof *inverse), sum = 0.0, labelled = 0.0;
+    const uc_status status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
+    for (size_t i = 0; i < test->X.rows && status == UC_OK; i++)
+        if (test->y[i] != UC_NONE) {
+            sum += 1.0 - inverse[predicted[i] * K + test->y[i]];
+            labelled += 1.0;
+        }
+    *loss = labelled > 0.0 ? sum / labelled : 0.0;
+    uc_free(inverse);
+    return status;
+}
+
+/* The mean of -log P(observed label), or the share of errors. */
+static uc_status held_out_loss(double *loss, const uc_model *model, const uc_dataset *test,
+                               const uc_noise *noise, const uc_context *context)
+{
+    const size_t n = test->X.rows, K = test->classes.count;
+    double *probabilities = NULL, sum = 0.0;
+    uint32_t *predicted = uc_alloc(n, sizeof *predicted);
+    uc_status status = predicted ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK && uc_model_has_probabilities(model)) {
+        probabilities = uc_alloc(n * K, sizeof *probabilities);
+        status =
+            probabilities ? uc_model_probabilities(probabilities, model, &test->X, context) : UC_ERR_NOMEM;
+    } else if (status == UC_OK) {
+        status = uc_model_predict(predicted, model, &test->X, context);
+    }
+    size_t labelled = 0;
+    if (status == UC_OK && noise && !probabilities) {
+        status = corrected_loss(loss, predicted, test, noise);
+        uc_free(predicted);
+        return status;
+    }
+    for (size_t i = 0; i < n && status == UC_OK; i++) {
+        if (test->y[i] == UC_NONE)
+            continue;
+        labelled++;
+        if (!probabilities) {
+            sum += predicted[i] != test->y[i];
+            continue;
+        }
+        double observed = noise ? 0.0 : probabilities[i * K + test->y[i]];
+        for (size_t q = 0; q < K && noise; q++)
+            observed += noise->values[test->y[i] * K + q] * probabilities[i * K + q];
+        sum -= log(fmax(observed, 1e-300));
+    }
+    *loss = labelled ? sum / (double)labelled : 0.0;
+    uc_free(probabilities);
+    uc_free(predicted);
+    return status;
+}
+
+/* The first `dimension` columns of a dense data set; borrows everything. */
+static uc_dataset prefix_of(const uc_dataset *data, size_t dimension)
+{
+    uc_dataset prefix = *data;
+    if (dimension < prefix.X.cols)
+        prefix.X.cols = dimension;
+    return prefix;
+}
+
+/* All values of the open option on rows that are mapped already. */
+static uc_status try_values(search *self, const uc_dataset *train, const uc_dataset *test, size_t width,
+                            size_t dimension)
+{
+    uc_train_settings plain = self->train;
+    plain.map.map = UC_MAP_NONE;
+    plain.scale = UC_SCALE_NONE;
+    plain.normalize_input = plain.overwrite = 0;
+    const bool mapped = self->train.map.map != UC_MAP_NONE;
+    uc_dataset rows = mapped ? prefix_of(train, self->dimensions[dimension]) : *train;
+    const uc_dataset held_out = mapped ? prefix_of(test, self->dimensions[dimension]) : *test;
+    uc_status status = UC_OK;
+    for (size_t value = 0; value < self->value_count && status == UC_OK; value++) {
+        if (self->one_value != ALL && value != self->one_value)
+            continue;
+        uc_model *model = NULL;
+        double loss = 0.0;
+        if (self->open)
+            *(double *)(void *)((char *)self->settings + self->open->offset) = self->values->values[value];
+        status = uc_train(&model, self->learner, self->settings, &plain, &rows, self->context);
+        if (status == UC_OK)
+            status = held_out_loss(&loss, model, &held_out, plain.noise, self->context);
+        if (status == UC_ERR_DIVERGED) { /* the others may still do */
+            loss = INFINITY;
+            status = UC_OK;
+        }
+        if (status == UC_OK)
+            *loss_of(self, width, dimension, value) = loss;
+        uc_model_free(model);
+        if (status == UC_OK)
+            status = uc_part_done(self->training);
+    }
+    return status;
+}
+
+static bool is_nested(int kind)
+{
+    return kind == UC_MAP_KPCA || kind == UC_MAP_KGS || kind == UC_MAP_RANDOM || kind == UC_MAP_LANDMARKS;
+}
+
+/* Maps both sets with a map learned from the first; *mapped_train and *mapped_test borrow all but their X. */
+static uc_status map_both(uc_dataset *mapped_train, uc_dataset *mapped_test, const search *self,
+                          const uc_dataset *train, const uc_dataset *test, double width, size_t dimension)
+{
+    uc_map_settings settings = self->train.map;
+    settings.width = width;
+    settings.gamma = UC_AUTO_REAL;
+    settings.dimension = dimension;
+    uc_context quiet = self->context ? *self->context : (uc_context){0};
+    quiet.warn = NULL; /* a fold may span less than the whole */
+    uc_map *map = NULL;
+    uc_status status = uc_map_fit(&map, &settings, &train->X, self->train.seed, &quiet);
+    if (status != UC_OK)
+        return status;
+    *mapped_train = *train;
+    *mapped_test = *test;
+    mapped_train->X = mapped_test->X = (uc_matrix){0};
+    status = uc_map_apply(&mapped_train->X, map, &train->X, self->context);
+    if (status == UC_OK)
+        status = uc_map_apply(&mapped_test->X, map, &test->X, self->context);
+    if (status != UC_OK) {
+        uc_matrix_free(&mapped_train->X);
+        uc_matrix_free(&mapped_test->X);
+    }
+    uc_map_free(map);
+    return status;
+}
+
+/* `train` and `test` are scaled. */
+static uc_status try_maps(search *self, const uc_dataset *train, const uc_dataset *test)
+{
+    const bool nested = is_nested(self->train.map.map);
+    uc_status status = UC_OK;
+    for (size_t width = 0; width < self->width_count && status == UC_OK; width++) {
+        uc_dataset mapped_train = {0}, mapped_test = {0};
+        if (self->one_width != ALL && width != self->one_width)
+            continue;
+        for (size_t i = 0; i < self->dimension_count && status == UC_OK; i++) {
+            const size_t dimension = self->dimension_count - 1 - i; /* the largest first */
+            if (i == 0 || !nested) {
+                uc_matrix_free(&mapped_train.X);
+                uc_matrix_free(&mapped_test.X);
+                status = map_both(&mapped_train, &mapped_test, self, train, test, self->widths[width],
+                                  self->dimensions[dimension]);
+            }
+            if (status == UC_OK)
+                status = try_values(self, &mapped_train, &mapped_test, width, dimension);
+        }
+        uc_matrix_free(&mapped_train.X);
+        uc_matrix_free(&mapped_test.X);
+    }
+    return status;
+}
+
+/* ---- folds ---- */
+
+static uc_status run_fold(search *self, const uc_dataset *data, const uint32_t *fold_of, unsigned fold)
+{
+    uc_dataset train = {0}, test = {0};
+    uc_preprocessing preprocessing = {0};
+    const uc_preprocessing_settings input = {.scaling = (uc_scaling)self->train.scale,
+                                             .normalize_input = self->train.normalize_input};
+    uc_status status = uc_dataset_fold_split(&train, &test, data, fold_of, fold, self->context);
+    if (status == UC_OK)
+        status = uc_preprocessing_fit(&preprocessing, &train.X, &input, self->context);
+    if (status == UC_OK)
+        status = uc_preprocessing_apply(&preprocessing, &test.X, self->context);
+    if (status == UC_OK)
+        status = self->train.map.map != UC_MAP_NONE ? try_maps(self, &train, &test)
+                                                    : try_values(self, &train, &test, 0, 0);
+    uc_preprocessing_free(&preprocessing);
+    uc_dataset_free(&train);
+    uc_dataset_free(&test);
+    return status;
+}
+
+typedef struct fold_jobs {
+    const search *whole;
+    const uc_dataset *data;
+    const uint32_t *fold_of;
+    size_t candidates, parts; /* of all; jobs a fold: a width each, or a value */
+    double *loss;             /* folds x candidates */
+    size_t first;             /* job of this process */
+    uc_parts *trainings;
+} fold_jobs;
+
+/* The samples are small, so candidates run beside each other rather than by several threads each. Every job splits and
+ * scales for itself, which is little beside learning. */
+static uc_status run_job(size_t number, const uc_context *context, void *user)
+{
+    const fold_jobs *jobs = user;
+    const size_t fold = (jobs->first + number) / jobs->parts, part = (jobs->first + number) % jobs->parts;
+    search mine = *jobs->whole;
+    uc_part training = {jobs->trainings, context};
+    const uc_context inner = uc_context_of_part(&training);
+    mine.context = &inner;
+    mine.training = &training;
+    mine.loss = jobs->loss + fold * jobs->candidates;
+    mine.settings = uc_learner_settings(mine.learner, jobs->whole->settings);
+    if (!mine.settings)
+        return UC_ERR_NOMEM;
+    *(mine.train.map.map != UC_MAP_NONE ? &mine.one_width : &mine.one_value) = part;
+    const uc_status status = run_fold(&mine, jobs->data, jobs->fold_of, (unsigned)fold);
+    uc_free(mine.settings);
+    return status;
+}
+
+static uc_status run_folds(search *self, const uc_dataset *data)
+{
+    uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
+    const size_t candidates = self->width_count * self->dimension_count * self->value_count;
+    const size_t units = uc_dataset_fold_units(data);
+    const unsigned folds = units < FOLDS ? (unsigned)units : FOLDS;
+    uc_parts trainings = {.task = self->task, .part = "training"};
+    fold_jobs jobs = {self,
+                      data,
+                      fold_of,
+                      candidates,
+                      self->train.map.map != UC_MAP_NONE ? self->width_count : self->value_count,
+                      uc_alloc(folds * candidates, sizeof(double)),
+                      0,
+                      &trainings};
+    const size_t all = folds * jobs.parts;
+    self->loss = uc_alloc(candidates, sizeof *self->loss);
+    self->one_width = self->one_value = ALL;
+    uc_status status = fold_of && self->loss && jobs.loss
+                           ? uc_dataset_folds(fold_of, data, folds, true, self->train.seed, NULL)
+                           : UC_ERR_NOMEM;
+    jobs.first = uc_first_block(all, self->comm, uc_comm_rank(self->comm));
+    const size_t mine = uc_first_block(all, self->comm, uc_comm_rank(self->comm) + 1) - jobs.first;
+    trainings.count = mine * (candidates / jobs.parts);
+    if (status == UC_OK)
+        status = uc_run_beside(self->context, mine, run_job, &jobs);
+    status = uc_comm_agree(self->comm, status);
+    if (status == UC_OK) /* what another process has found is 0 here */
+        status = uc_comm_sum(self->comm, jobs.loss, folds * candidates);
+    for (size_t i = 0; i < folds * candidates && status == UC_OK; i++)
+        self->loss[i % candidates] += jobs.loss[i];
+    uc_free(jobs.loss);
+    uc_free(fold_of);
+    return status;
+}
+
+/* ---- what is open ---- */
+
+static uc_status list_widths(search *self, const uc_dataset *data)
+{
+    static const double factors[MOST_WIDTHS] = {1.0 / 16, 1.0 / 4, 1, 4, 16};
+    const uc_map_settings *map = &self->train.map;
+    self->width_count = 1;
+    self->widths[0] = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
+    if (!isnan(self->widths[0]))
+        return UC_OK;
+    uc_dataset scaled = {0};
+    uc_preprocessing preprocessing = {0};
+    const uc_preprocessing_settings input = {.scaling = (uc_scaling)self->train.scale,
+                                             .normalize_input = self->train.normalize_input};
+    double median = 0.0;
+    uc_status status = uc_dataset_subset(&scaled, data, NULL, 0, self->context);
+    if (status == UC_OK)
+        status = uc_preprocessing_fit(&preprocessing, &scaled.X, &input, self->context);
+    if (status == UC_OK)
+        status = uc_map_median_distance2(&median, &scaled.X, self->train.seed, NULL);
+    for (size_t i = 0; i < MOST_WIDTHS; i++)
+        self->widths[i] = median * factors[i];
+    self->width_count = MOST_WIDTHS;
+    uc_preprocessing_free(&preprocessing);
+    uc_dataset_free(&scaled);
+    return status;
+}
+
+static void list_dimensions(search *self, size_t rows)
+{
+    self->dimension_count = 0;
+    if (self->train.map.dimension != UC_AUTO_COUNT) {
+        self->dimensions[self->dimension_count++] = (size_t)self->train.map.dimension;
+        return;
+    }
+    const size_t fold = rows < FOLDS ? 1 : rows / FOLDS;
+    const size_t most = rows > fold ? rows - fold : 1; /* what a fold leaves to train on */
+    for (size_t dimension = 16; self->dimension_count < MOST_DIMENSIONS; dimension *= 2) {
+        self->dimensions[self->dimension_count++] = dimension < most ? dimension : most;
+        if (dimension >= most)
+            break;
+    }
+}
+
+/* The learner's option that is `auto`, with the values to try. */
+static void find_open_option(search *self)
+{
+    self->value_count = 1;
+    for (const uc_candidates *list = self->learner->candidates; list && list->option; list++) {
+        const uc_option *option = uc_options_find(self->learner->options, list->option);
+        if (!isnan(*(const double *)(const void *)((const char *)self->settings + option->offset)))
+            continue;
+        self->open = option;
+        self->values = list;
+        self->value_count = list->count;
+        return;
+    }
+}
+
+/* The candidate with the smallest loss, the first of equals: narrow before wide, few dimensions before many. */
+static uc_status choose(search *self)
+{
+    size_t best[3] = {0};
+    for (size_t w = 0; w < self->width_count; w++)
+        for (size_t d = 0; d < self->dimension_count; d++)
+            for (size_t v = 0; v < self->value_count; v++)
+                if (*loss_of(self, w, d, v) < *loss_of(self, best[0], best[1], best[2])) {
+                    best[0] = w;
+                    best[1] = d;
+                    best[2] = v;
+                }
+    if (!isfinite(*loss_of(self, best[0], best[1], best[2])))
+        return uc_fail(UC_ERR_DIVERGED, "%s: no candidate converged; scale the data (--scale, --normalize)",
+                       self->task);
+    if (self->train.map.map != UC_MAP_NONE) {
+        self->train.map.width = self->widths[best[0]];
+        self->train.map.gamma = UC_AUTO_REAL;
+        self->train.map.dimension = self->dimensions[best[1]];
+    }
+    if (self->open)
+        *(double *)(void *)((char *)self->settings + self->open->offset) = self->values->values[best[2]];
+    return UC_OK;
+}
+
+/* "choosing --width, --dimension, --l2": whatever is open. */
+static void name_task(search *self, bool width, bool dimension)
+{
+    const char *const open[] = {width ? "width" : NULL, dimension ? "dimension" : NULL,
+                                self->open ? self->open->name : NULL};
+    size_t length = (size_t)snprintf(self->task, sizeof self->task, "choosing");
+    const char *before = " --";
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        if (open[i] && length < sizeof self->task) {
+            length +=
+                (size_t)snprintf(self->task + length, sizeof self->task - length, "%s%s", before, open[i]);
+            before = ", --";
+        }
+}
+
+uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *learner, const uc_dataset *data,
+                  const uc_context *context)
+{
+    const uc_context alone =
+        uc_context_alone(context); /* every process has the sample, and takes some jobs */
+    search self = {.learner = learner,
+                   .settings = settings,
+                   .train = uc_train_decide(learner, train),
+                   .context = &alone,
+                   .comm = uc_comm_of(context)};
+    const bool mapped = self.train.map.map != UC_MAP_NONE;
+    uc_dataset rows = {0};
+    uc_status status = uc_train_check(learner, data, context);
+    if (status == UC_OK && self.train.map.map == UC_MAP_LANDMARKS &&
+        self.train.map.dimension == UC_AUTO_COUNT)
+        self.train.map.dimension = UC_STREAM_LANDMARKS;
+    find_open_option(&self);
+    const uc_map_settings *map = &self.train.map;
+    const bool open_width = map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->gamma) && isnan(map->width);
+    const bool open_map = mapped && (open_width || map->dimension == UC_AUTO_COUNT);
+    if (status != UC_OK || (!open_map && !self.open)) {
+        if (status == UC_OK)
+            train->map = self.train.map;
+        return status;
+    }
+    name_task(&self, mapped && open_width, mapped && map->dimension == UC_AUTO_COUNT);
+    const char *open_what = !open_map ? self.open->name : open_width ? "width" : "dimension";
+    status = uc_dataset_sample(&rows, data, SAMPLE, self.train.seed, context);
+    if (status == UC_OK && rows.X.rows < FEWEST)
+        status = uc_fail(UC_ERR_INVALID,
+                         "%zu examples are too few to choose --%s by cross-validation: give a number",
+                         rows.X.rows, open_what);
+    self.width_count = self.dimension_count = 1;
+    if (status == UC_OK && mapped) {
+        status = list_widths(&self, &rows);
+        list_dimensions(&self, rows.X.rows);
+    }
+    if (status == UC_OK)
+        status = run_folds(&self, &rows);
+    if (status == UC_OK)
+        status = choose(&self);
+    if (status == UC_OK)
+        train->map = self.train.map;
+    uc_free(self.loss);
+    uc_dataset_free(&rows);
+    return status;
+}
+
+uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const void *settings,
+                            const uc_train_settings *train, uc_dataset *data, const uc_context *context)
+{
+    uc_train_settings chosen = train ? *train : uc_train_defaults();
+    void *own = uc_learner_settings(learner, settings);
+    uc_status status = own ? uc_tune(own, &chosen, learner, data, context) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_train(out, learner, own, &chosen, data, context);
+    uc_free(own);
+    return status;
+}

@@ -1,0 +1,430 @@
+/*
+ * Learning one example at a time: the weights, their average, and the bookkeeping that every online learner shares.
+ * A learner only says what a round adds to each class (learner.h).
+ *
+ *   W      weights        U   sum over rounds s of (s - 1) D_s, D_s what round s added
+ *   t      rounds so far
+ *
+ * The mean of the iterates W_1..W_t costs O(1) extra a step:  mean = W - U / t,  because D_s is in the iterates
+ * s..t and so counts t - s + 1 = t - (s - 1) times.
+ *
+ * Many updates add something to all classes alike, which changes no difference between scores. A learner that is
+ * `relative` leaves it out, so that such a step costs one class instead of all; the mean over the classes, which is 0 in
+ * the algorithm as published, is taken off when the weights leave this file.
+ */
+#include "train/online.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SEQUENCE_LEARNER UINT64_C(0x6c6561726e657220) /* random numbers: "learner " */
+
+/* ---- room ---- */
+
+/* Whether there is such a plane for so many features, and what its entries start as. */
+static bool has_plane(double *start, const uc_online *self, size_t plane, size_t features)
+{
+    const uc_shape shape = uc_shape_of(features, self->density);
+    *start = 0.0;
+    if (plane < UC_OWN)
+        return plane == UC_WEIGHTS || self->train.average;
+    return self->learner->plane && self->learner->plane(start, self->settings, plane - UC_OWN, shape);
+}
+
+/* A copy of a plane in another shape. */
+static double *reshaped(const uc_online *self, size_t plane, size_t capacity, size_t stride, double start)
+{
+    size_t count;
+    if (!uc_size_mul(&count, capacity + 1, stride)) {
+        uc_fail(UC_ERR_NOMEM, "weights for %zu features and %zu classes are too large", capacity, stride);
+        return NULL;
+    }
+    double *copy = uc_alloc(count, sizeof *copy);
+    if (!copy)
+        return NULL;
+    for (size_t i = 0; i < count && start != 0.0; i++)
+        copy[i] = start;
+    for (size_t j = 0; j <= self->features && self->plane[plane]; j++)
+        memcpy(copy + j * stride, self->plane[plane] + j * self->stride, self->stride * sizeof *copy);
+    return copy;
+}
+
+/* The planes grow together or not at all. */
+static uc_status resize(uc_online *self, size_t capacity, size_t stride, size_t features)
+{
+    double *plane[UC_PLANES] = {NULL}, start;
+    bool complete = true;
+    for (size_t p = 0; p < UC_PLANES && complete; p++)
+        if (has_plane(&start, self, p, features)) {
+            plane[p] = reshaped(self, p, capacity, stride, start);
+            complete = plane[p] != NULL;
+        }
+    for (size_t p = 0; p < UC_PLANES; p++) {
+        uc_free(complete ? self->plane[p] : plane[p]);
+        if (complete)
+            self->plane[p] = plane[p];
+    }
+    if (!complete)
+        return UC_ERR_NOMEM;
+    self->capacity = capacity;
+    self->stride = stride;
+    self->ticket++;
+    return UC_OK;
+}
+
+/* The learner's own for so many features, which the planes have room for. */
+static uc_status settle_features(uc_online *self, size_t features)
+{
+    const uc_shape shape = uc_shape_of(features, self->density);
+    const uc_status status =
+        self->learner->grow ? self->learner->grow(self, shape, self->classes.count) : UC_OK;
+    if (status != UC_OK)
+        return status;
+    self->features = features;
+    double start;
+    for (size_t p = UC_OWN; p < UC_PLANES; p++)
+        if (self->plane[p] && !has_plane(&start, self, p, features)) { /* not for such rows */
+            uc_free(self->plane[p]);
+            self->plane[p] = NULL;
+        }
+    return UC_OK;
+}
+
+uc_status uc_online_reserve(uc_online *self, size_t features)
+{
+    if (features <= self->features)
+        return UC_OK;
+    if (features > self->capacity) {
+        const size_t capacity = self->capacity ? uc_grown(self->capacity, features) : features;
+        const uc_status status = resize(self, capacity, self->stride, features);
+        if (status != UC_OK)
+            return status;
+    }
+    return settle_features(self, features);
+}
+
+static uc_status reserve_row_work(uc_online *self, size_t size)
+{
+    if (size <= self->row_work_size)
+        return UC_OK;
+    float *row_work = uc_alloc(size, sizeof *row_work);
+    if (!row_work)
+        return UC_ERR_NOMEM;
+    uc_free(self->row_work);
+    self->row_work = row_work;
+    self->row_work_size = size;
+    self->ticket++;
+    return UC_OK;
+}
+
+uc_status uc_online_reserve_columns(uc_online *self, size_t columns)
+{
+    const uc_status status = self->preprocessing.map ? UC_OK : uc_online_reserve(self, columns);
+    if (status != UC_OK)
+        return status;
+    if (columns > self->columns)
+        self->columns = columns;
+    if (uc_preprocessing_is_identity(&self->preprocessing))
+        return UC_OK;
+    return reserve_row_work(
+        self,
+        uc_preprocessing_row_work(&self->preprocessing, self->preprocessing.map ? columns : self->capacity));
+}
+
+/* Until then rows count as dense: what only dense rows have may go, nothing comes. */
+uc_status uc_online_expect(uc_online *self, size_t columns, double density)
+{
+    const double before = self->density;
+    uc_status status = UC_OK;
+    if (isnan(before)) {
+        self->density = density;
+        status = settle_features(self, self->features);
+    }
+    if (status == UC_OK)
+        status = uc_online_reserve_columns(self, columns);
+    if (status != UC_OK)
+        self->density = before;
+    return status;
+}
+
+/* Small arrays with room for `classes`. */
+static uc_status reserve_classes(uc_online *self, size_t classes)
+{
+    const size_t stride = uc_class_stride(classes);
+    uint64_t *counts = uc_alloc(classes, sizeof *counts);
+    double *scores = uc_alloc(stride, sizeof *scores), *full_step = uc_alloc(stride, sizeof *full_step);
+    uc_step step = {0, uc_alloc(classes, sizeof *step.classes), uc_alloc(classes, sizeof *step.tau),
+                    uc_alloc(classes, sizeof *step.work)};
+    uc_status status =
+        counts && scores && full_step && step.classes && step.tau && step.work ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK && (stride != self->stride || !self->plane[UC_WEIGHTS]))
+        status = resize(self, self->capacity, stride, self->features);
+    if (status != UC_OK) {
+        uc_free(counts);
+        uc_free(scores);
+        uc_free(full_step);
+        uc_free(step.classes);
+        uc_free(step.tau);
+        uc_free(step.work);
+        return status;
+    }
+    if (self->label_counts)
+        memcpy(counts, self->label_counts, self->classes.count * sizeof *counts);
+    uc_free(self->label_counts);
+    uc_free(self->scores);
+    uc_free(self->full_step);
+    uc_free(self->step.classes);
+    uc_free(self->step.tau);
+    uc_free(self->step.work);
+    self->label_counts = counts;
+    self->scores = scores;
+    self->full_step = full_step;
+    self->step = step;
+    self->ticket++;
+    return UC_OK;
+}
+
+/* The weights told for the first `known` of so many classes; a class that comes later weighs 1. */
+static uc_status keep_class_weights(uc_online *self, size_t known, size_t classes)
+{
+    if (!self->train.class_weights)
+        return UC_OK;
+    double *weights = uc_alloc(classes, sizeof *weights);
+    if (!weights)
+        return UC_ERR_NOMEM;
+    for (size_t k = 0; k < classes; k++)
+        weights[k] = k < known ? self->train.class_weights[k] : 1.0;
+    uc_free(self->class_weights);
+    self->train.class_weights = self->class_weights = weights;
+    return UC_OK;
+}
+
+/* A new class starts at weight 0 in the algorithm as published: so must the mean of the others. */
+static void settle_mean(uc_online *self)
+{
+    const size_t K = self->classes.count;
+    for (size_t p = UC_WEIGHTS; p <= UC_AVERAGE && self->learner->relative && K > 0; p++)
+        for (size_t j = 0; j <= self->features && self->plane[p]; j++) {
+            double *row = self->plane[p] + j * self->stride, sum = 0.0;
+            for (size_t k = 0; k < K; k++)
+                sum += row[k];
+            for (size_t k = 0; k < K; k++)
+                row[k] -= sum / (double)K;
+        }
+}
+
+uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name)
+{
+    const size_t length = strlen(name);
+    const uint32_t found = uc_names_find(&self->classes, name, length);
+    if (found != UC_NONE) {
+        *index = found;
+        return UC_OK;
+    }
+    const size_t classes = self->classes.count + 1;
+    uc_status status = self->learner->grow
+                           ? self->learner->grow(self, uc_shape_of(self->features, self->density), classes)
+                           : UC_OK;
+    if (status == UC_OK)
+        status = keep_class_weights(self, classes - 1, classes);
+    if (status == UC_OK)
+        status = reserve_classes(self, classes);
+    if (status != UC_OK)
+        return status;
+    settle_mean(self);
+    return uc_names_add(index, &self->classes, name, length);
+}
+
+/* ---- life ---- */
+
+/* The map that grows while rows arrive, unless `preprocessing` brought one that has grown already. */
+static uc_status begin_map(uc_online *self)
+{
+    const uc_map_settings *map = &self->train.map;
+    if (map->map == UC_MAP_NONE || map->map == UC_MAP_AUTO || self->preprocessing.map)
+        return UC_OK;
+    if (map->map != UC_MAP_LANDMARKS)
+        return uc_fail(UC_ERR_INVALID,
+                       "this map is learned from a whole data set, not one example at a time: use --map "
+                       "landmarks");
+    const double width = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
+    if (map->kernel == UC_KERNEL_GAUSSIAN && !(width > 0.0))
+        return uc_fail(UC_ERR_INVALID,
+                       "the width of the kernel cannot be found one example at a time: give --width W");
+    return uc_map_begin_landmarks(&self->preprocessing.map, map, width);
+}
+
+/* Everything behind the settings, which are there. */
+static uc_status begin(uc_online *self, const uc_names *classes, const uc_preprocessing *preprocessing)
+{
+    const uc_learner *learner = self->learner;
+    uc_status status = uc_options_check(learner->options, self->settings);
+    if (status == UC_OK)
+        status = uc_options_check(uc_train_options, &self->train);
+    if (status == UC_OK)
+        status = uc_check_class_weights(learner, &self->train, classes);
+    if (status == UC_OK)
+        status = keep_class_weights(self, classes->count, classes->count);
+    if (status == UC_OK && preprocessing)
+        status = uc_preprocessing_copy(&self->preprocessing, preprocessing);
+    self->preprocessing.normalize = self->train.normalize;
+    self->preprocessing.normalize_input = self->train.normalize_input;
+    if (status == UC_OK)
+        status = begin_map(self);
+    self->density = self->preprocessing.map || self->preprocessing.shift ? 1.0 : (double)NAN;
+    if (status == UC_OK)
+        status = reserve_classes(self, classes->count);
+    if (status == UC_OK)
+        status = uc_names_copy(&self->classes, classes);
+    if (status == UC_OK && learner->memory_size > 0) {
+        self->memory = uc_alloc(1, learner->memory_size);
+        status = self->memory ? UC_OK : UC_ERR_NOMEM;
+    }
+    if (status == UC_OK && learner->grow)
+        status = learner->grow(self, uc_shape_of(0, self->density), classes->count);
+    if (status == UC_OK && self->preprocessing.map)
+        status = uc_online_reserve(self, uc_map_dimension(self->preprocessing.map));
+    if (status == UC_OK && preprocessing)
+        status = uc_online_reserve_columns(self, preprocessing->cols);
+    return status;
+}
+
+uc_status uc_online_begin(uc_online **out, const uc_learner *learner, const void *settings,
+                          const uc_train_settings *train, const uc_names *classes,
+                          const uc_preprocessing *preprocessing)
+{
+    if (!uc_learner_is_online(learner))
+        return uc_fail(UC_ERR_INVALID, "%s learns from whole data sets, not one example at a time",
+                       learner->name);
+    uc_online *self = uc_alloc(1, sizeof *self);
+    if (!self)
+        return UC_ERR_NOMEM;
+    self->learner = learner;
+    self->train = uc_train_decide(learner, train);
+    self->rng = uc_rng_make(self->train.seed, SEQUENCE_LEARNER);
+    self->settings = uc_learner_settings(learner, settings);
+    const uc_status status = self->settings ? begin(self, classes, preprocessing) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_online_free(self);
+    return status;
+}
+
+void uc_online_free(uc_online *self)
+{
+    if (!self)
+        return;
+    if (self->memory && self->learner->release)
+        self->learner->release(self->memory);
+    uc_free(self->memory);
+    uc_free(self->settings);
+    uc_names_free(&self->classes);
+    uc_preprocessing_free(&self->preprocessing);
+    for (size_t p = 0; p < UC_PLANES; p++)
+        uc_free(self->plane[p]);
+    uc_free(self->class_weights);
+    uc_free(self->label_counts);
+    uc_free(self->scores);
+    uc_free(self->full_step);
+    uc_free(self->step.classes);
+    uc_free(self->step.tau);
+    uc_free(self->step.work);
+    uc_free(self->row_work);
+    uc_free(self);
+}
+
+const uc_names *uc_online_classes(const uc_online *self)
+{
+    return &self->classes;
+}
+
+const uc_learner *uc_online_learner(const uc_online *self)
+{
+    return self->learner;
+}
+
+uint64_t uc_online_rounds(const uc_online *self)
+{
+    return self->rounds;
+}
+
+uint64_t uc_online_updates(const uc_online *self)
+{
+    return self->updates;
+}
+
+uint64_t uc_online_proposals(const uc_online *self)
+{
+    return self->proposals;
+}
+
+bool uc_online_has_map(const uc_online *self)
+{
+    return self->preprocessing.map != NULL;
+}
+
+/* ---- rounds ---- */
+
+/* As told, or n/(K n_label), with the counts so far unless they were taken beforehand. */
+static double class_weight(const uc_online *self, uint32_t label)
+{
+    if (self->class_weights)
+        return self->class_weights[label];
+    const size_t offset = self->learner->class_weight;
+    if (offset == UC_NO_CLASS_WEIGHT ||
+        *(const int *)(const void *)((const char *)self->settings + offset) == 0)
+        return 1.0;
+    size_t present = 0;
+    for (size_t k = 0; k < self->classes.count; k++)
+        present += self->label_counts[k] > 0;
+    return (double)self->label_total / ((double)present * (double)self->label_counts[label]);
+}
+
+/* The step that the round asks for, along the row. */
+static uc_status learn_step(uc_online *self, uc_row row, const uc_round *round)
+{
+    self->step.count = 0;
+    self->learner->step(&self->step, round, self->settings);
+    const uc_direction along = {.length = round->xx, .constant = self->train.bias, .row = row};
+    uc_online_add(self, &along);
+    self->updates += self->step.count > 0;
+    return UC_OK;
+}
+
+uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
+{
+    const bool labelled = answer.kind == UC_ANSWER_LABEL;
+    if (labelled && !self->counts_are_final) {
+        self->label_counts[answer.label]++;
+        self->label_total++;
+    }
+    const uc_round round = {
+        .scores = self->scores,
+        .classes = self->classes.count,
+        .xx = uc_row_norm2(row) + self->train.bias * self->train.bias,
+        .proposal = *proposal,
+        .answer = answer,
+        .weight = labelled ? class_weight(self, answer.label) : 1.0,
+        .rareness = labelled ? (double)self->label_total / (double)self->label_counts[answer.label] : 1.0,
+    };
+    uc_status status = UC_OK;
+    const uint64_t before = self->updates;
+    if (round.xx > 0.0 && round.classes > 1)
+        status = (self->learner->learn ? self->learner->learn : learn_step)(self, row, &round);
+    if (self->updates != before)
+        self->ticket++;
+    self->rounds += status == UC_OK;
+    return status;
+}
+
+uc_proposal uc_online_propose_scored(uc_online *self, uc_row row)
+{
+    const size_t K = self->classes.count;
+    const uint32_t best = K ? (uint32_t)uc_argmax(self->scores, K) : UC_NONE;
+    uc_proposal proposal = {best, 1.0, best, self->ticket};
+    if (self->learner->propose && K > 0)
+        self->learner->propose(&proposal, self, row);
+    self->proposals++;
+    return proposal;
+}

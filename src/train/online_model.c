@@ -1,0 +1,254 @@
+/* From an online learner to a model, and back to where it stopped. */
+#include <math.h>
+#include <string.h>
+
+#include "train/online.h"
+#include "learn/state.h"
+
+uc_status uc_model_check_finite(const uc_model *model)
+{
+    for (size_t i = 0; i < (model->dimension + 1) * model->stride; i++)
+        if (!isfinite(model->weights[i]))
+            return uc_fail(UC_ERR_DIVERGED, "the weights overflowed; try --normalize or --scale");
+    return UC_OK;
+}
+
+/* The weights as the algorithm has them, or their mean over the rounds. */
+uc_status uc_online_write(uc_model *model, const uc_online *self)
+{
+    const double *weights = self->plane[UC_WEIGHTS], *average = self->plane[UC_AVERAGE];
+    const size_t K = self->classes.count;
+    for (size_t j = 0; j <= self->features; j++) {
+        double *row = model->weights + j * model->stride, sum = 0.0;
+        for (size_t k = 0; k < K; k++) {
+            const size_t at = j * self->stride + k;
+            row[k] = self->learner->weight && !average ? self->learner->weight(self, at) : weights[at];
+            if (average && self->rounds > 0)
+                row[k] -= average[at] / (double)self->rounds;
+            sum += row[k];
+        }
+        for (size_t k = 0; k < K && self->learner->relative; k++)
+            row[k] -= sum / (double)K;
+    }
+    model->bias = self->train.bias;
+    const uc_status status = uc_json_set(model->summary, "rounds", json_integer((json_int_t)self->rounds));
+    return status == UC_OK ? uc_json_set(model->summary, "updates", json_integer((json_int_t)self->updates))
+                           : status;
+}
+
+static json_t *reals_json(const double *values, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count && list; i++)
+        if (json_array_append_new(list, json_real(values[i])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    return list;
+}
+
+uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const void *settings,
+                            const uc_train_settings *train)
+{
+    uc_status status = uc_settings_to_json(model->settings, learner->options, settings);
+    if (status == UC_OK)
+        status = uc_settings_to_json(model->settings, uc_train_options, train);
+    if (status == UC_OK && train->map.map != UC_MAP_NONE)
+        status = uc_settings_to_json(model->settings, uc_map_options, &train->map);
+    if (status == UC_OK && train->positive)
+        status = uc_json_set(model->settings, "positive", json_string(train->positive));
+    if (status == UC_OK && train->class_weights)
+        status = uc_json_set(model->settings, "class-weights",
+                             reals_json(train->class_weights, model->classes.count));
+    return status;
+}
+
+void uc_online_settings(void *settings, const uc_online *self)
+{
+    memcpy(settings, self->settings, self->learner->settings_size);
+    if (self->learner->decide)
+        self->learner->decide(settings, uc_shape_of(self->features, self->density), self->classes.count);
+}
+
+/* ---- the learner's state ---- */
+
+/* A proposal from before must not be taken for one of the learner that goes on. A round scores a row once, and every one
+ * that it replays: far less than 2^20 tickets. */
+#define TICKETS_PER_PROPOSAL 20
+
+/* Without the padding of the classes and without room to grow. */
+static uc_status remember_plane(uc_online *self, size_t plane, uc_state *state)
+{
+    static const char *const names[UC_PLANES] = {"state.weights", "state.average", "state.own1", "state.own2",
+                                                 "state.own3"};
+    const size_t K = self->classes.count, rows = self->features + 1;
+    double *array = self->plane[plane];
+    if (state->reading && (array != NULL) != uc_state_has(state, names[plane]))
+        return uc_state_damaged();
+    if (!array)
+        return UC_OK;
+    double *packed = uc_alloc(rows * K, sizeof *packed);
+    if (!packed)
+        return UC_ERR_NOMEM;
+    for (size_t j = 0; j < rows && !state->reading; j++)
+        memcpy(packed + j * K, array + j * self->stride, K * sizeof *packed);
+    const uc_status status = uc_state_array(state, names[plane], UC_ARRAY_F64, packed, rows * K);
+    for (size_t j = 0; j < rows && state->reading && status == UC_OK; j++)
+        memcpy(array + j * self->stride, packed + j * K, K * sizeof *packed);
+    uc_free(packed);
+    return status;
+}
+
+static uc_status remember_label_counts(uc_online *self, uc_state *state)
+{
+    json_t *counters = state->model->counters;
+    if (!state->reading) {
+        json_t *counts = json_array();
+        for (size_t k = 0; k < self->classes.count; k++)
+            if (json_array_append_new(counts, json_integer((json_int_t)self->label_counts[k])) != 0) {
+                json_decref(counts);
+                return uc_fail(UC_ERR_NOMEM, "not enough memory for the learner's state");
+            }
+        return uc_json_set(counters, "label_counts", counts);
+    }
+    const json_t *counts = json_object_get(counters, "label_counts");
+    if (json_array_size(counts) != self->classes.count)
+        return uc_state_damaged();
+    for (size_t k = 0; k < self->classes.count; k++) {
+        const json_t *count = json_array_get(counts, k);
+        if (!json_is_integer(count) || json_integer_value(count) < 0)
+            return uc_state_damaged();
+        self->label_counts[k] = (uint64_t)json_integer_value(count);
+        self->label_total += self->label_counts[k];
+    }
+    return UC_OK;
+}
+
+static uc_status remember(uc_online *self, uc_state *state)
+{
+    uint64_t drawn = self->rng.drawn;
+    uint64_t sparse = uc_shape_of(self->features, self->density).sparse;
+    uc_status status = uc_state_counter(state, "rounds", &self->rounds);
+    if (state->reading)
+        self->proposals = self->rounds; /* as in older models */
+    if (status == UC_OK)
+        status = uc_state_counter(state, "updates", &self->updates);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "proposals", &self->proposals);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "drawn", &drawn);
+    if (status == UC_OK && !isnan(self->density))
+        status = uc_state_counter(state, "sparse", &sparse);
+    if (status == UC_OK)
+        status = remember_label_counts(self, state);
+    for (size_t p = 0; p < UC_PLANES && status == UC_OK; p++)
+        status = remember_plane(self, p, state);
+    if (state->reading) {
+        self->rng = uc_rng_resume(self->rng.seed, self->rng.stream, drawn);
+        self->ticket = (self->proposals + 1) << TICKETS_PER_PROPOSAL;
+    }
+    return status == UC_OK && self->learner->remember ? self->learner->remember(self, state) : status;
+}
+
+/* ---- saving ---- */
+
+/* The learner is only read: `remember` changes what it is given when it reads. */
+uc_status uc_online_write_state(uc_model *model, const uc_online *self)
+{
+    uc_state state = {.model = &model->state, .reading = false};
+    model->state.counters = json_object();
+    if (!model->state.counters)
+        return uc_fail(UC_ERR_NOMEM, "not enough memory for the learner's state");
+    return remember((uc_online *)self, &state);
+}
+
+/* Scaling learned from fewer columns than were seen since does not occur: it drops what it does not know. */
+uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state)
+{
+    uc_model *model = NULL;
+    uc_status status =
+        uc_model_create(&model, &self->classes, self->columns, self->features, self->learner->name);
+    if (status != UC_OK)
+        return status;
+    status = uc_online_write(model, self);
+    if (status == UC_OK)
+        status = uc_model_check_finite(model);
+    if (status == UC_OK)
+        status = uc_preprocessing_copy(&model->preprocessing, &self->preprocessing);
+    if (status == UC_OK) {
+        model->preprocessing.cols = self->columns;
+        status = uc_write_settings(model, self->learner, self->settings, &self->train);
+    }
+    if (status == UC_OK && with_state)
+        status = uc_online_write_state(model, self);
+    if (status == UC_OK)
+        *out = model;
+    else
+        uc_model_free(model);
+    return status;
+}
+
+/* ---- resuming ---- */
+
+/* Only whether rows are sparse matters, and that must not be decided anew. */
+static double stored_density(const uc_model *model)
+{
+    const json_t *sparse = json_object_get(model->state.counters, "sparse");
+    return json_is_integer(sparse) ? (json_integer_value(sparse) == 1 ? 0.01 : 1.0) : (double)NAN;
+}
+
+/* *out, which the caller frees, stays NULL when none were told. */
+static uc_status stored_class_weights(double **out, const uc_model *model)
+{
+    const json_t *list = json_object_get(model->settings, "class-weights");
+    const size_t K = model->classes.count;
+    if (!list)
+        return UC_OK;
+    if (json_array_size(list) != K)
+        return uc_state_damaged();
+    *out = uc_alloc(K, sizeof **out);
+    for (size_t k = 0; k < K && *out; k++)
+        (*out)[k] = json_number_value(json_array_get(list, k));
+    return *out ? UC_OK : UC_ERR_NOMEM;
+}
+
+uc_status uc_online_resume(uc_online **out, const uc_model *model)
+{
+    if (!model->state.counters)
+        return uc_fail(UC_ERR_INVALID,
+                       "the model holds no learner's state to go on from: save it with `unconfuse stream`");
+    const uc_learner *learner = uc_learner_find(model->learner);
+    if (!learner)
+        return UC_ERR_FORMAT;
+    void *settings = uc_alloc(1, learner->settings_size);
+    if (!settings)
+        return UC_ERR_NOMEM;
+    uc_train_settings train = uc_train_defaults();
+    uc_online *self = NULL;
+    double *class_weights = NULL;
+    uc_options_defaults(learner->options, settings);
+    uc_status status = uc_settings_from_json(settings, learner->options, model->settings);
+    if (status == UC_OK)
+        status = stored_class_weights(&class_weights, model);
+    train.class_weights = class_weights;
+    if (status == UC_OK)
+        status = uc_settings_from_json(&train, uc_train_options, model->settings);
+    if (status == UC_OK && model->preprocessing.map)
+        status = uc_settings_from_json(&train.map, uc_map_options, model->settings);
+    if (status == UC_OK)
+        status = uc_online_begin(&self, learner, settings, &train, &model->classes, &model->preprocessing);
+    if (status == UC_OK)
+        status = uc_online_expect(self, model->features, stored_density(model));
+    uc_state state = {.model = (uc_model_state *)&model->state, .reading = true}; /* not written to */
+    if (status == UC_OK)
+        status = remember(self, &state);
+    if (status == UC_ERR_OPTION) /* settings of a file, not of a user */
+        status = UC_ERR_FORMAT;
+    uc_free(class_weights);
+    uc_free(settings);
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_online_free(self);
+    return status;
+}
