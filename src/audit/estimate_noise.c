@@ -30,6 +30,7 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 #include "parallel/parallel.h"
+#include "select/folds.h"
 #include "unconfuse/audit.h"
 #include "unconfuse/select.h"
 
@@ -467,31 +468,30 @@ uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed,
 
 /* ---- out-of-fold probabilities ---- */
 
-/* Learns from the rows outside the fold and writes the probabilities of those inside. `rows` has room for all. */
-static uc_status run_fold(double *P, const uc_dataset *data, const uint32_t *fold_of, uint32_t fold,
-                          size_t *rows, const uc_logistic_settings *settings, const uc_train_settings *train,
-                          const uc_context *context)
+typedef struct held_out_work {
+    double *P; /* of all rows */
+    uc_logistic_settings learner;
+    uc_train_settings train;
+} held_out_work;
+
+/* Learns from the rows outside the fold and writes the probabilities of those inside. */
+static uc_status run_fold(uc_fold *fold, void *user)
 {
-    const size_t K = data->classes.count;
-    size_t outside = 0, inside = data->X.rows; /* from both ends */
-    for (size_t i = 0; i < data->X.rows; i++)
-        rows[fold_of[i] == fold ? --inside : outside++] = i;
-    const size_t held_out = data->X.rows - outside;
-    uc_dataset training = {0};
-    uc_matrix test = {0};
+    held_out_work *work = user;
+    const size_t K = fold->held_out.classes.count, rows = fold->held_out.X.rows;
     uc_model *model = NULL;
-    double *found = uc_alloc(held_out * K, sizeof *found);
-    uc_status status = found ? uc_dataset_subset(&training, data, rows, outside, context) : UC_ERR_NOMEM;
+    double *found = uc_alloc(rows * K, sizeof *found);
+    if (!found)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_train(&model, uc_learner_find("logistic"), &work->learner, &work->train,
+                                &fold->train, fold->context);
+    uc_dataset_free(&fold->train);
     if (status == UC_OK)
-        status = uc_train(&model, uc_learner_find("logistic"), settings, train, &training, context);
-    uc_dataset_free(&training);
+        status = uc_model_probabilities(found, model, &fold->held_out.X, fold->context);
+    for (size_t i = 0; i < rows && status == UC_OK; i++)
+        memcpy(work->P + fold->rows[i] * K, found + i * K, K * sizeof *found);
     if (status == UC_OK)
-        status = uc_matrix_subset(&test, &data->X, rows + outside, held_out, context);
-    if (status == UC_OK)
-        status = uc_model_probabilities(found, model, &test, context);
-    for (size_t i = 0; i < held_out && status == UC_OK; i++)
-        memcpy(P + rows[outside + i] * K, found + i * K, K * sizeof *P);
-    uc_matrix_free(&test);
+        status = uc_part_done(fold->progress);
     uc_model_free(model);
     uc_free(found);
     return status;
@@ -501,35 +501,32 @@ static uc_status held_out_probabilities(double *P, const uc_dataset *data,
                                         const uc_noise_estimate_settings *settings,
                                         const uc_train_settings *train, const uc_context *context)
 {
-    const unsigned folds = (unsigned)settings->folds;
+    const unsigned count = (unsigned)settings->folds;
     const uc_learner *logistic = uc_learner_find("logistic");
-    uc_logistic_settings learner;
-    uc_options_defaults(uc_learner_options(logistic), &learner);
-    uc_status status =
-        uc_option_set(uc_options_find(uc_learner_options(logistic), "correction"), &learner, "none");
-    learner.l2 = settings->l2;
-    learner.tolerance = 1e-3; /* averages of probabilities need no more */
-    uc_train_settings common = train ? *train : uc_train_defaults();
-    common.noise = NULL;
-    common.overwrite = 1; /* each fold's data are a copy of our own */
+    const uc_option *options = uc_learner_options(logistic);
+    held_out_work work = {.P = P, .train = uc_train_defaults()};
+    uc_folds folds = {0};
+    uc_options_defaults(options, &work.learner);
+    uc_status status = uc_option_set(uc_options_find(options, "correction"), &work.learner, "none");
+    if (status != UC_OK)
+        return status;
+    work.learner.l2 = settings->l2;
+    work.learner.tolerance = 1e-3; /* averages of probabilities need no more */
+    if (train)
+        work.train = *train;
+    work.train.noise = NULL;
+    work.train.overwrite = 1; /* each fold's data are a copy of our own */
 
-    size_t *rows = uc_alloc(data->X.rows, sizeof *rows);
-    uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
-    if (status == UC_OK) /* what is `auto` is decided once, for all folds */
-        status = uc_tune(&learner, &common, logistic, data, context);
+    /* what is `auto` is decided once, for all folds */
+    status = uc_tune(&work.learner, &work.train, logistic, data, context);
+    if (status != UC_OK)
+        return status;
+    status = uc_folds_begin(&folds, data, count, settings->seed, context);
+    folds.progress =
+        (uc_parts){.task = "estimating noise", .part = "training", .count = count, .detailed = true};
     if (status == UC_OK)
-        status = rows && fold_of ? uc_dataset_folds(fold_of, data, folds, true, settings->seed, context)
-                                 : UC_ERR_NOMEM;
-    uc_parts parts = {.task = "estimating noise", .part = "training", .count = folds, .detailed = true};
-    uc_part part = {&parts, context};
-    const uc_context inner = uc_context_of_part(&part);
-    for (unsigned fold = 0; fold < folds && status == UC_OK; fold++) {
-        status = run_fold(P, data, fold_of, fold, rows, &learner, &common, &inner);
-        if (status == UC_OK)
-            status = uc_part_done(&part);
-    }
-    uc_free(fold_of);
-    uc_free(rows);
+        status = uc_folds_each(&folds, run_fold, &work, context);
+    uc_folds_free(&folds);
     return status;
 }
 

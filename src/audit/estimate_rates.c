@@ -13,6 +13,7 @@
 
 #include "learn/learner.h"
 #include "parallel/parallel.h"
+#include "select/folds.h"
 #include "train/train.h"
 #include "unconfuse/audit.h"
 #include "unconfuse/select.h"
@@ -30,6 +31,7 @@ typedef struct fold_rows {
 typedef struct search {
     uc_svm_settings settings;
     uc_train_settings train; /* for rows that are prepared */
+    uc_preprocessing_settings preprocessing;
     const uc_context *context;
     uint32_t positive;
     fold_rows folds[FOLDS];
@@ -167,24 +169,30 @@ static uc_status try_all(search *self, uc_rates_free free_rates)
 
 /* ---- rows ---- */
 
-static uc_status prepare_folds(search *self, const uc_dataset *data, const uc_train_settings *train)
+/* Prepares the fold's rows and keeps them for every pair of rates. */
+static uc_status prepare_fold(uc_fold *fold, void *user)
 {
-    uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
-    const uc_preprocessing_settings wanted = {(uc_scaling)train->scale, train->normalize_input, &train->map,
-                                              train->normalize, train->seed};
+    search *self = user;
+    uc_preprocessing preprocessing = {0};
     uc_status status =
-        fold_of ? uc_dataset_folds(fold_of, data, self->fold_count, true, train->seed, NULL) : UC_ERR_NOMEM;
-    for (unsigned fold = 0; fold < self->fold_count && status == UC_OK; fold++) {
-        fold_rows *rows = &self->folds[fold];
-        uc_preprocessing preprocessing = {0};
-        status = uc_dataset_fold_split(&rows->train, &rows->test, data, fold_of, fold, self->context);
-        if (status == UC_OK)
-            status = uc_preprocessing_fit(&preprocessing, &rows->train.X, &wanted, self->context);
-        if (status == UC_OK)
-            status = uc_preprocessing_apply(&preprocessing, &rows->test.X, self->context);
-        uc_preprocessing_free(&preprocessing);
-    }
-    uc_free(fold_of);
+        uc_preprocessing_fit(&preprocessing, &fold->train.X, &self->preprocessing, fold->context);
+    if (status == UC_OK)
+        status = uc_preprocessing_apply(&preprocessing, &fold->held_out.X, fold->context);
+    uc_preprocessing_free(&preprocessing);
+    if (status != UC_OK)
+        return status;
+    self->folds[fold->number] = (fold_rows){fold->train, fold->held_out};
+    fold->train = fold->held_out = (uc_dataset){0};
+    return UC_OK;
+}
+
+static uc_status prepare_folds(search *self, const uc_dataset *data, uint64_t seed)
+{
+    uc_folds folds = {0};
+    uc_status status = uc_folds_begin(&folds, data, self->fold_count, seed, NULL);
+    if (status == UC_OK)
+        status = uc_folds_each(&folds, prepare_fold, self, self->context);
+    uc_folds_free(&folds);
     return status;
 }
 
@@ -249,8 +257,9 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
     self.train.map.map = UC_MAP_NONE;
     self.train.scale = UC_SCALE_NONE;
     self.train.normalize = self.train.normalize_input = self.train.overwrite = 0;
-    const size_t units = uc_dataset_fold_units(&rows);
-    self.fold_count = units < FOLDS ? (unsigned)units : FOLDS;
+    self.fold_count = uc_folds_at_most(&rows, FOLDS);
+    self.preprocessing = (uc_preprocessing_settings){(uc_scaling)chosen.scale, chosen.normalize_input,
+                                                     &chosen.map, chosen.normalize, chosen.seed};
     uc_parts trainings = {.task = "estimating noise rates",
                           .part = "training",
                           .count = self.fold_count * (free_rates == UC_RATES_BOTH ? 41 : 13),
@@ -260,7 +269,7 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
     self.context = &inner;
     self.part = &part;
     if (status == UC_OK)
-        status = prepare_folds(&self, &rows, &chosen);
+        status = prepare_folds(&self, &rows, chosen.seed);
     if (status == UC_OK)
         status = try_all(&self, free_rates);
     uc_rates_estimate found = {self.tried, self.count, best_of(&self), {0}, {0}};

@@ -18,6 +18,7 @@
 #include "learn/learner.h"
 #include "map/map.h"
 #include "parallel/parallel.h"
+#include "select/folds.h"
 #include "train/train.h"
 #include "unconfuse/select.h"
 
@@ -45,7 +46,7 @@ typedef struct search {
     double *loss;                /* widths x dimensions x values, of this fold or summed over the folds */
     size_t one_width, one_value; /* the only ones to try; ALL */
     char task[96];               /* "choosing --width, --dimension" */
-    uc_part *training;           /* of the job at hand */
+    const uc_part *training;     /* of the job at hand */
 } search;
 
 static double *loss_of(const search *self, size_t width, size_t dimension, size_t value)
@@ -217,90 +218,85 @@ static uc_status try_maps(search *self, const uc_dataset *train, const uc_datase
 
 /* ---- folds ---- */
 
-static uc_status run_fold(search *self, const uc_dataset *data, const uint32_t *fold_of, unsigned fold)
+typedef struct fold_jobs {
+    const search *whole;
+    size_t candidates; /* of all */
+    double *loss;      /* folds x candidates */
+} fold_jobs;
+
+/* The fold's rows, scaled; a width or a value of the candidates each. */
+static uc_status try_fold(search *self, uc_fold *fold)
 {
-    uc_dataset train = {0}, test = {0};
     uc_preprocessing preprocessing = {0};
     const uc_preprocessing_settings input = {.scaling = (uc_scaling)self->train.scale,
                                              .normalize_input = self->train.normalize_input};
-    uc_status status = uc_dataset_fold_split(&train, &test, data, fold_of, fold, self->context);
+    uc_status status = uc_preprocessing_fit(&preprocessing, &fold->train.X, &input, self->context);
     if (status == UC_OK)
-        status = uc_preprocessing_fit(&preprocessing, &train.X, &input, self->context);
-    if (status == UC_OK)
-        status = uc_preprocessing_apply(&preprocessing, &test.X, self->context);
-    if (status == UC_OK)
-        status = self->train.map.map != UC_MAP_NONE ? try_maps(self, &train, &test)
-                                                    : try_values(self, &train, &test, 0, 0);
+        status = uc_preprocessing_apply(&preprocessing, &fold->held_out.X, self->context);
+    if (status == UC_OK && self->train.map.map != UC_MAP_NONE)
+        status = try_maps(self, &fold->train, &fold->held_out);
+    else if (status == UC_OK)
+        status = try_values(self, &fold->train, &fold->held_out, 0, 0);
     uc_preprocessing_free(&preprocessing);
-    uc_dataset_free(&train);
-    uc_dataset_free(&test);
     return status;
 }
 
-typedef struct fold_jobs {
-    const search *whole;
-    const uc_dataset *data;
-    const uint32_t *fold_of;
-    size_t candidates, parts; /* of all; jobs a fold: a width each, or a value */
-    double *loss;             /* folds x candidates */
-    size_t first;             /* job of this process */
-    uc_parts *trainings;
-} fold_jobs;
-
-/* The samples are small, so candidates run beside each other rather than by several threads each. Every job splits and
- * scales for itself, which is little beside learning. */
-static uc_status run_job(size_t number, const uc_context *context, void *user)
+/* The samples are small, so candidates run concurrently rather than by several threads each. Every job splits and
+ * scales for itself, which is little compared with learning. */
+static uc_status run_job(uc_fold *fold, void *user)
 {
     const fold_jobs *jobs = user;
-    const size_t fold = (jobs->first + number) / jobs->parts, part = (jobs->first + number) % jobs->parts;
     search mine = *jobs->whole;
-    uc_part training = {jobs->trainings, context};
-    const uc_context inner = uc_context_of_part(&training);
-    mine.context = &inner;
-    mine.training = &training;
-    mine.loss = jobs->loss + fold * jobs->candidates;
+    mine.context = fold->context;
+    mine.training = fold->progress;
+    mine.loss = jobs->loss + fold->number * jobs->candidates;
     mine.settings = uc_learner_settings(mine.learner, jobs->whole->settings);
     if (!mine.settings)
         return UC_ERR_NOMEM;
-    *(mine.train.map.map != UC_MAP_NONE ? &mine.one_width : &mine.one_value) = part;
-    const uc_status status = run_fold(&mine, jobs->data, jobs->fold_of, (unsigned)fold);
+    if (mine.train.map.map != UC_MAP_NONE)
+        mine.one_width = fold->share;
+    else
+        mine.one_value = fold->share;
+    const uc_status status = try_fold(&mine, fold);
     uc_free(mine.settings);
     return status;
 }
 
+/* The jobs of this process; the losses of all processes are summed. */
+static uc_status run_jobs(search *self, uc_folds *folds, fold_jobs *jobs)
+{
+    const size_t all = folds->count * folds->shares;
+    const size_t first = uc_first_block(all, self->comm, uc_comm_rank(self->comm));
+    const size_t last = uc_first_block(all, self->comm, uc_comm_rank(self->comm) + 1);
+    folds->progress = (uc_parts){
+        .task = self->task, .part = "training", .count = (last - first) * (jobs->candidates / folds->shares)};
+    return uc_folds_concurrently(folds, first, last, run_job, jobs, self->context);
+}
+
 static uc_status run_folds(search *self, const uc_dataset *data)
 {
-    uint32_t *fold_of = uc_alloc(data->X.rows, sizeof *fold_of);
     const size_t candidates = self->width_count * self->dimension_count * self->value_count;
-    const size_t units = uc_dataset_fold_units(data);
-    const unsigned folds = units < FOLDS ? (unsigned)units : FOLDS;
-    uc_parts trainings = {.task = self->task, .part = "training"};
-    fold_jobs jobs = {self,
-                      data,
-                      fold_of,
-                      candidates,
-                      self->train.map.map != UC_MAP_NONE ? self->width_count : self->value_count,
-                      uc_alloc(folds * candidates, sizeof(double)),
-                      0,
-                      &trainings};
-    const size_t all = folds * jobs.parts;
+    const unsigned count = uc_folds_at_most(data, FOLDS);
+    uc_folds folds = {0};
+    fold_jobs jobs = {self, candidates, uc_alloc(count * candidates, sizeof(double))};
+    uc_status status = UC_ERR_NOMEM;
     self->loss = uc_alloc(candidates, sizeof *self->loss);
     self->one_width = self->one_value = ALL;
-    uc_status status = fold_of && self->loss && jobs.loss
-                           ? uc_dataset_folds(fold_of, data, folds, true, self->train.seed, NULL)
-                           : UC_ERR_NOMEM;
-    jobs.first = uc_first_block(all, self->comm, uc_comm_rank(self->comm));
-    const size_t mine = uc_first_block(all, self->comm, uc_comm_rank(self->comm) + 1) - jobs.first;
-    trainings.count = mine * (candidates / jobs.parts);
-    if (status == UC_OK)
-        status = uc_run_beside(self->context, mine, run_job, &jobs);
+    if (jobs.loss && self->loss)
+        status = uc_folds_begin(&folds, data, count, self->train.seed, self->context);
+    if (status == UC_OK) {
+        folds.shares = self->value_count;
+        if (self->train.map.map != UC_MAP_NONE)
+            folds.shares = self->width_count;
+        status = run_jobs(self, &folds, &jobs);
+    }
     status = uc_comm_agree(self->comm, status);
     if (status == UC_OK) /* what another process has found is 0 here */
-        status = uc_comm_sum(self->comm, jobs.loss, folds * candidates);
-    for (size_t i = 0; i < folds * candidates && status == UC_OK; i++)
+        status = uc_comm_sum(self->comm, jobs.loss, count * candidates);
+    for (size_t i = 0; i < count * candidates && status == UC_OK; i++)
         self->loss[i % candidates] += jobs.loss[i];
     uc_free(jobs.loss);
-    uc_free(fold_of);
+    uc_folds_free(&folds);
     return status;
 }
 
