@@ -50,11 +50,24 @@ uc_status cli_fail_in(uc_status status, const char *file)
     return cli_fail(status, "%s: %s", file, sentence);
 }
 
-const char *cli_last_error(void)
+const char *cli_in_words(const char *text)
 {
-    return own_error[0] ? own_error : uc_last_error();
+    static char shown[2048];
+    uc_message_render(shown, sizeof shown, text, UC_MESSAGE_COMMAND_LINE);
+    return shown;
 }
 
+const char *cli_library_error(void)
+{
+    return cli_in_words(uc_last_error());
+}
+
+const char *cli_last_error(void)
+{
+    return own_error[0] ? own_error : cli_library_error();
+}
+
+/* The sentences that processes exchange here are the program's, with the options as they are typed. */
 uc_status cli_agree(uc_status status)
 {
     if (uc_comm_size(cli_comm) == 1)
@@ -148,7 +161,7 @@ static const char *learner_name(size_t i)
 
 static const char *learner_summary(size_t i)
 {
-    return uc_learner_summary(uc_learner_at(i));
+    return cli_in_words(uc_learner_summary(uc_learner_at(i)));
 }
 
 static const uc_option *learner_options(size_t i)
@@ -169,7 +182,7 @@ static const char *generator_name(size_t i)
 
 static const char *generator_summary(size_t i)
 {
-    return uc_generator_summary(uc_generator_at(i));
+    return cli_in_words(uc_generator_summary(uc_generator_at(i)));
 }
 
 static const uc_option *generator_options(size_t i)
@@ -542,7 +555,7 @@ static void hear_warning(const char *sentence, void *user)
     if (strncmp(last, sentence, sizeof last - 1) == 0)
         return;
     snprintf(last, sizeof last, "%s", sentence);
-    cli_warn("%s", sentence);
+    cli_warn("%s", cli_in_words(sentence));
 }
 
 uc_status cli_parse(cli_call *call, const cli_command *command, int argc, char **argv)

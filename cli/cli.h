@@ -118,6 +118,9 @@ uc_status cli_fail(uc_status status, const char *format, ...) CLI_PRINTF(2, 3);
 /* The last sentence again, with the file that it is about in front, behind the rank of the process. */
 uc_status cli_fail_in(uc_status status, const char *file);
 const char *cli_last_error(void); /* the program's own sentence, else the library's */
+/* A text of the library with its options as they are typed; valid until the next call. The second is of uc_last_error(). */
+const char *cli_in_words(const char *text);
+const char *cli_library_error(void);
 void cli_warn(const char *format, ...) CLI_PRINTF(1, 2);
 /* On standard error, with --verbose only. */
 void cli_detail(const cli_call *call, const char *format, ...) CLI_PRINTF(2, 3);

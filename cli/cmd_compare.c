@@ -77,7 +77,7 @@ static uc_status set_option(uc_contender *self, void *settings, char *text, cons
                         uc_learner_name(self->learner), text, names);
     }
     if (uc_option_set(option, settings, value) != UC_OK)
-        return cli_fail(UC_ERR_OPTION, "--learners %s: %s", item, uc_last_error());
+        return cli_fail(UC_ERR_OPTION, "--learners %s: %s", item, cli_library_error());
     self->fixed = self->fixed || is_on_grid(self->learner, text);
     return UC_OK;
 }
@@ -366,7 +366,8 @@ static uc_status run(cli_call *call)
         status =
             uc_compare(&found, named.items, named.count, &args->compare, &args->train, &data, &call->context);
         if (status == UC_ERR_FORMAT)
-            (void)cli_fail(status, "%s: %s", path, uc_last_error()); /* the library does not know the file */
+            (void)cli_fail(status, "%s: %s", path,
+                           cli_library_error()); /* the library does not know the file */
     }
     FILE *text = status == UC_OK ? cli_summary(call, NULL) : NULL;
     if (text)

@@ -17,8 +17,8 @@ static const char *feedback_of(const uc_learner *learner)
 static json_t *describe(const uc_learner *learner)
 {
     return json_pack("{ss ss ss ss so}", "name", uc_learner_name(learner), "feedback", feedback_of(learner),
-                     "summary", uc_learner_summary(learner), "paper", uc_learner_paper(learner), "options",
-                     cli_json_table(uc_learner_options(learner)));
+                     "summary", cli_in_words(uc_learner_summary(learner)), "paper", uc_learner_paper(learner),
+                     "options", cli_json_table(uc_learner_options(learner)));
 }
 
 static void print_all(void)
@@ -30,7 +30,7 @@ static void print_all(void)
     for (size_t i = 0; uc_learner_at(i); i++) {
         cli_cell(&table, "%s", uc_learner_name(uc_learner_at(i)));
         cli_cell(&table, "%s", feedback_of(uc_learner_at(i)));
-        cli_cell(&table, "%s", uc_learner_summary(uc_learner_at(i)));
+        cli_cell(&table, "%s", cli_in_words(uc_learner_summary(uc_learner_at(i))));
     }
     cli_table_print(&table, stdout);
 }
@@ -45,8 +45,8 @@ static json_t *describe_all(void)
 
 static void print_one(const uc_learner *learner)
 {
-    printf("%s: %s\nlearns from: %s\npaper: %s\n", uc_learner_name(learner), uc_learner_summary(learner),
-           feedback_of(learner), uc_learner_paper(learner));
+    printf("%s: %s\nlearns from: %s\npaper: %s\n", uc_learner_name(learner),
+           cli_in_words(uc_learner_summary(learner)), feedback_of(learner), uc_learner_paper(learner));
     if (uc_learner_options(learner)->name)
         printf("\nOptions, besides those of unconfuse help train:\n");
     cli_print_options(stdout, uc_learner_options(learner));

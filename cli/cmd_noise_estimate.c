@@ -443,6 +443,11 @@ static void note(const char *sentence, void *user)
     cli_warn("%s", sentence);
 }
 
+static void hear(const char *text, void *user)
+{
+    note(cli_in_words(text), user);
+}
+
 /* Can one learn with it? */
 static void note_learnability(const uc_noise *noise, const uc_noise_check *check, json_t *warnings)
 {
@@ -518,7 +523,7 @@ static uc_status run(cli_call *call)
     uc_noise_check check = {0};
     json_t *warnings = json_array();
     uc_context context = call->context;
-    context.warn = note;
+    context.warn = hear;
     context.user = warnings;
     cli_files files = {0};
     uc_output *file;

@@ -84,7 +84,7 @@ static const char *online_name(size_t i)
 
 static const char *online_summary(size_t i)
 {
-    return uc_learner_summary(online_at(i));
+    return cli_in_words(uc_learner_summary(online_at(i)));
 }
 
 static const uc_option *online_options(size_t i)

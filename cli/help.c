@@ -92,8 +92,8 @@ static void print_option(FILE *file, const uc_option *option)
              option->name, *argument ? " " : "", argument);
     cli_option_note(option, note, sizeof note);
     char text[512];
-    snprintf(text, sizeof text, "%s%s%s%s", option->help ? option->help : "", *note ? " (" : "", note,
-             *note ? ")" : "");
+    snprintf(text, sizeof text, "%s%s%s%s", cli_in_words(option->help ? option->help : ""), *note ? " (" : "",
+             note, *note ? ")" : "");
     if (strlen(left) + 1 >= HELP_COLUMN)
         fprintf(file, "%s\n%*s", left, HELP_COLUMN, "");
     else
@@ -195,7 +195,7 @@ static void roff_option(FILE *file, const uc_option *option)
         fputs("\\fR", file);
     }
     fputc('\n', file);
-    roff(file, option->help ? option->help : "");
+    roff(file, cli_in_words(option->help ? option->help : ""));
     if (*note) {
         fputs(" (", file);
         roff(file, note);

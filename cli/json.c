@@ -69,7 +69,8 @@ json_t *cli_json_table(const uc_option *table)
             json_object_set_new(option, "low", cli_json_real(table->low));
             json_object_set_new(option, "high", cli_json_real(table->high));
         }
-        json_object_set_new(option, "help", table->help ? json_string(table->help) : json_null());
+        json_object_set_new(option, "help",
+                            table->help ? json_string(cli_in_words(table->help)) : json_null());
         json_array_append_new(list, option);
     }
     return list;

@@ -133,9 +133,9 @@ int main(int argc, char **argv)
     (void)atexit(cli_output_discard); /* OpenMP ends a program that it cannot give a thread or memory */
     const char *level = getenv("UNCONFUSE_CPU");
     if (level && *level && uc_cpu_set_level(level) != UC_OK)
-        return report(cli_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", uc_last_error()));
+        return report(cli_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", cli_library_error()));
     if (check_processes(argc, argv) != UC_OK)
-        return report(cli_fail(UC_ERR_INVALID, "%s", uc_last_error()));
+        return report(cli_fail(UC_ERR_INVALID, "%s", cli_library_error()));
     if (argc < 2) {
         if (cli_is_first())
             cli_print_overview(stderr);

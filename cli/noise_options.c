@@ -108,7 +108,7 @@ uc_status cli_noise_build(uc_noise *out, uc_noise_check *check, const cli_noise 
     else
         status = uc_noise_read(&noise, self->matrix, (uc_noise_orientation)self->orientation, &call->context);
     if (status == UC_OK && (status = uc_noise_match(&noise, classes)) != UC_OK && self->matrix)
-        (void)cli_fail(status, "%s: %s", self->matrix, uc_last_error());
+        (void)cli_fail(status, "%s: %s", self->matrix, cli_library_error());
     if (status == UC_OK)
         status = cli_noise_check(check, &noise);
     if (status != UC_OK) {

@@ -191,7 +191,7 @@ static void describe(char *text, size_t size, double done, double total, double 
         length += (size_t)snprintf(text + length, size - length, ", %ld:%02ld left", left / 60, left % 60);
     }
     if (detail && length < size)
-        snprintf(text + length, size - length, ", %s", detail);
+        snprintf(text + length, size - length, ", %s", cli_in_words(detail));
 }
 
 static size_t terminal_width(void)
@@ -224,9 +224,11 @@ static void draw(double done, double total, const char *text)
 bool cli_progress(const char *task, double done, double total, const char *detail, void *user)
 {
     const double now = cli_seconds();
+    char fresh[sizeof state.task];
     (void)user;
-    if (strncmp(state.task, task, sizeof state.task - 1) != 0) {
-        snprintf(state.task, sizeof state.task, "%s", task);
+    uc_message_render(fresh, sizeof fresh, task, UC_MESSAGE_COMMAND_LINE);
+    if (strcmp(state.task, fresh) != 0) {
+        memcpy(state.task, fresh, sizeof fresh);
         state.began = state.shown = now;
     }
     const bool terminal = isatty(STDERR_FILENO);

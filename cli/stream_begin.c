@@ -174,7 +174,7 @@ static uc_status begin_again(stream *self)
         status = cli_fail(UC_ERR_INVALID, "%s was learned by %s, not by %s", path, uc_model_learner(model),
                           uc_learner_name(self->learner));
     if (status == UC_OK && (status = uc_online_resume(&self->resumed, model)) != UC_OK)
-        (void)cli_fail(status, "%s: %s", path, uc_last_error());
+        (void)cli_fail(status, "%s: %s", path, cli_library_error());
     if (status == UC_OK)
         status = check_settings(self, model);
     uc_model_free(model);

@@ -74,7 +74,9 @@ static void show_progress(const execution *self, const char *task)
 bool execution_progress(const char *task, double done, double total, const char *detail, void *user)
 {
     (void)done, (void)total, (void)detail;
-    show_progress(user, task);
+    char shown[128];
+    uc_message_render(shown, sizeof shown, task, UC_MESSAGE_COMMAND_LINE);
+    show_progress(user, shown);
     return true;
 }
 

@@ -19,7 +19,9 @@ uc_status papers_fail(uc_status status, const char *format, ...)
 
 const char *papers_last_error(void)
 {
-    return sentence[0] ? sentence : uc_last_error();
+    static char rendered[2048];
+    uc_message_render(rendered, sizeof rendered, uc_last_error(), UC_MESSAGE_COMMAND_LINE);
+    return sentence[0] ? sentence : rendered;
 }
 
 void papers_forget_error(void)

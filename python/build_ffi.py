@@ -8,6 +8,8 @@ DECLARATIONS = r"""
 typedef enum { UC_OK, UC_ERR_INVALID, UC_ERR_NOMEM, UC_ERR_IO, UC_ERR_FORMAT, UC_ERR_DIVERGED, UC_ERR_CANCELLED,
                UC_ERR_OPTION, ... } uc_status;
 const char *uc_last_error(void);
+typedef enum { UC_MESSAGE_PYTHON, ... } uc_message_style;
+void uc_message_render(char *, size_t, const char *, uc_message_style);
 const char *uc_version(void);
 
 /* cpu.h, context.h */

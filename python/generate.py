@@ -40,22 +40,11 @@ def text(pointer) -> str:
     return ffi.string(pointer).decode() if pointer else ""
 
 
-class EveryName(dict):
-    """Options are parameters, whatever they are called; what follows them are no values."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __missing__(self, name: str) -> tuple[()]:
-        return ()
-
-
-EVERY_NAME = EveryName()
-
-
 def python_text(sentence: str) -> str:
     """A sentence of the library in which options are called as they are in Python."""
-    return names.python_sentence(sentence, EVERY_NAME).replace("'?'", "`unlabelled`")
+    rendered = ffi.new("char[4096]")
+    lib.uc_message_render(rendered, len(rendered), names.python_wording(sentence).encode(), lib.UC_MESSAGE_PYTHON)
+    return text(rendered).replace("'?'", "`unlabelled`")
 
 
 def sentence(words: str) -> str:

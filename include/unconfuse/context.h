@@ -15,11 +15,11 @@ extern "C" {
 typedef struct uc_comm uc_comm;
 
 /* Progress of long work: `done` of `total` units (total 0: not known). `detail` is a short
- * text such as "pass 2 of 5, error 0.041", or NULL. Returning false cancels the work, which
+ * text such as "pass 2 of 5, error 0.041", or NULL. Both may name options (uc_message_render). Returning false cancels the work, which
  * then ends with UC_ERR_CANCELLED. Called by one thread at a time. */
 typedef bool uc_progress_fn(const char *task, double done, double total, const char *detail, void *user);
 
-/* A sentence that the user should read although the work goes on. */
+/* A sentence that the user should read although the work goes on; for uc_message_render, like uc_last_error(). */
 typedef void uc_warn_fn(const char *sentence, void *user);
 
 /* Wherever a function takes a `const uc_context *`, NULL means: all cores, no limit, one

@@ -21,8 +21,21 @@ typedef enum uc_status {
 } uc_status;
 
 /* One sentence about the last failure in this thread, without a final newline: it names
- * the file, the line, the value and the bound. Valid until this thread's next failure. */
+ * the file, the line, the value and the bound. Valid until this thread's next failure.
+ * Options are named in braces, as {noise-orientation} or {scale=maxabs}, and braces of the
+ * user's own text are doubled: uc_message_render writes both as the user knows them. */
 const char *uc_last_error(void);
+
+/* How a front end writes the options that a sentence names: {scale}, and {scale=maxabs}. */
+typedef enum uc_message_style {
+    UC_MESSAGE_COMMAND_LINE, /* --scale, and --scale maxabs */
+    UC_MESSAGE_PYTHON,       /* `scale`, and scale='maxabs' */
+    UC_MESSAGE_JSON,         /* "scale", and "scale": "maxabs" */
+} uc_message_style;
+
+/* A sentence of the library (an error, a warning, a help text, a task) as that front end's users should see it. Cut to
+ * `size` bytes with the final zero, between two characters; `size` is at least 1. */
+void uc_message_render(char *out, size_t size, const char *text, uc_message_style style);
 
 /* The text as it can be shown: control characters and bytes that are not UTF-8, which a terminal might obey, become \xHH.
  * Cut to `size` bytes with the final zero, between two characters. All sentences of the library went through it. */

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import threading
 import warnings
@@ -14,7 +13,7 @@ import numpy as np
 import scipy.sparse
 import threadpoolctl
 
-from ._names import python_name, python_sentence
+from ._names import python_name, python_wording
 from ._unconfuse import ffi, lib
 
 NONE = int(lib.UC_NONE)  # as a label: there is none
@@ -31,7 +30,7 @@ _EXCEPTIONS = {
 
 def last_error() -> str:
     """The library's sentence about the last failure in this thread."""
-    return in_python(str(ffi.string(lib.uc_last_error()).decode(errors="replace")))
+    return in_python(text(lib.uc_last_error()))
 
 
 def check(status: int) -> None:
@@ -152,8 +151,8 @@ def thread_count(n_jobs: int | None) -> int:
     if _is_forked:
         return 1
     if n_jobs is None:
-        told = os.environ.get("OMP_NUM_THREADS", "")
-        return int(told) if told.isdigit() else 0
+        wanted = os.environ.get("OMP_NUM_THREADS", "")
+        return int(wanted) if wanted.isdigit() else 0
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
@@ -168,29 +167,12 @@ def options(table: Any) -> Iterator[Any]:
         option += 1
 
 
-def _words(option: Any) -> set[str]:
-    """That an option may be set to, besides numbers."""
-    words = {*text(option.choices).split("|"), text(option.zero), "auto" if option.automatic else ""}
-    return words - {""}
-
-
-@functools.cache
-def parameters() -> dict[str, set[str]]:
-    """Of all estimators and functions, with the words that each may be set to."""
-    tables = [lib.uc_train_options, lib.uc_map_options, lib.uc_noise_estimate_options]
-    learners = 0
-    while lib.uc_learner_at(learners):
-        tables.append(lib.uc_learner_options(lib.uc_learner_at(learners)))
-        learners += 1
-    found: dict[str, set[str]] = {"noise_matrix": {"estimate"}, "positive": set(), "random_state": set()}
-    for option in (option for table in tables for option in options(table)):
-        found.setdefault(python_name(text(option.name)), set()).update(_words(option))
-    return found
-
-
 def in_python(sentence: str) -> str:
-    """A sentence of the library in which the options of the command line are the parameters of Python."""
-    return python_sentence(sentence, parameters()) if "--" in sentence else sentence
+    """A sentence of the library with the options that it names as the parameters of Python."""
+    rendered = ffi.new("char[4096]")
+    worded = python_wording(sentence).encode(errors="surrogateescape")
+    lib.uc_message_render(rendered, len(rendered), worded, lib.UC_MESSAGE_PYTHON)
+    return str(ffi.string(rendered).decode(errors="replace"))
 
 
 def _as_typed(value: object) -> str:
@@ -213,7 +195,7 @@ def set_options(table: Any, settings: Any, values: Mapping[str, Any]) -> None:
         if name not in values or (isinstance(values[name], Mapping) and name == "class_weight"):
             continue
         status = lib.uc_option_set(option, settings, _as_typed(values[name]).encode())
-        if status != lib.UC_OK:  # --cost -1: it must be above 0
+        if status != lib.UC_OK:  # cost=-1: it must be above 0
             raise ValueError(f"{name}={values[name]!r}: {last_error().partition(': ')[2]}")
 
 

@@ -1,27 +1,27 @@
-"""What options of the library, and sentences that name them, are called in Python."""
+"""What the options of the library are called in Python.
+
+The library names options neutrally, in braces: {class-weight}, {scale=maxabs}. It also renders them for Python,
+`class_weight` and scale='maxabs' (uc_message_render); what is here comes before that."""
 from __future__ import annotations
 
 import keyword
-import re
-from collections.abc import Container, Mapping
 
 # Methods of the estimators, which a parameter would hide.
 METHODS = {"fit", "learn_feedback", "partial_fit", "predict", "propose", "replay", "score"}
-# Options of the command line whose place another parameter has.
-PLACES = {"noise_rate": "noise_matrix", "noise_rates": "noise_matrix", "seed": "random_state"}
-# Advice that is for the command line alone, and what a program in Python does instead.
+# Options that have another name in Python, or whose place another parameter has.
+RENAMED = {"noise-rate": "noise-matrix", "noise-rates": "noise-matrix", "noise": "noise-matrix", "seed": "random-state",
+           "return": "returns"}
+# Advice that is for programs that read files, and what one does in Python instead.
 REWORDED = {
-    "say --noise-orientation rows": "give its transpose, noise_matrix.T",
-    "say --noise-orientation columns": "leave noise_orientation at 'columns'",
-    "read the data with --storage dense": "give dense rows, X.toarray()",
-    "--noise estimate": "noise_matrix='estimate'",
-    "the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a column that --bag names":
+    "say {noise-orientation=rows}": "give its transpose, noise_matrix.T",
+    "say {noise-orientation=columns}": "leave noise_orientation at 'columns'",
+    "read the data with {storage=dense}": "give dense rows, X.toarray()",
+    "{noise-matrix}, {noise-rate}": "{noise-matrix}",
+    "{noise-matrix} or {noise-rate}": "{noise-matrix}",
+    "the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a column that {bag} names":
         "bags=True needs to know the bag of every row: fit(X, y, groups=...)",
-    " (--memory)": "",
+    " ({memory})": "",
 }
-OPTION = re.compile(r"(?<![^\s(])--(?P<name>[a-z][a-z0-9-]*)"
-                    r"(?: (?P<letters>[A-Z]+[+-]?(?:,[A-Z]+[+-]?)*(?![\w-]))"  # which stand for a value
-                    r"| (?P<word>[\w.+-]*\w))?")
 
 
 def python_name(option: str) -> str:
@@ -30,31 +30,16 @@ def python_name(option: str) -> str:
     return name + "s" if keyword.iskeyword(name) or name in METHODS else name
 
 
-def _literal(word: str, words: Container[str]) -> str | None:
-    """A value as it is written in Python, when the word is one: a number, or one of the option's words."""
-    if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", word):
-        return word
-    if word not in words:
-        return None
-    return "None" if word == "none" else repr(word)
-
-
-def python_sentence(sentence: str, parameters: Mapping[str, Container[str]]) -> str:
-    """A sentence of the library in which options are the parameters of Python: `--scale` is `scale`, `--scale maxabs` is
-    scale='maxabs', `--width W` is `width`. `parameters` has the words that each of them may be set to; an option that is
-    none of them stays as it is."""
-
-    def renamed(option: re.Match[str]) -> str:
-        name = python_name(option["name"])
-        name = PLACES.get(name, name)
-        if name not in parameters:
-            return option[0]
-        if option["word"] is None:
-            return f"`{name}`"
-        value = _literal(option["word"], parameters[name])
-        return f"`{name}` {option['word']}" if value is None else f"{name}={value}"
-
+def _reword(part: str) -> str:
     for words, instead in REWORDED.items():
-        sentence = sentence.replace(words, instead)
-    sentence = OPTION.sub(renamed, sentence)
-    return re.sub(r"(`\w+`)(,| or) \1(?=\)|$)", r"\1", sentence)  # two options in whose place there is one parameter
+        part = part.replace(words, instead)
+    for name, instead in RENAMED.items():
+        for end in "}= ":
+            part = part.replace("{" + name + end, "{" + instead + end)
+    return part
+
+
+def python_wording(sentence: str) -> str:
+    """A sentence of the library, for uc_message_render, about what there is in Python. The user's own braces are doubled
+    in it: they are no names."""
+    return "{{".join(_reword(part) for part in sentence.split("{{"))

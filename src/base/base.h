@@ -2,6 +2,7 @@
 #ifndef UC_BASE_H
 #define UC_BASE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,10 +13,15 @@
 
 #define UC_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
-/* Stores the sentence for uc_last_error and returns `status`. */
+#define UC_MESSAGE_BYTES 1024 /* of a sentence, with the final zero */
+
+/* Stores the sentence for uc_last_error and returns `status`. Options that the format names are in braces (message.c);
+ * braces in arguments are the user's. */
 uc_status uc_fail(uc_status status, const char *format, ...) UC_PRINTF(2, 3);
-/* Puts `prefix: ` before the last sentence; returns `status`. */
-uc_status uc_fail_prefix(uc_status status, const char *prefix);
+/* A sentence that the library has put together already once more, after another such text ("": none). */
+uc_status uc_fail_again(uc_status status, const char *before, const char *sentence);
+/* What uc_fail stores, and uc_warn hands on. */
+void uc_message_format(char *out, size_t size, const char *format, va_list arguments) UC_PRINTF(3, 0);
 
 /* Whether text can be the name of a class or bag: valid UTF-8 without control characters and byte order marks. */
 bool uc_is_name(const char *text, size_t length);
@@ -24,6 +30,7 @@ bool uc_is_old_name(const char *text, size_t length);
 
 #ifdef __clang_analyzer__ /* which does not see into uc_fail: it returns what it was given */
 #define uc_fail(status, ...) ((uc_fail)(status, __VA_ARGS__), (status))
+#define uc_fail_again(status, before, sentence) ((uc_fail_again)(status, before, sentence), (status))
 #endif
 
 /* ---- memory ----

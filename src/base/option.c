@@ -42,7 +42,7 @@ static bool within(const uc_option *option, double value)
 static uc_status refuse(const uc_option *option, const char *value, const char *wanted)
 {
     char bounds[96];
-    return uc_fail(UC_ERR_OPTION, "--%s %s: it must be %s%s%s%s%s", option->name, value, wanted,
+    return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be %s%s%s%s%s", option->name, value, wanted,
                    bounds_text(option, bounds, sizeof bounds), option->zero ? ", or " : "",
                    option->zero ? option->zero : "", option->automatic ? ", or auto" : "");
 }
@@ -99,7 +99,7 @@ uc_status uc_option_set(const uc_option *option, void *settings, const char *val
         if (automatic)
             *FIELD(int, settings, option) = UC_AUTO_FLAG;
         else if (!parse_flag(FIELD(int, settings, option), value))
-            return uc_fail(UC_ERR_OPTION, "--%s=%s: it must be on or off", option->name, value);
+            return uc_fail(UC_ERR_OPTION, "{%s:=%s}: it must be on or off", option->name, value);
         return UC_OK;
     case UC_OPTION_COUNT: {
         uint64_t count = UC_AUTO_COUNT;
@@ -120,12 +120,12 @@ uc_status uc_option_set(const uc_option *option, void *settings, const char *val
     }
     case UC_OPTION_CHOICE:
         if (!parse_choice(FIELD(int, settings, option), option->choices, value))
-            return uc_fail(UC_ERR_OPTION, "--%s %s: it must be one of %s", option->name, value,
+            return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be one of %s", option->name, value,
                            option->choices);
         return UC_OK;
     case UC_OPTION_BYTES:
         if (!parse_bytes(FIELD(uint64_t, settings, option), value))
-            return uc_fail(UC_ERR_OPTION, "--%s %s: it must be a size such as 512M or 4G", option->name,
+            return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be a size such as 512M or 4G", option->name,
                            value);
         return UC_OK;
     case UC_OPTION_TEXT:
@@ -169,12 +169,12 @@ uc_status uc_options_check(const uc_option *table, const void *settings)
         } else if (table->type == UC_OPTION_CHOICE) {
             const int choice = *CONST_FIELD(int, settings, table);
             if (choice < 0 || choice >= choice_count(table->choices))
-                return uc_fail(UC_ERR_OPTION, "--%s: choice %d is not one of %s", table->name, choice,
+                return uc_fail(UC_ERR_OPTION, "{%s}: choice %d is not one of %s", table->name, choice,
                                table->choices);
         } else if (table->type == UC_OPTION_FLAG) {
             const int flag = *CONST_FIELD(int, settings, table);
             if (flag != 0 && flag != 1 && !(table->automatic && flag == UC_AUTO_FLAG))
-                return uc_fail(UC_ERR_OPTION, "--%s: %d is neither on (1) nor off (0)", table->name, flag);
+                return uc_fail(UC_ERR_OPTION, "{%s}: %d is neither on (1) nor off (0)", table->name, flag);
         }
         if (!valid) {
             uc_option_text(table, settings, text, sizeof text);

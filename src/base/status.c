@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "unconfuse/version.h"
 
-static _Thread_local char sentence[1024] = "no error";
+static _Thread_local char sentence[UC_MESSAGE_BYTES] = "no error";
 
 const char *uc_last_error(void)
 {
@@ -22,13 +22,16 @@ uc_status(uc_fail)(uc_status status, const char *format, ...) /* in brackets: ba
     char fresh[sizeof sentence]; /* the arguments may point into the old sentence */
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(fresh, sizeof fresh, format, arguments);
+    uc_message_format(fresh, sizeof fresh, format, arguments);
     va_end(arguments);
-    uc_printable(sentence, sizeof sentence, fresh);
+    memcpy(sentence, fresh, sizeof sentence);
     return status;
 }
 
-uc_status uc_fail_prefix(uc_status status, const char *prefix)
+uc_status(uc_fail_again)(uc_status status, const char *before, const char *text)
 {
-    return uc_fail(status, "%s: %s", prefix, sentence);
+    char fresh[sizeof sentence];
+    snprintf(fresh, sizeof fresh, "%s%s", before, text);
+    uc_printable(sentence, sizeof sentence, fresh);
+    return status;
 }

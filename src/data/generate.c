@@ -298,7 +298,7 @@ static uc_status circle_prepare(problem *self, uc_rng *rng)
     return uc_fail(
         UC_ERR_INVALID,
         "uma-circle: none of %d draws of %u weight vectors leaves every class 1%% of the circle at margin "
-        "%g; lower --margin or --classes",
+        "%g; lower {margin} or {classes}",
         CIRCLE_DRAWS, (unsigned)settings->classes, settings->margin);
 }
 
@@ -415,7 +415,7 @@ static uc_status radii_prepare(problem *self, uc_rng *rng)
     (void)rng;
     const radii_settings *settings = &self->settings->radii;
     if (settings->inner >= settings->outer)
-        return uc_fail(UC_ERR_INVALID, "--inner %g must be below --outer %g", settings->inner,
+        return uc_fail(UC_ERR_INVALID, "{inner=%g} must be below {outer=%g}", settings->inner,
                        settings->outer);
     return UC_OK;
 }

@@ -41,7 +41,7 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
     const uint32_t found =
         positive ? uc_names_find(classes, positive, strlen(positive)) : (uint32_t)classes->count - 1;
     if (found == UC_NONE)
-        return uc_fail(UC_ERR_INVALID, "no example is labelled %s, which --positive names", positive);
+        return uc_fail(UC_ERR_INVALID, "no example is labelled %s, which {positive} names", positive);
     double counts[2]; /* positives and all */
     uc_status status = count_labelled(counts, data, found, context);
     if (status != UC_OK)
@@ -104,7 +104,7 @@ uc_status uc_dataset_check_bags(const uc_dataset *data, const uc_context *contex
         return uc_fail(
             UC_ERR_FORMAT,
             "the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a "
-            "column that --bag names");
+            "column that {bag} names");
     if (!uc_is_shared(context))
         return check_bags(data);
     uc_dataset labels = {0};

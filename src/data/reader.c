@@ -194,7 +194,7 @@ static uc_status compare_columns(const uc_reader *self, const uc_reader *first)
     if (self->label && first->label && self->label != first->label)
         return uc_fail(
             UC_ERR_FORMAT,
-            "%s: its labels would be column %zu, but those of %s are column %zu: name it with --label", name,
+            "%s: its labels would be column %zu, but those of %s are column %zu: name it with {label}", name,
             self->label, first_name, first->label);
     if (self->bag && first->bag && self->bag != first->bag)
         return uc_fail(UC_ERR_FORMAT, "%s: its bags would be column %zu, but those of %s are column %zu",

@@ -27,8 +27,11 @@ static uc_status measure(extent *files, const char *const *paths, size_t count, 
     for (size_t i = 0; i < count; i++) {
         uc_file_look look;
         const uc_status status = uc_look_at_file(&look, paths[i]);
-        if (status != UC_OK && uc_is_shared(context))
-            return uc_fail(status, "rank %d: %s", uc_comm_rank(context->comm), uc_last_error());
+        if (status != UC_OK && uc_is_shared(context)) {
+            char rank[32];
+            snprintf(rank, sizeof rank, "rank %d: ", uc_comm_rank(context->comm));
+            return uc_fail_again(status, rank, uc_last_error());
+        }
         if (status != UC_OK)
             return status;
         files[i] =
@@ -404,7 +407,7 @@ uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_
         return uc_dataset_read(out, paths[0], settings, context);
     if (path_count > 1 && settings && settings->labels)
         return uc_fail(UC_ERR_INVALID,
-                       "a file of labels (--labels) goes with one NPY file, and these are %zu", path_count);
+                       "a file of labels ({labels}) goes with one NPY file, and these are %zu", path_count);
     uc_file_range *pieces = NULL;
     size_t count = 0;
     pile read = {0};

@@ -180,8 +180,8 @@ static uc_status advance(uc_reader *reader)
         return fill_chunk(now, reader, now->text + now->end, now->length - now->end);
     state->fetched = false;
     if (state->read_status != UC_OK)
-        return uc_fail(state->read_status, "%s",
-                       state->read_sentence ? state->read_sentence : "not enough memory");
+        return uc_fail_again(state->read_status, "",
+                             state->read_sentence ? state->read_sentence : "not enough memory");
     const chunk done = state->now;
     state->now = state->next;
     state->next = done;

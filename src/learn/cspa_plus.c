@@ -200,7 +200,7 @@ static uc_status grow(uc_online *self, uc_shape shape, size_t classes)
     const size_t at_once = 1 + (size_t)settings->replay;
     const uc_metric_kind kind = metric_kind(settings, shape);
     if (kind == UC_METRIC_FULL && shape.features > MOST_FEATURES)
-        return uc_fail(UC_ERR_INVALID, "--metric full is for at most %d features, not %zu: use --metric auto",
+        return uc_fail(UC_ERR_INVALID, "{metric=full} is for at most %d features, not %zu: use {metric=auto}",
                        MOST_FEATURES, shape.features);
     if (!memory->rows) {
         memory->rows = uc_alloc(at_once, sizeof *memory->rows);

@@ -291,7 +291,7 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
         status = descend(&found, model->weights, self, settings, context);
     if (status != UC_OK)
         return status;
-    uc_minimum_warn(&found, "logistic", settings->iterations, "; allow more --iterations", context);
+    uc_minimum_warn(&found, "logistic", settings->iterations, true, context);
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
     model->bias = self->free_offset ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */
@@ -334,10 +334,10 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         correction = noise ? UC_CORRECTION_FORWARD : UC_CORRECTION_NONE;
     if (correction != UC_CORRECTION_NONE && !noise)
         return uc_fail(UC_ERR_INVALID,
-                       "--correction %s needs the noise: give it with --noise-matrix or --noise-rate",
+                       "{correction=%s} needs the noise: give it with {noise-matrix} or {noise-rate}",
                        correction == UC_CORRECTION_FORWARD ? "forward" : "backward");
     if (isnan(settings->l2))
-        return uc_fail(UC_ERR_INVALID, "--l2 auto must become a number before training (uc_tune)");
+        return uc_fail(UC_ERR_INVALID, "{l2=auto} must become a number before training (uc_tune)");
     double *inverse = NULL;
     uc_status status = uc_blas_begin(uc_threads(fit->context));
     if (status == UC_OK && correction == UC_CORRECTION_BACKWARD) {

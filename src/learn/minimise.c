@@ -143,7 +143,7 @@ static uc_status status_of(int code)
     case LBFGSERR_OUTOFMEMORY:
         return uc_fail(UC_ERR_NOMEM, "not enough memory for L-BFGS");
     default:
-        return uc_fail(UC_ERR_DIVERGED, "L-BFGS failed (code %d); try --scale or --normalize", code);
+        return uc_fail(UC_ERR_DIVERGED, "L-BFGS failed (code %d); try {scale} or {normalize}", code);
     }
 }
 
@@ -230,7 +230,7 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
     }
     if (status == UC_OK && !isfinite(self.found.value))
         status = uc_fail(UC_ERR_DIVERGED,
-                         "the objective is not a finite number: scale the data (--scale, --normalize)");
+                         "the objective is not a finite number: scale the data ({scale}, {normalize})");
     if (status == UC_OK) {
         if (conditioning)
             uc_conditioning_leave(x, conditioning, point);
@@ -244,7 +244,7 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
     return status;
 }
 
-void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, const char *advice,
+void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, bool settable,
                      const uc_context *context)
 {
     if (self->stuck)
@@ -253,6 +253,9 @@ void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iteratio
                 what, self->excess);
     else if (self->iterations >= iterations && self->excess > 1.0)
         uc_warn(context,
-                "%s has not converged after %llu iterations: the gradient is %.2g times the tolerance%s",
-                what, (unsigned long long)self->iterations, self->excess, advice);
+                settable ? "%s has not converged after %llu iterations: the gradient is %.2g times the "
+                           "tolerance; allow more {iterations}"
+                         : "%s has not converged after %llu iterations: the gradient is %.2g times the "
+                           "tolerance",
+                what, (unsigned long long)self->iterations, self->excess);
 }

@@ -24,9 +24,9 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
                       const uc_conditioning *conditioning, uint64_t iterations, double tolerance,
                       const uc_context *context);
 
-/* Warns of a search of `what` that has not converged: why it ended, and how far from stationary; `advice` follows
- * where iterations ran out. */
-void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, const char *advice,
+/* Warns of a search of `what` that has not converged: why it ended, and how far from stationary. Where iterations
+ * ran out and are an option of the learner (`settable`), it says so. */
+void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, bool settable,
                      const uc_context *context);
 
 #endif

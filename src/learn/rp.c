@@ -240,16 +240,16 @@ static uc_status noise_rate_of(double *eta, const uc_fit *fit)
 {
     const uc_noise *noise = fit->train->noise;
     if (fit->data->classes.count != 2)
-        return uc_fail(UC_ERR_INVALID, "--rule eta is for two classes, but there are %zu: use --rule nu",
+        return uc_fail(UC_ERR_INVALID, "{rule=eta} is for two classes, but there are %zu: use {rule=nu}",
                        fit->data->classes.count);
     if (!noise)
-        return uc_fail(UC_ERR_INVALID, "--rule eta needs the noise rate: give it with --noise-rate ETA");
+        return uc_fail(UC_ERR_INVALID, "{rule=eta} needs the noise rate: give it with {noise-rate ETA}");
     const double positive = noise->values[1], negative = noise->values[2];
     if (fabs(positive - negative) > 1e-9)
         return uc_fail(
             UC_ERR_INVALID,
-            "--rule eta is for classes that flip at the same rate, not at %g and %g: give one rate with "
-            "--noise-rate ETA, or use sloppy-svm",
+            "{rule=eta} is for classes that flip at the same rate, not at %g and %g: give one rate with "
+            "{noise-rate ETA}, or use sloppy-svm",
             positive, negative);
     if (!(positive < 0.5))
         return uc_fail(UC_ERR_INVALID, "the noise rate %g is not below 0.5", positive);
@@ -268,7 +268,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     if (self.settings->rule == RULE_ETA)
         status = noise_rate_of(&self.eta, fit);
     else if (isnan(self.settings->kappa))
-        return uc_fail(UC_ERR_INVALID, "--kappa auto must become a number before training (uc_tune)");
+        return uc_fail(UC_ERR_INVALID, "{kappa=auto} must become a number before training (uc_tune)");
     double *best = uc_alloc(self.d, sizeof *best);
     if (status == UC_OK && !best)
         status = UC_ERR_NOMEM;

@@ -279,7 +279,7 @@ uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double toler
     self->iterations += found.iterations;
     *value = found.value;
     if (tolerance <= FINE)
-        uc_minimum_warn(&found, "s3vm", MOST_ITERATIONS, "", self->context);
+        uc_minimum_warn(&found, "s3vm", MOST_ITERATIONS, false, self->context);
     return UC_OK;
 }
 

@@ -45,7 +45,7 @@ static uc_status check_written(const uc_array *array)
 {
     return all_finite(array)
                ? UC_OK
-               : uc_fail(UC_ERR_DIVERGED, "what the learner keeps overflowed; try --normalize or --scale");
+               : uc_fail(UC_ERR_DIVERGED, "what the learner keeps overflowed; try {normalize} or {scale}");
 }
 
 uc_status uc_state_give(uc_state *self, const char *name, uc_array_type type, void *data, size_t count)

@@ -169,7 +169,7 @@ uc_status uc_eigen_check(size_t n, double other_bytes, const char *what, const u
     if (n > MOST_ROWS)
         return uc_fail(
             UC_ERR_INVALID,
-            "%s: the eigenvalues of a %zu x %zu matrix; at most %zu rows can be: lower --dimension", what, n,
+            "%s: the eigenvalues of a %zu x %zu matrix; at most %zu rows can be: lower {dimension}", what, n,
             n, MOST_ROWS);
     return uc_memory_check(context, other_bytes + 2.0 * (double)n * (double)n * sizeof(double), what);
 }

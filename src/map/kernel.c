@@ -483,7 +483,7 @@ uc_status uc_map_median_distance2(double *out, const uc_matrix *X, uint64_t seed
     if (status != UC_OK)
         return status;
     if (share.total < 2)
-        return uc_fail(UC_ERR_INVALID, "the median distance needs two rows; give --width or --gamma");
+        return uc_fail(UC_ERR_INVALID, "the median distance needs two rows; give {width} or {gamma}");
     double *distances = uc_alloc(PAIRS, sizeof *distances);
     if (!distances)
         return UC_ERR_NOMEM;
@@ -498,7 +498,7 @@ uc_status uc_map_median_distance2(double *out, const uc_matrix *X, uint64_t seed
         else
             status = uc_fail(UC_ERR_INVALID,
                              "the median distance of two rows is 0, because most rows are the same; "
-                             "give --width or --gamma");
+                             "give {width} or {gamma}");
     }
     uc_free(distances);
     return status;

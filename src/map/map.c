@@ -50,7 +50,7 @@ const uc_option uc_map_options[] = {
      .low = 1e-300,
      .high = 1e300,
      .argument = "G",
-     .help = "1/width, in place of it; auto: --width decides"},
+     .help = "1/width, in place of it; auto: {width} decides"},
     {.name = "degree",
      .type = UC_OPTION_COUNT,
      .offset = FIELD(degree),
@@ -187,13 +187,13 @@ static uc_status check_settings(const uc_map_settings *settings, size_t rows)
     if (status != UC_OK)
         return status;
     if (settings->map == UC_MAP_NONE || settings->map == UC_MAP_AUTO)
-        return uc_fail(UC_ERR_INVALID, "--map none: there is no map to learn");
+        return uc_fail(UC_ERR_INVALID, "{map=none}: there is no map to learn");
     if (rows == 0)
         return uc_fail(UC_ERR_INVALID, "a map cannot be learned from no rows");
     if (settings->dimension == UC_AUTO_COUNT)
-        return uc_fail(UC_ERR_INVALID, "--dimension auto: a number must be chosen before a map is learned");
+        return uc_fail(UC_ERR_INVALID, "{dimension=auto}: a number must be chosen before a map is learned");
     if (settings->kernel == UC_KERNEL_GAUSSIAN && isnan(settings->gamma) && isnan(settings->width))
-        return uc_fail(UC_ERR_INVALID, "--width auto: a number must be chosen before a map is learned");
+        return uc_fail(UC_ERR_INVALID, "{width=auto}: a number must be chosen before a map is learned");
     return UC_OK;
 }
 

@@ -95,7 +95,7 @@ static uc_status check_sums(const double *values, size_t classes, uc_noise_orien
         return uc_fail(
             UC_ERR_INVALID,
             "%s: %s %zu sums to %g, not 1, but every %s sums to 1; if the true class is in %ss, say "
-            "--noise-orientation %ss",
+            "{noise-orientation=%ss}",
             source, wanted, bad + 1, sum, other, other, other);
     return uc_fail(UC_ERR_INVALID, "%s: %s %zu sums to %g, not 1", source, wanted, bad + 1, sum);
 }

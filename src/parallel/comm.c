@@ -164,7 +164,7 @@ uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *ow
     double failures = 0.0;
     const uc_status counted = self->count_failures(self, &failures, status != UC_OK);
     if (counted != UC_OK && status != UC_OK)
-        return uc_fail(status, "%s", sentence);
+        return uc_fail_again(status, "", sentence);
     if (counted != UC_OK || failures == 0.0)
         return counted;
     const bool all_failed = failures == (double)self->size;
@@ -183,7 +183,7 @@ uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *ow
     uc_free(all);
     if (!all_failed) /* what all run into is not the fault of one */
         uc_name_rank(sentence, sizeof sentence, first - 1);
-    return uc_fail((uc_status)agreed, "%s", sentence);
+    return uc_fail_again((uc_status)agreed, "", sentence);
 }
 
 uc_status uc_comm_same(const uc_comm *self, const char *text, const char *what)

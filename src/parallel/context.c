@@ -63,7 +63,7 @@ uc_status uc_memory_check(const uc_context *context, double bytes, const char *w
     const uint64_t limit = uc_memory_limit(context);
     if (bytes <= (double)limit)
         return UC_OK;
-    return uc_fail(UC_ERR_NOMEM, "%s needs %.1f MB of memory, more than the limit of %.1f MB (--memory)",
+    return uc_fail(UC_ERR_NOMEM, "%s needs %.1f MB of memory, more than the limit of %.1f MB ({memory})",
                    what, bytes / 1e6, (double)limit / 1e6);
 }
 
@@ -79,12 +79,11 @@ void uc_warn(const uc_context *context, const char *format, ...)
 {
     if (!context || !context->warn)
         return;
-    char text[1024], sentence[1024];
+    char sentence[UC_MESSAGE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    uc_message_format(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    uc_printable(sentence, sizeof sentence, text);
     context->warn(sentence, context->user);
 }
 

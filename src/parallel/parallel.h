@@ -48,7 +48,7 @@ void uc_warn(const uc_context *context, const char *format, ...) UC_PRINTF(2, 3)
 /* Work of many like parts, such as trainings or folds. What the work inside a part reports comes out as a report of the
  * whole: its task, the parts that are done, and which one of them this is: "training 7 of 25". */
 typedef struct uc_parts {
-    const char *task; /* "choosing --l2" */
+    const char *task; /* "choosing {l2}" */
     const char *part; /* "training" */
     size_t count;
     bool at_most;    /* fewer parts than `count` may do */

@@ -98,7 +98,7 @@ uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *
 #pragma omp parallel num_threads((int)threads)
     for (size_t r = 0; r < run.count; r++)
         run_range(&run, run.ranges + ((size_t)omp_get_thread_num() + r) % run.count);
-    return run.status == UC_OK ? UC_OK : uc_fail(run.status, "%s", run.sentence);
+    return run.status == UC_OK ? UC_OK : uc_fail_again(run.status, "", run.sentence);
 }
 
 typedef struct beside_state {

@@ -269,7 +269,7 @@ static uc_status play_with_map(uc_matrix *out, uc_preprocessing *self, const uc_
     }
     for (size_t i = 0; i < X->rows && status == UC_OK; i++)
         if (!isfinite(uc_row_norm2(uc_matrix_row(&played, i))))
-            status = uc_fail(UC_ERR_DIVERGED, "a row's mapped features overflowed; scale the data (--scale)");
+            status = uc_fail(UC_ERR_DIVERGED, "a row's mapped features overflowed; scale the data ({scale})");
     if (status == UC_OK) {
         *out = played;
         return UC_OK;

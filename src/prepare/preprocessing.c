@@ -231,8 +231,8 @@ uc_status uc_check_sparse_scaling(uc_scaling scaling)
         return UC_OK;
     return uc_fail(
         UC_ERR_INVALID,
-        "--scale %s would turn the zeros of sparse data into other values: use --scale maxabs, or read "
-        "the data with --storage dense",
+        "{scale=%s} would turn the zeros of sparse data into other values: use {scale=maxabs}, or read "
+        "the data with {storage=dense}",
         scaling == UC_SCALE_RANGE ? "range" : "standard");
 }
 
@@ -419,7 +419,7 @@ static uc_status check_mapped(size_t block, void *user)
     block_range(&first, &last, block, self->X->rows);
     for (size_t i = first; i < last; i++)
         if (!isfinite(uc_row_norm2(uc_matrix_row(self->X, i))))
-            return uc_fail(UC_ERR_DIVERGED, "row %zu: mapped features overflowed; scale the data (--scale)",
+            return uc_fail(UC_ERR_DIVERGED, "row %zu: mapped features overflowed; scale the data ({scale})",
                            self->rows_before + i + 1);
     return UC_OK;
 }

@@ -336,7 +336,7 @@ static uc_status check_settings(const uc_arena *self)
     if (status == UC_OK)
         status = uc_options_check(uc_map_options, &self->train.map);
     if (status == UC_OK && self->train.seed > LARGEST_SEED - runs)
-        status = uc_fail(UC_ERR_OPTION, "--seed %llu: with %llu runs it must be at most %llu",
+        status = uc_fail(UC_ERR_OPTION, "{seed=%llu}: with %llu runs it must be at most %llu",
                          (unsigned long long)self->train.seed, (unsigned long long)runs,
                          (unsigned long long)(LARGEST_SEED - runs));
     return status;

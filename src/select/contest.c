@@ -31,12 +31,12 @@ static uc_status check_map(const uc_map_settings *map)
     uc_option_text(uc_options_find(uc_map_options, "map"), map, name, sizeof name);
     if (map->map != UC_MAP_LANDMARKS)
         return uc_fail(UC_ERR_OPTION,
-                       "--map %s is learned from a whole data set: online learners use --map landmarks",
+                       "{map=%s} is learned from a whole data set: online learners use {map=landmarks}",
                        name);
     if (map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->gamma) && isnan(map->width))
         return uc_fail(UC_ERR_OPTION,
-                       "--width auto cross-validates on a whole data set: online learners need --width W, "
-                       "--width median or -g G");
+                       "{width=auto} cross-validates on a whole data set: online learners need {width W}, "
+                       "{width=median} or {gamma,g G}");
     return UC_OK;
 }
 

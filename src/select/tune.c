@@ -45,7 +45,7 @@ typedef struct search {
     size_t value_count;          /* 1 when no option is open */
     double *loss;                /* widths x dimensions x values, of this fold or summed over the folds */
     size_t one_width, one_value; /* the only ones to try; ALL */
-    char task[96];               /* "choosing --width, --dimension" */
+    char task[96];               /* "choosing {width}, {dimension}" */
     const uc_part *training;     /* of the job at hand */
 } search;
 
@@ -372,8 +372,8 @@ static uc_status choose(search *self)
                     best[2] = v;
                 }
     if (!isfinite(*loss_of(self, best[0], best[1], best[2])))
-        return uc_fail(UC_ERR_DIVERGED, "%s: no candidate converged; scale the data (--scale, --normalize)",
-                       self->task);
+        return uc_fail_again(UC_ERR_DIVERGED, self->task,
+                             ": no candidate converged; scale the data ({scale}, {normalize})");
     if (self->train.map.map != UC_MAP_NONE) {
         self->train.map.width = self->widths[best[0]];
         self->train.map.gamma = UC_AUTO_REAL;
@@ -384,18 +384,18 @@ static uc_status choose(search *self)
     return UC_OK;
 }
 
-/* "choosing --width, --dimension, --l2": whatever is open. */
+/* "choosing {width}, {dimension}, {l2}": whatever is open. */
 static void name_task(search *self, bool width, bool dimension)
 {
     const char *const open[] = {width ? "width" : NULL, dimension ? "dimension" : NULL,
                                 self->open ? self->open->name : NULL};
     size_t length = (size_t)snprintf(self->task, sizeof self->task, "choosing");
-    const char *before = " --";
+    const char *before = " ";
     for (size_t i = 0; i < sizeof open / sizeof *open; i++)
         if (open[i] && length < sizeof self->task) {
             length +=
-                (size_t)snprintf(self->task + length, sizeof self->task - length, "%s%s", before, open[i]);
-            before = ", --";
+                (size_t)snprintf(self->task + length, sizeof self->task - length, "%s{%s}", before, open[i]);
+            before = ", ";
         }
 }
 
@@ -429,7 +429,7 @@ uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *le
     status = uc_dataset_sample(&rows, data, SAMPLE, self.train.seed, context);
     if (status == UC_OK && rows.X.rows < FEWEST)
         status = uc_fail(UC_ERR_INVALID,
-                         "%zu examples are too few to choose --%s by cross-validation: give a number",
+                         "%zu examples are too few to choose {%s} by cross-validation: give a number",
                          rows.X.rows, open_what);
     self.width_count = self.dimension_count = 1;
     if (status == UC_OK && mapped) {

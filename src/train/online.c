@@ -245,12 +245,12 @@ static uc_status begin_map(uc_online *self)
         return UC_OK;
     if (map->map != UC_MAP_LANDMARKS)
         return uc_fail(UC_ERR_INVALID,
-                       "this map is learned from a whole data set, not one example at a time: use --map "
-                       "landmarks");
+                       "this map is learned from a whole data set, not one example at a time: use "
+                       "{map=landmarks}");
     const double width = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
     if (map->kernel == UC_KERNEL_GAUSSIAN && !(width > 0.0))
         return uc_fail(UC_ERR_INVALID,
-                       "the width of the kernel cannot be found one example at a time: give --width W");
+                       "the width of the kernel cannot be found one example at a time: give {width W}");
     return uc_map_begin_landmarks(&self->preprocessing.map, map, width);
 }
 

@@ -9,7 +9,7 @@ uc_status uc_model_check_finite(const uc_model *model)
 {
     for (size_t i = 0; i < (model->dimension + 1) * model->stride; i++)
         if (!isfinite(model->weights[i]))
-            return uc_fail(UC_ERR_DIVERGED, "the weights overflowed; try --normalize or --scale");
+            return uc_fail(UC_ERR_DIVERGED, "the weights overflowed; try {normalize} or {scale}");
     return UC_OK;
 }
 

@@ -53,7 +53,7 @@ static void shrink_map(uc_online *self, map_size before)
 static uc_status check_mapped(const uc_online *self, uc_row row)
 {
     return self->preprocessing.map && !isfinite(uc_row_norm2(row))
-               ? uc_fail(UC_ERR_DIVERGED, "a row's mapped features overflowed; scale the data (--scale)")
+               ? uc_fail(UC_ERR_DIVERGED, "a row's mapped features overflowed; scale the data ({scale})")
                : UC_OK;
 }
 

@@ -51,7 +51,7 @@ static uc_status check_memory(const uc_dataset *data, const uc_train_settings *t
     if (mapped &&
         (train->map.dimension == UC_AUTO_COUNT || (isnan(train->map.width) && isnan(train->map.gamma))))
         return uc_fail(UC_ERR_INVALID,
-                       "--dimension auto and --width auto must become numbers before training (uc_tune)");
+                       "{dimension=auto} and {width=auto} must become numbers before training (uc_tune)");
     const double dimension = mapped ? (double)train->map.dimension : (double)data->X.cols;
     const double arrays = train->average ? 3.0 : 2.0;
     const double bytes = arrays * 8.0 * (dimension + 1.0) * (double)uc_class_stride(data->classes.count);

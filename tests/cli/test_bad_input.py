@@ -122,3 +122,14 @@ def test_noise_matrices_that_cannot_be(unconfuse, matrix, sentence):
     unconfuse.write("data.svm", "a 1:1\nb 2:1\n")
     unconfuse.write("noise.csv", matrix)
     assert sentence in unconfuse.fails(1, "noise", "apply", "data.svm", "-o", "out.svm", "--noise-matrix", "noise.csv")
+
+
+@pytest.mark.parametrize("name", ["{scale}", "{scale=maxabs}", "{{scale}", "a}b{"])
+def test_braces_are_those_of_the_user(unconfuse, name):
+    """The library marks options in its sentences with braces; a file or a class may have braces in its name."""
+    unconfuse.write(name, "1 1:1\n2 2:x\n")
+    assert unconfuse.fails(1, "train", "pa", name, "-o", "m.uc") == f"{name}:2: the value 'x' of column 2 is not a number"
+    unconfuse.write("one", f"{name} 1:1\n{name} 1:2\n")
+    assert unconfuse.fails(1, "train", "pa", "one", "-o", "m.uc") == f"one: only one class, '{name}', where two are needed"
+    unconfuse.write("good", "1 1:1\n2 2:1\n")
+    assert unconfuse.fails(2, "train", "pa", "good", "--cost", name, "-o", "m.uc").startswith(f"--cost {name}: it must be")

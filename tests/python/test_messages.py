@@ -10,29 +10,31 @@ from sklearn.preprocessing import StandardScaler
 
 import unconfuse
 from unconfuse._library import in_python
-from unconfuse._names import REWORDED
+from unconfuse._names import RENAMED, REWORDED
 
 # Of what the package does not call: files are read by NumPy here, and streams are compared by replay.
-NOT_CALLED = {"data/reader.c", "data/pieces.c", "data/generate.c", "select/compare.c", "select/contest.c"}
+NOT_CALLED = {"data/reader.c", "data/shards.c", "data/generate.c", "select/compare.c", "select/contest.c"}
 STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
-OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*\b")
+NAMED = re.compile(r"\{[a-z][a-z0-9-]*[}=, ]")
+OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*\b|[{}]")
 
 
 def sentences():
     """(file, sentence) of the library that name an option, each as it is printed; a number stands for a number."""
-    for path in sorted((ROOT / "src").glob("*/*.c")):
+    for path in sorted((ROOT / "src").rglob("*.c")):
         for found in STRINGS.finditer(path.read_text(encoding="utf-8")):
             text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found[0]))
-            if re.search(r"(?<![\w-])--[a-z]", text):
+            if NAMED.search(text):
                 yield str(path.relative_to(ROOT / "src")), re.sub(r"%[.0-9]*(zu|llu|l?[du]|g|f)", "3", text)
 
 
 def filled():
-    """With the words that the library puts in; `say --noise-orientation %ss` is of rows and of columns."""
+    """With the words that the library puts in; `say {noise-orientation=%ss}` is of rows and of columns."""
     for file, sentence in sentences():
         if file not in NOT_CALLED:
             for word in ("row", "column"):
-                yield file, sentence.replace("--noise-orientation %s", f"--noise-orientation {word}").replace("%s", "range")
+                yield file, sentence.replace("{noise-orientation=%s", f"{{noise-orientation={word}").replace(
+                    "choose {%s}", "choose {l2}").replace("%s", "range")
 
 
 def signatures():
@@ -51,16 +53,16 @@ def test_every_option_in_a_sentence_becomes_a_parameter():
     found = list(filled())
     assert len(found) > 60
     for file, sentence in found:
-        told = in_python(sentence)
-        assert not OPTION.search(told), (file, told)
-        assert named(told) <= parameters, (file, told)
+        said = in_python(sentence)
+        assert not OPTION.search(said), (file, said)
+        assert named(said) <= parameters, (file, said)
 
 
 SAID_BY = {
-    "learn/logistic.c": ["LogisticClassifier"], "learn/uma.c": ["UMAClassifier"], "learn/rp.c": ["RPClassifier"],
-    "learn/svm.c": ["SloppySVMClassifier"], "learn/cspa_plus.c": ["CSPAPlusClassifier"],
+    "learn/logistic.c": ["LogisticClassifier"], "learn/uma/uma.c": ["UMAClassifier"], "learn/rp.c": ["RPClassifier"],
+    "learn/svm/svm.c": ["SloppySVMClassifier"], "learn/cspa_plus.c": ["CSPAPlusClassifier"],
     "learn/minimise.c": ["LogisticClassifier", "SloppySVMClassifier", "CSVMClassifier"],
-    "learn/online_model.c": [cls.__name__ for cls in CLASSIFIERS if hasattr(cls, "partial_fit")],
+    "train/online_model.c": [cls.__name__ for cls in CLASSIFIERS if hasattr(cls, "partial_fit")],
     "map/kernel.c": [cls.__name__ for cls in CLASSIFIERS + MAPS],
 }
 
@@ -87,25 +89,40 @@ def test_documentation_names_parameters_that_exist():
 def test_every_rewording_is_of_a_sentence_of_the_library(phrase):
     """A sentence that was changed needs another."""
     said = [sentence for _, sentence in filled()]
-    for path in ROOT.glob("src/*/*.c"):
+    for path in ROOT.glob("src/**/*.c"):
         said += ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found[0])) for found in STRINGS.finditer(path.read_text())]
     assert any(phrase in sentence for sentence in said)
 
 
+def test_every_renamed_option_is_one():
+    assert not set(RENAMED.values()) & set(RENAMED)
+    own = set().union(*signatures().values())
+    assert {name.replace("-", "_") for name in RENAMED.values()} <= own
+
+
 def test_values_are_written_as_in_python():
     for sentence, expected in {
-        "use --scale maxabs": "use scale='maxabs'",
-        "--map none: there is no map": "map=None: there is no map",
-        "lower --dimension": "lower `dimension`",
-        "with --ridge 0.001, and": "with ridge=0.001, and",
-        "try --normalize or --scale": "try `normalize` or `scale`",
-        "give --width W": "give `width`",
-        "(--noise-matrix, --noise-rate)": "(`noise_matrix`)",
-        "--noise-rates ETA+,ETA- or --noise estimate": "`noise_matrix` or noise_matrix='estimate'",
-        "--return best": "returns='best'",
+        "use {scale=maxabs}": "use scale='maxabs'",
+        "{map=none}: there is no map": "map=None: there is no map",
+        "lower {dimension}": "lower `dimension`",
+        "with {ridge=0.001}, and": "with ridge=0.001, and",
+        "try {normalize} or {scale}": "try `normalize` or `scale`",
+        "give {width W}": "give `width`",
+        "({noise-matrix}, {noise-rate})": "(`noise_matrix`)",
+        "{noise-rates ETA+,ETA-} or {noise=estimate}": "`noise_matrix` or noise_matrix='estimate'",
+        "{return=best}": "returns='best'",
+        "{bags:=on}": "bags=True",
         "a file called --other": "a file called --other",
+        "a class called {{seed}}, another {{{{noise-rate}}}}": "a class called {seed}, another {{noise-rate}}",
     }.items():
         assert in_python(sentence) == expected
+
+
+@pytest.mark.parametrize("name", ["{seed}", "{scale=maxabs}", "{{noise-rate}", "}{", "--seed", "say {noise-orientation=rows}"])
+def test_braces_in_what_the_user_brought_are_no_options(tmp_path, name):
+    with pytest.raises(FileNotFoundError) as refused:
+        unconfuse.load(tmp_path / name)
+    assert f"{tmp_path / name}: " in str(refused.value)
 
 
 def test_a_matrix_whose_rows_sum_to_1_is_to_be_transposed():

@@ -291,7 +291,7 @@ static void what_says_nothing_of_rates_is_refused(void **state)
     settings.cost = -1; /* the setting is blamed, not the labels */
     uc_noise noise = {0};
     assert_error_has(uc_noise_rates_from_data(&noise, NULL, &settings, NULL, &two, 1, UC_RATES_BOTH, &alone),
-                     UC_ERR_OPTION, "--cost -1");
+                     UC_ERR_OPTION, "{cost=-1}");
     two.y[3] = UC_NONE;
     refuse(&two, NULL, UC_ERR_FORMAT, "example 4 has no label ('?'), which sloppy-svm cannot use");
     for (size_t i = 0; i < 40; i++)

@@ -164,7 +164,7 @@ static void the_last_sentence_can_be_part_of_the_next(void **state)
 {
     (void)state;
     assert_error(uc_fail(UC_ERR_INVALID, "value %d", 7), UC_ERR_INVALID, "value 7");
-    assert_error(uc_fail_prefix(UC_ERR_IO, "file"), UC_ERR_IO, "file: value 7");
+    assert_error(uc_fail_again(UC_ERR_IO, "file: ", uc_last_error()), UC_ERR_IO, "file: value 7");
     assert_error(uc_fail(UC_ERR_FORMAT, "<%s>", uc_last_error()), UC_ERR_FORMAT, "<file: value 7>");
     char longest[3000];
     memset(longest, 'x', sizeof longest - 1);

@@ -132,9 +132,9 @@ static void flags_are_words(void **state)
     assert_ok(uc_option_set(&table[AUTO_FLAG], &values, "off"));
     assert_ok(uc_option_set(&table[AUTO_FLAG], &values, "auto"));
     assert_int_equal(values.automatic_flag, UC_AUTO_FLAG);
-    check_refused(FLAG, "auto", "--flag=auto: it must be on or off");
-    check_refused(FLAG, "2", "--flag=2: it must be on or off");
-    check_refused(FLAG, "", "--flag=: it must be on or off");
+    check_refused(FLAG, "auto", "{flag:=auto}: it must be on or off");
+    check_refused(FLAG, "2", "{flag:=2}: it must be on or off");
+    check_refused(FLAG, "", "{flag:=}: it must be on or off");
 }
 
 static void counts_stay_within_their_bounds(void **state)
@@ -147,8 +147,8 @@ static void counts_stay_within_their_bounds(void **state)
     assert_int_equal(values.count, 100);
     assert_ok(uc_option_set(&table[COUNT], &values, "007"));
     assert_int_equal(values.count, 7);
-    check_refused(COUNT, "0", "--count 0: it must be a whole number from 1 to 100");
-    check_refused(COUNT, "101", "--count 101: it must be a whole number from 1 to 100");
+    check_refused(COUNT, "0", "{count=0}: it must be a whole number from 1 to 100");
+    check_refused(COUNT, "101", "{count=101}: it must be a whole number from 1 to 100");
     static const char *const bad[] = {"",
                                       "-1",
                                       "+1",
@@ -163,16 +163,16 @@ static void counts_stay_within_their_bounds(void **state)
                                       "99999999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sentence[128];
-        snprintf(sentence, sizeof sentence, "--count %s: it must be a whole number from 1 to 100", bad[i]);
+        snprintf(sentence, sizeof sentence, "{count=%s}: it must be a whole number from 1 to 100", bad[i]);
         check_refused(COUNT, bad[i], sentence);
     }
     assert_ok(uc_option_set(&table[AUTO_COUNT], &values, "auto"));
     assert_true(values.automatic_count == UC_AUTO_COUNT);
     assert_ok(uc_option_set(&table[AUTO_COUNT], &values, "9223372036854775807"));
     assert_true(values.automatic_count == INT64_MAX);
-    check_refused(AUTO_COUNT, "1", "--auto-count 1: it must be a whole number at least 2, or auto");
+    check_refused(AUTO_COUNT, "1", "{auto-count=1}: it must be a whole number at least 2, or auto");
     check_refused(AUTO_COUNT, "18446744073709551615",
-                  "--auto-count 18446744073709551615: it must be a whole number at least 2, or auto");
+                  "{auto-count=18446744073709551615}: it must be a whole number at least 2, or auto");
 }
 
 static void reals_stay_within_their_bounds(void **state)
@@ -187,22 +187,22 @@ static void reals_stay_within_their_bounds(void **state)
         assert_ok(uc_option_set(&table[REAL], &values, good[i].text));
         assert_true(values.real == good[i].value);
     }
-    check_refused(REAL, "1.0000001", "--real 1.0000001: it must be a number from -1 to 1");
-    check_refused(REAL, "-1.0000001", "--real -1.0000001: it must be a number from -1 to 1");
+    check_refused(REAL, "1.0000001", "{real=1.0000001}: it must be a number from -1 to 1");
+    check_refused(REAL, "-1.0000001", "{real=-1.0000001}: it must be a number from -1 to 1");
     static const char *const bad[] = {"",    "auto", "nan", "inf", "-inf", "0x1p-1",
                                       "1,0", " 1",   "1 ",  "1e",  "e1",   "--1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sentence[128];
-        snprintf(sentence, sizeof sentence, "--real %s: it must be a number from -1 to 1", bad[i]);
+        snprintf(sentence, sizeof sentence, "{real=%s}: it must be a number from -1 to 1", bad[i]);
         check_refused(REAL, bad[i], sentence);
     }
     assert_ok(uc_option_set(&table[ABOVE], &values, "1e-300"));
     assert_ok(uc_option_set(&table[ABOVE], &values, "1e300"));
-    check_refused(ABOVE, "0", "--above 0: it must be a number above 0");
-    check_refused(ABOVE, "1e999", "--above 1e999: it must be a number above 0");
-    check_refused(AUTO_REAL, "0", "--auto-real 0: it must be a number above 0 and at most 1, or auto");
-    check_refused(AUTO_REAL, "2", "--auto-real 2: it must be a number above 0 and at most 1, or auto");
-    check_refused(AUTO_REAL, "nan", "--auto-real nan: it must be a number above 0 and at most 1, or auto");
+    check_refused(ABOVE, "0", "{above=0}: it must be a number above 0");
+    check_refused(ABOVE, "1e999", "{above=1e999}: it must be a number above 0");
+    check_refused(AUTO_REAL, "0", "{auto-real=0}: it must be a number above 0 and at most 1, or auto");
+    check_refused(AUTO_REAL, "2", "{auto-real=2}: it must be a number above 0 and at most 1, or auto");
+    check_refused(AUTO_REAL, "nan", "{auto-real=nan}: it must be a number above 0 and at most 1, or auto");
     assert_ok(uc_option_set(&table[AUTO_REAL], &values, "1"));
     assert_ok(uc_option_set(&table[AUTO_REAL], &values, "auto"));
     assert_true(isnan(values.automatic_real));
@@ -220,7 +220,7 @@ static void choices_are_whole_words(void **state)
     static const char *const bad[] = {"", "non", "nonee", "none|range", "0", "None", "|"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sentence[128];
-        snprintf(sentence, sizeof sentence, "--choice %s: it must be one of none|range|standard", bad[i]);
+        snprintf(sentence, sizeof sentence, "{choice=%s}: it must be one of none|range|standard", bad[i]);
         check_refused(CHOICE, bad[i], sentence);
     }
 }
@@ -248,7 +248,7 @@ static void bytes_have_units(void **state)
                                       "1.5G", "16777216T", "1X",  "18446744073709551616"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sentence[128];
-        snprintf(sentence, sizeof sentence, "--bytes %s: it must be a size such as 512M or 4G", bad[i]);
+        snprintf(sentence, sizeof sentence, "{bytes=%s}: it must be a size such as 512M or 4G", bad[i]);
         check_refused(BYTES, bad[i], sentence);
     }
 }
@@ -326,27 +326,27 @@ static void settings_filled_in_by_hand_are_checked(void **state)
     (void)state;
     settings values = defaults();
     values.count = 0;
-    assert_error(uc_options_check(table, &values), UC_ERR_OPTION, "--count 0: it must be from 1 to 100");
+    assert_error(uc_options_check(table, &values), UC_ERR_OPTION, "{count=0}: it must be from 1 to 100");
     values.count = UC_AUTO_COUNT;
     assert_status(uc_options_check(table, &values), UC_ERR_OPTION);
     values = defaults();
     values.automatic_count = 1;
     assert_error(uc_options_check(table, &values), UC_ERR_OPTION,
-                 "--auto-count 1: it must be at least 2, or auto");
+                 "{auto-count=1}: it must be at least 2, or auto");
     values = defaults();
     values.real = 1.5;
-    assert_error(uc_options_check(table, &values), UC_ERR_OPTION, "--real 1.5: it must be from -1 to 1");
+    assert_error(uc_options_check(table, &values), UC_ERR_OPTION, "{real=1.5}: it must be from -1 to 1");
     values.real = NAN; /* auto, where there is none */
     assert_status(uc_options_check(table, &values), UC_ERR_OPTION);
     values = defaults();
     values.above = INFINITY;
     assert_status(uc_options_check(table, &values), UC_ERR_OPTION);
     values.above = 0.0;
-    assert_error(uc_options_check(table, &values), UC_ERR_OPTION, "--above 0: it must be above 0");
+    assert_error(uc_options_check(table, &values), UC_ERR_OPTION, "{above=0}: it must be above 0");
     values = defaults();
     values.choice = 3;
     assert_error(uc_options_check(table, &values), UC_ERR_OPTION,
-                 "--choice: choice 3 is not one of none|range|standard");
+                 "{choice}: choice 3 is not one of none|range|standard");
     values.choice = -1;
     assert_status(uc_options_check(table, &values), UC_ERR_OPTION);
 }

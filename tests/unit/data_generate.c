@@ -200,7 +200,7 @@ static void a_margin_that_no_weights_satisfy_is_refused(void **state)
     assert_error(
         uc_generator_run(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_INVALID,
         "uma-circle: none of 20000 draws of 10 weight vectors leaves every class 1% of the circle at margin "
-        "0.9; lower --margin or --classes");
+        "0.9; lower {margin} or {classes}");
     assert_null(train.y);
     free(r.settings);
 }
@@ -408,11 +408,11 @@ static void radii_in_the_wrong_order_are_refused(void **state)
     uc_dataset train = {0};
     request r = ask("rp-ring", OPTIONS("inner", "8", "outer", "4"));
     assert_error(uc_generator_run(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_INVALID,
-                 "--inner 8 must be below --outer 4");
+                 "{inner=8} must be below {outer=4}");
     free(r.settings);
     r = ask("rp-dart", OPTIONS("inner", "7"));
     assert_error(uc_generator_run(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_INVALID,
-                 "--inner 7 must be below --outer 7");
+                 "{inner=7} must be below {outer=7}");
     free(r.settings);
     assert_null(train.y);
 }
@@ -547,7 +547,7 @@ static void settings_outside_their_bounds_are_refused(void **state)
     assert_status(uc_option_set(classes, r.settings, "1"), UC_ERR_OPTION);
     *(uint64_t *)(void *)((char *)r.settings + classes->offset) = 21;
     assert_error(uc_generator_run(&train, NULL, r.generator, r.settings, 10, 0, 1), UC_ERR_OPTION,
-                 "--classes 21: it must be from 2 to 20");
+                 "{classes=21}: it must be from 2 to 20");
     assert_null(train.y);
     free(r.settings);
 }

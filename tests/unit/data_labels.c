@@ -100,7 +100,7 @@ static void labels_that_cannot_be_positive_and_unlabelled_are_refused(void **sta
            "every example is labelled a: unlabelled ones are needed too");
     refuse(names, 3, three, 3, NULL, UC_ERR_INVALID,
            "positive and unlabelled examples are of one or two classes, not 3");
-    refuse(names, 1, no_b, 3, "b", UC_ERR_INVALID, "no example is labelled b, which --positive names");
+    refuse(names, 1, no_b, 3, "b", UC_ERR_INVALID, "no example is labelled b, which {positive} names");
     refuse(names, 2, no_b, 3, "b", UC_ERR_FORMAT, "no example is labelled b");
     uc_dataset bare = {0};
     uint32_t index;
@@ -190,7 +190,7 @@ static void bags_that_are_not_are_refused(void **state)
     data.bag = NULL;
     assert_error(uc_dataset_check_bags(&data, NULL), UC_ERR_FORMAT,
                  "the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a "
-                 "column that --bag names");
+                 "column that {bag} names");
     uc_dataset_free(&data);
 }
 

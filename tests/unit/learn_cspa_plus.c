@@ -554,12 +554,12 @@ static void a_full_metric_of_too_many_features_is_refused(void **state)
     uc_proposal proposal = {0, 1.0, 0, 0};
     for (uint32_t i = 0; i < 12; i++) {
         assert_error(uc_online_propose(&proposal, online, &does_not), UC_ERR_INVALID,
-                     "--metric full is for at most 8192 features, not 8193: use --metric auto");
+                     "{metric=full} is for at most 8192 features, not 8193: use {metric=auto}");
         assert_status(uc_online_expect(online, 9000, 1.0), UC_ERR_INVALID);
         assert_int_equal(online_round_on(online, fits, i % 3), online_round_on(other, fits, i % 3));
         assert_error(uc_online_learn(online, &does_not, &proposal, (uc_answer){UC_ANSWER_WRONG, 0}),
                      UC_ERR_INVALID,
-                     "--metric full is for at most 8192 features, not 8193: use --metric auto");
+                     "{metric=full} is for at most 8192 features, not 8193: use {metric=auto}");
     }
     check_same_online(online, other);
     uc_online_free(online);

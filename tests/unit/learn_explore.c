@@ -241,7 +241,7 @@ static void never_exploring_is_refused(void **state)
         uc_online *online = NULL;
         uc_explore_settings settings = {.explore = 0.0};
         assert_error(uc_online_begin(&online, explorers[e], &settings, NULL, &classes, NULL), UC_ERR_OPTION,
-                     "--explore 0: it must be above 0 and at most 1");
+                     "{explore=0}: it must be above 0 and at most 1");
         settings.explore = 1.0000001;
         assert_status(uc_online_begin(&online, explorers[e], &settings, NULL, &classes, NULL), UC_ERR_OPTION);
         assert_null(online);

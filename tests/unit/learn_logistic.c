@@ -333,7 +333,7 @@ static void a_correction_without_noise_is_refused(void **state)
     uc_model *model = NULL;
     settings.correction = UC_CORRECTION_FORWARD;
     assert_error(uc_train(&model, uc_learner_find("logistic"), &settings, NULL, &data, NULL), UC_ERR_INVALID,
-                 "--correction forward needs the noise: give it with --noise-matrix or --noise-rate");
+                 "{correction=forward} needs the noise: give it with {noise-matrix} or {noise-rate}");
     assert_null(model);
     uc_dataset_free(&data);
 }

@@ -517,15 +517,15 @@ static void what_cannot_be_learned_is_refused(void **state)
     uc_model *model = NULL;
     uc_noise noise;
     assert_error(uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,
-                 "--rule eta needs the noise rate: give it with --noise-rate ETA");
+                 "{rule=eta} needs the noise rate: give it with {noise-rate ETA}");
     assert_error(uc_train(&model, rp, &settings, &common, &three, NULL), UC_ERR_INVALID,
-                 "--rule eta is for two classes, but there are 3: use --rule nu");
+                 "{rule=eta} is for two classes, but there are 3: use {rule=nu}");
     assert_ok(uc_noise_binary(&noise, 0.2, 0.1));
     common.noise = &noise;
     assert_error(
         uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,
-        "--rule eta is for classes that flip at the same rate, not at 0.2 and 0.1: give one rate with "
-        "--noise-rate ETA, "
+        "{rule=eta} is for classes that flip at the same rate, not at 0.2 and 0.1: give one rate with "
+        "{noise-rate ETA}, "
         "or use sloppy-svm");
     uc_noise_free(&noise);
     assert_ok(uc_noise_binary(&noise, 0.6, 0.6));
@@ -535,7 +535,7 @@ static void what_cannot_be_learned_is_refused(void **state)
     common.noise = NULL;
     settings = settings_of(NU, UC_AUTO_REAL, 10);
     assert_error(uc_train(&model, rp, &settings, &common, &two, NULL), UC_ERR_INVALID,
-                 "--kappa auto must become a number before training (uc_tune)");
+                 "{kappa=auto} must become a number before training (uc_tune)");
     assert_null(model);
     uc_dataset_free(&two);
     uc_dataset_free(&three);

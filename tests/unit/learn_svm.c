@@ -467,15 +467,15 @@ static void rates_that_the_labels_do_not_allow_for_are_refused(void **state)
         {70,
          {0, 0.4},
          "0.3 of the labels are '1', but at a noise rate of 0.4 for '2' more than that must be: the rate is "
-         "too high, or use --loss weighted"},
+         "too high, or use {loss=weighted}"},
         {20,
          {0.3, 0},
          "0.2 of the labels are '2', but at a noise rate of 0.3 for '1' more than that must be: the rate is "
-         "too high, or use --loss weighted"},
+         "too high, or use {loss=weighted}"},
         {50,
          {0, 0.5},
          "0.5 of the labels are '1', but at a noise rate of 0.5 for '2' more than that must be: the rate is "
-         "too high, or use --loss weighted"},
+         "too high, or use {loss=weighted}"},
         {50, {0, 0.49}, NULL},
         {50, {0.49, 0.49}, NULL},
     };
@@ -582,7 +582,7 @@ static void what_sloppy_svm_cannot_learn_from_is_refused(void **state)
     static const char *const learners[] = {"csvm", "sloppy-svm"};
     for (size_t k = 0; k < 2; k++)
         assert_error(train_with(&model, learners[k], &settings, NULL, UC_AUTO_REAL, &two, NULL),
-                     UC_ERR_INVALID, "--cost auto must become a number before training (uc_tune)");
+                     UC_ERR_INVALID, "{cost=auto} must become a number before training (uc_tune)");
     assert_null(model);
     uc_dataset_free(&two);
     uc_dataset_free(&three);
@@ -600,15 +600,15 @@ static void doubtful_trainings_are_warned_of(void **state)
     uc_model_free(model);
     assert_int_equal(heard_count, 1);
     assert_string_equal(heard[0],
-                        "no noise rates given, so sloppy-svm equals csvm: use --noise-rates ETA+,ETA- "
-                        "or --noise estimate");
+                        "no noise rates given, so sloppy-svm equals csvm: use {noise-rates ETA+,ETA-} "
+                        "or {noise=estimate}");
     settings.iterations = 2;
     heard_count = 0;
     assert_ok(train_with(&model, "csvm", &settings, NULL, UC_AUTO_REAL, &data, &context));
     uc_model_free(model);
     assert_int_equal(heard_count, 1);
     assert_memory_equal(heard[0], "the machine has not converged after 2 iterations: the gradient is ", 66);
-    assert_non_null(strstr(heard[0], " times the tolerance; allow more --iterations"));
+    assert_non_null(strstr(heard[0], " times the tolerance; allow more {iterations}"));
     heard_count = 0;
     assert_ok(train_with(&model, "csvm", &settings, rates[1], UC_AUTO_REAL, &data, &context));
     uc_model_free(model);

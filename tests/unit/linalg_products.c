@@ -115,7 +115,7 @@ static void eigenvalues_that_cannot_be_are_refused(void **state)
     assert_ok(uc_eigen_check(1000, 0.0, "the map", NULL));
     assert_error(
         uc_eigen_check(46001, 0.0, "the map", NULL), UC_ERR_INVALID,
-        "the map: the eigenvalues of a 46001 x 46001 matrix; at most 46000 rows can be: lower --dimension");
+        "the map: the eigenvalues of a 46001 x 46001 matrix; at most 46000 rows can be: lower {dimension}");
     const uc_context small = {.memory = 1 << 20};
     assert_int_equal(uc_eigen_check(1000, 0.0, "the map", &small), UC_ERR_NOMEM);
 }

@@ -201,15 +201,15 @@ static void what_cannot_be_learned_is_refused_with_a_sentence(void **state)
     assert_error(uc_map_fit(&map, &settings, &none, 1, NULL), UC_ERR_INVALID,
                  "a map cannot be learned from no rows");
     settings.dimension = UC_AUTO_COUNT;
-    assert_error_has(uc_map_fit(&map, &settings, &X, 1, NULL), UC_ERR_INVALID, "--dimension auto");
+    assert_error_has(uc_map_fit(&map, &settings, &X, 1, NULL), UC_ERR_INVALID, "{dimension=auto}");
     settings.dimension = 5;
     settings.width = UC_AUTO_REAL;
-    assert_error_has(uc_map_fit(&map, &settings, &X, 1, NULL), UC_ERR_INVALID, "--width auto");
+    assert_error_has(uc_map_fit(&map, &settings, &X, 1, NULL), UC_ERR_INVALID, "{width=auto}");
     settings.width = -1.0;
     assert_status(uc_map_fit(&map, &settings, &X, 1, NULL), UC_ERR_OPTION);
     settings.width = 8.0;
     settings.map = UC_MAP_NONE;
-    assert_error_has(uc_map_fit(&map, &settings, &X, 1, NULL), UC_ERR_INVALID, "--map none");
+    assert_error_has(uc_map_fit(&map, &settings, &X, 1, NULL), UC_ERR_INVALID, "{map=none}");
     assert_null(map);
     uc_matrix_free(&X);
 }
@@ -223,7 +223,7 @@ static void same_rows_need_a_width_and_zero_rows_have_no_span(void **state)
     for (size_t k = 0; k < KINDS; k++) {
         uc_map_settings settings = map_settings(kinds[k], UC_KERNEL_GAUSSIAN, 0.0, 5);
         assert_error_has(uc_map_fit(&map, &settings, &zeros, 1, NULL), UC_ERR_INVALID,
-                         "give --width or --gamma");
+                         "give {width} or {gamma}");
         settings.kernel = UC_KERNEL_LINEAR;
         if (kinds[k] != UC_MAP_LANDMARKS)
             assert_error_has(uc_map_fit(&map, &settings, &zeros, 1, NULL), UC_ERR_INVALID,

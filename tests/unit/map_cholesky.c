@@ -197,7 +197,7 @@ static void more_memory_than_allowed_is_refused_with_the_figure(void **state)
     const uc_context tight = {.memory = 50000};
     uc_map *map;
     assert_error(uc_map_fit(&map, &settings, &X, 1, &tight), UC_ERR_NOMEM,
-                 "kernel Gram-Schmidt needs 0.2 MB of memory, more than the limit of 0.1 MB (--memory)");
+                 "kernel Gram-Schmidt needs 0.2 MB of memory, more than the limit of 0.1 MB ({memory})");
     settings.map = UC_MAP_RANDOM;
     assert_error_has(uc_map_fit(&map, &settings, &X, 1, &tight), UC_ERR_NOMEM, "a random projection needs");
     uc_matrix_free(&X);

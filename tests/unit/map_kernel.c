@@ -208,10 +208,10 @@ static void no_median_without_different_rows(void **state)
     assert_ok(uc_matrix_create_dense(&same, 10, 3));
     assert_error(
         uc_map_median_distance2(&median, &same, 1, NULL), UC_ERR_INVALID,
-        "the median distance of two rows is 0, because most rows are the same; give --width or --gamma");
+        "the median distance of two rows is 0, because most rows are the same; give {width} or {gamma}");
     same.rows = 1;
     assert_error(uc_map_median_distance2(&median, &same, 1, NULL), UC_ERR_INVALID,
-                 "the median distance needs two rows; give --width or --gamma");
+                 "the median distance needs two rows; give {width} or {gamma}");
     assert_true(median == 7.0);
     uc_matrix_free(&same);
 }

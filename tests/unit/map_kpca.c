@@ -128,7 +128,7 @@ static void what_does_not_fit_in_any_way_is_refused_with_the_figure(void **state
     uc_map *map;
     assert_error_has(uc_map_fit(&map, &settings, &X, 1, &tight), UC_ERR_NOMEM, "kernel PCA needs ");
     assert_error_has(uc_map_fit(&map, &settings, &X, 1, &tight), UC_ERR_NOMEM,
-                     "more than the limit of 1.0 MB (--memory)");
+                     "more than the limit of 1.0 MB ({memory})");
     uc_matrix_free(&X);
 }
 

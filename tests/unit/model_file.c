@@ -571,7 +571,7 @@ static void settings_come_back_from_json(void **state)
     assert_ok(uc_settings_from_json(&back, uc_train_options, object));
     assert_true(isnan(back.bias));
     json_object_set_new(object, "passes", json_string("many"));
-    assert_error_has(uc_settings_from_json(&back, uc_train_options, object), UC_ERR_OPTION, "--passes many");
+    assert_error_has(uc_settings_from_json(&back, uc_train_options, object), UC_ERR_OPTION, "{passes=many}");
     json_decref(object);
 }
 

@@ -67,11 +67,11 @@ static void what_is_not_a_noise_matrix_is_refused(void **state)
     assert_error(
         uc_noise_create(&noise, three_rows, 3, NULL, UC_NOISE_COLUMNS, "noise.csv"), UC_ERR_INVALID,
         "noise.csv: column 2 sums to 1.2, not 1, but every row sums to 1; if the true class is in rows, say "
-        "--noise-orientation rows");
+        "{noise-orientation=rows}");
     assert_error(
         uc_noise_create(&noise, three, 3, NULL, UC_NOISE_ROWS, "noise.csv"), UC_ERR_INVALID,
         "noise.csv: row 2 sums to 1.2, not 1, but every column sums to 1; if the true class is in columns, "
-        "say --noise-orientation columns");
+        "say {noise-orientation=columns}");
     const double neither[4] = {.9, .2, .3, .8};
     assert_error(uc_noise_create(&noise, neither, 2, NULL, UC_NOISE_COLUMNS, "C"), UC_ERR_INVALID,
                  "C: column 1 sums to 1.2, not 1");
@@ -339,7 +339,7 @@ static void bad_files_are_refused_with_a_sentence(void **state)
         {".5,.5\n.5,.5\n", ": the matrix is singular: different true classes would give the same labels"},
         {".9,.1\n.2,.8\n",
          ": column 1 sums to 1.1, not 1, but every row sums to 1; if the true class is in rows, say "
-         "--noise-orientation rows"},
+         "{noise-orientation=rows}"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         check_refused(bad[i].text, strlen(bad[i].text), bad[i].rest);

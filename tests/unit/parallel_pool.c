@@ -357,7 +357,7 @@ static void threads_and_memory_come_from_the_context_or_the_machine(void **state
     assert_true(uc_memory_limit(NULL) > 1000000);
     assert_ok(uc_memory_check(&context, 1e6, "a thing"));
     assert_error(uc_memory_check(&context, 1.6e6, "a thing"), UC_ERR_NOMEM,
-                 "a thing needs 1.6 MB of memory, more than the limit of 1.0 MB (--memory)");
+                 "a thing needs 1.6 MB of memory, more than the limit of 1.0 MB ({memory})");
     assert_ok(uc_memory_check(NULL, 1e6, "a thing"));
 }
 
@@ -400,16 +400,16 @@ static void a_part_reports_how_far_the_whole_is(void **state)
     (void)state;
     listener user = {.go_on = true};
     uc_context context = {.threads = 3, .progress = hear, .warn = hear_warning, .user = &user};
-    uc_parts trainings = {.task = "choosing --l2", .part = "training", .count = 2};
+    uc_parts trainings = {.task = "choosing {l2}", .part = "training", .count = 2};
     uc_part part = {&trainings, &context};
     const uc_context inner = uc_context_of_part(&part);
     assert_int_equal(inner.threads, 3);
     assert_ok(uc_report(&inner, "training", 30, 40, "pass 3 of 4"));
-    assert_string_equal(user.heard, "choosing --l2 0 2 training 1 of 2");
+    assert_string_equal(user.heard, "choosing {l2} 0 2 training 1 of 2");
     assert_ok(uc_part_done(&part));
-    assert_string_equal(user.heard, "choosing --l2 1 2 training 2 of 2");
+    assert_string_equal(user.heard, "choosing {l2} 1 2 training 2 of 2");
     assert_ok(uc_part_done(&part));
-    assert_string_equal(user.heard, "choosing --l2 2 2 training 2 of 2");
+    assert_string_equal(user.heard, "choosing {l2} 2 2 training 2 of 2");
     uc_warn(&inner, "%d things", 3);
     assert_string_equal(user.heard, "3 things");
     user.go_on = false;
@@ -427,12 +427,12 @@ static void parts_within_parts_are_told_in_one_line(void **state)
     uc_part fold = {&folds, &context};
     const uc_context inside = uc_context_of_part(&fold);
     uc_parts trainings = {
-        .task = "choosing --l2", .part = "training", .count = 25, .at_most = true, .done = 5};
+        .task = "choosing {l2}", .part = "training", .count = 25, .at_most = true, .done = 5};
     uc_part training = {&trainings, &inside};
     const uc_context innermost = uc_context_of_part(&training);
     assert_ok(uc_report(&innermost, "training", 1, 2, "error 0.1"));
     assert_string_equal(user.heard,
-                        "cross-validating 1.2 4 fold 2 of 4, choosing --l2: training 6 of at most 25");
+                        "cross-validating 1.2 4 fold 2 of 4, choosing {l2}: training 6 of at most 25");
     assert_ok(uc_report(&inside, "training", 1, 100, NULL));
     assert_string_equal(user.heard, "cross-validating 1.2 4 fold 2 of 4, training");
     assert_ok(uc_part_done(&fold));

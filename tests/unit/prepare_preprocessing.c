@@ -330,10 +330,10 @@ static void sparse_data_accept_maxabs_only(void **state)
     uc_preprocessing preprocessing;
     assert_error(
         uc_steps_learn(&preprocessing, UC_SCALE_RANGE, &data.X), UC_ERR_INVALID,
-        "--scale range would turn the zeros of sparse data into other values: use --scale maxabs, or read "
-        "the data with --storage dense");
+        "{scale=range} would turn the zeros of sparse data into other values: use {scale=maxabs}, or read "
+        "the data with {storage=dense}");
     assert_error_has(uc_steps_learn(&preprocessing, UC_SCALE_STANDARD, &data.X), UC_ERR_INVALID,
-                     "--scale standard would");
+                     "{scale=standard} would");
     assert_ok(uc_steps_learn(&preprocessing, UC_SCALE_MAXABS, &data.X));
     uc_preprocessing_free(&preprocessing);
     uc_dataset_free(&data);

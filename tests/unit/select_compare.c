@@ -524,22 +524,22 @@ static void what_cannot_be_compared_is_refused(void **state)
     assert_error(compare_with(&data, "uma", NULL, NULL, NULL), UC_ERR_OPTION,
                  "uma learns from whole data sets, not one example at a time: use train -v to compare it");
     settings.runs = 0;
-    assert_error_has(compare_with(&data, "cspa", &settings, NULL, NULL), UC_ERR_OPTION, "--runs 0");
+    assert_error_has(compare_with(&data, "cspa", &settings, NULL, NULL), UC_ERR_OPTION, "{runs=0}");
     settings.runs = 10;
     train.seed = UINT64_C(1) << 53;
-    assert_error_has(compare_with(&data, "cspa", &settings, &train, NULL), UC_ERR_OPTION, "--seed 90071");
+    assert_error_has(compare_with(&data, "cspa", &settings, &train, NULL), UC_ERR_OPTION, "{seed=90071");
     train = landmarks(5);
     train.map.map = UC_MAP_KPCA;
     assert_error(compare_with(&data, "cspa", NULL, &train, NULL), UC_ERR_OPTION,
-                 "--map kpca is learned from a whole data set: online learners use --map landmarks");
+                 "{map=kpca} is learned from a whole data set: online learners use {map=landmarks}");
     train = landmarks(5);
     train.map.width = UC_AUTO_REAL;
-    assert_error_has(compare_with(&data, "cspa", NULL, &train, NULL), UC_ERR_OPTION, "--width median");
+    assert_error_has(compare_with(&data, "cspa", NULL, &train, NULL), UC_ERR_OPTION, "{width=median}");
     train = uc_train_defaults();
     train.scale = UC_SCALE_RANGE;
-    assert_error_has(compare_with(&sparse, "cspa", NULL, &train, NULL), UC_ERR_INVALID, "--scale maxabs");
+    assert_error_has(compare_with(&sparse, "cspa", NULL, &train, NULL), UC_ERR_INVALID, "{scale=maxabs}");
     contender.settings = &too_much;
-    assert_error_has(uc_compare(&found, &contender, 1, NULL, NULL, &data, NULL), UC_ERR_OPTION, "--beta 2");
+    assert_error_has(uc_compare(&found, &contender, 1, NULL, NULL, &data, NULL), UC_ERR_OPTION, "{beta=2}");
     assert_error_has(uc_compare(&found, &contender, 0, NULL, NULL, &data, NULL), UC_ERR_INVALID,
                      "no learner");
     assert_error_has(compare_with(&data, "cspa", NULL, NULL, &(uc_context){.memory = 100}), UC_ERR_NOMEM,

@@ -158,7 +158,7 @@ static void a_penalty_that_was_not_chosen_cannot_be_trained_with(void **state)
     uc_logistic_settings settings = l2_auto();
     uc_model *model = NULL;
     assert_error(uc_train(&model, uc_learner_find("logistic"), &settings, NULL, &data, NULL), UC_ERR_INVALID,
-                 "--l2 auto must become a number before training (uc_tune)");
+                 "{l2=auto} must become a number before training (uc_tune)");
     assert_ok(uc_tune_and_train(&model, uc_learner_find("logistic"), &settings, NULL, &data, NULL));
     assert_true(isnan(settings.l2)); /* the caller's settings stay open */
     uc_model_free(model);
@@ -391,7 +391,7 @@ static void progress_counts_the_trainings(void **state)
     const uc_context context = {.threads = 1, .progress = hear, .user = &heard};
     train.map.width = UC_AUTO_REAL;
     assert_ok(uc_tune(&settings, &train, uc_learner_find("pa"), &data, &context));
-    assert_string_equal(heard.task, "choosing --width, --dimension");
+    assert_string_equal(heard.task, "choosing {width}, {dimension}");
     assert_string_equal(heard.detail, "training 100 of 100"); /* 5 widths, dimensions 16, 32, 64 and 80 */
     assert_near(heard.done, 100, 0);
     assert_near(heard.total, 100, 0);
@@ -403,7 +403,7 @@ static void progress_counts_the_trainings(void **state)
     train = uc_train_defaults();
     heard = (listener){0};
     assert_ok(uc_tune(&logistic, &train, uc_learner_find("logistic"), &data, &context));
-    assert_string_equal(heard.task, "choosing --l2");
+    assert_string_equal(heard.task, "choosing {l2}");
     assert_near(heard.done, heard.total, 0);
     assert_int_equal((size_t)heard.total % 5, 0);
     assert_int_equal(heard.other_tasks + heard.backwards, 0);

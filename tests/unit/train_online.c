@@ -385,11 +385,11 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
     uc_pa_settings settings = {.variant = 1, .cost = -1.0};
     const long live = uc_alloc_live();
     assert_error(uc_online_begin(&online, uc_learner_find("spa"), &settings, NULL, &classes, NULL),
-                 UC_ERR_OPTION, "--cost -1: it must be above 0 and at most 1000000000000");
+                 UC_ERR_OPTION, "{cost=-1}: it must be above 0 and at most 1000000000000");
     uc_train_settings train = uc_train_defaults();
     train.passes = 0;
     assert_error_has(uc_online_begin(&online, uc_learner_find("spa"), NULL, &train, &classes, NULL),
-                     UC_ERR_OPTION, "--passes 0: it must be from 1 to");
+                     UC_ERR_OPTION, "{passes=0}: it must be from 1 to");
     train = uc_train_defaults();
     train.bias = INFINITY;
     assert_status(uc_online_begin(&online, uc_learner_find("spa"), NULL, &train, &classes, NULL),

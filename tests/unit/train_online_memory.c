@@ -110,7 +110,7 @@ static void the_sentence_has_the_figures(void **state)
     assert_error(
         uc_learner_check_memory(uc_learner_find("cspa"), NULL, NULL, &ahead, &context), UC_ERR_NOMEM,
         "cspa with 999999 features and 8 classes needs 64.0 MB of memory, more than the limit of 1.0 MB "
-        "(--memory)");
+        "({memory})");
 }
 
 static void a_learner_that_runs_is_asked_the_same(void **state)

@@ -312,7 +312,7 @@ static void data_that_cannot_be_learned_from_are_refused(void **state)
     uc_train_settings train = uc_train_defaults();
     train.scale = UC_SCALE_STANDARD;
     assert_error_has(uc_train(&model, spa, NULL, &train, &sparse, NULL), UC_ERR_INVALID,
-                     "--scale standard would turn");
+                     "{scale=standard} would turn");
     uc_dataset_free(&sparse);
     train = uc_train_defaults();
     train.passes = 0;
@@ -337,7 +337,7 @@ static void a_model_too_large_for_the_memory_is_refused_before_training(void **s
     assert_error(
         uc_train(&model, uc_learner_find("spa"), NULL, NULL, &data, &context), UC_ERR_NOMEM,
         "a model of 1000000 features and 4 classes needs 96.0 MB of memory, more than the limit of 50.0 MB "
-        "(--memory)");
+        "({memory})");
     context.memory = 200000000;
     assert_ok(uc_train(&model, uc_learner_find("spa"), NULL, NULL, &data, &context));
     uc_model_free(model);

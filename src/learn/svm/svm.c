@@ -260,7 +260,7 @@ static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, con
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
     if (!arrived)
-        uc_minimum_warn(&found, "the machine", settings->iterations, "; allow more --iterations", context);
+        uc_minimum_warn(&found, "the machine", settings->iterations, true, context);
     total->value += found.value;
     total->iterations += found.iterations;
     total->evaluations += found.evaluations;
@@ -317,7 +317,7 @@ static uc_status check_rates(const uc_svm *self, const double labelled[2])
         if (self->rate[1 - label] > 0.0 && !(labelled[label] > self->rate[1 - label] * total))
             return uc_fail(UC_ERR_INVALID,
                            "%.4g of the labels are '%s', but at a noise rate of %g for '%s' more than that "
-                           "must be: the rate is too high, or use --loss weighted",
+                           "must be: the rate is too high, or use {loss=weighted}",
                            labelled[label] / total,
                            classes->text[label ? self->positive : 1 - self->positive], self->rate[1 - label],
                            classes->text[label ? 1 - self->positive : self->positive]);
@@ -401,7 +401,9 @@ static bool tell_machines(const char *task, double done, double total, const cha
 
 static void warn_beside(const char *sentence, void *user)
 {
-    uc_warn(&((const counted *)user)->beside, "%s", sentence);
+    const uc_context *beside = &((const counted *)user)->beside;
+    if (beside->warn)
+        beside->warn(sentence, beside->user);
 }
 
 /* Each machine by one thread, with as many at a time as threads and half of the memory allow. */
@@ -463,7 +465,7 @@ static uc_svm machine(uc_model *model, const uc_fit *fit, const uc_svm_settings 
 static uc_status check_settings(const uc_svm_settings *settings)
 {
     return isnan(settings->cost)
-               ? uc_fail(UC_ERR_INVALID, "--cost auto must become a number before training (uc_tune)")
+               ? uc_fail(UC_ERR_INVALID, "{cost=auto} must become a number before training (uc_tune)")
                : UC_OK;
 }
 
@@ -567,8 +569,8 @@ static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user
         self.rate[1] = noise->values[0 * 2 + 1];
     } else {
         uc_warn(fit->context,
-                "no noise rates given, so sloppy-svm equals csvm: use --noise-rates ETA+,ETA- or "
-                "--noise estimate");
+                "no noise rates given, so sloppy-svm equals csvm: use {noise-rates ETA+,ETA-} or "
+                "{noise=estimate}");
     }
     return fit_arranged(model, fit, &self, settings);
 }

@@ -478,8 +478,7 @@ static uc_status invert_noise(uma *self, const uc_noise *noise)
         if (self->ridge > 0.0)
             uc_warn(self->context,
                     "the noise matrix is nearly singular (condition number %.3g): its inverse is regularised "
-                    "with "
-                    "--ridge %g, and the classifier may be poor",
+                    "with {ridge=%g}, and the classifier may be poor",
                     check.condition, self->ridge);
     }
     return uc_noise_invert(self->B, noise, self->ridge);
@@ -653,7 +652,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     if (status == UC_OK && !noise) {
         uc_warn(
             fit->context,
-            "no noise matrix was given: uma takes the labels as they are (see --noise-matrix, --noise-rate)");
+            "no noise matrix was given: uma takes the labels as they are (see {noise-matrix}, {noise-rate})");
         status = uc_noise_uniform(&identity, self.Q, 0.0);
         noise = &identity;
     }
@@ -668,7 +667,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
 
 const uc_learner uc_learner_uma = {
     .name = "uma",
-    .summary = "labels confused by a matrix that is known or estimated (--noise-matrix)",
+    .summary = "labels confused by a matrix that is known or estimated ({noise-matrix})",
     .paper =
         "Louche, Ralaivola: Unconfused ultraconservative multiclass algorithms, Machine Learning 99, 2015",
     .options = options,
