@@ -9,19 +9,20 @@
  *
  * Counting (confident learning: Northcutt, Jiang, Chuang, JAIR 70:1373-1411, 2021)
  *          t_k = mean of P_k over the examples observed as k
- *          an example counts for the likeliest of the classes with P_k >= t_k, or not at all when there is none
- *          C = J with row p scaled to the sum n_p, then columns divided by their sums
+ *          An example counts for the likeliest of the classes with P_k >= t_k, or not at all when there is none.
+ *          C = J with row p scaled to the sum n_p, then columns divided by their sums.
  *          A row of J without any example is n_p on the diagonal: nothing speaks against its labels.
  *
  * Anchor   (Liu, Tao, TPAMI 38:447-461, 2016; Patrini et al., CVPR 2017) where an example is surely of class q,
- *          P_p(x) = C[p][q]. Column q is the mean of P over the m_q examples with the largest P_q, where m_q is a
- *          share of n_q, at least 1.
+ *          P_p(x) = C[p][q]. Column q is the mean of P over the m_q examples with the largest P_q, where m_q is
+ *          a share of n_q, at least 1.
  *
  * A class for which nothing was counted has the column of the identity.
  *
- * Intervals  the percentiles 2.5 and 97.5 of the estimate over resampled examples. The probabilities are not learned again
- * for every resample, so what the intervals of the two latter leave out is the error of the regression. Resampling cannot
- * show what never happened: an entry whose count is 0, or the whole column, takes Wilson's bound on that side as well.
+ * Intervals are the percentiles 2.5 and 97.5 of the estimate over resampled examples. The probabilities are not
+ * learned again for every resample, so what the intervals of the two latter leave out is the error of the
+ * regression. Resampling cannot show what never happened: an entry whose count is 0, or the whole column, takes
+ * Wilson's bound on that side as well.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -120,7 +121,8 @@ struct evidence {
     double *P;                /* counting, anchor: rows x K */
     uint32_t *clearest;       /* anchor: K lists of all rows, by descending P_q */
     double anchors;
-    /* J and C (NaN in the columns of classes without examples) when row i counts weight[i] times. `work` holds 2 K. */
+    /* J and C (NaN in the columns of classes without examples) when row i counts weight[i] times. `work`
+     * holds 2 K. */
     void (*estimate)(double *C, double *J, const evidence *self, const uint32_t *weight, double *work);
 };
 

@@ -4,9 +4,10 @@
  *   h     the machine of sloppy-svm that is learned with a pair of rates (eta+, eta-)
  *   crit  P(h = + | labelled -) + P(h = - | labelled +), on rows that h did not see
  *
- * The pair with the smallest criterion wins (Blum, Mitchell, COLT 1998). Under flips crit is a rising function of the two
- * *true* error rates alike, so it follows the balanced error: on classes of unlike size it is biased. The grid has steps
- * of 0.1 and is refined to 0.05 and 0.025 around its best point. Rows are prepared once a fold, for all rates.
+ * The pair with the smallest criterion wins (Blum, Mitchell, COLT 1998). Under flips crit is a rising
+ * function of the two *true* error rates alike, so it follows the balanced error: on classes of unlike size
+ * it is biased. The grid has steps of 0.1 and is refined to 0.05 and 0.025 around its best point. Rows are
+ * prepared once a fold, for all rates.
  */
 #include <math.h>
 #include <string.h>
@@ -74,7 +75,8 @@ static uc_status binary_noise(uc_noise *out, const uc_rates *rates, uint32_t pos
                          : uc_noise_binary(out, rates->negative, rates->positive);
 }
 
-/* Rates that the labels do not allow for, or at which a machine cannot be learned, leave the criterion NaN. */
+/* Rates that the labels do not allow for, or at which a machine cannot be learned, leave the criterion
+ * NaN. */
 static uc_status try_rates(uc_rates *rates, search *self)
 {
     size_t labelled[2] = {0}, errors[2] = {0};

@@ -52,6 +52,10 @@ long uc_alloc_live(void);
 /* false on overflow. */
 bool uc_size_add(size_t *out, size_t a, size_t b);
 bool uc_size_mul(size_t *out, size_t a, size_t b);
+static inline size_t uc_min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 /* The next capacity of an array that must hold `needed` items and grows by doubling. */
 size_t uc_grown(size_t capacity, size_t needed);
 

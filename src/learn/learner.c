@@ -39,7 +39,9 @@ bool uc_learner_is_online(const uc_learner *self)
 
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)
 {
-    return feedback == UC_FEEDBACK_FULL ? self->full : self->partial;
+    if (feedback == UC_FEEDBACK_FULL)
+        return self->full;
+    return self->partial;
 }
 
 bool uc_learner_uses_noise(const uc_learner *self)
@@ -140,6 +142,16 @@ uc_train_settings uc_train_defaults(void)
     return settings;
 }
 
+uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback)
+{
+    if (uc_learner_accepts(learner, feedback))
+        return UC_OK;
+    if (feedback == UC_FEEDBACK_FULL)
+        return uc_fail(UC_ERR_INVALID, "%s does not learn from labels, only from right or wrong",
+                       learner->name);
+    return uc_fail(UC_ERR_INVALID, "%s does not learn from right or wrong, only from labels", learner->name);
+}
+
 uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
                                  const uc_names *classes)
 {
@@ -156,7 +168,9 @@ uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_setti
 
 uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_settings *train)
 {
-    uc_train_settings settings = train ? *train : uc_train_defaults();
+    uc_train_settings settings = uc_train_defaults();
+    if (train)
+        settings = *train;
     if (settings.average == UC_AUTO_FLAG)
         settings.average = learner->full;
     if (settings.normalize == UC_AUTO_FLAG)
@@ -164,7 +178,7 @@ uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_sett
     if (settings.map.map == UC_MAP_AUTO)
         settings.map.map = (int)learner->map;
     if (isnan(settings.bias))
-        settings.bias = learner->free_offset ? 1.0 : 0.0;
+        settings.bias = learner->free_offset;
     return settings;
 }
 
@@ -188,9 +202,11 @@ uc_shape uc_shape_of(size_t features, double density)
 double uc_learner_bytes(const uc_learner *learner, const void *settings, bool average, uc_shape shape,
                         size_t classes, double row_bytes, double rounds)
 {
-    double planes = average ? 2.0 : 1.0, start;
+    double planes = 1.0 + average, start;
     for (size_t p = 0; p < UC_PLANES - UC_OWN && learner->plane; p++)
         planes += learner->plane(&start, settings, p, shape);
-    return planes * 8.0 * ((double)shape.features + 1.0) * (double)uc_class_stride(classes) +
-           (learner->memory_bytes ? learner->memory_bytes(settings, shape, row_bytes, rounds) : 0.0);
+    double bytes = planes * 8.0 * ((double)shape.features + 1.0) * (double)uc_class_stride(classes);
+    if (learner->memory_bytes)
+        bytes += learner->memory_bytes(settings, shape, row_bytes, rounds);
+    return bytes;
 }

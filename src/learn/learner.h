@@ -102,7 +102,9 @@ extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc
     uc_learner_uma, uc_learner_logistic, uc_learner_rp, uc_learner_csvm, uc_learner_sloppy_svm,
     uc_learner_s3vm;
 
-/* Whether train->class_weights, when told, are for a learner that has such, and all above 0. */
+/* Whether the learner learns from such feedback. */
+uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback);
+/* Whether train->class_weights, when given, are for a learner that has such, and all above 0. */
 uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
                                  const uc_names *classes);
 /* Bytes that an online learner comes to: its planes and its memory, for rows of `row_bytes` and so many rounds. */

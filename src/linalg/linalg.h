@@ -17,6 +17,16 @@ static inline size_t uc_class_stride(size_t classes)
     return classes <= 2 ? classes : (classes + 3) / 4 * 4;
 }
 
+/* The column of the i-th value. */
+static inline size_t uc_row_column(uc_row row, size_t i)
+{
+    return row.columns ? row.columns[i] : i;
+}
+/* The columns that the row needs: one more than its last. */
+static inline size_t uc_row_width(uc_row row)
+{
+    return row.count > 0 ? uc_row_column(row, row.count - 1) + 1 : 0;
+}
 double uc_row_norm2(uc_row row);
 double uc_row_dot(uc_row row, const double *w); /* w: one weight a column */
 void uc_row_axpy(double step, uc_row row, double *w);

@@ -197,13 +197,18 @@ static uc_status check_settings(const uc_map_settings *settings, size_t rows)
     return UC_OK;
 }
 
+double uc_map_width_given(const uc_map_settings *settings)
+{
+    return isnan(settings->gamma) ? settings->width : 1.0 / settings->gamma;
+}
+
 static uc_status choose_width(double *width, const uc_map_settings *settings, const uc_matrix *X,
                               uint64_t seed, const uc_context *context)
 {
     *width = 0.0;
     if (settings->kernel != UC_KERNEL_GAUSSIAN)
         return UC_OK;
-    *width = isnan(settings->gamma) ? settings->width : 1.0 / settings->gamma;
+    *width = uc_map_width_given(settings);
     return *width == 0.0 ? uc_map_median_distance2(width, X, seed, context) : UC_OK;
 }
 

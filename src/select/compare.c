@@ -1,12 +1,12 @@
 /*
- * Which online learner suits the data: all of them play the same shuffles, and a paired t-test tells differences from
- * chance.
+ * Which online learner suits the data: all of them play the same shuffles, and a paired t-test tells
+ * differences from chance.
  *
  *   ratio of a run      correct proposals / rounds
  *   p_ij                that learners i and j have the same mean ratio, from the differences run by run
  *
- * The options on a learner's grid are chosen on shuffles of their own (another stream of random numbers), so that the
- * runs that are reported had no say in it. The settings that it came with win ties.
+ * The options on a learner's grid are chosen on shuffles of their own (another stream of random numbers), so
+ * that the runs that are reported had no say in it. The settings that it came with win ties.
  */
 #include <math.h>
 #include <string.h>
@@ -93,7 +93,8 @@ static void free_entrants(uc_entrant *entrants, size_t count)
     uc_free(entrants);
 }
 
-/* Every online learner that learns from the feedback; returns how many. `contenders` NULL: only counts them. */
+/* Every online learner that learns from the feedback; returns how many. `contenders` NULL: only counts
+ * them. */
 static size_t usual_contenders(uc_contender *contenders, uc_feedback feedback)
 {
     const uc_learner *learner;
@@ -170,7 +171,8 @@ static uc_status add_candidates(uc_entrant *candidates, size_t *count, const uc_
     return UC_OK;
 }
 
-/* Each entrant gets the settings of its best candidate: the one with most correct proposals, the first of equals. */
+/* Each entrant gets the settings of its best candidate: the one with most correct proposals, the first of
+ * equals. */
 static void take_best(uc_entrant *entrants, size_t count, uc_entrant *candidates, const size_t *firsts,
                       const size_t *correct)
 {
@@ -219,7 +221,8 @@ static uc_status choose_settings(uc_entrant *entrants, size_t count, const uc_ar
 
 /* ---- the result ---- */
 
-/* Counts, not ratios, tell exactly whether the difference is the same in all runs: there is no variance then. */
+/* Counts, not ratios, tell exactly whether the difference is the same in all runs: there is no variance
+ * then. */
 static double p_value(const uc_compared *a, const uc_compared *b, const size_t *correct_a,
                       const size_t *correct_b, size_t runs)
 {

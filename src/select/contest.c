@@ -1,9 +1,10 @@
 /*
  * Learners play the same shuffles of a data set.
  *
- * A (learner, run) pair is one job of one thread. Without a map the rows are prepared once for all jobs, and a job lasts
- * from the first round to the last. With landmarks, which differ from run to run, a run's rows are prepared in blocks
- * that its learners share: they play a block, all at the same time, and then the next one is prepared.
+ * A (learner, run) pair is one job of one thread. Without a map the rows are prepared once for all jobs, and
+ * a job lasts from the first round to the last. With landmarks, which differ from run to run, a run's rows
+ * are prepared in blocks that its learners share: they play a block, all at the same time, and then the next
+ * one is prepared.
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
@@ -335,7 +336,8 @@ static uc_status play_blocks(contest *self)
 
 /* ---- all runs ---- */
 
-/* How many runs are at hand at the same time: behind a map, so many that every thread can have the slowest learner. */
+/* How many runs are at hand at the same time: behind a map, so many that every thread can have the slowest
+ * learner. */
 static size_t group_size(const uc_arena *arena, size_t runs)
 {
     const size_t most = arena->mapped ? uc_threads(arena->context) : RUNS_AT_HAND;

@@ -37,8 +37,9 @@ typedef struct uc_arena {
 uc_status uc_arena_prepare(uc_arena *self);
 void uc_arena_free(uc_arena *self);
 
-/* Plays all entrants in runs 0 .. runs-1; run r is shuffled by the seed + r and the random `sequence`. correct[entrant][run] counts
- * right proposals; seconds[entrant][run] is the time of one thread for proposing and learning. */
+/* Plays all entrants in runs 0 .. runs-1; run r is shuffled by the seed + r and the random `sequence`.
+ * correct[entrant][run] counts right proposals; seconds[entrant][run] is the time of one thread for proposing
+ * and learning. */
 uc_status uc_contest_run(size_t *correct, double *seconds, const uc_arena *arena, const uc_entrant *entrants,
                          size_t count, size_t runs, uint64_t sequence, const char *task);
 

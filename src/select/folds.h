@@ -32,10 +32,11 @@ uc_status uc_folds_begin(uc_folds *out, const uc_dataset *data, unsigned count, 
                          const uc_context *context);
 void uc_folds_free(uc_folds *self); /* zero-initialised is fine */
 
-/* One fold after the other, each with all threads of the context. Ends at the first status that is not UC_OK. */
+/* One fold after the other, each with all threads of the context. Ends at the first status that is not
+ * UC_OK. */
 uc_status uc_folds_each(uc_folds *self, uc_fold_job *job, void *user, const uc_context *context);
-/* Concurrently, each by one thread: jobs first .. last-1 of the count x shares, where job j does share j % shares of fold
- * j / shares. Returns as uc_run_beside does. */
+/* Concurrently, each by one thread: jobs first .. last-1 of the count x shares, where job j does share j %
+ * shares of fold j / shares. Returns as uc_run_beside does. */
 uc_status uc_folds_concurrently(uc_folds *self, size_t first, size_t last, uc_fold_job *job, void *user,
                                 const uc_context *context);
 

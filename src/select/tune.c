@@ -5,11 +5,11 @@
  *   dimension   of the map: powers of two from 16 to 512
  *   a learner's own options, over the values that it names (struct uc_learner, `candidates`)
  *
- * The criterion is the error on the labels as they are, corrected for the noise that was told
- * (sum_q C^-1[q][y] [predicted is not q] has the clean error as its mean), or, for a learner that knows probabilities, the
- * likelihood of those labels; neither needs a clean label. Coordinates of kpca, kgs, random and
- * landmarks are nested, so one map a fold, of the largest dimension, serves for all smaller ones. At most
- * SAMPLE examples take part.
+ * The criterion is the error on the labels as they are, corrected for the noise that was told (sum_q
+ * C^-1[q][y] [predicted is not q] has the clean error as its mean), or, for a learner that knows
+ * probabilities, the likelihood of those labels; neither needs a clean label. Coordinates of kpca, kgs,
+ * random and landmarks are nested, so one map a fold, of the largest dimension, serves for all smaller ones.
+ * At most SAMPLE examples take part.
  */
 #include <math.h>
 #include <stdio.h>
@@ -241,8 +241,8 @@ static uc_status try_fold(search *self, uc_fold *fold)
     return status;
 }
 
-/* The samples are small, so candidates run concurrently rather than by several threads each. Every job splits and
- * scales for itself, which is little compared with learning. */
+/* The samples are small, so candidates run concurrently rather than by several threads each. Every job splits
+ * and scales for itself, which is little compared with learning. */
 static uc_status run_job(uc_fold *fold, void *user)
 {
     const fold_jobs *jobs = user;
@@ -359,7 +359,8 @@ static void find_open_option(search *self)
     }
 }
 
-/* The candidate with the smallest loss, the first of equals: narrow before wide, few dimensions before many. */
+/* The candidate with the smallest loss, the first of equals: narrow before wide, few dimensions before
+ * many. */
 static uc_status choose(search *self)
 {
     size_t best[3] = {0};

@@ -1,14 +1,17 @@
 /*
  * What must be known of a stream's data before its first round: one pass over them, in constant memory.
  *
- * The width of a Gaussian kernel is the median squared distance of SAMPLE rows, drawn evenly by Vitter's algorithm R (ACM
- * Transactions on Mathematical Software 11:37-57, 1985), after scaling. The sample depends on the order of the rows and
- * the seed alone, so a file and the same rows in memory have the same width.
+ * The width of a Gaussian kernel is the median squared distance of SAMPLE rows, drawn evenly by Vitter's
+ * algorithm R (ACM Transactions on Mathematical Software 11:37-57, 1985), after scaling. The sample depends
+ * on the order of the rows and the seed alone, so a file and the same rows in memory have the same width.
  */
 #include <math.h>
+#include <string.h>
 
-#include "prepare/preprocessing.h"
+#include "linalg/linalg.h"
+#include "map/map.h"
 #include "parallel/parallel.h"
+#include "prepare/preprocessing.h"
 #include "train/row_copy.h"
 #include "unconfuse/session.h"
 
@@ -78,7 +81,9 @@ static uc_status draw_sample(scan *self, const uc_matrix *X)
     uc_status status = UC_OK;
     for (size_t i = 0; self->sample && i < X->rows && status == UC_OK; i++) {
         const size_t row = self->rows + i;
-        const size_t place = row < SAMPLE ? row : (size_t)uc_rng_below(&self->rng, row + 1);
+        size_t place = row;
+        if (row >= SAMPLE)
+            place = (size_t)uc_rng_below(&self->rng, row + 1);
         if (place < SAMPLE)
             status = uc_row_copy_set(&self->sample[place], uc_matrix_row(X, i));
     }
@@ -87,7 +92,7 @@ static uc_status draw_sample(scan *self, const uc_matrix *X)
 
 static void add_density(scan *self, const uc_matrix *X)
 {
-    const size_t left = DENSITY_ROWS - self->density_rows, rows = X->rows < left ? X->rows : left;
+    const size_t rows = uc_min_size(X->rows, DENSITY_ROWS - self->density_rows);
     uc_matrix first = *X;
     first.rows = rows;
     if (rows > 0 && X->cols > 0)
@@ -118,29 +123,43 @@ static bool is_sparse(const scan *self, uc_storage storage)
     return self->sparse && (storage == UC_STORAGE_SPARSE || few);
 }
 
-/* The sample as one matrix; dense when its zeros are to become other values. */
-static uc_status collect_sample(uc_matrix *out, const scan *self, bool dense)
+/* The sample as a dense matrix, whose zeros may become other values. */
+static uc_status collect_dense(uc_matrix *out, const scan *self, size_t rows)
 {
-    const size_t rows = self->rows < SAMPLE ? self->rows : SAMPLE;
+    const uc_status status = uc_matrix_create_dense(out, rows, self->columns);
+    for (size_t i = 0; i < rows && status == UC_OK; i++) {
+        const uc_row row = uc_row_copy_view(&self->sample[i]);
+        for (size_t j = 0; j < row.count; j++)
+            out->values[i * out->stride + uc_row_column(row, j)] = row.values[j];
+    }
+    return status;
+}
+
+static uc_status collect_sparse(uc_matrix *out, const scan *self, size_t rows)
+{
     size_t entries = 0, filled = 0;
     for (size_t i = 0; i < rows; i++)
         entries += self->sample[i].count;
-    dense = dense || !self->sparse;
-    const uc_status status = dense ? uc_matrix_create_dense(out, rows, self->columns)
-                                   : uc_matrix_create_sparse(out, rows, self->columns, entries);
+    const uc_status status = uc_matrix_create_sparse(out, rows, self->columns, entries);
     for (size_t i = 0; i < rows && status == UC_OK; i++) {
         const uc_row row = uc_row_copy_view(&self->sample[i]);
-        for (size_t j = 0; j < row.count; j++) {
-            const uint32_t column = row.columns ? row.columns[j] : (uint32_t)j;
-            out->values[dense ? i * out->stride + column : filled + j] = row.values[j];
-            if (!dense)
-                out->columns[filled + j] = column;
+        if (row.count > 0) {
+            memcpy(out->values + filled, row.values, row.count * sizeof *row.values);
+            memcpy(out->columns + filled, row.columns, row.count * sizeof *row.columns);
         }
         filled += row.count;
-        if (!dense)
-            out->offsets[i + 1] = filled;
+        out->offsets[i + 1] = filled;
     }
     return status;
+}
+
+/* The sample as one matrix. */
+static uc_status collect_sample(uc_matrix *out, const scan *self, bool dense)
+{
+    const size_t rows = uc_min_size(self->rows, SAMPLE);
+    if (dense || !self->sparse)
+        return collect_dense(out, self, rows);
+    return collect_sparse(out, self, rows);
 }
 
 /* The median of rows as the map will see them. */
@@ -164,7 +183,7 @@ static uc_status find_width(double *out, const scan *self, const uc_preprocessin
     if (self->sample)
         return find_median(out, self, scaling);
     if (map->map != UC_MAP_NONE && map->map != UC_MAP_AUTO && map->kernel == UC_KERNEL_GAUSSIAN)
-        *out = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
+        *out = uc_map_width_given(map);
     return UC_OK;
 }
 
@@ -182,7 +201,8 @@ static uc_status scan_finish(uc_first_look *out, const scan *self, uc_storage st
     out->rows = self->rows;
     out->columns = self->columns;
     out->density = self->density_values / ((double)self->density_rows * (double)self->columns);
-    out->row_bytes = (self->sparse ? 8.0 : 4.0) * self->entries / (double)self->rows;
+    const double entry_bytes = self->sparse ? 8.0 : 4.0;
+    out->row_bytes = entry_bytes * self->entries / (double)self->rows;
     return status;
 }
 
@@ -216,12 +236,15 @@ uc_status uc_first_look_at_file(uc_first_look *out, const char *path, const uc_r
                                 const uc_train_settings *train, const uc_context *context)
 {
     uc_first_look found = uc_first_look_none();
+    uc_storage storage = UC_STORAGE_AUTO;
     scan pass;
+    if (read)
+        storage = (uc_storage)read->storage;
     uc_status status = scan_begin(&pass, train, context);
     if (status == UC_OK)
         status = scan_file(&found.classes, &pass, path, read);
     if (status == UC_OK)
-        status = scan_finish(&found, &pass, read ? (uc_storage)read->storage : UC_STORAGE_AUTO);
+        status = scan_finish(&found, &pass, storage);
     return hand_over(out, &found, &pass, status);
 }
 

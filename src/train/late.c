@@ -1,4 +1,5 @@
-/* A ring of rounds that wait for their feedback. It grows as needed and keeps the arrays of rows that have left. */
+/* A ring of rounds that wait for their feedback. It grows as needed and keeps the arrays of rows that have
+ * left. */
 #include "train/late.h"
 
 #include <assert.h>
@@ -9,7 +10,9 @@ size_t uc_late_capacity_for_one_more(const uc_late *self)
 {
     if (self->count < self->capacity)
         return self->capacity;
-    return self->capacity ? 2 * self->capacity : FIRST_CAPACITY;
+    if (self->capacity == 0)
+        return FIRST_CAPACITY;
+    return 2 * self->capacity;
 }
 
 static uc_status grow(uc_late *self)
@@ -29,10 +32,14 @@ static uc_status grow(uc_late *self)
 
 uc_status uc_late_add(uc_late_round **out, uc_late *self)
 {
-    const uc_status status = self->count == self->capacity ? grow(self) : UC_OK;
-    if (status == UC_OK)
-        *out = &self->ring[(self->first + self->count++) % self->capacity];
-    return status;
+    if (self->count == self->capacity) {
+        const uc_status status = grow(self);
+        if (status != UC_OK)
+            return status;
+    }
+    assert(self->count < self->capacity);
+    *out = &self->ring[(self->first + self->count++) % self->capacity];
+    return UC_OK;
 }
 
 const uc_late_round *uc_late_first(const uc_late *self)

@@ -1,21 +1,19 @@
 /*
- * Learning one example at a time: the weights, their average, and the bookkeeping that every online learner shares.
- * A learner only says what a round adds to each class (learner.h).
+ * An online learner from its beginning to its end: room for its weights as columns and classes come, and the
+ * rounds that change them. What a round adds to each class is the learner's (learn/learner.h); how it is
+ * added is weights.c.
  *
- *   W      weights        U   sum over rounds s of (s - 1) D_s, D_s what round s added
- *   t      rounds so far
- *
- * The mean of the iterates W_1..W_t costs O(1) extra a step:  mean = W - U / t,  because D_s is in the iterates
- * s..t and so counts t - s + 1 = t - (s - 1) times.
- *
- * Many updates add something to all classes alike, which changes no difference between scores. A learner that is
- * `relative` leaves it out, so that such a step costs one class instead of all; the mean over the classes, which is 0 in
- * the algorithm as published, is taken off when the weights leave this file.
+ * A learner that is `relative` leaves out of a step what it would add to all classes equally. Such a step
+ * costs one class instead of all; the mean over the classes, which is 0 in the algorithm as published, is
+ * taken off when the weights are written to a model, and when a class is added.
  */
 #include "train/online.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
+
+#include "map/map.h"
 
 #define SEQUENCE_LEARNER UINT64_C(0x6c6561726e657220) /* random numbers: "learner " */
 
@@ -53,33 +51,41 @@ static double *reshaped(const uc_online *self, size_t plane, size_t capacity, si
 static uc_status resize(uc_online *self, size_t capacity, size_t stride, size_t features)
 {
     double *plane[UC_PLANES] = {NULL}, start;
-    bool complete = true;
-    for (size_t p = 0; p < UC_PLANES && complete; p++)
-        if (has_plane(&start, self, p, features)) {
-            plane[p] = reshaped(self, p, capacity, stride, start);
-            complete = plane[p] != NULL;
-        }
     for (size_t p = 0; p < UC_PLANES; p++) {
-        uc_free(complete ? self->plane[p] : plane[p]);
-        if (complete)
-            self->plane[p] = plane[p];
+        if (!has_plane(&start, self, p, features))
+            continue;
+        plane[p] = reshaped(self, p, capacity, stride, start);
+        if (!plane[p]) {
+            while (p-- > 0)
+                uc_free(plane[p]);
+            return UC_ERR_NOMEM;
+        }
     }
-    if (!complete)
-        return UC_ERR_NOMEM;
+    for (size_t p = 0; p < UC_PLANES; p++) {
+        uc_free(self->plane[p]);
+        self->plane[p] = plane[p];
+    }
     self->capacity = capacity;
     self->stride = stride;
     self->ticket++;
     return UC_OK;
 }
 
+/* The learner's own memory, before there are so many features or classes. */
+static uc_status grow_memory(uc_online *self, size_t features, size_t classes)
+{
+    if (!self->learner->grow)
+        return UC_OK;
+    return self->learner->grow(self, uc_shape_of(features, self->density), classes);
+}
+
 /* The learner's own for so many features, which the planes have room for. */
 static uc_status settle_features(uc_online *self, size_t features)
 {
-    const uc_shape shape = uc_shape_of(features, self->density);
-    const uc_status status =
-        self->learner->grow ? self->learner->grow(self, shape, self->classes.count) : UC_OK;
+    const uc_status status = grow_memory(self, features, self->classes.count);
     if (status != UC_OK)
         return status;
+    assert(features <= self->capacity);
     self->features = features;
     double start;
     for (size_t p = UC_OWN; p < UC_PLANES; p++)
@@ -95,7 +101,9 @@ uc_status uc_online_reserve(uc_online *self, size_t features)
     if (features <= self->features)
         return UC_OK;
     if (features > self->capacity) {
-        const size_t capacity = self->capacity ? uc_grown(self->capacity, features) : features;
+        size_t capacity = features;
+        if (self->capacity > 0)
+            capacity = uc_grown(self->capacity, features);
         const uc_status status = resize(self, capacity, self->stride, features);
         if (status != UC_OK)
             return status;
@@ -119,16 +127,19 @@ static uc_status reserve_row_work(uc_online *self, size_t size)
 
 uc_status uc_online_reserve_columns(uc_online *self, size_t columns)
 {
-    const uc_status status = self->preprocessing.map ? UC_OK : uc_online_reserve(self, columns);
-    if (status != UC_OK)
-        return status;
+    const bool mapped = self->preprocessing.map != NULL;
+    if (!mapped) {
+        const uc_status status = uc_online_reserve(self, columns);
+        if (status != UC_OK)
+            return status;
+    }
     if (columns > self->columns)
         self->columns = columns;
     if (uc_preprocessing_is_identity(&self->preprocessing))
         return UC_OK;
-    return reserve_row_work(
-        self,
-        uc_preprocessing_row_work(&self->preprocessing, self->preprocessing.map ? columns : self->capacity));
+    if (!mapped)
+        columns = self->capacity;
+    return reserve_row_work(self, uc_preprocessing_row_work(&self->preprocessing, columns));
 }
 
 /* Until then rows count as dense: what only dense rows have may go, nothing comes. */
@@ -147,44 +158,72 @@ uc_status uc_online_expect(uc_online *self, size_t columns, double density)
     return status;
 }
 
-/* Small arrays with room for `classes`. */
+/* The arrays with a place per class. */
+typedef struct class_arrays {
+    uint64_t *label_counts;
+    double *scores, *full_step;
+    uc_step step;
+} class_arrays;
+
+static class_arrays class_arrays_of(const uc_online *self)
+{
+    return (class_arrays){self->label_counts, self->scores, self->full_step, self->step};
+}
+
+static void free_class_arrays(class_arrays self)
+{
+    uc_free(self.label_counts);
+    uc_free(self.scores);
+    uc_free(self.full_step);
+    uc_free(self.step.classes);
+    uc_free(self.step.tau);
+    uc_free(self.step.work);
+}
+
+static uc_status allocate_class_arrays(class_arrays *out, size_t classes)
+{
+    const size_t stride = uc_class_stride(classes);
+    const class_arrays self = {.label_counts = uc_alloc(classes, sizeof *self.label_counts),
+                               .scores = uc_alloc(stride, sizeof *self.scores),
+                               .full_step = uc_alloc(stride, sizeof *self.full_step),
+                               .step = {.classes = uc_alloc(classes, sizeof *self.step.classes),
+                                        .tau = uc_alloc(classes, sizeof *self.step.tau),
+                                        .work = uc_alloc(classes, sizeof *self.step.work)}};
+    const bool step = self.step.classes && self.step.tau && self.step.work;
+    if (!self.label_counts || !self.scores || !self.full_step || !step) {
+        free_class_arrays(self);
+        return UC_ERR_NOMEM;
+    }
+    *out = self;
+    return UC_OK;
+}
+
+/* Room for `classes`, in the small arrays and in the planes. */
 static uc_status reserve_classes(uc_online *self, size_t classes)
 {
     const size_t stride = uc_class_stride(classes);
-    uint64_t *counts = uc_alloc(classes, sizeof *counts);
-    double *scores = uc_alloc(stride, sizeof *scores), *full_step = uc_alloc(stride, sizeof *full_step);
-    uc_step step = {0, uc_alloc(classes, sizeof *step.classes), uc_alloc(classes, sizeof *step.tau),
-                    uc_alloc(classes, sizeof *step.work)};
-    uc_status status =
-        counts && scores && full_step && step.classes && step.tau && step.work ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK && (stride != self->stride || !self->plane[UC_WEIGHTS]))
+    class_arrays arrays;
+    uc_status status = allocate_class_arrays(&arrays, classes);
+    if (status != UC_OK)
+        return status;
+    if (stride != self->stride || !self->plane[UC_WEIGHTS])
         status = resize(self, self->capacity, stride, self->features);
     if (status != UC_OK) {
-        uc_free(counts);
-        uc_free(scores);
-        uc_free(full_step);
-        uc_free(step.classes);
-        uc_free(step.tau);
-        uc_free(step.work);
+        free_class_arrays(arrays);
         return status;
     }
     if (self->label_counts)
-        memcpy(counts, self->label_counts, self->classes.count * sizeof *counts);
-    uc_free(self->label_counts);
-    uc_free(self->scores);
-    uc_free(self->full_step);
-    uc_free(self->step.classes);
-    uc_free(self->step.tau);
-    uc_free(self->step.work);
-    self->label_counts = counts;
-    self->scores = scores;
-    self->full_step = full_step;
-    self->step = step;
+        memcpy(arrays.label_counts, self->label_counts, self->classes.count * sizeof *arrays.label_counts);
+    free_class_arrays(class_arrays_of(self));
+    self->label_counts = arrays.label_counts;
+    self->scores = arrays.scores;
+    self->full_step = arrays.full_step;
+    self->step = arrays.step;
     self->ticket++;
     return UC_OK;
 }
 
-/* The weights told for the first `known` of so many classes; a class that comes later weighs 1. */
+/* The weights given for the first `known` of so many classes; a class that comes later weighs 1. */
 static uc_status keep_class_weights(uc_online *self, size_t known, size_t classes)
 {
     if (!self->train.class_weights)
@@ -192,8 +231,12 @@ static uc_status keep_class_weights(uc_online *self, size_t known, size_t classe
     double *weights = uc_alloc(classes, sizeof *weights);
     if (!weights)
         return UC_ERR_NOMEM;
-    for (size_t k = 0; k < classes; k++)
-        weights[k] = k < known ? self->train.class_weights[k] : 1.0;
+    for (size_t k = 0; k < known; k++) {
+        assert(self->train.class_weights[k] > 0.0);
+        weights[k] = self->train.class_weights[k];
+    }
+    for (size_t k = known; k < classes; k++)
+        weights[k] = 1.0;
     uc_free(self->class_weights);
     self->train.class_weights = self->class_weights = weights;
     return UC_OK;
@@ -222,9 +265,7 @@ uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name
         return UC_OK;
     }
     const size_t classes = self->classes.count + 1;
-    uc_status status = self->learner->grow
-                           ? self->learner->grow(self, uc_shape_of(self->features, self->density), classes)
-                           : UC_OK;
+    uc_status status = grow_memory(self, self->features, classes);
     if (status == UC_OK)
         status = keep_class_weights(self, classes - 1, classes);
     if (status == UC_OK)
@@ -247,42 +288,71 @@ static uc_status begin_map(uc_online *self)
         return uc_fail(UC_ERR_INVALID,
                        "this map is learned from a whole data set, not one example at a time: use "
                        "{map=landmarks}");
-    const double width = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
+    const double width = uc_map_width_given(map);
     if (map->kernel == UC_KERNEL_GAUSSIAN && !(width > 0.0))
         return uc_fail(UC_ERR_INVALID,
                        "the width of the kernel cannot be found one example at a time: give {width W}");
     return uc_map_begin_landmarks(&self->preprocessing.map, map, width);
 }
 
-/* Everything behind the settings, which are there. */
-static uc_status begin(uc_online *self, const uc_names *classes, const uc_preprocessing *preprocessing)
+static uc_status check_settings(const uc_online *self, const uc_names *classes)
 {
-    const uc_learner *learner = self->learner;
-    uc_status status = uc_options_check(learner->options, self->settings);
+    uc_status status = uc_options_check(self->learner->options, self->settings);
     if (status == UC_OK)
         status = uc_options_check(uc_train_options, &self->train);
     if (status == UC_OK)
-        status = uc_check_class_weights(learner, &self->train, classes);
-    if (status == UC_OK)
-        status = keep_class_weights(self, classes->count, classes->count);
-    if (status == UC_OK && preprocessing)
-        status = uc_preprocessing_copy(&self->preprocessing, preprocessing);
+        status = uc_check_class_weights(self->learner, &self->train, classes);
+    return status;
+}
+
+static uc_status begin_preprocessing(uc_online *self, const uc_preprocessing *preprocessing)
+{
+    if (preprocessing) {
+        const uc_status status = uc_preprocessing_copy(&self->preprocessing, preprocessing);
+        if (status != UC_OK)
+            return status;
+    }
     self->preprocessing.normalize = self->train.normalize;
     self->preprocessing.normalize_input = self->train.normalize_input;
-    if (status == UC_OK)
-        status = begin_map(self);
-    self->density = self->preprocessing.map || self->preprocessing.shift ? 1.0 : (double)NAN;
-    if (status == UC_OK)
-        status = reserve_classes(self, classes->count);
+    const uc_status status = begin_map(self);
+    self->density = (double)NAN;
+    if (self->preprocessing.map || self->preprocessing.shift)
+        self->density = 1.0;
+    return status;
+}
+
+/* The learner's own memory, for rows without columns. */
+static uc_status begin_memory(uc_online *self)
+{
+    const size_t size = self->learner->memory_size;
+    if (size > 0) {
+        self->memory = uc_alloc(1, size);
+        if (!self->memory)
+            return UC_ERR_NOMEM;
+    }
+    return grow_memory(self, 0, self->classes.count);
+}
+
+/* Everything after the settings, which are there. On failure there is something to free. */
+static uc_status begin(uc_online *self, const uc_names *classes, const uc_preprocessing *preprocessing)
+{
+    uc_status status = check_settings(self, classes);
+    if (status != UC_OK)
+        return status;
+    status = keep_class_weights(self, classes->count, classes->count);
+    if (status != UC_OK)
+        return status;
+    status = begin_preprocessing(self, preprocessing);
+    if (status != UC_OK)
+        return status;
+    status = reserve_classes(self, classes->count);
     if (status == UC_OK)
         status = uc_names_copy(&self->classes, classes);
-    if (status == UC_OK && learner->memory_size > 0) {
-        self->memory = uc_alloc(1, learner->memory_size);
-        status = self->memory ? UC_OK : UC_ERR_NOMEM;
-    }
-    if (status == UC_OK && learner->grow)
-        status = learner->grow(self, uc_shape_of(0, self->density), classes->count);
-    if (status == UC_OK && self->preprocessing.map)
+    if (status == UC_OK)
+        status = begin_memory(self);
+    if (status != UC_OK)
+        return status;
+    if (self->preprocessing.map)
         status = uc_online_reserve(self, uc_map_dimension(self->preprocessing.map));
     if (status == UC_OK && preprocessing)
         status = uc_online_reserve_columns(self, preprocessing->cols);
@@ -299,11 +369,13 @@ uc_status uc_online_begin(uc_online **out, const uc_learner *learner, const void
     uc_online *self = uc_alloc(1, sizeof *self);
     if (!self)
         return UC_ERR_NOMEM;
+    uc_status status = UC_ERR_NOMEM;
     self->learner = learner;
     self->train = uc_train_decide(learner, train);
     self->rng = uc_rng_make(self->train.seed, SEQUENCE_LEARNER);
     self->settings = uc_learner_settings(learner, settings);
-    const uc_status status = self->settings ? begin(self, classes, preprocessing) : UC_ERR_NOMEM;
+    if (self->settings)
+        status = begin(self, classes, preprocessing);
     if (status == UC_OK)
         *out = self;
     else
@@ -324,12 +396,7 @@ void uc_online_free(uc_online *self)
     for (size_t p = 0; p < UC_PLANES; p++)
         uc_free(self->plane[p]);
     uc_free(self->class_weights);
-    uc_free(self->label_counts);
-    uc_free(self->scores);
-    uc_free(self->full_step);
-    uc_free(self->step.classes);
-    uc_free(self->step.tau);
-    uc_free(self->step.work);
+    free_class_arrays(class_arrays_of(self));
     uc_free(self->row_work);
     uc_free(self);
 }
@@ -366,7 +433,7 @@ bool uc_online_has_map(const uc_online *self)
 
 /* ---- rounds ---- */
 
-/* As told, or n/(K n_label), with the counts so far unless they were taken beforehand. */
+/* As given, or n/(K n_label), with the counts so far unless they were taken beforehand. */
 static double class_weight(const uc_online *self, uint32_t label)
 {
     if (self->class_weights)
@@ -382,36 +449,43 @@ static double class_weight(const uc_online *self, uint32_t label)
 }
 
 /* The step that the round asks for, along the row. */
-static uc_status learn_step(uc_online *self, uc_row row, const uc_round *round)
+static void learn_step(uc_online *self, uc_row row, const uc_round *round)
 {
     self->step.count = 0;
     self->learner->step(&self->step, round, self->settings);
     const uc_direction along = {.length = round->xx, .constant = self->train.bias, .row = row};
     uc_online_add(self, &along);
     self->updates += self->step.count > 0;
-    return UC_OK;
 }
 
 uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
 {
-    const bool labelled = answer.kind == UC_ANSWER_LABEL;
-    if (labelled && !self->counts_are_final) {
-        self->label_counts[answer.label]++;
-        self->label_total++;
-    }
-    const uc_round round = {
+    const uint64_t before = self->updates;
+    uc_round round = {
         .scores = self->scores,
         .classes = self->classes.count,
         .xx = uc_row_norm2(row) + self->train.bias * self->train.bias,
         .proposal = *proposal,
         .answer = answer,
-        .weight = labelled ? class_weight(self, answer.label) : 1.0,
-        .rareness = labelled ? (double)self->label_total / (double)self->label_counts[answer.label] : 1.0,
+        .weight = 1.0,
+        .rareness = 1.0,
     };
+    assert(uc_row_width(row) <= self->features);
+    if (answer.kind == UC_ANSWER_LABEL) {
+        assert(answer.label < self->classes.count);
+        if (!self->counts_are_final) {
+            self->label_counts[answer.label]++;
+            self->label_total++;
+        }
+        round.weight = class_weight(self, answer.label);
+        round.rareness = (double)self->label_total / (double)self->label_counts[answer.label];
+    }
     uc_status status = UC_OK;
-    const uint64_t before = self->updates;
-    if (round.xx > 0.0 && round.classes > 1)
-        status = (self->learner->learn ? self->learner->learn : learn_step)(self, row, &round);
+    const bool moves = round.xx > 0.0 && round.classes > 1;
+    if (moves && self->learner->learn)
+        status = self->learner->learn(self, row, &round);
+    else if (moves)
+        learn_step(self, row, &round);
     if (self->updates != before)
         self->ticket++;
     self->rounds += status == UC_OK;
@@ -421,10 +495,13 @@ uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal 
 uc_proposal uc_online_propose_scored(uc_online *self, uc_row row)
 {
     const size_t K = self->classes.count;
-    const uint32_t best = K ? (uint32_t)uc_argmax(self->scores, K) : UC_NONE;
-    uc_proposal proposal = {best, 1.0, best, self->ticket};
-    if (self->learner->propose && K > 0)
+    uc_proposal proposal = {UC_NONE, 1.0, UC_NONE, self->ticket};
+    assert(uc_row_width(row) <= self->features);
+    if (K > 0)
+        proposal.label = proposal.favourite = (uint32_t)uc_argmax(self->scores, K);
+    if (K > 0 && self->learner->propose)
         self->learner->propose(&proposal, self, row);
+    assert(K == 0 || proposal.label < K);
     self->proposals++;
     return proposal;
 }

@@ -11,7 +11,8 @@ uc_status uc_online_reserve(uc_online *self, size_t features);
 uc_status uc_online_reserve_columns(uc_online *self, size_t columns);
 /* A raw row as the weights see it; it becomes a landmark of a map that grows. Valid until the next row. */
 uc_status uc_online_prepare_row(uc_row *out, uc_online *self, uc_row row);
-/* Whether rows that are said to be prepared are as wide as the map makes them; without a map, room for them. */
+/* Whether rows that are said to be prepared are as wide as the map makes them; without a map, room for
+ * them. */
 uc_status uc_online_check_prepared(uc_online *self, const uc_matrix *X);
 /* Both from self->scores, which belong to `row`. */
 uc_proposal uc_online_propose_scored(uc_online *self, uc_row row);
@@ -19,12 +20,14 @@ uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal 
 
 /* ---- models ---- */
 
-/* The weights, and the mean of the iterates so far, become the means over all processes, of which this one counts
- * `share`; after the last pass the weights are those of the model. `status`: how its pass went; all fail when one does. */
+/* The weights, and the mean of the iterates so far, become the means over all processes, of which this one
+ * counts `share`; after the last pass the weights are those of the model. `status`: how its pass went; all
+ * fail when one does. */
 uc_status uc_online_mix(uc_online *self, double share, bool last, uc_status status,
                         const uc_context *context);
 
-/* The mean of the iterates (or the last), the constant feature and the counts, into a model of the same shape. */
+/* The mean of the iterates (or the last), the constant feature and the counts, into a model of the same
+ * shape. */
 uc_status uc_online_write(uc_model *model, const uc_online *self);
 /* What uc_online_resume needs besides, into the same model. */
 uc_status uc_online_write_state(uc_model *model, const uc_online *self);

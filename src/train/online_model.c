@@ -1,4 +1,5 @@
 /* From an online learner to a model, and back to where it stopped. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,11 +19,15 @@ uc_status uc_online_write(uc_model *model, const uc_online *self)
 {
     const double *weights = self->plane[UC_WEIGHTS], *average = self->plane[UC_AVERAGE];
     const size_t K = self->classes.count;
+    const bool own = self->learner->weight && !average;
+    assert(model->dimension == self->features && model->classes.count == K);
     for (size_t j = 0; j <= self->features; j++) {
         double *row = model->weights + j * model->stride, sum = 0.0;
         for (size_t k = 0; k < K; k++) {
             const size_t at = j * self->stride + k;
-            row[k] = self->learner->weight && !average ? self->learner->weight(self, at) : weights[at];
+            row[k] = weights[at];
+            if (own)
+                row[k] = self->learner->weight(self, at);
             if (average && self->rounds > 0)
                 row[k] -= average[at] / (double)self->rounds;
             sum += row[k];
@@ -32,8 +37,9 @@ uc_status uc_online_write(uc_model *model, const uc_online *self)
     }
     model->bias = self->train.bias;
     const uc_status status = uc_json_set(model->summary, "rounds", json_integer((json_int_t)self->rounds));
-    return status == UC_OK ? uc_json_set(model->summary, "updates", json_integer((json_int_t)self->updates))
-                           : status;
+    if (status != UC_OK)
+        return status;
+    return uc_json_set(model->summary, "updates", json_integer((json_int_t)self->updates));
 }
 
 static json_t *reals_json(const double *values, size_t count)
@@ -51,8 +57,9 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
                             const uc_train_settings *train)
 {
     uc_status status = uc_settings_to_json(model->settings, learner->options, settings);
-    if (status == UC_OK)
-        status = uc_settings_to_json(model->settings, uc_train_options, train);
+    if (status != UC_OK)
+        return status;
+    status = uc_settings_to_json(model->settings, uc_train_options, train);
     if (status == UC_OK && train->map.map != UC_MAP_NONE)
         status = uc_settings_to_json(model->settings, uc_map_options, &train->map);
     if (status == UC_OK && train->positive)
@@ -72,8 +79,8 @@ void uc_online_settings(void *settings, const uc_online *self)
 
 /* ---- the learner's state ---- */
 
-/* A proposal from before must not be taken for one of the learner that goes on. A round scores a row once, and every one
- * that it replays: far less than 2^20 tickets. */
+/* A proposal from before must not be taken for one of the learner that goes on. A round scores a row once,
+ * and every one that it replays: far less than 2^20 tickets. */
 #define TICKETS_PER_PROPOSAL 20
 
 /* Without the padding of the classes and without room to grow. */
@@ -124,30 +131,41 @@ static uc_status remember_label_counts(uc_online *self, uc_state *state)
     return UC_OK;
 }
 
-static uc_status remember(uc_online *self, uc_state *state)
+static uc_status remember_counters(uc_online *self, uint64_t *drawn, uc_state *state)
 {
-    uint64_t drawn = self->rng.drawn;
     uint64_t sparse = uc_shape_of(self->features, self->density).sparse;
     uc_status status = uc_state_counter(state, "rounds", &self->rounds);
+    if (status != UC_OK)
+        return status;
     if (state->reading)
         self->proposals = self->rounds; /* as in older models */
-    if (status == UC_OK)
-        status = uc_state_counter(state, "updates", &self->updates);
+    status = uc_state_counter(state, "updates", &self->updates);
     if (status == UC_OK)
         status = uc_state_counter(state, "proposals", &self->proposals);
     if (status == UC_OK)
-        status = uc_state_counter(state, "drawn", &drawn);
+        status = uc_state_counter(state, "drawn", drawn);
     if (status == UC_OK && !isnan(self->density))
         status = uc_state_counter(state, "sparse", &sparse);
+    return status;
+}
+
+static uc_status remember(uc_online *self, uc_state *state)
+{
+    uint64_t drawn = self->rng.drawn;
+    uc_status status = remember_counters(self, &drawn, state);
     if (status == UC_OK)
         status = remember_label_counts(self, state);
     for (size_t p = 0; p < UC_PLANES && status == UC_OK; p++)
         status = remember_plane(self, p, state);
+    if (status != UC_OK)
+        return status;
     if (state->reading) {
         self->rng = uc_rng_resume(self->rng.seed, self->rng.stream, drawn);
         self->ticket = (self->proposals + 1) << TICKETS_PER_PROPOSAL;
     }
-    return status == UC_OK && self->learner->remember ? self->learner->remember(self, state) : status;
+    if (!self->learner->remember)
+        return UC_OK;
+    return self->learner->remember(self, state);
 }
 
 /* ---- saving ---- */
@@ -173,14 +191,16 @@ uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state
     status = uc_online_write(model, self);
     if (status == UC_OK)
         status = uc_model_check_finite(model);
-    if (status == UC_OK)
-        status = uc_preprocessing_copy(&model->preprocessing, &self->preprocessing);
-    if (status == UC_OK) {
-        model->preprocessing.cols = self->columns;
-        status = uc_write_settings(model, self->learner, self->settings, &self->train);
-    }
+    if (status != UC_OK)
+        goto cleanup;
+    status = uc_preprocessing_copy(&model->preprocessing, &self->preprocessing);
+    if (status != UC_OK)
+        goto cleanup;
+    model->preprocessing.cols = self->columns;
+    status = uc_write_settings(model, self->learner, self->settings, &self->train);
     if (status == UC_OK && with_state)
         status = uc_online_write_state(model, self);
+cleanup:
     if (status == UC_OK)
         *out = model;
     else
@@ -194,10 +214,12 @@ uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state
 static double stored_density(const uc_model *model)
 {
     const json_t *sparse = json_object_get(model->state.counters, "sparse");
-    return json_is_integer(sparse) ? (json_integer_value(sparse) == 1 ? 0.01 : 1.0) : (double)NAN;
+    if (!json_is_integer(sparse))
+        return (double)NAN;
+    return json_integer_value(sparse) == 1 ? 0.01 : 1.0;
 }
 
-/* *out, which the caller frees, stays NULL when none were told. */
+/* *out, which the caller frees, stays NULL when none were given. */
 static uc_status stored_class_weights(double **out, const uc_model *model)
 {
     const json_t *list = json_object_get(model->settings, "class-weights");
@@ -206,10 +228,31 @@ static uc_status stored_class_weights(double **out, const uc_model *model)
         return UC_OK;
     if (json_array_size(list) != K)
         return uc_state_damaged();
-    *out = uc_alloc(K, sizeof **out);
-    for (size_t k = 0; k < K && *out; k++)
-        (*out)[k] = json_number_value(json_array_get(list, k));
-    return *out ? UC_OK : UC_ERR_NOMEM;
+    double *weights = uc_alloc(K, sizeof *weights);
+    if (!weights)
+        return UC_ERR_NOMEM;
+    for (size_t k = 0; k < K; k++)
+        weights[k] = json_number_value(json_array_get(list, k));
+    *out = weights;
+    return UC_OK;
+}
+
+/* The settings that the model was learned with; train->class_weights is the caller's to free. */
+static uc_status stored_settings(void *settings, uc_train_settings *train, const uc_learner *learner,
+                                 const uc_model *model)
+{
+    double *class_weights = NULL;
+    uc_options_defaults(learner->options, settings);
+    uc_status status = uc_settings_from_json(settings, learner->options, model->settings);
+    if (status != UC_OK)
+        return status;
+    status = stored_class_weights(&class_weights, model);
+    train->class_weights = class_weights;
+    if (status == UC_OK)
+        status = uc_settings_from_json(train, uc_train_options, model->settings);
+    if (status == UC_OK && model->preprocessing.map)
+        status = uc_settings_from_json(&train->map, uc_map_options, model->settings);
+    return status;
 }
 
 uc_status uc_online_resume(uc_online **out, const uc_model *model)
@@ -225,26 +268,19 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
         return UC_ERR_NOMEM;
     uc_train_settings train = uc_train_defaults();
     uc_online *self = NULL;
-    double *class_weights = NULL;
-    uc_options_defaults(learner->options, settings);
-    uc_status status = uc_settings_from_json(settings, learner->options, model->settings);
-    if (status == UC_OK)
-        status = stored_class_weights(&class_weights, model);
-    train.class_weights = class_weights;
-    if (status == UC_OK)
-        status = uc_settings_from_json(&train, uc_train_options, model->settings);
-    if (status == UC_OK && model->preprocessing.map)
-        status = uc_settings_from_json(&train.map, uc_map_options, model->settings);
+    uc_state state = {.model = (uc_model_state *)&model->state, .reading = true}; /* not written to */
+    uc_status status = stored_settings(settings, &train, learner, model);
     if (status == UC_OK)
         status = uc_online_begin(&self, learner, settings, &train, &model->classes, &model->preprocessing);
-    if (status == UC_OK)
-        status = uc_online_expect(self, model->features, stored_density(model));
-    uc_state state = {.model = (uc_model_state *)&model->state, .reading = true}; /* not written to */
+    if (status != UC_OK)
+        goto cleanup;
+    status = uc_online_expect(self, model->features, stored_density(model));
     if (status == UC_OK)
         status = remember(self, &state);
+cleanup:
     if (status == UC_ERR_OPTION) /* settings of a file, not of a user */
         status = UC_ERR_FORMAT;
-    uc_free(class_weights);
+    uc_free((double *)train.class_weights);
     uc_free(settings);
     if (status == UC_OK)
         *out = self;

@@ -1,6 +1,6 @@
 /*
- * Rows on their way to the weights: what the scaling does not know is dropped, the map grows with them, and a row that is
- * learned from at once is not prepared again.
+ * Rows on their way to the weights: what the scaling does not know is dropped, the map grows with them, and a
+ * row that is learned from at once is not prepared again.
  */
 #include <math.h>
 
@@ -8,28 +8,26 @@
 #include "map/kernel.h"
 #include "map/map.h"
 
-static size_t columns_of(uc_row row)
-{
-    return row.columns ? (row.count ? (size_t)row.columns[row.count - 1] + 1 : 0) : row.count;
-}
-
 /* What the scaling does not know is dropped. */
 static uc_row known_part(const uc_online *self, uc_row row)
 {
-    return self->preprocessing.factor ? uc_known_row(row, self->preprocessing.cols) : row;
+    if (!self->preprocessing.factor)
+        return row;
+    return uc_known_row(row, self->preprocessing.cols);
 }
 
-/* Room for the row; of the first one, when nobody told, the density is noticed too. */
+/* Room for the row; of the first one, when nothing is known of the data, the density is noticed too. */
 static uc_status reserve_for(uc_online *self, uc_row row)
 {
-    const size_t columns = columns_of(row);
-    size_t count = 0;
+    const size_t columns = uc_row_width(row);
+    size_t count = 0, width = self->columns;
     if (!isnan(self->density) || columns == 0)
         return uc_online_reserve_columns(self, columns);
     for (size_t i = 0; i < row.count; i++)
         count += row.values[i] != 0.0f;
-    return uc_online_expect(self, columns,
-                            (double)count / (double)(columns > self->columns ? columns : self->columns));
+    if (columns > width)
+        width = columns;
+    return uc_online_expect(self, columns, (double)count / (double)width);
 }
 
 /* How far a map has grown, to go back there. */
@@ -40,7 +38,9 @@ typedef struct map_size {
 static map_size size_of_map(const uc_online *self)
 {
     const uc_map *map = self->preprocessing.map;
-    return map ? (map_size){map->landmarks.rows, map->landmarks.cols} : (map_size){0};
+    if (!map)
+        return (map_size){0};
+    return (map_size){map->landmarks.rows, map->landmarks.cols};
 }
 
 /* Rows may arrive again: the map is as it was. */
@@ -52,9 +52,9 @@ static void shrink_map(uc_online *self, map_size before)
 
 static uc_status check_mapped(const uc_online *self, uc_row row)
 {
-    return self->preprocessing.map && !isfinite(uc_row_norm2(row))
-               ? uc_fail(UC_ERR_DIVERGED, "a row's mapped features overflowed; scale the data ({scale})")
-               : UC_OK;
+    if (self->preprocessing.map && !isfinite(uc_row_norm2(row)))
+        return uc_fail(UC_ERR_DIVERGED, "a row's mapped features overflowed; scale the data ({scale})");
+    return UC_OK;
 }
 
 /* The row as the weights see it; the weights, and the map when the row arrives, grow with it. */
@@ -66,7 +66,7 @@ static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool a
     if (status == UC_OK && self->preprocessing.map && arrives) {
         status = uc_preprocessing_add_landmark(&self->preprocessing, known, self->row_work);
         if (status == UC_OK)
-            status = uc_online_reserve_columns(self, columns_of(known)); /* for one more landmark */
+            status = uc_online_reserve_columns(self, uc_row_width(known)); /* for one more landmark */
     }
     if (status == UC_OK) {
         *out = self->prepared = uc_preprocessing_row(&self->preprocessing, known, self->row_work);
@@ -91,27 +91,31 @@ static uc_status check_width(const uc_online *self, size_t columns)
 
 uc_status uc_online_check_prepared(uc_online *self, const uc_matrix *X)
 {
-    return self->preprocessing.map ? check_width(self, X->cols)
-                                   : uc_online_expect(self, X->cols, uc_matrix_density(X));
+    if (self->preprocessing.map)
+        return check_width(self, X->cols);
+    return uc_online_expect(self, X->cols, uc_matrix_density(X));
 }
 
 static uc_status check_prepared(uc_online *self, const uc_row *row)
 {
-    return self->preprocessing.map ? check_width(self, columns_of(*row)) : reserve_for(self, *row);
+    if (self->preprocessing.map)
+        return check_width(self, uc_row_width(*row));
+    return reserve_for(self, *row);
 }
 
 static uc_status check_answer(const uc_online *self, const uc_proposal *proposal, uc_answer answer)
 {
+    const size_t K = self->classes.count;
     const bool labelled = answer.kind == UC_ANSWER_LABEL;
-    if (!uc_learner_accepts(self->learner, labelled ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL))
-        return uc_fail(UC_ERR_INVALID, "%s does not learn from %s", self->learner->name,
-                       labelled ? "labels, only from right or wrong" : "right or wrong, only from labels");
-    if (labelled && answer.label >= self->classes.count)
-        return uc_fail(UC_ERR_INVALID, "label %u is not below the number of classes, %zu", answer.label,
-                       self->classes.count);
-    if (!labelled && (proposal->label >= self->classes.count || proposal->favourite >= self->classes.count))
+    const uc_status status =
+        uc_check_feedback(self->learner, labelled ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL);
+    if (status != UC_OK)
+        return status;
+    if (labelled && answer.label >= K)
+        return uc_fail(UC_ERR_INVALID, "label %u is not below the number of classes, %zu", answer.label, K);
+    if (!labelled && (proposal->label >= K || proposal->favourite >= K))
         return uc_fail(UC_ERR_INVALID, "the class proposed, %u, is not below the number of classes, %zu",
-                       proposal->label, self->classes.count);
+                       proposal->label, K);
     return UC_OK;
 }
 
@@ -137,8 +141,8 @@ uc_status uc_online_propose_prepared(uc_proposal *out, uc_online *self, const uc
     return UC_OK;
 }
 
-/* Whether `prepared`, the last row that was, is `row`, which the proposal was made for. Its columns, and its values unless
- * a step changed them, are the caller's, who may have them elsewhere by now. */
+/* Whether `prepared`, the last row that was, is `row`, which the proposal was made for. Its columns, and its
+ * values unless a step changed them, are the caller's, who may have them elsewhere by now. */
 static bool at_hand(uc_row *prepared, const uc_online *self, const uc_row *row, const uc_proposal *proposal)
 {
     const bool own = prepared->values && (self->preprocessing.map || prepared->values == self->row_work);
@@ -162,7 +166,9 @@ uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal 
     uc_status status = check_answer(self, proposal, answer);
     if (status == UC_OK && !at_hand(&prepared, self, row, proposal))
         status = prepare(&prepared, self, row, false);
-    return status == UC_OK ? learn_prepared(self, prepared, proposal, answer) : status;
+    if (status == UC_OK)
+        status = learn_prepared(self, prepared, proposal, answer);
+    return status;
 }
 
 uc_status uc_online_learn_prepared(uc_online *self, const uc_row *prepared, const uc_proposal *proposal,
@@ -171,18 +177,19 @@ uc_status uc_online_learn_prepared(uc_online *self, const uc_row *prepared, cons
     uc_status status = check_answer(self, proposal, answer);
     if (status == UC_OK)
         status = check_prepared(self, prepared);
-    return status == UC_OK ? learn_prepared(self, *prepared, proposal, answer) : status;
+    if (status == UC_OK)
+        status = learn_prepared(self, *prepared, proposal, answer);
+    return status;
 }
 
 uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *rows, const uc_context *context)
 {
     uc_matrix copy = {0};
     const map_size before = size_of_map(self);
-    uc_status status = uc_online_expect(self,
-                                        self->preprocessing.factor && rows->cols > self->preprocessing.cols
-                                            ? self->preprocessing.cols
-                                            : rows->cols,
-                                        uc_matrix_density(rows));
+    size_t columns = rows->cols;
+    if (self->preprocessing.factor)
+        columns = uc_min_size(columns, self->preprocessing.cols);
+    uc_status status = uc_online_expect(self, columns, uc_matrix_density(rows));
     if (status == UC_OK)
         status = uc_preprocessing_apply_arriving(&copy, &self->preprocessing, rows, context);
     if (status == UC_OK && self->preprocessing.map)

@@ -5,7 +5,8 @@
 #include "base/base.h"
 #include "unconfuse/random.h"
 
-/* The orders of a shuffled stream come from this sequence of random numbers ("cli-orde": the command line had it first). */
+/* The orders of a shuffled stream come from this sequence of random numbers ("cli-orde": the command line had
+ * it first). */
 #define UC_SEQUENCE_ORDER UINT64_C(0x636c692d6f726465)
 
 typedef struct uc_order {

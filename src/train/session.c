@@ -1,13 +1,14 @@
 /*
- * The rounds of a stream, for everyone who has labelled examples to play: one loop.
+ * The rounds of a stream, for everyone who has labelled examples to learn from: one loop.
  *
- *   play_file, play_data, play_rows   which rows come, in which order
- *   play_raw, play_mapped             rows as the weights see them, one by one or in blocks behind a feature map
- *   play_round                        propose; deliver what is due; feedback at once, late, or never; count
+ *   uc_session_run_file, _data, _rows   which rows come, in which order
+ *   run_each, run_mapped                rows as the weights see them: one by one, or many at a time after a map
+ *   run_round                           propose; deliver what is due; feedback at once, late, or never; count
  *
- * Feedback of round t arrives after the proposal of round t + delay. Until then a copy of the row waits, as it was when it
- * was proposed for: behind a map, before landmarks that came later.
+ * Feedback of round t arrives after the proposal of round t + delay. Until then a copy of the row waits, as
+ * it was when it was proposed for: after a map, before landmarks that came later.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -68,40 +69,45 @@ static uc_online_ahead ahead_with(const uc_session *self, size_t waiting)
 static uc_status check_memory(const uc_session *self, size_t waiting)
 {
     const uc_online_ahead ahead = ahead_with(self, waiting);
-    return self->checks_memory ? uc_online_check_memory(self->online, &ahead, &self->context) : UC_OK;
+    if (!self->checks_memory)
+        return UC_OK;
+    return uc_online_check_memory(self->online, &ahead, &self->context);
 }
 
 /* Rows of more columns or labels than were known of. */
 static uc_status check_rows(uc_session *self, const uc_matrix *X, size_t labels)
 {
     uc_online_ahead *ahead = &self->ahead;
-    const size_t classes = self->settings.add_classes && labels > ahead->classes ? labels : ahead->classes;
-    if (X->rows == 0 || (X->cols <= ahead->columns && classes == ahead->classes))
+    const bool more_classes = self->settings.add_classes && labels > ahead->classes;
+    if (X->rows == 0 || (X->cols <= ahead->columns && !more_classes))
         return UC_OK;
     if (X->cols > ahead->columns)
         ahead->columns = X->cols;
-    ahead->classes = classes;
-    ahead->row_bytes = (uc_matrix_is_sparse(X) ? 8.0 : 4.0) * (double)uc_matrix_entries(X) / (double)X->rows;
+    if (more_classes)
+        ahead->classes = labels;
+    const double entry_bytes = uc_matrix_is_sparse(X) ? 8.0 : 4.0;
+    ahead->row_bytes = entry_bytes * (double)uc_matrix_entries(X) / (double)X->rows;
     return check_memory(self, self->late.capacity);
 }
 
 /* ---- beginning ---- */
 
-/* What was told of the data, before anything large is allocated. */
+/* What is known of the data, before anything large is allocated. */
 static uc_status check_plan(const uc_session *self, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train)
 {
     const double waiting = fmin((double)self->settings.delay, self->ahead.rounds);
-    const uc_online_ahead ahead = ahead_with(self, isfinite(waiting) ? (size_t)waiting : 0);
+    uc_online_ahead ahead = ahead_with(self, 0);
+    if (isfinite(waiting))
+        ahead = ahead_with(self, (size_t)waiting);
     return uc_learner_check_memory(learner, settings, train, &ahead, &self->context);
 }
 
 static uc_status check_settings(const uc_learner *learner, const uc_session_settings *settings)
 {
-    const bool full = settings->feedback == UC_FEEDBACK_FULL;
-    if (!uc_learner_accepts(learner, (uc_feedback)settings->feedback))
-        return uc_fail(UC_ERR_INVALID, "%s does not learn from %s", learner->name,
-                       full ? "labels, only from right or wrong" : "right or wrong, only from labels");
+    const uc_status status = uc_check_feedback(learner, (uc_feedback)settings->feedback);
+    if (status != UC_OK)
+        return status;
     if (!(settings->missing >= 0.0 && settings->missing <= 1.0))
         return uc_fail(UC_ERR_OPTION, "missing %g is not a probability, from 0 to 1", settings->missing);
     return UC_OK;
@@ -138,13 +144,15 @@ static uc_status begin_learner(uc_session *self, const uc_learner *learner, cons
                                const uc_train_settings *train, const uc_first_look *look)
 {
     uc_train_settings found = *train;
+    const uc_preprocessing *scaling = NULL;
+    uc_online *online = NULL;
     if (isnan(found.map.gamma) && found.map.width == 0.0 && !isnan(look->width))
         found.map.width = look->width;
-    uc_online *online = NULL;
+    if (look->scaling.factor)
+        scaling = &look->scaling;
     uc_status status = check_plan(self, learner, settings, &found);
     if (status == UC_OK)
-        status = uc_online_begin(&online, learner, settings, &found, &look->classes,
-                                 look->scaling.factor ? &look->scaling : NULL);
+        status = uc_online_begin(&online, learner, settings, &found, &look->classes, scaling);
     if (status != UC_OK)
         return status;
     self->owns_online = self->checks_memory = true;
@@ -212,15 +220,14 @@ uc_online *uc_session_online(const uc_session *self)
 
 /* ---- labels ---- */
 
-/* "file.svm: ", or nothing. */
-static const char *source_of(const uc_session *self)
+/* "file.svm: ", or nothing, for the beginning of a sentence. */
+#define SOURCE_LENGTH 1024
+static const char *source_of(char text[SOURCE_LENGTH], const uc_session *self)
 {
-    return self->settings.source ? self->settings.source : "";
-}
-
-static const char *colon_of(const uc_session *self)
-{
-    return self->settings.source ? ": " : "";
+    text[0] = '\0';
+    if (self->settings.source)
+        snprintf(text, SOURCE_LENGTH, "%s: ", self->settings.source);
+    return text;
 }
 
 static uc_status list_label(uint32_t *out, uc_session *self, const char *name)
@@ -268,33 +275,39 @@ static uc_status reserve_translation(uc_session *self, const uc_names *names)
 /* *out: a label of the rows at hand, as one of self->labels. */
 static uc_status find_label(uint32_t *out, uc_session *self, uint32_t label)
 {
-    uc_status status = UC_OK;
+    const unsigned long long example = (unsigned long long)self->rounds + 1;
+    char source[SOURCE_LENGTH];
     if (label == UC_NONE)
-        return uc_fail(UC_ERR_INVALID, "%s%sexample %llu has no label ('?'), which %s cannot use",
-                       source_of(self), colon_of(self), (unsigned long long)self->rounds + 1,
-                       self->online->learner->name);
+        return uc_fail(UC_ERR_INVALID, "%sexample %llu has no label ('?'), which %s cannot use",
+                       source_of(source, self), example, self->online->learner->name);
     if (label >= self->translated)
         return uc_fail(UC_ERR_INVALID, "label %u of example %llu is not below the number of classes, %zu",
-                       label, (unsigned long long)self->rounds + 1, self->translated);
-    if (self->translation[label] == UC_NONE)
-        status = list_label(&self->translation[label], self, self->names->text[label]);
-    if (status != UC_OK)
-        return status;
+                       label, example, self->translated);
+    if (self->translation[label] == UC_NONE) {
+        const uc_status status = list_label(&self->translation[label], self, self->names->text[label]);
+        if (status != UC_OK)
+            return status;
+    }
     *out = self->translation[label];
-    const bool unknown = self->tally[*out].class == UC_NONE;
-    if (unknown && self->settings.feedback == UC_FEEDBACK_FULL && !self->settings.add_classes)
-        return uc_fail(UC_ERR_INVALID, "%s%slabel %s of example %llu is not among %s", source_of(self),
-                       colon_of(self), self->labels.text[*out], (unsigned long long)self->rounds + 1,
-                       self->settings.classes ? self->settings.classes : "the classes");
-    return UC_OK;
+    assert(*out < self->labels.count);
+    const bool known = self->tally[*out].class != UC_NONE;
+    if (known || self->settings.feedback != UC_FEEDBACK_FULL || self->settings.add_classes)
+        return UC_OK;
+    const char *classes = "the classes";
+    if (self->settings.classes)
+        classes = self->settings.classes;
+    return uc_fail(UC_ERR_INVALID, "%slabel %s of example %llu is not among %s", source_of(source, self),
+                   self->labels.text[*out], example, classes);
 }
 
 /* ---- counting ---- */
 
 static uc_session_point point_now(const uc_session *self)
 {
-    const uint64_t last = self->points ? self->curve[self->points - 1].round : 0;
     const double recent = (double)(self->correct - self->correct_at_point);
+    uint64_t last = 0;
+    if (self->points > 0)
+        last = self->curve[self->points - 1].round;
     return (uc_session_point){
         .round = self->rounds,
         .ratio_correct = (double)self->correct / (double)self->rounds,
@@ -343,23 +356,34 @@ static uc_status count_round(uc_session *self, uint32_t label, uint32_t proposed
 
 /* ---- one round ---- */
 
+/* The class of a label; one that the learner does not know becomes a new class. */
+static uc_status class_of_label(uint32_t *out, uc_session *self, uint32_t label)
+{
+    label_tally *tally = &self->tally[label];
+    if (tally->class == UC_NONE) {
+        const uc_status status = uc_online_add_class(&tally->class, self->online, self->labels.text[label]);
+        if (status != UC_OK)
+            return status;
+    }
+    *out = tally->class;
+    return reserve_proposals(self);
+}
+
 static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal, uint32_t label, bool right)
 {
     uc_online *online = self->online;
-    label_tally *tally = &self->tally[label];
-    uc_answer answer = {right ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, tally->class};
-    uc_status status = UC_OK;
+    uc_answer answer = {UC_ANSWER_WRONG, self->tally[label].class};
+    if (right)
+        answer.kind = UC_ANSWER_RIGHT;
     if (self->settings.feedback == UC_FEEDBACK_FULL) {
         answer.kind = UC_ANSWER_LABEL;
-        if (tally->class == UC_NONE)
-            status = uc_online_add_class(&tally->class, online, self->labels.text[label]);
-        if (status == UC_OK)
-            status = reserve_proposals(self);
-        answer.label = tally->class;
+        const uc_status status = class_of_label(&answer.label, self, label);
+        if (status != UC_OK)
+            return status;
     }
-    if (status == UC_OK && proposal->ticket != online->ticket)
+    if (proposal->ticket != online->ticket)
         uc_online_score(online, row);
-    return status == UC_OK ? uc_online_learn_scored(online, row, proposal, answer) : status;
+    return uc_online_learn_scored(online, row, proposal, answer);
 }
 
 static uc_status learn_late(uc_session *self)
@@ -396,7 +420,7 @@ static bool feedback_comes(uc_session *self)
 }
 
 /* `row` as the weights see it; `label` is one of self->labels. */
-static uc_status play_round(uc_session *self, uc_row row, uint32_t label)
+static uc_status run_round(uc_session *self, uc_row row, uint32_t label)
 {
     uc_online *online = self->online;
     uc_online_score(online, row);
@@ -411,12 +435,14 @@ static uc_status play_round(uc_session *self, uc_row row, uint32_t label)
         status = wait_for_feedback(self, row, &proposal, label, right);
     else if (status == UC_OK && comes)
         status = learn(self, row, &proposal, label, right);
-    return status == UC_OK ? count_round(self, label, proposal.label, right) : status;
+    if (status != UC_OK)
+        return status;
+    return count_round(self, label, proposal.label, right);
 }
 
 /* ---- many rounds ---- */
 
-/* Rows to be played: all of X, or `rows` of it. */
+/* Rows to come: all of X, or `rows` of it. */
 typedef struct batch {
     const uc_matrix *X;
     const uint32_t *labels;
@@ -426,11 +452,13 @@ typedef struct batch {
 
 static size_t row_of(const batch *self, size_t i)
 {
-    return self->rows ? self->rows[i] : i;
+    if (!self->rows)
+        return i;
+    return self->rows[i];
 }
 
-/* Rows lie anywhere in memory when they are shuffled, and a sparse row's weights always do: what the next rounds need is
- * asked for while this one still works. */
+/* Rows lie anywhere in memory when they are shuffled, and a sparse row's weights always do: what the next
+ * rounds need is asked for while this one still works. */
 static void prefetch(const uc_session *self, const batch *rows, size_t i)
 {
     const uc_matrix *X = rows->X;
@@ -439,7 +467,7 @@ static void prefetch(const uc_session *self, const batch *rows, size_t i)
             __builtin_prefetch(X->offsets + rows->rows[i + 8]);
         __builtin_prefetch(rows->labels + rows->rows[i + 8]);
         const uc_row later = uc_matrix_row(X, rows->rows[i + 4]);
-        const size_t bytes = later.count * sizeof(float) < 1024 ? later.count * sizeof(float) : 1024;
+        const size_t bytes = uc_min_size(later.count * sizeof(float), 1024);
         for (size_t at = 0; at < bytes; at += 64) {
             __builtin_prefetch((const char *)later.values + at);
             if (later.columns)
@@ -452,7 +480,7 @@ static void prefetch(const uc_session *self, const batch *rows, size_t i)
 }
 
 /* Rows that are prepared, or that are prepared one by one. */
-static uc_status play_each(uc_session *self, const batch *rows, bool prepared)
+static uc_status run_each(uc_session *self, const batch *rows, bool prepared)
 {
     uc_status status = UC_OK;
     for (size_t i = 0; i < rows->count && status == UC_OK; i++) {
@@ -464,19 +492,19 @@ static uc_status play_each(uc_session *self, const batch *rows, bool prepared)
         else if (status == UC_OK)
             status = uc_online_prepare_row(&row, self->online, row);
         if (status == UC_OK)
-            status = play_round(self, row, label);
+            status = run_round(self, row, label);
     }
     return status;
 }
 
-/* Behind a map: MAPPED_ROWS rows are mapped together, then played. */
-static uc_status play_mapped(uc_session *self, const batch *rows)
+/* After a map: MAPPED_ROWS rows are mapped together, then each has its round. */
+static uc_status run_mapped(uc_session *self, const batch *rows)
 {
     size_t taken[MAPPED_ROWS];
     uint32_t labels[MAPPED_ROWS];
     uc_status status = UC_OK;
     for (size_t first = 0; first < rows->count && status == UC_OK; first += MAPPED_ROWS) {
-        const size_t left = rows->count - first, count = left < MAPPED_ROWS ? left : MAPPED_ROWS;
+        const size_t count = uc_min_size(rows->count - first, MAPPED_ROWS);
         uc_matrix part = {0}, mapped = {0};
         for (size_t i = 0; i < count; i++) {
             taken[i] = row_of(rows, first + i);
@@ -487,7 +515,7 @@ static uc_status play_mapped(uc_session *self, const batch *rows)
             status = uc_online_prepare(&mapped, self->online, &part, &self->context);
         const batch prepared = {&mapped, labels, NULL, count};
         if (status == UC_OK)
-            status = play_each(self, &prepared, true);
+            status = run_each(self, &prepared, true);
         uc_matrix_free(&mapped);
         uc_matrix_free(&part);
     }
@@ -495,11 +523,12 @@ static uc_status play_mapped(uc_session *self, const batch *rows)
 }
 
 /* Labels are positions in `names`, whose translations are kept from call to call. */
-static uc_status play(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
+static uc_status run(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
 {
     uc_online *online = self->online;
+    char source[SOURCE_LENGTH];
     if (!rows->labels)
-        return uc_fail(UC_ERR_INVALID, "%s%sthe data have no labels", source_of(self), colon_of(self));
+        return uc_fail(UC_ERR_INVALID, "%sthe data have no labels", source_of(source, self));
     uc_status status = check_rows(self, rows->X, names->count);
     if (status == UC_OK)
         status = reserve_translation(self, names);
@@ -510,8 +539,8 @@ static uc_status play(uc_session *self, const batch *rows, const uc_names *names
     if (status != UC_OK)
         return status;
     if (online->preprocessing.map && !prepared)
-        return play_mapped(self, rows);
-    return play_each(self, rows, prepared);
+        return run_mapped(self, rows);
+    return run_each(self, rows, prepared);
 }
 
 uc_status uc_session_run_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
@@ -520,7 +549,7 @@ uc_status uc_session_run_rows(uc_session *self, const uc_matrix *X, const uint32
     const batch all = {X, labels, rows, count};
     if (!self->translates_classes)
         forget_translation(self, true);
-    return play(self, &all, uc_online_classes(self->online), prepared);
+    return run(self, &all, uc_online_classes(self->online), prepared);
 }
 
 /* ---- passes ---- */
@@ -533,7 +562,7 @@ static uc_status pass_over_file(uc_session *self, const char *path, const uc_rea
     forget_translation(self, false);
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
         const batch rows = {&block->X, block->y, NULL, block->X.rows};
-        status = play(self, &rows, uc_reader_classes(reader), false);
+        status = run(self, &rows, uc_reader_classes(reader), false);
     }
     uc_reader_close(reader);
     return status;
@@ -552,7 +581,9 @@ uc_status uc_session_run_file(uc_session *self, const char *path, const uc_read_
 static uc_status begin_order(uc_order *out, const uc_session *self, size_t rows)
 {
     uc_status status = uc_order_begin(out, rows, self->online->train.seed, UC_SEQUENCE_ORDER);
-    const uint64_t passes = rows > 0 ? self->rounds_before / rows : 0;
+    uint64_t passes = 0;
+    if (rows > 0)
+        passes = self->rounds_before / rows;
     for (uint64_t pass = 0; pass < passes && status == UC_OK; pass++) {
         uc_order_next(out);
         status = uc_report(&self->context, "shuffling", (double)pass, (double)passes, NULL);
@@ -563,13 +594,15 @@ static uc_status begin_order(uc_order *out, const uc_session *self, size_t rows)
 uc_status uc_session_run_data(uc_session *self, const uc_dataset *data, uint64_t passes, bool shuffled)
 {
     uc_order order = {0};
-    uc_status status = shuffled ? begin_order(&order, self, data->X.rows) : UC_OK;
+    uc_status status = UC_OK;
+    if (shuffled)
+        status = begin_order(&order, self, data->X.rows);
     forget_translation(self, false);
     for (uint64_t pass = 0; pass < passes && status == UC_OK; pass++) {
         if (shuffled)
             uc_order_next(&order);
         const batch all = {&data->X, data->y, order.rows, data->X.rows};
-        status = play(self, &all, &data->classes, false);
+        status = run(self, &all, &data->classes, false);
     }
     uc_order_free(&order);
     return status;

@@ -1,4 +1,5 @@
 /* Training on a whole data set: check, prepare, learn, summarise. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -40,10 +41,12 @@ uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data, cons
                        "cannot share: use one",
                        learner->name);
     const uc_status status = uc_share_of(&share, context, data->X.rows);
-    return status == UC_OK ? uc_comm_agree(uc_comm_of(context), check_labels(learner, data, share)) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_comm_agree(uc_comm_of(context), check_labels(learner, data, share));
 }
 
-/* The weights, and what the learner keeps beside them, before anything large is allocated. */
+/* The weights, and what the learner keeps for each of them, before anything large is allocated. */
 static uc_status check_memory(const uc_dataset *data, const uc_train_settings *train,
                               const uc_context *context)
 {
@@ -53,21 +56,27 @@ static uc_status check_memory(const uc_dataset *data, const uc_train_settings *t
         return uc_fail(UC_ERR_INVALID,
                        "{dimension=auto} and {width=auto} must become numbers before training (uc_tune)");
     const double dimension = mapped ? (double)train->map.dimension : (double)data->X.cols;
-    const double arrays = train->average ? 3.0 : 2.0;
+    const double arrays = 2.0 + (train->average != 0);
     const double bytes = arrays * 8.0 * (dimension + 1.0) * (double)uc_class_stride(data->classes.count);
     char what[128];
     snprintf(what, sizeof what, "a model of %.0f features and %zu classes", dimension, data->classes.count);
     return uc_memory_check(context, bytes, what);
 }
 
+static double bytes_of(const uc_matrix *X)
+{
+    if (uc_matrix_is_sparse(X))
+        return 8.0 * (double)uc_matrix_entries(X);
+    return 4.0 * (double)X->rows * (double)uc_matrix_stride(X->cols);
+}
+
 /* A copy of data that may not be changed, or must not be. */
 static uc_status copy_data(uc_dataset *out, const uc_dataset *data, const uc_context *context)
 {
-    const uc_matrix *X = &data->X;
-    const double bytes = uc_matrix_is_sparse(X) ? 8.0 * (double)uc_matrix_entries(X)
-                                                : 4.0 * (double)X->rows * (double)uc_matrix_stride(X->cols);
-    const uc_status status = uc_memory_check(context, bytes, "a copy of the data");
-    return status == UC_OK ? uc_dataset_subset(out, data, NULL, 0, context) : status;
+    const uc_status status = uc_memory_check(context, bytes_of(&data->X), "a copy of the data");
+    if (status != UC_OK)
+        return status;
+    return uc_dataset_subset(out, data, NULL, 0, context);
 }
 
 /* ---- online learners: passes over the data ---- */
@@ -93,7 +102,8 @@ static uc_status count_round(const uc_session_round *round, void *user)
                      (double)self->passes * (double)self->rows, detail);
 }
 
-/* *training_error is the progressive error of the last pass. Every process learns from its rows in an order of its own. */
+/* *training_error is the progressive error of the last pass. Every process learns from its rows in an order
+ * of its own. */
 static uc_status run_passes(double *training_error, uc_online *self, const uc_dataset *data, size_t total,
                             const uc_context *context)
 {
@@ -105,6 +115,7 @@ static uc_status run_passes(double *training_error, uc_online *self, const uc_da
         .on_round = count_round,
         .user = &shown,
     };
+    assert(total >= rows && total > 0);
     uc_order order = {0};
     uc_session *session = NULL;
     uc_status status = uc_session_continue(&session, self, &settings, context);
@@ -128,7 +139,8 @@ static uc_status run_passes(double *training_error, uc_online *self, const uc_da
     return status;
 }
 
-/* The examples of every class, and how many values are not 0, of all processes; a process without rows knows no density. */
+/* The examples of every class, and how many values are not 0, of all processes; a process without rows knows
+ * no density. */
 static uc_status count_classes(double *counts, double *density, const uc_fit *fit)
 {
     const uc_comm *comm = uc_comm_of(fit->context);
@@ -137,11 +149,38 @@ static uc_status count_classes(double *counts, double *density, const uc_fit *fi
             counts[fit->data->y[i]] += 1.0;
     if (uc_comm_size(comm) == 1)
         return UC_OK;
-    double known[2] = {isnan(*density) ? 0.0 : *density, isnan(*density) ? 0.0 : 1.0};
+    double known[2] = {0.0, 0.0};
+    if (!isnan(*density)) {
+        known[0] = *density;
+        known[1] = 1.0;
+    }
     uc_status status = uc_comm_sum(comm, counts, fit->data->classes.count);
     if (status == UC_OK)
         status = uc_comm_sum(comm, known, 2);
     *density = known[0] / known[1];
+    return status;
+}
+
+/* What the online learner knows before its first round. */
+static uc_status expect_data(uc_online *self, const double *counts, double density, const uc_fit *fit)
+{
+    const uc_status status = uc_online_expect(self, fit->data->X.cols, density);
+    if (status != UC_OK)
+        return status;
+    for (size_t k = 0; k < fit->data->classes.count; k++)
+        self->label_counts[k] = (uint64_t)counts[k];
+    self->label_total = fit->rows;
+    self->counts_are_final = true;
+    return UC_OK;
+}
+
+static uc_status write_online(uc_model *model, const uc_online *self, const uc_fit *fit)
+{
+    uc_status status = uc_online_write(model, self);
+    if (status == UC_OK && fit->train->keep_state)
+        status = uc_online_write_state(model, self);
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)fit->train->passes));
     return status;
 }
 
@@ -155,24 +194,20 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
     uc_online *self = NULL;
     double density = uc_matrix_density(&fit->data->X);
     double *counts = uc_alloc(fit->data->classes.count, sizeof *counts);
-    uc_status status = counts ? count_classes(counts, &density, fit) : UC_ERR_NOMEM;
+    if (!counts)
+        return UC_ERR_NOMEM;
+    uc_status status = count_classes(counts, &density, fit);
+    if (status != UC_OK)
+        goto cleanup;
+    status = uc_online_begin(&self, learner, settings, &plain, &fit->data->classes, NULL);
     if (status == UC_OK)
-        status = uc_online_begin(&self, learner, settings, &plain, &fit->data->classes, NULL);
+        status = expect_data(self, counts, density, fit);
+    if (status != UC_OK)
+        goto cleanup;
+    status = run_passes(training_error, self, fit->data, fit->rows, fit->context);
     if (status == UC_OK)
-        status = uc_online_expect(self, fit->data->X.cols, density);
-    if (status == UC_OK) {
-        for (size_t k = 0; k < fit->data->classes.count; k++)
-            self->label_counts[k] = (uint64_t)counts[k];
-        self->label_total = fit->rows;
-        self->counts_are_final = true;
-        status = run_passes(training_error, self, fit->data, fit->rows, fit->context);
-    }
-    if (status == UC_OK)
-        status = uc_online_write(model, self);
-    if (status == UC_OK && fit->train->keep_state)
-        status = uc_online_write_state(model, self);
-    if (status == UC_OK)
-        status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)plain.passes));
+        status = write_online(model, self, fit);
+cleanup:
     uc_online_free(self);
     uc_free(counts);
     return status;
@@ -190,10 +225,12 @@ static uc_status widen_rows(size_t block, void *user)
 {
     const widening *self = user;
     const uc_matrix *X = self->X, *wider = self->wider;
-    const size_t begin = block * ROWS_PER_BLOCK, end = begin + ROWS_PER_BLOCK;
-    for (size_t i = begin; i < end && i < X->rows; i++) {
+    const size_t begin = block * ROWS_PER_BLOCK, end = uc_min_size(begin + ROWS_PER_BLOCK, X->rows);
+    for (size_t i = begin; i < end; i++) {
         const uc_row row = uc_matrix_row(X, i);
-        const size_t first = X->offsets ? (size_t)(X->offsets[i] - X->offsets[0]) + i : i * wider->stride;
+        size_t first = i * wider->stride;
+        if (X->offsets)
+            first = (size_t)(X->offsets[i] - X->offsets[0]) + i;
         memcpy(wider->values + first, row.values, row.count * sizeof *row.values);
         wider->values[first + row.count] = self->value;
         if (X->offsets) {
@@ -205,12 +242,18 @@ static uc_status widen_rows(size_t block, void *user)
     return UC_OK;
 }
 
-/* A copy with a constant column behind the others. */
+static uc_status create_like(uc_matrix *out, const uc_matrix *X, size_t more_columns)
+{
+    if (!uc_matrix_is_sparse(X))
+        return uc_matrix_create_dense(out, X->rows, X->cols + more_columns);
+    return uc_matrix_create_sparse(out, X->rows, X->cols + more_columns,
+                                   uc_matrix_entries(X) + more_columns * X->rows);
+}
+
+/* A copy with a constant column after the others. */
 static uc_status with_constant(uc_matrix *out, const uc_matrix *X, float value, const uc_context *context)
 {
-    const uc_status status = uc_matrix_is_sparse(X) ? uc_matrix_create_sparse(out, X->rows, X->cols + 1,
-                                                                              uc_matrix_entries(X) + X->rows)
-                                                    : uc_matrix_create_dense(out, X->rows, X->cols + 1);
+    const uc_status status = create_like(out, X, 1);
     if (status != UC_OK)
         return status;
     widening all = {out, X, value};
@@ -232,42 +275,58 @@ static uc_status count_errors(double *training_error, const uc_model *model, con
     }
     if (status == UC_OK)
         status = uc_comm_sum(uc_comm_of(context), counts, 2);
-    *training_error = counts[1] > 0.0 ? counts[0] / counts[1] : 0.0;
+    *training_error = 0.0;
+    if (counts[1] > 0.0)
+        *training_error = counts[0] / counts[1];
     uc_free(predicted);
     return status;
 }
 
-/* The constant feature is an ordinary column while the learner works, and row 0 of the weights afterwards. */
-static uc_status train_batch(uc_model *model, double *training_error, const uc_learner *learner,
-                             const uc_fit *fit, const void *settings)
+/* The weights of a model whose last column is the constant feature, which has row 0 in ours. */
+static uc_status take_weights(uc_model *model, const uc_model *wide)
 {
-    const double bias = fit->train->bias;
-    model->bias = bias;
-    if (bias == 0.0 || learner->free_offset) {
-        const uc_status status = learner->fit(model, fit, settings);
-        return status == UC_OK ? count_errors(training_error, model, fit->data, fit->context) : status;
-    }
+    const size_t count = (model->dimension + 1) * model->stride;
+    assert(wide->dimension == model->dimension + 1 && wide->stride == model->stride);
+    memcpy(model->weights, wide->weights, count * sizeof *model->weights);
+    memcpy(model->weights, wide->weights + count, model->stride * sizeof *model->weights);
+    if (json_object_update(model->summary, wide->summary) != 0)
+        return uc_fail(UC_ERR_NOMEM, "not enough memory for the summary of the model");
+    return UC_OK;
+}
+
+/* The constant feature is an ordinary column while the learner works, and row 0 of the weights afterwards. */
+static uc_status fit_with_constant(uc_model *model, const uc_learner *learner, const uc_fit *fit,
+                                   const void *settings)
+{
     uc_dataset wider = *fit->data;
     uc_model *wide_model = NULL;
     wider.X = (uc_matrix){0};
-    uc_status status = with_constant(&wider.X, &fit->data->X, (float)bias, fit->context);
+    uc_status status = with_constant(&wider.X, &fit->data->X, (float)fit->train->bias, fit->context);
     if (status == UC_OK)
         status = uc_model_create(&wide_model, &model->classes, wider.X.cols, wider.X.cols, learner->name);
+    if (status != UC_OK)
+        goto cleanup;
     const uc_fit wide_fit = {&wider, fit->train, fit->context, fit->rows};
+    status = learner->fit(wide_model, &wide_fit, settings);
     if (status == UC_OK)
-        status = learner->fit(wide_model, &wide_fit, settings);
-    if (status == UC_OK) {
-        const size_t count = (model->dimension + 1) * model->stride;
-        memcpy(model->weights, wide_model->weights, count * sizeof *model->weights);
-        memcpy(model->weights, wide_model->weights + count, model->stride * sizeof *model->weights);
-        status = json_object_update(model->summary, wide_model->summary) == 0
-                     ? UC_OK
-                     : uc_fail(UC_ERR_NOMEM, "not enough memory for the summary of the model");
-    }
-    if (status == UC_OK)
-        status = count_errors(training_error, model, fit->data, fit->context);
+        status = take_weights(model, wide_model);
+cleanup:
     uc_model_free(wide_model);
     uc_matrix_free(&wider.X);
+    return status;
+}
+
+static uc_status train_batch(uc_model *model, double *training_error, const uc_learner *learner,
+                             const uc_fit *fit, const void *settings)
+{
+    uc_status status;
+    model->bias = fit->train->bias;
+    if (model->bias == 0.0 || learner->free_offset)
+        status = learner->fit(model, fit, settings);
+    else
+        status = fit_with_constant(model, learner, fit, settings);
+    if (status == UC_OK)
+        status = count_errors(training_error, model, fit->data, fit->context);
     return status;
 }
 
@@ -277,20 +336,22 @@ static uc_status summarise(uc_model *model, const uc_learner *learner, const voi
                            const uc_fit *fit, double training_error)
 {
     uc_status status = uc_model_check_finite(model);
-    if (status == UC_OK)
-        status = uc_write_settings(model, learner, settings, fit->train);
+    if (status != UC_OK)
+        return status;
+    status = uc_write_settings(model, learner, settings, fit->train);
     if (status == UC_OK)
         status = uc_json_set(model->summary, "examples", json_integer((json_int_t)fit->rows));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "training_error", json_real(training_error));
-    if (status == UC_OK && fit->train->noise) {
-        const size_t entries = model->classes.count * model->classes.count;
-        model->noise = uc_alloc(entries, sizeof *model->noise);
-        if (!model->noise)
-            return UC_ERR_NOMEM;
-        memcpy(model->noise, fit->train->noise->values, entries * sizeof *model->noise);
-    }
-    return status;
+    if (status != UC_OK || !fit->train->noise)
+        return status;
+    const size_t entries = model->classes.count * model->classes.count;
+    assert(fit->train->noise->classes == model->classes.count);
+    model->noise = uc_alloc(entries, sizeof *model->noise);
+    if (!model->noise)
+        return UC_ERR_NOMEM;
+    memcpy(model->noise, fit->train->noise->values, entries * sizeof *model->noise);
+    return UC_OK;
 }
 
 /* `data` may be prepared in place; `features` is what it has before. */
@@ -317,7 +378,10 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
     model->preprocessing = preprocessing;
     model->preprocessing.cols = features;
     model->probabilities = learner->probabilities;
-    status = (learner->fit ? train_batch : train_online)(model, &training_error, learner, &fit, settings);
+    if (learner->fit)
+        status = train_batch(model, &training_error, learner, &fit, settings);
+    else
+        status = train_online(model, &training_error, learner, &fit, settings);
     if (status == UC_OK)
         status = summarise(model, learner, settings, &fit, training_error);
     if (status == UC_OK)
@@ -327,38 +391,55 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
     return status;
 }
 
+/* Whether what was asked for is possible; `own` are the learner's settings. */
+static uc_status check_settings(const uc_learner *learner, const void *own, const uc_train_settings *train,
+                                const uc_dataset *data, const uc_context *context)
+{
+    uc_status status = uc_options_check(uc_train_options, train);
+    if (status != UC_OK)
+        return status;
+    status = uc_options_check(uc_map_options, &train->map);
+    if (status == UC_OK)
+        status = uc_options_check(learner->options, own);
+    if (status == UC_OK)
+        status = uc_check_class_weights(learner, train, &data->classes);
+    if (status == UC_OK)
+        status = check_memory(data, train, context);
+    return status;
+}
+
+/* Arrays that are lent cannot be replaced. Writing to the pages of a mapped file copies them one by one, at
+ * each of which all threads are stopped: two threads were hardly faster than one. */
+static bool needs_copy(const uc_train_settings *train, const uc_dataset *data)
+{
+    const bool changes = train->scale != UC_SCALE_NONE || train->normalize || train->normalize_input;
+    const bool replaces = train->map.map != UC_MAP_NONE;
+    return (changes && (!train->overwrite || uc_mapping_is_file(data->mapping))) ||
+           (replaces && (!train->overwrite || data->mapping));
+}
+
 uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settings,
                    const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
     const uc_train_settings common = uc_train_decide(learner, train);
-    void *own = uc_learner_settings(learner, settings);
     uc_dataset copy = {0};
-    uc_status status = own ? uc_train_check(learner, data, context) : UC_ERR_NOMEM;
-    const uc_status checked = status;
-    if (status == UC_OK)
-        status = uc_options_check(uc_train_options, &common);
-    if (status == UC_OK)
-        status = uc_options_check(uc_map_options, &common.map);
-    if (status == UC_OK)
-        status = uc_options_check(learner->options, own);
-    if (status == UC_OK)
-        status = uc_check_class_weights(learner, &common, &data->classes);
-    if (status == UC_OK)
-        status = check_memory(data, &common, context);
+    void *own = uc_learner_settings(learner, settings);
+    if (!own)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_train_check(learner, data, context);
+    if (status != UC_OK) /* for all processes */
+        goto cleanup;
+    status = check_settings(learner, own, &common, data, context);
     if (status == UC_OK && common.noise && !learner->uses_noise)
         uc_warn(context, "%s does not use a noise matrix; it is ignored", learner->name);
-    const bool changes = common.scale != UC_SCALE_NONE || common.normalize || common.normalize_input;
-    const bool replaces = common.map.map != UC_MAP_NONE;
-    /* Arrays that are lent cannot be replaced. Writing to the pages of a mapped file copies them one by one, at each of
-     * which all threads are stopped: two threads were hardly faster than one. */
-    const bool copies = (changes && (!common.overwrite || uc_mapping_is_file(data->mapping))) ||
-                        (replaces && (!common.overwrite || data->mapping));
-    if (status == UC_OK && copies)
+    if (status == UC_OK && needs_copy(&common, data)) {
         status = copy_data(&copy, data, context);
-    if (checked == UC_OK) /* or others may be elsewhere */
-        status = uc_comm_agree(uc_comm_of(context), status);
+        data = &copy;
+    }
+    status = uc_comm_agree(uc_comm_of(context), status);
     if (status == UC_OK)
-        status = train_in_place(out, learner, own, &common, copies ? &copy : data, context);
+        status = train_in_place(out, learner, own, &common, data, context);
+cleanup:
     uc_dataset_free(&copy);
     uc_free(own);
     return status;
