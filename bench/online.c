@@ -50,20 +50,20 @@ FOR_THIS_PROCESSOR static double sum_of_weights(const uc_matrix *X, const double
 }
 
 /* The learner at hand, and a session of its rounds. */
-typedef struct player {
+typedef struct runner {
     uc_online *online;
     uc_session *session;
-} player;
+} runner;
 
-static void free_player(player *self)
+static void free_runner(runner *self)
 {
     uc_session_free(self->session);
     uc_online_free(self->online);
 }
 
 /* Rows first .. last - 1, which are prepared, in their order: propose, get feedback, learn. */
-static uc_status play(player *self, const uc_matrix *prepared, const uint32_t *labels, size_t first,
-                      size_t last)
+static uc_status run(runner *self, const uc_matrix *prepared, const uint32_t *labels, size_t first,
+                     size_t last)
 {
     size_t *rows = malloc((last - first) * sizeof *rows);
     if (!rows)
@@ -75,16 +75,16 @@ static uc_status play(player *self, const uc_matrix *prepared, const uint32_t *l
     return status;
 }
 
-static size_t correct_rounds(const player *self)
+static size_t correct_rounds(const runner *self)
 {
     return (size_t)uc_session_count(self->session).correct;
 }
 
 /* A learner at its defaults, with room for the data. */
-static uc_status begin(player *out, const char *name, const uc_train_settings *train, const uc_dataset *data)
+static uc_status begin(runner *out, const char *name, const uc_train_settings *train, const uc_dataset *data)
 {
     const uc_learner *learner = uc_learner_find(name);
-    player self = {0};
+    runner self = {0};
     uc_session_settings settings = {.feedback = UC_FEEDBACK_FULL};
     if (learner && !uc_learner_accepts(learner, UC_FEEDBACK_FULL))
         settings.feedback = UC_FEEDBACK_PARTIAL;
@@ -97,7 +97,7 @@ static uc_status begin(player *out, const char *name, const uc_train_settings *t
     if (status == UC_OK)
         *out = self;
     else
-        free_player(&self);
+        free_runner(&self);
     return status;
 }
 
@@ -114,7 +114,7 @@ static double *make_weights(size_t count)
 static uc_status first_pass(moment *time, size_t *correct, const char *learner, const uc_dataset *data,
                             const uc_context *context)
 {
-    player self = {0};
+    runner self = {0};
     uc_matrix prepared = {0};
     uc_status status = begin(&self, learner, NULL, data);
     if (status == UC_OK)
@@ -125,7 +125,7 @@ static uc_status first_pass(moment *time, size_t *correct, const char *learner, 
     *time = since(began);
     if (status == UC_OK)
         *correct = correct_rounds(&self);
-    free_player(&self);
+    free_runner(&self);
     uc_matrix_free(&prepared);
     return status;
 }
@@ -194,7 +194,7 @@ static uc_status time_plus(moment *rounds, moment *naive, size_t parts, size_t p
     const size_t n = data->X.cols + 1, first = data->X.rows - parts * part;
     double *inverse = calloc(n * n, sizeof *inverse), *products = calloc(VECTORS * n, sizeof *products);
     double *rows = make_weights(VECTORS * n);
-    player self = {0};
+    runner self = {0};
     uc_matrix prepared = {0};
     uc_status status = inverse && products && rows ? UC_OK : UC_ERR_NOMEM;
     for (size_t j = 0; j < n && status == UC_OK; j++)
@@ -204,17 +204,17 @@ static uc_status time_plus(moment *rounds, moment *naive, size_t parts, size_t p
     if (status == UC_OK)
         status = uc_online_prepare(&prepared, self.online, &data->X, context);
     if (status == UC_OK)
-        status = play(&self, &prepared, data->y, 0, first);
+        status = run(&self, &prepared, data->y, 0, first);
     for (size_t i = 0; i < parts && status == UC_OK; i++) {
         moment began = now();
-        status = play(&self, &prepared, data->y, first + i * part, first + (i + 1) * part);
+        status = run(&self, &prepared, data->y, first + i * part, first + (i + 1) * part);
         rounds[i] = since(began);
         began = now();
         for (size_t round = 0; round < part; round++)
             naive_metric(inverse, (int)n, rows, products, VECTORS);
         naive[i] = since(began);
     }
-    free_player(&self);
+    free_runner(&self);
     uc_matrix_free(&prepared);
     free(inverse);
     free(products);
@@ -260,8 +260,8 @@ static void add_time(moment *sum, moment began)
 }
 
 /* The rows of one block: all through the map, then propose, get feedback, learn. */
-static uc_status play_block(landmark_times *times, player *self, const uc_dataset *block,
-                            const uc_context *context)
+static uc_status run_block(landmark_times *times, runner *self, const uc_dataset *block,
+                           const uc_context *context)
 {
     uc_matrix mapped = {0};
     moment began = now();
@@ -277,7 +277,7 @@ static uc_status play_block(landmark_times *times, player *self, const uc_datase
 
 /* One pass, block by block, and after each block a product of matrices of the sizes that it has: rows by columns, and
  * columns by landmarks. */
-static uc_status time_landmarks(landmark_times *times, player *self, const uc_dataset *data, size_t landmarks,
+static uc_status time_landmarks(landmark_times *times, runner *self, const uc_dataset *data, size_t landmarks,
                                 const uc_context *context)
 {
     const size_t cols = data->X.cols;
@@ -292,7 +292,7 @@ static uc_status time_landmarks(landmark_times *times, player *self, const uc_da
             numbers[i] = first + i;
         status = uc_dataset_subset(&block, data, numbers, count, NULL);
         if (status == UC_OK)
-            status = play_block(times, self, &block, context);
+            status = run_block(times, self, &block, context);
         uc_dataset_free(&block);
         const moment began = now();
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)count, (int)landmarks, (int)cols, 1.0, rows,
@@ -315,7 +315,7 @@ uc_status run_landmarks(char **arguments)
     train.map.width = strtod(arguments[2], NULL);
     landmark_times times = {0};
     uc_dataset data = {0};
-    player self = {0};
+    runner self = {0};
     uc_status status = uc_dataset_read(&data, arguments[0], NULL, &context);
     openblas_set_num_threads(1);
     if (status == UC_OK)
@@ -332,7 +332,7 @@ uc_status run_landmarks(char **arguments)
         print_times("gemm", &times.gemm, 1);
         printf("}\n");
     }
-    free_player(&self);
+    free_runner(&self);
     uc_dataset_free(&data);
     return status;
 }

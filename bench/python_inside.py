@@ -75,14 +75,14 @@ def one_by_one():
         X = X.astype(numpy.float64)  # scikit-learn's own type
         rows = [(X[i:i + 1], y[i:i + 1]) for i in range(STEPS)]
 
-        def play(learner):
+        def run(learner):
             learner.partial_fit(X[:1], y[:1], classes=numpy.arange(classes))
             return seconds(lambda: [learner.partial_fit(*row) for row in rows]) / STEPS
 
         ours, theirs = [], []
         for _ in range(RUNS + 1):
-            ours.append(play(unconfuse.PAClassifier()))
-            theirs.append(play(PassiveAggressiveClassifier()))
+            ours.append(run(unconfuse.PAClassifier()))
+            theirs.append(run(PassiveAggressiveClassifier()))
         result.append({"classes": classes, "unconfuse": statistics.median(ours[1:]),
                        "scikit_learn": statistics.median(theirs[1:]),
                        "ratio": statistics.median(b / a for a, b in zip(ours[1:], theirs[1:]))})

@@ -35,12 +35,12 @@ static const cli_section sections[] = {
 
 /* ---- --learners ---- */
 
-typedef struct contenders {
-    uc_contender *items;
+typedef struct entries {
+    uc_compare_entry *items;
     size_t count;
-} contenders;
+} entries;
 
-static void free_contenders(contenders *self)
+static void free_entries(entries *self)
 {
     for (size_t i = 0; i < self->count; i++)
         free((void *)self->items[i].settings);
@@ -58,8 +58,8 @@ static bool is_on_grid(const uc_learner *learner, const char *option)
     return false;
 }
 
-/* "beta=0.5", an option of the contender that `item` names. */
-static uc_status set_option(uc_contender *self, void *settings, char *text, const char *item)
+/* "beta=0.5", an option of the entry that `item` names. */
+static uc_status set_option(uc_compare_entry *self, void *settings, char *text, const char *item)
 {
     char *value = strchr(text, '=');
     const uc_option *table = uc_learner_options(self->learner);
@@ -83,14 +83,14 @@ static uc_status set_option(uc_contender *self, void *settings, char *text, cons
 }
 
 /* "cspa:beta=0.5"; the text is cut into pieces. */
-static uc_status add_contender(contenders *self, char *text, const char *item)
+static uc_status add_entry(entries *self, char *text, const char *item)
 {
     char *rest = strchr(text, ':');
     if (rest)
         *rest++ = 0;
     if (*text == 0)
         return cli_fail(UC_ERR_OPTION, "--learners: a learner's name is empty");
-    uc_contender next = {.learner = uc_learner_find(text)};
+    uc_compare_entry next = {.learner = uc_learner_find(text)};
     if (!next.learner) {
         (void)cli_refuse_member(&cli_learners, text);
         return cli_fail(UC_ERR_OPTION, "--learners: %s", cli_last_error());
@@ -103,7 +103,7 @@ static uc_status add_contender(contenders *self, char *text, const char *item)
     uc_options_defaults(uc_learner_options(next.learner), settings);
     next.settings = settings;
     self->items = cli_realloc(self->items, self->count + 1, sizeof *self->items);
-    uc_contender *added = &self->items[self->count++];
+    uc_compare_entry *added = &self->items[self->count++];
     *added = next;
     uc_status status = UC_OK;
     while (rest && status == UC_OK) {
@@ -120,7 +120,7 @@ static uc_status add_contender(contenders *self, char *text, const char *item)
     return status;
 }
 
-static uc_status parse_learners(contenders *self, const char *list)
+static uc_status parse_learners(entries *self, const char *list)
 {
     uc_status status = UC_OK;
     for (const char *at = list; at && status == UC_OK;) {
@@ -128,7 +128,7 @@ static uc_status parse_learners(contenders *self, const char *list)
         char *item = cli_calloc(length + 1, 1), *text = cli_calloc(length + 1, 1);
         memcpy(item, at, length);
         memcpy(text, at, length);
-        status = add_contender(self, text, item);
+        status = add_entry(self, text, item);
         free(item);
         free(text);
         at = at[length] ? at + length + 1 : NULL;
@@ -354,7 +354,7 @@ static uc_status run(cli_call *call)
 {
     const compare_args *args = call->args;
     const char *path = call->words[0];
-    contenders named = {0};
+    entries named = {0};
     uc_dataset data = {0};
     uc_comparison found = {0};
     uc_status status = check_options(call);
@@ -376,7 +376,7 @@ static uc_status run(cli_call *call)
         call->result = as_json(&found, args, &data);
     uc_comparison_free(&found);
     uc_dataset_free(&data);
-    free_contenders(&named);
+    free_entries(&named);
     return status;
 }
 

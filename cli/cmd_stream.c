@@ -206,7 +206,7 @@ static uc_status save(const stream *self)
     return status;
 }
 
-static uc_status play(stream *self)
+static uc_status run_rounds(stream *self)
 {
     const stream_args *args = self->args;
     uc_status status = args->shuffle
@@ -247,7 +247,7 @@ static uc_status run(cli_call *call)
         status = stream_begin(&self);
     cli_progress_end();
     if (status == UC_OK)
-        status = play(&self);
+        status = run_rounds(&self);
     if (status == UC_OK)
         stream_show_last(&self);
     if (status == UC_OK)

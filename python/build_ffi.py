@@ -177,7 +177,7 @@ uc_status uc_noise_rates_from_data(uc_noise *, uc_rates_estimate *, const uc_svm
 /* rows.h */
 size_t first_row_unsound(const uc_matrix *, uint64_t);
 size_t first_row_not_finite(const uc_matrix *);
-uc_status play_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, uint64_t, double, const uc_context *);
+uc_status run_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, uint64_t, double, const uc_context *);
 uc_status propose_rows(uc_proposal *, uc_online *, const uc_matrix *);
 uc_status learn_rows(uc_online *, const uc_matrix *, const uc_proposal *, const bool *, const uc_context *);
 size_t pick_labels(uint64_t *, const uint32_t *, size_t, const uint64_t *, size_t);

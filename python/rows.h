@@ -44,26 +44,26 @@ static bool goes_on(const uc_context *context, size_t done, size_t total)
            context->progress("learning", (double)done, (double)total, NULL, context->user);
 }
 
-/* What is kept of the rounds of play_rows. */
-typedef struct played {
+/* What is kept of the rounds of run_rows. */
+typedef struct kept_rounds {
     uint32_t *proposed;
     size_t rows;
     const uc_context *context;
-} played;
+} kept_rounds;
 
 static uc_status note_round(const uc_session_round *round, void *user)
 {
-    const played *self = user;
+    const kept_rounds *self = user;
     self->proposed[round->number - 1] = round->proposed;
     return goes_on(self->context, (size_t)round->number, self->rows) ? UC_OK : UC_ERR_CANCELLED;
 }
 
 /* For every row: propose, get feedback (the label, or only right or wrong; `delay` rounds late; never, with probability
  * `missing`), learn. All feedback has come when it returns. */
-static uc_status play_rows(uint32_t *proposed, uc_online *online, const uc_matrix *X, const uint32_t *labels,
-                           uint64_t delay, double missing, const uc_context *context)
+static uc_status run_rows(uint32_t *proposed, uc_online *online, const uc_matrix *X, const uint32_t *labels,
+                          uint64_t delay, double missing, const uc_context *context)
 {
-    played kept = {proposed, X->rows, context};
+    kept_rounds kept = {proposed, X->rows, context};
     uc_session_settings settings = {.feedback = UC_FEEDBACK_FULL,
                                     .delay = delay,
                                     .missing = missing,

@@ -16,11 +16,12 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
                             const void *settings, const uc_train_settings *train, const uc_dataset *data,
                             unsigned folds, const uc_context *context);
 
-/* Turns every `auto` of the learner's settings and of train->map into a number, by inner 5-fold cross-validation on at
- * most 2,000 examples: the width, the dimension, and what the learner names. Uses labels as they are, never clean ones. */
+/* Turns every `auto` of the learner's settings and of train->map into a number: the kernel width, the
+ * dimension of the map, and the learner's own options. Each is chosen by 5-fold cross-validation on at most
+ * 2,000 examples, with the labels as they are; no clean labels are needed. */
 uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *learner, const uc_dataset *data,
                   const uc_context *context);
-/* uc_tune, then uc_train. The settings are left as they are. */
+/* uc_tune on a copy of the settings, then uc_train. */
 uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train, uc_dataset *data, const uc_context *context);
 
@@ -30,50 +31,54 @@ uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const voi
 #define UC_SIGNIFICANCE 0.05
 
 typedef struct uc_compare_settings {
-    uint64_t runs;   /* shuffles of the data, which every learner plays                 (10) */
-    uint64_t passes; /* over the data in a run                                          (1) */
-    int feedback;    /* uc_feedback: what comes back after a proposal                   (partial) */
-    int grid;        /* options that a learner names are tried on other shuffles first  (off) */
+    uint64_t runs;   /* shuffles of the data, the same for every learner               (10) */
+    uint64_t passes; /* over the data in a run                                         (1) */
+    int feedback;    /* uc_feedback: what comes back after a proposal                  (partial) */
+    int grid;        /* first choose each learner's options on other shuffles          (off) */
 } uc_compare_settings;
 
 extern const uc_option uc_compare_options[]; /* the table of uc_compare_settings */
 uc_compare_settings uc_compare_defaults(void);
 
-/* A learner that takes part. */
-typedef struct uc_contender {
+/* A learner to compare. */
+typedef struct uc_compare_entry {
     const uc_learner *learner; /* online */
     const void *settings;      /* its own struct; NULL: its defaults */
     bool fixed;                /* `grid` leaves these settings as they are */
-} uc_contender;
+} uc_compare_entry;
 
-/* How it did. */
+/* The result of one entry. */
 typedef struct uc_compared {
     const uc_learner *learner;
-    void *settings;         /* played with; those that were chosen, with `grid` */
-    uc_feedback feedback;   /* that it was told: another than the settings' when it learns from no other */
-    bool reference;         /* it was told labels where others were told right or wrong: not called best */
-    double *ratios;         /* correct proposals of each run */
-    double mean, deviation; /* of the ratios; NaN: only one run */
-    double seconds;         /* of one thread, a run, for proposing and learning alone */
-    double p_value;         /* of being as good as the best; NaN: only one run */
+    void *settings;         /* that it ran with: with `grid`, those that were chosen */
+    uc_feedback feedback;   /* that it got: not the one asked for if it cannot learn from that */
+    bool reference;         /* it saw labels where others only got right or wrong; never called best */
+    double *ratios;         /* share of correct proposals in each run */
+    double mean, deviation; /* of the ratios; deviation is NaN after only one run */
+    double seconds;         /* per run, of one thread, for proposing and learning alone */
+    double p_value;         /* of the null hypothesis "as good as the best"; NaN after only one run */
     bool differs;           /* p_value < UC_SIGNIFICANCE */
 } uc_compared;
 
 typedef struct uc_comparison {
     size_t count;
     uc_compared *learners; /* the highest mean first */
-    size_t best;           /* position of the best that is no reference, unless all are */
-    double *p_values;      /* count x count, of the paired t-test of each with each; NaN: only one run */
-    uint64_t runs, rounds; /* rounds of a run */
-    double width;          /* of the gaussian kernel behind the map; NaN: there is none */
+    size_t best;           /* index of the best learner that is not a reference, unless all are */
+    double *p_values;      /* count x count, paired t-test of each pair; NaN after only one run */
+    uint64_t runs, rounds; /* rounds per run */
+    double width;          /* of the map's Gaussian kernel; NaN without one */
 } uc_comparison;           /* zero-initialised is empty and may be freed */
 
-/* Plays every learner over the same shuffles: propose, be told, learn. `contenders` may be named again with other
- * settings; NULL: every online learner that learns from the feedback, at its defaults. Of `train` (NULL: the defaults)
- * scale, normalize_input, map (none or landmarks), normalize, bias and seed count; run r plays what `unconfuse stream
- * --shuffle` plays with seed + r and the same width (a median is found once, with the first seed). Two learners whose ratios differ by the same amount in every run have the p-value 0,
- * or 1 when that amount is 0. Results, except for the seconds, do not depend on the number of threads. */
-uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t count,
+/* Runs every learner over the same shuffles: propose, get feedback, learn. A learner may be listed several
+ * times with different settings. `entries` NULL: every online learner that can learn from the feedback, at
+ * its defaults.
+ *
+ * Of `train` (NULL: the defaults) only scale, normalize_input, map (none or landmarks), normalize, bias and
+ * seed are used. Run r is what `unconfuse stream --shuffle` does with seed + r and the same kernel width (a
+ * median width is found once, with the first seed). If two learners' ratios differ by the same amount in
+ * every run, their p-value is 0, or 1 if that amount is 0. Except for the seconds, results do not depend on
+ * the number of threads. */
+uc_status uc_compare(uc_comparison *out, const uc_compare_entry *entries, size_t count,
                      const uc_compare_settings *settings, const uc_train_settings *train,
                      const uc_dataset *data, const uc_context *context);
 void uc_comparison_free(uc_comparison *self);

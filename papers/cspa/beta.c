@@ -1,6 +1,6 @@
 /*
- * Section 5.1, figures 1 and 2: CSPA's beta against the amount of noise. Convergence is guaranteed below 1/(K-1), which
- * is the range shaded in the pictures.
+ * Section 5.1, figures 1 and 2: CSPA's beta against the amount of noise. Convergence is guaranteed below
+ * 1/(K-1), which is the range shaded in the pictures.
  */
 #include "cspa.h"
 
@@ -39,16 +39,16 @@ static panel *beta_panel(execution *self, const char *name, const char *title, c
 }
 
 /* Every beta on the same rows. */
-static uc_status play_betas(panel *table, size_t column, const rounds *played, const execution *self,
-                            uint64_t seed)
+static uc_status run_betas(panel *table, size_t column, const rounds *prepared, const execution *self,
+                           uint64_t seed)
 {
-    bool *right = papers_calloc(played->X.rows, sizeof *right);
+    bool *right = papers_calloc(prepared->X.rows, sizeof *right);
     uc_status status = UC_OK;
     size_t row = 0;
     for (size_t i = 0; i < BETAS && status == UC_OK; i += beta_stride(self)) {
-        status = rounds_play(right, played, played->X.rows, &players[CSPA], betas[i], seed);
+        status = rounds_run(right, prepared, prepared->X.rows, &methods[CSPA], betas[i], seed);
         if (status == UC_OK)
-            panel_add(table, row++, column, percent_right(right, played->X.rows));
+            panel_add(table, row++, column, percent_right(right, prepared->X.rows));
     }
     free(right);
     return status;
@@ -56,7 +56,7 @@ static uc_status play_betas(panel *table, size_t column, const rounds *played, c
 
 /* ---- figure 1 ---- */
 
-static uc_status play_toy(panel *table, size_t column, const execution *self, uint64_t seed)
+static uc_status run_toy(panel *table, size_t column, const execution *self, uint64_t seed)
 {
     const uc_generator *gaussians = uc_generator_find("cspa-gaussians");
     const uc_preprocessing unit_length = {.cols = 2, .normalize = true};
@@ -71,9 +71,9 @@ static uc_status play_toy(panel *table, size_t column, const execution *self, ui
         status = uc_generator_run(&toy, NULL, gaussians, settings, TOY_ROUNDS, 0, seed);
     if (status == UC_OK)
         status = uc_preprocessing_apply(&unit_length, &toy.X, &self->context);
-    const rounds played = {toy.X, toy.y, &toy.classes};
+    const rounds prepared = {toy.X, toy.y, &toy.classes};
     if (status == UC_OK)
-        status = play_betas(table, column, &played, self, seed);
+        status = run_betas(table, column, &prepared, self, seed);
     uc_dataset_free(&toy);
     free(settings);
     return status;
@@ -87,7 +87,7 @@ static uc_status run_figure1(execution *self)
         for (size_t i = 0; i < VARIANCES && status == UC_OK; i++) {
             execution_stage(self, (double)(run * VARIANCES + i), (double)(self->runs * VARIANCES),
                             "run %zu of %zu, sigma %g", run + 1, self->runs, variances[i]);
-            status = play_toy(table, i, self, execution_seed(self, run));
+            status = run_toy(table, i, self, execution_seed(self, run));
         }
     report_note(
         &self->report,
@@ -98,7 +98,7 @@ static uc_status run_figure1(execution *self)
 
 /* ---- figure 2 ---- */
 
-static uc_status play_task(execution *self, const recipe *chosen)
+static uc_status run_task(execution *self, const recipe *chosen)
 {
     task from = {0};
     uc_status status = task_open(&from, self, chosen);
@@ -107,13 +107,13 @@ static uc_status play_task(execution *self, const recipe *chosen)
             beta_panel(self, chosen->name, chosen->name, chosen->sigma, SIGMAS, from.data.classes.count);
         for (size_t run = 0; run < self->runs && status == UC_OK; run++)
             for (size_t i = 0; i < SIGMAS && status == UC_OK; i++) {
-                rounds played = {0};
+                rounds prepared = {0};
                 execution_stage(self, self->done, 1, "%s, run %zu of %zu, sigma %g", chosen->name, run + 1,
                                 self->runs, chosen->sigma[i]);
-                status = task_prepare(&played, &from, self, run, chosen->sigma[i], 0.0);
+                status = task_prepare(&prepared, &from, self, run, chosen->sigma[i], 0.0);
                 if (status == UC_OK)
-                    status = play_betas(table, i, &played, self, execution_seed(self, run));
-                rounds_free(&played);
+                    status = run_betas(table, i, &prepared, self, execution_seed(self, run));
+                rounds_free(&prepared);
             }
         if (status != UC_OK)
             report_drop(&self->report, table);
@@ -130,7 +130,7 @@ static uc_status run_figure2(execution *self)
     for (const recipe *chosen = linear_tasks; chosen->name; chosen++)
         if (chosen->sigma[1] > 0.0 && task_takes_part(self, chosen)) {
             self->done = (double)self->report.panel_count / tasks;
-            execution_settle(self, play_task(self, chosen), chosen->name);
+            execution_settle(self, run_task(self, chosen), chosen->name);
         }
     if (self->report.panel_count > 0)
         report_note(

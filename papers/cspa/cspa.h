@@ -1,4 +1,5 @@
-/* Kaneko, Sato, Sugiyama: Online multiclass classification based on prediction margin for partial feedback, section 5.
+/* Kaneko, Sato, Sugiyama: Online multiclass classification based on prediction margin for partial feedback,
+ * section 5.
  *
  * Every number of the paper is the share of right proposals in one pass, in percent. */
 #ifndef PAPERS_CSPA_H
@@ -6,25 +7,25 @@
 
 #include "experiment.h"
 
-/* ---- who plays (play.c) ---- */
+/* ---- the methods compared (rounds.c) ---- */
 
-enum { CSPA, BANDITRON, CONFIDIT, BPA, PUBLISHED, CSPA_PLUS = PUBLISHED, SPA, PLAYERS };
+enum { CSPA, BANDITRON, CONFIDIT, BPA, PUBLISHED, CSPA_PLUS = PUBLISHED, SPA, METHODS };
 
 typedef struct values {
     const double *list;
     size_t count;
 } values;
 
-typedef struct player {
+typedef struct method {
     const char *title, *learner;
-    const char *option;    /* the hyper-parameter; NULL: it plays at its defaults */
+    const char *option;    /* the hyper-parameter; NULL: it runs at its defaults */
     const char *symbol;    /* what the paper calls it */
     values linear, kernel; /* the paper's lists */
-} player;
+} method;
 
-extern const player players[PLAYERS];
+extern const method methods[METHODS];
 
-/* Rows as the weights see them, in the order in which they are played. */
+/* Rows as the weights see them, in the order of the rounds. */
 typedef struct rounds {
     uc_matrix X;
     uint32_t *y;
@@ -32,9 +33,10 @@ typedef struct rounds {
 } rounds;
 
 void rounds_free(rounds *self);
-/* One pass over the first `count` rounds: right[t] says whether proposal t was. `value` is the hyper-parameter. */
-uc_status rounds_play(bool *right, const rounds *self, size_t count, const player *who, double value,
-                      uint64_t seed);
+/* One pass over the first `count` rounds: right[t] says whether proposal t was. `value` is the
+ * hyper-parameter. */
+uc_status rounds_run(bool *right, const rounds *self, size_t count, const method *who, double value,
+                     uint64_t seed);
 /* The share of right ones, in percent. */
 double percent_right(const bool *right, size_t count);
 
@@ -65,9 +67,9 @@ typedef struct task {
 bool task_takes_part(execution *self, const recipe *chosen);
 size_t task_rounds(const task *self, const execution *running); /* of a run */
 uc_status task_open(task *out, execution *self, const recipe *chosen);
-/* The rows in the order of run `run`. `sigma`: deviation of Gaussian noise on every value
- * stored. `width` 0: unit length. Else Gaussian kernel values against the first rows, each of which becomes a landmark
- * when it arrives, and then unit length. */
+/* The rows in the order of run `run`. `sigma`: deviation of Gaussian noise on every value stored. `width` 0:
+ * unit length. Else Gaussian kernel values against the first rows, each of which becomes a landmark when it
+ * arrives, and then unit length. */
 uc_status task_prepare(rounds *out, const task *self, const execution *running, size_t run, double sigma,
                        double width);
 void task_free(task *self);

@@ -13,7 +13,7 @@
 #define EXPLORE_LINEAR LIST(0.001, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 #define EXPLORE_KERNEL LIST(0.001, 0.025, 0.1, 0.3, 0.4, 0.6)
 
-const player players[PLAYERS] = {
+const method methods[METHODS] = {
     [CSPA] = {"CSPA", "cspa", "beta", "beta", LIST(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, AUTO),
               LIST(0.1, 0.3, 0.5, 0.7, AUTO)},
     [BANDITRON] = {"Banditron", "banditron", "explore", "gamma", EXPLORE_LINEAR, EXPLORE_KERNEL},
@@ -32,7 +32,7 @@ void rounds_free(rounds *self)
 }
 
 /* The learner's settings with its hyper-parameter set; the caller frees them. */
-static void *make_settings(const player *who, const uc_learner *learner, double value)
+static void *make_settings(const method *who, const uc_learner *learner, double value)
 {
     const uc_option *options = uc_learner_options(learner);
     char *settings = papers_calloc(1, uc_learner_settings_size(learner));
@@ -49,8 +49,8 @@ static uc_status note_round(const uc_session_round *round, void *user)
     return UC_OK;
 }
 
-uc_status rounds_play(bool *right, const rounds *self, size_t count, const player *who, double value,
-                      uint64_t seed)
+uc_status rounds_run(bool *right, const rounds *self, size_t count, const method *who, double value,
+                     uint64_t seed)
 {
     const uc_learner *learner = uc_learner_find(who->learner);
     const bool partial = uc_learner_accepts(learner, UC_FEEDBACK_PARTIAL);

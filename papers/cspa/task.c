@@ -1,9 +1,9 @@
 /*
- * The data sets of the paper. It took LIBSVM's files, whose features are scaled to [-1, 1] (those of pendigits and the
- * texts are not); ours are the original values, scaled here in the same way.
+ * The data sets of the paper. It took LIBSVM's files, whose features are scaled to [-1, 1] (those of
+ * pendigits and the texts are not); ours are the original values, scaled here in the same way.
  *
- * 20 newsgroups is another edition: 11,314 training texts "by date", headers cut, 44,628 words, where the paper has
- * 15,935 and 62,061. Two versions of it are played: counts of words, as in the paper, and tf-idf.
+ * 20 newsgroups is another edition: 11,314 training texts "by date", headers cut, 44,628 words, where the
+ * paper has 15,935 and 62,061. Two versions of it are used: counts of words, as in the paper, and tf-idf.
  */
 #include "cspa.h"
 

@@ -135,18 +135,18 @@ class Online:
             raise ValueError(f"row {wrong + 1} holds NaN or infinity")
         return view, kept
 
-    def play(self, X: Any, codes: np.ndarray, delay: int = 0, missing: float = 0.0) -> np.ndarray:
+    def run(self, X: Any, codes: np.ndarray, delay: int = 0, missing: float = 0.0) -> np.ndarray:
         """Propose, get feedback, learn, for every row; returns what was proposed."""
         proposed = np.empty(X.shape[0], np.uint32)
         with self._lock:
             view, _kept = self._rows(X)
             self._model = None
             if len(proposed) == 1:  # too short to be interrupted
-                check(lib.play_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), delay, missing,
+                check(lib.run_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), delay, missing,
                                     ffi.NULL))
                 return proposed
             with Work() as work:
-                work.check(lib.play_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), delay, missing,
+                work.check(lib.run_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), delay, missing,
                                          work.context))
         return proposed
 

@@ -29,7 +29,7 @@ SCALERS = {"standard": "StandardScaler", "range": "MinMaxScaler", "maxabs": "Max
 
 @dataclass(frozen=True)
 class Replay:
-    """How a labelled set was played: the class proposed in every round, whether it was right, and the curve of that."""
+    """How a labelled set was replayed: the class proposed in every round, whether it was right, and the curve of that."""
 
     proposed: np.ndarray
     correct: np.ndarray
@@ -138,11 +138,11 @@ class OnlineClassifier(Classifier):
         codes = learned.classes.encode(y)
         if len(codes) != rows.shape[0]:
             check_consistent_length(rows, codes)
-        online.play(rows, codes)
+        online.run(rows, codes)
         return self
 
     def replay(self, X: Any, y: Any, delay: int = 0, missing: float = 0.0) -> Replay:
-        """Begins anew and plays a labelled set in its order: for each row a class is proposed, then feedback comes.
+        """Begins anew and replays a labelled set in its order: for each row a class is proposed, then feedback comes.
 
         What comes back shows how often it was right on the way. The classifier has then learned from all rows. Feedback
         comes `delay` rounds late, and never with probability `missing`, as in `unconfuse stream`.
@@ -156,7 +156,7 @@ class OnlineClassifier(Classifier):
         check_consistent_length(X, y)
         learned, online = self._begin(X, np.unique(y), whole=True)
         codes = learned.classes.encode(y)
-        proposed = online.play(self._online_rows(X, learned), codes, delay, missing)
+        proposed = online.run(self._online_rows(X, learned), codes, delay, missing)
         return _replay(learned.classes.decode(proposed), proposed == codes)
 
     @property
@@ -232,7 +232,7 @@ class OnlineClassifier(Classifier):
     # ---- rows ----
 
     def _online_rows(self, X: Any, learned: Learned) -> Any:
-        """As `_rows`; whether they are finite is looked at by whoever plays them."""
+        """As `_rows`; whether they are finite is checked by whoever runs the rounds."""
         fast = self._fast_rows(X, learned)
         return self._checked_rows(X, learned) if fast is None else fast
 

@@ -19,10 +19,10 @@
  *
  * A class for which nothing was counted has the column of the identity.
  *
- * Intervals are the percentiles 2.5 and 97.5 of the estimate over resampled examples. The probabilities are not
- * learned again for every resample, so what the intervals of the two latter leave out is the error of the
- * regression. Resampling cannot show what never happened: an entry whose count is 0, or the whole column, takes
- * Wilson's bound on that side as well.
+ * Intervals are the percentiles 2.5 and 97.5 of the estimate over resampled examples. The probabilities are
+ * not learned again for every resample, so what the intervals of the two latter leave out is the error of the
+ * regression. Resampling cannot show what never happened: an entry whose count is 0, or the whole column,
+ * takes Wilson's bound on that side as well.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * Which online learner suits the data: all of them play the same shuffles, and a paired t-test tells
+ * Which online learner suits the data: all of them run over the same shuffles, and a paired t-test tells
  * differences from chance.
  *
  *   ratio of a run      correct proposals / rounds
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "parallel/parallel.h"
-#include "select/contest.h"
+#include "select/compare_runs.h"
 #include "train/order.h"
 #include "train/train.h"
 
@@ -35,7 +35,7 @@ const uc_option uc_compare_options[] = {
      .standard = "10",
      .low = 1,
      .high = 1e6,
-     .help = "shuffles of the data, which every learner plays"},
+     .help = "shuffles of the data, the same for every learner"},
     {.name = "passes",
      .type = UC_OPTION_COUNT,
      .offset = FIELD(passes),
@@ -58,7 +58,7 @@ uc_compare_settings uc_compare_defaults(void)
     return settings;
 }
 
-/* ---- who plays ---- */
+/* ---- which learners ---- */
 
 static uc_status refuse_batch(const uc_learner *learner)
 {
@@ -67,66 +67,66 @@ static uc_status refuse_batch(const uc_learner *learner)
                    learner->name);
 }
 
-static uc_status fill_entrant(uc_entrant *out, const uc_contender *contender, uc_arena *arena)
+static uc_status fill_entry(uc_entry *out, const uc_compare_entry *wanted, uc_compare_setup *setup)
 {
-    const uc_learner *learner = contender->learner;
-    const uc_feedback asked = (uc_feedback)arena->settings.feedback;
+    const uc_learner *learner = wanted->learner;
+    const uc_feedback asked = (uc_feedback)setup->settings.feedback;
     if (!uc_learner_is_online(learner))
         return refuse_batch(learner);
-    const uc_train_settings decided = uc_train_decide(learner, &arena->train);
-    *out = (uc_entrant){.learner = learner,
-                        .settings = uc_learner_settings(learner, contender->settings),
-                        .fixed = contender->fixed,
-                        .told = learner->full ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL,
-                        .view = decided.normalize ? UC_UNIT : UC_PLAIN,
-                        .bias = decided.bias};
+    const uc_train_settings decided = uc_train_decide(learner, &setup->train);
+    *out = (uc_entry){.learner = learner,
+                      .settings = uc_learner_settings(learner, wanted->settings),
+                      .fixed = wanted->fixed,
+                      .feedback = learner->full ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL,
+                      .view = decided.normalize ? UC_UNIT : UC_PLAIN,
+                      .bias = decided.bias};
     if (uc_learner_accepts(learner, asked))
-        out->told = asked;
-    arena->needed[out->view] = true;
+        out->feedback = asked;
+    setup->needed[out->view] = true;
     return out->settings ? uc_options_check(learner->options, out->settings) : UC_ERR_NOMEM;
 }
 
-static void free_entrants(uc_entrant *entrants, size_t count)
+static void free_entries(uc_entry *entries, size_t count)
 {
-    for (size_t i = 0; i < count && entrants; i++)
-        uc_free(entrants[i].settings);
-    uc_free(entrants);
+    for (size_t i = 0; i < count && entries; i++)
+        uc_free(entries[i].settings);
+    uc_free(entries);
 }
 
-/* Every online learner that learns from the feedback; returns how many. `contenders` NULL: only counts
+/* Every online learner that learns from the feedback; returns how many. `wanted` NULL: only counts
  * them. */
-static size_t usual_contenders(uc_contender *contenders, uc_feedback feedback)
+static size_t usual_entries(uc_compare_entry *wanted, uc_feedback feedback)
 {
     const uc_learner *learner;
     size_t found = 0;
     for (size_t i = 0; (learner = uc_learner_at(i)); i++)
         if (uc_learner_is_online(learner) && uc_learner_accepts(learner, feedback)) {
-            if (contenders)
-                contenders[found] = (uc_contender){.learner = learner};
+            if (wanted)
+                wanted[found] = (uc_compare_entry){.learner = learner};
             found++;
         }
     return found;
 }
 
-static uc_status make_entrants(uc_entrant **out, size_t *count, const uc_contender *contenders,
-                               uc_arena *arena)
+static uc_status make_entries(uc_entry **out, size_t *count, const uc_compare_entry *wanted,
+                              uc_compare_setup *setup)
 {
-    const uc_feedback feedback = (uc_feedback)arena->settings.feedback;
-    const size_t total = contenders ? *count : usual_contenders(NULL, feedback);
-    uc_contender *usual = contenders ? NULL : uc_alloc(total, sizeof *usual);
-    uc_entrant *entrants = uc_alloc(total, sizeof *entrants);
-    uc_status status = entrants && (contenders || usual) ? UC_OK : UC_ERR_NOMEM;
+    const uc_feedback feedback = (uc_feedback)setup->settings.feedback;
+    const size_t total = wanted ? *count : usual_entries(NULL, feedback);
+    uc_compare_entry *usual = wanted ? NULL : uc_alloc(total, sizeof *usual);
+    uc_entry *entries = uc_alloc(total, sizeof *entries);
+    uc_status status = entries && (wanted || usual) ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK && total == 0)
         status = uc_fail(UC_ERR_INVALID, "there is no learner to compare");
     if (status == UC_OK && usual)
-        (void)usual_contenders(usual, feedback);
+        (void)usual_entries(usual, feedback);
     for (size_t i = 0; i < total && status == UC_OK; i++)
-        status = fill_entrant(&entrants[i], usual ? &usual[i] : &contenders[i], arena);
+        status = fill_entry(&entries[i], usual ? &usual[i] : &wanted[i], setup);
     if (status == UC_OK) {
-        *out = entrants;
+        *out = entries;
         *count = total;
     } else {
-        free_entrants(entrants, total);
+        free_entries(entries, total);
     }
     uc_free(usual);
     return status;
@@ -150,12 +150,12 @@ static void set_combination(void *settings, const uc_learner *learner, size_t in
     }
 }
 
-/* Appends the entrant as it came, then with every other combination on its learner's grid. */
-static uc_status add_candidates(uc_entrant *candidates, size_t *count, const uc_entrant *from)
+/* Appends the entry as it came, then with every other combination on its learner's grid. */
+static uc_status add_candidates(uc_entry *candidates, size_t *count, const uc_entry *from)
 {
     const size_t others = from->fixed ? 0 : combinations(from->learner);
     for (size_t i = 0; i <= others; i++) {
-        uc_entrant next = *from;
+        uc_entry next = *from;
         next.settings = uc_learner_settings(from->learner, from->settings);
         if (!next.settings)
             return UC_ERR_NOMEM;
@@ -171,9 +171,9 @@ static uc_status add_candidates(uc_entrant *candidates, size_t *count, const uc_
     return UC_OK;
 }
 
-/* Each entrant gets the settings of its best candidate: the one with most correct proposals, the first of
+/* Each entry gets the settings of its best candidate: the one with most correct proposals, the first of
  * equals. */
-static void take_best(uc_entrant *entrants, size_t count, uc_entrant *candidates, const size_t *firsts,
+static void take_best(uc_entry *entries, size_t count, uc_entry *candidates, const size_t *firsts,
                       const size_t *correct)
 {
     for (size_t i = 0; i < count; i++) {
@@ -187,32 +187,32 @@ static void take_best(uc_entrant *entrants, size_t count, uc_entrant *candidates
                 best = c;
             }
         }
-        uc_free(entrants[i].settings);
-        entrants[i].settings = candidates[best].settings;
+        uc_free(entries[i].settings);
+        entries[i].settings = candidates[best].settings;
         candidates[best].settings = NULL;
     }
 }
 
-static uc_status choose_settings(uc_entrant *entrants, size_t count, const uc_arena *arena)
+static uc_status choose_settings(uc_entry *entries, size_t count, const uc_compare_setup *setup)
 {
     size_t room = 0, filled = 0;
     for (size_t i = 0; i < count; i++)
-        room += 1 + (entrants[i].fixed ? 0 : combinations(entrants[i].learner));
-    uc_entrant *candidates = uc_alloc(room, sizeof *candidates);
+        room += 1 + (entries[i].fixed ? 0 : combinations(entries[i].learner));
+    uc_entry *candidates = uc_alloc(room, sizeof *candidates);
     size_t *firsts = uc_alloc(count + 1, sizeof *firsts);
     size_t *correct = uc_alloc(room * GRID_RUNS, sizeof *correct);
     double *seconds = uc_alloc(room * GRID_RUNS, sizeof *seconds);
     uc_status status = candidates && firsts && correct && seconds ? UC_OK : UC_ERR_NOMEM;
     for (size_t i = 0; i < count && status == UC_OK; i++) {
-        status = add_candidates(candidates, &filled, &entrants[i]);
+        status = add_candidates(candidates, &filled, &entries[i]);
         firsts[i + 1] = filled;
     }
     if (status == UC_OK)
-        status = uc_contest_run(correct, seconds, arena, candidates, filled, GRID_RUNS, GRID_SEQUENCE,
+        status = uc_compare_run(correct, seconds, setup, candidates, filled, GRID_RUNS, GRID_SEQUENCE,
                                 "choosing options");
     if (status == UC_OK)
-        take_best(entrants, count, candidates, firsts, correct);
-    free_entrants(candidates, filled);
+        take_best(entries, count, candidates, firsts, correct);
+    free_entries(candidates, filled);
     uc_free(firsts);
     uc_free(correct);
     uc_free(seconds);
@@ -234,8 +234,8 @@ static double p_value(const uc_compared *a, const uc_compared *b, const size_t *
     return correct_a[0] == correct_b[0] ? 1.0 : 0.0;
 }
 
-/* Positions of the entrants by descending sums, the first of equals first. */
-static void sort_entrants(size_t *position, const size_t *correct, size_t count, size_t runs)
+/* Positions of the entries by descending sums, the first of equals first. */
+static void sort_entries(size_t *position, const size_t *correct, size_t count, size_t runs)
 {
     for (size_t i = 0; i < count; i++) {
         size_t sum = 0, at = i;
@@ -253,15 +253,15 @@ static void sort_entrants(size_t *position, const size_t *correct, size_t count,
     }
 }
 
-static uc_status describe(uc_compared *out, uc_entrant *from, const size_t *correct, const double *seconds,
-                          const uc_arena *arena)
+static uc_status describe(uc_compared *out, uc_entry *from, const size_t *correct, const double *seconds,
+                          const uc_compare_setup *setup)
 {
-    const size_t runs = (size_t)arena->settings.runs;
+    const size_t runs = (size_t)setup->settings.runs;
     const double n = (double)runs;
     *out = (uc_compared){.learner = from->learner,
-                         .feedback = from->told,
-                         .reference = arena->settings.feedback == UC_FEEDBACK_PARTIAL &&
-                                      from->told == UC_FEEDBACK_FULL,
+                         .feedback = from->feedback,
+                         .reference = setup->settings.feedback == UC_FEEDBACK_PARTIAL &&
+                                      from->feedback == UC_FEEDBACK_FULL,
                          .ratios = uc_alloc(runs, sizeof *out->ratios)};
     if (!out->ratios)
         return UC_ERR_NOMEM;
@@ -269,10 +269,10 @@ static uc_status describe(uc_compared *out, uc_entrant *from, const size_t *corr
     double squares = 0.0;
     for (size_t run = 0; run < runs; run++) {
         sum += correct[run];
-        out->ratios[run] = (double)correct[run] / (double)arena->rounds;
+        out->ratios[run] = (double)correct[run] / (double)setup->rounds;
         out->seconds += seconds[run] / n;
     }
-    out->mean = (double)sum / ((double)arena->rounds * n);
+    out->mean = (double)sum / ((double)setup->rounds * n);
     for (size_t run = 0; run < runs; run++)
         squares += (out->ratios[run] - out->mean) * (out->ratios[run] - out->mean);
     out->deviation = runs > 1 ? sqrt(squares / (n - 1.0)) : (double)NAN;
@@ -281,24 +281,24 @@ static uc_status describe(uc_compared *out, uc_entrant *from, const size_t *corr
     return UC_OK;
 }
 
-/* The settings of the entrants move to the result. */
-static uc_status make_result(uc_comparison *out, uc_entrant *entrants, size_t count, const size_t *correct,
-                             const double *seconds, const uc_arena *arena)
+/* The settings of the entries move to the result. */
+static uc_status make_result(uc_comparison *out, uc_entry *entries, size_t count, const size_t *correct,
+                             const double *seconds, const uc_compare_setup *setup)
 {
-    const size_t runs = (size_t)arena->settings.runs;
+    const size_t runs = (size_t)setup->settings.runs;
     size_t *position = uc_alloc(count, sizeof *position);
     uc_comparison result = {.count = count,
                             .learners = uc_alloc(count, sizeof *result.learners),
                             .p_values = uc_alloc(count * count, sizeof *result.p_values),
                             .runs = runs,
-                            .rounds = arena->rounds,
-                            .width = arena->mapped ? arena->width : (double)NAN};
+                            .rounds = setup->rounds,
+                            .width = setup->mapped ? setup->width : (double)NAN};
     uc_status status = position && result.learners && result.p_values ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK)
-        sort_entrants(position, correct, count, runs);
+        sort_entries(position, correct, count, runs);
     for (size_t i = 0; i < count && status == UC_OK; i++)
-        status = describe(&result.learners[i], &entrants[position[i]], correct + position[i] * runs,
-                          seconds + position[i] * runs, arena);
+        status = describe(&result.learners[i], &entries[position[i]], correct + position[i] * runs,
+                          seconds + position[i] * runs, setup);
     if (status == UC_OK) {
         while (result.best < count && result.learners[result.best].reference)
             result.best++;
@@ -330,7 +330,7 @@ void uc_comparison_free(uc_comparison *self)
     *self = (uc_comparison){0};
 }
 
-static uc_status check_settings(const uc_arena *self)
+static uc_status check_settings(const uc_compare_setup *self)
 {
     const uint64_t runs = self->settings.runs;
     uc_status status = uc_options_check(uc_compare_options, &self->settings);
@@ -345,38 +345,38 @@ static uc_status check_settings(const uc_arena *self)
     return status;
 }
 
-uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t count,
+uc_status uc_compare(uc_comparison *out, const uc_compare_entry *wanted, size_t count,
                      const uc_compare_settings *settings, const uc_train_settings *train,
                      const uc_dataset *data, const uc_context *context)
 {
-    uc_arena arena = {.data = data,
-                      .context = context,
-                      .settings = settings ? *settings : uc_compare_defaults(),
-                      .train = train ? *train : uc_train_defaults(),
-                      .width = (double)NAN};
-    uc_entrant *entrants = NULL;
+    uc_compare_setup setup = {.data = data,
+                              .context = context,
+                              .settings = settings ? *settings : uc_compare_defaults(),
+                              .train = train ? *train : uc_train_defaults(),
+                              .width = (double)NAN};
+    uc_entry *entries = NULL;
     size_t *correct = NULL;
     double *seconds = NULL;
-    if (arena.train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
-        arena.train.map.map = UC_MAP_NONE;
-    arena.mapped = arena.train.map.map != UC_MAP_NONE;
-    uc_status status = check_settings(&arena);
+    if (setup.train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
+        setup.train.map.map = UC_MAP_NONE;
+    setup.mapped = setup.train.map.map != UC_MAP_NONE;
+    uc_status status = check_settings(&setup);
     if (status == UC_OK)
-        status = make_entrants(&entrants, &count, contenders, &arena);
+        status = make_entries(&entries, &count, wanted, &setup);
     if (status == UC_OK)
         status = uc_is_shared(context)
                      ? uc_fail(UC_ERR_INVALID, "learners are compared in one process, not in several")
-                     : uc_train_check(entrants[0].learner, data, context);
-    const size_t runs = (size_t)arena.settings.runs;
+                     : uc_train_check(entries[0].learner, data, context);
+    const size_t runs = (size_t)setup.settings.runs;
     size_t results = 0;
-    if (status == UC_OK && (!uc_size_mul(&arena.rounds, data->X.rows, (size_t)arena.settings.passes) ||
+    if (status == UC_OK && (!uc_size_mul(&setup.rounds, data->X.rows, (size_t)setup.settings.passes) ||
                             !uc_size_mul(&results, count, runs)))
         status = uc_fail(UC_ERR_INVALID, "%llu passes of %zu examples are too many rounds",
-                         (unsigned long long)arena.settings.passes, data->X.rows);
+                         (unsigned long long)setup.settings.passes, data->X.rows);
     if (status == UC_OK)
-        status = uc_arena_prepare(&arena);
-    if (status == UC_OK && arena.settings.grid)
-        status = choose_settings(entrants, count, &arena);
+        status = uc_compare_prepare(&setup);
+    if (status == UC_OK && setup.settings.grid)
+        status = choose_settings(entries, count, &setup);
     if (status == UC_OK) {
         correct = uc_alloc(results, sizeof *correct);
         seconds = uc_alloc(results, sizeof *seconds);
@@ -384,12 +384,12 @@ uc_status uc_compare(uc_comparison *out, const uc_contender *contenders, size_t 
     }
     if (status == UC_OK)
         status =
-            uc_contest_run(correct, seconds, &arena, entrants, count, runs, UC_SEQUENCE_ORDER, "comparing");
+            uc_compare_run(correct, seconds, &setup, entries, count, runs, UC_SEQUENCE_ORDER, "comparing");
     if (status == UC_OK)
-        status = make_result(out, entrants, count, correct, seconds, &arena);
-    free_entrants(entrants, entrants ? count : 0);
+        status = make_result(out, entries, count, correct, seconds, &setup);
+    free_entries(entries, entries ? count : 0);
     uc_free(correct);
     uc_free(seconds);
-    uc_arena_free(&arena);
+    uc_compare_setup_free(&setup);
     return status;
 }

@@ -11,11 +11,11 @@
 #define SEQUENCE_ORDER UINT64_C(0x636c692d6f726465)
 #define SEQUENCE_GRID UINT64_C(0x636f6d7067726964)
 
-static uc_contender named(const char *name)
+static uc_compare_entry named(const char *name)
 {
-    const uc_contender contender = {.learner = uc_learner_find(name)};
-    assert_non_null(contender.learner);
-    return contender;
+    const uc_compare_entry entry = {.learner = uc_learner_find(name)};
+    assert_non_null(entry.learner);
+    return entry;
 }
 
 static const uc_compared *find(const uc_comparison *self, const char *name)
@@ -28,7 +28,7 @@ static const uc_compared *find(const uc_comparison *self, const char *name)
 }
 
 /* One run, example by example, with raw rows. */
-static double by_hand(const uc_contender *contender, bool full, const uc_train_settings *settings,
+static double by_hand(const uc_compare_entry *entry, bool full, const uc_train_settings *settings,
                       const uc_dataset *data, unsigned passes, uint64_t seed, uint64_t stream)
 {
     const size_t n = data->X.rows;
@@ -39,7 +39,7 @@ static double by_hand(const uc_contender *contender, bool full, const uc_train_s
     uc_rng rng = uc_rng_make(seed, stream);
     train.seed = seed;
     assert_ok(uc_steps_learn(&steps, (uc_scaling)train.scale, &data->X));
-    assert_ok(uc_online_begin(&online, contender->learner, contender->settings, &train, &data->classes,
+    assert_ok(uc_online_begin(&online, entry->learner, entry->settings, &train, &data->classes,
                               train.scale == UC_SCALE_NONE ? NULL : &steps));
     assert_ok(uc_online_expect(online, data->X.cols, (double)NAN));
     for (size_t i = 0; i < n; i++)
@@ -84,12 +84,12 @@ static void check_by_hand(const uc_dataset *data, uc_feedback feedback, const uc
     assert_int_equal(found.rounds, passes * data->X.rows);
     for (size_t i = 0; i < found.count; i++) {
         const uc_compared *compared = &found.learners[i];
-        const uc_contender contender = {.learner = compared->learner};
+        const uc_compare_entry entry = {.learner = compared->learner};
         double mean = 0.0, squares = 0.0;
         assert_int_equal(compared->feedback, feedback);
         assert_false(compared->reference);
         for (size_t run = 0; run < 3; run++) {
-            const double ratio = by_hand(&contender, feedback == UC_FEEDBACK_FULL, train, data, passes,
+            const double ratio = by_hand(&entry, feedback == UC_FEEDBACK_FULL, train, data, passes,
                                          train->seed + run, SEQUENCE_ORDER);
             assert_true(compared->ratios[run] == ratio);
             mean += ratio / 3.0;
@@ -156,7 +156,7 @@ static void the_median_width_is_that_of_scaled_rows(void **state)
     uc_dataset data = sample_data(60, 6, 3, false, 4);
     uc_train_settings train = landmarks(8);
     uc_compare_settings settings = uc_compare_defaults();
-    const uc_contender cspa = named("cspa");
+    const uc_compare_entry cspa = named("cspa");
     uc_comparison found;
     uc_preprocessing steps;
     double width;
@@ -234,7 +234,7 @@ static void data_stay_as_they_were_and_runs_do_not_depend_on_their_number(void *
     uc_dataset data = sample_data(80, 6, 3, false, 6), before = sample_data(80, 6, 3, false, 6);
     uc_train_settings train = uc_train_defaults();
     uc_compare_settings settings = uc_compare_defaults();
-    const uc_contender bpa = named("bpa");
+    const uc_compare_entry bpa = named("bpa");
     uc_comparison few, many;
     train.scale = UC_SCALE_STANDARD;
     settings.runs = 2;
@@ -284,10 +284,10 @@ static double best_by_hand(const uc_learner *learner, const uc_option *option, c
 {
     const double *values;
     size_t count;
-    const uc_contender defaults = {.learner = learner};
+    const uc_compare_entry defaults = {.learner = learner};
     void *settings = calloc(1, uc_learner_settings_size(learner));
     double *field = (double *)(void *)((char *)settings + option->offset);
-    const uc_contender contender = {.learner = learner, .settings = settings};
+    const uc_compare_entry entry = {.learner = learner, .settings = settings};
     assert_string_equal(uc_learner_grid(&values, &count, learner, 0), option->name);
     uc_options_defaults(uc_learner_options(learner), settings);
     double best = *field, most = 0.0;
@@ -297,7 +297,7 @@ static double best_by_hand(const uc_learner *learner, const uc_option *option, c
         double sum = 0.0;
         *field = values[v];
         for (size_t run = 0; run < 2; run++)
-            sum += by_hand(&contender, false, train, data, 1, train->seed + run, SEQUENCE_GRID);
+            sum += by_hand(&entry, false, train, data, 1, train->seed + run, SEQUENCE_GRID);
         if (sum > most + 1e-9) {
             most = sum;
             best = values[v];
@@ -317,20 +317,20 @@ static void the_grid_chooses_what_trying_by_hand_chooses(void **state)
         uc_dataset data = sample_data(200, 6, 4, seed == 2, seed);
         uc_train_settings train = uc_train_defaults();
         uc_compare_settings settings = uc_compare_defaults();
-        uc_contender contenders[4];
+        uc_compare_entry entries[4];
         uc_comparison found;
         train.seed = seed;
         settings.runs = 2;
         settings.grid = 1;
         for (size_t i = 0; i < 4; i++)
-            contenders[i] = named(names[i]);
-        assert_ok(uc_compare(&found, contenders, 4, &settings, &train, &data, NULL));
+            entries[i] = named(names[i]);
+        assert_ok(uc_compare(&found, entries, 4, &settings, &train, &data, NULL));
         for (size_t i = 0; i < 4; i++) {
             const uc_compared *compared = find(&found, names[i]);
             const uc_option *option = uc_options_find(uc_learner_options(compared->learner), tuned[i]);
             const double chosen = *(double *)(void *)((char *)compared->settings + option->offset);
             const double wanted = best_by_hand(compared->learner, option, &train, &data);
-            const uc_contender alone = {.learner = compared->learner, .settings = compared->settings};
+            const uc_compare_entry alone = {.learner = compared->learner, .settings = compared->settings};
             char text[32];
             assert_true(chosen == wanted || (isnan(chosen) && isnan(wanted)));
             for (size_t run = 0; run < 2; run++) /* the runs that are reported are others */
@@ -352,14 +352,14 @@ static void the_grid_leaves_fixed_settings_and_options_that_are_not_on_it(void *
     uc_compare_settings settings = uc_compare_defaults();
     const uc_explore_settings explore = {0.7};
     const uc_confidit_settings confidit = {1.0, 9.0};
-    uc_contender contenders[2] = {named("bpa"), named("confidit")};
+    uc_compare_entry entries[2] = {named("bpa"), named("confidit")};
     uc_comparison found;
-    contenders[0].settings = &explore;
-    contenders[0].fixed = true;
-    contenders[1].settings = &confidit;
+    entries[0].settings = &explore;
+    entries[0].fixed = true;
+    entries[1].settings = &confidit;
     settings.grid = 1;
     settings.runs = 2;
-    assert_ok(uc_compare(&found, contenders, 2, &settings, NULL, &data, NULL));
+    assert_ok(uc_compare(&found, entries, 2, &settings, NULL, &data, NULL));
     assert_true(((const uc_explore_settings *)find(&found, "bpa")->settings)->explore == 0.7);
     assert_true(((const uc_confidit_settings *)find(&found, "confidit")->settings)->prior == 9.0);
     uc_comparison_free(&found);
@@ -373,23 +373,23 @@ static void a_learner_may_be_named_twice_with_other_settings(void **state)
     uc_compare_settings settings = uc_compare_defaults();
     const uc_cspa_settings betas[2] = {{0.9}, {0.1}};
     const uc_train_settings train = uc_train_defaults();
-    uc_contender contenders[3] = {named("cspa"), named("bpa"), named("cspa")};
+    uc_compare_entry entries[3] = {named("cspa"), named("bpa"), named("cspa")};
     uc_comparison found;
-    contenders[0].settings = &betas[0];
-    contenders[2].settings = &betas[1];
+    entries[0].settings = &betas[0];
+    entries[2].settings = &betas[1];
     settings.runs = 3;
-    assert_ok(uc_compare(&found, contenders, 3, &settings, NULL, &data, NULL));
+    assert_ok(uc_compare(&found, entries, 3, &settings, NULL, &data, NULL));
     for (size_t b = 0; b < 2; b++) {
         size_t seen = 0;
         for (size_t i = 0; i < 3; i++) {
             const uc_compared *compared = &found.learners[i];
-            if (compared->learner != contenders[0].learner ||
+            if (compared->learner != entries[0].learner ||
                 ((const uc_cspa_settings *)compared->settings)->beta != betas[b].beta)
                 continue;
             seen++;
             for (size_t run = 0; run < 3; run++)
                 assert_true(compared->ratios[run] ==
-                            by_hand(&contenders[2 * b], false, &train, &data, 1, 1 + run, SEQUENCE_ORDER));
+                            by_hand(&entries[2 * b], false, &train, &data, 1, 1 + run, SEQUENCE_ORDER));
         }
         assert_int_equal(seen, 1);
     }
@@ -448,14 +448,14 @@ static void differences_without_variance_have_p_values_of_0_and_1(void **state)
     enum { ROWS = 10 };
     uc_dataset data = {.classes = sample_names(classes, 3), .y = uc_alloc(ROWS, sizeof(uint32_t))};
     uc_compare_settings settings = uc_compare_defaults();
-    const uc_contender contenders[3] = {named("cspa"), named("spa"), named("perceptron")};
+    const uc_compare_entry entries[3] = {named("cspa"), named("spa"), named("perceptron")};
     uc_comparison found;
     assert_ok(uc_matrix_create_dense(&data.X, ROWS, 1));
     for (size_t i = 0; i < ROWS; i++) {
         data.X.values[i * data.X.stride] = 1.0f;
         data.y[i] = 2;
     }
-    assert_ok(uc_compare(&found, contenders, 3, &settings, NULL, &data, NULL));
+    assert_ok(uc_compare(&found, entries, 3, &settings, NULL, &data, NULL));
     assert_string_equal(uc_learner_name(found.learners[0].learner), "spa"); /* as named: equal means */
     assert_string_equal(uc_learner_name(found.learners[1].learner), "perceptron");
     assert_near(found.learners[0].mean, 0.9, 1e-15);
@@ -468,11 +468,11 @@ static void differences_without_variance_have_p_values_of_0_and_1(void **state)
     assert_true(found.learners[0].differs && !found.learners[2].differs);
     uc_comparison_free(&found);
 
-    assert_ok(uc_compare(&found, contenders + 1, 2, &settings, NULL, &data, NULL));
+    assert_ok(uc_compare(&found, entries + 1, 2, &settings, NULL, &data, NULL));
     assert_int_equal(found.best, 0); /* references only */
     uc_comparison_free(&found);
     settings.feedback = UC_FEEDBACK_FULL;
-    assert_ok(uc_compare(&found, contenders, 3, &settings, NULL, &data, NULL));
+    assert_ok(uc_compare(&found, entries, 3, &settings, NULL, &data, NULL));
     assert_int_equal(found.best, 0);
     assert_int_equal(find(&found, "cspa")->feedback, UC_FEEDBACK_PARTIAL);
     assert_false(find(&found, "spa")->reference);
@@ -505,9 +505,9 @@ static uc_status compare_with(const uc_dataset *data, const char *learner,
                               const uc_compare_settings *settings, const uc_train_settings *train,
                               const uc_context *context)
 {
-    const uc_contender contender = named(learner);
+    const uc_compare_entry entry = named(learner);
     uc_comparison found = {0};
-    const uc_status status = uc_compare(&found, &contender, 1, settings, train, data, context);
+    const uc_status status = uc_compare(&found, &entry, 1, settings, train, data, context);
     uc_comparison_free(&found);
     return status;
 }
@@ -519,7 +519,7 @@ static void what_cannot_be_compared_is_refused(void **state)
     uc_compare_settings settings = uc_compare_defaults();
     uc_train_settings train = uc_train_defaults();
     const uc_cspa_settings too_much = {2.0};
-    uc_contender contender = named("cspa");
+    uc_compare_entry entry = named("cspa");
     uc_comparison found;
     assert_error(compare_with(&data, "uma", NULL, NULL, NULL), UC_ERR_OPTION,
                  "uma learns from whole data sets, not one example at a time: use train -v to compare it");
@@ -538,10 +538,9 @@ static void what_cannot_be_compared_is_refused(void **state)
     train = uc_train_defaults();
     train.scale = UC_SCALE_RANGE;
     assert_error_has(compare_with(&sparse, "cspa", NULL, &train, NULL), UC_ERR_INVALID, "{scale=maxabs}");
-    contender.settings = &too_much;
-    assert_error_has(uc_compare(&found, &contender, 1, NULL, NULL, &data, NULL), UC_ERR_OPTION, "{beta=2}");
-    assert_error_has(uc_compare(&found, &contender, 0, NULL, NULL, &data, NULL), UC_ERR_INVALID,
-                     "no learner");
+    entry.settings = &too_much;
+    assert_error_has(uc_compare(&found, &entry, 1, NULL, NULL, &data, NULL), UC_ERR_OPTION, "{beta=2}");
+    assert_error_has(uc_compare(&found, &entry, 0, NULL, NULL, &data, NULL), UC_ERR_INVALID, "no learner");
     assert_error_has(compare_with(&data, "cspa", NULL, NULL, &(uc_context){.memory = 100}), UC_ERR_NOMEM,
                      "comparing 1 learner of 5 features and 3 classes needs");
     assert_error_has(compare_with(&empty, "cspa", NULL, NULL, NULL), UC_ERR_FORMAT, "no labels");
@@ -619,12 +618,12 @@ static void progress_counts_the_trainings_of_a_grid(void **state)
     (void)state;
     uc_dataset data = sample_data(700, 5, 3, false, 12);
     uc_compare_settings settings = uc_compare_defaults();
-    const uc_contender contender = named("cspa");
+    const uc_compare_entry entry = named("cspa");
     trainings heard = {0};
     const uc_context context = {.threads = 1, .progress = count_trainings, .user = &heard};
     uc_comparison found;
     settings.grid = 1;
-    assert_ok(uc_compare(&found, &contender, 1, &settings, NULL, &data, &context));
+    assert_ok(uc_compare(&found, &entry, 1, &settings, NULL, &data, &context));
     assert_true(heard.grid > 2 && heard.runs >= 10);
     assert_int_equal(heard.last, 10);
     uc_comparison_free(&found);
@@ -637,7 +636,7 @@ static void every_allocation_may_fail(void **state)
     uc_dataset data = sample_data(8, 3, 2, false, 13);
     const uc_context context = {.threads = 1};
     for (int variant = 0; variant < 2; variant++) {
-        uc_contender contenders[3] = {named(variant ? "cspa-plus" : "cspa"), named("spa"), named("bpa")};
+        uc_compare_entry entries[3] = {named(variant ? "cspa-plus" : "cspa"), named("spa"), named("bpa")};
         uc_train_settings train = variant ? landmarks(3) : uc_train_defaults();
         uc_compare_settings settings = uc_compare_defaults();
         uc_comparison found;
@@ -647,7 +646,7 @@ static void every_allocation_may_fail(void **state)
         train.scale = UC_SCALE_STANDARD;
         train.map.width = 0.0;
         FOR_EACH_FAILING_ALLOCATION(status,
-                                    uc_compare(&found, contenders, 3, &settings, &train, &data, &context));
+                                    uc_compare(&found, entries, 3, &settings, &train, &data, &context));
         assert_int_equal(status, UC_OK);
         uc_comparison_free(&found);
     }

@@ -1,12 +1,14 @@
 /*
- * Section 5.2: CSPA, Banditron, Confidit and BPA play the same rounds, with right or wrong as the only answer.
+ * Section 5.2: CSPA, Banditron, Confidit and BPA run over the same rounds, with right or wrong as the only
+ * answer.
  *
  *   table 1, figure 3   linear; the hyper-parameter with the best mean over all runs, as in the paper
  *   table 2, figure 4   behind Gaussian kernel values against the first 700 examples; width and hyper-parameter with the
  *                       best mean over the first CHOICE_RUNS runs, or over one run of MANY_ROUNDS
  *
- * The figures are curves of the ratio in every 100 rounds, by what the table would choose. Two that are not in the paper
- * play too: cspa-plus at its defaults, and SPA, which is told all labels; behind the kernel they choose the width only.
+ * The figures are curves of the ratio in every 100 rounds, by what the table would choose. Two that are not
+ * in the paper run too: cspa-plus at its defaults, and SPA, which sees all labels; behind the kernel they
+ * choose the width only.
  */
 #include "cspa.h"
 
@@ -35,8 +37,8 @@ static const plan table2 = {true, false, kernel_tasks, {kernel_widths, MOST_WIDT
 static const plan figure3 = {false, true, linear_tasks, {linear_width, 1}};
 static const plan figure4 = {true, true, kernel_tasks, {kernel_widths, MOST_WIDTHS}};
 
-/* A player without a hyper-parameter has one candidate a width. */
-static values values_of(const plan *self, const player *who)
+/* A method without a hyper-parameter has one candidate a width. */
+static values values_of(const plan *self, const method *who)
 {
     static const double none[] = {0.0};
     return !who->option ? (values){none, 1} : self->kernel ? who->kernel : who->linear;
@@ -50,21 +52,21 @@ typedef struct choice {
 
 /* Percentages of all candidates, summed over the runs. */
 typedef struct tally {
-    double sums[PLAYERS][MOST_WIDTHS][MOST_VALUES];
+    double sums[METHODS][MOST_WIDTHS][MOST_VALUES];
 } tally;
 
 /* All candidates of one width on the same rounds. */
-static uc_status try_values(tally *out, const plan *how, size_t width, const rounds *played, uint64_t seed)
+static uc_status try_values(tally *out, const plan *how, size_t width, const rounds *prepared, uint64_t seed)
 {
-    const size_t count = played->X.rows;
+    const size_t count = prepared->X.rows;
     bool *right = papers_calloc(count, sizeof *right);
     uc_status status = UC_OK;
-    for (size_t p = 0; p < PLAYERS; p++) {
-        const values tried = values_of(how, &players[p]);
+    for (size_t p = 0; p < METHODS; p++) {
+        const values tried = values_of(how, &methods[p]);
         if (how->widths.count * tried.count == 1)
             continue; /* there is no choice */
         for (size_t v = 0; v < tried.count && status == UC_OK; v++) {
-            status = rounds_play(right, played, count, &players[p], tried.list[v], seed);
+            status = rounds_run(right, prepared, count, &methods[p], tried.list[v], seed);
             if (status == UC_OK)
                 out->sums[p][width][v] += percent_right(right, count);
         }
@@ -75,7 +77,7 @@ static uc_status try_values(tally *out, const plan *how, size_t width, const rou
 
 static choice best_of(const tally *from, const plan *how, size_t p)
 {
-    const values tried = values_of(how, &players[p]);
+    const values tried = values_of(how, &methods[p]);
     choice best = {0};
     double most = -1.0;
     for (size_t w = 0; w < how->widths.count; w++)
@@ -92,11 +94,11 @@ static void note_choices(execution *self, const plan *how, const task *from, con
     char text[512];
     size_t used = 0;
     const size_t K = from->data.classes.count;
-    for (size_t p = 0; p < (how->kernel ? PLAYERS : PUBLISHED); p++) {
+    for (size_t p = 0; p < (how->kernel ? METHODS : PUBLISHED); p++) {
         const double value = isnan(chosen[p].value) ? 1.0 / (2.0 * (double)(K - 1)) : chosen[p].value;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s %s", p ? "," : ":", players[p].title);
-        if (players[p].option)
-            used += (size_t)snprintf(text + used, sizeof text - used, " %s %.3g", players[p].symbol, value);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %s", p ? "," : ":", methods[p].title);
+        if (methods[p].option)
+            used += (size_t)snprintf(text + used, sizeof text - used, " %s %.3g", methods[p].symbol, value);
         if (how->kernel)
             used += (size_t)snprintf(text + used, sizeof text - used, " g %g", chosen[p].width);
     }
@@ -104,7 +106,7 @@ static void note_choices(execution *self, const plan *how, const task *from, con
                 K, text);
 }
 
-static uc_status choose(choice chosen[PLAYERS], execution *self, const plan *how, const task *from)
+static uc_status choose(choice chosen[METHODS], execution *self, const plan *how, const task *from)
 {
     const size_t rows = from->data.X.rows, most = rows > MANY_ROUNDS ? 1 : CHOICE_RUNS;
     const size_t runs = how->kernel && most < self->runs ? most : self->runs;
@@ -112,15 +114,15 @@ static uc_status choose(choice chosen[PLAYERS], execution *self, const plan *how
     uc_status status = UC_OK;
     for (size_t run = 0; run < runs && status == UC_OK; run++)
         for (size_t w = 0; w < how->widths.count && status == UC_OK; w++) {
-            rounds played = {0};
+            rounds prepared = {0};
             execution_stage(self, self->done, 1, "%s, choosing, run %zu of %zu", from->recipe->name, run + 1,
                             runs);
-            status = task_prepare(&played, from, self, run, 0.0, how->widths.list[w]);
+            status = task_prepare(&prepared, from, self, run, 0.0, how->widths.list[w]);
             if (status == UC_OK)
-                status = try_values(&sums, how, w, &played, execution_seed(self, run));
-            rounds_free(&played);
+                status = try_values(&sums, how, w, &prepared, execution_seed(self, run));
+            rounds_free(&prepared);
         }
-    for (size_t p = 0; p < PLAYERS; p++)
+    for (size_t p = 0; p < METHODS; p++)
         chosen[p] = best_of(&sums, how, p);
     if (status == UC_OK)
         note_choices(self, how, from, chosen);
@@ -129,12 +131,12 @@ static uc_status choose(choice chosen[PLAYERS], execution *self, const plan *how
 
 /* ---- results ---- */
 
-static void add_players(panel *table)
+static void add_methods(panel *table)
 {
     table->decimals = 1;
     table->most = 100.0;
-    for (size_t p = 0; p < PLAYERS; p++)
-        panel_column(table, players[p].title);
+    for (size_t p = 0; p < METHODS; p++)
+        panel_column(table, methods[p].title);
 }
 
 /* Where the results of a task go: a row of the one table, or a panel of its own. */
@@ -149,11 +151,11 @@ static place begin_place(execution *self, const plan *how, const recipe *chosen)
     if (how->curves) {
         panel *curves = report_panel(shown, chosen->name, chosen->name, PLOT_LINES, "round",
                                      "right proposals of every 100, %");
-        add_players(curves);
+        add_methods(curves);
         return (place){curves, 0};
     }
     if (shown->panel_count == 0)
-        add_players(report_panel(shown, how->kernel ? "kernel" : "linear",
+        add_methods(report_panel(shown, how->kernel ? "kernel" : "linear",
                                  how->kernel ? "Right/wrong feedback only: Gaussian kernel, 700 examples"
                                              : "Right/wrong feedback only: linear",
                                  PLOT_GROUPS, "data set", "right proposals, %"));
@@ -181,30 +183,30 @@ static void add_result(const place *to, const plan *how, size_t p, const bool *r
 }
 
 /* Everybody whose width this is, on the rounds of one run. */
-static uc_status play_width(const place *to, execution *self, const plan *how, const task *from,
-                            const choice *chosen, double width, size_t run)
+static uc_status run_width(const place *to, execution *self, const plan *how, const task *from,
+                           const choice *chosen, double width, size_t run)
 {
-    rounds played = {0};
-    uc_status status = task_prepare(&played, from, self, run, 0.0, width);
-    const size_t count = played.X.rows;
+    rounds prepared = {0};
+    uc_status status = task_prepare(&prepared, from, self, run, 0.0, width);
+    const size_t count = prepared.X.rows;
     bool *right = papers_calloc(count, sizeof *right);
-    for (size_t p = 0; p < PLAYERS && status == UC_OK; p++) {
+    for (size_t p = 0; p < METHODS && status == UC_OK; p++) {
         if (chosen[p].width != width)
             continue;
         execution_stage(self, self->done, 1, "%s, run %zu of %zu, %s", from->recipe->name, run + 1,
-                        self->runs, players[p].title);
-        status = rounds_play(right, &played, count, &players[p], chosen[p].value, execution_seed(self, run));
+                        self->runs, methods[p].title);
+        status = rounds_run(right, &prepared, count, &methods[p], chosen[p].value, execution_seed(self, run));
         if (status == UC_OK)
             add_result(to, how, p, right, count);
     }
     free(right);
-    rounds_free(&played);
+    rounds_free(&prepared);
     return status;
 }
 
 static bool is_anybodys(const choice *chosen, double width)
 {
-    for (size_t p = 0; p < PLAYERS; p++)
+    for (size_t p = 0; p < METHODS; p++)
         if (chosen[p].width == width)
             return true;
     return false;
@@ -227,14 +229,14 @@ static void mark_best(panel *table, size_t row)
 }
 
 /* All runs of a task, with what was chosen for it. */
-static uc_status play_runs(execution *self, const plan *how, const task *from, const choice *chosen)
+static uc_status run_all(execution *self, const plan *how, const task *from, const choice *chosen)
 {
     const place to = begin_place(self, how, from->recipe);
     uc_status status = UC_OK;
     for (size_t run = 0; run < self->runs && status == UC_OK; run++)
         for (size_t w = 0; w < how->widths.count && status == UC_OK; w++)
             if (is_anybodys(chosen, how->widths.list[w]))
-                status = play_width(&to, self, how, from, chosen, how->widths.list[w], run);
+                status = run_width(&to, self, how, from, chosen, how->widths.list[w], run);
     if (status == UC_OK && !how->curves)
         mark_best(to.panel, to.row);
     else if (status != UC_OK && how->curves)
@@ -244,10 +246,10 @@ static uc_status play_runs(execution *self, const plan *how, const task *from, c
     return status;
 }
 
-static uc_status play_task(execution *self, const plan *how, const recipe *wanted)
+static uc_status run_task(execution *self, const plan *how, const recipe *wanted)
 {
     task from = {0};
-    choice chosen[PLAYERS];
+    choice chosen[METHODS];
     uc_status status = task_open(&from, self, wanted);
     const bool too_short = status == UC_OK && how->curves && task_rounds(&from, self) < WINDOW;
     if (too_short)
@@ -255,7 +257,7 @@ static uc_status play_task(execution *self, const plan *how, const recipe *wante
     if (status == UC_OK && !too_short)
         status = choose(chosen, self, how, &from);
     if (status == UC_OK && !too_short)
-        status = play_runs(self, how, &from, chosen);
+        status = run_all(self, how, &from, chosen);
     task_free(&from);
     return status;
 }
@@ -273,7 +275,7 @@ static void note_protocol(execution *self, const plan *how)
     else
         report_note(
             &self->report,
-            "Chosen by the ratio itself, over all runs, as in the paper. cspa-plus plays at its defaults; "
+            "Chosen by the ratio itself, over all runs, as in the paper. cspa-plus runs at its defaults; "
             "SPA sees every label. 20news is another edition than the paper's (11,314 texts, 44,628 "
             "words): counts, and tf-idf.");
     if (!how->curves)
@@ -282,15 +284,15 @@ static void note_protocol(execution *self, const plan *how)
                     "not distinguish from it.");
 }
 
-static uc_status run_contest(execution *self, const plan *how)
+static uc_status run_comparison(execution *self, const plan *how)
 {
-    size_t tasks = 0, played = 0;
+    size_t tasks = 0, begun = 0;
     for (const recipe *chosen = how->tasks; chosen->name; chosen++)
         tasks++;
     for (const recipe *chosen = how->tasks; chosen->name; chosen++) {
-        self->done = (double)played++ / (double)tasks;
+        self->done = (double)begun++ / (double)tasks;
         if (task_takes_part(self, chosen))
-            execution_settle(self, play_task(self, how, chosen), chosen->name);
+            execution_settle(self, run_task(self, how, chosen), chosen->name);
     }
     if (self->report.panel_count > 0)
         note_protocol(self, how);
@@ -299,22 +301,22 @@ static uc_status run_contest(execution *self, const plan *how)
 
 static uc_status run_table1(execution *self)
 {
-    return run_contest(self, &table1);
+    return run_comparison(self, &table1);
 }
 
 static uc_status run_table2(execution *self)
 {
-    return run_contest(self, &table2);
+    return run_comparison(self, &table2);
 }
 
 static uc_status run_figure3(execution *self)
 {
-    return run_contest(self, &figure3);
+    return run_comparison(self, &figure3);
 }
 
 static uc_status run_figure4(execution *self)
 {
-    return run_contest(self, &figure4);
+    return run_comparison(self, &figure4);
 }
 
 static const char *const linear_data[] = {"20news-bydate", "sector",    "vehicle", "shuttle",

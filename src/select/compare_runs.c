@@ -1,14 +1,14 @@
 /*
- * Learners play the same shuffles of a data set.
+ * Learners run over the same shuffles of a data set.
  *
  * A (learner, run) pair is one job of one thread. Without a map the rows are prepared once for all jobs, and
  * a job lasts from the first round to the last. With landmarks, which differ from run to run, a run's rows
- * are prepared in blocks that its learners share: they play a block, all at the same time, and then the next
- * one is prepared.
+ * are prepared in blocks that its learners share: all of them run over a block at the same time, and then the
+ * next one is prepared.
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
-#include "select/contest.h"
+#include "select/compare_runs.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -42,7 +42,8 @@ static uc_status check_map(const uc_map_settings *map)
 }
 
 /* A copy of all rows after `preprocessing`, which have no map. */
-static uc_status prepare_all(uc_matrix *out, const uc_preprocessing *preprocessing, const uc_arena *self)
+static uc_status prepare_all(uc_matrix *out, const uc_preprocessing *preprocessing,
+                             const uc_compare_setup *self)
 {
     uc_matrix copy;
     uc_status status = uc_matrix_subset(&copy, &self->data->X, NULL, self->data->X.rows, self->context);
@@ -56,7 +57,7 @@ static uc_status prepare_all(uc_matrix *out, const uc_preprocessing *preprocessi
     return status;
 }
 
-uc_status uc_arena_prepare(uc_arena *self)
+uc_status uc_compare_prepare(uc_compare_setup *self)
 {
     uc_first_look look = uc_first_look_none();
     uc_status status = self->mapped ? check_map(&self->train.map) : UC_OK;
@@ -86,7 +87,7 @@ uc_status uc_arena_prepare(uc_arena *self)
     return status;
 }
 
-void uc_arena_free(uc_arena *self)
+void uc_compare_setup_free(uc_compare_setup *self)
 {
     for (size_t view = 0; view < UC_VIEWS; view++) {
         uc_preprocessing_free(&self->preprocessing[view]);
@@ -94,18 +95,18 @@ void uc_arena_free(uc_arena *self)
     }
 }
 
-/* ---- a contest: entrants x runs ---- */
+/* ---- entries x runs ---- */
 
-/* An entrant in one run. */
-typedef struct contest_player {
+/* An entry in one run. */
+typedef struct run_training {
     const uc_learner *learner;
     uc_online *online;
     uc_session *session;
     uc_order order;
     double seconds;
-    struct contest *contest; /* for the progress that it reports */
+    struct all_runs *all; /* for the progress that it reports */
     size_t run;
-} contest_player;
+} run_training;
 
 /* The rows of one run behind the map. */
 typedef struct mapped_run {
@@ -115,9 +116,9 @@ typedef struct mapped_run {
     uint32_t *labels;          /* of the same */
 } mapped_run;
 
-typedef struct contest {
-    const uc_arena *arena;
-    const uc_entrant *entrants;
+typedef struct all_runs {
+    const uc_compare_setup *setup;
+    const uc_entry *entries;
     size_t count, runs;
     uint64_t sequence; /* of the random numbers of the orders */
     const char *task;
@@ -125,22 +126,22 @@ typedef struct contest {
     double *seconds;
 
     size_t first_run, group; /* the runs at hand */
-    contest_player *players; /* group x count */
+    run_training *trainings; /* group x count */
     mapped_run *mapped;      /* group; NULL: no map */
     size_t first, last;      /* the rounds at hand */
 
-    atomic_size_t done; /* rounds of all players */
+    atomic_size_t done; /* rounds of all trainings */
     atomic_flag reporting;
     atomic_bool cancelled;
-} contest;
+} all_runs;
 
-static uint64_t seed_of(const contest *self, size_t run)
+static uint64_t seed_of(const all_runs *self, size_t run)
 {
-    return self->arena->train.seed + self->first_run + run;
+    return self->setup->train.seed + self->first_run + run;
 }
 
 /* The callback is for one thread at a time: one that finds it busy goes on without telling. */
-static uc_status report_rounds(contest *self, size_t rounds, const uc_learner *learner)
+static uc_status report_rounds(all_runs *self, size_t rounds, const uc_learner *learner)
 {
     const size_t done = atomic_fetch_add(&self->done, rounds) + rounds;
     if (atomic_load(&self->cancelled))
@@ -148,11 +149,11 @@ static uc_status report_rounds(contest *self, size_t rounds, const uc_learner *l
     if (atomic_flag_test_and_set(&self->reporting))
         return UC_OK;
     char detail[96];
-    const size_t trainings = self->count * self->runs, finished = done / self->arena->rounds;
-    snprintf(detail, sizeof detail, "training %zu of %zu, %s",
-             finished < trainings ? finished + 1 : trainings, trainings, learner->name);
-    const double total = (double)self->arena->rounds * (double)self->count * (double)self->runs;
-    const uc_status status = uc_report(self->arena->context, self->task, (double)done, total, detail);
+    const size_t number = self->count * self->runs, finished = done / self->setup->rounds;
+    snprintf(detail, sizeof detail, "training %zu of %zu, %s", finished < number ? finished + 1 : number,
+             number, learner->name);
+    const double total = (double)self->setup->rounds * (double)self->count * (double)self->runs;
+    const uc_status status = uc_report(self->setup->context, self->task, (double)done, total, detail);
     if (status != UC_OK)
         atomic_store(&self->cancelled, true);
     atomic_flag_clear(&self->reporting);
@@ -168,35 +169,34 @@ static double thread_seconds(void)
 
 static uc_status count_round(const uc_session_round *round, void *user)
 {
-    const contest_player *self = user;
-    return round->number % ROUNDS_PER_REPORT == 0
-               ? report_rounds(self->contest, ROUNDS_PER_REPORT, self->learner)
-               : UC_OK;
+    const run_training *self = user;
+    return round->number % ROUNDS_PER_REPORT == 0 ? report_rounds(self->all, ROUNDS_PER_REPORT, self->learner)
+                                                  : UC_OK;
 }
 
-static uc_status begin_player(contest_player *out, contest *self, const uc_entrant *entrant, size_t run)
+static uc_status begin_training(run_training *out, all_runs *self, const uc_entry *entry, size_t run)
 {
-    const uc_arena *arena = self->arena;
+    const uc_compare_setup *setup = self->setup;
     uc_train_settings train = uc_train_defaults(); /* rows are prepared, and no model is made */
     train.average = train.normalize = 0;
-    train.bias = entrant->bias;
-    train.passes = arena->settings.passes;
+    train.bias = entry->bias;
+    train.passes = setup->settings.passes;
     train.seed = seed_of(self, run);
-    *out = (contest_player){.learner = entrant->learner, .contest = self, .run = run};
+    *out = (run_training){.learner = entry->learner, .all = self, .run = run};
     const uc_session_settings settings = {
-        .feedback = (int)entrant->told, .on_round = count_round, .user = out};
+        .feedback = (int)entry->feedback, .on_round = count_round, .user = out};
     uc_status status = UC_OK;
     if (!self->mapped)
-        status = uc_order_begin(&out->order, arena->data->X.rows, train.seed, self->sequence);
+        status = uc_order_begin(&out->order, setup->data->X.rows, train.seed, self->sequence);
     if (status == UC_OK)
-        status = uc_online_begin(&out->online, entrant->learner, entrant->settings, &train,
-                                 &arena->data->classes, NULL);
+        status = uc_online_begin(&out->online, entry->learner, entry->settings, &train, &setup->data->classes,
+                                 NULL);
     if (status == UC_OK)
-        status = uc_online_expect(out->online, arena->features, arena->density);
+        status = uc_online_expect(out->online, setup->features, setup->density);
     return status == UC_OK ? uc_session_continue(&out->session, out->online, &settings, NULL) : status;
 }
 
-static void free_player(contest_player *self)
+static void free_training(run_training *self)
 {
     uc_session_free(self->session);
     uc_online_free(self->online);
@@ -206,73 +206,73 @@ static void free_player(contest_player *self)
 }
 
 /* Rounds first .. last-1, all of one pass. */
-static uc_status play_rounds(contest *self, size_t job, size_t first, size_t last)
+static uc_status run_rounds(all_runs *self, size_t job, size_t first, size_t last)
 {
-    const uc_arena *arena = self->arena;
-    const size_t view = self->entrants[job % self->count].view, rows = arena->data->X.rows;
-    contest_player *player = &self->players[job];
-    const uc_matrix *X = arena->prepared[view].rows > 0 ? &arena->prepared[view] : &arena->data->X;
+    const uc_compare_setup *setup = self->setup;
+    const size_t view = self->entries[job % self->count].view, rows = setup->data->X.rows;
+    run_training *training = &self->trainings[job];
+    const uc_matrix *X = setup->prepared[view].rows > 0 ? &setup->prepared[view] : &setup->data->X;
     const double began = thread_seconds();
     uc_status status;
     if (self->mapped) {
-        const mapped_run *run = &self->mapped[player->run];
+        const mapped_run *run = &self->mapped[training->run];
         status =
-            uc_session_run_rows(player->session, &run->block[view], run->labels, NULL, last - first, true);
+            uc_session_run_rows(training->session, &run->block[view], run->labels, NULL, last - first, true);
     } else {
-        status = uc_session_run_rows(player->session, X, arena->data->y, player->order.rows + first % rows,
-                                     last - first, true);
+        status = uc_session_run_rows(training->session, X, setup->data->y,
+                                     training->order.rows + first % rows, last - first, true);
     }
-    player->seconds += thread_seconds() - began;
+    training->seconds += thread_seconds() - began;
     return status;
 }
 
-/* One player through the rounds at hand, whatever passes they are of. */
-static uc_status play_stage(size_t job, void *user)
+/* One training through the rounds at hand, whatever passes they are of. */
+static uc_status run_stage(size_t job, void *user)
 {
-    contest *self = user;
-    const size_t rows = self->arena->data->X.rows, run = job / self->count, which = job % self->count;
-    contest_player *player = &self->players[job];
+    all_runs *self = user;
+    const size_t rows = self->setup->data->X.rows, run = job / self->count, which = job % self->count;
+    run_training *training = &self->trainings[job];
     uc_status status = UC_OK;
     if (self->first == 0)
-        status = begin_player(player, self, &self->entrants[which], run);
+        status = begin_training(training, self, &self->entries[which], run);
     for (size_t t = self->first, end; t < self->last && status == UC_OK; t = end) {
         if (t % rows == 0 && !self->mapped)
-            uc_order_next(&player->order);
+            uc_order_next(&training->order);
         end = t - t % rows + rows < self->last ? t - t % rows + rows : self->last;
-        status = play_rounds(self, job, t, end);
+        status = run_rounds(self, job, t, end);
     }
-    if (status == UC_OK && self->last == self->arena->rounds)
-        status = report_rounds(self, self->arena->rounds % ROUNDS_PER_REPORT, player->learner);
-    if (status == UC_OK && self->last == self->arena->rounds) {
+    if (status == UC_OK && self->last == self->setup->rounds)
+        status = report_rounds(self, self->setup->rounds % ROUNDS_PER_REPORT, training->learner);
+    if (status == UC_OK && self->last == self->setup->rounds) {
         self->correct[which * self->runs + self->first_run + run] =
-            (size_t)uc_session_count(player->session).correct;
-        self->seconds[which * self->runs + self->first_run + run] = player->seconds;
-        free_player(player);
+            (size_t)uc_session_count(training->session).correct;
+        self->seconds[which * self->runs + self->first_run + run] = training->seconds;
+        free_training(training);
     }
     return status;
 }
 
 /* ---- behind a map ---- */
 
-static uc_status begin_mapped_run(mapped_run *out, const contest *self, size_t run)
+static uc_status begin_mapped_run(mapped_run *out, const all_runs *self, size_t run)
 {
-    const uc_arena *arena = self->arena;
-    uc_status status = uc_order_begin(&out->order, arena->data->X.rows, seed_of(self, run), self->sequence);
+    const uc_compare_setup *setup = self->setup;
+    uc_status status = uc_order_begin(&out->order, setup->data->X.rows, seed_of(self, run), self->sequence);
     if (status == UC_OK) {
         out->labels = uc_alloc(BLOCK_ROUNDS, sizeof *out->labels);
         status = out->labels ? UC_OK : UC_ERR_NOMEM;
     }
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)
-        if (arena->needed[view]) {
-            status = uc_preprocessing_copy(&out->preprocessing[view], &arena->preprocessing[view]);
+        if (setup->needed[view]) {
+            status = uc_preprocessing_copy(&out->preprocessing[view], &setup->preprocessing[view]);
             if (status == UC_OK)
                 status =
-                    uc_map_begin_landmarks(&out->preprocessing[view].map, &arena->train.map, arena->width);
+                    uc_map_begin_landmarks(&out->preprocessing[view].map, &setup->train.map, setup->width);
         }
     return status;
 }
 
-static void free_mapped_runs(contest *self)
+static void free_mapped_runs(all_runs *self)
 {
     for (size_t run = 0; run < self->group && self->mapped; run++) {
         uc_order_free(&self->mapped[run].order);
@@ -287,48 +287,48 @@ static void free_mapped_runs(contest *self)
 }
 
 /* The run's rows of the rounds at hand, which are of one pass. */
-static uc_status prepare_block(const contest *self, size_t run)
+static uc_status prepare_block(const all_runs *self, size_t run)
 {
-    const uc_arena *arena = self->arena;
-    const size_t rows = arena->data->X.rows;
+    const uc_compare_setup *setup = self->setup;
+    const size_t rows = setup->data->X.rows;
     mapped_run *mapped = &self->mapped[run];
     uc_matrix raw;
     if (self->first % rows == 0)
         uc_order_next(&mapped->order);
     const size_t *taken = mapped->order.rows + self->first % rows;
     for (size_t i = 0; i < self->last - self->first; i++)
-        mapped->labels[i] = arena->data->y[taken[i]];
+        mapped->labels[i] = setup->data->y[taken[i]];
     uc_status status =
-        uc_matrix_subset(&raw, &arena->data->X, taken, self->last - self->first, arena->context);
+        uc_matrix_subset(&raw, &setup->data->X, taken, self->last - self->first, setup->context);
     if (status != UC_OK)
         return status;
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)
-        if (arena->needed[view]) {
+        if (setup->needed[view]) {
             uc_matrix_free(&mapped->block[view]);
             mapped->block[view] = (uc_matrix){0};
             status = uc_preprocessing_apply_arriving(&mapped->block[view], &mapped->preprocessing[view], &raw,
-                                                     arena->context);
+                                                     setup->context);
         }
     uc_matrix_free(&raw);
     return status;
 }
 
-static uc_status play_blocks(contest *self)
+static uc_status run_mapped(all_runs *self)
 {
-    const size_t rows = self->arena->data->X.rows;
+    const size_t rows = self->setup->data->X.rows;
     uc_status status = UC_OK;
     self->mapped = uc_alloc(self->group, sizeof *self->mapped);
     if (!self->mapped)
         return UC_ERR_NOMEM;
     for (size_t run = 0; run < self->group && status == UC_OK; run++)
         status = begin_mapped_run(&self->mapped[run], self, run);
-    for (self->first = 0; self->first < self->arena->rounds && status == UC_OK; self->first = self->last) {
+    for (self->first = 0; self->first < self->setup->rounds && status == UC_OK; self->first = self->last) {
         const size_t left = rows - self->first % rows;
         self->last = self->first + (left < BLOCK_ROUNDS ? left : BLOCK_ROUNDS);
         for (size_t run = 0; run < self->group && status == UC_OK; run++)
             status = prepare_block(self, run);
         if (status == UC_OK)
-            status = uc_run_blocks(self->arena->context, self->group * self->count, play_stage, self);
+            status = uc_run_blocks(self->setup->context, self->group * self->count, run_stage, self);
     }
     free_mapped_runs(self);
     return status;
@@ -338,9 +338,9 @@ static uc_status play_blocks(contest *self)
 
 /* How many runs are at hand at the same time: behind a map, so many that every thread can have the slowest
  * learner. */
-static size_t group_size(const uc_arena *arena, size_t runs)
+static size_t group_size(const uc_compare_setup *setup, size_t runs)
 {
-    const size_t most = arena->mapped ? uc_threads(arena->context) : RUNS_AT_HAND;
+    const size_t most = setup->mapped ? uc_threads(setup->context) : RUNS_AT_HAND;
     return most < runs ? most : runs;
 }
 
@@ -350,25 +350,26 @@ static double matrix_bytes(const uc_matrix *X)
                                   : 4.0 * (double)X->rows * (double)X->stride;
 }
 
-/* The weights, memory and order of one player. */
-static double player_bytes(const uc_arena *self, const uc_entrant *entrant)
+/* The weights, memory and order of one training. */
+static double training_bytes(const uc_compare_setup *self, const uc_entry *entry)
 {
     const double rows = (double)self->data->X.rows;
     const double row_bytes =
         self->mapped ? 4.0 * (double)self->features : matrix_bytes(&self->data->X) / rows;
-    return uc_learner_bytes(entrant->learner, entrant->settings, false,
+    return uc_learner_bytes(entry->learner, entry->settings, false,
                             uc_shape_of(self->features, self->density), self->data->classes.count, row_bytes,
                             (double)self->rounds) +
            8.0 * rows;
 }
 
-/* All players that are there at the same time, and prepared rows. */
-static uc_status check_memory(const uc_arena *self, const uc_entrant *entrants, size_t count, size_t runs)
+/* All trainings that are there at the same time, and prepared rows. */
+static uc_status check_memory(const uc_compare_setup *self, const uc_entry *entries, size_t count,
+                              size_t runs)
 {
     const double rows = (double)self->data->X.rows, group = (double)group_size(self, runs);
     double largest = 0.0, all = 0.0, views = 0.0;
     for (size_t i = 0; i < count; i++) {
-        const double bytes = player_bytes(self, &entrants[i]);
+        const double bytes = training_bytes(self, &entries[i]);
         largest = fmax(largest, bytes);
         all += bytes;
     }
@@ -385,34 +386,35 @@ static uc_status check_memory(const uc_arena *self, const uc_entrant *entrants, 
     return uc_memory_check(self->context, bytes, what);
 }
 
-uc_status uc_contest_run(size_t *correct, double *seconds, const uc_arena *arena, const uc_entrant *entrants,
-                         size_t count, size_t runs, uint64_t sequence, const char *task)
+uc_status uc_compare_run(size_t *correct, double *seconds, const uc_compare_setup *setup,
+                         const uc_entry *entries, size_t count, size_t runs, uint64_t sequence,
+                         const char *task)
 {
-    contest self = {.arena = arena,
-                    .entrants = entrants,
-                    .count = count,
-                    .runs = runs,
-                    .sequence = sequence,
-                    .task = task,
-                    .correct = correct,
-                    .seconds = seconds,
-                    .reporting = ATOMIC_FLAG_INIT};
-    const size_t at_once = group_size(arena, runs);
-    uc_status status = check_memory(arena, entrants, count, runs);
+    all_runs self = {.setup = setup,
+                     .entries = entries,
+                     .count = count,
+                     .runs = runs,
+                     .sequence = sequence,
+                     .task = task,
+                     .correct = correct,
+                     .seconds = seconds,
+                     .reporting = ATOMIC_FLAG_INIT};
+    const size_t at_once = group_size(setup, runs);
+    uc_status status = check_memory(setup, entries, count, runs);
     for (; self.first_run < runs && status == UC_OK; self.first_run += self.group) {
         self.group = at_once < runs - self.first_run ? at_once : runs - self.first_run;
         self.first = 0;
-        self.last = arena->rounds;
-        self.players = uc_alloc(self.group * count, sizeof *self.players);
-        if (!self.players)
+        self.last = setup->rounds;
+        self.trainings = uc_alloc(self.group * count, sizeof *self.trainings);
+        if (!self.trainings)
             status = UC_ERR_NOMEM;
-        else if (arena->mapped)
-            status = play_blocks(&self);
+        else if (setup->mapped)
+            status = run_mapped(&self);
         else
-            status = uc_run_blocks(arena->context, self.group * count, play_stage, &self);
-        for (size_t i = 0; i < self.group * count && self.players; i++)
-            free_player(&self.players[i]);
-        uc_free(self.players);
+            status = uc_run_blocks(setup->context, self.group * count, run_stage, &self);
+        for (size_t i = 0; i < self.group * count && self.trainings; i++)
+            free_training(&self.trainings[i]);
+        uc_free(self.trainings);
     }
     return status;
 }

@@ -1,0 +1,47 @@
+/* Learners that run over the same shuffles of a data set. */
+#ifndef UC_COMPARE_RUNS_H
+#define UC_COMPARE_RUNS_H
+
+#include "learn/learner.h"
+#include "unconfuse/select.h"
+
+/* Rows as they are, or scaled to unit length after the map: learners differ in what suits them. */
+enum { UC_PLAIN, UC_UNIT, UC_VIEWS };
+
+/* A learner with its settings. */
+typedef struct uc_entry {
+    const uc_learner *learner;
+    void *settings;
+    bool fixed; /* no grid for it */
+    uc_feedback feedback;
+    size_t view; /* of the rows */
+    double bias;
+} uc_entry;
+
+/* What all runs share. */
+typedef struct uc_compare_setup {
+    const uc_dataset *data;
+    const uc_context *context;
+    uc_compare_settings settings;
+    uc_train_settings train;
+    size_t rounds;   /* of a run */
+    size_t features; /* of a prepared row */
+    double density;  /* of prepared rows */
+    bool mapped, needed[UC_VIEWS];
+    double width;                             /* of the map's kernel */
+    uc_preprocessing preprocessing[UC_VIEWS]; /* the map is begun in every run */
+    uc_matrix prepared[UC_VIEWS];             /* without a map; empty: the data's own rows */
+} uc_compare_setup;
+
+/* Prepares the rows that the entries need: `needed` is known. On failure there may be something to free. */
+uc_status uc_compare_prepare(uc_compare_setup *self);
+void uc_compare_setup_free(uc_compare_setup *self);
+
+/* Trains all entries in runs 0 .. runs-1; run r is shuffled by the seed + r and the random `sequence`.
+ * correct[entry][run] counts right proposals; seconds[entry][run] is the time of one thread for proposing
+ * and learning. */
+uc_status uc_compare_run(size_t *correct, double *seconds, const uc_compare_setup *setup,
+                         const uc_entry *entries, size_t count, size_t runs, uint64_t sequence,
+                         const char *task);
+
+#endif
