@@ -59,12 +59,12 @@ typedef struct uc_file_range {
     const char *first; /* of the files that belong together: CSV columns must be as there; NULL: none */
 } uc_file_range;
 
-/* Which pieces of these files are for this process to read: in their order, and about as many bytes as any other's. What
+/* Which ranges of these files are for this process to read: in their order, and about as many bytes as any other's. What
  * cannot be cut (packed files, NPY, standard input) goes to one process as a whole; empty files to none, with a warning.
  * Fails when the processes see other files. The list is freed with uc_file_ranges_free; it points to `paths`. */
 uc_status uc_file_ranges(uc_file_range **out, size_t *count, const char *const *paths, size_t path_count,
                          const uc_context *context);
-void uc_file_ranges_free(uc_file_range *pieces);
+void uc_file_ranges_free(uc_file_range *ranges);
 /* Several files as one data set, in their order. With several processes each has an even share of the rows, in the order
  * of the ranks; columns, classes and bags are those of all. A file without examples is passed over with a warning. */
 uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,
@@ -74,7 +74,7 @@ uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_
 typedef struct uc_reader uc_reader;
 uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
                          const uc_context *context);
-uc_status uc_reader_open_range(uc_reader **out, const uc_file_range *piece, const uc_read_settings *settings,
+uc_status uc_reader_open_range(uc_reader **out, const uc_file_range *range, const uc_read_settings *settings,
                                const uc_context *context);
 /* The next rows in file order; *block is NULL at the end of the file. The block belongs to the reader and is
  * valid until the next call. Its y are positions in uc_reader_classes, in order of first appearance; its

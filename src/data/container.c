@@ -142,17 +142,6 @@ uc_status uc_container_write_to(uc_output *output, const char magic[8], uint32_t
     return status;
 }
 
-uc_status uc_container_write(const char *path, const char magic[8], uint32_t version, json_t *header,
-                             const uc_array *arrays, size_t count, bool durable)
-{
-    uc_output *output = NULL;
-    const uc_status status = uc_output_open(&output, path);
-    return status == UC_OK
-               ? uc_output_end(output, uc_container_write_to(output, magic, version, header, arrays, count),
-                               durable)
-               : status;
-}
-
 uc_status uc_container_write_memory(void **bytes, size_t *length, const char magic[8], uint32_t version,
                                     json_t *header, const uc_array *arrays, size_t count)
 {

@@ -33,11 +33,7 @@ typedef struct uc_array {
 /* The JSON in one line, which the caller frees with uc_free; NULL when there is not enough memory. */
 char *uc_json_text(const json_t *json);
 
-/* Adds the "arrays" member to `header` and writes the file; durable: fsync before the rename. */
-uc_status uc_container_write(const char *path, const char magic[8], uint32_t version, json_t *header,
-                             const uc_array *arrays, size_t count, bool durable);
-
-/* The same to an output that is open, and stays so. */
+/* Adds the "arrays" member to `header` and writes everything to an output that is open, and stays so. */
 uc_status uc_container_write_to(uc_output *output, const char magic[8], uint32_t version, json_t *header,
                                 const uc_array *arrays, size_t count);
 

@@ -213,7 +213,7 @@ static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, s
                          &self);
 }
 
-/* ---- a piece of the rows ---- */
+/* ---- a range of the rows ---- */
 
 /* The row that stands behind byte `at` of the file if rows fill it evenly. Where bytes are cut evenly (uc_even_start), so are
  * the rows, as long as a row has more bytes than there are processes. */
@@ -263,9 +263,9 @@ static uc_status begin(uc_reader *self)
     if (status == UC_OK && ((!data.y && self->classes.count > 0) || (!data.bag && self->bags.count > 0)))
         status =
             uc_fail(UC_ERR_FORMAT, "%s: damaged: it names classes or bags, but no example's", file.source);
-    const bool whole = !self->piece.to;
-    const size_t first = whole ? 0 : row_at(self, data.X.rows, self->piece.from);
-    const size_t last = whole ? data.X.rows : row_at(self, data.X.rows, self->piece.to);
+    const bool whole = !self->range.to;
+    const size_t first = whole ? 0 : row_at(self, data.X.rows, self->range.from);
+    const size_t last = whole ? data.X.rows : row_at(self, data.X.rows, self->range.to);
     if (status == UC_OK)
         status = check_arrays(self, &data, entries, first, last);
     if (status == UC_OK && !whole)

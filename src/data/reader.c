@@ -130,7 +130,7 @@ static uc_status recognise(uc_reader *self)
     const uc_status status = uc_input_peek(&bytes, &length, self->input);
     if (status != UC_OK)
         return status;
-    if (length == 0 && !self->piece.may_be_empty)
+    if (length == 0 && !self->range.may_be_empty)
         return uc_fail(UC_ERR_FORMAT, "%s: no examples", name);
     uc_format format = (uc_format)self->settings.format;
     if (format == UC_FORMAT_AUTO) {
@@ -207,9 +207,9 @@ static uc_status compare_columns(const uc_reader *self, const uc_reader *first)
 static uc_status check_like_first(const uc_reader *self)
 {
     uc_reader *first = NULL;
-    if (self->format != &uc_format_csv || !self->piece.first || strcmp(self->piece.first, "-") == 0)
+    if (self->format != &uc_format_csv || !self->range.first || strcmp(self->range.first, "-") == 0)
         return UC_OK;
-    uc_status status = uc_reader_open(&first, self->piece.first, &self->settings, &self->context);
+    uc_status status = uc_reader_open(&first, self->range.first, &self->settings, &self->context);
     if (status == UC_OK)
         status = first->format == &uc_format_csv ? compare_columns(self, first) : UC_OK;
     else if (status != UC_ERR_NOMEM)
@@ -219,7 +219,7 @@ static uc_status check_like_first(const uc_reader *self)
 }
 
 /* The whole of the input belongs to the reader from here on, also when this fails. */
-static uc_status open_reader(uc_reader **out, uc_input *input, const uc_file_range *piece,
+static uc_status open_reader(uc_reader **out, uc_input *input, const uc_file_range *range,
                              const uc_read_settings *settings, const uc_context *context)
 {
     uc_reader *self = uc_alloc(1, sizeof *self);
@@ -228,7 +228,7 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_file_ran
         return UC_ERR_NOMEM;
     }
     self->input = input;
-    self->piece = *piece;
+    self->range = *range;
     self->settings = settings ? *settings : uc_reader_defaults();
     if (context)
         self->context = *context;
@@ -239,7 +239,7 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_file_ran
         status = self->format->begin(self);
     if (status == UC_OK)
         status = check_like_first(self);
-    if (status == UC_OK && piece->to && self->format->cut)
+    if (status == UC_OK && range->to && self->format->cut)
         status = self->format->cut(self);
     if (status != UC_OK) {
         uc_reader_close(self);
@@ -249,12 +249,12 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_file_ran
     return UC_OK;
 }
 
-uc_status uc_reader_open_range(uc_reader **out, const uc_file_range *piece, const uc_read_settings *settings,
+uc_status uc_reader_open_range(uc_reader **out, const uc_file_range *range, const uc_read_settings *settings,
                                const uc_context *context)
 {
     uc_input *input;
-    const uc_status status = uc_input_open(&input, piece->path);
-    return status == UC_OK ? open_reader(out, input, piece, settings, context) : status;
+    const uc_status status = uc_input_open(&input, range->path);
+    return status == UC_OK ? open_reader(out, input, range, settings, context) : status;
 }
 
 uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
@@ -355,7 +355,7 @@ static uc_status pull(uc_reader *self)
             return status;
     }
     self->total_rows += self->rows.X.rows - before;
-    if (self->total_rows == 0 && !self->piece.to && !self->piece.may_be_empty)
+    if (self->total_rows == 0 && !self->range.to && !self->range.may_be_empty)
         return uc_fail(UC_ERR_FORMAT, "%s: no examples", uc_input_name(self->input));
     return UC_OK;
 }
@@ -440,17 +440,17 @@ static uc_status choose_storage(uc_reader *self)
     return uc_matrix_densify(X);
 }
 
-static uc_status read_all(uc_dataset *out, uc_input *input, const uc_file_range *piece,
+static uc_status read_all(uc_dataset *out, uc_input *input, const uc_file_range *range,
                           const uc_read_settings *settings, const uc_context *context)
 {
     uc_reader *self;
-    uc_status status = open_reader(&self, input, piece, settings, context);
+    uc_status status = open_reader(&self, input, range, settings, context);
     if (status != UC_OK)
         return status;
     self->whole = true;
     while (status == UC_OK && !self->ended)
         status = pull(self);
-    if (status == UC_OK && self->total_rows == 0) /* a piece may have none */
+    if (status == UC_OK && self->total_rows == 0) /* a range may have none */
         status = reserve_rows(self, 0);
     if (status == UC_OK) {
         shrink(self);
@@ -469,12 +469,12 @@ static uc_status read_all(uc_dataset *out, uc_input *input, const uc_file_range 
     return status;
 }
 
-uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *piece, const uc_read_settings *settings,
+uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, const uc_read_settings *settings,
                                 const uc_context *context)
 {
     uc_input *input;
-    const uc_status status = uc_input_open(&input, piece->path);
-    return status == UC_OK ? read_all(out, input, piece, settings, context) : status;
+    const uc_status status = uc_input_open(&input, range->path);
+    return status == UC_OK ? read_all(out, input, range, settings, context) : status;
 }
 
 uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,

@@ -10,7 +10,7 @@ typedef struct uc_data_format uc_data_format;
 
 struct uc_reader {
     uc_input *input;
-    uc_file_range piece; /* of the file; to 0: all of it */
+    uc_file_range range; /* of the file; to 0: all of it */
     uc_read_settings settings;
     uc_context context;
     const uc_data_format *format;
@@ -35,7 +35,7 @@ struct uc_data_format {
     /* Appends further rows to self->rows, perhaps none; sets self->ended when there are no more. */
     uc_status (*next)(uc_reader *self);
     void (*end)(uc_reader *self); /* frees self->state, which may be NULL */
-    /* After `begin`: only the rows of self->piece. NULL: it cannot, or `begin` has seen to it. */
+    /* After `begin`: only the rows of self->range. NULL: it cannot, or `begin` has seen to it. */
     uc_status (*cut)(uc_reader *self);
 };
 
@@ -45,7 +45,7 @@ extern const uc_data_format uc_format_libsvm, uc_format_csv, uc_format_npy, uc_f
  * `exact`: that is all that will come. */
 uc_status uc_reader_reserve(uc_reader *self, size_t rows, size_t entries, bool exact);
 
-uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *piece, const uc_read_settings *settings,
+uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, const uc_read_settings *settings,
                                 const uc_context *context);
 /* Bytes of a data file in memory; for tests and bindings. */
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,

@@ -60,7 +60,7 @@ static uc_status compare_files(const extent *files, const char *const *paths, si
 
 /* The part of a file that process `rank` of `size` reads; false: there is none. What has no length, such as standard input,
  * and nothing before it, is for the first process. */
-static bool piece_of(uc_file_range *out, const extent *file, uint64_t total, size_t rank, size_t size)
+static bool range_of(uc_file_range *out, const extent *file, uint64_t total, size_t rank, size_t size)
 {
     const uint64_t from = uc_even_start(total, size, rank), to = uc_even_start(total, size, rank + 1);
     const uint64_t end = file->begin + file->bytes;
@@ -78,8 +78,8 @@ uc_status uc_file_ranges(uc_file_range **out, size_t *count, const char *const *
 {
     const uc_comm *comm = uc_comm_of(context);
     extent *files = uc_alloc(path_count, sizeof *files);
-    uc_file_range *pieces = uc_alloc(path_count, sizeof *pieces);
-    uc_status status = files && pieces ? measure(files, paths, path_count, context) : UC_ERR_NOMEM;
+    uc_file_range *ranges = uc_alloc(path_count, sizeof *ranges);
+    uc_status status = files && ranges ? measure(files, paths, path_count, context) : UC_ERR_NOMEM;
     status = uc_comm_agree(comm, status);
     if (status == UC_OK)
         status = compare_files(files, paths, path_count, context);
@@ -90,28 +90,28 @@ uc_status uc_file_ranges(uc_file_range **out, size_t *count, const char *const *
             first++;
         *count = 0;
         for (size_t i = 0; i < path_count; i++) {
-            pieces[*count] = (uc_file_range){
+            ranges[*count] = (uc_file_range){
                 .path = paths[i], .may_be_empty = path_count > 1, .first = i > first ? paths[first] : NULL};
             if (!files[i].empty)
-                *count += piece_of(&pieces[*count], &files[i], total, (size_t)uc_comm_rank(comm),
+                *count += range_of(&ranges[*count], &files[i], total, (size_t)uc_comm_rank(comm),
                                    (size_t)uc_comm_size(comm));
         }
-        *out = pieces;
-        pieces = NULL;
+        *out = ranges;
+        ranges = NULL;
     }
-    uc_free(pieces);
+    uc_free(ranges);
     uc_free(files);
     return status;
 }
 
-void uc_file_ranges_free(uc_file_range *pieces)
+void uc_file_ranges_free(uc_file_range *ranges)
 {
-    uc_free(pieces);
+    uc_free(ranges);
 }
 
 /* ---- joining what one process has read ---- */
 
-/* The pieces that were read, and what they have in common. */
+/* The ranges that were read, and what they have in common. */
 typedef struct pile {
     uc_dataset *parts;
     size_t count, rows, entries;
@@ -154,7 +154,7 @@ static uc_status add_part(pile *self, const uc_dataset *part, const char *path)
 }
 
 /* Text of sparse format stays sparse until it is known how many values all processes have. */
-static uc_status read_pieces(pile *self, const uc_file_range *pieces, size_t count,
+static uc_status read_ranges(pile *self, const uc_file_range *ranges, size_t count,
                              const uc_read_settings *settings, const uc_context *context)
 {
     uc_read_settings own = settings ? *settings : uc_reader_defaults();
@@ -164,11 +164,11 @@ static uc_status read_pieces(pile *self, const uc_file_range *pieces, size_t cou
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         uc_dataset part = {0};
         uc_file_look look = {0};
-        status = uc_look_at_file(&look, pieces[i].path);
+        status = uc_look_at_file(&look, ranges[i].path);
         if (status == UC_OK)
-            status = uc_dataset_read_range(&part, &pieces[i], &own, context);
+            status = uc_dataset_read_range(&part, &ranges[i], &own, context);
         if (status == UC_OK)
-            status = add_part(self, &part, pieces[i].path);
+            status = add_part(self, &part, ranges[i].path);
         self->stays_sparse = self->stays_sparse || (look.is_ucd && uc_matrix_is_sparse(&part.X));
     }
     return status;
@@ -408,16 +408,16 @@ uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_
     if (path_count > 1 && settings && settings->labels)
         return uc_fail(UC_ERR_INVALID,
                        "a file of labels ({labels}) goes with one NPY file, and these are %zu", path_count);
-    uc_file_range *pieces = NULL;
+    uc_file_range *ranges = NULL;
     size_t count = 0;
     pile read = {0};
-    uc_status status = uc_file_ranges(&pieces, &count, paths, path_count, context);
+    uc_status status = uc_file_ranges(&ranges, &count, paths, path_count, context);
     if (status != UC_OK)
         return status;
-    status = uc_comm_agree(uc_comm_of(context), read_pieces(&read, pieces, count, settings, context));
+    status = uc_comm_agree(uc_comm_of(context), read_ranges(&read, ranges, count, settings, context));
     if (status == UC_OK)
         status = join(out, &read, path_count == 1 ? paths[0] : "the files", settings, context);
     pile_free(&read);
-    uc_free(pieces);
+    uc_free(ranges);
     return status;
 }

@@ -11,7 +11,6 @@
 
 struct uc_sink {
     uc_output *output;
-    bool owned; /* the output */
     bool is_gzip;
     z_stream gzip;
     ZSTD_CStream *zstd; /* NULL: not used */
@@ -76,19 +75,6 @@ uc_status uc_sink_begin(uc_sink **out, uc_output *output)
         *out = self;
     else
         uc_sink_abort(self);
-    return status;
-}
-
-uc_status uc_sink_open(uc_sink **out, const char *path)
-{
-    uc_output *output = NULL;
-    uc_status status = uc_output_open(&output, path);
-    if (status == UC_OK)
-        status = uc_sink_begin(out, output);
-    if (status == UC_OK)
-        (*out)->owned = true;
-    else
-        uc_output_abort(output);
     return status;
 }
 
@@ -157,23 +143,8 @@ uc_status uc_sink_end(uc_sink *self)
     return status;
 }
 
-uc_status uc_sink_commit(uc_sink *self)
-{
-    uc_status status = end_packing(self);
-    if (status == UC_OK) {
-        status = uc_output_commit(self->output, false);
-        release(self);
-    } else {
-        uc_sink_abort(self);
-    }
-    return status;
-}
-
 void uc_sink_abort(uc_sink *self)
 {
-    if (!self)
-        return;
-    if (self->owned)
-        uc_output_abort(self->output);
-    release(self);
+    if (self)
+        release(self);
 }

@@ -46,7 +46,7 @@ typedef struct text_state {
     uc_status read_status; /* of the chunk that was read ahead */
     char *read_sentence;
     size_t line;     /* lines before now.begin, from `before` on */
-    uint64_t before; /* bytes of the file before the piece that is read */
+    uint64_t before; /* bytes of the file before the range that is read */
 } text_state;
 
 /* ---- chunks ---- */
@@ -413,9 +413,9 @@ uc_status uc_text_cut(uc_reader *self)
     chunk *now = &state->now;
     const uint64_t skipped = now->begin; /* the first chunk begins where the file does */
     uint64_t from, to;
-    uc_status status = uc_input_line_at(&from, self->input, self->piece.from);
+    uc_status status = uc_input_line_at(&from, self->input, self->range.from);
     if (status == UC_OK)
-        status = uc_input_line_at(&to, self->input, self->piece.to);
+        status = uc_input_line_at(&to, self->input, self->range.to);
     if (status != UC_OK)
         return status;
     if (from < skipped)

@@ -41,7 +41,7 @@ typedef void uc_text_look(uc_reader *reader);
 uc_status uc_text_begin(uc_reader *self, uc_text_parser *parser, uc_text_look *look);
 /* Parses the chunk at hand into the reader's rows. */
 uc_status uc_text_next(uc_reader *self);
-/* Only the lines that begin in the reader's piece, without those that were skipped. */
+/* Only the lines that begin in the reader's range, without those that were skipped. */
 uc_status uc_text_cut(uc_reader *self);
 void uc_text_end(uc_reader *self);
 

@@ -1,13 +1,12 @@
 /* The file of arrays behind a JSON header: what is written comes back, and nothing damaged gets in. */
 #define _GNU_SOURCE
-#include "tests/support.h"
+#include "tests/files.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "data/container.h"
 
 static const char magic[8] = {'\x89', 'T', 'E', 'S', 'T', 'I', 'N', 'G'};
 
@@ -28,7 +27,7 @@ static uc_status write_sample(const char *path, uint32_t version)
     };
     json_t *header = json_pack("{s:s, s:f}", "name", "caf\xc3\xa9", "value", 0.1);
     assert_non_null(header);
-    const uc_status status = uc_container_write(path, magic, version, header, arrays, 6, false);
+    const uc_status status = write_container(path, magic, version, header, arrays, 6);
     json_decref(header);
     return status;
 }
@@ -333,7 +332,7 @@ static void many_arrays_fit_their_header(void **state)
     }
     const char *path = temporary_path("many");
     json_t *header = json_object();
-    assert_ok(uc_container_write(path, magic, 1, header, arrays, 200, false));
+    assert_ok(write_container(path, magic, 1, header, arrays, 200));
     json_decref(header);
     size_t length;
     char *file = read_file(path, &length);

@@ -1,5 +1,5 @@
 /* Byte sources: archives, pipes, and what is said when they are not as they should be. */
-#include "tests/support.h"
+#include "tests/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "data/reader.h"
-#include "data/sink.h"
 
 static const char lines[] = "1 1:1 2:2\n0 2:3\n1 1:5\n";
 
@@ -15,10 +14,7 @@ static const char lines[] = "1 1:1 2:2\n0 2:3\n1 1:5\n";
 static unsigned char *pack(bool zstd, const char *text, size_t size, size_t *length)
 {
     const char *path = temporary_path(zstd ? "packed.zst" : "packed.gz");
-    uc_sink *sink;
-    assert_ok(uc_sink_open(&sink, path));
-    assert_ok(uc_sink_write(sink, text, size));
-    assert_ok(uc_sink_commit(sink));
+    write_packed(path, text, size);
     return (unsigned char *)read_file(path, length);
 }
 

@@ -1,14 +1,12 @@
 /* UCD files: mapped, checked, and refused when they are damaged. */
-#include "tests/support.h"
+#include "tests/files.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "data/container.h"
 #include "data/reader.h"
-#include "data/sink.h"
 
 static const char text[] = "cat bag:p 1:1 3:-2.5\ndog bag:q 2:0.25\n? bag:p 7:4\n";
 
@@ -100,10 +98,7 @@ static void it_is_read_through_an_archive_too(void **state)
     assert_ok(uc_dataset_write(&data, path, UC_FORMAT_UCD, NULL, NULL));
     size_t length;
     char *bytes = read_file(path, &length);
-    uc_sink *sink;
-    assert_ok(uc_sink_open(&sink, packed));
-    assert_ok(uc_sink_write(sink, bytes, length));
-    assert_ok(uc_sink_commit(sink));
+    write_packed(packed, bytes, length);
     assert_ok(uc_dataset_read(&back, packed, NULL, NULL));
     check_same(&data, &back);
     uc_dataset_free(&back);
@@ -202,7 +197,7 @@ static void check_header(const char *header, const char *sentence)
     const char *path = temporary_path("header.ucd");
     json_t *json = json_loads(header, 0, NULL);
     assert_non_null(json);
-    assert_ok(uc_container_write(path, UC_DATA_MAGIC, UC_DATA_VERSION, json, arrays, 3, false));
+    assert_ok(write_container(path, UC_DATA_MAGIC, UC_DATA_VERSION, json, arrays, 3));
     json_decref(json);
     uc_dataset data = {0};
     const long live = uc_alloc_live();
@@ -262,7 +257,7 @@ static void rows_that_no_array_holds_are_refused(void **state)
     const uc_array nothing = {"values", UC_ARRAY_F32, "", 0};
     uc_dataset data = {0};
     assert_non_null(header);
-    assert_ok(uc_container_write(path, UC_DATA_MAGIC, UC_DATA_VERSION, header, &nothing, 1, false));
+    assert_ok(write_container(path, UC_DATA_MAGIC, UC_DATA_VERSION, header, &nothing, 1));
     json_decref(header);
     assert_error_has(uc_dataset_read(&data, path, NULL, NULL), UC_ERR_FORMAT,
                      "damaged: 1125899906842624 rows without columns, labels or bags");

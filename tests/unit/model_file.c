@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "data/container.h"
+#include "tests/files.h"
 #include "train/online.h"
 #include "model/model.h"
 #include "unconfuse/learn.h"
@@ -312,7 +312,7 @@ static uc_status load_lie(uc_model **out, lie told)
     json_t *header = json_loads(told.header, 0, NULL);
     assert_non_null(header);
     const char *path = temporary_path("lie.uc");
-    assert_ok(uc_container_write(path, magic, 1, header, arrays, count, false));
+    assert_ok(write_container(path, magic, 1, header, arrays, count));
     json_decref(header);
     char *bytes = read_file(path, &length);
     const long live = uc_alloc_live();
