@@ -116,127 +116,16 @@ static uc_status check_options(const cli_call *call)
 
 /* ---- labels of a file ---- */
 
-typedef struct labels {
-    uc_names names;
-    uint32_t *y; /* positions in `names`, or UC_NONE */
-    size_t count;
-} labels;
-
-static void free_labels(labels *self)
-{
-    uc_names_free(&self->names);
-    free(self->y);
-}
-
-static char *read_text(size_t *length, const char *path)
-{
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    size_t capacity = 1 << 16, got;
-    if (!file)
-        return NULL;
-    char *text = cli_realloc(NULL, capacity + 1, 1);
-    *length = 0;
-    while ((got = fread(text + *length, 1, capacity - *length, file)) > 0)
-        if ((*length += got) == capacity)
-            text = cli_realloc(text, (capacity *= 2) + 1, 1);
-    text[*length] = 0;
-    const bool failed = ferror(file);
-    if (file != stdin)
-        fclose(file);
-    if (!failed)
-        return text;
-    free(text);
-    return NULL;
-}
-
-static size_t line_length(const char *text)
-{
-    const size_t length = strcspn(text, "\n");
-    return length > 0 && text[length - 1] == '\r' ? length - 1 : length;
-}
-
-static bool is_unlabelled(const char *line, size_t length)
-{
-    return length == 1 && *line == '?';
-}
-
-/* No line looks like features, unless that is just what a class is called. */
-static bool is_list(const char *text, size_t length, const uc_names *known)
-{
-    if (memchr(text, 0, length))
-        return false;
-    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const size_t size = line_length(line), word = strcspn(line, ",;:\t\n");
-        if (word < size && uc_names_find(known, line, size) == UC_NONE)
-            return false;
-    }
-    return strncmp(text, "\x1f\x8b", 2) != 0 && strncmp(text, "\x28\xb5\x2f\xfd", 4) != 0; /* gzip, zstd */
-}
-
-/* No label has control characters: a zero byte would end the text, a tab tells of more columns than one. */
-static uc_status check_characters(const char *text, size_t length, const char *path)
-{
-    size_t line = 1;
-    for (size_t i = 0; i < length; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        const bool ends_line = c == '\n' || (c == '\r' && (i + 1 == length || text[i + 1] == '\n'));
-        if ((c < ' ' && !ends_line) || c == 0x7f)
-            return cli_fail(UC_ERR_FORMAT, "%s:%zu: control character 0x%02x", path, line, c);
-        line += c == '\n';
-    }
-    return UC_OK;
-}
-
-static uc_status parse_list(labels *out, const char *text, size_t text_length, const char *path)
-{
-    size_t capacity = 0;
-    const uc_status sound = check_characters(text, text_length, path);
-    if (sound != UC_OK)
-        return sound;
-    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const size_t length = line_length(line);
-        uint32_t label = UC_NONE;
-        if (length == 0)
-            return cli_fail(UC_ERR_FORMAT, "%s:%zu: there is no label on this line", path, out->count + 1);
-        const uc_status status =
-            is_unlabelled(line, length) ? UC_OK : uc_names_add(&label, &out->names, line, length);
-        if (status != UC_OK)
-            return status;
-        if (out->count == capacity)
-            out->y = cli_realloc(out->y, capacity = capacity ? 2 * capacity : 1024, sizeof *out->y);
-        out->y[out->count++] = label;
-    }
-    return UC_OK;
-}
-
-/* A list of labels or, where `known` is told, a data file; *out is to be freed whatever happens. */
-static uc_status read_labels(labels *out, const cli_call *call, const char *path, const uc_names *known)
+/* A list of labels or, where `known` are given, a data file. */
+static uc_status read_labels(uc_labels *out, const cli_call *call, const char *path, const uc_names *known)
 {
     const estimate_args *args = call->args;
-    uc_dataset data = {0};
-    size_t length;
-    char *text = read_text(&length, path);
-    if (!text)
-        return cli_fail(UC_ERR_IO, "%s: cannot read this file", path);
-    const bool list = !known || strcmp(path, "-") == 0 || is_list(text, length, known);
-    uc_status status =
-        list ? parse_list(out, text, length, path) : cli_read_data(&data, call, path, &args->read);
-    free(text);
-    if (list || status != UC_OK)
-        return status;
-    if (data.y) {
-        out->count = data.X.rows;
-        out->y = cli_realloc(NULL, out->count, sizeof *out->y);
-        memcpy(out->y, data.y, out->count * sizeof *out->y);
-        status = uc_names_copy(&out->names, &data.classes);
-    } else {
-        status = cli_fail(UC_ERR_FORMAT, "%s: there are no labels in this file", path);
-    }
-    uc_dataset_free(&data);
-    return status;
+    if (strcmp(path, "-") == 0)
+        known = NULL;
+    return uc_labels_read(out, path, known, &args->read, &call->context);
 }
 
-static uc_status check_rows(const labels *self, const char *path, size_t rows, const char *data_path)
+static uc_status check_rows(const uc_labels *self, const char *path, size_t rows, const char *data_path)
 {
     if (self->count == rows)
         return UC_OK;
@@ -245,12 +134,12 @@ static uc_status check_rows(const labels *self, const char *path, size_t rows, c
 }
 
 /* y becomes positions in `classes`. */
-static uc_status renumber(labels *self, const uc_names *classes, const char *path, const char *advice)
+static uc_status renumber(uc_labels *self, const uc_names *classes, const char *path, const char *advice)
 {
     for (size_t i = 0; i < self->count; i++) {
         if (self->y[i] == UC_NONE)
             continue;
-        const char *name = self->names.text[self->y[i]];
+        const char *name = self->classes.text[self->y[i]];
         self->y[i] = uc_names_find(classes, name, strlen(name));
         if (self->y[i] == UC_NONE)
             return cli_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", %s", path, i + 1, name, advice);
@@ -275,7 +164,7 @@ static uc_status from_gold(uc_noise_estimate *out, cli_call *call, const cli_fil
     const estimate_args *args = call->args;
     const char *path = files->shown;
     uc_dataset data = {0};
-    labels gold = {0};
+    uc_labels gold = {0};
     uc_status status = cli_read_data(&data, call, path, &args->read);
     if (status == UC_OK)
         status = need_labels(&data, path);
@@ -291,7 +180,7 @@ static uc_status from_gold(uc_noise_estimate *out, cli_call *call, const cli_fil
     if (status == UC_OK)
         status =
             uc_noise_from_labels(out, data.y, gold.y, data.X.rows, &data.classes, &args->estimate, context);
-    free_labels(&gold);
+    uc_labels_free(&gold);
     uc_dataset_free(&data);
     return status;
 }
@@ -304,7 +193,6 @@ static uc_status from_model(uc_noise_estimate *out, cli_call *call, const cli_fi
     const char *path = files->shown;
     uc_model *model = NULL;
     uc_dataset data = {0};
-    labels gold = {0};
     uc_status status = cli_load_model(&model, args->model);
     uc_read_settings read = args->read;
     if (status == UC_OK) {
@@ -316,19 +204,13 @@ static uc_status from_model(uc_noise_estimate *out, cli_call *call, const cli_fi
     uint32_t *predicted = cli_calloc(data.X.rows, sizeof *predicted);
     if (status == UC_OK)
         status = uc_model_predict(predicted, model, &data.X, context);
-    if (status == UC_OK) {
-        gold.count = data.X.rows;
-        gold.y = cli_realloc(NULL, gold.count, sizeof *gold.y);
-        memcpy(gold.y, data.y, gold.count * sizeof *gold.y);
-        status = uc_names_copy(&gold.names, &data.classes);
-    }
+    uc_labels gold = {data.classes, data.y, data.X.rows}; /* borrowed */
     if (status == UC_OK)
         status = renumber(&gold, uc_model_classes(model), path, "a class that the model does not know");
     if (status == UC_OK)
         status = uc_noise_from_labels(out, predicted, gold.y, gold.count, uc_model_classes(model),
                                       &args->estimate, context);
     free(predicted);
-    free_labels(&gold);
     uc_dataset_free(&data);
     uc_model_free(model);
     return status;
@@ -341,7 +223,7 @@ static uc_status from_predictions(uc_noise_estimate *out, cli_call *call, const 
     const estimate_args *args = call->args;
     const char *path = files->shown;
     uc_dataset data = {0};
-    labels gold = {0}, predicted = {0};
+    uc_labels gold = {0}, predicted = {0};
     uc_names classes = {0};
     uc_status status = cli_read_data(&data, call, path, &args->read);
     if (status == UC_OK)
@@ -352,21 +234,21 @@ static uc_status from_predictions(uc_noise_estimate *out, cli_call *call, const 
         status = check_rows(&predicted, args->predictions, data.X.rows, path);
     if (status == UC_OK)
         status = uc_names_copy(&classes, &data.classes);
-    for (size_t k = 0; k < predicted.names.count && status == UC_OK; k++) {
+    for (size_t k = 0; k < predicted.classes.count && status == UC_OK; k++) {
         uint32_t index;
-        status = uc_names_add(&index, &classes, predicted.names.text[k], strlen(predicted.names.text[k]));
+        status = uc_names_add(&index, &classes, predicted.classes.text[k], strlen(predicted.classes.text[k]));
     }
     if (status == UC_OK)
         status = uc_names_sort(&classes, NULL);
     if (status == UC_OK) {
-        gold = (labels){data.classes, data.y, data.X.rows}; /* lent */
+        gold = (uc_labels){data.classes, data.y, data.X.rows}; /* borrowed */
         (void)renumber(&gold, &classes, path, "");
         (void)renumber(&predicted, &classes, args->predictions, "");
         status =
             uc_noise_from_labels(out, predicted.y, gold.y, gold.count, &classes, &args->estimate, context);
     }
     uc_names_free(&classes);
-    free_labels(&predicted);
+    uc_labels_free(&predicted);
     uc_dataset_free(&data);
     return status;
 }

@@ -140,6 +140,21 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
  * label. */
 uc_status uc_dataset_check_bags(const uc_dataset *data, const uc_context *context);
 
+/* ---- labels in a file of their own ---- */
+
+typedef struct uc_labels {
+    uc_names classes; /* in order of first appearance, or sorted when they come from a data file */
+    uint32_t *y;      /* position in `classes`, or UC_NONE where the file has '?' */
+    size_t count;
+} uc_labels; /* zero-initialised is empty and may be freed */
+
+/* Reads labels: one per line, or an NPY array of one dimension. Unless `known` is NULL the file may also be a data file;
+ * it is one when it has more than a label per line, and those lines are not names of `known`. *out is untouched on
+ * failure. */
+uc_status uc_labels_read(uc_labels *out, const char *path, const uc_names *known,
+                         const uc_read_settings *settings, const uc_context *context);
+void uc_labels_free(uc_labels *self);
+
 /* ---- artificial problems of the papers ---- */
 
 typedef struct uc_generator uc_generator;      /* name, what it is, options */

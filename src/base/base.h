@@ -28,6 +28,10 @@ bool uc_is_name(const char *text, size_t length);
 /* The same but for bytes that are not UTF-8, which the first model files could have in names. */
 bool uc_is_old_name(const char *text, size_t length);
 
+/* Text of the input for a message: at most 40 characters, what is not printable as '?'. */
+#define UC_QUOTE_SIZE 48
+const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length);
+
 #ifdef __clang_analyzer__ /* which does not see into uc_fail: it returns what it was given */
 #define uc_fail(status, ...) ((uc_fail)(status, __VA_ARGS__), (status))
 #define uc_fail_again(status, before, sentence) ((uc_fail_again)(status, before, sentence), (status))
@@ -49,6 +53,14 @@ void uc_alloc_fail_once_after(long successes); /* the allocations behind the one
 long uc_alloc_count(void);
 long uc_alloc_live(void);
 
+static inline size_t uc_size_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+static inline size_t uc_size_max(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
 /* false on overflow. */
 bool uc_size_add(size_t *out, size_t a, size_t b);
 bool uc_size_mul(size_t *out, size_t a, size_t b);

@@ -67,3 +67,22 @@ void uc_printable(char *out, size_t size, const char *text)
     }
     *out = '\0';
 }
+
+#define QUOTED_MOST ((size_t)40)
+
+const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length)
+{
+    size_t end = length;
+    if (length > QUOTED_MOST) {
+        end = QUOTED_MOST - 3;
+        while (end > 0 && (text[end] & 0xc0) == 0x80)
+            end--; /* not within a character */
+    }
+    memcpy(quoted, text, end);
+    if (!uc_is_name(quoted, end))
+        for (size_t i = 0; i < end; i++)
+            if (quoted[i] < ' ' || quoted[i] >= 0x7f)
+                quoted[i] = '?';
+    strcpy(quoted + end, length > QUOTED_MOST ? "..." : "");
+    return quoted;
+}

@@ -1,10 +1,10 @@
 /* A data set's life, and parts of it. */
 #include "unconfuse/dataset.h"
 
-#include <string.h>
+#include <assert.h>
 
-#include "base/base.h"
-#include "data/reader.h"
+#include "data/mapping.h"
+#include "data/valid.h"
 
 void uc_dataset_free(uc_dataset *self)
 {
@@ -20,6 +20,7 @@ void uc_dataset_free(uc_dataset *self)
     *self = (uc_dataset){0};
 }
 
+/* The entries of some rows (NULL: all), when there are any entries. */
 static uc_status pick(uint32_t **out, const uint32_t *from, const size_t *rows, size_t count)
 {
     if (!from)
@@ -33,24 +34,39 @@ static uc_status pick(uint32_t **out, const uint32_t *from, const size_t *rows, 
     return UC_OK;
 }
 
+static uc_status copy_rows(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count,
+                           const uc_context *context)
+{
+    uc_status status = uc_matrix_subset(&out->X, &self->X, rows, count, context);
+    if (status == UC_OK)
+        status = pick(&out->y, self->y, rows, count);
+    if (status == UC_OK)
+        status = pick(&out->bag, self->bag, rows, count);
+    return status;
+}
+
+static uc_status copy_names(uc_dataset *out, const uc_dataset *self)
+{
+    const uc_status status = uc_names_copy(&out->classes, &self->classes);
+    if (status != UC_OK)
+        return status;
+    return uc_names_copy(&out->bags, &self->bags);
+}
+
 uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count,
                             const uc_context *context)
 {
+    uc_dataset part = {0};
     if (!rows)
         count = self->X.rows;
-    uc_dataset part = {0};
-    uc_status status = uc_matrix_subset(&part.X, &self->X, rows, count, context);
+    uc_status status = copy_rows(&part, self, rows, count, context);
     if (status == UC_OK)
-        status = pick(&part.y, self->y, rows, count);
-    if (status == UC_OK)
-        status = pick(&part.bag, self->bag, rows, count);
-    if (status == UC_OK)
-        status = uc_names_copy(&part.classes, &self->classes);
-    if (status == UC_OK)
-        status = uc_names_copy(&part.bags, &self->bags);
-    if (status == UC_OK)
-        *out = part;
-    else
+        status = copy_names(&part, self);
+    if (status != UC_OK) {
         uc_dataset_free(&part);
-    return status;
+        return status;
+    }
+    assert(uc_matrix_is_valid(&part.X)); /* a reader keeps the names elsewhere */
+    *out = part;
+    return UC_OK;
 }

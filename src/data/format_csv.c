@@ -1,16 +1,15 @@
 /*
- * CSV and TSV: a table of numbers, with a column of labels and perhaps one of bags.
+ * CSV and TSV: a table of numbers, with a column of labels and perhaps one of bags. Rows are dense.
  *
- * The delimiter is the first of tab, semicolon and comma that the first line has outside quotes. The first line is a
- * header when a field that should be a feature is not a number, or when the label's field is just its usual name.
- * Fields may be quoted as in RFC 4180, but not across lines. Rows are dense.
+ * The first line is a header when a field that should be a feature is not a number, or when the label's field is just
+ * its usual name. How lines become fields is delimited.h's business.
  */
 #define _GNU_SOURCE
-#include <math.h>
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
-#include "data/number.h"
+#include "data/delimited.h"
 #include "data/text.h"
 
 #define NO_COLUMN SIZE_MAX
@@ -22,50 +21,9 @@ typedef struct layout {
     char **names;      /* of the columns; NULL: there is no header */
 } layout;
 
-typedef struct field {
-    char *text;
-    size_t length;
-} field;
-
-static bool is_blank(char c, char delimiter)
+static bool is_feature(const layout *self, size_t column)
 {
-    return (c == ' ' || c == '\t' || c == '\r') && c != delimiter;
-}
-
-/* ---- one field ---- */
-
-/* Cuts the field at *p, which lies in a line that ends with a newline, takes off its quotes, and moves *p to the
- * delimiter or newline behind it. Blanks around it are not part of it. false: a quote is not closed, or text follows
- * a closed one. */
-static bool cut_field(field *out, char **p, char delimiter)
-{
-    char *q = *p;
-    while (is_blank(*q, delimiter))
-        q++;
-    if (*q != '"') {
-        out->text = q;
-        while (*q != delimiter && *q != '\n')
-            q++;
-        *p = q;
-        while (q > out->text && is_blank(q[-1], delimiter))
-            q--;
-        out->length = (size_t)(q - out->text);
-        return true;
-    }
-    char *to = ++q;
-    out->text = to;
-    for (;; q++) {
-        if (*q == '\n')
-            return false;
-        if (*q == '"' && *++q != '"')
-            break;
-        *to++ = *q;
-    }
-    out->length = (size_t)(to - out->text);
-    while (is_blank(*q, delimiter))
-        q++;
-    *p = q;
-    return *q == delimiter || *q == '\n';
+    return column != self->label && column != self->bag;
 }
 
 /* ---- the first line ---- */
@@ -79,33 +37,22 @@ static void free_layout(void *user)
     uc_free(self);
 }
 
-static char find_delimiter(const char *line, size_t length)
-{
-    bool tab = false, semicolon = false, quoted = false;
-    for (size_t i = 0; i < length; i++) {
-        quoted ^= line[i] == '"';
-        tab |= !quoted && line[i] == '\t';
-        semicolon |= !quoted && line[i] == ';';
-    }
-    return tab ? '\t' : semicolon ? ';' : ',';
-}
-
-static bool is_number(const field *self)
+static bool is_number(const uc_field *self)
 {
     float value;
-    return self->length > 0 && uc_number_read(&value, self->text) == self->text + self->length;
+    return self->length > 0 && uc_number_read(&value, self->begin) == self->begin + self->length;
 }
 
-static bool field_is(const field *self, const char *name)
+static bool is_called(const uc_field *self, const char *name)
 {
-    return self->length == strlen(name) && strncasecmp(self->text, name, self->length) == 0;
+    return self->length == strlen(name) && strncasecmp(self->begin, name, self->length) == 0;
 }
 
 /* The column whose field in the first line is exactly `name`. */
-static size_t find_name(const field *fields, size_t count, const char *name)
+static size_t find_name(const uc_field *fields, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
-        if (fields[i].length == strlen(name) && memcmp(fields[i].text, name, fields[i].length) == 0)
+        if (uc_field_equals(&fields[i], name))
             return i;
     return NO_COLUMN;
 }
@@ -113,13 +60,15 @@ static size_t find_name(const field *fields, size_t count, const char *name)
 /* The column that a user calls `wanted`: 1, 2, ..., -1 for the last, or a name of the first line, which then is a
  * header. Whether a number is also a name is for the caller to see. */
 static uc_status find_column(size_t *out, bool *header, const uc_reader *reader, const char *wanted,
-                             const field *fields, size_t count)
+                             const uc_field *fields, size_t count)
 {
     const bool from_end = wanted[0] == '-';
     uint64_t number;
     if (uc_parse_count(&number, wanted + from_end, strlen(wanted + from_end))) {
         if (number >= 1 && number <= count) {
-            *out = from_end ? count - (size_t)number : (size_t)number - 1;
+            *out = (size_t)number - 1;
+            if (from_end)
+                *out = count - (size_t)number;
             return UC_OK;
         }
         if (find_name(fields, count, wanted) == NO_COLUMN)
@@ -133,44 +82,62 @@ static uc_status find_column(size_t *out, bool *header, const uc_reader *reader,
     return UC_OK;
 }
 
-/* Without being told: a column with one of the usual names, else the last; none when all columns are features. */
-static size_t usual_label(bool *header, const uc_reader *reader, const layout *self, const field *fields)
+/* Unless one is named: a column with one of the usual names, else the last; none when all columns are features. */
+static size_t usual_label(bool *header, const uc_reader *reader, const layout *self, const uc_field *fields)
 {
     static const char *const names[] = {"label", "class", "target", "y"};
     for (size_t n = 0; n < 4; n++) {
         if (n == 3 && reader->settings.expected_cols == self->columns - (self->bag != NO_COLUMN))
             return NO_COLUMN; /* before `y`, which may well be a feature */
         for (size_t i = 0; i < self->columns; i++)
-            if (i != self->bag && field_is(&fields[i], names[n])) {
+            if (i != self->bag && is_called(&fields[i], names[n])) {
                 *header = *header || n < 3; /* `y` may well be a label: yes or no */
                 return i;
             }
     }
     const size_t last = self->columns - 1;
-    return last != self->bag ? last : last ? last - 1 : NO_COLUMN;
+    if (last != self->bag)
+        return last;
+    return last > 0 ? last - 1 : NO_COLUMN;
 }
 
-static uc_status choose_columns(layout *self, bool *header, const uc_reader *reader, const field *fields)
+static uc_status find_columns(layout *self, bool *header, const uc_reader *reader, const uc_field *fields)
 {
     const uc_read_settings *settings = &reader->settings;
-    const bool no_label = settings->label && strcmp(settings->label, "none") == 0;
-    uc_status status = UC_OK;
-    if (settings->bag)
-        status = find_column(&self->bag, header, reader, settings->bag, fields, self->columns);
-    if (status == UC_OK && settings->label && !no_label)
-        status = find_column(&self->label, header, reader, settings->label, fields, self->columns);
-    else if (status == UC_OK && !no_label)
+    if (settings->bag) {
+        const uc_status status =
+            find_column(&self->bag, header, reader, settings->bag, fields, self->columns);
+        if (status != UC_OK)
+            return status;
+    }
+    if (!settings->label)
         self->label = usual_label(header, reader, self, fields);
+    else if (strcmp(settings->label, "none") != 0)
+        return find_column(&self->label, header, reader, settings->label, fields, self->columns);
+    return UC_OK;
+}
+
+/* A name of the header is meant before a number. */
+static void prefer_name(size_t *column, const char *wanted, const layout *self, const uc_field *fields)
+{
+    if (!wanted || *column == NO_COLUMN)
+        return;
+    const size_t named = find_name(fields, self->columns, wanted);
+    if (named != NO_COLUMN)
+        *column = named;
+}
+
+static uc_status choose_columns(layout *self, bool *header, const uc_reader *reader, const uc_field *fields)
+{
+    const uc_status status = find_columns(self, header, reader, fields);
     if (status != UC_OK)
         return status;
     for (size_t i = 0; i < self->columns; i++)
-        *header = *header || (i != self->label && i != self->bag && !is_number(&fields[i]));
-    /* Names beat numbers. */
-    if (*header && settings->bag && find_name(fields, self->columns, settings->bag) != NO_COLUMN)
-        self->bag = find_name(fields, self->columns, settings->bag);
-    if (*header && settings->label && !no_label &&
-        find_name(fields, self->columns, settings->label) != NO_COLUMN)
-        self->label = find_name(fields, self->columns, settings->label);
+        *header = *header || (is_feature(self, i) && !is_number(&fields[i]));
+    if (*header) {
+        prefer_name(&self->bag, reader->settings.bag, self, fields);
+        prefer_name(&self->label, reader->settings.label, self, fields);
+    }
     if (self->label != NO_COLUMN && self->label == self->bag)
         return uc_fail(UC_ERR_INVALID, "%s: label and bag cannot both be column %zu",
                        uc_input_name(reader->input), self->label + 1);
@@ -180,13 +147,13 @@ static uc_status choose_columns(layout *self, bool *header, const uc_reader *rea
     return UC_OK;
 }
 
-static uc_status keep_names(layout *self, const field *fields)
+static uc_status keep_names(layout *self, const uc_field *fields)
 {
     self->names = uc_alloc(self->columns, sizeof *self->names);
     if (!self->names)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < self->columns; i++) {
-        self->names[i] = uc_strndup(fields[i].text, fields[i].length);
+        self->names[i] = uc_strndup(fields[i].begin, fields[i].length);
         if (!self->names[i])
             return UC_ERR_NOMEM;
     }
@@ -194,14 +161,14 @@ static uc_status keep_names(layout *self, const field *fields)
 }
 
 /* Cuts a line into at most length + 1 fields. */
-static uc_status cut_line(field *fields, size_t *count, const layout *self, const uc_reader *reader,
+static uc_status cut_line(uc_field *fields, size_t *count, const layout *self, const uc_reader *reader,
                           char *line, size_t number)
 {
     *count = 0;
     for (char *p = line;; p++) {
-        if (!cut_field(&fields[(*count)++], &p, self->delimiter))
-            return uc_fail(UC_ERR_FORMAT, "%s:%zu: a quote is not closed on its line",
-                           uc_input_name(reader->input), number);
+        const char *problem = uc_field_cut(&fields[(*count)++], &p, self->delimiter);
+        if (problem)
+            return uc_fail(UC_ERR_FORMAT, "%s:%zu: %s", uc_input_name(reader->input), number, problem);
         if (*p == '\n')
             return UC_OK;
     }
@@ -211,19 +178,22 @@ static uc_status cut_line(field *fields, size_t *count, const layout *self, cons
 static uc_status learn_layout(layout *self, bool *header, const uc_reader *reader, const char *line,
                               size_t length, size_t number)
 {
-    self->delimiter = find_delimiter(line, length);
+    uc_status status = UC_ERR_NOMEM;
     char *copy = uc_alloc(length + 1 + UC_NUMBER_SLACK, 1);
-    field *fields = uc_alloc(length + 1, sizeof *fields);
-    uc_status status = copy && fields ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK) {
-        memcpy(copy, line, length);
-        copy[length] = '\n';
-        status = cut_line(fields, &self->columns, self, reader, copy, number);
-    }
-    if (status == UC_OK)
-        status = choose_columns(self, header, reader, fields);
+    uc_field *fields = uc_alloc(length + 1, sizeof *fields);
+    if (!copy || !fields)
+        goto cleanup;
+    memcpy(copy, line, length);
+    copy[length] = '\n';
+    self->delimiter = uc_find_delimiter(line, length);
+    status = cut_line(fields, &self->columns, self, reader, copy, number);
+    if (status != UC_OK)
+        goto cleanup;
+    status = choose_columns(self, header, reader, fields);
     if (status == UC_OK && *header)
         status = keep_names(self, fields);
+
+cleanup:
     uc_free(fields);
     uc_free(copy);
     return status;
@@ -231,8 +201,8 @@ static uc_status learn_layout(layout *self, bool *header, const uc_reader *reade
 
 /* ---- the rows ---- */
 
-static void blame_column(uc_text_block *block, const layout *self, size_t column, const char *format,
-                         const field *value)
+static void blame_column(uc_text_block *block, const layout *self, size_t column, const char *complaint,
+                         const uc_field *value)
 {
     char name[UC_QUOTE_SIZE], text[UC_QUOTE_SIZE], where[80];
     if (self->names)
@@ -243,51 +213,55 @@ static void blame_column(uc_text_block *block, const layout *self, size_t column
     if (value->length == 0)
         uc_text_blame(block, "%s is empty", where);
     else
-        uc_text_blame(block, "%s: '%s' %s", where, uc_quote(text, value->text, value->length), format);
+        uc_text_blame(block, "%s: '%s' %s", where, uc_quote(text, value->begin, value->length), complaint);
 }
 
 /* A line with `count` fields up to p, where it has its newline or goes on. */
 static void blame_ragged(uc_text_block *block, const layout *self, size_t count, char *p)
 {
-    field unused;
+    uc_field unused;
     while (*p != '\n') {
         count++;
         p++;
-        if (!cut_field(&unused, &p, self->delimiter))
+        if (uc_field_cut(&unused, &p, self->delimiter))
             break;
     }
     uc_text_blame(block, "%zu column%s, but the first line has %zu", count, count == 1 ? "" : "s",
                   self->columns);
 }
 
-/* A field that is not simply a number: a label, a bag, a quoted or a bad one. Returns where it ends, or NULL. */
+static void read_name(uc_text_block *block, const uc_reader *reader, const layout *self, size_t column,
+                      const uc_field *name)
+{
+    for (size_t i = 0; i < name->length; i++)
+        if ((unsigned char)name->begin[i] < ' ' && uc_text_blame_control(block, name->begin))
+            return;
+    const bool is_label = column == self->label;
+    if (name->length == 0)
+        uc_text_blame(block, "no %s", is_label ? "label" : "bag");
+    else if (is_label)
+        uc_text_class(block, reader, name->begin, name->length);
+    else
+        uc_text_bag(block, reader, name->begin, name->length);
+}
+
+/* A field that is not simply a number: a label, a bag, a quoted or a bad one. Returns where it ends; NULL when something
+ * is wrong. */
 static char *read_field(uc_text_block *block, const uc_reader *reader, const layout *self, size_t column,
                         char *p, float *value)
 {
-    field cut;
-    char *start = p;
-    if (!cut_field(&cut, &p, self->delimiter)) {
-        uc_text_blame(block, "a quote is not closed on its line");
-        return NULL;
-    }
-    if (column == self->label || column == self->bag) {
-        for (size_t i = 0; i < cut.length; i++)
-            if ((unsigned char)cut.text[i] < ' ' && uc_text_blame_control(block, cut.text))
-                return NULL;
-        if (cut.length == 0)
-            uc_text_blame(block, column == self->label ? "no label" : "no bag");
-        else if (column == self->label)
-            uc_text_class(block, reader, cut.text, cut.length);
-        else
-            uc_text_bag(block, reader, cut.text, cut.length);
-        return block->status == UC_OK ? p : NULL;
-    }
-    if (cut.length == 0 || uc_number_read(value, cut.text) != cut.text + cut.length || !isfinite(*value)) {
+    uc_field field;
+    const char *start = p, *problem = uc_field_cut(&field, &p, self->delimiter);
+    if (problem) {
+        uc_text_blame(block, "%s", problem);
+    } else if (!is_feature(self, column)) {
+        read_name(block, reader, self, column, &field);
+    } else if (field.length == 0 || uc_number_read(value, field.begin) != field.begin + field.length ||
+               !isfinite(*value)) {
         if (!uc_text_blame_control(block, start))
-            blame_column(block, self, column, uc_number_complaint(cut.text, cut.length), &cut);
-        return NULL;
+            blame_column(block, self, column, uc_number_complaint(field.begin, field.length), &field);
     }
-    return p;
+    return block->status == UC_OK ? p : NULL;
 }
 
 /* The row at p, into the block's next row; returns the end of its line, or NULL. */
@@ -296,31 +270,27 @@ static char *read_row(uc_text_block *block, const uc_reader *reader, const layou
     const size_t stride = reader->rows.X.stride;
     float *value = block->values + block->rows * stride, *const row_end = value + stride;
     for (size_t column = 0;; column++, p++) {
-        char *q = p;
-        float read = 0.0f;
-        bool simple = false;
-        if (column != self->label && column != self->bag) {
-            while (is_blank(*q, self->delimiter))
-                q++;
-            char *end = (char *)(uintptr_t)uc_number_read(&read, q);
-            simple = end != q && isfinite(read);
-            for (q = end; is_blank(*q, self->delimiter);)
-                q++;
-            simple = simple && (*q == self->delimiter || *q == '\n');
+        char *end = NULL;
+        if (is_feature(self, column)) {
+            end = uc_field_float(value, p, self->delimiter);
+            if (!end)
+                end = read_field(block, reader, self, column, p, value);
+            value++;
+        } else {
+            end = read_field(block, reader, self, column, p, NULL);
         }
-        p = simple ? q : read_field(block, reader, self, column, p, &read);
-        if (!p)
+        if (!end)
             return NULL;
-        if (column != self->label && column != self->bag)
-            *value++ = read;
-        if (column + 1 == self->columns || *p == '\n') {
-            if (column + 1 != self->columns || *p != '\n') {
-                blame_ragged(block, self, column + 1, p);
-                return NULL;
-            }
-            break;
+        p = end;
+        const bool last = column + 1 == self->columns, ended = *p == '\n';
+        if (last != ended) {
+            blame_ragged(block, self, column + 1, p);
+            return NULL;
         }
+        if (ended)
+            break;
     }
+    assert(value <= row_end);
     while (value < row_end)
         *value++ = 0.0f;
     return p;
@@ -331,9 +301,7 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
     const layout *self = user;
     for (char *p = block->begin; p < block->end; p++) {
         block->lines++;
-        char *first = p;
-        while (is_blank(*first, self->delimiter))
-            first++;
+        char *first = uc_skip_padding(p, self->delimiter);
         if (*first == '\n') {
             p = first;
             continue;
@@ -371,8 +339,8 @@ static uc_status begin(uc_reader *self)
     }
     self->has_labels = made->label != NO_COLUMN;
     self->has_bags = made->bag != NO_COLUMN;
-    self->label = self->has_labels ? made->label + 1 : 0;
-    self->bag = self->has_bags ? made->bag + 1 : 0;
+    self->label = made->label + 1; /* NO_COLUMN becomes 0 */
+    self->bag = made->bag + 1;
     self->rows.X.cols = made->features;
     self->rows.X.stride = uc_matrix_stride(made->features);
     return UC_OK;

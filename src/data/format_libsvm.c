@@ -10,22 +10,16 @@
  * same words are looked at again, slowly, to say what is wrong.
  */
 #define _GNU_SOURCE
-#include <math.h>
 #include <string.h>
 
-#include "data/number.h"
+#include "data/delimited.h"
 #include "data/text.h"
 
 #define LARGEST_COLUMN 2147483647u
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 static const char *skip_blanks(const char *p)
 {
-    while (is_blank(*p))
+    while (uc_is_blank(*p))
         p++;
     return p;
 }

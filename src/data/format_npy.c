@@ -19,104 +19,9 @@ typedef struct npy_state {
     float *column; /* Fortran order: values of a part of a column */
 } npy_state;
 
-/* ---- labels ---- */
-
-/* UTF-8 of one character; 0 bytes when it is none. */
-static size_t put_character(char *text, uint32_t c)
-{
-    if (c < 0x80) {
-        text[0] = (char)c;
-        return 1;
-    }
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        return 0;
-    const size_t length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = length; i-- > 1; c >>= 6)
-        text[i] = (char)(0x80 | (c & 0x3f));
-    text[0] = (char)(lead[length] | c);
-    return length;
-}
-
-/* Item i as text; `text` has room for it. Returns its length, or SIZE_MAX when it is not text. */
-static size_t label_text(char *text, const uc_npy *self, const unsigned char *bytes, size_t i)
-{
-    const unsigned char *p = bytes + i * self->size;
-    size_t length = self->size;
-    if (self->kind == 'S') {
-        while (length > 0 && p[length - 1] == 0)
-            length--;
-        memcpy(text, p, length);
-        return uc_is_name(text, length) ? length : SIZE_MAX;
-    }
-    if (self->kind != 'U') {
-        length = uc_npy_print(text, self, bytes, i);
-        const bool whole = self->kind == 'f' && length > 2 && memcmp(text + length - 2, ".0", 2) == 0;
-        return whole ? length - 2 : length; /* 1.0 is called 1, as in files of text */
-    }
-    size_t written = 0, zeros = 0;
-    for (size_t at = 0; at < self->size; at += 4) {
-        uint32_t c;
-        memcpy(&c, p + at, sizeof c);
-        if (c == 0) {
-            zeros++;
-            continue;
-        }
-        const size_t step = put_character(text + written, c);
-        if (step == 0 || zeros > 0)
-            return SIZE_MAX;
-        written += step;
-    }
-    return uc_is_name(text, written) ? written : SIZE_MAX;
-}
-
-static uc_status read_label_block(uc_reader *self, uc_input *input, const uc_npy *array, unsigned char *bytes,
-                                  char *text, size_t first, size_t count)
-{
-    npy_state *state = self->state;
-    const uc_status status = uc_input_read_exactly(input, bytes, count * array->size);
-    if (status != UC_OK)
-        return status;
-    uc_npy_to_native(array, bytes, count);
-    for (size_t i = 0; i < count; i++) {
-        const size_t length = label_text(text, array, bytes, i);
-        if (length == SIZE_MAX)
-            return uc_fail(UC_ERR_FORMAT, "%s: label %zu is not text", uc_input_name(input), first + i + 1);
-        if (length == 0)
-            return uc_fail(UC_ERR_FORMAT, "%s: label %zu is empty", uc_input_name(input), first + i + 1);
-        if (array->kind == 'f' && memchr(text, 'n', length)) /* nan, inf */
-            return uc_fail(UC_ERR_FORMAT, "%s: label %zu: %.*s is not a finite number", uc_input_name(input),
-                           first + i + 1, (int)length, text);
-        uint32_t *index = &state->labels[first + i];
-        *index = UC_NONE;
-        if (length != 1 || text[0] != '?') {
-            const uc_status added = uc_names_add(index, &self->classes, text, length);
-            if (added != UC_OK)
-                return added;
-        }
-    }
-    return UC_OK;
-}
-
-static uc_status read_label_items(uc_reader *self, uc_input *input, const uc_npy *array)
-{
-    npy_state *state = self->state;
-    const size_t count = array->shape[0], size = array->size ? array->size : 1;
-    const size_t block = BLOCK_BYTES / size ? BLOCK_BYTES / size : 1;
-    state->labels = uc_alloc(count, sizeof *state->labels);
-    unsigned char *bytes = uc_alloc(block, size);
-    char *text = uc_alloc(size + 32, 1); /* UTF-8 needs no more bytes than UCS-4 */
-    uc_status status = state->labels && bytes && text ? UC_OK : UC_ERR_NOMEM;
-    for (size_t i = 0; i < count && status == UC_OK; i += block)
-        status = read_label_block(self, input, array, bytes, text, i, count - i < block ? count - i : block);
-    uc_free(bytes);
-    uc_free(text);
-    return status;
-}
-
 static uc_status read_labels(uc_reader *self)
 {
-    const npy_state *state = self->state;
+    npy_state *state = self->state;
     uc_input *input;
     uc_status status = uc_input_open(&input, self->settings.labels);
     if (status != UC_OK)
@@ -127,7 +32,7 @@ static uc_status read_labels(uc_reader *self)
         status = uc_fail(UC_ERR_FORMAT, "%s has %zu labels, but %s has %zu rows", uc_input_name(input),
                          array.shape[0], uc_input_name(self->input), state->array.shape[0]);
     if (status == UC_OK)
-        status = read_label_items(self, input, &array);
+        status = uc_npy_read_labels(&state->labels, &self->classes, &array, input);
     uc_input_close(input);
     return status;
 }

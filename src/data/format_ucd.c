@@ -8,62 +8,14 @@
  * Everything that the rest of the library relies on is checked in one pass over the arrays. The checksum is not: that
  * the pages of the file are there is the disk's business, and a pass over the arrays is all that reading costs.
  */
-#define _GNU_SOURCE
 #include <math.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "data/container.h"
+#include "data/mapping.h"
 #include "data/reader.h"
 
 #define ROWS_PER_BLOCK ((size_t)4096)
-
-struct uc_mapping {
-    void *bytes;
-    size_t length;
-    bool mapped; /* else allocated */
-};
-
-void uc_mapping_free(uc_mapping *self)
-{
-    if (!self)
-        return;
-    if (self->mapped)
-        munmap(self->bytes, self->length);
-    else
-        uc_free(self->bytes);
-    uc_free(self);
-}
-
-bool uc_mapping_is_file(const uc_mapping *self)
-{
-    return self && self->mapped;
-}
-
-static uc_status map_input(uc_mapping **out, uc_input *input, const uc_context *context)
-{
-    uc_mapping *self = uc_alloc(1, sizeof *self);
-    if (!self)
-        return UC_ERR_NOMEM;
-    uc_status status = UC_OK;
-    const int file = uc_input_file(input);
-    const uint64_t total = uc_input_total(input);
-    if (file >= 0 && total > 0 && total <= SIZE_MAX) {
-        self->length = (size_t)total;
-        self->bytes = mmap(NULL, self->length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
-        self->mapped = self->bytes != MAP_FAILED;
-    }
-    if (!self->mapped) { /* a pipe, an archive, or a file system that cannot map */
-        char *bytes = NULL;
-        status = uc_input_read_all(&bytes, &self->length, input, 0, context);
-        self->bytes = bytes;
-    }
-    if (status != UC_OK)
-        uc_mapping_free(self);
-    else
-        *out = self;
-    return status;
-}
 
 /* ---- the header ---- */
 
@@ -107,23 +59,39 @@ static uc_status read_array(void *out, const uc_container *file, const char *nam
     return status;
 }
 
-static uc_status read_header(uc_dataset *out, size_t *entries, const uc_container *file)
+static uc_status read_sizes(uc_matrix *X, size_t *entries, const uc_container *file)
 {
-    uc_matrix *X = &out->X;
-    uc_status status = read_size(&X->rows, file, "rows");
-    if (status == UC_OK)
-        status = read_size(&X->cols, file, "cols");
-    if (status == UC_OK)
-        status = read_size(&X->stride, file, "stride");
-    if (status == UC_OK)
-        status = read_size(entries, file, "entries");
+    const struct {
+        size_t *size;
+        const char *name;
+    } sizes[] = {{&X->rows, "rows"}, {&X->cols, "cols"}, {&X->stride, "stride"}, {entries, "entries"}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const uc_status status = read_size(sizes[i].size, file, sizes[i].name);
+        if (status != UC_OK)
+            return status;
+    }
+    return UC_OK;
+}
+
+/* *values: how many the file must have. */
+static bool is_shape_possible(size_t *values, const uc_matrix *X, bool sparse, size_t entries)
+{
+    *values = entries;
+    if (X->cols > UINT32_MAX)
+        return false;
+    if (sparse)
+        return X->stride == 0;
+    return X->stride >= X->cols && X->stride % 16 == 0 && uc_size_mul(values, X->rows, X->stride);
+}
+
+static uc_status read_matrix(uc_matrix *X, size_t *entries, const uc_container *file)
+{
+    const bool sparse = json_is_true(json_object_get(file->header, "sparse"));
+    size_t values;
+    uc_status status = read_sizes(X, entries, file);
     if (status != UC_OK)
         return status;
-    const bool sparse = json_is_true(json_object_get(file->header, "sparse"));
-    size_t values = *entries;
-    if (X->cols > UINT32_MAX ||
-        (sparse ? X->stride != 0
-                : X->stride < X->cols || X->stride % 16 || !uc_size_mul(&values, X->rows, X->stride)))
+    if (!is_shape_possible(&values, X, sparse, *entries))
         return uc_fail(UC_ERR_FORMAT, "%s: damaged: rows of %zu columns every %zu values", file->source,
                        X->cols, X->stride);
     status = read_array(&X->values, file, "values", UC_ARRAY_F32, values);
@@ -131,15 +99,42 @@ static uc_status read_header(uc_dataset *out, size_t *entries, const uc_containe
         status = read_array(&X->offsets, file, "offsets", UC_ARRAY_U64, X->rows + 1);
     if (status == UC_OK && sparse)
         status = read_array(&X->columns, file, "columns", UC_ARRAY_U32, values);
-    if (status == UC_OK && uc_container_has(file, "y"))
+    return status;
+}
+
+static uc_status read_labels(uc_dataset *out, const uc_container *file)
+{
+    const uc_matrix *X = &out->X;
+    uc_status status = UC_OK;
+    if (uc_container_has(file, "y"))
         status = read_array(&out->y, file, "y", UC_ARRAY_U32, X->rows);
     if (status == UC_OK && uc_container_has(file, "bag"))
         status = read_array(&out->bag, file, "bag", UC_ARRAY_U32, X->rows);
+    if (status != UC_OK)
+        return status;
     /* Every array but these has been found to be in the file, and so the rows are no more than its bytes. */
-    if (status == UC_OK && X->rows > 0 && !sparse && X->stride == 0 && !out->y && !out->bag)
-        status = uc_fail(UC_ERR_FORMAT, "%s: damaged: %zu rows without columns, labels or bags", file->source,
-                         X->rows);
-    return status;
+    if (X->rows > 0 && !X->offsets && X->stride == 0 && !out->y && !out->bag)
+        return uc_fail(UC_ERR_FORMAT, "%s: damaged: %zu rows without columns, labels or bags", file->source,
+                       X->rows);
+    return UC_OK;
+}
+
+static uc_status read_header(uc_dataset *out, size_t *entries, uc_reader *reader, const uc_container *file)
+{
+    uc_status status = read_matrix(&out->X, entries, file);
+    if (status != UC_OK)
+        return status;
+    status = read_labels(out, file);
+    if (status == UC_OK)
+        status = read_names(&reader->classes, file, "classes");
+    if (status == UC_OK)
+        status = read_names(&reader->bags, file, "bags");
+    if (status != UC_OK)
+        return status;
+    if ((!out->y && reader->classes.count > 0) || (!out->bag && reader->bags.count > 0))
+        return uc_fail(UC_ERR_FORMAT, "%s: damaged: it names classes or bags, but no example's",
+                       file->source);
+    return UC_OK;
 }
 
 /* ---- the arrays ---- */
@@ -169,7 +164,9 @@ static uc_status check_sparse_row(const check *self, size_t i)
         return fail_row(self, i, "columns that do not ascend or are too large");
     for (size_t j = 0; j < row.count; j++)
         good &= isfinite(row.values[j]) != 0;
-    return good ? UC_OK : fail_row(self, i, "a value that is not a finite number");
+    if (!good)
+        return fail_row(self, i, "a value that is not a finite number");
+    return UC_OK;
 }
 
 static uc_status check_dense_row(const check *self, size_t i)
@@ -181,7 +178,16 @@ static uc_status check_dense_row(const check *self, size_t i)
         good &= isfinite(values[j]) != 0;
     for (size_t j = X->cols; j < X->stride; j++)
         good &= values[j] == 0.0f;
-    return good ? UC_OK : fail_row(self, i, "a value that is not a finite number");
+    if (!good)
+        return fail_row(self, i, "a value that is not a finite number");
+    return UC_OK;
+}
+
+static uc_status check_row(const check *self, size_t i)
+{
+    if (uc_matrix_is_sparse(&self->data->X))
+        return check_sparse_row(self, i);
+    return check_dense_row(self, i);
 }
 
 static uc_status check_job(size_t block, void *user)
@@ -189,16 +195,17 @@ static uc_status check_job(size_t block, void *user)
     const check *self = user;
     const uc_dataset *data = self->data;
     const size_t first = self->first + block * ROWS_PER_BLOCK;
-    const size_t last = self->last - first < ROWS_PER_BLOCK ? self->last : first + ROWS_PER_BLOCK;
-    uc_status status = UC_OK;
-    for (size_t i = first; i < last && status == UC_OK; i++) {
-        status = data->X.offsets ? check_sparse_row(self, i) : check_dense_row(self, i);
-        if (status == UC_OK && data->y && data->y[i] != UC_NONE && data->y[i] >= self->classes)
-            status = fail_row(self, i, "a label that is not in the list of classes");
-        if (status == UC_OK && data->bag && data->bag[i] >= self->bags)
-            status = fail_row(self, i, "a bag that is not in the list of bags");
+    const size_t last = first + uc_size_min(self->last - first, ROWS_PER_BLOCK);
+    for (size_t i = first; i < last; i++) {
+        const uc_status status = check_row(self, i);
+        if (status != UC_OK)
+            return status;
+        if (data->y && data->y[i] != UC_NONE && data->y[i] >= self->classes)
+            return fail_row(self, i, "a label that is not in the list of classes");
+        if (data->bag && data->bag[i] >= self->bags)
+            return fail_row(self, i, "a bag that is not in the list of bags");
     }
-    return status;
+    return UC_OK;
 }
 
 static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, size_t entries, size_t first,
@@ -220,8 +227,10 @@ static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, s
 static size_t row_at(const uc_reader *reader, size_t rows, uint64_t at)
 {
     const uint64_t bytes = uc_input_total(reader->input);
-    if (at == 0 || at >= bytes)
-        return at ? rows : 0;
+    if (at == 0)
+        return 0;
+    if (at >= bytes)
+        return rows;
     return (size_t)((double)rows * ((double)(at + 1) / (double)bytes));
 }
 
@@ -230,10 +239,14 @@ static uc_status keep_rows(uc_dataset *data, size_t first, size_t last, const uc
 {
     uc_dataset part = *data, kept = {0};
     part.X.rows = last - first;
-    part.X.values += part.X.offsets ? 0 : first * part.X.stride;
-    part.X.offsets += part.X.offsets ? first : 0;
-    part.y += part.y ? first : 0;
-    part.bag += part.bag ? first : 0;
+    if (part.X.offsets)
+        part.X.offsets += first;
+    else
+        part.X.values += first * part.X.stride;
+    if (part.y)
+        part.y += first;
+    if (part.bag)
+        part.bag += first;
     const uc_status status = uc_dataset_subset(&kept, &part, NULL, 0, context);
     if (status != UC_OK)
         return status;
@@ -244,34 +257,38 @@ static uc_status keep_rows(uc_dataset *data, size_t first, size_t last, const uc
 
 /* ---- the format's functions ---- */
 
+/* The arrays of the mapped file, or of the reader's range of it, checked. */
+static uc_status read_arrays(uc_dataset *data, uc_reader *self, const uc_container *file)
+{
+    size_t entries = 0;
+    uc_status status = read_header(data, &entries, self, file);
+    if (status != UC_OK)
+        return status;
+    const bool whole = !self->range.to;
+    size_t first = 0, last = data->X.rows;
+    if (!whole) {
+        first = row_at(self, data->X.rows, self->range.from);
+        last = row_at(self, data->X.rows, self->range.to);
+    }
+    status = check_arrays(self, data, entries, first, last);
+    if (status != UC_OK || whole)
+        return status;
+    return keep_rows(data, first, last, &self->context);
+}
+
 static uc_status begin(uc_reader *self)
 {
     uc_dataset data = {0};
-    uc_status status = map_input(&data.mapping, self->input, &self->context);
+    uc_status status = uc_mapping_open(&data.mapping, self->input, &self->context);
     if (status != UC_OK)
         return status;
-    uc_container file = {0};
-    size_t entries = 0;
+    uc_container file;
     status = uc_container_open(&file, data.mapping->bytes, data.mapping->length, UC_DATA_MAGIC,
                                UC_DATA_VERSION, false, uc_input_name(self->input));
-    if (status == UC_OK)
-        status = read_header(&data, &entries, &file);
-    if (status == UC_OK)
-        status = read_names(&self->classes, &file, "classes");
-    if (status == UC_OK)
-        status = read_names(&self->bags, &file, "bags");
-    if (status == UC_OK && ((!data.y && self->classes.count > 0) || (!data.bag && self->bags.count > 0)))
-        status =
-            uc_fail(UC_ERR_FORMAT, "%s: damaged: it names classes or bags, but no example's", file.source);
-    const bool whole = !self->range.to;
-    const size_t first = whole ? 0 : row_at(self, data.X.rows, self->range.from);
-    const size_t last = whole ? data.X.rows : row_at(self, data.X.rows, self->range.to);
-    if (status == UC_OK)
-        status = check_arrays(self, &data, entries, first, last);
-    if (status == UC_OK && !whole)
-        status = keep_rows(&data, first, last, &self->context);
-    if (file.header)
+    if (status == UC_OK) {
+        status = read_arrays(&data, self, &file);
         uc_container_close(&file);
+    }
     if (status != UC_OK) {
         uc_mapping_free(data.mapping);
         return status;

@@ -7,14 +7,14 @@
  */
 #include "data/npy.h"
 
-#include <endian.h>
-#include <float.h>
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "data/number.h"
-#include "data/reader.h"
 
+#define MAGIC "\x93NUMPY"
+#define MAGIC_BYTES (sizeof MAGIC - 1)
 #define LONGEST_HEADER ((size_t)1 << 20)
 
 static uc_status fail_damaged(const uc_input *input)
@@ -39,32 +39,53 @@ static const char *value_of(const char *text, const char *key)
     return p;
 }
 
-/* '<f4' and its like. */
+/* The word in quotes at p, which may be NULL, cut to `size` bytes; an empty one when there is none. */
+static void read_quoted(char *word, size_t size, const char *p)
+{
+    size_t length = 0;
+    if (p && (*p == '\'' || *p == '"'))
+        for (; length + 1 < size && p[length + 1] && p[length + 1] != p[0]; length++)
+            word[length] = p[length + 1];
+    word[length] = '\0';
+}
+
+static bool is_type(char kind, uint64_t size)
+{
+    switch (kind) {
+    case 'i':
+    case 'u':
+        return size == 1 || size == 2 || size == 4 || size == 8;
+    case 'f':
+        return size == 4 || size == 8;
+    case 'b':
+        return size == 1;
+    case 'U':
+    case 'S':
+        return size < 1u << 20;
+    default:
+        return false;
+    }
+}
+
+/* '<f4' and its like: byte order, kind, size. */
 static uc_status read_type(uc_npy *out, const char *p, const uc_input *input)
 {
-    char type[16] = "";
-    if (p && (*p == '\'' || *p == '"'))
-        for (size_t i = 0; i + 1 < sizeof type && p[i + 1] && p[i + 1] != p[0]; i++)
-            type[i] = p[i + 1];
+    char type[16], quoted[UC_QUOTE_SIZE];
+    read_quoted(type, sizeof type, p);
     const bool has_order = type[0] && strchr("<>=|", type[0]);
     const char *name = type + has_order;
-    const char kind = name[0];
-    uint64_t size = 0;
-    const bool sized = kind && uc_parse_count(&size, name + 1, strlen(name + 1)) && size < 1u << 20;
-    const bool number = (strchr("iu", kind) && (size == 1 || size == 2 || size == 4 || size == 8)) ||
-                        (kind == 'f' && (size == 4 || size == 8)) || (kind == 'b' && size == 1);
-    if (!sized || !(number || kind == 'U' || kind == 'S')) {
-        char quoted[UC_QUOTE_SIZE];
+    uint64_t size;
+    if (!name[0] || !uc_parse_count(&size, name + 1, strlen(name + 1)) || !is_type(name[0], size))
         return uc_fail(
             UC_ERR_FORMAT,
             "%s: items of type '%s' cannot be read; convert them with astype('float32') or astype(str)",
             uc_input_name(input), type[0] ? uc_quote(quoted, type, strlen(type)) : "object");
-    }
-    out->kind = kind;
-    out->size = kind == 'U' ? 4 * (size_t)size : (size_t)size;
-    const char order = has_order ? type[0] : '=';
-    const char own = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
-    out->swapped = (order == '<' || order == '>') && order != own;
+    out->kind = name[0];
+    out->size = (size_t)size;
+    if (out->kind == 'U')
+        out->size *= sizeof(uint32_t);
+    const char other = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<';
+    out->swapped = type[0] == other;
     return UC_OK;
 }
 
@@ -100,7 +121,7 @@ static uc_status read_text(char **out, uc_input *input)
     uc_status status = uc_input_read_exactly(input, start, 10);
     if (status != UC_OK)
         return status;
-    if (memcmp(start, "\x93NUMPY", 6) != 0 || start[6] < 1 || start[6] > 3)
+    if (!uc_npy_begins((const char *)start, sizeof start) || start[6] < 1 || start[6] > 3)
         return fail_damaged(input);
     size_t length = (size_t)start[8] + ((size_t)start[9] << 8);
     if (start[6] > 1) {
@@ -115,11 +136,12 @@ static uc_status read_text(char **out, uc_input *input)
     if (!text)
         return UC_ERR_NOMEM;
     status = uc_input_read_exactly(input, text, length);
-    if (status != UC_OK)
+    if (status != UC_OK) {
         uc_free(text);
-    else
-        *out = text;
-    return status;
+        return status;
+    }
+    *out = text;
+    return UC_OK;
 }
 
 /* The input holds exactly the items, as far as it knows. */
@@ -141,6 +163,22 @@ static uc_status check_length(const uc_npy *self, const uc_input *input)
     return UC_OK;
 }
 
+static uc_status parse_header(uc_npy *out, const char *text, const uc_input *input)
+{
+    const char *order = value_of(text, "'fortran_order'");
+    if (!order || !read_shape(out, value_of(text, "'shape'")))
+        return fail_damaged(input);
+    out->fortran = strncmp(order, "True", 4) == 0;
+    if (!out->fortran && strncmp(order, "False", 5) != 0)
+        return fail_damaged(input);
+    return read_type(out, value_of(text, "'descr'"), input);
+}
+
+bool uc_npy_begins(const char *bytes, size_t length)
+{
+    return length >= MAGIC_BYTES && memcmp(bytes, MAGIC, MAGIC_BYTES) == 0;
+}
+
 uc_status uc_npy_read_header(uc_npy *out, uc_input *input, size_t dimensions, const char *what)
 {
     char *text = NULL;
@@ -148,20 +186,19 @@ uc_status uc_npy_read_header(uc_npy *out, uc_input *input, size_t dimensions, co
     if (status != UC_OK)
         return status;
     uc_npy self = {0};
-    const char *order = value_of(text, "'fortran_order'");
-    if (!order || (strncmp(order, "True", 4) != 0 && strncmp(order, "False", 5) != 0) ||
-        !read_shape(&self, value_of(text, "'shape'")))
-        status = fail_damaged(input);
-    else
-        status = read_type(&self, value_of(text, "'descr'"), input);
-    self.fortran = order && *order == 'T';
+    status = parse_header(&self, text, input);
     uc_free(text);
-    if (status == UC_OK && self.dimensions != dimensions)
-        status =
-            uc_fail(UC_ERR_FORMAT, "%s: an array of %zu dimension%s, but the %s must have %zu",
-                    uc_input_name(input), self.dimensions, self.dimensions == 1 ? "" : "s", what, dimensions);
-    if (status == UC_OK)
-        status = check_length(&self, input);
+    if (status != UC_OK)
+        return status;
+    if (dimensions == 0 && self.dimensions == 1)
+        dimensions = 1;
+    else if (dimensions == 0)
+        dimensions = 2;
+    if (self.dimensions != dimensions)
+        return uc_fail(UC_ERR_FORMAT, "%s: an array of %zu dimension%s, but the %s must have %zu",
+                       uc_input_name(input), self.dimensions, self.dimensions == 1 ? "" : "s", what,
+                       dimensions);
+    status = check_length(&self, input);
     if (status == UC_OK)
         *out = self;
     return status;
@@ -173,7 +210,11 @@ void uc_npy_to_native(const uc_npy *self, void *bytes, size_t count)
 {
     if (!self->swapped)
         return;
-    const size_t unit = self->kind == 'U' ? 4 : self->kind == 'S' ? 1 : self->size;
+    size_t unit = self->size; /* what is swapped as one */
+    if (self->kind == 'U')
+        unit = sizeof(uint32_t);
+    else if (self->kind == 'S')
+        unit = 1;
     const size_t units = count * (self->size / unit);
     unsigned char *p = bytes;
     for (size_t i = 0; i < units; i++, p += unit)
@@ -184,43 +225,48 @@ void uc_npy_to_native(const uc_npy *self, void *bytes, size_t count)
         }
 }
 
-/* One loop a type: all items of an array have the same. */
-#define CONVERT(type)                                                                                        \
+#define TYPE(kind, size) ((kind)*16 + (int)(size))
+
+/* One loop per type: all items of an array have the same. */
+#define CONVERT(target, type)                                                                                \
     for (size_t i = 0; i < count; i++) {                                                                     \
         type item;                                                                                           \
         memcpy(&item, p + i * sizeof item, sizeof item);                                                     \
-        out[i] = (float)item;                                                                                \
+        out[i] = (target)item;                                                                               \
     }                                                                                                        \
     break
 
+#define CONVERT_ALL(target)                                                                                  \
+    uc_npy_to_native(self, bytes, count);                                                                    \
+    const unsigned char *p = bytes;                                                                          \
+    switch (TYPE(self->kind, self->size)) {                                                                  \
+    case TYPE('f', 4):                                                                                       \
+        CONVERT(target, float);                                                                              \
+    case TYPE('f', 8):                                                                                       \
+        CONVERT(target, double);                                                                             \
+    case TYPE('i', 1):                                                                                       \
+        CONVERT(target, int8_t);                                                                             \
+    case TYPE('i', 2):                                                                                       \
+        CONVERT(target, int16_t);                                                                            \
+    case TYPE('i', 4):                                                                                       \
+        CONVERT(target, int32_t);                                                                            \
+    case TYPE('i', 8):                                                                                       \
+        CONVERT(target, int64_t);                                                                            \
+    case TYPE('b', 1):                                                                                       \
+    case TYPE('u', 1):                                                                                       \
+        CONVERT(target, uint8_t);                                                                            \
+    case TYPE('u', 2):                                                                                       \
+        CONVERT(target, uint16_t);                                                                           \
+    case TYPE('u', 4):                                                                                       \
+        CONVERT(target, uint32_t);                                                                           \
+    default:                                                                                                 \
+        CONVERT(target, uint64_t);                                                                           \
+    }
+
 size_t uc_npy_to_float(float *out, const uc_npy *self, void *bytes, size_t count)
 {
-    uc_npy_to_native(self, bytes, count);
-    const unsigned char *p = bytes;
-    const int code = self->kind * 16 + (int)self->size;
-    switch (code) {
-    case 'f' * 16 + 4:
-        CONVERT(float);
-    case 'f' * 16 + 8:
-        CONVERT(double);
-    case 'i' * 16 + 1:
-        CONVERT(int8_t);
-    case 'i' * 16 + 2:
-        CONVERT(int16_t);
-    case 'i' * 16 + 4:
-        CONVERT(int32_t);
-    case 'i' * 16 + 8:
-        CONVERT(int64_t);
-    case 'b' * 16 + 1:
-    case 'u' * 16 + 1:
-        CONVERT(uint8_t);
-    case 'u' * 16 + 2:
-        CONVERT(uint16_t);
-    case 'u' * 16 + 4:
-        CONVERT(uint32_t);
-    default:
-        CONVERT(uint64_t);
-    }
+    assert(uc_npy_is_numeric(self));
+    CONVERT_ALL(float)
     if (self->kind == 'f')
         for (size_t i = 0; i < count; i++)
             if (!isfinite(out[i]))
@@ -228,54 +274,66 @@ size_t uc_npy_to_float(float *out, const uc_npy *self, void *bytes, size_t count
     return count;
 }
 
+void uc_npy_to_double(double *out, const uc_npy *self, void *bytes, size_t count)
+{
+    assert(uc_npy_is_numeric(self));
+    CONVERT_ALL(double)
+}
+
 static int64_t signed_item(const unsigned char *p, size_t size)
 {
-    int64_t value = 0;
-    int8_t one = 0;
-    int16_t two = 0;
-    int32_t four = 0;
-    memcpy(size == 1   ? (void *)&one
-           : size == 2 ? (void *)&two
-           : size == 4 ? (void *)&four
-                       : (void *)&value,
-           p, size);
-    return size == 1 ? one : size == 2 ? two : size == 4 ? four : value;
+    int8_t one;
+    int16_t two;
+    int32_t four;
+    int64_t eight;
+    switch (size) {
+    case 1:
+        return memcpy(&one, p, size), one;
+    case 2:
+        return memcpy(&two, p, size), two;
+    case 4:
+        return memcpy(&four, p, size), four;
+    default:
+        return memcpy(&eight, p, sizeof eight), eight;
+    }
 }
 
 static uint64_t unsigned_item(const unsigned char *p, size_t size)
 {
     uint64_t value = 0;
-    uint8_t one = 0;
-    uint16_t two = 0;
-    uint32_t four = 0;
-    memcpy(size == 1   ? (void *)&one
-           : size == 2 ? (void *)&two
-           : size == 4 ? (void *)&four
-                       : (void *)&value,
-           p, size);
-    return size == 1 ? one : size == 2 ? two : size == 4 ? four : value;
+    for (size_t i = 0; i < size; i++) {
+        const size_t place = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? i : size - 1 - i;
+        value |= (uint64_t)p[i] << (8 * place);
+    }
+    return value;
 }
 
-/* A float32 is printed with the digits that tell it from other float32, as NumPy does. */
+/* The double that a float32 is printed as: the nearest to its shortest digits, as NumPy does. */
+static double shortest_double(float value)
+{
+    char text[UC_NUMBER_TEXT];
+    double shortest;
+    if (!uc_parse_real(&shortest, text, uc_number_write(text, value)))
+        return (double)value;
+    return shortest;
+}
+
 static size_t print_real(char *text, const unsigned char *p, size_t size)
 {
     double value;
-    float single = 0.0f;
-    if (size == 4) {
+    float single;
+    if (size == sizeof single) {
         memcpy(&single, p, sizeof single);
         value = (double)single;
     } else {
         memcpy(&value, p, sizeof value);
     }
-    if (!isfinite(value))
-        return (size_t)snprintf(text, 32, "%s", isnan(value) ? "nan" : value < 0.0 ? "-inf" : "inf");
-    if (size == 4) {
-        const size_t length = uc_number_write(text, single);
-        text[length] = '\0';
-        double shortest;
-        if (uc_parse_real(&shortest, text, length))
-            value = shortest;
-    }
+    if (isnan(value))
+        return (size_t)snprintf(text, 32, "nan");
+    if (isinf(value))
+        return (size_t)snprintf(text, 32, "%sinf", value < 0.0 ? "-" : "");
+    if (size == sizeof single)
+        value = shortest_double(single);
     return uc_number_write_real(text, value);
 }
 

@@ -44,6 +44,10 @@ extern const uc_data_format uc_format_libsvm, uc_format_csv, uc_format_npy, uc_f
 /* Room for `rows` rows and, when they are sparse, `entries` values in all; of the arrays that there are.
  * `exact`: that is all that will come. */
 uc_status uc_reader_reserve(uc_reader *self, size_t rows, size_t entries, bool exact);
+/* The arrays that there are, for no rows. */
+uc_status uc_reader_reserve_none(uc_reader *self);
+/* Gives back what the arrays do not use. */
+void uc_reader_trim(uc_reader *self);
 
 uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, const uc_read_settings *settings,
                                 const uc_context *context);
@@ -51,22 +55,7 @@ uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, con
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
                                  const uc_read_settings *settings, const uc_context *context);
 
-/* What a file is like, before it is read. */
-typedef struct uc_file_look {
-    uint64_t bytes;  /* 0: none, or not known */
-    bool can_be_cut; /* LIBSVM or CSV text, or UCD, in an ordinary file, not packed */
-    bool is_ucd;
-} uc_file_look;
-uc_status uc_look_at_file(uc_file_look *out, const char *path);
-
 #define UC_DATA_MAGIC "\x89UCDATA\n"
 #define UC_DATA_VERSION 1
-
-void uc_mapping_free(uc_mapping *self);          /* NULL is fine */
-bool uc_mapping_is_file(const uc_mapping *self); /* NULL: no */
-
-/* Text of the input for a message: at most 40 characters, what is not printable as '?'. */
-#define UC_QUOTE_SIZE 48
-const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length);
 
 #endif

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "data/reader.h"
 #include "data/exchange.h"
+#include "data/reader.h"
+#include "data/recognise.h"
 
 #define UNEVEN 1.1 /* this many times an even share of the rows is too much */
 

@@ -21,7 +21,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "data/number.h"
+#include "data/delimited.h"
 
 #define CHUNK_BYTES ((size_t)2 << 20)
 #define BLOCK_BYTES ((size_t)64 << 10)
@@ -148,11 +148,13 @@ static uc_status fill_chunk(chunk *self, uc_reader *reader, const char *tail, si
         memmove(self->text, tail, tail_length);
     self->length = tail_length;
     self->begin = self->end = 0;
-    uc_status status = read_lines(self, reader);
-    if (status == UC_OK && self->end >= 3 && !((text_state *)reader->state)->parsed &&
-        memcmp(self->text, "\xef\xbb\xbf", 3) == 0)
-        self->begin = 3;
-    return status == UC_OK ? cut_blocks(self) : status;
+    const text_state *state = reader->state;
+    const uc_status status = read_lines(self, reader);
+    if (status != UC_OK)
+        return status;
+    if (!state->parsed)
+        self->begin = uc_byte_order_mark(self->text, self->end);
+    return cut_blocks(self);
 }
 
 /* Reads the next chunk; a failure is told when the chunk is asked for. */
@@ -201,14 +203,11 @@ void uc_text_blame(uc_text_block *block, const char *format, ...)
 
 bool uc_text_blame_control(uc_text_block *block, const char *text)
 {
-    for (const char *p = text; *p != '\n'; p++) {
-        const unsigned char c = (unsigned char)*p;
-        if ((c < ' ' && c != '\t' && c != '\r') || c == 0x7f) {
-            uc_text_blame(block, "control character 0x%02x", c);
-            return true;
-        }
-    }
-    return false;
+    const char *control = uc_find_control(text);
+    if (!control)
+        return false;
+    uc_text_blame(block, "control character 0x%02x", (unsigned char)*control);
+    return true;
 }
 
 static void note_name(uc_text_block *block, const char *name, size_t length, bool is_bag)
@@ -305,8 +304,9 @@ static uc_status add_names(uc_text_block *block, uc_reader *reader, size_t line)
             if (!uc_text_blame_control(block, name->text))
                 uc_text_blame(block, "the %s '%s' %s", name->is_bag ? "bag" : "label",
                               uc_quote(quoted, name->text, name->length),
-                              memmem(name->text, name->length, "\xef\xbb\xbf", 3) ? "has a byte order mark"
-                                                                                  : "is not UTF-8 text");
+                              memmem(name->text, name->length, UC_BYTE_ORDER_MARK, 3)
+                                  ? "has a byte order mark"
+                                  : "is not UTF-8 text");
             return fail_at(reader, line + name->line, block->sentence);
         }
         uint32_t *index = (name->is_bag ? block->bag : block->y) + name->row;
@@ -457,7 +457,7 @@ const char *uc_text_first_line(size_t *length, size_t *number, const uc_reader *
     const char *line = state->now.text + state->now.begin, *const end = state->now.text + state->now.end;
     for (*number = state->line + 1; line < end; (*number)++) {
         const char *newline = rawmemchr(line, '\n'), *p = line;
-        while (*p == ' ' || *p == '\t' || *p == '\r')
+        while (uc_is_blank(*p))
             p++;
         if (p != newline && (!comment || *p != comment)) {
             *length = (size_t)(newline - line) - (newline[-1] == '\r');

@@ -1,8 +1,8 @@
 /*
  * Noise matrices in files.
  *
- * CSV, separated by the tab, semicolon or comma of its first line. What is a name is decided by the shape
- * alone, so that classes may be called 0, 1, 2:
+ * Delimited text (data/delimited.h). What is a name is decided by the shape alone, so that classes may be called
+ * 0, 1, 2:
  *
  *   K lines of K            no names
  *   K+1 lines of K          the first line names the columns
@@ -10,10 +10,9 @@
  *   K+1 lines of K+1        both, when the top-left field is empty or not a number; else no names
  *   a line of K, K of K+1   both, without a top-left field
  *
- * With both kinds of names the rows are put in the columns' order. Surrounding spaces are taken off; a name
- * may be in double quotes, where two of them stand for one.
+ * With both kinds of names the rows are put in the columns' order.
  *
- * NPY (NumPy's format, version 1 to 3): two dimensions, little-endian floats or integers.
+ * NPY (data/npy.h): a matrix of numbers.
  *
  * Both are read packed (.gz, .zst) as well.
  */
@@ -22,102 +21,47 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "data/input.h"
+#include "data/delimited.h"
+#include "data/npy.h"
 
-/* ---- CSV ---- */
+/* ---- text ---- */
 
-typedef struct field {
-    const char *text;
-    size_t length, line;
-} field;
+typedef struct cell {
+    uc_field field;
+    size_t line;
+} cell;
 
 typedef struct table {
     const char *source;
-    field *fields; /* line after line, blank lines left out */
+    cell *cells; /* line after line, blank lines left out */
     size_t count, capacity;
     size_t lines, first_width, width; /* fields of the first line, and of each of the others */
 } table;
 
-static uc_status add_field(table *self, char *text, size_t length, size_t line)
+static uc_status add_cell(table *self, const uc_field *field, size_t line)
 {
     if (self->count == self->capacity) {
         const size_t capacity = uc_grown(self->capacity, self->count + 1);
-        field *fields = uc_realloc(self->fields, capacity, sizeof *fields);
-        if (!fields)
+        cell *cells = uc_realloc(self->cells, capacity, sizeof *cells);
+        if (!cells)
             return UC_ERR_NOMEM;
-        self->fields = fields;
+        self->cells = cells;
         self->capacity = capacity;
     }
-    self->fields[self->count++] = (field){text, length, line};
+    self->cells[self->count++] = (cell){*field, line};
     return UC_OK;
 }
 
-/* Takes the quotes off text[0..*length), in place, and adapts *length. false: no quote ends it. */
-static bool unquote(char *text, size_t *length)
+static uc_status split_line(table *self, const uc_lines *lines, char delimiter)
 {
-    size_t used = 0;
-    for (size_t i = 1; i < *length; i++) {
-        if (text[i] == '"' && !(i + 1 < *length && text[i + 1] == '"')) {
-            const bool last = i + 1 == *length;
-            *length = used;
-            return last;
-        }
-        if (text[i] == '"')
-            i++;
-        text[used++] = text[i];
-    }
-    return false;
-}
-
-/* The end of the field that begins at `text`: a separator outside quotes, or `end`. Only a quote that begins
- * a field is one. */
-static char *field_end(char *text, const char *end, char separator)
-{
-    text += strspn(text, " ");
-    const bool may_quote = *text == '"';
-    bool quoted = false;
-    while (text < end && (quoted || *text != separator))
-        quoted ^= may_quote & (*text++ == '"');
-    return text;
-}
-
-static bool has_outside_quotes(const char *text, const char *end, char wanted)
-{
-    bool quoted = false;
-    for (; text < end; text++) {
-        quoted ^= *text == '"';
-        if (!quoted && *text == wanted)
-            return true;
-    }
-    return false;
-}
-
-/* The first of tab, semicolon and comma that the line has outside quotes; a comma when it has none. */
-static char find_separator(const char *text, const char *end)
-{
-    static const char candidates[] = "\t;,";
-    const char *candidate = candidates;
-    while (candidate[1] && !has_outside_quotes(text, end, *candidate))
-        candidate++;
-    return *candidate;
-}
-
-static uc_status split_line(table *self, char *text, char *end, char separator, size_t line)
-{
-    for (;;) {
-        char *next = field_end(text, end, separator), *last = next;
-        while (text < last && (*text == ' ' || *text == '\t'))
-            text++;
-        while (last > text && (last[-1] == ' ' || last[-1] == '\t'))
-            last--;
-        size_t length = (size_t)(last - text);
-        if (*text == '"' && !unquote(text, &length))
-            return uc_fail(UC_ERR_FORMAT, "%s:%zu: a quote that does not end its field", self->source, line);
-        const uc_status status = add_field(self, text, length, line);
-        if (status != UC_OK || next == end)
+    for (char *p = lines->line;; p++) {
+        uc_field field;
+        const char *problem = uc_field_cut(&field, &p, delimiter);
+        if (problem)
+            return uc_fail(UC_ERR_FORMAT, "%s:%zu: %s", self->source, lines->number, problem);
+        const uc_status status = add_cell(self, &field, lines->number);
+        if (status != UC_OK || *p == '\n')
             return status;
-        text = next + 1;
     }
 }
 
@@ -129,60 +73,57 @@ static uc_status check_width(table *self, size_t width, size_t line)
         self->width = width;
     else if (width != self->width)
         return uc_fail(UC_ERR_FORMAT, "%s:%zu: %zu fields where the line before has %zu", self->source, line,
-                       width, self->lines == 1 ? self->first_width : self->width);
+                       width, self->width);
     self->lines++;
     return UC_OK;
 }
 
-static uc_status split_text(table *self, char *text, const char *end)
+static bool is_empty(const uc_lines *lines, char delimiter)
 {
-    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
-        text += 3;
-    char separator = '\0';
-    for (size_t line = 1; text < end; line++) {
-        char *newline = memchr(text, '\n', (size_t)(end - text));
-        char *last = newline ? newline : text + (end - text);
-        char *next = newline ? newline + 1 : last;
-        if (last > text && last[-1] == '\r')
-            last--;
-        if (strspn(text, " ") < (size_t)(last - text)) {
-            const size_t before = self->count;
-            if (!separator)
-                separator = find_separator(text, last);
-            uc_status status = split_line(self, text, last, separator, line);
-            if (status == UC_OK)
-                status = check_width(self, self->count - before, line);
-            if (status != UC_OK)
-                return status;
-        }
-        text = next;
+    return uc_skip_padding(lines->line, delimiter) >= lines->line + lines->width;
+}
+
+static uc_status split_text(table *self, uc_lines *lines)
+{
+    char delimiter = '\0';
+    while (uc_lines_next(lines)) {
+        const size_t before = self->count;
+        if (is_empty(lines, delimiter))
+            continue;
+        if (!delimiter)
+            delimiter = uc_find_delimiter(lines->line, lines->width);
+        uc_status status = split_line(self, lines, delimiter);
+        if (status == UC_OK)
+            status = check_width(self, self->count - before, lines->number);
+        if (status != UC_OK)
+            return status;
     }
     return UC_OK;
 }
 
-static bool is_number(const field *at)
+static bool is_number(const cell *at)
 {
     double ignored;
-    return uc_parse_real(&ignored, at->text, at->length);
+    return uc_field_real(&ignored, &at->field);
 }
 
 /* Where names and numbers are. */
 typedef struct layout {
     size_t classes;
-    const field *column_names; /* one after the other; NULL: none */
-    const field *row_names;    /* `width` apart; NULL: none */
-    const field *values;       /* rows `width` apart */
+    const cell *column_names; /* one after the other; NULL: none */
+    const cell *row_names;    /* `width` apart; NULL: none */
+    const cell *values;       /* rows `width` apart */
     size_t width;
 } layout;
 
 static uc_status find_layout(layout *out, const table *self)
 {
     const size_t lines = self->lines, width = self->width;
-    const field *first = self->fields;
+    const cell *first = self->cells;
     if (lines == 0)
         return uc_fail(UC_ERR_FORMAT, "%s: the file is empty", self->source);
     const bool no_corner = lines > 1 && self->first_width + 1 == width;
-    const bool corner = lines == width && (first->length == 0 || !is_number(first));
+    const bool corner = lines == width && (first->field.length == 0 || !is_number(first));
     if (no_corner && lines == width)
         *out = (layout){lines - 1, first, first + width - 1, first + width, width};
     else if (!no_corner && corner)
@@ -200,48 +141,54 @@ static uc_status find_layout(layout *out, const table *self)
     return UC_OK;
 }
 
-static uc_status read_names(uc_names *out, const field *names, size_t count, size_t apart, const char *source)
+static uc_status read_names(uc_names *out, const cell *names, size_t count, size_t apart, const char *source)
 {
     for (size_t k = 0; k < count; k++) {
-        const field *name = names + k * apart;
+        const cell *at = names + k * apart;
+        const uc_field *name = &at->field;
         uint32_t index;
         if (name->length == 0)
-            return uc_fail(UC_ERR_FORMAT, "%s:%zu: a class without a name", source, name->line);
-        const uc_status status = uc_names_add(&index, out, name->text, name->length);
+            return uc_fail(UC_ERR_FORMAT, "%s:%zu: a class without a name", source, at->line);
+        const uc_status status = uc_names_add(&index, out, name->begin, name->length);
         if (status != UC_OK)
             return status;
         if (index != k)
-            return uc_fail(UC_ERR_FORMAT, "%s:%zu: class \"%.*s\" is named twice", source, name->line,
-                           (int)name->length, name->text);
+            return uc_fail(UC_ERR_FORMAT, "%s:%zu: class \"%.*s\" is named twice", source, at->line,
+                           (int)name->length, name->begin);
     }
     return UC_OK;
 }
 
 /* position[i] becomes the row of the matrix where line i of the values belongs. */
+static uc_status match_rows(size_t *position, const uc_names *columns, const uc_names *rows, const layout *at,
+                            const char *source)
+{
+    for (size_t i = 0; i < at->classes; i++) {
+        const uint32_t found = uc_names_find(columns, rows->text[i], strlen(rows->text[i]));
+        if (found == UC_NONE)
+            return uc_fail(UC_ERR_FORMAT, "%s:%zu: the row \"%s\" has no column of that name", source,
+                           at->row_names[i * at->width].line, rows->text[i]);
+        position[i] = found;
+    }
+    return UC_OK;
+}
+
+/* The same, and the names in the matrix's order: those of the columns, else those of the rows. */
 static uc_status order_rows(size_t *position, uc_names *names, const layout *at, const char *source)
 {
-    uc_status status = UC_OK;
     for (size_t i = 0; i < at->classes; i++)
         position[i] = i;
-    if (at->column_names)
-        status = read_names(names, at->column_names, at->classes, 1, source);
+    if (!at->column_names && !at->row_names)
+        return UC_OK;
+    if (!at->column_names)
+        return read_names(names, at->row_names, at->classes, at->width, source);
+    uc_status status = read_names(names, at->column_names, at->classes, 1, source);
     if (status != UC_OK || !at->row_names)
         return status;
-
     uc_names rows = {0};
     status = read_names(&rows, at->row_names, at->classes, at->width, source);
-    for (size_t i = 0; i < at->classes && status == UC_OK && at->column_names; i++) {
-        const uint32_t found = uc_names_find(names, rows.text[i], strlen(rows.text[i]));
-        if (found == UC_NONE)
-            status = uc_fail(UC_ERR_FORMAT, "%s:%zu: the row \"%s\" has no column of that name", source,
-                             at->row_names[i * at->width].line, rows.text[i]);
-        else
-            position[i] = found;
-    }
-    if (status == UC_OK && !at->column_names) {
-        *names = rows;
-        rows = (uc_names){0};
-    }
+    if (status == UC_OK)
+        status = match_rows(position, names, &rows, at, source);
     uc_names_free(&rows);
     return status;
 }
@@ -250,10 +197,10 @@ static uc_status read_values(double *values, const layout *at, const size_t *pos
 {
     for (size_t i = 0; i < at->classes; i++)
         for (size_t j = 0; j < at->classes; j++) {
-            const field *value = at->values + i * at->width + j;
-            if (!uc_parse_real(&values[position[i] * at->classes + j], value->text, value->length))
+            const cell *value = at->values + i * at->width + j;
+            if (!uc_field_real(&values[position[i] * at->classes + j], &value->field))
                 return uc_fail(UC_ERR_FORMAT, "%s:%zu: \"%.*s\" is not a number", source, value->line,
-                               (int)value->length, value->text);
+                               (int)value->field.length, value->field.begin);
         }
     return UC_OK;
 }
@@ -265,158 +212,112 @@ typedef struct content {
     uc_names names;
 } content;
 
-static uc_status parse_csv(content *out, char *text, size_t length, const char *source)
+static uc_status take_values(content *out, const table *cells)
 {
-    table cells = {.source = source};
     layout at = {0};
-    size_t *position = NULL;
-    if (memchr(text, '\0', length))
-        return uc_fail(UC_ERR_FORMAT, "%s: neither a text file nor NPY", source);
-    uc_status status = split_text(&cells, text, text + length);
-    if (status == UC_OK)
-        status = find_layout(&at, &cells);
+    uc_status status = find_layout(&at, cells);
     if (status != UC_OK)
-        goto cleanup;
-
+        return status;
     out->classes = at.classes;
     out->values = uc_alloc(at.classes * at.classes, sizeof *out->values);
-    position = uc_alloc(at.classes, sizeof *position);
-    status = out->values && position ? order_rows(position, &out->names, &at, source) : UC_ERR_NOMEM;
+    if (!out->values)
+        return UC_ERR_NOMEM;
+    size_t *position = uc_alloc(at.classes, sizeof *position);
+    if (!position)
+        return UC_ERR_NOMEM;
+    status = order_rows(position, &out->names, &at, cells->source);
     if (status == UC_OK)
-        status = read_values(out->values, &at, position, source);
-
-cleanup:
+        status = read_values(out->values, &at, position, cells->source);
     uc_free(position);
-    uc_free(cells.fields);
+    return status;
+}
+
+static uc_status read_text(content *out, uc_input *input, const uc_context *context)
+{
+    table cells = {.source = uc_input_name(input)};
+    uc_lines lines;
+    uc_status status = uc_lines_read(&lines, input, context);
+    if (status != UC_OK)
+        return status;
+    if (memchr(lines.text, '\0', lines.length))
+        status = uc_fail(UC_ERR_FORMAT, "%s: neither a text file nor NPY", cells.source);
+    if (status == UC_OK)
+        status = split_text(&cells, &lines);
+    if (status == UC_OK)
+        status = take_values(out, &cells);
+    uc_free(cells.cells);
+    uc_lines_free(&lines);
     return status;
 }
 
 /* ---- NPY ---- */
 
-static const char npy_magic[] = "\x93NUMPY";
-#define NPY_MAGIC_BYTES (sizeof npy_magic - 1)
-
-static uint64_t little_endian(const unsigned char *bytes, size_t count)
+static void transpose(double *values, size_t K)
 {
-    uint64_t value = 0;
-    for (size_t i = count; i-- > 0;)
-        value = value << 8 | bytes[i];
-    return value;
+    for (size_t i = 0; i < K; i++)
+        for (size_t j = 0; j < i; j++) {
+            const double kept = values[i * K + j];
+            values[i * K + j] = values[j * K + i];
+            values[j * K + i] = kept;
+        }
 }
 
-/* One number of NumPy's type `kind` (f, i or u) and `size`. */
-static double npy_number(const unsigned char *bytes, char kind, size_t size)
+static uc_status read_npy(content *out, uc_input *input, const uc_context *context)
 {
-    const uint64_t bits = little_endian(bytes, size);
-    if (kind == 'f' && size == 4) {
-        const uint32_t half = (uint32_t)bits;
-        float value;
-        memcpy(&value, &half, sizeof value);
-        return (double)value;
-    }
-    if (kind == 'f') {
-        double value;
-        memcpy(&value, &bits, sizeof value);
-        return value;
-    }
-    const uint64_t sign = kind == 'i' ? UINT64_C(1) << (8 * size - 1) : 0;
-    return (double)(bits & ~sign) - (double)(bits & sign);
-}
-
-typedef struct npy_header {
-    char kind;
-    size_t size, rows, cols;
-    bool fortran_order;
-} npy_header;
-
-/* The text after `'key':` and its spaces, or an empty one. */
-static const char *npy_value(const char *header, const char *key)
-{
-    const char *at = strstr(header, key);
-    if (!at)
-        return "";
-    at += strlen(key);
-    return at + strspn(at, " ");
-}
-
-/* '<f8' and the like: byte order, kind, bytes. */
-static bool parse_npy_type(npy_header *out, const char *text)
-{
-    if (strlen(text) < 5 || text[0] != '\'' || !strchr("<|", text[1]) || text[4] != '\'')
-        return false;
-    out->kind = text[2];
-    out->size = (size_t)(text[3] - '0');
-    return out->kind == 'f' ? out->size == 4 || out->size == 8
-                            : (out->kind == 'i' || out->kind == 'u') && strchr("1248", text[3]) != NULL;
-}
-
-/* A number of at most nine digits, then `end`. Returns what follows, or NULL. */
-static const char *parse_npy_size(size_t *out, const char *text, char end)
-{
-    uint64_t size;
-    text += strspn(text, " ");
-    const size_t digits = strspn(text, "0123456789");
-    if (digits > 9 || !uc_parse_count(&size, text, digits) || text[digits] != end)
-        return NULL;
-    *out = (size_t)size;
-    return text + digits + 1;
-}
-
-/* `header` is the literal of a Python dictionary such as
- * {'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), } */
-static bool parse_npy_header(npy_header *out, const char *header)
-{
-    const char *shape = npy_value(header, "'shape':");
-    out->fortran_order = strncmp(npy_value(header, "'fortran_order':"), "True", 4) == 0;
-    if (*shape != '(' || !parse_npy_type(out, npy_value(header, "'descr':")))
-        return false;
-    shape = parse_npy_size(&out->rows, shape + 1, ',');
-    return shape && parse_npy_size(&out->cols, shape, ')');
-}
-
-static uc_status parse_npy(content *out, char *bytes, size_t length, const char *source)
-{
-    const unsigned char *data = (const unsigned char *)bytes;
-    const size_t length_bytes = length > NPY_MAGIC_BYTES && data[NPY_MAGIC_BYTES] == 1 ? 2 : 4;
-    const size_t start = NPY_MAGIC_BYTES + 2 + length_bytes;
-    const size_t header_bytes =
-        length >= start ? (size_t)little_endian(data + NPY_MAGIC_BYTES + 2, length_bytes) : length;
-    if (length < start || header_bytes == 0 || header_bytes > length - start)
-        return uc_fail(UC_ERR_FORMAT, "%s: the file is cut short", source);
-
-    npy_header header;
-    bytes[start + header_bytes - 1] = '\0'; /* it ends with a newline */
-    if (!parse_npy_header(&header, bytes + start))
-        return uc_fail(UC_ERR_FORMAT,
-                       "%s: an NPY file must hold a matrix of little-endian floats or integers", source);
-    const size_t K = header.rows;
-    if (K != header.cols)
-        return uc_fail(UC_ERR_FORMAT, "%s: a matrix of %zu x %zu is not square", source, K, header.cols);
-    data += start + header_bytes;
-    if ((length - start - header_bytes) / header.size / (K ? K : 1) < K)
-        return uc_fail(UC_ERR_FORMAT, "%s: the file is cut short", source);
-
+    uc_npy array;
+    uc_status status = uc_npy_read_header(&array, input, 2, "noise matrix");
+    if (status != UC_OK)
+        return status;
+    const size_t K = array.shape[0];
+    if (!uc_npy_is_numeric(&array))
+        return uc_fail(UC_ERR_FORMAT, "%s: an array of text, but the noise matrix must be numbers",
+                       uc_input_name(input));
+    if (K != array.shape[1])
+        return uc_fail(UC_ERR_FORMAT, "%s: a matrix of %zu x %zu is not square", uc_input_name(input), K,
+                       array.shape[1]);
+    const double bytes = (double)K * (double)K * (double)(sizeof(double) + array.size);
+    status = uc_memory_check(context, bytes, uc_input_name(input));
+    if (status != UC_OK)
+        return status;
     out->classes = K;
     out->values = uc_alloc(K * K, sizeof *out->values);
-    if (!out->values)
-        return UC_ERR_NOMEM;
-    for (size_t i = 0; i < K; i++)
-        for (size_t j = 0; j < K; j++)
-            out->values[i * K + j] =
-                npy_number(data + (header.fortran_order ? j * K + i : i * K + j) * header.size, header.kind,
-                           header.size);
-    return UC_OK;
+    void *items = uc_alloc(K * K, array.size);
+    status = UC_ERR_NOMEM;
+    if (out->values && items)
+        status = uc_input_read_exactly(input, items, K * K * array.size);
+    if (status == UC_OK) {
+        uc_npy_to_double(out->values, &array, items, K * K);
+        if (array.fortran)
+            transpose(out->values, K);
+    }
+    uc_free(items);
+    return status;
 }
 
-static uc_status parse(uc_noise *out, char *bytes, size_t length, uc_noise_orientation orientation,
-                       const char *source)
+/* ---- either ---- */
+
+static uc_status read_content(content *out, uc_input *input, const uc_context *context)
 {
+    const char *head;
+    size_t length;
+    const uc_status status = uc_input_peek(&head, &length, input);
+    if (status != UC_OK)
+        return status;
+    if (uc_npy_begins(head, length))
+        return read_npy(out, input, context);
+    return read_text(out, input, context);
+}
+
+uc_status uc_noise_read(uc_noise *out, const char *path, uc_noise_orientation orientation,
+                        const uc_context *context)
+{
+    uc_input *input;
+    uc_status status = uc_input_open(&input, path);
+    if (status != UC_OK)
+        return status;
+    const char *source = uc_input_name(input);
     content found = {0};
-    uc_status status;
-    if (length >= NPY_MAGIC_BYTES && memcmp(bytes, npy_magic, NPY_MAGIC_BYTES) == 0)
-        status = parse_npy(&found, bytes, length, source);
-    else
-        status = parse_csv(&found, bytes, length, source);
+    status = read_content(&found, input, context);
     if (status == UC_OK && found.classes < 2)
         status = uc_fail(UC_ERR_FORMAT, "%s: a noise matrix needs at least 2 classes, not %zu", source,
                          found.classes);
@@ -424,23 +325,6 @@ static uc_status parse(uc_noise *out, char *bytes, size_t length, uc_noise_orien
         status = uc_noise_create(out, found.values, found.classes, &found.names, orientation, source);
     uc_free(found.values);
     uc_names_free(&found.names);
-    return status;
-}
-
-uc_status uc_noise_read(uc_noise *out, const char *path, uc_noise_orientation orientation,
-                        const uc_context *context)
-{
-    (void)context; /* a matrix is small: there is nothing to share out or to report */
-    uc_input *input;
-    uc_status status = uc_input_open(&input, path);
-    if (status != UC_OK)
-        return status;
-    char *bytes = NULL;
-    size_t length;
-    status = uc_input_read_all(&bytes, &length, input, 1, NULL);
-    if (status == UC_OK)
-        status = parse(out, bytes, length, orientation, uc_input_name(input));
-    uc_free(bytes);
     uc_input_close(input);
     return status;
 }

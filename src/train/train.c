@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/reader.h"
+#include "data/mapping.h"
 #include "train/online.h"
 #include "train/order.h"
 #include "train/train.h"

@@ -182,7 +182,7 @@ def test_many_classes_are_summarised(unconfuse):
     (1, "zero.txt:3: control character 0x00", ["short.svm", "--method", "model", "--predictions", "zero.txt"]),
     (1, "scores.txt:1: control character 0x09", ["short.svm", "--method", "model", "--predictions", "scores.txt"]),
     (1, "no example has both an observed and a gold label", ["short.svm", "--method", "gold", "--gold", "none.txt"]),
-    (1, "nowhere.txt: cannot read this file", ["short.svm", "--method", "gold", "--gold", "nowhere.txt"]),
+    (1, "nowhere.txt: No such file or directory", ["short.svm", "--method", "gold", "--gold", "nowhere.txt"]),
     (1, 'strange.svm: label 2 is "z", a class that the model does not know', ["strange.svm", "--method", "model", "--model", "m.uc"]),
     (1, "--folds 5: there are only 3 examples", ["short.svm", "--method", "cv"]),
     (1, "open.svm: example 2 has no label ('?'), which cannot be used to estimate noise",
@@ -212,3 +212,22 @@ def test_an_unknown_learner(unconfuse):
     unconfuse.write("data.svm", as_data(GOLD))
     sentence = unconfuse.fails(2, "noise", "estimate", "data.svm", "--method", "cv", "--learner", "guess", "-o", "c.csv")
     assert sentence.startswith("there is no learner called guess; unconfuse learners lists them")
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_a_matrix_of_either_byte_order_is_applied(unconfuse, order):
+    """Data were read in both orders, noise matrices in one."""
+    numpy = pytest.importorskip("numpy")
+    unconfuse.write("data.svm", as_data("xyxy"))
+    numpy.save(unconfuse.directory / "c.npy", numpy.array([[0, 1], [1, 0]], order + "f8"))
+    unconfuse.ok("noise", "apply", "data.svm", "--noise-matrix", "c.npy", "-o", "swapped.svm")
+    assert [line.split()[0] for line in unconfuse.read("swapped.svm").decode().splitlines()] == list("yxyx")
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_gold_labels_of_a_spreadsheet_program(unconfuse, mark):
+    """Windows lines, with or without a byte order mark."""
+    unconfuse.write("data.svm", as_data(OBSERVED))
+    unconfuse.write("gold.txt", mark + as_list(GOLD).replace("\n", "\r\n"))
+    result = unconfuse.json("noise", "estimate", "data.svm", "--method", "gold", "--gold", "gold.txt", "-o", "c.csv")
+    assert result["counts"] == [[3, 1], [1, 4]]

@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-
 static const char magic[8] = {'\x89', 'T', 'E', 'S', 'T', 'I', 'N', 'G'};
 
 enum { NEWEST = 3 };

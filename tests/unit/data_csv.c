@@ -189,7 +189,7 @@ static void quotes_follow_rfc_4180(void **state)
     uc_dataset_free(&data);
     check_error_of("1,a\n2,\"b\n3,c\n", "data.csv:2: a quote is not closed on its line");
     check_error_of("\"1,a\n", "data.csv:1: a quote is not closed on its line");
-    check_error_of("1,a\n2,\"b\"c\n", "data.csv:2: a quote is not closed on its line");
+    check_error_of("1,a\n2,\"b\"c\n", "data.csv:2: text follows a closing quote");
 }
 
 static void labels_are_trimmed_and_a_question_mark_is_none(void **state)

@@ -332,8 +332,8 @@ static void bad_files_are_refused_with_a_sentence(void **state)
         {"a,1,0\na,0,1\n", ":2: class \"a\" is named twice"},
         {",a,\na,1,0\nb,0,1\n", ":1: a class without a name"},
         {",a,b\na,1,0\nc,0,1\n", ":3: the row \"c\" has no column of that name"},
-        {"\"a,b\n1,0\n0,1\n", ":1: a quote that does not end its field"},
-        {"\"a\"x,b\n1,0\n0,1\n", ":1: a quote that does not end its field"},
+        {"\"a,b\n1,0\n0,1\n", ":1: a quote is not closed on its line"},
+        {"\"a\"x,b\n1,0\n0,1\n", ":1: text follows a closing quote"},
         {"1,0\n0,2\n", ": the entry 2 in row 2, column 2 is not between 0 and 1"},
         {"1,0\n0,nan\n", ": the entry nan in row 2, column 2 is not between 0 and 1"},
         {".5,.5\n.5,.5\n", ": the matrix is singular: different true classes would give the same labels"},
@@ -417,6 +417,38 @@ static void npy_is_read_in_full_precision(void **state)
     check_npy(1, "<i8", "False", wide, sizeof wide, swap, 2, 0);
     check_npy(1, "|u1", "False", narrow, sizeof narrow, swap, 2, 0);
     check_npy(1, "<i2", "True", fortran, sizeof fortran, swap, 2, 0);
+    check_npy(1, "|b1", "False", narrow, sizeof narrow, swap, 2, 0);
+}
+
+static void reverse_items(void *items, size_t count, size_t size)
+{
+    unsigned char *p = items;
+    for (size_t i = 0; i < count; i++, p += size)
+        for (size_t j = 0; j < size / 2; j++) {
+            const unsigned char kept = p[j];
+            p[j] = p[size - 1 - j];
+            p[size - 1 - j] = kept;
+        }
+}
+
+/* Data in this byte order were read, matrices were not. */
+static void npy_of_the_other_byte_order_is_read(void **state)
+{
+    (void)state;
+    double wide[9];
+    memcpy(wide, three, sizeof wide);
+    reverse_items(wide, 9, sizeof *wide);
+    check_npy(1, ">f8", "False", wide, sizeof wide, three, 3, 1e-15);
+    memcpy(wide, three_rows, sizeof wide);
+    reverse_items(wide, 9, sizeof *wide);
+    check_npy(3, ">f8", "True", wide, sizeof wide, three, 3, 1e-15);
+    float single[4] = {.75f, .5f, .25f, .5f};
+    const double same[4] = {.75, .5, .25, .5}, swap[4] = {0, 1, 1, 0};
+    reverse_items(single, 4, sizeof *single);
+    check_npy(1, ">f4", "False", single, sizeof single, same, 2, 0);
+    uint16_t counts[4] = {0, 1, 1, 0};
+    reverse_items(counts, 4, sizeof *counts);
+    check_npy(1, ">u2", "False", counts, sizeof counts, swap, 2, 0);
 }
 
 static void bad_npy_is_refused(void **state)
@@ -426,22 +458,32 @@ static void bad_npy_is_refused(void **state)
     const int32_t negative[4] = {1, 0, 0, -1};
     check_refused(file, make_npy(file, 1, "<i4", "False", "(2, 2)", negative, sizeof negative),
                   ": the entry -1 in row 2, column 2 is not between 0 and 1");
-    const char *rest = ": an NPY file must hold a matrix of little-endian floats or integers";
-    check_refused(file, make_npy(file, 1, ">f8", "False", "(3, 3)", three, sizeof three), rest);
-    check_refused(file, make_npy(file, 1, "<c16", "False", "(3, 3)", three, sizeof three), rest);
-    check_refused(file, make_npy(file, 1, "<f2", "False", "(3, 3)", three, sizeof three), rest);
-    check_refused(file, make_npy(file, 1, "<f8", "False", "(9,)", three, sizeof three), rest);
-    check_refused(file, make_npy(file, 1, "<f8", "False", "(1, 3, 3)", three, sizeof three), rest);
-    check_refused(file, make_npy(file, 1, "<f8", "False", "(3, 2)", three, sizeof three),
+    check_refused(
+        file, make_npy(file, 1, "<c16", "False", "(3, 3)", three, sizeof three),
+        ": items of type '<c16' cannot be read; convert them with astype('float32') or astype(str)");
+    check_refused(file, make_npy(file, 1, "<f2", "False", "(3, 3)", three, sizeof three),
+                  ": items of type '<f2' cannot be read; convert them with astype('float32') or astype(str)");
+    check_refused(file, make_npy(file, 1, "|S8", "False", "(3, 3)", three, sizeof three),
+                  ": an array of text, but the noise matrix must be numbers");
+    check_refused(file, make_npy(file, 1, "<f8", "False", "(9,)", three, sizeof three),
+                  ": an array of 1 dimension, but the noise matrix must have 2");
+    check_refused(file, make_npy(file, 1, "<f8", "False", "(1, 3, 3)", three, sizeof three),
+                  ": an array of 3 dimensions, but the noise matrix must have 2");
+    check_refused(file, make_npy(file, 1, "<f8", "False", "(3, 2)", three, 6 * sizeof *three),
                   ": a matrix of 3 x 2 is not square");
     check_refused(file, make_npy(file, 1, "<f8", "False", "(0, 0)", three, 0),
                   ": a noise matrix needs at least 2 classes, not 0");
     check_refused(file, make_npy(file, 1, "<f8", "False", "(999999999, 999999999)", three, sizeof three),
-                  ": the file is cut short");
-    check_refused("\x93NUMPY\1\0\3\0{}\n", 13, rest);
-    const size_t length = make_npy(file, 1, "<f8", "False", "(3, 3)", three, sizeof three);
-    for (size_t cut = 6; cut < length; cut++)
-        check_refused(file, cut, ": the file is cut short");
+                  ": the file ends too early: 72 bytes of 7999999984000000008");
+    check_refused("\x93NUMPY\1\0\3\0{}\n", 13, ": damaged: not the header of an NPY file");
+    const size_t length = make_npy(file, 1, "<f8", "False", "(3, 3)", three, sizeof three), header = 128;
+    for (size_t cut = 6; cut < header; cut++)
+        check_refused(file, cut, ": the file ends too early");
+    for (size_t cut = header; cut < length; cut++) {
+        char rest[80];
+        snprintf(rest, sizeof rest, ": the file ends too early: %zu bytes of 72", cut - header);
+        check_refused(file, cut, rest);
+    }
 }
 
 static void what_is_written_reads_back_exactly(void **state)
@@ -707,6 +749,7 @@ int main(void)
         cmocka_unit_test(bad_files_are_refused_with_a_sentence),
         cmocka_unit_test(a_packed_file_is_read),
         cmocka_unit_test(npy_is_read_in_full_precision),
+        cmocka_unit_test(npy_of_the_other_byte_order_is_read),
         cmocka_unit_test(bad_npy_is_refused),
         cmocka_unit_test(what_is_written_reads_back_exactly),
         cmocka_unit_test(a_written_file_is_what_people_expect),

@@ -1,0 +1,118 @@
+/* The format of a data file, from its first bytes. */
+#include "data/recognise.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "data/delimited.h"
+#include "data/npy.h"
+#include "data/reader.h"
+
+#define MODEL_MAGIC "\x89UCMODEL" /* to say what it is, not to read it */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A word like `3:...`, `qid:...` or `bag:...`, without a comma or semicolon. */
+static bool is_entry(const char *p, const char *end)
+{
+    const char *word = p;
+    while (p < end && is_digit(*p))
+        p++;
+    if (p == word && end - p > 3 && (memcmp(p, "qid", 3) == 0 || memcmp(p, "bag", 3) == 0))
+        p += 3;
+    if (p == word || p == end || *p != ':')
+        return false;
+    for (; p < end && !uc_is_blank(*p); p++)
+        if (*p == ',' || *p == ';')
+            return false;
+    return true;
+}
+
+/* Text is LIBSVM when nothing in its first line separates columns of a table, or when its first or second word is
+ * column:value. */
+static uc_format recognise_line(const char *p, const char *end)
+{
+    const size_t length = (size_t)(end - p);
+    if (!memchr(p, ',', length) && !memchr(p, ';', length) && !memchr(p, '\t', length))
+        return UC_FORMAT_LIBSVM;
+    if (is_entry(p, end))
+        return UC_FORMAT_LIBSVM;
+    while (p < end && !uc_is_blank(*p))
+        p++;
+    while (p < end && uc_is_blank(*p))
+        p++;
+    return is_entry(p, end) ? UC_FORMAT_LIBSVM : UC_FORMAT_CSV;
+}
+
+/* The first line that is neither blank nor a comment decides; text without one is LIBSVM without examples. */
+static uc_format recognise_text(const char *p, const char *end)
+{
+    while (p < end) {
+        const char *line_end = memchr(p, '\n', (size_t)(end - p));
+        if (!line_end)
+            line_end = end;
+        while (p < line_end && uc_is_blank(*p))
+            p++;
+        const char *last = line_end;
+        while (last > p && uc_is_blank(last[-1]))
+            last--;
+        if (p < last && *p != '#')
+            return recognise_line(p, last);
+        if (line_end == end)
+            break;
+        p = line_end + 1;
+    }
+    return UC_FORMAT_LIBSVM;
+}
+
+static bool begins_with(const char *bytes, size_t length, const char *magic)
+{
+    return length >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
+}
+
+uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, const char *name)
+{
+    unsigned char first = 0;
+    if (length > 0)
+        first = (unsigned char)bytes[0];
+    if (begins_with(bytes, length, MODEL_MAGIC))
+        return uc_fail(UC_ERR_FORMAT, "%s: a model, where data are expected", name);
+    if (begins_with(bytes, length, UC_DATA_MAGIC)) {
+        *out = UC_FORMAT_UCD;
+    } else if (uc_npy_begins(bytes, length)) {
+        *out = UC_FORMAT_NPY;
+    } else if (first == 0xff || first == 0xfe) {
+        return uc_fail(UC_ERR_FORMAT, "%s: text in UTF-16; convert it to UTF-8 first", name);
+    } else if (first >= 0x80 && first < 0xc0) { /* no text begins like this */
+        return uc_fail(UC_ERR_FORMAT, "%s: neither LIBSVM nor CSV text, and not an NPY or UCD file", name);
+    } else {
+        *out = recognise_text(bytes + uc_byte_order_mark(bytes, length), bytes + length);
+    }
+    return UC_OK;
+}
+
+uc_status uc_look_at_file(uc_file_look *out, const char *path)
+{
+    uc_input *input;
+    const char *head;
+    size_t length;
+    struct stat info;
+    *out = (uc_file_look){0};
+    if (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode)))
+        return UC_OK; /* what comes out of a pipe comes once */
+    uc_status status = uc_input_open(&input, path);
+    if (status != UC_OK)
+        return status;
+    status = uc_input_peek(&head, &length, input);
+    if (status == UC_OK)
+        *out = (uc_file_look){
+            .bytes = uc_input_total(input),
+            .can_be_cut = uc_input_file(input) >= 0 && !uc_npy_begins(head, length),
+            .is_ucd = begins_with(head, length, UC_DATA_MAGIC),
+        };
+    uc_input_close(input);
+    return status;
+}

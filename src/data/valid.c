@@ -1,0 +1,41 @@
+/* The invariants of data sets. */
+#include "data/valid.h"
+
+static bool is_sparse_row_valid(const uc_matrix *X, size_t i)
+{
+    if (X->offsets[i] > X->offsets[i + 1])
+        return false;
+    const uc_row row = uc_matrix_row(X, i);
+    for (size_t j = 0; j < row.count; j++) {
+        if (row.columns[j] >= X->cols)
+            return false;
+        if (j > 0 && row.columns[j - 1] >= row.columns[j])
+            return false;
+    }
+    return true;
+}
+
+bool uc_matrix_is_valid(const uc_matrix *X)
+{
+    if (!uc_matrix_is_sparse(X))
+        return X->rows == 0 || X->stride >= X->cols;
+    for (size_t i = 0; i < X->rows; i++)
+        if (!is_sparse_row_valid(X, i))
+            return false;
+    return true;
+}
+
+/* NULL: there are none. */
+static bool are_below(const uint32_t *positions, size_t rows, size_t bound)
+{
+    for (size_t i = 0; positions && i < rows; i++)
+        if (positions[i] != UC_NONE && positions[i] >= bound)
+            return false;
+    return true;
+}
+
+bool uc_dataset_is_valid(const uc_dataset *data)
+{
+    return uc_matrix_is_valid(&data->X) && are_below(data->y, data->X.rows, data->classes.count) &&
+           are_below(data->bag, data->X.rows, data->bags.count);
+}
