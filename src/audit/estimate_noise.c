@@ -9,13 +9,13 @@
  *
  * Counting (confident learning: Northcutt, Jiang, Chuang, JAIR 70:1373-1411, 2021)
  *          t_k = mean of P_k over the examples observed as k
- *          An example counts for the likeliest of the classes with P_k >= t_k, or not at all when there is none.
+ *          An example counts for the likeliest of the classes with P_k >= t_k, if there is one.
  *          C = J with row p scaled to the sum n_p, then columns divided by their sums.
  *          A row of J without any example is n_p on the diagonal: nothing speaks against its labels.
  *
- * Anchor   (Liu, Tao, TPAMI 38:447-461, 2016; Patrini et al., CVPR 2017) where an example is surely of class q,
- *          P_p(x) = C[p][q]. Column q is the mean of P over the m_q examples with the largest P_q, where m_q is
- *          a share of n_q, at least 1.
+ * Anchor   (Liu, Tao, TPAMI 38:447-461, 2016; Patrini et al., CVPR 2017) where an example is surely of
+ *          class q, P_p(x) = C[p][q]. Column q is the mean of P over the m_q examples with the largest P_q,
+ *          where m_q is a share of n_q, at least 1.
  *
  * A class for which nothing was counted has the column of the identity.
  *
@@ -24,6 +24,7 @@
  * regression. Resampling cannot show what never happened: an entry whose count is 0, or the whole column,
  * takes Wilson's bound on that side as well.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +183,9 @@ static void estimate_by_counting(double *C, double *J, const evidence *self, con
 
     memset(J, 0, K * K * sizeof *J);
     for (size_t i = 0; i < self->rows; i++) {
-        const size_t q = weight[i] ? confident_class(self->P + i * K, threshold, K) : K;
+        if (weight[i] == 0)
+            continue;
+        const size_t q = confident_class(self->P + i * K, threshold, K);
         if (q < K)
             J[self->observed[i] * K + q] += weight[i];
     }
@@ -235,17 +238,18 @@ static uc_status run_replicate(size_t block, void *user)
     const size_t replicate = self->first + block, K = from->K;
     uint32_t *weight = uc_alloc(from->rows, sizeof *weight);
     double *J = uc_alloc(K * K, sizeof *J), *work = uc_alloc(2 * K, sizeof *work);
-    const bool ready = weight && J && work;
-    if (ready) {
+    uc_status status = UC_ERR_NOMEM;
+    if (weight && J && work) {
         uc_rng rng = uc_rng_make(self->seed, SEQUENCE_BOOTSTRAP + replicate);
         for (size_t i = 0; i < from->rows; i++)
             weight[uc_rng_below(&rng, from->rows)]++;
         from->estimate(self->sample + replicate * K * K, J, from, weight, work);
+        status = UC_OK;
     }
     uc_free(work);
     uc_free(J);
     uc_free(weight);
-    return ready ? UC_OK : UC_ERR_NOMEM;
+    return status;
 }
 
 static int ascending(const void *a, const void *b)
@@ -259,7 +263,7 @@ static double percentile(const double *values, size_t count, double share)
 {
     const double at = share * (double)(count - 1);
     const size_t below = (size_t)at;
-    const size_t above = below + 1 < count ? below + 1 : below;
+    const size_t above = uc_min_size(below + 1, count - 1);
     return values[below] + (at - (double)below) * (values[above] - values[below]);
 }
 
@@ -279,6 +283,11 @@ static void set_interval(uc_noise_estimate *out, size_t cell, const double *samp
     const size_t of_class = column_count(out, cell % K), count = out->counts[cell];
     size_t known = 0;
     double low = out->noise.values[cell], high = low, wilson[2];
+    if (of_class == 0) {
+        out->low[cell] = 0.0;
+        out->high[cell] = 1.0;
+        return;
+    }
     for (size_t b = 0; b < replicates; b++)
         if (!isnan(sample[b * K * K + cell]))
             sorted[known++] = sample[b * K * K + cell];
@@ -292,8 +301,8 @@ static void set_interval(uc_noise_estimate *out, size_t cell, const double *samp
         high = fmax(high, wilson[1]);
     if (count == of_class)
         low = fmin(low, wilson[0]);
-    out->low[cell] = of_class > 0 ? low : 0.0;
-    out->high[cell] = of_class > 0 ? high : 1.0;
+    out->low[cell] = low;
+    out->high[cell] = high;
 }
 
 static uc_status find_intervals(uc_noise_estimate *out, const evidence *from,
@@ -310,10 +319,12 @@ static uc_status find_intervals(uc_noise_estimate *out, const evidence *from,
     bootstrap run = {from, settings->seed, 0, uc_alloc(length, sizeof *run.sample)};
     out->low = uc_alloc(K * K, sizeof *out->low);
     out->high = uc_alloc(K * K, sizeof *out->high);
-    status = sorted && run.sample && out->low && out->high ? UC_OK : UC_ERR_NOMEM;
+    if (!sorted || !run.sample || !out->low || !out->high) {
+        status = UC_ERR_NOMEM;
+        goto cleanup;
+    }
     while (run.first < replicates && status == UC_OK) {
-        const size_t left = replicates - run.first;
-        const size_t blocks = left < REPLICATES_PER_REPORT ? left : REPLICATES_PER_REPORT;
+        const size_t blocks = uc_min_size(replicates - run.first, REPLICATES_PER_REPORT);
         status = uc_run_blocks(context, blocks, run_replicate, &run);
         run.first += blocks;
         if (status == UC_OK)
@@ -321,6 +332,7 @@ static uc_status find_intervals(uc_noise_estimate *out, const evidence *from,
     }
     for (size_t cell = 0; cell < K * K && status == UC_OK; cell++)
         set_interval(out, cell, run.sample, replicates, sorted);
+cleanup:
     uc_free(run.sample);
     uc_free(sorted);
     return status;
@@ -359,7 +371,14 @@ static void fill_in(uc_noise_estimate *out, const double *J)
     for (size_t i = 0; i < K * K; i++) {
         out->counts[i] = (size_t)J[i];
         if (isnan(C[i])) /* no example of this true class */
-            C[i] = i / K == i % K ? 1.0 : 0.0;
+            C[i] = i / K == i % K;
+    }
+    for (size_t q = 0; q < K; q++) {
+        double sum = 0.0;
+        for (size_t p = 0; p < K; p++)
+            sum += C[p * K + q];
+        assert(fabs(sum - 1.0) < 1e-6);
+        (void)sum;
     }
 }
 
@@ -374,25 +393,27 @@ static uc_status estimate(uc_noise_estimate *out, const evidence *from, size_t r
                                 .skipped = rows - from->rows};
     uint32_t *weight = uc_alloc(from->rows, sizeof *weight);
     double *J = uc_alloc(K * K, sizeof *J), *work = uc_alloc(2 * K, sizeof *work);
-    uc_status status = result.noise.values && result.counts && weight && J && work
-                           ? uc_names_copy(&result.noise.names, classes)
-                           : UC_ERR_NOMEM;
-    if (status == UC_OK) {
-        for (size_t i = 0; i < from->rows; i++)
-            weight[i] = 1;
-        from->estimate(result.noise.values, J, from, weight, work);
-        fill_in(&result, J);
-    }
-    if (status == UC_OK && settings->bootstrap > 0)
+    uc_status status = UC_ERR_NOMEM;
+    if (result.noise.values && result.counts && weight && J && work)
+        status = uc_names_copy(&result.noise.names, classes);
+    if (status != UC_OK)
+        goto cleanup;
+    for (size_t i = 0; i < from->rows; i++)
+        weight[i] = 1;
+    from->estimate(result.noise.values, J, from, weight, work);
+    fill_in(&result, J);
+    if (settings->bootstrap > 0)
         status = find_intervals(&result, from, settings, context);
     if (status == UC_OK) {
         warn_of(&result, 0, 1, "no example to estimate from, so the column is the identity's, for class",
                 context);
         warn_of(&result, 1, FEW_EXAMPLES, "fewer than 30 examples to estimate from, for class", context);
-        *out = result;
-    } else {
-        uc_noise_estimate_free(&result);
     }
+cleanup:
+    if (status == UC_OK)
+        *out = result;
+    else
+        uc_noise_estimate_free(&result);
     uc_free(work);
     uc_free(J);
     uc_free(weight);
@@ -413,34 +434,41 @@ static bool is_label(uint32_t label, const uc_names *classes)
     return label == UC_NONE || label < classes->count;
 }
 
+/* Pairs of labels that are both known: `used` observed ones, and from pairs + count on the gold ones. */
+static uc_status list_pairs(uint32_t *pairs, size_t *used, const uint32_t *observed, const uint32_t *gold,
+                            size_t count, const uc_names *classes)
+{
+    *used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_label(observed[i], classes) || !is_label(gold[i], classes))
+            return uc_fail(UC_ERR_INVALID, "example %zu has a label that is not one of the %zu classes",
+                           i + 1, classes->count);
+        if (observed[i] == UC_NONE || gold[i] == UC_NONE)
+            continue;
+        pairs[*used] = observed[i];
+        pairs[count + (*used)++] = gold[i];
+    }
+    if (*used == 0)
+        return uc_fail(UC_ERR_INVALID, "no example has both an observed and a gold label");
+    return UC_OK;
+}
+
 static uc_status from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
                              size_t count, const uc_names *classes,
                              const uc_noise_estimate_settings *settings, const uc_context *context)
 {
     const uc_noise_estimate_settings own = settings ? *settings : uc_noise_estimate_defaults();
-    uint32_t *pairs = NULL;
-    size_t used = 0;
     uc_status status = uc_options_check(uc_noise_estimate_options, &own);
     if (status == UC_OK)
         status = check_classes(classes);
-    if (status == UC_OK && !(pairs = uc_alloc(count, 2 * sizeof *pairs)))
-        status = UC_ERR_NOMEM;
-    for (size_t i = 0; i < count && status == UC_OK; i++) {
-        if (!is_label(observed[i], classes) || !is_label(gold[i], classes))
-            status = uc_fail(UC_ERR_INVALID, "example %zu has a label that is not one of the %zu classes",
-                             i + 1, classes->count);
-        if (status != UC_OK || observed[i] == UC_NONE || gold[i] == UC_NONE)
-            continue;
-        pairs[used] = observed[i];
-        pairs[count + used++] = gold[i];
-    }
-    if (status == UC_OK && used == 0)
-        status = uc_fail(UC_ERR_INVALID, "no example has both an observed and a gold label");
-    const evidence from = {.rows = used,
-                           .K = classes->count,
-                           .observed = pairs,
-                           .gold = pairs + count,
-                           .estimate = estimate_from_labels};
+    if (status != UC_OK)
+        return status;
+    uint32_t *pairs = uc_alloc(count, 2 * sizeof *pairs);
+    if (!pairs)
+        return UC_ERR_NOMEM;
+    evidence from = {
+        .K = classes->count, .observed = pairs, .gold = pairs + count, .estimate = estimate_from_labels};
+    status = list_pairs(pairs, &from.rows, observed, gold, count, classes);
     if (status == UC_OK)
         status = estimate(out, &from, count, classes, &own, context);
     uc_free(pairs);
@@ -553,16 +581,19 @@ static uc_status rank_rows(evidence *from)
 {
     ranked *list = uc_alloc(from->rows, sizeof *list);
     from->clearest = uc_alloc(from->rows * from->K, sizeof *from->clearest);
-    if (list && from->clearest)
-        for (size_t q = 0; q < from->K; q++) {
-            for (size_t i = 0; i < from->rows; i++)
-                list[i] = (ranked){from->P[i * from->K + q], (uint32_t)i};
-            qsort(list, from->rows, sizeof *list, descending);
-            for (size_t i = 0; i < from->rows; i++)
-                from->clearest[q * from->rows + i] = list[i].row;
-        }
+    if (!list || !from->clearest) {
+        uc_free(list);
+        return UC_ERR_NOMEM;
+    }
+    for (size_t q = 0; q < from->K; q++) {
+        for (size_t i = 0; i < from->rows; i++)
+            list[i] = (ranked){from->P[i * from->K + q], (uint32_t)i};
+        qsort(list, from->rows, sizeof *list, descending);
+        for (size_t i = 0; i < from->rows; i++)
+            from->clearest[q * from->rows + i] = list[i].row;
+    }
     uc_free(list);
-    return list && from->clearest ? UC_OK : UC_ERR_NOMEM;
+    return UC_OK;
 }
 
 static uc_status check_data(const uc_dataset *data, const uc_noise_estimate_settings *settings,
@@ -605,6 +636,24 @@ static uc_status gather_evidence(evidence *from, uint32_t **observed, size_t row
     return UC_OK;
 }
 
+/* Whether the data can be estimated from, by all processes, and how many rows these have. */
+static uc_status check_all(uc_share *share, const uc_dataset *data,
+                           const uc_noise_estimate_settings *settings, const uc_context *context)
+{
+    const double bytes_per_entry = settings->estimator == UC_NOISE_ANCHOR ? 12.0 : 8.0;
+    uc_status status = uc_options_check(uc_noise_estimate_options, settings);
+    if (status != UC_OK)
+        return status;
+    status = uc_share_of(share, context, data->X.rows);
+    if (status == UC_OK)
+        status = uc_comm_agree(uc_comm_of(context), check_data(data, settings, *share));
+    if (status == UC_OK)
+        status =
+            uc_memory_check(context, bytes_per_entry * (double)share->total * (double)data->classes.count,
+                            "the probabilities");
+    return status;
+}
+
 uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
                              const uc_noise_estimate_settings *settings, const uc_train_settings *train,
                              const uc_context *context)
@@ -613,15 +662,7 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
     const bool by_anchors = own.estimator == UC_NOISE_ANCHOR;
     uint32_t *observed = NULL;
     uc_share share;
-    uc_status status = uc_options_check(uc_noise_estimate_options, &own);
-    if (status == UC_OK)
-        status = uc_share_of(&share, context, data->X.rows);
-    if (status == UC_OK)
-        status = uc_comm_agree(uc_comm_of(context), check_data(data, &own, share));
-    if (status == UC_OK)
-        status = uc_memory_check(
-            context, (by_anchors ? 12.0 : 8.0) * (double)share.total * (double)data->classes.count,
-            "the probabilities");
+    uc_status status = check_all(&share, data, &own, context);
     if (status != UC_OK)
         return status;
     evidence from = {.rows = data->X.rows,
@@ -629,14 +670,20 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
                      .observed = data->y,
                      .P = uc_alloc(data->X.rows, data->classes.count * sizeof *from.P),
                      .anchors = own.anchors,
-                     .estimate = by_anchors ? estimate_by_anchors : estimate_by_counting};
-    status = from.P ? held_out_probabilities(from.P, data, &own, train, context) : UC_ERR_NOMEM;
-    if (status == UC_OK)
-        status = gather_evidence(&from, &observed, data->X.rows, share, context);
+                     .estimate = estimate_by_counting};
+    if (!from.P)
+        return UC_ERR_NOMEM;
+    if (by_anchors)
+        from.estimate = estimate_by_anchors;
+    status = held_out_probabilities(from.P, data, &own, train, context);
+    if (status != UC_OK)
+        goto cleanup;
+    status = gather_evidence(&from, &observed, data->X.rows, share, context);
     if (status == UC_OK && by_anchors)
         status = rank_rows(&from);
     if (status == UC_OK)
         status = estimate(out, &from, share.total, &data->classes, &own, context);
+cleanup:
     uc_free(from.clearest);
     uc_free(from.P);
     uc_free(observed);

@@ -35,6 +35,7 @@ typedef struct search {
     uc_preprocessing_settings preprocessing;
     const uc_context *context;
     uint32_t positive;
+    uc_rates_free free_rates;
     fold_rows folds[FOLDS];
     unsigned fold_count; /* fewer when there are fewer bags */
     uc_rates *tried;
@@ -53,10 +54,10 @@ static uc_status count_errors(size_t labelled[2], size_t errors[2], const search
     uc_model *model = NULL;
     train.noise = noise;
     uint32_t *predicted = uc_alloc(fold->test.X.rows, sizeof *predicted);
-    uc_status status = predicted ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK)
-        status =
-            uc_train(&model, uc_learner_find("sloppy-svm"), &self->settings, &train, &rows, self->context);
+    if (!predicted)
+        return UC_ERR_NOMEM;
+    uc_status status =
+        uc_train(&model, uc_learner_find("sloppy-svm"), &self->settings, &train, &rows, self->context);
     if (status == UC_OK)
         status = uc_model_predict(predicted, model, &fold->test.X, self->context);
     for (size_t i = 0; i < fold->test.X.rows && status == UC_OK; i++) {
@@ -71,8 +72,9 @@ static uc_status count_errors(size_t labelled[2], size_t errors[2], const search
 
 static uc_status binary_noise(uc_noise *out, const uc_rates *rates, uint32_t positive)
 {
-    return positive == 1 ? uc_noise_binary(out, rates->positive, rates->negative)
-                         : uc_noise_binary(out, rates->negative, rates->positive);
+    if (positive == 1)
+        return uc_noise_binary(out, rates->positive, rates->negative);
+    return uc_noise_binary(out, rates->negative, rates->positive);
 }
 
 /* Rates that the labels do not allow for, or at which a machine cannot be learned, leave the criterion
@@ -144,27 +146,39 @@ static size_t best_of(const search *self)
     return best;
 }
 
-static uc_status try_all(search *self, uc_rates_free free_rates)
+/* The points of a grid around `centre`, `reach` of them to each side, that the rates may be at. */
+static uc_status try_around(search *self, const uc_rates *centre, double spacing, int reach)
 {
-    const int steps = (int)lround(HIGHEST / COARSE);
-    const int most_positive = free_rates == UC_RATES_NEGATIVE_ONLY ? 0 : 2 * steps;
-    const int most_negative = free_rates == UC_RATES_POSITIVE_ONLY ? 0 : 2 * steps;
-    const bool both = free_rates == UC_RATES_BOTH;
-    uc_status status = UC_OK;
-    for (int p = 0; p <= (both ? steps : most_positive); p++)
-        for (int q = 0; q <= (both ? steps : most_negative) && status == UC_OK; q++)
-            status = try_point(self, COARSE * p, COARSE * q);
-    double step = COARSE;
+    int low[2] = {-reach, -reach}, high[2] = {reach, reach}; /* of the positive and the negative rate */
+    if (self->free_rates == UC_RATES_NEGATIVE_ONLY)
+        low[0] = high[0] = 0;
+    if (self->free_rates == UC_RATES_POSITIVE_ONLY)
+        low[1] = high[1] = 0;
+    for (int p = low[0]; p <= high[0]; p++)
+        for (int q = low[1]; q <= high[1]; q++) {
+            const uc_status status =
+                try_point(self, centre->positive + spacing * p, centre->negative + spacing * q);
+            if (status != UC_OK)
+                return status;
+        }
+    return UC_OK;
+}
+
+static uc_status try_all(search *self)
+{
+    const uc_rates origin = {0};
+    int reach = (int)lround(HIGHEST / COARSE);
+    double spacing = COARSE;
+    if (self->free_rates != UC_RATES_BOTH)
+        reach *= 2;
+    uc_status status = try_around(self, &origin, spacing, reach);
     for (int refinement = 0; refinement < REFINEMENTS && status == UC_OK; refinement++) {
         const size_t best = best_of(self);
         if (best == self->count)
             break;
         const uc_rates centre = self->tried[best];
-        step /= 2.0;
-        for (int p = -1; p <= 1; p++)
-            for (int q = -1; q <= 1 && status == UC_OK; q++)
-                status = try_point(self, centre.positive + (most_positive ? step * p : 0.0),
-                                   centre.negative + (most_negative ? step * q : 0.0));
+        spacing /= 2.0;
+        status = try_around(self, &centre, spacing, 1);
     }
     return status;
 }
@@ -223,6 +237,70 @@ void uc_rates_estimate_free(uc_rates_estimate *self)
     *self = (uc_rates_estimate){0};
 }
 
+static uc_status check_data(const uc_learner *learner, const uc_dataset *data, const uc_context *context)
+{
+    uc_share share;
+    uc_status status = uc_train_check(learner, data, context);
+    if (status == UC_OK)
+        status = uc_share_of(&share, context, data->X.rows);
+    if (status != UC_OK)
+        return status;
+    if (data->classes.count != 2)
+        return uc_fail(UC_ERR_INVALID, "noise rates are for two classes, but there are %zu",
+                       data->classes.count);
+    if (share.total < 2 * FOLDS)
+        return uc_fail(UC_ERR_INVALID, "%zu examples are too few to estimate noise rates from, %u are needed",
+                       share.total, 2 * FOLDS);
+    return UC_OK;
+}
+
+/* Tries the rates on a sample of the data; `chosen` may have settings that are `auto`. */
+static uc_status search_rates(search *self, const uc_learner *learner, uc_train_settings *chosen,
+                              const uc_dataset *rows, const uc_context *context)
+{
+    uc_status status = uc_tune(&self->settings, chosen, learner, rows, context);
+    if (status != UC_OK)
+        return status;
+    const uc_train_settings decided = uc_train_decide(learner, chosen);
+    self->train = decided;
+    self->train.map.map = UC_MAP_NONE;
+    self->train.scale = UC_SCALE_NONE;
+    self->train.normalize = self->train.normalize_input = self->train.overwrite = 0;
+    self->fold_count = uc_folds_at_most(rows, FOLDS);
+    self->preprocessing = (uc_preprocessing_settings){(uc_scaling)decided.scale, decided.normalize_input,
+                                                      &decided.map, decided.normalize, decided.seed};
+    const size_t pairs = self->free_rates == UC_RATES_BOTH ? 41 : 13;
+    uc_parts trainings = {.task = "estimating noise rates",
+                          .part = "training",
+                          .count = self->fold_count * pairs,
+                          .at_most = true};
+    uc_part part = {&trainings, context};
+    const uc_context inner = uc_context_of_part(&part);
+    self->context = &inner;
+    self->part = &part;
+    status = prepare_folds(self, rows, decided.seed);
+    if (status == UC_OK)
+        status = try_all(self);
+    for (unsigned fold = 0; fold < FOLDS; fold++) {
+        uc_dataset_free(&self->folds[fold].train);
+        uc_dataset_free(&self->folds[fold].test);
+    }
+    return status;
+}
+
+/* The best pair of rates, as a noise matrix. */
+static uc_status choose_rates(uc_noise *out, uc_rates_estimate *found, uint32_t positive,
+                              const uc_context *context)
+{
+    if (found->best == found->count)
+        return uc_fail(UC_ERR_INVALID, "no noise rates fit the labels");
+    const uc_rates *best = &found->tried[found->best];
+    find_intervals(found);
+    if (best->criterion > 1.0 - best->deviation)
+        uc_warn(context, "the noise rates are a guess: no machine tells the two labels apart");
+    return binary_noise(out, best, positive);
+}
+
 uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
                                    const uc_svm_settings *settings, const uc_train_settings *train,
                                    const uc_dataset *data, uint32_t positive, uc_rates_free free_rates,
@@ -230,63 +308,25 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
 {
     const uc_learner *learner = uc_learner_find("sloppy-svm");
     uc_context quiet = uc_context_alone(context); /* every process has the sample and finds the same */
-    uc_share share;
-    quiet.warn = NULL; /* the same sentence from every fold */
-    search self = {.context = &quiet, .positive = positive};
-    uc_train_settings chosen = train ? *train : uc_train_defaults();
+    quiet.warn = NULL;                            /* the same sentence from every fold */
+    search self = {.context = &quiet, .positive = positive, .free_rates = free_rates};
+    uc_train_settings chosen = uc_train_defaults();
     uc_dataset rows = {0};
-    uc_status status = uc_train_check(learner, data, context);
-    if (status == UC_OK)
-        status = uc_share_of(&share, context, data->X.rows);
-    if (status == UC_OK && data->classes.count != 2)
-        status = uc_fail(UC_ERR_INVALID, "noise rates are for two classes, but there are %zu",
-                         data->classes.count);
-    if (status == UC_OK && share.total < 2 * FOLDS)
-        status =
-            uc_fail(UC_ERR_INVALID, "%zu examples are too few to estimate noise rates from, %u are needed",
-                    share.total, 2 * FOLDS);
+    uc_status status = check_data(learner, data, context);
     if (status != UC_OK)
         return status;
     uc_options_defaults(learner->options, &self.settings);
     if (settings)
         self.settings = *settings;
+    if (train)
+        chosen = *train;
     chosen.noise = NULL;
     status = uc_dataset_sample(&rows, data, SAMPLE, chosen.seed, context);
     if (status == UC_OK)
-        status = uc_tune(&self.settings, &chosen, learner, &rows, &quiet);
-    chosen = uc_train_decide(learner, &chosen);
-    self.train = chosen;
-    self.train.map.map = UC_MAP_NONE;
-    self.train.scale = UC_SCALE_NONE;
-    self.train.normalize = self.train.normalize_input = self.train.overwrite = 0;
-    self.fold_count = uc_folds_at_most(&rows, FOLDS);
-    self.preprocessing = (uc_preprocessing_settings){(uc_scaling)chosen.scale, chosen.normalize_input,
-                                                     &chosen.map, chosen.normalize, chosen.seed};
-    uc_parts trainings = {.task = "estimating noise rates",
-                          .part = "training",
-                          .count = self.fold_count * (free_rates == UC_RATES_BOTH ? 41 : 13),
-                          .at_most = true};
-    uc_part part = {&trainings, &quiet};
-    const uc_context inner = uc_context_of_part(&part);
-    self.context = &inner;
-    self.part = &part;
-    if (status == UC_OK)
-        status = prepare_folds(&self, &rows, chosen.seed);
-    if (status == UC_OK)
-        status = try_all(&self, free_rates);
+        status = search_rates(&self, learner, &chosen, &rows, &quiet);
     uc_rates_estimate found = {self.tried, self.count, best_of(&self), {0}, {0}};
-    if (status == UC_OK && found.best == found.count)
-        status = uc_fail(UC_ERR_INVALID, "no noise rates fit the labels");
-    if (status == UC_OK) {
-        find_intervals(&found);
-        if (found.tried[found.best].criterion > 1.0 - found.tried[found.best].deviation)
-            uc_warn(context, "the noise rates are a guess: no machine tells the two labels apart");
-        status = binary_noise(out, &found.tried[found.best], positive);
-    }
-    for (unsigned fold = 0; fold < FOLDS; fold++) {
-        uc_dataset_free(&self.folds[fold].train);
-        uc_dataset_free(&self.folds[fold].test);
-    }
+    if (status == UC_OK)
+        status = choose_rates(out, &found, positive, context);
     uc_dataset_free(&rows);
     if (status == UC_OK && estimate)
         *estimate = found;

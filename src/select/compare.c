@@ -77,13 +77,16 @@ static uc_status fill_entry(uc_entry *out, const uc_compare_entry *wanted, uc_co
     *out = (uc_entry){.learner = learner,
                       .settings = uc_learner_settings(learner, wanted->settings),
                       .fixed = wanted->fixed,
-                      .feedback = learner->full ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL,
-                      .view = decided.normalize ? UC_UNIT : UC_PLAIN,
+                      .feedback = asked,
                       .bias = decided.bias};
-    if (uc_learner_accepts(learner, asked))
-        out->feedback = asked;
+    if (!uc_learner_accepts(learner, asked)) /* it learns from the other kind only */
+        out->feedback = learner->full ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL;
+    if (decided.normalize)
+        out->view = UC_UNIT;
     setup->needed[out->view] = true;
-    return out->settings ? uc_options_check(learner->options, out->settings) : UC_ERR_NOMEM;
+    if (!out->settings)
+        return UC_ERR_NOMEM;
+    return uc_options_check(learner->options, out->settings);
 }
 
 static void free_entries(uc_entry *entries, size_t count)
@@ -108,36 +111,49 @@ static size_t usual_entries(uc_compare_entry *wanted, uc_feedback feedback)
     return found;
 }
 
+static uc_status fill_entries(uc_entry **out, const uc_compare_entry *wanted, size_t count,
+                              uc_compare_setup *setup)
+{
+    if (count == 0)
+        return uc_fail(UC_ERR_INVALID, "there is no learner to compare");
+    uc_entry *entries = uc_alloc(count, sizeof *entries);
+    if (!entries)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const uc_status status = fill_entry(&entries[i], &wanted[i], setup);
+        if (status != UC_OK) {
+            free_entries(entries, count);
+            return status;
+        }
+    }
+    *out = entries;
+    return UC_OK;
+}
+
 static uc_status make_entries(uc_entry **out, size_t *count, const uc_compare_entry *wanted,
                               uc_compare_setup *setup)
 {
     const uc_feedback feedback = (uc_feedback)setup->settings.feedback;
-    const size_t total = wanted ? *count : usual_entries(NULL, feedback);
-    uc_compare_entry *usual = wanted ? NULL : uc_alloc(total, sizeof *usual);
-    uc_entry *entries = uc_alloc(total, sizeof *entries);
-    uc_status status = entries && (wanted || usual) ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK && total == 0)
-        status = uc_fail(UC_ERR_INVALID, "there is no learner to compare");
-    if (status == UC_OK && usual)
-        (void)usual_entries(usual, feedback);
-    for (size_t i = 0; i < total && status == UC_OK; i++)
-        status = fill_entry(&entries[i], usual ? &usual[i] : &wanted[i], setup);
-    if (status == UC_OK) {
-        *out = entries;
-        *count = total;
-    } else {
-        free_entries(entries, total);
-    }
+    if (wanted)
+        return fill_entries(out, wanted, *count, setup);
+    *count = usual_entries(NULL, feedback);
+    uc_compare_entry *usual = uc_alloc(*count, sizeof *usual);
+    if (!usual)
+        return UC_ERR_NOMEM;
+    (void)usual_entries(usual, feedback);
+    const uc_status status = fill_entries(out, usual, *count, setup);
     uc_free(usual);
     return status;
 }
 
 /* ---- the grid ---- */
 
-static size_t combinations(const uc_learner *learner)
+static size_t combinations(const uc_entry *entry)
 {
     size_t product = 1;
-    for (const uc_candidates *list = learner->grid; list && list->option; list++)
+    if (entry->fixed)
+        return 0;
+    for (const uc_candidates *list = entry->learner->grid; list && list->option; list++)
         product *= list->count;
     return product;
 }
@@ -153,7 +169,7 @@ static void set_combination(void *settings, const uc_learner *learner, size_t in
 /* Appends the entry as it came, then with every other combination on its learner's grid. */
 static uc_status add_candidates(uc_entry *candidates, size_t *count, const uc_entry *from)
 {
-    const size_t others = from->fixed ? 0 : combinations(from->learner);
+    const size_t others = combinations(from);
     for (size_t i = 0; i <= others; i++) {
         uc_entry next = *from;
         next.settings = uc_learner_settings(from->learner, from->settings);
@@ -197,12 +213,16 @@ static uc_status choose_settings(uc_entry *entries, size_t count, const uc_compa
 {
     size_t room = 0, filled = 0;
     for (size_t i = 0; i < count; i++)
-        room += 1 + (entries[i].fixed ? 0 : combinations(entries[i].learner));
+        room += 1 + combinations(&entries[i]);
     uc_entry *candidates = uc_alloc(room, sizeof *candidates);
     size_t *firsts = uc_alloc(count + 1, sizeof *firsts);
     size_t *correct = uc_alloc(room * GRID_RUNS, sizeof *correct);
     double *seconds = uc_alloc(room * GRID_RUNS, sizeof *seconds);
-    uc_status status = candidates && firsts && correct && seconds ? UC_OK : UC_ERR_NOMEM;
+    uc_status status = UC_OK;
+    if (!candidates || !firsts || !correct || !seconds) {
+        status = UC_ERR_NOMEM;
+        goto cleanup;
+    }
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         status = add_candidates(candidates, &filled, &entries[i]);
         firsts[i + 1] = filled;
@@ -212,6 +232,7 @@ static uc_status choose_settings(uc_entry *entries, size_t count, const uc_compa
                                 "choosing options");
     if (status == UC_OK)
         take_best(entries, count, candidates, firsts, correct);
+cleanup:
     free_entries(candidates, filled);
     uc_free(firsts);
     uc_free(correct);
@@ -231,7 +252,7 @@ static double p_value(const uc_compared *a, const uc_compared *b, const size_t *
     for (size_t run = 1; run < runs; run++)
         if (correct_a[run] - correct_b[run] != correct_a[0] - correct_b[0])
             return uc_metrics_paired_t_test(a->ratios, b->ratios, runs);
-    return correct_a[0] == correct_b[0] ? 1.0 : 0.0;
+    return correct_a[0] == correct_b[0];
 }
 
 /* Positions of the entries by descending sums, the first of equals first. */
@@ -281,6 +302,24 @@ static uc_status describe(uc_compared *out, uc_entry *from, const size_t *correc
     return UC_OK;
 }
 
+/* Which learner is best, and how the others compare with it. */
+static void test_differences(uc_comparison *self, const size_t *correct, const size_t *position)
+{
+    const size_t count = self->count, runs = (size_t)self->runs;
+    while (self->best < count && self->learners[self->best].reference)
+        self->best++;
+    if (self->best == count)
+        self->best = 0;
+    for (size_t i = 0; i < count * count; i++)
+        self->p_values[i] =
+            p_value(&self->learners[i / count], &self->learners[i % count],
+                    correct + position[i / count] * runs, correct + position[i % count] * runs, runs);
+    for (size_t i = 0; i < count; i++) {
+        self->learners[i].p_value = self->p_values[self->best * count + i];
+        self->learners[i].differs = self->learners[i].p_value < UC_SIGNIFICANCE;
+    }
+}
+
 /* The settings of the entries move to the result. */
 static uc_status make_result(uc_comparison *out, uc_entry *entries, size_t count, const size_t *correct,
                              const double *seconds, const uc_compare_setup *setup)
@@ -292,29 +331,25 @@ static uc_status make_result(uc_comparison *out, uc_entry *entries, size_t count
                             .p_values = uc_alloc(count * count, sizeof *result.p_values),
                             .runs = runs,
                             .rounds = setup->rounds,
-                            .width = setup->mapped ? setup->width : (double)NAN};
-    uc_status status = position && result.learners && result.p_values ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK)
-        sort_entries(position, correct, count, runs);
+                            .width = (double)NAN};
+    uc_status status = UC_OK;
+    if (!position || !result.learners || !result.p_values) {
+        status = UC_ERR_NOMEM;
+        goto cleanup;
+    }
+    if (setup->mapped)
+        result.width = setup->width;
+    sort_entries(position, correct, count, runs);
     for (size_t i = 0; i < count && status == UC_OK; i++)
         status = describe(&result.learners[i], &entries[position[i]], correct + position[i] * runs,
                           seconds + position[i] * runs, setup);
-    if (status == UC_OK) {
-        while (result.best < count && result.learners[result.best].reference)
-            result.best++;
-        result.best = result.best < count ? result.best : 0;
-        for (size_t i = 0; i < count * count; i++)
-            result.p_values[i] =
-                p_value(&result.learners[i / count], &result.learners[i % count],
-                        correct + position[i / count] * runs, correct + position[i % count] * runs, runs);
-        for (size_t i = 0; i < count; i++) {
-            result.learners[i].p_value = result.p_values[result.best * count + i];
-            result.learners[i].differs = result.learners[i].p_value < UC_SIGNIFICANCE;
-        }
+    if (status == UC_OK)
+        test_differences(&result, correct, position);
+cleanup:
+    if (status == UC_OK)
         *out = result;
-    } else {
+    else
         uc_comparison_free(&result);
-    }
     uc_free(position);
     return status;
 }
@@ -345,51 +380,74 @@ static uc_status check_settings(const uc_compare_setup *self)
     return status;
 }
 
+/* The number of rounds of a run, and of runs of all entries. */
+static uc_status count_rounds(size_t *results, uc_compare_setup *setup, size_t count)
+{
+    const uint64_t passes = setup->settings.passes;
+    const size_t rows = setup->data->X.rows;
+    if (uc_size_mul(&setup->rounds, rows, (size_t)passes) &&
+        uc_size_mul(results, count, (size_t)setup->settings.runs))
+        return UC_OK;
+    return uc_fail(UC_ERR_INVALID, "%llu passes of %zu examples are too many rounds",
+                   (unsigned long long)passes, rows);
+}
+
+/* `entries` are known, and their settings move to the result. */
+static uc_status compare_entries(uc_comparison *out, uc_entry *entries, size_t count, uc_compare_setup *setup)
+{
+    size_t results;
+    uc_status status = count_rounds(&results, setup, count);
+    if (status == UC_OK)
+        status = uc_compare_prepare(setup);
+    if (status == UC_OK && setup->settings.grid)
+        status = choose_settings(entries, count, setup);
+    if (status != UC_OK)
+        return status;
+    size_t *correct = uc_alloc(results, sizeof *correct);
+    double *seconds = uc_alloc(results, sizeof *seconds);
+    if (!correct || !seconds) {
+        status = UC_ERR_NOMEM;
+        goto cleanup;
+    }
+    status = uc_compare_run(correct, seconds, setup, entries, count, (size_t)setup->settings.runs,
+                            UC_SEQUENCE_ORDER, "comparing");
+    if (status == UC_OK)
+        status = make_result(out, entries, count, correct, seconds, setup);
+cleanup:
+    uc_free(correct);
+    uc_free(seconds);
+    return status;
+}
+
 uc_status uc_compare(uc_comparison *out, const uc_compare_entry *wanted, size_t count,
                      const uc_compare_settings *settings, const uc_train_settings *train,
                      const uc_dataset *data, const uc_context *context)
 {
     uc_compare_setup setup = {.data = data,
                               .context = context,
-                              .settings = settings ? *settings : uc_compare_defaults(),
-                              .train = train ? *train : uc_train_defaults(),
+                              .settings = uc_compare_defaults(),
+                              .train = uc_train_defaults(),
                               .width = (double)NAN};
     uc_entry *entries = NULL;
-    size_t *correct = NULL;
-    double *seconds = NULL;
+    if (settings)
+        setup.settings = *settings;
+    if (train)
+        setup.train = *train;
     if (setup.train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
         setup.train.map.map = UC_MAP_NONE;
     setup.mapped = setup.train.map.map != UC_MAP_NONE;
     uc_status status = check_settings(&setup);
     if (status == UC_OK)
         status = make_entries(&entries, &count, wanted, &setup);
+    if (status != UC_OK)
+        return status;
+    if (uc_is_shared(context))
+        status = uc_fail(UC_ERR_INVALID, "learners are compared in one process, not in several");
+    else
+        status = uc_train_check(entries[0].learner, data, context);
     if (status == UC_OK)
-        status = uc_is_shared(context)
-                     ? uc_fail(UC_ERR_INVALID, "learners are compared in one process, not in several")
-                     : uc_train_check(entries[0].learner, data, context);
-    const size_t runs = (size_t)setup.settings.runs;
-    size_t results = 0;
-    if (status == UC_OK && (!uc_size_mul(&setup.rounds, data->X.rows, (size_t)setup.settings.passes) ||
-                            !uc_size_mul(&results, count, runs)))
-        status = uc_fail(UC_ERR_INVALID, "%llu passes of %zu examples are too many rounds",
-                         (unsigned long long)setup.settings.passes, data->X.rows);
-    if (status == UC_OK)
-        status = uc_compare_prepare(&setup);
-    if (status == UC_OK && setup.settings.grid)
-        status = choose_settings(entries, count, &setup);
-    if (status == UC_OK) {
-        correct = uc_alloc(results, sizeof *correct);
-        seconds = uc_alloc(results, sizeof *seconds);
-        status = correct && seconds ? UC_OK : UC_ERR_NOMEM;
-    }
-    if (status == UC_OK)
-        status =
-            uc_compare_run(correct, seconds, &setup, entries, count, runs, UC_SEQUENCE_ORDER, "comparing");
-    if (status == UC_OK)
-        status = make_result(out, entries, count, correct, seconds, &setup);
-    free_entries(entries, entries ? count : 0);
-    uc_free(correct);
-    uc_free(seconds);
+        status = compare_entries(out, entries, count, &setup);
+    free_entries(entries, count);
     uc_compare_setup_free(&setup);
     return status;
 }

@@ -60,10 +60,13 @@ static uc_status prepare_all(uc_matrix *out, const uc_preprocessing *preprocessi
 uc_status uc_compare_prepare(uc_compare_setup *self)
 {
     uc_first_look look = uc_first_look_none();
-    uc_status status = self->mapped ? check_map(&self->train.map) : UC_OK;
-    if (status == UC_OK)
-        status = uc_first_look_at_data(&look, self->data, &self->train, self->context);
     uc_preprocessing *scaling = &look.scaling;
+    if (self->mapped) {
+        const uc_status checked = check_map(&self->train.map);
+        if (checked != UC_OK)
+            return checked;
+    }
+    uc_status status = uc_first_look_at_data(&look, self->data, &self->train, self->context);
     scaling->normalize_input = self->train.normalize_input;
     self->width = look.width;
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++) {
@@ -75,7 +78,9 @@ uc_status uc_compare_prepare(uc_compare_setup *self)
             status = prepare_all(&self->prepared[view], &self->preprocessing[view], self);
     }
     self->features = self->data->X.cols;
-    self->density = self->mapped || scaling->shift ? 1.0 : look.density;
+    self->density = look.density;
+    if (self->mapped || scaling->shift)
+        self->density = 1.0;
     if (status == UC_OK && self->mapped) {
         uc_map *map = NULL; /* knows how many there are when nobody says so */
         status = uc_map_begin_landmarks(&map, &self->train.map, self->width);
@@ -170,8 +175,9 @@ static double thread_seconds(void)
 static uc_status count_round(const uc_session_round *round, void *user)
 {
     const run_training *self = user;
-    return round->number % ROUNDS_PER_REPORT == 0 ? report_rounds(self->all, ROUNDS_PER_REPORT, self->learner)
-                                                  : UC_OK;
+    if (round->number % ROUNDS_PER_REPORT != 0)
+        return UC_OK;
+    return report_rounds(self->all, ROUNDS_PER_REPORT, self->learner);
 }
 
 static uc_status begin_training(run_training *out, all_runs *self, const uc_entry *entry, size_t run)
@@ -193,7 +199,9 @@ static uc_status begin_training(run_training *out, all_runs *self, const uc_entr
                                  NULL);
     if (status == UC_OK)
         status = uc_online_expect(out->online, setup->features, setup->density);
-    return status == UC_OK ? uc_session_continue(&out->session, out->online, &settings, NULL) : status;
+    if (status == UC_OK)
+        status = uc_session_continue(&out->session, out->online, &settings, NULL);
+    return status;
 }
 
 static void free_training(run_training *self)
@@ -238,7 +246,7 @@ static uc_status run_stage(size_t job, void *user)
     for (size_t t = self->first, end; t < self->last && status == UC_OK; t = end) {
         if (t % rows == 0 && !self->mapped)
             uc_order_next(&training->order);
-        end = t - t % rows + rows < self->last ? t - t % rows + rows : self->last;
+        end = uc_min_size(t - t % rows + rows, self->last);
         status = run_rounds(self, job, t, end);
     }
     if (status == UC_OK && self->last == self->setup->rounds)
@@ -260,7 +268,8 @@ static uc_status begin_mapped_run(mapped_run *out, const all_runs *self, size_t 
     uc_status status = uc_order_begin(&out->order, setup->data->X.rows, seed_of(self, run), self->sequence);
     if (status == UC_OK) {
         out->labels = uc_alloc(BLOCK_ROUNDS, sizeof *out->labels);
-        status = out->labels ? UC_OK : UC_ERR_NOMEM;
+        if (!out->labels)
+            return UC_ERR_NOMEM;
     }
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)
         if (setup->needed[view]) {
@@ -323,8 +332,7 @@ static uc_status run_mapped(all_runs *self)
     for (size_t run = 0; run < self->group && status == UC_OK; run++)
         status = begin_mapped_run(&self->mapped[run], self, run);
     for (self->first = 0; self->first < self->setup->rounds && status == UC_OK; self->first = self->last) {
-        const size_t left = rows - self->first % rows;
-        self->last = self->first + (left < BLOCK_ROUNDS ? left : BLOCK_ROUNDS);
+        self->last = self->first + uc_min_size(rows - self->first % rows, BLOCK_ROUNDS);
         for (size_t run = 0; run < self->group && status == UC_OK; run++)
             status = prepare_block(self, run);
         if (status == UC_OK)
@@ -340,14 +348,16 @@ static uc_status run_mapped(all_runs *self)
  * learner. */
 static size_t group_size(const uc_compare_setup *setup, size_t runs)
 {
-    const size_t most = setup->mapped ? uc_threads(setup->context) : RUNS_AT_HAND;
-    return most < runs ? most : runs;
+    if (setup->mapped)
+        return uc_min_size(uc_threads(setup->context), runs);
+    return uc_min_size(RUNS_AT_HAND, runs);
 }
 
 static double matrix_bytes(const uc_matrix *X)
 {
-    return uc_matrix_is_sparse(X) ? 8.0 * (double)uc_matrix_entries(X) + 8.0 * (double)X->rows
-                                  : 4.0 * (double)X->rows * (double)X->stride;
+    if (uc_matrix_is_sparse(X))
+        return 8.0 * (double)uc_matrix_entries(X) + 8.0 * (double)X->rows;
+    return 4.0 * (double)X->rows * (double)X->stride;
 }
 
 /* The weights, memory and order of one training. */
@@ -376,10 +386,10 @@ static uc_status check_memory(const uc_compare_setup *self, const uc_entry *entr
     for (size_t view = 0; view < UC_VIEWS; view++)
         views += self->needed[view];
     const double block = fmin(rows, (double)BLOCK_ROUNDS) * 4.0 * (double)uc_matrix_stride(self->features);
-    const double bytes =
-        self->mapped ? group * (all + views * block + 8.0 * rows)
-                     : fmin(group * (double)count, (double)uc_threads(self->context)) * largest +
-                           matrix_bytes(&self->prepared[UC_PLAIN]) + matrix_bytes(&self->prepared[UC_UNIT]);
+    double bytes = group * (all + views * block + 8.0 * rows);
+    if (!self->mapped)
+        bytes = fmin(group * (double)count, (double)uc_threads(self->context)) * largest +
+                matrix_bytes(&self->prepared[UC_PLAIN]) + matrix_bytes(&self->prepared[UC_UNIT]);
     char what[128];
     snprintf(what, sizeof what, "comparing %zu learner%s of %zu features and %zu classes", count,
              count == 1 ? "" : "s", self->features, self->data->classes.count);
@@ -402,7 +412,7 @@ uc_status uc_compare_run(size_t *correct, double *seconds, const uc_compare_setu
     const size_t at_once = group_size(setup, runs);
     uc_status status = check_memory(setup, entries, count, runs);
     for (; self.first_run < runs && status == UC_OK; self.first_run += self.group) {
-        self.group = at_once < runs - self.first_run ? at_once : runs - self.first_run;
+        self.group = uc_min_size(at_once, runs - self.first_run);
         self.first = 0;
         self.last = setup->rounds;
         self.trainings = uc_alloc(self.group * count, sizeof *self.trainings);

@@ -5,7 +5,7 @@
  *   dimension   of the map: powers of two from 16 to 512
  *   a learner's own options, over the values that it names (struct uc_learner, `candidates`)
  *
- * The criterion is the error on the labels as they are, corrected for the noise that was told (sum_q
+ * The criterion is the error on the labels as they are, corrected for the noise that was given (sum_q
  * C^-1[q][y] [predicted is not q] has the clean error as its mean), or, for a learner that knows
  * probabilities, the likelihood of those labels; neither needs a clean label. Coordinates of kpca, kgs,
  * random and landmarks are nested, so one map a fold, of the largest dimension, serves for all smaller ones.
@@ -62,7 +62,9 @@ static uc_status corrected_loss(double *loss, const uint32_t *predicted, const u
 {
     const size_t K = test->classes.count;
     double *inverse = uc_alloc(K * K, sizeof *inverse), sum = 0.0, labelled = 0.0;
-    const uc_status status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
+    if (!inverse)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_noise_invert(inverse, noise, 0.0);
     for (size_t i = 0; i < test->X.rows && status == UC_OK; i++)
         if (test->y[i] != UC_NONE) {
             sum += 1.0 - inverse[predicted[i] * K + test->y[i]];
@@ -73,44 +75,69 @@ static uc_status corrected_loss(double *loss, const uint32_t *predicted, const u
     return status;
 }
 
-/* The mean of -log P(observed label), or the share of errors. */
+/* The share of errors on the labels as they are. */
+static double plain_loss(const uint32_t *predicted, const uc_dataset *test)
+{
+    double sum = 0.0, labelled = 0.0;
+    for (size_t i = 0; i < test->X.rows; i++)
+        if (test->y[i] != UC_NONE) {
+            sum += predicted[i] != test->y[i];
+            labelled += 1.0;
+        }
+    return labelled > 0.0 ? sum / labelled : 0.0;
+}
+
+static uc_status error_loss(double *loss, const uc_model *model, const uc_dataset *test,
+                            const uc_noise *noise, const uc_context *context)
+{
+    uint32_t *predicted = uc_alloc(test->X.rows, sizeof *predicted);
+    if (!predicted)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_model_predict(predicted, model, &test->X, context);
+    if (status == UC_OK && noise)
+        status = corrected_loss(loss, predicted, test, noise);
+    else if (status == UC_OK)
+        *loss = plain_loss(predicted, test);
+    uc_free(predicted);
+    return status;
+}
+
+/* The probability of observing the label when the true class has these probabilities. */
+static double observed_probability(const double *P, uint32_t label, size_t K, const uc_noise *noise)
+{
+    if (!noise)
+        return P[label];
+    double observed = 0.0;
+    for (size_t q = 0; q < K; q++)
+        observed += noise->values[label * K + q] * P[q];
+    return observed;
+}
+
+/* The mean of -log P(observed label). */
+static uc_status likelihood_loss(double *loss, const uc_model *model, const uc_dataset *test,
+                                 const uc_noise *noise, const uc_context *context)
+{
+    const size_t n = test->X.rows, K = test->classes.count;
+    double *P = uc_alloc(n * K, sizeof *P), sum = 0.0, labelled = 0.0;
+    if (!P)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_model_probabilities(P, model, &test->X, context);
+    for (size_t i = 0; i < n && status == UC_OK; i++)
+        if (test->y[i] != UC_NONE) {
+            sum -= log(fmax(observed_probability(P + i * K, test->y[i], K, noise), 1e-300));
+            labelled += 1.0;
+        }
+    *loss = labelled > 0.0 ? sum / labelled : 0.0;
+    uc_free(P);
+    return status;
+}
+
 static uc_status held_out_loss(double *loss, const uc_model *model, const uc_dataset *test,
                                const uc_noise *noise, const uc_context *context)
 {
-    const size_t n = test->X.rows, K = test->classes.count;
-    double *probabilities = NULL, sum = 0.0;
-    uint32_t *predicted = uc_alloc(n, sizeof *predicted);
-    uc_status status = predicted ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK && uc_model_has_probabilities(model)) {
-        probabilities = uc_alloc(n * K, sizeof *probabilities);
-        status =
-            probabilities ? uc_model_probabilities(probabilities, model, &test->X, context) : UC_ERR_NOMEM;
-    } else if (status == UC_OK) {
-        status = uc_model_predict(predicted, model, &test->X, context);
-    }
-    size_t labelled = 0;
-    if (status == UC_OK && noise && !probabilities) {
-        status = corrected_loss(loss, predicted, test, noise);
-        uc_free(predicted);
-        return status;
-    }
-    for (size_t i = 0; i < n && status == UC_OK; i++) {
-        if (test->y[i] == UC_NONE)
-            continue;
-        labelled++;
-        if (!probabilities) {
-            sum += predicted[i] != test->y[i];
-            continue;
-        }
-        double observed = noise ? 0.0 : probabilities[i * K + test->y[i]];
-        for (size_t q = 0; q < K && noise; q++)
-            observed += noise->values[test->y[i] * K + q] * probabilities[i * K + q];
-        sum -= log(fmax(observed, 1e-300));
-    }
-    *loss = labelled ? sum / (double)labelled : 0.0;
-    uc_free(probabilities);
-    uc_free(predicted);
-    return status;
+    if (uc_model_has_probabilities(model))
+        return likelihood_loss(loss, model, test, noise, context);
+    return error_loss(loss, model, test, noise, context);
 }
 
 /* The first `dimension` columns of a dense data set; borrows everything. */
@@ -130,9 +157,11 @@ static uc_status try_values(search *self, const uc_dataset *train, const uc_data
     plain.map.map = UC_MAP_NONE;
     plain.scale = UC_SCALE_NONE;
     plain.normalize_input = plain.overwrite = 0;
-    const bool mapped = self->train.map.map != UC_MAP_NONE;
-    uc_dataset rows = mapped ? prefix_of(train, self->dimensions[dimension]) : *train;
-    const uc_dataset held_out = mapped ? prefix_of(test, self->dimensions[dimension]) : *test;
+    uc_dataset rows = *train, held_out = *test;
+    if (self->train.map.map != UC_MAP_NONE) {
+        rows = prefix_of(train, self->dimensions[dimension]);
+        held_out = prefix_of(test, self->dimensions[dimension]);
+    }
     uc_status status = UC_OK;
     for (size_t value = 0; value < self->value_count && status == UC_OK; value++) {
         if (self->one_value != ALL && value != self->one_value)
@@ -170,7 +199,7 @@ static uc_status map_both(uc_dataset *mapped_train, uc_dataset *mapped_test, con
     settings.width = width;
     settings.gamma = UC_AUTO_REAL;
     settings.dimension = dimension;
-    uc_context quiet = self->context ? *self->context : (uc_context){0};
+    uc_context quiet = *self->context;
     quiet.warn = NULL; /* a fold may span less than the whole */
     uc_map *map = NULL;
     uc_status status = uc_map_fit(&map, &settings, &train->X, self->train.seed, &quiet);
@@ -307,7 +336,7 @@ static uc_status list_widths(search *self, const uc_dataset *data)
     static const double factors[MOST_WIDTHS] = {1.0 / 16, 1.0 / 4, 1, 4, 16};
     const uc_map_settings *map = &self->train.map;
     self->width_count = 1;
-    self->widths[0] = isnan(map->gamma) ? map->width : 1.0 / map->gamma;
+    self->widths[0] = uc_map_width_given(map);
     if (!isnan(self->widths[0]))
         return UC_OK;
     uc_dataset scaled = {0};
@@ -338,7 +367,7 @@ static void list_dimensions(search *self, size_t rows)
     const size_t fold = rows < FOLDS ? 1 : rows / FOLDS;
     const size_t most = rows > fold ? rows - fold : 1; /* what a fold leaves to train on */
     for (size_t dimension = 16; self->dimension_count < MOST_DIMENSIONS; dimension *= 2) {
-        self->dimensions[self->dimension_count++] = dimension < most ? dimension : most;
+        self->dimensions[self->dimension_count++] = uc_min_size(dimension, most);
         if (dimension >= most)
             break;
     }
@@ -385,65 +414,87 @@ static uc_status choose(search *self)
     return UC_OK;
 }
 
-/* "choosing {width}, {dimension}, {l2}": whatever is open. */
-static void name_task(search *self, bool width, bool dimension)
+/* What is `auto`, to be chosen. */
+typedef struct open_options {
+    const char *name[3];
+    size_t count;
+} open_options;
+
+static open_options list_open(const search *self)
 {
-    const char *const open[] = {width ? "width" : NULL, dimension ? "dimension" : NULL,
-                                self->open ? self->open->name : NULL};
+    const uc_map_settings *map = &self->train.map;
+    const bool mapped = map->map != UC_MAP_NONE;
+    open_options open = {.count = 0};
+    if (mapped && map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->gamma) && isnan(map->width))
+        open.name[open.count++] = "width";
+    if (mapped && map->dimension == UC_AUTO_COUNT)
+        open.name[open.count++] = "dimension";
+    if (self->open)
+        open.name[open.count++] = self->open->name;
+    return open;
+}
+
+/* "choosing {width}, {dimension}, {l2}": whatever is open. */
+static void name_task(search *self, const open_options *open)
+{
     size_t length = (size_t)snprintf(self->task, sizeof self->task, "choosing");
     const char *before = " ";
-    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
-        if (open[i] && length < sizeof self->task) {
-            length +=
-                (size_t)snprintf(self->task + length, sizeof self->task - length, "%s{%s}", before, open[i]);
-            before = ", ";
-        }
+    for (size_t i = 0; i < open->count && length < sizeof self->task; i++) {
+        length += (size_t)snprintf(self->task + length, sizeof self->task - length, "%s{%s}", before,
+                                   open->name[i]);
+        before = ", ";
+    }
+}
+
+/* Tries all candidates on a sample, and takes the best. */
+static uc_status search_sample(search *self, const uc_dataset *rows, const open_options *open)
+{
+    if (rows->X.rows < FEWEST)
+        return uc_fail(UC_ERR_INVALID,
+                       "%zu examples are too few to choose {%s} by cross-validation: give a number",
+                       rows->X.rows, open->name[0]);
+    self->width_count = self->dimension_count = 1;
+    if (self->train.map.map != UC_MAP_NONE) {
+        const uc_status status = list_widths(self, rows);
+        if (status != UC_OK)
+            return status;
+        list_dimensions(self, rows->X.rows);
+    }
+    uc_status status = run_folds(self, rows);
+    if (status == UC_OK)
+        status = choose(self);
+    uc_free(self->loss);
+    return status;
 }
 
 uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *learner, const uc_dataset *data,
                   const uc_context *context)
 {
-    const uc_context alone =
-        uc_context_alone(context); /* every process has the sample, and takes some jobs */
+    /* every process has the sample, and takes some jobs */
+    const uc_context alone = uc_context_alone(context);
     search self = {.learner = learner,
                    .settings = settings,
                    .train = uc_train_decide(learner, train),
                    .context = &alone,
                    .comm = uc_comm_of(context)};
-    const bool mapped = self.train.map.map != UC_MAP_NONE;
     uc_dataset rows = {0};
     uc_status status = uc_train_check(learner, data, context);
-    if (status == UC_OK && self.train.map.map == UC_MAP_LANDMARKS &&
-        self.train.map.dimension == UC_AUTO_COUNT)
+    if (status != UC_OK)
+        return status;
+    if (self.train.map.map == UC_MAP_LANDMARKS && self.train.map.dimension == UC_AUTO_COUNT)
         self.train.map.dimension = UC_STREAM_LANDMARKS;
     find_open_option(&self);
-    const uc_map_settings *map = &self.train.map;
-    const bool open_width = map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->gamma) && isnan(map->width);
-    const bool open_map = mapped && (open_width || map->dimension == UC_AUTO_COUNT);
-    if (status != UC_OK || (!open_map && !self.open)) {
-        if (status == UC_OK)
-            train->map = self.train.map;
-        return status;
+    const open_options open = list_open(&self);
+    if (open.count == 0) {
+        train->map = self.train.map;
+        return UC_OK;
     }
-    name_task(&self, mapped && open_width, mapped && map->dimension == UC_AUTO_COUNT);
-    const char *open_what = !open_map ? self.open->name : open_width ? "width" : "dimension";
+    name_task(&self, &open);
     status = uc_dataset_sample(&rows, data, SAMPLE, self.train.seed, context);
-    if (status == UC_OK && rows.X.rows < FEWEST)
-        status = uc_fail(UC_ERR_INVALID,
-                         "%zu examples are too few to choose {%s} by cross-validation: give a number",
-                         rows.X.rows, open_what);
-    self.width_count = self.dimension_count = 1;
-    if (status == UC_OK && mapped) {
-        status = list_widths(&self, &rows);
-        list_dimensions(&self, rows.X.rows);
-    }
     if (status == UC_OK)
-        status = run_folds(&self, &rows);
-    if (status == UC_OK)
-        status = choose(&self);
+        status = search_sample(&self, &rows, &open);
     if (status == UC_OK)
         train->map = self.train.map;
-    uc_free(self.loss);
     uc_dataset_free(&rows);
     return status;
 }
@@ -451,9 +502,13 @@ uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *le
 uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
-    uc_train_settings chosen = train ? *train : uc_train_defaults();
+    uc_train_settings chosen = uc_train_defaults();
     void *own = uc_learner_settings(learner, settings);
-    uc_status status = own ? uc_tune(own, &chosen, learner, data, context) : UC_ERR_NOMEM;
+    if (!own)
+        return UC_ERR_NOMEM;
+    if (train)
+        chosen = *train;
+    uc_status status = uc_tune(own, &chosen, learner, data, context);
     if (status == UC_OK)
         status = uc_train(out, learner, own, &chosen, data, context);
     uc_free(own);
