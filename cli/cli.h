@@ -171,7 +171,7 @@ bool cli_output_failed(const cli_output *self);     /* a write failed: going on 
 uc_status cli_output_check(const cli_output *self); /* the same, with the sentence */
 void cli_output_discard(void);                      /* removes what is unfinished; safe in a signal handler */
 
-/* Columns that line up. `align` has 'l' or 'r' a column; its last letter holds for all that follow. */
+/* Columns that line up. `align` has 'l' or 'r' per column; its last letter holds for all that follow. */
 typedef struct cli_table {
     const char *align;
     size_t columns;
@@ -263,7 +263,7 @@ uc_status cli_collect(void **items, size_t *count, size_t size);
 void cli_tell_traffic(const cli_call *call, uc_traffic before, double seconds);
 
 /* Predicts files block by block (scoring.c). `visit` gets each block with its predictions (and
- * scores or probabilities, K a row, when asked for; else NULL), and the number of the file, since each has its own list
+ * scores or probabilities, K per row, when asked for; else NULL), and the number of the file, since each has its own list
  * of classes. Refuses CSV and NPY of another width, and warns once about columns that the model does not know. With
  * several processes each has its share of the rows, and all fail when one does. */
 typedef enum cli_wanted { CLI_CLASSES, CLI_SCORES, CLI_PROBABILITIES } cli_wanted;

@@ -23,7 +23,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(convert_args, labels),
      .argument = "FILE",
-     .help = "NPY: the file for the labels"},
+     .help = "NPY: the file for the labels, which an NPY file of rows does not hold"},
     {0},
 };
 

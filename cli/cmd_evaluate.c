@@ -195,9 +195,9 @@ static uc_status run(cli_call *call)
     uc_model *model = NULL;
     uc_noise noise = {0};
     uc_noise_check check;
-    cli_noise told = args->noise;
-    if (args->bags && !told.rates)
-        told.positive = NULL; /* it is for the bags */
+    cli_noise given = args->noise;
+    if (args->bags && !given.rates)
+        given.positive = NULL; /* it is for the bags */
     if (args->bags && (args->shards.pattern || uc_comm_size(cli_comm) > 1))
         return cli_fail(UC_ERR_OPTION, "--bags counts the bags of one file, in one process");
     cli_files files;
@@ -205,7 +205,7 @@ static uc_status run(cli_call *call)
     if (status == UC_OK)
         status = cli_agree(cli_load_first(&model, call->words[0], &files));
     if (status == UC_OK)
-        status = cli_noise_build(&noise, &check, &told, uc_model_classes(model), call);
+        status = cli_noise_build(&noise, &check, &given, uc_model_classes(model), call);
     if (status == UC_OK)
         status = evaluate(call, model, &files, noise.classes ? &noise : NULL);
     cli_files_free(&files);

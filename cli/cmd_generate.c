@@ -22,7 +22,7 @@ static const uc_option options[] = {
      .offset = offsetof(generate_args, examples),
      .standard = "0",
      .high = 0x1p40,
-     .help = "how many, 0: as many as in the paper"},
+     .help = "number of examples; 0: as many as in the paper"},
     {.name = "test",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(generate_args, test),
@@ -33,7 +33,7 @@ static const uc_option options[] = {
      .offset = offsetof(generate_args, test_examples),
      .standard = "0",
      .high = 0x1p40,
-     .help = "how many, 0: as many as in the paper"},
+     .help = "number of test examples; 0: as many as in the paper"},
     {0},
 };
 

@@ -14,7 +14,7 @@ static const cli_section sections[] = {
     {0},
 };
 
-/* ---- JSON as text: a name and its value a line, members of members indented ---- */
+/* ---- JSON as text: a name and its value per line, members of members indented ---- */
 
 #define LISTED 20 /* items of a list that are shown */
 
@@ -231,7 +231,7 @@ const cli_command command_inspect = {
     .name = "inspect",
     .usage = "MODEL|DATA",
     .summary = "show what is in a model or data file",
-    .description = "Tells what a model file holds (learner, settings, classes, how training went), or what "
+    .description = "Shows what a model file holds (learner, settings, classes, how training went), or what "
                    "data look like (examples, features, classes, density, range of the values).",
     .sections = sections,
     .args_size = sizeof(inspect_args),

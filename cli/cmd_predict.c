@@ -1,4 +1,4 @@
-/* unconfuse predict: a class name a line, in constant memory. */
+/* unconfuse predict: one class name per line, in constant memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_FLAG,
      .offset = offsetof(predict_args, probabilities),
      .standard = "off",
-     .help = "the same with probabilities, for models that have them"},
+     .help = "like --scores, with probabilities, for models that have them"},
     {.name = "suspect",
      .type = UC_OPTION_FLAG,
      .offset = offsetof(predict_args, suspect),

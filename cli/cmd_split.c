@@ -33,7 +33,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_FLAG,
      .offset = offsetof(split_args, stratified),
      .standard = "on",
-     .help = "the same share of every class"},
+     .help = "take the same share of every class"},
     {0},
 };
 

@@ -343,19 +343,19 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     const train_args *args = call->args;
     const uc_learner *learner = uc_learner_at(call->member);
     const bool given = cli_noise_is_given(call), used = uc_learner_uses_rates(learner);
-    cli_noise told = args->noise;
+    cli_noise typed = args->noise;
     uc_noise_check check;
     if (data->classes.count == 1)
         return cli_fail(
             UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed%s", shown, data->classes.text[0],
             used && has_unlabelled(data) ? "; if the '?' may be of either class, use --positive-unlabelled"
                                          : "");
-    if (told.rates && data->classes.count == 2)
-        told.positive = data->classes.text[positive]; /* not the later one, if only one was named */
+    if (typed.rates && data->classes.count == 2)
+        typed.positive = data->classes.text[positive]; /* not the later one, if only one was named */
     else if (rates != UC_RATES_BOTH)
-        told.positive = NULL; /* it was for the labels */
+        typed.positive = NULL; /* it was for the labels */
     if (!args->estimate && (given || rates == UC_RATES_BOTH || !used))
-        return cli_noise_build(noise, &check, &told, &data->classes, call);
+        return cli_noise_build(noise, &check, &typed, &data->classes, call);
     if (given)
         return cli_fail(
             UC_ERR_OPTION,

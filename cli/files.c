@@ -18,7 +18,7 @@ const uc_option cli_data_output_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(cli_data_output, labels),
      .argument = "FILE",
-     .help = "NPY: the file for the labels"},
+     .help = "NPY: the file for the labels, which an NPY file of rows does not hold"},
     {0},
 };
 
@@ -50,8 +50,8 @@ const uc_option cli_shard_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(cli_shards, pattern),
      .argument = "GLOB",
-     .help =
-         "read all files that match, such as 'part-*.svm.zst' or 'part-{0,1}.svm', as one, in place of DATA"},
+     .help = "read all files that match, such as 'part-*.svm.zst' or 'part-{{0,1}}.svm', as one, instead of "
+             "DATA"},
     {0},
 };
 

@@ -7,7 +7,7 @@
 
 #define HELP_COLUMN 30
 #define HELP_WIDTH 100
-#define LARGE 1e6 /* bounds beyond it are not worth telling */
+#define LARGE 1e6 /* bounds beyond it are not shown */
 
 /* From a noisy file to a model and the labels to look at again. A test runs the commands as they are printed. */
 static const struct example {
@@ -48,10 +48,10 @@ void cli_option_note(const uc_option *option, char *text, size_t size)
         option->type == UC_OPTION_FLAG && option->standard && strcmp(option->standard, "off") == 0;
     const bool unset =
         option->type == UC_OPTION_CHOICE && option->argument; /* `none`, which is not to be typed */
-    const bool told = option->standard && !off && !unset;
+    const bool shown = option->standard && !off && !unset;
     size_t length = 0;
     text[0] = 0;
-    if (told)
+    if (shown)
         length += (size_t)snprintf(text, size, "default %s", option->standard);
     if (number && option->low > -LARGE && (option->low != 0 || option->above_low))
         length += (size_t)snprintf(text + length, size - length, "%s%s %.15g", length ? ", " : "",
@@ -59,7 +59,7 @@ void cli_option_note(const uc_option *option, char *text, size_t size)
     if (number && option->high < LARGE)
         length += (size_t)snprintf(text + length, size - length, "%sat most %.15g", length ? ", " : "",
                                    option->high);
-    if (option->automatic && !(told && strcmp(option->standard, "auto") == 0))
+    if (option->automatic && !(shown && strcmp(option->standard, "auto") == 0))
         snprintf(text + length, size - length, "%sor auto", length ? ", " : "");
 }
 

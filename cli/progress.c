@@ -52,9 +52,9 @@ static void end_now(int signal_number)
     if (passed_on(signal_number) || files_appear)
         return;
     cli_output_discard();
-    const bool told = (!shows_bar || write(STDERR_FILENO, clear, sizeof clear - 1) > 0) &&
-                      write(STDERR_FILENO, sentence, sizeof sentence - 1) > 0;
-    (void)told; /* nobody may be there to be told */
+    const bool written = (!shows_bar || write(STDERR_FILENO, clear, sizeof clear - 1) > 0) &&
+                         write(STDERR_FILENO, sentence, sizeof sentence - 1) > 0;
+    (void)written; /* nobody may be there to read it */
     _exit(128 + caught);
 }
 
@@ -197,8 +197,8 @@ static void describe(char *text, size_t size, double done, double total, double 
 static size_t terminal_width(void)
 {
     struct winsize window;
-    const bool told = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
-    return told ? window.ws_col : USUAL_WIDTH;
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+    return known ? window.ws_col : USUAL_WIDTH;
 }
 
 /* One line of the terminal, however narrow: a longer one would be left behind when the next is drawn over it. */

@@ -10,14 +10,14 @@
 /* look->classes become those of --classes when it is given. */
 static uc_status choose_classes(uc_first_look *look, const stream *self, bool grows)
 {
-    const char *told = self->args->classes;
+    const char *given = self->args->classes;
     uc_names *classes = &look->classes;
-    if (told) {
+    if (given) {
         uc_names_free(classes);
-        const uc_status status = cli_split_names(classes, told, "classes");
+        const uc_status status = cli_split_names(classes, given, "classes");
         if (status != UC_OK || classes->count > 1)
             return status;
-        return cli_fail(UC_ERR_OPTION, "--classes %s: only one class, where two are needed", told);
+        return cli_fail(UC_ERR_OPTION, "--classes %s: only one class, where two are needed", given);
     }
     if (classes->count == 0 && !grows)
         return cli_fail(UC_ERR_INVALID, "%s: the data have no labels", self->path);

@@ -1,4 +1,4 @@
-"""Writes unconfuse/estimators.py: one class a learner and a map, from the option tables of the library.
+"""Writes unconfuse/estimators.py: one class per learner and map, from the option tables of the library.
 
     generate.py EXTENSION OUTPUT
 
@@ -130,14 +130,14 @@ def options(table):
 
 RANDOM_STATE = Parameter(
     "random_state", "RandomState", "None", "int, RandomState or None",
-    "Same seed, same model. None: the library's own seed, 1, so that a fit repeated is the same; a RandomState: a seed "
-    "is drawn from it.")
+    "The same seed gives the same model. None: the library's own seed, 1, so that repeating a fit gives the same model; "
+    "a RandomState: a seed is drawn from it.")
 JOBS = Parameter("n_jobs", "int | None", "None", "int or None",
-                 "Threads to work with. None: as many as OMP_NUM_THREADS says, or all cores. Results do not depend on it.")
+                 "Number of threads. None: OMP_NUM_THREADS, or all cores. Results do not depend on it.")
 NOISE = Parameter(
     "noise_matrix", "NoiseMatrix", "None", "array of shape (n_classes, n_classes), 'estimate' or None",
     "noise_matrix[p, q] is the probability that an example of class q is labelled p; columns sum to 1. 'estimate': "
-    "from the noisy labels alone.")
+    "it is estimated from the noisy labels alone.")
 UNLABELLED = Parameter("unlabelled", "Any", "'?'", "label, None or NaN",
                        "What y holds for an example without a label, such as None, NaN or '?'.")
 POSITIVE = Parameter("positive", "Any", "None", "label or None", "The positive one of two classes. None: the later one.")
@@ -218,15 +218,15 @@ ATTRIBUTES = """
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     coef_ : ndarray of shape (n_classes, n_weights), or (1, n_weights) for two classes
-        The weights; those of the columns when there is no map, else those of the map's dimensions.
+        The weights of the columns or, with a map, of the features that the map makes.
     intercept_ : ndarray of shape (n_classes,), or (1,) for two classes
-        What is added to the scores.
+        The constant that is added to each score.
     n_iter_ : int
-        Steps or passes that training took.
+        How many steps or passes training took.
     n_features_in_ : int
-        Columns of the training data.""".splitlines()
+        Number of columns of the training data.""".splitlines()
 NOISE_ATTRIBUTE = """    noise_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        The noise that it was trained with, given or estimated.""".splitlines()
+        The noise matrix that was used in training, given or estimated.""".splitlines()
 
 
 def learner_source(learner) -> str:
@@ -241,10 +241,10 @@ def learner_source(learner) -> str:
 def map_source(kind: str) -> str:
     name, summary = MAPS[kind]
     parameters = map_parameters(kind)
-    more = "The dimension is lowered, with a warning, when the rows span less."
+    more = "If the rows span fewer dimensions, `dimension` is lowered, with a warning."
     attributes = ["", "    Attributes", "    ----------", "    width_ : float",
-                  "        Of the gaussian kernel, as it was given or found.", "    n_features_in_ : int",
-                  "        Columns of the training data."]
+                  "        Width of the gaussian kernel, given or found.", "    n_features_in_ : int",
+                  "        Number of columns of the training data."]
     return class_source(name, "MapTransformer", document(summary, more, parameters, attributes), f'_map = "{kind}"',
                         parameters)
 
@@ -255,10 +255,10 @@ def estimate_source() -> str:
         item.help = re.sub(r"^(Cv, self|self): (.)", lambda match: match[2].upper(), item.help)
     parameters = [*own, *training_parameters(False), RANDOM_STATE, JOBS]
     gold = Parameter("gold", "ArrayLike | None", "None", "array of shape (n_examples,) or None",
-                     "True labels of the same examples; None, NaN or '?' where nobody checked. Then X is not needed.")
-    lines = document("The noise matrix of labels, from true ones of the same examples, or from the noisy data alone.",
-                     "The parameters after `gold` say how the data are seen when there are no true labels: by "
-                     "out-of-fold probabilities of logistic regression on the columns, or on a map of them.",
+                     "True labels of the same examples; None, NaN or '?' where nobody checked. With it X may be None.")
+    lines = document("Estimates the noise matrix of labels, from true labels of the same examples or from the noisy data alone.",
+                     "Without `gold`, the estimate rests on out-of-fold probabilities of logistic regression; the "
+                     "parameters after `gold` are those of the regression, its preprocessing and its map.",
                      [gold, *parameters], [])
     arguments = ", ".join(f"{item.name}={item.name}" for item in parameters)
     source = ["def estimate_noise_matrix(", *(line[4:] for line in indented_signature([gold, *parameters], "X: Any")),

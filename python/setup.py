@@ -1,6 +1,6 @@
 """Builds the C library with CMake, the extension over it with cffi, and the estimators from its option tables.
 
-The shared library goes into the package beside the extension, which finds it there. UNCONFUSE_BUILD names a build
+The shared library goes into the package next to the extension, which finds it there. UNCONFUSE_BUILD names a build
 directory of CMake that has the library already; what is built here goes there as well."""
 import importlib.util
 import os
@@ -16,7 +16,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A source distribution has the library's sources with it; in the repository they are beside this directory.
+# A source distribution has the library's sources with it; in the repository they are next to this directory.
 LIBRARY = HERE / "library" if (HERE / "library").exists() else HERE.parent
 LIBRARY_PARTS = ["CMakeLists.txt", "LICENSE", "cmake", "include", "src"]
 BUILD = os.environ.get("UNCONFUSE_BUILD")

@@ -64,7 +64,7 @@ typedef struct uc_cspa_plus_settings {
     uint64_t replay;        /* past rounds learned from again after each round      (3) */
     uint64_t memory_rounds; /* rounds kept for replay                               (10000) */
     double tail;            /* proposals: mean weights, round t counting t^tail; 0: the last   (auto) */
-    int pair;               /* a second learner without the metric beside, the better proposes (auto) */
+    int pair;               /* a second learner without the metric, and the better one proposes (auto) */
 } uc_cspa_plus_settings;
 
 /* banditron and bpa */
@@ -91,7 +91,7 @@ typedef struct uc_logistic_settings {
     int correction;      /* auto | none | forward | backward                      (auto) */
     double l2;           /* weight of the squared length of the weights           (1e-4) */
     uint64_t iterations; /* of L-BFGS at most                                     (1000) */
-    double tolerance;    /* of the gradient, beside the weights                   (1e-5) */
+    double tolerance;    /* of the gradient, relative to the weights              (1e-5) */
 } uc_logistic_settings;
 
 /* csvm and sloppy-svm */
@@ -137,10 +137,10 @@ typedef struct uc_train_settings {
     int mix;        /* uc_mix: online learners in several processes        (average) */
     int overwrite;  /* uc_train may prepare data in place, unless mapped from a file: half the memory */
     int keep_state; /* uc_train: uc_online_resume can go on from the model of an online learner */
-    const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not told */
-    const char *positive;  /* the positive one of two classes, which the model remembers; NULL: not told */
+    const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not known */
+    const char *positive;  /* the positive one of two classes, which the model remembers; NULL: not known */
     const double
-        *class_weights; /* > 0, one a class in the data's order, in place of the learner's class-weight;
+        *class_weights; /* > 0, one per class in the data's order, instead of the learner's class-weight;
                                     csvm against the rest weighs the one class only; NULL: none */
 } uc_train_settings;
 

@@ -42,7 +42,7 @@ typedef struct uc_map_settings {
 extern const uc_option uc_map_options[];
 uc_map_settings uc_map_defaults(void);
 
-#define UC_STREAM_LANDMARKS 700 /* what a map of landmarks has unless told otherwise */
+#define UC_STREAM_LANDMARKS 700 /* what a map of landmarks has unless set otherwise */
 
 typedef struct uc_map uc_map;
 

@@ -15,14 +15,14 @@ void uc_model_free(uc_model *self);
 const uc_names *uc_model_classes(const uc_model *self);
 size_t uc_model_features(const uc_model *self); /* columns of raw data that it knows */
 const char *uc_model_learner(const uc_model *self);
-const char *uc_model_positive(const uc_model *self); /* the positive one of two classes; NULL: not told */
+const char *uc_model_positive(const uc_model *self); /* the positive one of two classes; NULL: not known */
 /* The weight of `feature` for `cls`, in the space after preprocessing. */
 double uc_model_weight(const uc_model *self, size_t feature, size_t cls);
 /* The constant that class `cls` gets: bias value times its weight. */
 double uc_model_offset(const uc_model *self, size_t cls);
 /* Columns after preprocessing, which the weights belong to: the features, or the dimension of the map. */
 size_t uc_model_dimension(const uc_model *self);
-/* The noise that it was trained with, K x K row by row as uc_noise has it; NULL: not told. */
+/* The noise that it was trained with, K x K row by row as uc_noise has it; NULL: not known. */
 const double *uc_model_noise(const uc_model *self);
 /* Drops the state of an online learner, which uc_online_resume needs and prediction does not. */
 void uc_model_forget_state(uc_model *self);

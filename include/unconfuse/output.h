@@ -17,7 +17,7 @@ typedef struct uc_output uc_output;
 /* Asked while a write waits, as for the reader of a pipe; false: UC_ERR_CANCELLED. */
 typedef bool uc_go_on_fn(void *user);
 
-/* Bytes go to a temporary file beside `path`, which takes the name only in uc_output_commit. Symbolic links are followed;
+/* Bytes go to a temporary file next to `path`, which takes the name only in uc_output_commit. Symbolic links are followed;
  * "-" is standard output; a pipe or a device is written directly. Temporary files that a process left here when it was
  * killed are removed. `go_on` may be NULL: then it waits for as long as it takes, whatever signals come. */
 uc_status uc_output_begin(uc_output **out, const char *path, uc_go_on_fn *go_on, void *user);

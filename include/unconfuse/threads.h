@@ -8,8 +8,8 @@ extern "C" {
 
 /* OpenMP's threads wait for each other by spinning, which on a busy machine takes many times the work itself; how
  * they wait is read from the environment before main begins. So a program that calls this first in main starts itself
- * once more, told to wait asleep after a short look (GOMP_SPINCOUNT); and OpenBLAS, which is given one thread anyway, is
- * told not to start more when it is loaded. Nothing happens when the user has chosen how threads wait (OMP_WAIT_POLICY) or
+ * once more, set to wait asleep after a short look (GOMP_SPINCOUNT); and OpenBLAS, which is given one thread anyway, is
+ * set not to start more when it is loaded. Nothing happens when the user has chosen how threads wait (OMP_WAIT_POLICY) or
  * where they run (OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY), or where a program cannot find itself. No other function
  * of the library looks at the environment. */
 void uc_threads_sleep_when_idle(char *const argv[]);

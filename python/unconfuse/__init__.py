@@ -25,7 +25,7 @@ from ._noise import NoiseCheck, NoiseEstimate, apply_noise, check_noise_matrix, 
 from ._online import Proposals, Replay
 from ._scoring import noise_aware_accuracy, noisy_log_likelihood
 from ._unconfuse import lib as _lib
-from .estimators import *  # noqa: F403: one class a learner and a map
+from .estimators import *  # noqa: F403: one class per learner and map
 
 __version__ = _text(_lib.uc_version())
 __all__ = [*estimators.__all__, "NoiseCheck", "NoiseEstimate", "Proposals", "Replay", "apply_noise", "check_noise_matrix",

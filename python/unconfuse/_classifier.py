@@ -131,17 +131,17 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
     def _tell_noise(self, settings: Settings, data: Data, classes: Classes, positive: int, free: int,
                     work: Work) -> None:
         """The noise that is given, or estimated from the data."""
-        told = self.noise_matrix
-        estimated = isinstance(told, str)
-        if estimated and told != "estimate":
-            raise ValueError(f"noise_matrix={told!r}: it must be a matrix, 'estimate' or None")
+        given = self.noise_matrix
+        estimated = isinstance(given, str)
+        if estimated and given != "estimate":
+            raise ValueError(f"noise_matrix={given!r}: it must be a matrix, 'estimate' or None")
         by_rates = bool(lib.uc_learner_uses_rates(settings.learner))
-        if told is None and (free == lib.UC_RATES_BOTH or not by_rates):
+        if given is None and (free == lib.UC_RATES_BOTH or not by_rates):
             return
         if len(classes) < 2:
             return  # which the library refuses
-        if told is not None and not estimated:
-            settings.tell_noise(checked_noise(told, classes))
+        if given is not None and not estimated:
+            settings.tell_noise(checked_noise(given, classes))
             return
         noise = ffi.gc(ffi.new("uc_noise *"), lib.uc_noise_free)
         if by_rates:
@@ -198,7 +198,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         return learned.classes.decode(learned.model().predict(self._rows(X, learned), self.n_jobs))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores: a column a class, or for two classes how far the later one is ahead."""
+        """Scores, one column per class; for two classes, the score of the later one minus that of the earlier one."""
         learned = self._known()
         scores = learned.classes.columns(learned.model().scores(self._rows(X, learned), self.n_jobs))
         return scores[:, 1] - scores[:, 0] if len(learned.classes) == 2 else scores
@@ -212,12 +212,12 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
 
     @property
     def coef_(self) -> np.ndarray:
-        """The weights, a row a class; for two classes one row, of what is added for the later one."""
+        """The weights, one row per class; for two classes a single row, which speaks for the later one."""
         return self._weights()[0]
 
     @property
     def intercept_(self) -> np.ndarray:
-        """What is added to the scores."""
+        """The constant that is added to each score."""
         return self._weights()[1]
 
     def _is_binary_only(self) -> bool:
@@ -228,7 +228,7 @@ class ProbabilityClassifier(Classifier):
     """For a learner whose scores are probabilities of the true class."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, a column each: of the true class, not of the noisy label."""
+        """The probability that each class is the true one (not the noisy label), one column per class."""
         learned = self._known()
         found = learned.model().scores(self._rows(X, learned), self.n_jobs, probabilities=True)
         return learned.classes.columns(found)
@@ -238,8 +238,8 @@ class ProbabilityClassifier(Classifier):
         return np.log(self.predict_proba(X))
 
     def label_is_right(self, X: Any, y: Any) -> np.ndarray:
-        """The probability that each label is the true class, with the noise that the model was trained with: the lowest are
-        the most suspicious."""
+        """The probability that each label in y is the true class, given the noise that the model was trained with. The
+        lowest are the most suspicious."""
         learned = self._known()
         model = learned.model()
         found = model.scores(self._rows(X, learned), self.n_jobs, probabilities=True)

@@ -19,7 +19,7 @@ from .estimators import LEARNERS
 
 def save(estimator: Classifier, path: str | os.PathLike[str]) -> None:
     """Writes a fitted classifier as a model file: `unconfuse predict`, `evaluate` and `inspect` read it, and `stream
-    --resume` goes on from one that learned by partial_fit."""
+    --resume` continues from one that learned by partial_fit."""
     if not isinstance(estimator, Classifier):
         raise TypeError(f"a model file holds a classifier of unconfuse, not a {type(estimator).__name__}: "
                         "save the last step of a pipeline, or pickle it as a whole")

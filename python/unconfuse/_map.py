@@ -39,7 +39,7 @@ class MapTransformer(Tagged, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     _fitted: Map
 
     def fit(self: Self, X: Any, y: Any = None) -> Self:
-        """Learns the map from rows X, dense or sparse; returns self. There is no use for y."""
+        """Learns the map from rows X, dense or sparse; returns self. y is ignored."""
         seen = copy.copy(self)
         X = validated(seen, X, ensure_min_samples=2)
         parameters = {**self.get_params(deep=False), "map": self._map}
@@ -60,7 +60,7 @@ class MapTransformer(Tagged, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return int(lib.uc_map_dimension(self._fitted.pointer))
 
     def transform(self, X: Any) -> np.ndarray:
-        """Rows in the new space, as float32."""
+        """The mapped rows, as float32."""
         check_is_fitted(self, "width_")
         X = validated(self, X, reset=False)
         out = ffi.gc(ffi.new("uc_matrix *"), lib.uc_matrix_free)

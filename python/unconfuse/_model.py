@@ -62,7 +62,7 @@ class Model:
         return predicted
 
     def scores(self, X: Any, n_jobs: int | None, probabilities: bool = False) -> np.ndarray:
-        """A column a class, in the library's order."""
+        """One column per class, in the library's order."""
         found = np.empty((X.shape[0], self.class_count))
         view, _kept = matrix(X)
         function = lib.uc_model_probabilities if probabilities else lib.uc_model_scores
@@ -71,7 +71,7 @@ class Model:
         return found
 
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """A row a class, and the offset of each, in the library's order."""
+        """One row per class, and the offset of each, in the library's order."""
         weights = np.empty((self.class_count, lib.uc_model_dimension(self.pointer)))
         offsets = np.empty(self.class_count)
         lib.copy_weights(doubles(weights), doubles(offsets), self.pointer)

@@ -23,7 +23,7 @@ DEFAULT_SEED = 1  # of the command line
 
 @dataclass(frozen=True)
 class NoiseCheck:
-    """What to know of a noise matrix before learning with it."""
+    """What to know about a noise matrix before learning with it."""
 
     matrix: np.ndarray  # columns are the true class, and sum to 1
     condition: float  # 2-norm condition number: how much noise in the data the correction magnifies, at most
@@ -33,7 +33,7 @@ class NoiseCheck:
 
 @dataclass(frozen=True)
 class NoiseEstimate:
-    """An estimated noise matrix and how sure it is. All arrays are K x K: observed class, true class."""
+    """An estimated noise matrix and how certain it is. All arrays are K x K: observed class, true class."""
 
     matrix: np.ndarray
     classes: np.ndarray  # of rows and columns
@@ -83,9 +83,9 @@ def _inspected(noise: Any) -> Any:
 
 def check_noise_matrix(noise_matrix: ArrayLike, *, noise_orientation: Literal["columns", "rows"] = "columns"
                        ) -> NoiseCheck:
-    """Refuses what is no noise matrix, with a sentence that says why, and tells how hard it is to learn with.
+    """Checks a noise matrix: ValueError says what is wrong with it, and the result how hard it is to learn with.
 
-    noise_orientation="rows" is for a matrix whose rows are the true class; the matrix that comes back has columns.
+    noise_orientation="rows": rows stand for the true class; in the matrix that is returned, columns do.
 
     >>> check_noise_matrix([[0.8, 0.4], [0.2, 0.6]]).wrong
     0.3
@@ -109,11 +109,11 @@ def inverse_of(noise_matrix: Any) -> np.ndarray:
 
 def make_noise_matrix(n_classes: int, *, rate: float | None = None, level: float | None = None,
                       rates: tuple[float, float] | None = None, random_state: Any = None) -> np.ndarray:
-    """A noise matrix from a number or two.
+    """Makes a noise matrix from a rate, two rates or a level.
 
-    rate: every class is mislabelled so often, as each other class equally often. level, from 0 to 20: a random matrix, 0 the
-    identity, 10 a random stochastic matrix. rates: of two classes, the share of the later, positive one, and of the
-    earlier one, that carries the wrong label.
+    rate: the share of wrong labels in every class, spread evenly over the other classes.
+    level, from 0 to 20: a random matrix; 0 is the identity, 10 a random stochastic matrix.
+    rates, for two classes: the share of the later, positive class that carries the wrong label, and that of the earlier one.
 
     >>> make_noise_matrix(3, rate=0.4)
     array([[0.6, 0.2, 0.2],
@@ -152,10 +152,10 @@ def apply_noise(y: ArrayLike, noise_matrix: ArrayLike, *, classes: ArrayLike | N
     if classes is None:
         known = Classes(np.unique(y))
     else:
-        told = unmixed(column_or_1d(classes), "classes")
-        values, order = np.unique(told, return_index=True)
-        if len(values) != len(told) or len(told) != len(matrix):
-            raise ValueError(f"classes={told.tolist()}: they must be {len(matrix)} different labels, one per row of the matrix")
+        given = unmixed(column_or_1d(classes), "classes")
+        values, order = np.unique(given, return_index=True)
+        if len(values) != len(given) or len(given) != len(matrix):
+            raise ValueError(f"classes={given.tolist()}: they must be {len(matrix)} different labels, one per row of the matrix")
         known, matrix = Classes(values), matrix[np.ix_(order, order)]
     noise = library_noise(matrix, known)
     codes = known.encode(y).copy()

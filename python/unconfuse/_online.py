@@ -47,7 +47,7 @@ def _replay(proposed: np.ndarray, correct: np.ndarray) -> Replay:
 
 
 class Proposals(np.ndarray):
-    """Labels that were proposed: an array as any other, which remembers with what probability each was drawn. So do copies,
+    """Proposed labels: an ordinary array that also remembers the probability with which each was drawn. So do copies,
     parts that are picked by [] or take, other shapes, and what np.concatenate joins; results of anything else do not."""
 
     details: np.ndarray | None
@@ -128,10 +128,10 @@ class OnlineClassifier(Classifier):
     """A learner that can learn from one example after the other."""
 
     def partial_fit(self: Self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
-        """Learns from rows in their order, once, as `unconfuse stream` does; returns self.
+        """Learns from the rows once, in their order, as `unconfuse stream` does; returns self.
 
-        The first call needs `classes`, all labels that will come; it reads the parameters, which later calls do not. After
-        fit it goes on from there. A learner from right/wrong feedback learns only whether its proposals are y.
+        The first call needs `classes`, all labels that will ever occur, and reads the parameters; later calls do not. After
+        fit it continues from there. A learner from right/wrong feedback sees only whether its proposals equal y.
         """
         learned, online = self._begin_or_go_on(X, classes, y, "partial_fit")
         rows = self._online_rows(X, learned)
@@ -144,8 +144,8 @@ class OnlineClassifier(Classifier):
     def replay(self, X: Any, y: Any, delay: int = 0, missing: float = 0.0) -> Replay:
         """Begins anew and replays a labelled set in its order: for each row a class is proposed, then feedback comes.
 
-        What comes back shows how often it was right on the way. The classifier has then learned from all rows. Feedback
-        comes `delay` rounds late, and never with probability `missing`, as in `unconfuse stream`.
+        The result shows how often the proposals were right on the way; the classifier has then learned from all rows.
+        Feedback arrives `delay` rounds late, and never with probability `missing`, as in `unconfuse stream`.
         """
         if delay < 0:
             raise ValueError(f"delay={delay} is below 0")
@@ -161,7 +161,7 @@ class OnlineClassifier(Classifier):
 
     @property
     def rounds_(self) -> int:
-        """Rounds learned from, of a classifier that learns by partial_fit, learn_feedback or replay."""
+        """Number of rounds learned from by partial_fit, learn_feedback or replay."""
         online = self._known().online
         if online is None:
             raise NotFittedError("rounds are counted of a classifier that learns by partial_fit, learn_feedback or replay")
@@ -237,7 +237,7 @@ class OnlineClassifier(Classifier):
         return self._checked_rows(X, learned) if fast is None else fast
 
     def _has_poor_score(self) -> bool:
-        # scikit-learn's check of class weights has 1000 beside 0.0001 on classes that overlap, and wants nearly all rows to be
+        # scikit-learn's check of class weights has 1000 next to 0.0001 on classes that overlap, and wants nearly all rows to be
         # of the heavy one, which the steps of a few passes do not come to, with `bias` or without; its check of scores has
         # blobs that bpa, one class against the rest, tells apart only with `bias`. tests/python checks both in easier ways.
         return hasattr(self, "class_weight") or self._learner == "bpa"
@@ -247,16 +247,16 @@ class RightWrongClassifier(OnlineClassifier):
     """A learner that never sees a label, only whether its proposal was right."""
 
     def propose(self, X: Any, classes: ArrayLike | None = None) -> Proposals:
-        """A class for every row, which may be another than the best one, to learn more. The first call needs `classes`."""
+        """Proposes a class for every row, which a learner that explores may draw at random. The first call needs `classes`."""
         learned, online = self._begin_or_go_on(X, classes, None, "propose")
         details = online.propose(self._online_rows(X, learned))
         return _restored_proposals(learned.classes.decode(details["label"]), details)
 
     def learn_feedback(self: Self, X: Any, proposed: ArrayLike, correct: ArrayLike) -> Self:
-        """Learns from which proposals were right, now or rounds ago; returns self.
+        """Learns from whether proposals were right, made now or rounds ago; returns self.
 
-        `proposed` is what propose(X) gave, or some of it together with the rows that it was for. To a learner without the parameter
-        `explore` other labels will do too, for what was proposed elsewhere.
+        `proposed` is what propose(X) returned, or a part of it with the rows of X that belong to it. For a learner without
+        the parameter `explore` it may also be labels that something else proposed.
         """
         self._known()
         learned, online = self._begin_or_go_on(X, None, None, "learn_feedback")

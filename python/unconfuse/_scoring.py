@@ -3,7 +3,7 @@
     T    noise matrix of the held-out labels       C    noise matrix that an estimator was trained with
     l    noisy label of a held-out row x           k    class predicted for x
 
-Accuracy on noisy labels prefers whoever repeats the noise. Two scores do not:
+Accuracy on noisy labels prefers a model that repeats the noise. Two scores do not:
 
     noise_aware_accuracy(T)     mean of T^-1[k, l], which is the accuracy on true labels on average over the noise
     noisy_log_likelihood        mean of log sum_q C[l, q] P(true class q | x)
@@ -43,8 +43,8 @@ class _NoiseAwareAccuracy:
 def noise_aware_accuracy(noise_matrix: ArrayLike) -> Callable[[Any, Any, Any], float]:
     """A scorer: the accuracy that predictions would have on true labels, from labels with this noise.
 
-    noise_matrix[p, q] is the probability that an example of class q is labelled p, classes in sorted order: of the labels
-    that are held out, known or estimated once. Candidates of a search may have other matrices, which play no part.
+    noise_matrix[p, q] is the probability that an example of class q is labelled p, classes in sorted order: the noise of
+    the held-out labels, known or estimated once. Candidates of a search may have other matrices; those are not used.
 
     The score is right on average, not for every set of rows: it may be a little above 1 or below 0, and the closer the matrix
     is to one without an inverse, the more rows it needs.

@@ -60,13 +60,14 @@ const uc_option uc_noise_estimate_options[] = {
      .low = 2,
      .high = 1e9,
      .argument = "K",
-     .help = "cv, self: folds, each of which is predicted from the others"},
+     .help = "cv, self: number of folds; each is predicted by a model trained on the others"},
     {.name = "estimator",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(estimator),
      .standard = "counting",
      .choices = "counting|anchor",
-     .help = "self: count confident examples, or average the probabilities of the clearest ones"},
+     .help = "self: counting: count the confidently classified examples; anchor: average the probabilities "
+             "of each class's clearest ones"},
     {.name = "anchors",
      .type = UC_OPTION_REAL,
      .offset = FIELD(anchors),
@@ -75,7 +76,7 @@ const uc_option uc_noise_estimate_options[] = {
      .above_low = true,
      .high = 1,
      .argument = "SHARE",
-     .help = "self: anchors of a class, as a share of the examples labelled so"},
+     .help = "self: with the estimator anchor, the share of the examples of each label that are averaged"},
     {.name = "l2",
      .type = UC_OPTION_REAL,
      .automatic = true,
@@ -84,7 +85,7 @@ const uc_option uc_noise_estimate_options[] = {
      .low = 0,
      .high = 1e6,
      .argument = "L",
-     .help = "cv, self: weight of the squared length of the weights of logistic (auto: by the likelihood of "
+     .help = "cv, self: strength of the L2 penalty of logistic regression (auto: by the likelihood of "
              "held-out labels)"},
     {.name = "seed",
      .type = UC_OPTION_COUNT,
@@ -92,7 +93,7 @@ const uc_option uc_noise_estimate_options[] = {
      .standard = "1",
      .low = 0,
      .high = 0x1p63,
-     .help = "random numbers: same seed, same intervals"},
+     .help = "seed of the random numbers; the same seed gives the same intervals"},
     {.name = NULL},
 };
 

@@ -81,8 +81,8 @@ static const char *read_value(option *out, const char *text)
 /* From behind the opening brace; returns what follows the closing one, or NULL when there is no name. */
 static const char *read_option(option *out, const char *text)
 {
-    const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_");
-    if (length == 0 || length >= sizeof out->name)
+    const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    if (!islower((unsigned char)*text) || length >= sizeof out->name)
         return NULL;
     memcpy(out->name, text, length);
     out->name[length] = '\0';

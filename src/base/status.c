@@ -1,4 +1,4 @@
-/* The last failure's sentence, one a thread. */
+/* The last failure's sentence, one per thread. */
 #include <stdarg.h>
 #include <string.h>
 

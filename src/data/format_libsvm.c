@@ -1,5 +1,5 @@
 /*
- * LIBSVM and SVMlight text: one example a line,
+ * LIBSVM and SVMlight text: one example per line,
  *
  *   label [qid:N] [bag:ID] column:value column:value ...   # comment
  *

@@ -105,7 +105,7 @@ static const uc_option circle_options[] = {
      .standard = "10",
      .low = 2,
      .high = CIRCLE_CLASSES,
-     .help = "classes, one weight vector each"},
+     .help = "number of classes; each has one weight vector"},
     {.name = "margin",
      .type = UC_OPTION_REAL,
      .offset = offsetof(circle_settings, margin),
@@ -130,7 +130,7 @@ static const uc_option copa_options[] = {
      .standard = "0.9",
      .low = 0,
      .high = 1,
-     .help = "share of the first class; the others halve the rest"},
+     .help = "share of the first class; each of the others gets half of what is left"},
     NOISE_RATE,
     {0},
 };
@@ -152,7 +152,7 @@ static const uc_option ellipses_options[] = {
      .standard = "5",
      .low = 0,
      .high = HALF_SIDE,
-     .help = "of the centres from the vertical axis"},
+     .help = "distance of the centres from the vertical axis"},
     {.name = "width",
      .type = UC_OPTION_REAL,
      .above_low = true,
@@ -160,7 +160,7 @@ static const uc_option ellipses_options[] = {
      .standard = "2.5",
      .low = 0,
      .high = HALF_SIDE,
-     .help = "horizontal semi-axis"},
+     .help = "horizontal semi-axis of the ellipses"},
     {.name = "height",
      .type = UC_OPTION_REAL,
      .above_low = true,
@@ -168,7 +168,7 @@ static const uc_option ellipses_options[] = {
      .standard = "5",
      .low = 0,
      .high = HALF_SIDE,
-     .help = "vertical semi-axis"},
+     .help = "vertical semi-axis of the ellipses"},
     NOISE_RATE,
     {0},
 };
@@ -197,7 +197,7 @@ static const uc_option chess_options[] = {
      .standard = "3",
      .low = 1,
      .high = 1000,
-     .help = "squares a side"},
+     .help = "number of squares per side"},
     NOISE_RATE,
     {0},
 };
@@ -222,7 +222,7 @@ static const uc_option dart_options[] = {
      .standard = "4",
      .low = 2,
      .high = 1000,
-     .help = "sectors; an even number makes all neighbours differ"},
+     .help = "number of sectors; with an even number all neighbours differ"},
     NOISE_RATE,
     {0},
 };
@@ -233,7 +233,7 @@ static const uc_option hyper_options[] = {
      .standard = "4",
      .low = 0,
      .high = HALF_SIDE * HALF_SIDE,
-     .help = "the hyperbolas are |xy| = this"},
+     .help = "the hyperbolas are where |xy| has this value"},
     NOISE_RATE,
     {0},
 };
@@ -352,7 +352,7 @@ static void uniform_on_square(float point[2], uc_rng *rng)
     point[1] = (float)(HALF_SIDE * (2.0 * uc_rng_uniform(rng) - 1.0));
 }
 
-/* +1 inside one of two upright ellipses beside each other. */
+/* +1 inside one of two upright ellipses next to each other. */
 static uint32_t ellipses_draw(float point[2], problem *self, uc_rng *rng)
 {
     const ellipses_settings *settings = &self->settings->ellipses;

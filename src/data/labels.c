@@ -1,4 +1,4 @@
-/* Labels that do not mean what they say: positives beside unlabelled examples, and labels of bags. */
+/* Labels that do not mean what they say: positives among unlabelled examples, and labels of bags. */
 #include <string.h>
 
 #include "base/base.h"

@@ -21,24 +21,25 @@ const uc_option uc_read_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(uc_read_settings, label),
      .argument = "COLUMN",
-     .help = "CSV: the label's column, a name or 1, 2, ... (-1: the last), or none; else label, class, "
-             "target, y or the last"},
+     .help = "CSV: the column of the labels, by name or number (-1: the last), or none (without it: a column "
+             "called label, class, target or y, else the last)"},
     {.name = "bag",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(uc_read_settings, bag),
      .argument = "COLUMN",
-     .help = "CSV: the column that says to which bag a row belongs, a name or number"},
+     .help = "CSV: the column, by name or number, that says which bag each row belongs to"},
     {.name = "labels",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(uc_read_settings, labels),
      .argument = "FILE",
-     .help = "NPY: the file of labels"},
+     .help = "NPY: the file that holds the labels"},
     {.name = "storage",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(uc_read_settings, storage),
      .standard = "auto",
      .choices = "auto|dense|sparse",
-     .help = "how LIBSVM text is held; auto is dense when a quarter or more of the values are given"},
+     .help =
+         "how LIBSVM text is held in memory (auto: dense when a quarter or more of the values are given)"},
     {0},
 };
 

@@ -157,7 +157,7 @@ static uc_status fill_chunk(chunk *self, uc_reader *reader, const char *tail, si
     return cut_blocks(self);
 }
 
-/* Reads the next chunk; a failure is told when the chunk is asked for. */
+/* Reads the next chunk; a failure is returned when the chunk is asked for. */
 static void read_ahead(uc_reader *reader)
 {
     text_state *state = reader->state;

@@ -23,7 +23,7 @@ static const uc_option options[] = {
      .low = 0,
      .high = 1e12,
      .argument = "E",
-     .help = "how much uncertainty counts in a proposal; 0: not at all"},
+     .help = "how much the uncertainty of a class's score adds to it in a proposal; 0: nothing"},
     {.name = "prior",
      .type = UC_OPTION_REAL,
      .offset = offsetof(uc_confidit_settings, prior),
@@ -31,7 +31,7 @@ static const uc_option options[] = {
      .low = 1e-6,
      .high = 1e12,
      .argument = "A0",
-     .help = "how sure the zero weights of the start are"},
+     .help = "how strongly the weights are held at zero at the start; less: faster learning"},
     {.name = NULL},
 };
 

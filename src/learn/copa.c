@@ -41,8 +41,8 @@ static const uc_option options[] = {
      .offset = offsetof(uc_copa_settings, cost_scale),
      .standard = "class",
      .choices = "class|none",
-     .help =
-         "class: times the squared rareness of the label's class, as confusion matrices ask; none: as it is"},
+     .help = "class: multiply the cost by (total / count of the label's class) squared, as the loss of the "
+             "confusion matrix does; none: use it as it is"},
     {.name = NULL},
 };
 

@@ -1,5 +1,5 @@
 /*
- * CSPA, complementary support-class passive-aggressive (Kaneko, Sato, Sugiyama, 2019): only right or wrong is told.
+ * CSPA, complementary support-class passive-aggressive (Kaneko, Sato, Sugiyama, 2019): the feedback is only right or wrong.
  *
  *   s_k  scores      p  the class proposed, the best-scoring one      K  classes      xx  squared length of the row
  *

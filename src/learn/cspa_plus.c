@@ -8,7 +8,7 @@
  *   metric  updates go along A^-1 x, A = a0 I + sum of x x' over the rounds, the current one included (metric.h).
  *   bonus   proposes argmax s_k + b/((1 + n_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a class that was
  *           never found is tried. The update knows nothing of it.
- *   replay  after each round some of the past ones, drawn evenly, are learned from again, with what was told then; a
+ *   replay  after each round some of the past ones, drawn evenly, are learned from again, with the feedback of that time; a
  *           "wrong" acts only while its class still scores best (l >= 1). They are not added to A again.
  *   tail    the proposal's scores are of a mean of the weights in which those after round t count t^P, mostly the last
  *           ones. With C the sum of these numbers so far and U the sum of what every round added, times the C in front
@@ -48,13 +48,15 @@ static const uc_option options[] = {
      .low = 0,
      .high = 1e6,
      .argument = "RHO",
-     .help = "after wrong, how much more the classes that score well gain; 0: all the same"},
+     .help = "after a wrong proposal, how much more the other classes gain the higher they score; 0: all "
+             "gain the same"},
     {.name = "metric",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(uc_cspa_plus_settings, metric),
      .standard = "auto",
      .choices = "auto|none|diagonal|full",
-     .help = "second-order steps (auto: full up to 1024 features, none above or for sparse data)"},
+     .help = "second-order updates by a matrix that is learned (auto: full up to 1024 features, none above "
+             "or for sparse data)"},
     {.name = "prior",
      .type = UC_OPTION_REAL,
      .offset = offsetof(uc_cspa_plus_settings, prior),
@@ -62,7 +64,7 @@ static const uc_option options[] = {
      .low = 1e-6,
      .high = 1e12,
      .argument = "A0",
-     .help = "the metric starts as A0 times the identity"},
+     .help = "the matrix of the metric starts as A0 times the identity"},
     {.name = "bonus",
      .type = UC_OPTION_REAL,
      .offset = offsetof(uc_cspa_plus_settings, bonus),
@@ -70,20 +72,21 @@ static const uc_option options[] = {
      .low = 0,
      .high = 1e6,
      .argument = "B",
-     .help = "how much classes that were seldom proposed, and never right, gain in a proposal"},
+     .help = "how much is added in a proposal to the scores of classes that were seldom proposed and never "
+             "right"},
     {.name = "replay",
      .type = UC_OPTION_COUNT,
      .offset = offsetof(uc_cspa_plus_settings, replay),
      .standard = "3",
      .high = 1000,
-     .help = "past rounds that are learned from again after each round"},
+     .help = "number of past rounds to learn from again after each round"},
     {.name = "memory-rounds",
      .type = UC_OPTION_COUNT,
      .offset = offsetof(uc_cspa_plus_settings, memory_rounds),
      .standard = "10000",
      .low = 1,
      .high = 1e9,
-     .help = "rounds that are kept for replay; the oldest go"},
+     .help = "number of rounds kept for replay; the oldest are dropped"},
     {.name = "tail",
      .type = UC_OPTION_REAL,
      .automatic = true,
@@ -92,9 +95,8 @@ static const uc_option options[] = {
      .low = 0,
      .high = 30, /* t^31 is a finite number for 10^9 rounds */
      .argument = "P",
-     .help =
-         "proposals come from a mean of the weights in which round t counts t^P; 0: the last ones (auto: 10 "
-         "with a full metric, else 0)"},
+     .help = "propose by a mean of the weights in which round t counts t^P; 0: by the latest weights (auto: "
+             "10 with a full metric, else 0)"},
     {.name = "pair",
      .type = UC_OPTION_FLAG,
      .automatic = true,

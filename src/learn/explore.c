@@ -24,7 +24,7 @@ static const uc_option options[] = {
      .above_low = true,
      .high = 1,
      .argument = "G",
-     .help = "share of the proposals that are drawn evenly from all classes"},
+     .help = "share of the proposals that are drawn at random, all classes alike"},
     {.name = NULL},
 };
 

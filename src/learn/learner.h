@@ -56,13 +56,13 @@ struct uc_learner {
     const uc_option *options;
     size_t settings_size;
     bool full, partial;  /* the feedback that it learns from */
-    bool normalizes;     /* --normalize is on unless told otherwise */
+    bool normalizes;     /* {normalize} is on unless it is set */
     bool free_offset;    /* has an offset a class that is not penalised, instead of a constant feature */
     bool uses_noise;     /* learns with a noise matrix */
     bool uses_rates;     /* of two classes only, which uc_noise_rates_from_data estimates */
     bool unlabelled;     /* rows without a label are of use to it */
     bool probabilities;  /* the softmax of its scores is the probability of the true class */
-    uc_map_kind map;     /* --map auto */
+    uc_map_kind map;     /* {map=auto} */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 
     const uc_candidates *candidates; /* NULL: no option of its own is `auto` before training */

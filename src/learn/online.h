@@ -19,7 +19,7 @@ struct uc_online {
     void *settings;
     void *memory;            /* the learner's own; NULL: it has none */
     uc_train_settings train; /* with every `auto` decided; class_weights points to the next */
-    double *class_weights;   /* of each class; NULL: none were told */
+    double *class_weights;   /* of each class; NULL: none were given */
     uc_names classes;
     uc_preprocessing preprocessing;
 
@@ -36,8 +36,8 @@ struct uc_online {
     uc_rng rng;            /* of a learner that explores or replays */
 
     double *scores; /* of the last row scored, stride of them */
-    double
-        *full_step; /* an update as one number a class, stride of them; the learner's work space otherwise */
+    double *
+        full_step; /* an update as one number per class, stride of them; the learner's work space otherwise */
     uc_step step;
     uint64_t ticket; /* of the scores: a proposal with the same ticket was made from them */
     uc_row prepared; /* the last row that was prepared here */

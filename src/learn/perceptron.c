@@ -23,7 +23,8 @@ static const uc_option options[] = {
      .offset = offsetof(uc_perceptron_settings, step),
      .standard = "max",
      .choices = "max|uniform",
-     .help = "who pays for an error: the best wrong class, or all that score too high"},
+     .help = "which classes lose weight after a mistake: max: the best-scoring one; uniform: all that score "
+             "at least as high as the label"},
     UC_CLASS_WEIGHT_OPTION(uc_perceptron_settings),
     {.name = NULL},
 };

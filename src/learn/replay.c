@@ -86,13 +86,13 @@ double uc_replay_bytes(double rounds, double row_bytes)
 
 /* ---- saving and resuming: all rows behind each other ---- */
 
-enum { TOLD_RIGHT = 1, TOLD_SPARSE = 2, TOLD_BITS = 2 };
+enum { OUTCOME_RIGHT = 1, OUTCOME_SPARSE = 2, OUTCOME_BITS = 2 };
 
 /* In a model, whose arrays these are. */
 typedef struct flat_rounds {
     uint64_t rounds, entries, columns_count;
-    const uint32_t *told; /* proposed class, sparse, right */
-    const uint64_t *ends; /* where each row ends among the entries */
+    const uint32_t *outcomes; /* proposed class, sparse, right */
+    const uint64_t *ends;     /* where each row ends among the entries */
     const float *values;
     const uint32_t *columns; /* of the sparse rows */
 } flat_rounds;
@@ -109,13 +109,14 @@ static uc_status remember_counts(flat_rounds *flat, uc_state *state)
 
 static uc_status write_told(const uc_replay *self, uc_state *state)
 {
-    uint32_t *told = uc_alloc(self->count, sizeof *told);
-    for (size_t i = 0; i < self->count && told; i++) {
+    uint32_t *outcomes = uc_alloc(self->count, sizeof *outcomes);
+    for (size_t i = 0; i < self->count && outcomes; i++) {
         const uc_replay_round *round = uc_replay_at(self, i);
-        told[i] = (round->proposed << TOLD_BITS) | (round->row.columns ? TOLD_SPARSE : 0) |
-                  (round->right ? TOLD_RIGHT : 0);
+        outcomes[i] = (round->proposed << OUTCOME_BITS) | (round->row.columns ? OUTCOME_SPARSE : 0) |
+                      (round->right ? OUTCOME_RIGHT : 0);
     }
-    return told ? uc_state_give(state, "state.replay.told", UC_ARRAY_U32, told, self->count) : UC_ERR_NOMEM;
+    return outcomes ? uc_state_give(state, "state.replay.told", UC_ARRAY_U32, outcomes, self->count)
+                    : UC_ERR_NOMEM;
 }
 
 static uc_status write_ends(const uc_replay *self, uc_state *state)
@@ -185,8 +186,8 @@ static uc_status unflatten(uc_replay *self, const flat_rounds *flat, size_t feat
     uc_status status = UC_OK;
     for (size_t i = 0; i < flat->rounds && status == UC_OK; i++) {
         const uint64_t end = flat->ends[i], count = end - entries;
-        const bool sparse = flat->told[i] & TOLD_SPARSE;
-        const uint32_t proposed = flat->told[i] >> TOLD_BITS;
+        const bool sparse = flat->outcomes[i] & OUTCOME_SPARSE;
+        const uint32_t proposed = flat->outcomes[i] >> OUTCOME_BITS;
         if (end < entries || end > flat->entries || (sparse && count > flat->columns_count - columns) ||
             proposed >= classes)
             return uc_state_damaged();
@@ -196,7 +197,7 @@ static uc_status unflatten(uc_replay *self, const flat_rounds *flat, size_t feat
         uc_row copy;
         status = uc_replay_copy(&copy, self, row, SIZE_MAX);
         if (status == UC_OK)
-            uc_replay_keep(self, copy, proposed, flat->told[i] & TOLD_RIGHT, SIZE_MAX);
+            uc_replay_keep(self, copy, proposed, flat->outcomes[i] & OUTCOME_RIGHT, SIZE_MAX);
         entries = end;
         columns += sparse ? count : 0;
     }
@@ -210,12 +211,13 @@ static uc_status read_rounds(uc_replay *self, uc_state *state, size_t features, 
     const uc_status status = remember_counts(&flat, state);
     if (status != UC_OK)
         return status;
-    flat.told = uc_state_lend(state, "state.replay.told", UC_ARRAY_U32, flat.rounds);
+    flat.outcomes = uc_state_lend(state, "state.replay.told", UC_ARRAY_U32, flat.rounds);
     flat.ends = uc_state_lend(state, "state.replay.ends", UC_ARRAY_U64, flat.rounds);
     flat.values = uc_state_lend(state, "state.replay.values", UC_ARRAY_F32, flat.entries);
     flat.columns = uc_state_lend(state, "state.replay.columns", UC_ARRAY_U32, flat.columns_count);
-    return flat.told && flat.ends && flat.values && flat.columns ? unflatten(self, &flat, features, classes)
-                                                                 : UC_ERR_FORMAT;
+    return flat.outcomes && flat.ends && flat.values && flat.columns
+               ? unflatten(self, &flat, features, classes)
+               : UC_ERR_FORMAT;
 }
 
 uc_status uc_replay_remember(uc_replay *self, uc_state *state, size_t features, size_t classes)

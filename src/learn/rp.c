@@ -16,7 +16,7 @@
  * class-mean classifier. The rule eta's z is -(1 - 2 eta) times the gradient of sloppy-svm's corrected loss, with the
  * perceptron's loss max(0, -a) for the hinge.
  *
- * The noise rate comes out beside it: eta^ = sum of |a_i| where a_i <= 0 / sum of all |a_i|. On classes that overlap it
+ * The noise rate comes out as well: eta^ = sum of |a_i| where a_i <= 0 / sum of all |a_i|. On classes that overlap it
  * contains their own error: an upper estimate.
  *
  * One step is one sweep: a = S w and mu' together; <w, mu> and <w, mu'> are sums of a. To m mu' a sweep adds only the
@@ -38,7 +38,7 @@ static const uc_option options[] = {
      .offset = FIELD(rule),
      .standard = "nu",
      .choices = "nu|eta",
-     .help = "nu: the noise rate need not be known; eta: it is given, two classes"},
+     .help = "nu: for an unknown noise rate; eta: for a given one, two classes only"},
     {.name = "kappa",
      .type = UC_OPTION_REAL,
      .automatic = true,
@@ -47,15 +47,15 @@ static const uc_option options[] = {
      .low = 0,
      .high = 1e6,
      .argument = "K",
-     .help = "rule nu: how far the class mean holds the weights back; from 1 on it is all that counts (auto: "
-             "by cross-validation)"},
+     .help = "rule nu: how closely the weights stay to the class means; from 1 on only the means count "
+             "(auto: by cross-validation)"},
     {.name = "iterations",
      .type = UC_OPTION_COUNT,
      .offset = FIELD(iterations),
      .standard = "300",
      .low = 1,
      .high = 1e9,
-     .help = "steps at most"},
+     .help = "largest number of steps"},
     {.name = NULL},
 };
 

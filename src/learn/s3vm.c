@@ -34,7 +34,7 @@
 #define TEMPERATURE 0.1           /* T */
 #define STAGES 8                  /* of the annealing */
 #define FIRST_SHARE 0.01          /* of C_u in the first of them */
-#define ROUGH 1e-3                /* gradient beside the weights: where a stage ends, */
+#define ROUGH 1e-3                /* gradient relative to the weights: where a stage ends, */
 #define FINE 1e-5                 /* and the last one */
 #define MOST_ITERATIONS 1000      /* of a stage */
 

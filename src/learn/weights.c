@@ -25,7 +25,7 @@ void uc_online_score(uc_online *self, uc_row row)
     self->ticket++;
 }
 
-/* The step as one number a class, times `factor`. */
+/* The step as one number per class, times `factor`. */
 static const double *spread_step(const uc_online *self, double factor)
 {
     const uc_step *step = &self->step;

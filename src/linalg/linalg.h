@@ -11,7 +11,7 @@
 #include "unconfuse/matrix.h"
 
 /* Doubles from feature to feature for K classes: no kernel has a scalar tail, so equal weights give equal
- * scores, bit for bit (ties between classes that were never told apart are broken by index, not by rounding). */
+ * scores, bit for bit (ties between classes that were never distinguished are broken by index, not by rounding). */
 static inline size_t uc_class_stride(size_t classes)
 {
     return classes <= 2 ? classes : (classes + 3) / 4 * 4;
@@ -28,7 +28,7 @@ static inline size_t uc_row_width(uc_row row)
     return row.count > 0 ? uc_row_column(row, row.count - 1) + 1 : 0;
 }
 double uc_row_norm2(uc_row row);
-double uc_row_dot(uc_row row, const double *w); /* w: one weight a column */
+double uc_row_dot(uc_row row, const double *w); /* w: one weight per column */
 void uc_row_axpy(double step, uc_row row, double *w);
 /* scores[0..S) += sum over j of x_j W[j][0..S) */
 void uc_row_scores(double *scores, uc_row row, const double *W, size_t S);
@@ -110,7 +110,7 @@ size_t uc_argmax(const double *values, size_t count);
 /* ---- dense matrices over BLAS and LAPACK, row by row; one thread each ---- */
 
 /* Before work that calls BLAS, from up to `calls_at_once` threads: OpenBLAS is to use one thread for each call, and its
- * buffers are reserved. One a core at least: jobs that run beside each other know of themselves only. UC_ERR_NOMEM when there
+ * buffers are reserved. One a core at least: jobs that run concurrently know of themselves only. UC_ERR_NOMEM when there
  * is no room for a single one; with fewer than were asked for, calls wait for each other. Once the buffers are there, this costs nothing. */
 uc_status uc_blas_begin(unsigned calls_at_once);
 /* For tests: uc_blas_begin makes no more buffers than that; those that are there stay. */
@@ -140,7 +140,7 @@ void uc_axpy(double *y, double factor, const double *x, size_t n); /* y += facto
  * (count x n) is the unit eigenvector of values[k]. */
 uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count,
                        const uc_context *context);
-/* Whether n rows are not too many for it, and the memory that it takes beside `other_bytes` is there; `what` wants it. */
+/* Whether n rows are not too many for it, and the memory that it takes besides `other_bytes` is there; `what` wants it. */
 uc_status uc_eigen_check(size_t n, double other_bytes, const char *what, const uc_context *context);
 /* The inverse of a lower triangle in place: n rows of n; what is above the diagonal is left alone.
  * UC_ERR_INVALID when a diagonal entry is 0. */

@@ -1,13 +1,13 @@
 /*
  * LIBLINEAR's text models.
  *
- * Written as MCSVM_CS, the one solver type whose prediction is the argmax over one weight vector a class, also for
+ * Written as MCSVM_CS, the one solver type whose prediction is the argmax over one weight vector per class, also for
  * two classes. Scaling is folded into the weights, and all constants into LIBLINEAR's bias term:
  *
  *   sum_j w_j (x_j - shift_j) factor_j + B w_0  =  sum_j (w_j factor_j) x_j + (B w_0 - sum_j w_j factor_j shift_j)
  *
  * Unit length divides all scores of a row by the same number, which does not change the argmax, as long as there is
- * no constant beside the row.
+ * no constant next to the row.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

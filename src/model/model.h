@@ -30,7 +30,7 @@ struct uc_model {
     double bias;        /* the value of the constant feature; 0: none */
     double *weights;    /* (1 + dimension) x stride, feature-major; row 0 belongs to the constant feature */
     bool probabilities; /* the softmax of the scores is the probability of the true class */
-    double *noise;      /* K x K, as uc_noise has it, of the labels that it was trained on; NULL: not told */
+    double *noise;      /* K x K, as uc_noise has it, of the labels that it was trained on; NULL: not known */
     uc_preprocessing preprocessing;
     char *learner;
     json_t *settings; /* what it was trained with */

@@ -210,7 +210,7 @@ uc_status uc_model_probabilities(double *probabilities, const uc_model *self, co
     return score_all(&job, context);
 }
 
-/* P(true = y | x, observed = y) = C[y][y] p_y / sum_q C[y][q] p_q, or p_y when no noise was told. */
+/* P(true = y | x, observed = y) = C[y][y] p_y / sum_q C[y][q] p_q, or p_y when no noise was given. */
 double uc_model_label_is_right(const uc_model *self, const double *probabilities, uint32_t label)
 {
     const size_t K = self->classes.count;

@@ -412,7 +412,7 @@ uc_status uc_noise_apply(uc_dataset *data, const uc_noise *self, uint64_t seed, 
     size_t count = 0;
     uc_rng rng = uc_rng_make(seed, SEQUENCE_APPLY);
     for (size_t i = 0; i < data->X.rows; i++) {
-        /* One number a row, labelled or not: the noise of a row does not depend on the other rows. */
+        /* One number per row, labelled or not: the noise of a row does not depend on the other rows. */
         const double u = uc_rng_uniform(&rng);
         const uint32_t label = data->y[i];
         if (label == UC_NONE)

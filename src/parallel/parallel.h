@@ -29,7 +29,7 @@ uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, v
 /* The same context, with one thread when the work is so small (in additions, say) that starting threads costs more. */
 uc_context uc_context_for_work(const uc_context *context, double operations);
 
-/* For jobs that run beside each other, as blocks: the same context with one thread, whose callbacks are called by one job
+/* For jobs that run concurrently, as blocks: the same context with one thread, whose callbacks are called by one job
  * at a time. `context`, which may be NULL, must outlive it. */
 uc_context uc_context_beside(const uc_context *context);
 
@@ -51,13 +51,13 @@ typedef struct uc_parts {
     const char *task; /* "choosing {l2}" */
     const char *part; /* "training" */
     size_t count;
-    bool at_most;    /* fewer parts than `count` may do */
-    bool detailed;   /* one part after the other, each so long that its own task and detail are told, too */
+    bool at_most;  /* fewer parts than `count` may do */
+    bool detailed; /* one part after the other, each so long that its own task and detail are reported, too */
     double furthest; /* share of the part at hand, when they are detailed */
     atomic_size_t done;
 } uc_parts;
 /* The context for the work inside a part, made from `context`: that of the whole, or one made from it for jobs that run
- * beside each other. Both the uc_part and `context` must outlive it. */
+ * concurrently. Both the uc_part and `context` must outlive it. */
 typedef struct uc_part {
     uc_parts *parts;
     const uc_context *context;

@@ -19,7 +19,7 @@
 #define MOST_LANES ((size_t)64)
 #define CACHED_BYTES ((size_t)1 << 22) /* all lanes together, as long as they are more than MANY_LANES */
 #define MANY_LANES ((size_t)16)
-#define LANE_BYTES ((size_t)1 << 25) /* the same beside ENOUGH_LANES */
+#define LANE_BYTES ((size_t)1 << 25) /* the same with ENOUGH_LANES */
 #define ENOUGH_LANES ((size_t)8)
 #define MEMORY_SHARE 8 /* long sums: all lanes together take at most one in so many bytes of the memory */
 #define NUMBERS_PER_PIECE ((size_t)8192)

@@ -42,12 +42,13 @@ const uc_option uc_compare_options[] = {
      .standard = "1",
      .low = 1,
      .high = 1e9,
-     .help = "passes over the data in a run, each in another order"},
+     .help = "number of passes over the data per run, each in another order"},
     {.name = "grid",
      .type = UC_OPTION_FLAG,
      .offset = FIELD(grid),
      .standard = "off",
-     .help = "first choose each learner's options from its own list, on shuffles that are not reported"},
+     .help =
+         "first choose each learner's options from a list of candidates, on shuffles that are not reported"},
     {.name = NULL},
 };
 

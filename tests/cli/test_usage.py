@@ -229,7 +229,7 @@ def test_help_with_a_learner_has_its_options_with_defaults_and_bounds(unconfuse)
 
 def test_help_of_stream_tells_its_own_defaults(unconfuse):
     text = unconfuse.ok("stream", "--help").out
-    assert text.count("--passes N") == 1 and "passes over the data (default 1, at least 1)" in text
+    assert text.count("--passes N") == 1 and "number of passes over the data (default 1, at least 1)" in text
 
 
 def test_learners_are_listed_with_the_feedback_that_they_need(unconfuse):

@@ -80,7 +80,7 @@ typedef struct dual {
     double all_parts;     /* of all processes */
     double sigma, active; /* examples, of all processes */
     size_t round, rounds;
-    bool together;  /* the parts work beside each other, on copies; what follows is for that alone */
+    bool together;  /* the parts work concurrently, on copies; what follows is for that alone */
     double *copies; /* of b and w, one a part */
     double *before; /* alpha, before this round */
     double *change; /* sums over the parts, and behind them D w */

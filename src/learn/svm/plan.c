@@ -4,7 +4,7 @@
  *
  *   P, m    parts, and the rows that each takes from one joining to the next        n, d, e   rows, columns, entries a row
  *
- * Joining costs as much as some d entries of every part, which should be little beside m e. What the parts do not know of each
+ * Joining costs as much as some d entries of every part, which should be little compared with m e. What the parts do not know of each
  * other grows with P m, and costs epochs. So m is as small, and P as large, as these two allow; P is 2 at least, unless there
  * is too little to do. All of it depends on the size of the whole data alone: not on threads, nor on processes.
  */

@@ -47,8 +47,8 @@
          .offset = FIELD(loss),                                                                              \
          .standard = "sloppy",                                                                               \
          .choices = "sloppy|weighted",                                                                       \
-         .help = "with noise rates: sloppy: unbiased, not convex; weighted: convex, the same slope where "   \
-                 "it matters"},                                                                              \
+         .help = "the loss when noise rates are given: sloppy: unbiased, not convex; weighted: convex, "     \
+                 "with the same slope where it matters"},                                                    \
         {.name = "positive-unlabelled",                                                                      \
          .type = UC_OPTION_FLAG,                                                                             \
          .offset = FIELD(positive_unlabelled),                                                               \
@@ -67,7 +67,7 @@
          .standard = "1000",                                                                                 \
          .low = 1,                                                                                           \
          .high = 1e9,                                                                                        \
-         .help = "epochs of coordinate descent and steps of L-BFGS at most"},                                \
+         .help = "largest number of epochs of coordinate descent, and of steps of L-BFGS"},                  \
     {                                                                                                        \
         .name = "tolerance", .type = UC_OPTION_REAL, .offset = FIELD(tolerance), .standard = "1e-05",        \
         .low = 0, .above_low = true, .high = 1,                                                              \
@@ -284,14 +284,14 @@ static uc_status count_labels(double labelled[2], const uc_svm *self, const uc_c
     return uc_comm_sum(uc_comm_of(context), labelled, 2);
 }
 
-/* As told, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in what they
+/* As given, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in what they
  * truly are, as far as the rates tell. */
 static void weigh_classes(uc_svm *self, const double labelled[2], const uc_svm_settings *settings)
 {
-    const double *told = self->class_weights;
-    if (told) {
-        self->weight[0] = self->data->classes.count == 2 ? told[1 - self->positive] : 1.0;
-        self->weight[1] = told[self->positive];
+    const double *given = self->class_weights;
+    if (given) {
+        self->weight[0] = self->data->classes.count == 2 ? given[1 - self->positive] : 1.0;
+        self->weight[1] = given[self->positive];
         return;
     }
     const double n = labelled[0] + labelled[1];
@@ -385,7 +385,7 @@ static uc_status fit_one(size_t k, void *user)
     return status;
 }
 
-/* Where machines run beside each other, their number tells how far it is. */
+/* Where machines run concurrently, their number says how far it is. */
 typedef struct counted {
     const machines *all;
     uc_context beside;
@@ -422,7 +422,7 @@ static uc_status fit_beside(machines *self, const uc_context *context)
     return uc_run_blocks(&outer, self->model->classes.count, fit_one, self);
 }
 
-/* Machines run beside each other when they are at least as many as the parts that one of them has. */
+/* Machines run concurrently when they are at least as many as the parts that one of them has. */
 static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
                           const uc_context *context)
 {

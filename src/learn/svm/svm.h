@@ -15,7 +15,7 @@ typedef struct uc_svm {
     uc_svm_loss loss;
     double rate[2];   /* of truly negative, and of truly positive examples: how many carry the other label */
     double weight[2]; /* of truly negative, and of truly positive examples */
-    const double *class_weights; /* told for every class; NULL: none */
+    const double *class_weights; /* given for every class; NULL: none */
     bool free_offset;
     bool arranged; /* for dual coordinate descent: uc_svm_arrange */
 } uc_svm;

@@ -65,7 +65,7 @@ static uc_status move_piece(size_t number, void *user)
 }
 
 /* Large pairs are cut, so that threads find work where there are few pairs: by the size of the data alone, and so that the
- * numbers of their pieces stay small beside the rows. */
+ * numbers of their pieces stay small compared with the rows. */
 static uc_status cut_pairs(move_job *out, const uc_pair_sums *self)
 {
     const size_t pairs = self->Q * self->Q;

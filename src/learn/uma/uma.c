@@ -50,28 +50,28 @@ static const uc_option options[] = {
      .standard = "1000",
      .low = 1,
      .high = 1e9,
-     .help = "steps at most"},
+     .help = "largest number of steps"},
     {.name = "choose",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(choose),
      .standard = "error",
      .choices = "error|confusion|random",
-     .help = "which pair of classes a step mends: the most frequent confusion, the "
-             "most frequent within its true class, or a random one"},
+     .help = "which pair of confused classes a step corrects: the most frequent, the most frequent within "
+             "its true class, or a random one"},
     {.name = "step",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(step),
      .standard = "perceptron",
      .choices = "perceptron|uniform|worst",
-     .help =
-         "who pays: the predicted class, all classes that score too high, or the one that scores highest"},
+     .help = "which classes lose weight in a step: the predicted one, all that score too high, or the one "
+             "that scores highest"},
     {.name = "alpha",
      .type = UC_OPTION_REAL,
      .offset = FIELD(alpha),
      .standard = "0",
      .low = 0,
      .high = 1e6,
-     .help = "examples nearer than this to a boundary do not count"},
+     .help = "ignore examples that are nearer than this to a class boundary"},
     {.name = "return",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(returns),
@@ -125,7 +125,7 @@ typedef struct uma {
     double *early[2]; /* Q x d: sums of the iterates before the last two powers of two; NULL: not needed */
     double *best;     /* Q x d */
     double best_error;
-    bool told; /* of the noise; otherwise nothing is corrected */
+    bool knows_noise; /* otherwise nothing is corrected */
 } uma;
 
 /* ---- scores and predictions ---- */
@@ -589,9 +589,9 @@ static uc_status write_model(uc_model *model, uma *self)
                              isfinite(self->condition) ? json_real(self->condition) : json_null());
     if (status == UC_OK)
         status = uc_json_set(model->summary, "ridge", json_real(self->ridge));
-    if (status == UC_OK && self->told)
+    if (status == UC_OK && self->knows_noise)
         status = uc_json_set(model->summary, "corrected_error", json_real(error));
-    if (status == UC_OK && self->told)
+    if (status == UC_OK && self->knows_noise)
         status = uc_json_set(model->summary, "corrected_error_deviation", json_real(deviation));
     return status;
 }
@@ -638,7 +638,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         .rng = uc_rng_make(fit->train->seed, SEQUENCE_CHOICE),
         .returns = settings->returns,
         .best_error = INFINITY,
-        .told = fit->train->noise != NULL,
+        .knows_noise = fit->train->noise != NULL,
     };
     self.sums = (uc_pair_sums){
         .X = self.X, .y = fit->data->y, .n = self.n, .d = self.d, .Q = self.Q, .context = self.context};
