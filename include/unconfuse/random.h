@@ -1,8 +1,8 @@
 /* Random numbers from a counter-based generator (Philox 4x32-10, Random123).
  *
- * A generator is a small value: copy it to fork it, store it to resume it. Two generators
- * with different (seed, stream) are independent, so every use of randomness has a stream of
- * its own and adding one use never changes another. */
+ * A generator is a small value: copy it to fork it, store it to resume it. Two generators with
+ * different (seed, sequence) are independent. Every use of randomness has a sequence of its own,
+ * so adding one use never changes another. */
 #ifndef UNCONFUSE_RANDOM_H
 #define UNCONFUSE_RANDOM_H
 
@@ -14,14 +14,14 @@ extern "C" {
 #endif
 
 typedef struct uc_rng {
-    uint64_t seed, stream; /* the key, and half of the counter */
-    uint64_t drawn;        /* 32-bit words drawn so far: the whole state */
-    uint32_t words[4];     /* the current block; rebuilt from `drawn` when resumed */
+    uint64_t seed, sequence; /* the key, and half of the counter */
+    uint64_t drawn;          /* 32-bit words drawn so far: the whole state */
+    uint32_t words[4];       /* the current quad; rebuilt from `drawn` when resumed */
 } uc_rng;
 
-uc_rng uc_rng_make(uint64_t seed, uint64_t stream);
-/* The generator of (seed, stream) after `drawn` words. */
-uc_rng uc_rng_resume(uint64_t seed, uint64_t stream, uint64_t drawn);
+uc_rng uc_rng_make(uint64_t seed, uint64_t sequence);
+/* The generator of (seed, sequence) after `drawn` words. */
+uc_rng uc_rng_resume(uint64_t seed, uint64_t sequence, uint64_t drawn);
 
 uint32_t uc_rng_word(uc_rng *self);
 double uc_rng_uniform(uc_rng *self);                 /* in [0, 1), 53 bits */

@@ -1,6 +1,6 @@
 /*
- * Philox 4x32-10: block b of stream s under seed k is philox(counter = (b, s), key = k), four words a block.
- * (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011.)
+ * Philox 4x32-10: quad q of sequence s under seed k is philox(counter = (q, s), key = k), four words per
+ * quad. (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011.)
  */
 #include "unconfuse/random.h"
 
@@ -8,33 +8,33 @@
 
 #include <Random123/philox.h>
 
-static void make_block(uc_rng *self)
+static void make_quad(uc_rng *self)
 {
-    const uint64_t block = self->drawn / 4;
+    const uint64_t quad = self->drawn / 4;
     const philox4x32_ctr_t counter = {
-        {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)self->stream, (uint32_t)(self->stream >> 32)}};
+        {(uint32_t)quad, (uint32_t)(quad >> 32), (uint32_t)self->sequence, (uint32_t)(self->sequence >> 32)}};
     const philox4x32_key_t key = {{(uint32_t)self->seed, (uint32_t)(self->seed >> 32)}};
     const philox4x32_ctr_t words = philox4x32(counter, key);
     for (size_t i = 0; i < 4; i++)
         self->words[i] = words.v[i];
 }
 
-uc_rng uc_rng_resume(uint64_t seed, uint64_t stream, uint64_t drawn)
+uc_rng uc_rng_resume(uint64_t seed, uint64_t sequence, uint64_t drawn)
 {
-    uc_rng self = {.seed = seed, .stream = stream, .drawn = drawn};
-    make_block(&self);
+    uc_rng self = {.seed = seed, .sequence = sequence, .drawn = drawn};
+    make_quad(&self);
     return self;
 }
 
-uc_rng uc_rng_make(uint64_t seed, uint64_t stream)
+uc_rng uc_rng_make(uint64_t seed, uint64_t sequence)
 {
-    return uc_rng_resume(seed, stream, 0);
+    return uc_rng_resume(seed, sequence, 0);
 }
 
 uint32_t uc_rng_word(uc_rng *self)
 {
     if (self->drawn % 4 == 0)
-        make_block(self);
+        make_quad(self);
     return self->words[self->drawn++ % 4];
 }
 

@@ -17,7 +17,7 @@
  *                 section 5.2)
  *
  * A label is decided by the coordinates as they are stored, in float: the definition holds for every example
- * exactly. The problem, the training and the test examples have a random stream each, so that none depends on
+ * exactly. The problem, the training and the test examples have a random sequence each, so that none depends on
  * how many examples of another were asked for.
  */
 #include "unconfuse/dataset.h"

@@ -160,7 +160,7 @@ static uc_status remember(uc_online *self, uc_state *state)
     if (status != UC_OK)
         return status;
     if (state->reading) {
-        self->rng = uc_rng_resume(self->rng.seed, self->rng.stream, drawn);
+        self->rng = uc_rng_resume(self->rng.seed, self->rng.sequence, drawn);
         self->ticket = (self->proposals + 1) << TICKETS_PER_PROPOSAL;
     }
     if (!self->learner->remember)

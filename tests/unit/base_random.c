@@ -7,22 +7,22 @@
 
 #include "unconfuse/random.h"
 
-/* Block b of stream s under seed k is philox(counter (b, s), key k); `drawn` counts words, four a block. */
-static void check_block(uint64_t seed, uint64_t stream, uint64_t block, const uint32_t expected[4])
+/* Quad q of sequence s under seed k is philox(counter (q, s), key k); `drawn` counts words, four per quad. */
+static void check_quad(uint64_t seed, uint64_t sequence, uint64_t quad, const uint32_t expected[4])
 {
-    uc_rng rng = uc_rng_resume(seed, stream, 4 * block);
+    uc_rng rng = uc_rng_resume(seed, sequence, 4 * quad);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(uc_rng_word(&rng), expected[i]);
 }
 
-/* kat_vectors of Random123, philox4x32 with 10 rounds. The second and third have counters whose block number,
+/* kat_vectors of Random123, philox4x32 with 10 rounds. The second and third have counters whose quad number,
  * times four, does not fit `drawn`; they are checked through the generator's own definition in the next test.
  * */
 static void words_are_those_of_philox(void **state)
 {
     (void)state;
     const uint32_t zero[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
-    check_block(0, 0, 0, zero);
+    check_quad(0, 0, 0, zero);
     uc_rng rng = uc_rng_make(0, 0);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(uc_rng_word(&rng), zero[i]);
@@ -64,20 +64,20 @@ static void the_plain_philox_of_these_tests_gives_the_published_answers(void **s
     }
 }
 
-static void words_are_those_of_the_plain_philox_for_any_seed_stream_and_place(void **state)
+static void words_are_those_of_the_plain_philox_for_any_seed_sequence_and_place(void **state)
 {
     (void)state;
     static const uint64_t interesting[] = {0, 1, 0xffffffff, 0x100000000, 0x85a308d3243f6a88, UINT64_MAX};
-    static const uint64_t blocks[] = {0, 1, 0xffffffff, 0x100000000, 0x05a308d3243f6a88, UINT64_MAX / 4};
+    static const uint64_t quads[] = {0, 1, 0xffffffff, 0x100000000, 0x05a308d3243f6a88, UINT64_MAX / 4};
     for (size_t s = 0; s < 6; s++)
         for (size_t t = 0; t < 6; t++)
             for (size_t b = 0; b < 6; b++) {
-                const uint64_t seed = interesting[s], stream = interesting[t], block = blocks[b];
-                uint32_t words[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream,
-                                     (uint32_t)(stream >> 32)};
+                const uint64_t seed = interesting[s], sequence = interesting[t], quad = quads[b];
+                uint32_t words[4] = {(uint32_t)quad, (uint32_t)(quad >> 32), (uint32_t)sequence,
+                                     (uint32_t)(sequence >> 32)};
                 const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
                 plain_philox(words, key);
-                check_block(seed, stream, block, words);
+                check_quad(seed, sequence, quad, words);
             }
 }
 
@@ -284,8 +284,8 @@ static void weighted_draws_follow_the_weights_and_never_take_a_zero(void **state
         assert_int_equal(uc_rng_weighted(&rng, one, 3), 1);
 }
 
-/* Neighbouring seeds and streams: correlations of 1e5 uniform numbers, and no word at the same place. */
-static void streams_and_seeds_are_independent(void **state)
+/* Neighbouring seeds and sequences: correlations of 1e5 uniform numbers, and no word at the same place. */
+static void sequences_and_seeds_are_independent(void **state)
 {
     (void)state;
     const size_t count = 100000;
@@ -310,7 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_those_of_philox),
         cmocka_unit_test(the_plain_philox_of_these_tests_gives_the_published_answers),
-        cmocka_unit_test(words_are_those_of_the_plain_philox_for_any_seed_stream_and_place),
+        cmocka_unit_test(words_are_those_of_the_plain_philox_for_any_seed_sequence_and_place),
         cmocka_unit_test(a_generator_resumed_goes_on_as_if_never_stopped),
         cmocka_unit_test(uniform_numbers_have_the_moments_of_the_uniform_distribution),
         cmocka_unit_test(uniform_numbers_use_all_53_bits),
@@ -321,7 +321,7 @@ int main(void)
         cmocka_unit_test(shuffling_nothing_or_one_item_is_fine),
         cmocka_unit_test(every_pair_that_can_be_chosen_is_equally_frequent),
         cmocka_unit_test(weighted_draws_follow_the_weights_and_never_take_a_zero),
-        cmocka_unit_test(streams_and_seeds_are_independent),
+        cmocka_unit_test(sequences_and_seeds_are_independent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
