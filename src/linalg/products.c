@@ -128,36 +128,37 @@ static uc_status reflect_job(size_t block, void *user)
     return info == 0 ? UC_OK : uc_fail(UC_ERR_DIVERGED, "the eigenvectors of a matrix cannot be made");
 }
 
-static lapack_int make_tridiagonal(double *A, size_t n, double *diagonal, double *beside, double *factors)
+static lapack_int make_tridiagonal(double *A, size_t n, double *diagonal, double *off_diagonal,
+                                   double *factors)
 {
     const lapack_int size = (lapack_int)n;
     double needed = 0.0;
-    lapack_int info =
-        LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', size, A, size, diagonal, beside, factors, &needed, -1);
+    lapack_int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', size, A, size, diagonal, off_diagonal,
+                                          factors, &needed, -1);
     double *work = uc_alloc((size_t)needed, sizeof *work);
     if (!work)
         return LAPACK_WORK_MEMORY_ERROR;
     if (info == 0)
-        info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', size, A, size, diagonal, beside, factors, work,
-                                   (lapack_int)needed);
+        info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', size, A, size, diagonal, off_diagonal, factors,
+                                   work, (lapack_int)needed);
     uc_free(work);
     return info;
 }
 
 /* The diagonal becomes the eigenvalues, ascending; column k of Z the vector of the k-th. */
-static lapack_int solve_tridiagonal(double *diagonal, double *beside, size_t n, double *Z)
+static lapack_int solve_tridiagonal(double *diagonal, double *off_diagonal, size_t n, double *Z)
 {
     const lapack_int size = (lapack_int)n;
     double reals_needed = 0.0;
     lapack_int integers_needed = 0;
-    lapack_int info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', size, diagonal, beside, Z, size,
+    lapack_int info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', size, diagonal, off_diagonal, Z, size,
                                           &reals_needed, -1, &integers_needed, -1);
     double *reals = uc_alloc((size_t)reals_needed, sizeof *reals);
     lapack_int *integers = uc_alloc((size_t)integers_needed, sizeof *integers);
     if (!reals || !integers)
         info = LAPACK_WORK_MEMORY_ERROR;
     if (info == 0)
-        info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', size, diagonal, beside, Z, size, reals,
+        info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', size, diagonal, off_diagonal, Z, size, reals,
                                    (lapack_int)reals_needed, integers, integers_needed);
     uc_free(integers);
     uc_free(reals);
@@ -188,20 +189,20 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
     uc_status status = uc_blas_begin(uc_threads(context));
     if (status != UC_OK)
         return status;
-    double *diagonal = uc_alloc(n, sizeof *diagonal), *beside = uc_alloc(n, sizeof *beside);
+    double *diagonal = uc_alloc(n, sizeof *diagonal), *off_diagonal = uc_alloc(n, sizeof *off_diagonal);
     double *factors = uc_alloc(n, sizeof *factors), *Z = uc_alloc(n * n, sizeof *Z);
     double *triangles = uc_alloc(n + PANEL, PANEL * sizeof *triangles);
     reflections back = {A, triangles, vectors, n, count};
-    lapack_int info = diagonal && beside && factors && Z && triangles ? 0 : LAPACK_WORK_MEMORY_ERROR;
+    lapack_int info = diagonal && off_diagonal && factors && Z && triangles ? 0 : LAPACK_WORK_MEMORY_ERROR;
     const bool inside = info == 0 && uc_blas_enter();
     if (!inside)
         info = LAPACK_WORK_MEMORY_ERROR;
     if (inside) {
-        info = make_tridiagonal(A, n, diagonal, beside, factors);
+        info = make_tridiagonal(A, n, diagonal, off_diagonal, factors);
         if (info == 0)
             info = make_triangles(&back, factors);
         if (info == 0)
-            info = solve_tridiagonal(diagonal, beside, n, Z);
+            info = solve_tridiagonal(diagonal, off_diagonal, n, Z);
         uc_blas_leave();
     }
     for (size_t k = 0; k < count && info == 0; k++) {
@@ -217,7 +218,7 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
             uc_run_blocks(context, (count + VECTORS_PER_BLOCK - 1) / VECTORS_PER_BLOCK, reflect_job, &back);
     uc_free(triangles);
     uc_free(factors);
-    uc_free(beside);
+    uc_free(off_diagonal);
     uc_free(diagonal);
     return status;
 }
