@@ -42,6 +42,12 @@ static const char *sentence_for(uc_status status)
     return status == UC_ERR_NOMEM ? "not enough memory" : "failed for an unknown reason";
 }
 
+static void print_failure(const char *sentence, void *nothing)
+{
+    (void)nothing;
+    fprintf(stderr, "unconfuse: %s\n", sentence);
+}
+
 /* Processes end together, and one of them says why. */
 static int report(uc_status status)
 {
@@ -49,7 +55,8 @@ static int report(uc_status status)
         fputs("unconfuse: interrupted\n", stderr);
         return 128 + cli_signal();
     }
-    return exit_code(uc_comm_end(cli_comm, status, sentence_for(status), "unconfuse", exit_code(status)));
+    return exit_code(
+        uc_comm_end(cli_comm, status, sentence_for(status), print_failure, NULL, exit_code(status)));
 }
 
 static uc_status run(const cli_command *command, int argc, char **argv)
@@ -139,7 +146,7 @@ int main(int argc, char **argv)
     if (argc < 2) {
         if (cli_is_first())
             cli_print_overview(stderr);
-        (void)uc_comm_end(cli_comm, UC_OK, NULL, "unconfuse", 2);
+        (void)uc_comm_end(cli_comm, UC_OK, NULL, print_failure, NULL, 2);
         return 2;
     }
     return report(dispatch(argc, argv));

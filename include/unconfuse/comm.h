@@ -1,8 +1,8 @@
-/* Processes that share one job: each holds some of the rows, and what they add up is the same for all.
+/* Processes that share one job: each holds some of the rows, and their sums are the same in all of them.
  *
- * Every function of this library that takes a context works on the rows of all processes when the context has a comm of
- * more than one; all of them must call it, with the same settings. A process that fails alone leaves the others waiting:
- * it must end the job (uc_comm_end does). */
+ * A function of this library that takes a context works on the rows of all processes when the context's comm
+ * has more than one. All processes must then call it, with the same settings. A process that fails alone
+ * leaves the others waiting, so it must end the job: uc_comm_end does. */
 #ifndef UNCONFUSE_COMM_H
 #define UNCONFUSE_COMM_H
 
@@ -12,8 +12,9 @@
 extern "C" {
 #endif
 
-/* The processes that this one was started with; NULL: it is alone. The library knows of none; a program that was linked
- * with src/parallel/comm_mpi.c, as unconfuse-mpi is, knows those that mpirun started. To be called once, first. */
+/* The processes that this one was started with; NULL: it is alone. The library itself always returns NULL;
+ * a program linked with src/parallel/comm_mpi.c, as unconfuse-mpi is, returns those that mpirun started.
+ * Call it once, before anything else of this library. */
 const uc_comm *uc_comm_start(void);
 
 /* A comm of NULL is one process. */
@@ -21,38 +22,40 @@ int uc_comm_rank(const uc_comm *self); /* 0 .. size - 1 */
 int uc_comm_size(const uc_comm *self);
 int uc_comm_neighbours(const uc_comm *self); /* processes on this machine, this one included */
 
-/* The same answer in all processes: UC_OK when all come with it, else what the first of those that failed came with, whose
- * sentence uc_last_error has then, behind "rank R: " unless all failed. The second form is for a program with sentences of
- * its own. */
+/* Returns UC_OK if every rank passed UC_OK; otherwise the status of the lowest failing rank, in all
+ * processes. uc_last_error is then the sentence of that rank, after "rank R: " unless all ranks failed.
+ * The second form takes the sentence from the caller instead of from uc_last_error. */
 uc_status uc_comm_agree(const uc_comm *self, uc_status status);
 uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *sentence);
 
-/* UC_ERR_INVALID, in all processes, when one comes with another text than the first: "rank R: WHAT is TEXT, but ...". */
+/* Returns UC_ERR_INVALID in all processes if a rank passed another text than rank 0: "rank R: WHAT is
+ * TEXT, but that of rank 0 is ...". */
 uc_status uc_comm_same(const uc_comm *self, const char *text, const char *what);
 
 /* values[0..length) become their sums over all processes. */
 uc_status uc_comm_sum(const uc_comm *self, double *values, size_t length);
 
-/* Hands the bytes of all processes to the first one, in the order of the ranks and in parts; `take` is called in the
- * first process only. */
+/* Sends the bytes of all processes to rank 0, which passes them to `take`, part by part and in the order
+ * of the ranks. `take` is not called in other processes. */
 typedef uc_status uc_take_fn(const void *bytes, size_t length, void *user);
 uc_status uc_comm_collect(const uc_comm *self, const void *bytes, size_t length, uc_take_fn *take,
                           void *user);
 
-/* What this process passed to the others. */
+/* What this process has exchanged with the others so far. */
 typedef struct uc_traffic {
-    uint64_t sums;  /* all-reduces */
-    double bytes;   /* that they added up */
-    double seconds; /* waiting for others included */
+    uint64_t sums;  /* number of all-reduces */
+    double bytes;   /* summed by them */
+    double seconds; /* spent in communication, including waiting for the others */
 } uc_traffic;
 uc_traffic uc_comm_traffic(const uc_comm *self);
 
-/* All processes end their work here, each with its status and, when it failed, its sentence. Returns the status that all
- * end with. Of several processes the first one prints the sentence of the failure, behind `prefix`, before any ends. When
- * the others do not come because they wait for this one, which failed, it prints its own, and ends them all with exit
- * status `code`. */
-uc_status uc_comm_end(const uc_comm *self, uc_status status, const char *sentence, const char *prefix,
-                      int code);
+/* Ends the work of all processes. Each passes its status and, if it failed, a sentence that says why.
+ * Returns the same status in all of them, as uc_comm_agree does. Before any process returns, rank 0 calls
+ * `tell` once with the sentence of the failure. If this process failed and the others do not arrive within
+ * a few seconds because they are waiting for it elsewhere, it calls `tell` itself and aborts the job with
+ * exit status `code`. With one process, `tell` is called if the status is not UC_OK. */
+uc_status uc_comm_end(const uc_comm *self, uc_status status, const char *sentence, uc_warn_fn *tell,
+                      void *user, int code);
 
 #ifdef __cplusplus
 }

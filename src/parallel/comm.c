@@ -1,4 +1,4 @@
-/* What several processes do together, by the few verbs of a comm; a process that is alone has nothing to wait for. */
+/* What several processes do together, by the few verbs of a comm; a process alone has nothing to wait for. */
 #include <string.h>
 
 #include "parallel/parallel.h"
@@ -23,16 +23,20 @@ int uc_comm_neighbours(const uc_comm *self)
 
 uc_traffic uc_comm_traffic(const uc_comm *self)
 {
-    return self && self->traffic ? *self->traffic : (uc_traffic){0};
+    if (!self || !self->traffic)
+        return (uc_traffic){0};
+    return *self->traffic;
 }
 
 uc_status uc_comm_sum(const uc_comm *self, double *values, size_t length)
 {
-    return uc_comm_size(self) > 1 ? self->sum(self, values, length) : UC_OK;
+    if (uc_comm_size(self) == 1)
+        return UC_OK;
+    return self->sum(self, values, length);
 }
 
 /* sizes[r] becomes what process r has; counts up to 2^53 are exact. */
-static uc_status tell_sizes(size_t *sizes, const uc_comm *self, size_t mine)
+static uc_status exchange_sizes(size_t *sizes, const uc_comm *self, size_t mine)
 {
     const size_t processes = (size_t)self->size;
     double *counts = uc_alloc(processes, sizeof *counts);
@@ -46,20 +50,30 @@ static uc_status tell_sizes(size_t *sizes, const uc_comm *self, size_t mine)
     return status;
 }
 
+/* Where the piece of this process begins among those of all, and the length of all. */
+static uc_share share_of_sizes(const uc_comm *self, const size_t *sizes)
+{
+    uc_share share = {0, 0};
+    for (int r = 0; r < self->size; r++) {
+        if (r == self->rank)
+            share.first = share.total;
+        share.total += sizes[r];
+    }
+    return share;
+}
+
 static uc_status gather_pieces(void **all, size_t *sizes, const uc_comm *self, const void *piece,
                                size_t bytes)
 {
-    uc_status status = tell_sizes(sizes, self, bytes);
-    size_t total = 0, before = 0;
-    for (int r = 0; r < self->size && status == UC_OK; r++) {
-        before += r < self->rank ? sizes[r] : 0;
-        total += sizes[r];
-    }
-    char *pieces = status == UC_OK ? uc_alloc(total, 1) : NULL;
+    uc_status status = exchange_sizes(sizes, self, bytes);
+    if (status != UC_OK)
+        return status;
+    const uc_share share = share_of_sizes(self, sizes);
+    char *pieces = uc_alloc(share.total, 1);
     if (!pieces)
-        return status == UC_OK ? UC_ERR_NOMEM : status;
+        return UC_ERR_NOMEM;
     if (bytes > 0)
-        memcpy(pieces + before, piece, bytes);
+        memcpy(pieces + share.first, piece, bytes);
     status = self->gather(self, pieces, sizes);
     if (status == UC_OK)
         *all = pieces;
@@ -72,16 +86,21 @@ uc_status uc_comm_gather(void **all, size_t *sizes, const uc_comm *self, const v
 {
     if (uc_comm_size(self) == 1) {
         *all = uc_alloc(bytes, 1);
-        if (*all && bytes > 0)
+        if (!*all)
+            return UC_ERR_NOMEM;
+        if (bytes > 0)
             memcpy(*all, piece, bytes);
         if (sizes)
             sizes[0] = bytes;
-        return *all ? UC_OK : UC_ERR_NOMEM;
+        return UC_OK;
     }
-    size_t *own = sizes ? sizes : uc_alloc((size_t)self->size, sizeof *own);
-    const uc_status status = own ? gather_pieces(all, own, self, piece, bytes) : UC_ERR_NOMEM;
-    if (!sizes)
-        uc_free(own);
+    if (sizes)
+        return gather_pieces(all, sizes, self, piece, bytes);
+    size_t *own = uc_alloc((size_t)self->size, sizeof *own);
+    if (!own)
+        return UC_ERR_NOMEM;
+    const uc_status status = gather_pieces(all, own, self, piece, bytes);
+    uc_free(own);
     return status;
 }
 
@@ -92,49 +111,12 @@ uc_status uc_share_of(uc_share *out, const uc_context *context, size_t rows)
     if (uc_comm_size(comm) == 1)
         return UC_OK;
     size_t *counts = uc_alloc((size_t)comm->size, sizeof *counts);
-    const uc_status status = counts ? tell_sizes(counts, comm, rows) : UC_ERR_NOMEM;
-    out->total = 0;
-    for (int r = 0; r < comm->size && status == UC_OK; r++) {
-        out->first += r < comm->rank ? counts[r] : 0;
-        out->total += counts[r];
-    }
-    uc_free(counts);
-    return status;
-}
-
-/* ---- blocks ---- */
-
-typedef struct block_range {
-    uc_block_job *job;
-    void *user;
-    size_t first;
-} block_range;
-
-static uc_status run_in_range(size_t block, void *user)
-{
-    const block_range *range = user;
-    return range->job(range->first + block, range->user);
-}
-
-uc_status uc_share_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user,
-                          void *results, size_t block_bytes, size_t total_bytes)
-{
-    const uc_comm *comm = uc_comm_of(context);
-    if (uc_comm_size(comm) == 1)
-        return uc_run_blocks(context, blocks, job, user);
-    size_t *sizes = uc_alloc((size_t)comm->size, sizeof *sizes);
-    block_range range = {job, user, uc_first_block(blocks, comm, comm->rank)};
-    const size_t count = uc_first_block(blocks, comm, comm->rank + 1) - range.first;
-    uc_status status = sizes ? uc_run_blocks(context, count, run_in_range, &range) : UC_ERR_NOMEM;
-    status = uc_comm_agree(comm, status);
-    for (int r = 0; r < comm->size && status == UC_OK; r++) {
-        const size_t begin = uc_first_block(blocks, comm, r) * block_bytes;
-        const size_t end = uc_first_block(blocks, comm, r + 1) * block_bytes;
-        sizes[r] = (end < total_bytes ? end : total_bytes) - (begin < total_bytes ? begin : total_bytes);
-    }
+    if (!counts)
+        return UC_ERR_NOMEM;
+    const uc_status status = exchange_sizes(counts, comm, rows);
     if (status == UC_OK)
-        status = comm->gather(comm, results, sizes);
-    uc_free(sizes);
+        *out = share_of_sizes(comm, counts);
+    uc_free(counts);
     return status;
 }
 
@@ -181,7 +163,7 @@ uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *ow
         memcpy(&agreed, all + (size_t)first * record, sizeof agreed);
     memcpy(sentence, all + (size_t)(first - 1) * record + sizeof code, sizeof sentence);
     uc_free(all);
-    if (!all_failed) /* what all run into is not the fault of one */
+    if (!all_failed) /* what happens to all is not the fault of one */
         uc_name_rank(sentence, sizeof sentence, first - 1);
     return uc_fail_again((uc_status)agreed, "", sentence);
 }
@@ -192,8 +174,9 @@ uc_status uc_comm_same(const uc_comm *self, const char *text, const char *what)
         return UC_OK;
     char *all = NULL;
     size_t *sizes = uc_alloc((size_t)self->size, sizeof *sizes);
-    uc_status status =
-        sizes ? uc_comm_gather((void **)&all, sizes, self, text, strlen(text) + 1) : UC_ERR_NOMEM;
+    if (!sizes)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_comm_gather((void **)&all, sizes, self, text, strlen(text) + 1);
     const char *theirs = all;
     for (int r = 0; r < self->size && status == UC_OK; theirs += sizes[r++])
         if (strcmp(theirs, all) != 0)
@@ -206,7 +189,8 @@ uc_status uc_comm_same(const uc_comm *self, const char *text, const char *what)
 
 /* ---- collecting ---- */
 
-/* What collecting needs: all of it is there before the first piece comes, so that nothing can fail half-way but `take`. */
+/* The memory that collecting needs. It is allocated before the first piece comes, so that only `take` can
+ * fail half-way. */
 typedef struct collection {
     size_t *sizes; /* of all pieces */
     size_t *bytes; /* to receive from each, and to send to each */
@@ -214,7 +198,8 @@ typedef struct collection {
     char *part;    /* what the first process has received */
 } collection;
 
-/* The piece of process r, part by part. When `take` fails, the rest is received all the same: the others send it. */
+/* The piece of process r, part by part. After `take` failed the rest is still received: the others send
+ * it. */
 static uc_status collect_piece(uc_status *taken, const uc_comm *self, int r, const char *piece,
                                const collection *mine, uc_take_fn *take, void *user)
 {
@@ -222,12 +207,16 @@ static uc_status collect_piece(uc_status *taken, const uc_comm *self, int r, con
     const bool sends = self->rank == r, receives = self->rank == 0;
     uc_status status = UC_OK;
     memset(mine->bytes, 0, 2 * processes * sizeof *mine->bytes);
+    mine->places[r] = mine->part;
+    mine->places[processes] = NULL;
     for (size_t at = 0; at < length && status == UC_OK; at += COLLECT_BYTES) {
-        const size_t count = length - at < COLLECT_BYTES ? length - at : COLLECT_BYTES;
-        mine->bytes[r] = receives ? count : 0;
-        mine->bytes[processes] = sends ? count : 0;
-        mine->places[r] = mine->part;
-        mine->places[processes] = sends ? (char *)(uintptr_t)piece + at : NULL;
+        const size_t count = uc_min_size(length - at, COLLECT_BYTES);
+        if (receives)
+            mine->bytes[r] = count;
+        if (sends) {
+            mine->bytes[processes] = count;
+            mine->places[processes] = (char *)(uintptr_t)piece + at;
+        }
         status = self->exchange(self, mine->places, mine->bytes,
                                 (const void *const *)(mine->places + processes), mine->bytes + processes);
         if (status == UC_OK && receives && *taken == UC_OK)
@@ -251,7 +240,9 @@ static uc_status collect_pieces(const uc_comm *self, const void *bytes, size_t l
 
 uc_status uc_comm_collect(const uc_comm *self, const void *bytes, size_t length, uc_take_fn *take, void *user)
 {
-    uc_status status = uc_comm_rank(self) == 0 && length > 0 ? take(bytes, length, user) : UC_OK;
+    uc_status status = UC_OK;
+    if (uc_comm_rank(self) == 0 && length > 0)
+        status = take(bytes, length, user);
     if (uc_comm_size(self) == 1)
         return status;
     const size_t processes = (size_t)self->size;
@@ -271,12 +262,12 @@ uc_status uc_comm_collect(const uc_comm *self, const void *bytes, size_t length,
     return status;
 }
 
-uc_status uc_comm_end(const uc_comm *self, uc_status status, const char *sentence, const char *prefix,
-                      int code)
+uc_status uc_comm_end(const uc_comm *self, uc_status status, const char *sentence, uc_warn_fn *tell,
+                      void *user, int code)
 {
     if (self && self->end)
-        return self->end(self, status, sentence, prefix, code);
+        return self->end(self, status, sentence, tell, user, code);
     if (status != UC_OK)
-        fprintf(stderr, "%s: %s\n", prefix, sentence);
+        tell(sentence, user);
     return status;
 }

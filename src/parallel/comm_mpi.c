@@ -1,14 +1,15 @@
 /*
  * Processes that mpirun started. This is the only file that knows MPI.
  *
- * Sums are all-reduced. Every algorithm that Open MPI has for that adds in an order that is the same for all processes, or
- * adds in one place, so all get the same bits; learners rely on it when they decide by a sum what to do next. A failure
- * inside MPI ends all processes (its default).
+ * Sums are all-reduced. Every algorithm that Open MPI has for that adds in an order that is the same for
+ * all processes, or adds in one place, so all get the same bits; learners rely on it when they decide by a
+ * sum what to do next. A failure inside MPI ends all processes (its default).
  *
- * The end: a process that failed alone cannot be sure that the others will ever ask for its news; they may wait in a sum
- * for it. So the news go by a collective of their own that nobody has to wait in, and who has waited long enough ends
- * all. Nor can it be sure that they come to agree on failures: that goes by its own communicator too, and who failed
- * and has waited long enough goes on to the end.
+ * The end: a process that failed alone cannot be sure that the others will ever ask for its status; they
+ * may be waiting for it in a sum. So statuses are exchanged by a non-blocking collective on a communicator
+ * of its own, and a rank that times out aborts the job. Nor can a failed process be sure that the others
+ * come to agree on failures: that has its own communicator too, and a failed rank that times out there
+ * goes on to the end.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -28,14 +29,14 @@ static uc_traffic traffic;
 static MPI_Comm news;         /* of the end */
 static MPI_Comm agreement;    /* on failures */
 static bool given_up;         /* on agreeing */
-static int *counts, *offsets; /* a process: what it sends, and where that goes */
+static int *counts, *offsets; /* per process: what it sends, and where that goes */
 
 static uc_status sum(const uc_comm *self, double *values, size_t length)
 {
     (void)self;
     const double began = MPI_Wtime();
     for (size_t at = 0; at < length; at += SUM_AT_ONCE) {
-        const size_t count = length - at < SUM_AT_ONCE ? length - at : SUM_AT_ONCE;
+        const size_t count = uc_min_size(length - at, SUM_AT_ONCE);
         MPI_Allreduce(MPI_IN_PLACE, values + at, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
     traffic.sums++;
@@ -44,7 +45,7 @@ static uc_status sum(const uc_comm *self, double *values, size_t length)
     return UC_OK;
 }
 
-/* Whether the request is done, before so many seconds are over. */
+/* Whether the request was done within so many seconds. */
 static bool wait_for(MPI_Request *request, double seconds)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -66,7 +67,7 @@ static uc_status count_failures(const uc_comm *self, double *failures, bool fail
     MPI_Request request;
     if (given_up)
         return UC_ERR_IO;
-    mine = failed ? 1.0 : 0.0;
+    mine = (double)failed;
     MPI_Iallreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, agreement, &request);
     if (failed)
         given_up = !wait_for(&request, AGREE_SECONDS);
@@ -74,7 +75,9 @@ static uc_status count_failures(const uc_comm *self, double *failures, bool fail
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     traffic.seconds += MPI_Wtime() - began;
     *failures = all;
-    return given_up ? UC_ERR_IO : UC_OK;
+    if (given_up)
+        return UC_ERR_IO;
+    return UC_OK;
 }
 
 /* In one go when it is so little that MPI can count it. */
@@ -82,12 +85,14 @@ static bool gather_at_once(const uc_comm *self, void *all, const size_t *sizes)
 {
     size_t total = 0;
     for (int r = 0; r < self->size; r++)
-        total += sizes[r] < BYTES_AT_ONCE ? sizes[r] : BYTES_AT_ONCE;
+        total += uc_min_size(sizes[r], BYTES_AT_ONCE);
     if (total >= BYTES_AT_ONCE)
         return false;
+    int end = 0;
     for (int r = 0; r < self->size; r++) {
         counts[r] = (int)sizes[r];
-        offsets[r] = r ? offsets[r - 1] + counts[r - 1] : 0;
+        offsets[r] = end;
+        end += counts[r];
     }
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, offsets, MPI_BYTE, MPI_COMM_WORLD);
     return true;
@@ -98,7 +103,7 @@ static void gather_by_turns(const uc_comm *self, void *all, const size_t *sizes)
     char *piece = all;
     for (int r = 0; r < self->size; piece += sizes[r++])
         for (size_t at = 0; at < sizes[r]; at += BYTES_AT_ONCE) {
-            const size_t count = sizes[r] - at < BYTES_AT_ONCE ? sizes[r] - at : BYTES_AT_ONCE;
+            const size_t count = uc_min_size(sizes[r] - at, BYTES_AT_ONCE);
             MPI_Bcast(piece + at, (int)count, MPI_BYTE, r, MPI_COMM_WORLD);
         }
 }
@@ -116,7 +121,7 @@ static size_t parts_of(const size_t *bytes, int processes)
 {
     size_t parts = 0;
     for (int r = 0; r < processes; r++)
-        parts += (bytes[r] + BYTES_AT_ONCE - 1) / BYTES_AT_ONCE;
+        parts += uc_block_count(bytes[r], BYTES_AT_ONCE);
     return parts;
 }
 
@@ -125,19 +130,19 @@ static uc_status exchange(const uc_comm *self, void *const *to, const size_t *to
 {
     const double began = MPI_Wtime();
     const size_t most = parts_of(to_bytes, self->size) + parts_of(from_bytes, self->size);
-    MPI_Request few[FEW], *requests = most <= FEW ? few : uc_alloc(most, sizeof *requests);
+    MPI_Request few[FEW], *requests = few;
+    if (most > FEW)
+        requests = uc_alloc(most, sizeof *requests);
     if (!requests)
         return UC_ERR_NOMEM;
     int count = 0;
     for (int r = 0; r < self->size; r++)
         for (size_t at = 0; at < to_bytes[r]; at += BYTES_AT_ONCE)
-            MPI_Irecv((char *)to[r] + at,
-                      (int)(to_bytes[r] - at < BYTES_AT_ONCE ? to_bytes[r] - at : BYTES_AT_ONCE), MPI_BYTE, r,
-                      0, MPI_COMM_WORLD, &requests[count++]);
+            MPI_Irecv((char *)to[r] + at, (int)uc_min_size(to_bytes[r] - at, BYTES_AT_ONCE), MPI_BYTE, r, 0,
+                      MPI_COMM_WORLD, &requests[count++]);
     for (int r = 0; r < self->size; r++)
         for (size_t at = 0; at < from_bytes[r]; at += BYTES_AT_ONCE)
-            MPI_Isend((const char *)from[r] + at,
-                      (int)(from_bytes[r] - at < BYTES_AT_ONCE ? from_bytes[r] - at : BYTES_AT_ONCE),
+            MPI_Isend((const char *)from[r] + at, (int)uc_min_size(from_bytes[r] - at, BYTES_AT_ONCE),
                       MPI_BYTE, r, 0, MPI_COMM_WORLD, &requests[count++]);
     MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     if (requests != few)
@@ -153,9 +158,9 @@ typedef struct farewell {
     char sentence[1024];
 } farewell;
 
-/* The first process speaks for all: with its own sentence when all failed, else with that of the first that did. mpirun
- * ends everybody as soon as one ends with a failure, so nobody goes before it has spoken. */
-static uc_status speak(const uc_comm *self, farewell *all, const char *prefix)
+/* The first process tells for all: its own sentence when all failed, else that of the first that did.
+ * mpirun ends all processes as soon as one ends with a failure, so none ends before the sentence is told. */
+static uc_status tell_for_all(const uc_comm *self, farewell *all, uc_warn_fn *tell, void *user)
 {
     int first = -1, failures = 0;
     for (int r = self->size - 1; r >= 0; r--)
@@ -166,13 +171,15 @@ static uc_status speak(const uc_comm *self, farewell *all, const char *prefix)
     if (first >= 0 && failures < self->size)
         uc_name_rank(all[first].sentence, sizeof all[first].sentence, first);
     if (first >= 0 && self->rank == 0)
-        fprintf(stderr, "%s: %s\n", prefix, all[first].sentence);
+        tell(all[first].sentence, user);
     MPI_Barrier(news);
-    return first >= 0 ? (uc_status)all[first].status : UC_OK;
+    if (first >= 0)
+        return (uc_status)all[first].status;
+    return UC_OK;
 }
 
-static uc_status end(const uc_comm *self, uc_status status, const char *sentence, const char *prefix,
-                     int code)
+static uc_status end(const uc_comm *self, uc_status status, const char *sentence, uc_warn_fn *tell,
+                     void *user, int code)
 {
     static farewell mine; /* until the news are sent, however this ends */
     farewell *all = uc_alloc((size_t)self->size, sizeof *all);
@@ -185,10 +192,10 @@ static uc_status end(const uc_comm *self, uc_status status, const char *sentence
     /* Without a failure it waits for the news of all for as long as it takes. */
     if (!all || !wait_for(&request, status == UC_OK ? HUGE_VAL : PATIENCE_SECONDS)) {
         uc_name_rank(mine.sentence, sizeof mine.sentence, self->rank);
-        fprintf(stderr, "%s: %s\n", prefix, mine.sentence);
+        tell(mine.sentence, user);
         MPI_Abort(MPI_COMM_WORLD, code);
     }
-    const uc_status agreed = speak(self, all, prefix);
+    const uc_status agreed = tell_for_all(self, all, tell, user);
     uc_free(all);
     uc_free(counts);
     MPI_Finalize();

@@ -1,22 +1,33 @@
 /* What a context allows and whom it tells. */
 #include <math.h>
+#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "parallel/parallel.h"
 
+unsigned uc_threads(const uc_context *context)
+{
+    if (context && context->threads)
+        return context->threads;
+    const int cores = omp_get_num_procs();
+    return cores > 0 ? (unsigned)cores : 1;
+}
+
 uint64_t uc_memory_limit(const uc_context *context)
 {
     if (context && context->memory)
         return context->memory;
     const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
+    if (pages <= 0 || page_bytes <= 0)
+        return UINT64_MAX;
+    return (uint64_t)pages * (uint64_t)page_bytes;
 }
 
 uc_context uc_context_for_work(const uc_context *context, double operations)
 {
-    uc_context fitting = context ? *context : (uc_context){0};
+    uc_context fitting = uc_context_copy(context);
     if (operations < 200e3)
         fitting.threads = 1;
     return fitting;
@@ -24,7 +35,7 @@ uc_context uc_context_for_work(const uc_context *context, double operations)
 
 uc_context uc_context_alone(const uc_context *context)
 {
-    uc_context alone = context ? *context : (uc_context){0};
+    uc_context alone = uc_context_copy(context);
     alone.comm = NULL;
     return alone;
 }
@@ -45,17 +56,20 @@ static void warn_by_turns(const char *sentence, void *user)
     outer->warn(sentence, outer->user);
 }
 
-/* A context of one thread needs no turns: it may be one of these already, and a job that waits for itself waits for ever. */
-uc_context uc_context_beside(const uc_context *context)
+/* A context of one thread needs no turns. It may also have been made here already, and a job that waited
+ * for its own turn to end would wait for ever. */
+uc_context uc_context_for_job(const uc_context *context)
 {
-    uc_context beside = context ? *context : (uc_context){0};
+    uc_context own = uc_context_copy(context);
     if (context && uc_threads(context) > 1) {
-        beside.progress = context->progress ? progress_by_turns : NULL;
-        beside.warn = context->warn ? warn_by_turns : NULL;
-        beside.user = (void *)context;
+        if (context->progress)
+            own.progress = progress_by_turns;
+        if (context->warn)
+            own.warn = warn_by_turns;
+        own.user = (void *)context;
     }
-    beside.threads = 1;
-    return beside;
+    own.threads = 1;
+    return own;
 }
 
 uc_status uc_memory_check(const uc_context *context, double bytes, const char *what)
@@ -93,12 +107,18 @@ void uc_warn(const uc_context *context, const char *format, ...)
 static bool tell_part(const uc_parts *parts, const uc_context *context, const char *task, const char *detail)
 {
     char text[192];
-    const size_t done = atomic_load(&parts->done), number = done < parts->count ? done + 1 : parts->count;
-    const int length = snprintf(text, sizeof text, "%s %zu of %s%zu", parts->part, number,
-                                parts->at_most ? "at most " : "", parts->count);
-    if (parts->detailed && task && length > 0 && (size_t)length < sizeof text)
-        snprintf(text + length, sizeof text - (size_t)length, ", %s%s%s", task, detail ? ": " : "",
-                 detail ? detail : "");
+    const size_t done = atomic_load(&parts->done), number = uc_min_size(done + 1, parts->count);
+    const char *bound = parts->at_most ? "at most " : "";
+    const int length =
+        snprintf(text, sizeof text, "%s %zu of %s%zu", parts->part, number, bound, parts->count);
+    if (parts->detailed && task && length > 0 && (size_t)length < sizeof text) {
+        char *rest = text + length;
+        const size_t room = sizeof text - (size_t)length;
+        if (detail)
+            snprintf(rest, room, ", %s: %s", task, detail);
+        else
+            snprintf(rest, room, ", %s", task);
+    }
     const double sum = fmin((double)done + parts->furthest, (double)parts->count);
     return context->progress(parts->task, sum, (double)parts->count, text, context->user);
 }
@@ -120,10 +140,12 @@ static void warn_part(const char *sentence, void *user)
 
 uc_context uc_context_of_part(uc_part *self)
 {
-    uc_context context = self->context ? *self->context : (uc_context){0};
+    uc_context context = uc_context_copy(self->context);
     context.user = self;
-    context.progress = context.progress ? report_part : NULL;
-    context.warn = context.warn ? warn_part : NULL;
+    if (context.progress)
+        context.progress = report_part;
+    if (context.warn)
+        context.warn = warn_part;
     return context;
 }
 

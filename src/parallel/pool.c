@@ -1,11 +1,12 @@
 /*
- * Threads. Jobs run over numbered blocks; sums use a fixed number of lanes, each of which adds its blocks in order:
+ * Threads. Jobs run over numbered blocks; sums use a fixed number of lanes, each of which adds its blocks in
+ * order:
  *
  *   lane l:  block l, l + L, l + 2L, ...        sum = lane 0 + lane 1 + ... + lane L-1
  *
- * L depends on the size of the work and the memory that it may take only, so the order of every addition, and with it
- * every bit of the result, is the same for any number of threads. The lanes themselves are added by all threads, a piece
- * of the sum each.
+ * L depends only on the size of the work and the memory that it may take, so the order of every addition,
+ * and with it every bit of the result, is the same for any number of threads. The lanes themselves are
+ * added by all threads, each of which adds a piece of the sum.
  */
 #include <omp.h>
 #include <stdatomic.h>
@@ -19,18 +20,10 @@
 #define MOST_LANES ((size_t)64)
 #define CACHED_BYTES ((size_t)1 << 22) /* all lanes together, as long as they are more than MANY_LANES */
 #define MANY_LANES ((size_t)16)
-#define LANE_BYTES ((size_t)1 << 25) /* the same with ENOUGH_LANES */
+#define LANE_BYTES ((size_t)1 << 25) /* the same, for ENOUGH_LANES */
 #define ENOUGH_LANES ((size_t)8)
 #define MEMORY_SHARE 8 /* long sums: all lanes together take at most one in so many bytes of the memory */
 #define NUMBERS_PER_PIECE ((size_t)8192)
-
-unsigned uc_threads(const uc_context *context)
-{
-    if (context && context->threads)
-        return context->threads;
-    const int cores = omp_get_num_procs();
-    return cores > 0 ? (unsigned)cores : 1;
-}
 
 /* The blocks of a thread, in a line of memory of their own. */
 typedef struct range {
@@ -58,7 +51,8 @@ static void note_failure(run_state *run, size_t block, uc_status status)
     }
 }
 
-/* A block below one that failed still runs: the failure that counts is the lowest one, whichever thread is faster. */
+/* A block below one that failed still runs: the failure that counts is the lowest one, whichever thread is
+ * faster. */
 static void run_range(run_state *run, range *mine)
 {
     for (size_t block; (block = atomic_fetch_add(&mine->next, 1)) < mine->last;) {
@@ -70,25 +64,27 @@ static void run_range(run_state *run, range *mine)
     }
 }
 
-/* A thread begins with the same blocks in every run over as many, and so finds in its cache what it left there; when it is
- * done it helps the others. */
+static uc_status run_in_order(size_t blocks, uc_block_job *job, void *user)
+{
+    uc_status status = UC_OK;
+    for (size_t block = 0; block < blocks && status == UC_OK; block++)
+        status = job(block, user);
+    return status;
+}
+
+/* A thread begins with the same blocks in every run over equally many blocks, and so finds in its cache
+ * what it left there; when it is done it helps the others. */
 uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user)
 {
-    unsigned threads = uc_threads(context);
-    if (threads > blocks)
-        threads = (unsigned)blocks;
+    unsigned threads = (unsigned)uc_min_size(uc_threads(context), blocks);
     if (threads > 1)
         threads = uc_startable_threads(threads);
-    if (threads <= 1) {
-        uc_status status = UC_OK;
-        for (size_t block = 0; block < blocks && status == UC_OK; block++)
-            status = job(block, user);
-        return status;
-    }
+    if (threads <= 1)
+        return run_in_order(blocks, job, user);
     run_state run;
     run.job = job;
     run.user = user;
-    run.count = threads < MOST_RANGES ? threads : MOST_RANGES;
+    run.count = uc_min_size(threads, MOST_RANGES);
     run.status = UC_OK;
     atomic_init(&run.lowest_failure, SIZE_MAX);
     for (size_t r = 0; r < run.count; r++) {
@@ -98,27 +94,32 @@ uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *
 #pragma omp parallel num_threads((int)threads)
     for (size_t r = 0; r < run.count; r++)
         run_range(&run, run.ranges + ((size_t)omp_get_thread_num() + r) % run.count);
-    return run.status == UC_OK ? UC_OK : uc_fail_again(run.status, "", run.sentence);
+    if (run.status != UC_OK)
+        return uc_fail_again(run.status, "", run.sentence);
+    return UC_OK;
 }
 
-typedef struct beside_state {
-    uc_beside_job *job;
+typedef struct concurrent_state {
+    uc_concurrent_job *job;
     void *user;
     const uc_context *context;
-} beside_state;
+} concurrent_state;
 
-static uc_status run_beside(size_t number, void *user)
+static uc_status run_concurrently(size_t number, void *user)
 {
-    const beside_state *state = user;
+    const concurrent_state *state = user;
     return state->job(number, state->context, state->user);
 }
 
-uc_status uc_run_beside(const uc_context *context, size_t jobs, uc_beside_job *job, void *user)
+uc_status uc_run_concurrently(const uc_context *context, size_t jobs, uc_concurrent_job *job, void *user)
 {
-    const bool shared = context && context->comm && context->comm->size > 1;
-    const uc_context beside = uc_context_beside(context), one = {.threads = 1};
-    beside_state state = {job, user, shared ? context : &beside};
-    return uc_run_blocks(shared ? &one : context, jobs, run_beside, &state);
+    if (uc_is_shared(context)) {
+        concurrent_state one_by_one = {job, user, context};
+        return run_in_order(jobs, run_concurrently, &one_by_one);
+    }
+    const uc_context inner = uc_context_for_job(context);
+    concurrent_state state = {job, user, &inner};
+    return uc_run_blocks(context, jobs, run_concurrently, &state);
 }
 
 typedef struct sum_state {
@@ -134,9 +135,8 @@ static uc_status run_lane(size_t lane, void *user)
     const sum_state *state = user;
     double *sum = state->partial + lane * state->stride;
     for (size_t block = lane; block < state->blocks; block += state->lanes) {
-        const size_t first = block * ROWS_PER_BLOCK;
-        const size_t last = first + ROWS_PER_BLOCK < state->rows ? first + ROWS_PER_BLOCK : state->rows;
-        const uc_status status = state->job(sum, first, last, state->user);
+        const uc_range rows = uc_block_range(block, state->rows, ROWS_PER_BLOCK);
+        const uc_status status = state->job(sum, rows.first, rows.last, state->user);
         if (status != UC_OK)
             return status;
     }
@@ -149,13 +149,10 @@ static size_t lane_count(const uc_context *context, size_t blocks, size_t length
     const uint64_t fitting = uc_memory_limit(context) / MEMORY_SHARE / bytes;
     size_t lanes = CACHED_BYTES / bytes;
     if (lanes < MANY_LANES)
-        lanes = LANE_BYTES / bytes < MANY_LANES ? LANE_BYTES / bytes : MANY_LANES;
+        lanes = uc_min_size(LANE_BYTES / bytes, MANY_LANES);
     if (lanes < ENOUGH_LANES)
-        lanes = fitting < ENOUGH_LANES ? (size_t)fitting : ENOUGH_LANES;
-    if (lanes > MOST_LANES)
-        lanes = MOST_LANES;
-    if (lanes > blocks)
-        lanes = blocks;
+        lanes = uc_min_size((size_t)fitting, ENOUGH_LANES);
+    lanes = uc_min_size(uc_min_size(lanes, MOST_LANES), blocks);
     return lanes ? lanes : 1;
 }
 
@@ -163,9 +160,9 @@ static size_t lane_count(const uc_context *context, size_t blocks, size_t length
 static uc_status add_lanes(size_t piece, void *user)
 {
     const sum_state *state = user;
-    const size_t first = piece * NUMBERS_PER_PIECE, left = state->length - first;
-    const size_t count = left < NUMBERS_PER_PIECE ? left : NUMBERS_PER_PIECE;
-    double *sum = state->partial + first;
+    const uc_range numbers = uc_block_range(piece, state->length, NUMBERS_PER_PIECE);
+    const size_t count = numbers.last - numbers.first;
+    double *sum = state->partial + numbers.first;
     for (size_t lane = 1; lane < state->lanes; lane++)
         for (size_t i = 0; i < count; i++)
             sum[i] += sum[lane * state->stride + i];
@@ -177,17 +174,20 @@ static uc_status sum_over_processes(const uc_comm *comm, double *values, size_t 
 {
     if (uc_comm_size(comm) == 1)
         return status;
-    values[length] = status == UC_OK ? 0.0 : 1.0;
+    values[length] = (double)(status != UC_OK);
     const uc_status summed = uc_comm_sum(comm, values, length + 1);
-    return summed == UC_OK && values[length] > 0.0 ? uc_comm_agree(comm, status) : summed;
+    if (summed == UC_OK && values[length] > 0.0)
+        return uc_comm_agree(comm, status);
+    return summed;
 }
 
-/* Behind the sum goes how many processes failed, so that they agree on it without further talk. */
+/* The number of processes that failed is summed after the last value, so that no further message is
+ * needed. */
 uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, void *user, double *sum,
                       size_t length)
 {
-    const size_t blocks = (rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK,
-                 pieces = length / NUMBERS_PER_PIECE + (length % NUMBERS_PER_PIECE != 0);
+    const size_t blocks = uc_block_count(rows, ROWS_PER_BLOCK),
+                 pieces = uc_block_count(length, NUMBERS_PER_PIECE);
     size_t items, bytes;
     if (!uc_size_mul(&bytes, length, sizeof(double)))
         return uc_fail(UC_ERR_NOMEM, "a sum of %zu numbers is too long", length);

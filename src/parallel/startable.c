@@ -1,7 +1,7 @@
 /*
- * Whether threads can be started, found out by starting them. OpenMP keeps the threads of its last team, so this is
- * asked when a team is larger than any before; where the address space is limited, when it is larger than the last
- * one, since the smaller team between them ended threads.
+ * Whether threads can be started, found out by starting them. OpenMP keeps the threads of its last team,
+ * so this is tried when a team is larger than any before; where the address space is limited, when it is
+ * larger than the last one, since the smaller team between them ended threads.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -45,8 +45,7 @@ unsigned uc_startable_threads(unsigned wanted)
         if (!limited || wanted <= before)
             return wanted;
     }
-    const unsigned started = start_threads(wanted - 1 < MOST_OTHERS ? wanted - 1 : MOST_OTHERS),
-                   found = 1 + started;
+    const unsigned found = 1 + start_threads((unsigned)uc_min_size(wanted - 1, MOST_OTHERS));
     atomic_store(&last, found);
     if (found > atomic_load(&most))
         atomic_store(&most, found);

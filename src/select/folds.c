@@ -98,5 +98,5 @@ uc_status uc_folds_concurrently(uc_folds *self, size_t first, size_t last, uc_fo
 {
     assert(first <= last && last <= self->count * self->shares);
     loop some = {self, first, job, user};
-    return uc_run_beside(context, last - first, run_job, &some);
+    return uc_run_concurrently(context, last - first, run_job, &some);
 }

@@ -36,7 +36,7 @@ void uc_folds_free(uc_folds *self); /* zero-initialised is fine */
  * UC_OK. */
 uc_status uc_folds_each(uc_folds *self, uc_fold_job *job, void *user, const uc_context *context);
 /* Concurrently, each by one thread: jobs first .. last-1 of the count x shares, where job j does share j %
- * shares of fold j / shares. Returns as uc_run_beside does. */
+ * shares of fold j / shares. Returns as uc_run_concurrently does. */
 uc_status uc_folds_concurrently(uc_folds *self, size_t first, size_t last, uc_fold_job *job, void *user,
                                 const uc_context *context);
 

@@ -482,7 +482,7 @@ static uc_status report_often(size_t block, void *user)
 {
     const uc_context *beside = user;
     (void)block;
-    const uc_context inner = uc_context_beside(beside);
+    const uc_context inner = uc_context_for_job(beside);
     assert_int_equal(uc_threads(beside), 1);
     for (int i = 0; i < 50; i++) {
         uc_warn(&inner, "%d", i);
@@ -499,13 +499,13 @@ static void callbacks_of_jobs_beside_each_other_take_turns(void **state)
         turns user = {0};
         const uc_context context = {
             .threads = thread_counts[t], .progress = take_turn, .warn = warn_in_turn, .user = &user};
-        uc_context beside = uc_context_beside(&context);
+        uc_context beside = uc_context_for_job(&context);
         assert_ok(uc_run_blocks(&context, 20, report_often, &beside));
         assert_false(atomic_load(&user.together));
         assert_int_equal(user.calls, 2000);
         assert_int_equal(user.warnings, 1000);
     }
-    const uc_context silent = uc_context_beside(NULL);
+    const uc_context silent = uc_context_for_job(NULL);
     assert_true(silent.threads == 1 && !silent.progress && !silent.warn);
 }
 

@@ -29,16 +29,16 @@ static const uc_compared *find(const uc_comparison *self, const char *name)
 
 /* One run, example by example, with raw rows. */
 static double by_hand(const uc_compare_entry *entry, bool full, const uc_train_settings *settings,
-                      const uc_dataset *data, unsigned passes, uint64_t seed, uint64_t stream)
+                      const uc_dataset *data, unsigned passes, uint64_t seed, uint64_t sequence)
 {
     const size_t n = data->X.rows;
     size_t *order = calloc(n, sizeof *order), correct = 0;
     uc_train_settings train = *settings;
     uc_preprocessing steps = {0};
     uc_online *online = NULL;
-    uc_rng rng = uc_rng_make(seed, stream);
+    uc_rng rng = uc_rng_make(seed, sequence);
     train.seed = seed;
-    assert_ok(uc_steps_learn(&steps, (uc_scaling)train.scale, &data->X));
+    assert_ok(learn_scaling(&steps, (uc_scaling)train.scale, &data->X));
     assert_ok(uc_online_begin(&online, entry->learner, entry->settings, &train, &data->classes,
                               train.scale == UC_SCALE_NONE ? NULL : &steps));
     assert_ok(uc_online_expect(online, data->X.cols, (double)NAN));
@@ -164,7 +164,7 @@ static void the_median_width_is_that_of_scaled_rows(void **state)
     train.map.width = 0.0;
     train.scale = UC_SCALE_RANGE;
     assert_ok(uc_compare(&found, &cspa, 1, &settings, &train, &data, NULL));
-    assert_ok(uc_steps_learn(&steps, UC_SCALE_RANGE, &data.X));
+    assert_ok(learn_scaling(&steps, UC_SCALE_RANGE, &data.X));
     uc_dataset scaled;
     assert_ok(uc_dataset_subset(&scaled, &data, NULL, 0, NULL));
     assert_ok(uc_preprocessing_apply(&steps, &scaled.X, NULL));

@@ -410,7 +410,7 @@ static void warn_beside(const char *sentence, void *user)
 static uc_status fit_beside(machines *self, const uc_context *context)
 {
     const uc_matrix *X = &self->common->data->X;
-    counted user = {self, uc_context_beside(context)};
+    counted user = {self, uc_context_for_job(context)};
     self->context = user.beside;
     self->context.progress = user.beside.progress ? tell_machines : NULL;
     self->context.warn = user.beside.warn ? warn_beside : NULL;
