@@ -214,3 +214,15 @@ void check_failed_allocation(uc_status got, long successes, long live_before, co
         _fail(file, line);
     }
 }
+
+uc_status learn_scaling(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X)
+{
+    const uc_preprocessing_settings settings = {.scaling = scaling};
+    uc_matrix copy;
+    uc_status status = uc_matrix_subset(&copy, X, NULL, 0, NULL);
+    if (status != UC_OK)
+        return status;
+    status = uc_preprocessing_fit(out, &copy, &settings, NULL);
+    uc_matrix_free(&copy);
+    return status;
+}

@@ -100,4 +100,9 @@ void check_error_has(uc_status got, uc_status want, const char *part, const char
 void check_failed_allocation(uc_status got, long successes, long live_before, const char *what,
                              const char *file, int line);
 
+/* ---- data ---- */
+
+/* The scaling of X's columns; X stays as it is. */
+uc_status learn_scaling(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X);
+
 #endif

@@ -1,8 +1,8 @@
-/* Feature maps: from rows to a finite space in which linear learners work.
+/* Feature maps: from rows to a finite-dimensional space in which linear learners work.
  *
- * A map is a list of landmarks, a kernel and a projection:  map(x) = P' (k(l_1, x), ..., k(l_m, x)) - shift.  The kinds
- * differ in how landmarks and projection are found. Coordinates of kpca and kgs are nested: the first D of a larger map
- * are the map of dimension D; so are those of random and landmarks, for one seed. */
+ * A map is a list of landmarks, a kernel and a projection:  map(x) = P' (k(l_1, x), ..., k(l_m, x)) -
+ * shift. The kinds differ in how landmarks and projection are found. kpca, kgs, and (for one seed) random
+ * and landmarks are nested: the first D coordinates of a larger map are the map of dimension D. */
 #ifndef UNCONFUSE_MAP_H
 #define UNCONFUSE_MAP_H
 
@@ -22,7 +22,7 @@ typedef enum uc_map_kind {
     UC_MAP_NYSTROEM,  /* landmarks, whitened by the root of their kernel matrix */
     UC_MAP_JL,        /* a random Gaussian projection of a larger orthonormal space (Johnson-Lindenstrauss) */
     UC_MAP_LANDMARKS, /* the kernel values themselves */
-    UC_MAP_AUTO,      /* as suits the learner: kgs for rp, none for the others */
+    UC_MAP_AUTO,      /* chosen for the learner: kgs for rp, none for the others */
 } uc_map_kind;
 
 typedef enum uc_kernel { UC_KERNEL_LINEAR, UC_KERNEL_GAUSSIAN, UC_KERNEL_POLYNOMIAL } uc_kernel;
@@ -42,32 +42,31 @@ typedef struct uc_map_settings {
 extern const uc_option uc_map_options[];
 uc_map_settings uc_map_defaults(void);
 
-#define UC_STREAM_LANDMARKS 700 /* what a map of landmarks has unless set otherwise */
+#define UC_STREAM_LANDMARKS 700 /* the number of landmarks that --dimension auto means for a stream */
 
 typedef struct uc_map uc_map;
 
-/* Learns a map from the rows of X. Nothing in `settings` may be `auto` except gamma; width 0 takes the median. The
- * dimension is lowered, with a warning, when the rows span less. */
+/* Learns a map from the rows of X. Nothing in `settings` may be `auto` except gamma; width 0 means the
+ * median. If the rows span fewer dimensions, the dimension is lowered with a warning. */
 uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_matrix *X, uint64_t seed,
                      const uc_context *context);
 void uc_map_free(uc_map *self); /* NULL is fine */
 uc_status uc_map_copy(uc_map **out, const uc_map *self);
-/* The first `dimension` coordinates of a nested map (kpca, kgs). */
-uc_status uc_map_prefix(uc_map **out, const uc_map *self, size_t dimension);
-uc_map_kind uc_map_kind_of(const uc_map *self);
 double uc_map_width(const uc_map *self);
 size_t uc_map_dimension(const uc_map *self);
 size_t uc_map_landmarks(const uc_map *self);
 
-/* All rows; *out is a new dense matrix of uc_map_dimension columns. Columns that the map does not know are dropped. */
+/* Maps all rows; *out is a new dense matrix of uc_map_dimension columns. Columns that the map does not
+ * know are ignored. */
 uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, const uc_context *context);
-/* One row, into `out` (uc_map_dimension floats); `work` holds uc_map_row_work doubles. */
+/* Maps one row into `out` (uc_map_dimension floats); `work` has room for uc_map_row_work doubles. */
 size_t uc_map_row_work(const uc_map *self);
 void uc_map_row(float *out, const uc_map *self, uc_row row, double *work);
 
-/* A map of UC_MAP_LANDMARKS that grows while a stream brings rows: begins with none of `dimension` landmarks. */
+/* A map of kind UC_MAP_LANDMARKS that grows while rows arrive in a stream. It begins without landmarks and
+ * takes up to `dimension`. */
 uc_status uc_map_begin_landmarks(uc_map **out, const uc_map_settings *settings, double width);
-/* Adds the row as the next landmark; nothing happens when all are there. */
+/* Adds the row as the next landmark; does nothing once the map has all of them. */
 uc_status uc_map_add_landmark(uc_map *self, uc_row row);
 
 /* The median squared distance of 1,000 random pairs of rows. */

@@ -1,5 +1,6 @@
-/* What happens to a row between the file and the weights, at training and at prediction alike:
- * columns that the model does not know are dropped, --scale, --normalize-input, the map, --normalize. */
+/* Preprocessing: what happens to a row before the weights see it, in training and prediction alike. In
+ * this order: columns that the model does not know are dropped, --scale, --normalize-input, the feature
+ * map, --normalize. */
 #ifndef UNCONFUSE_PREPARE_H
 #define UNCONFUSE_PREPARE_H
 
@@ -12,9 +13,9 @@ extern "C" {
 
 typedef enum uc_scaling {
     UC_SCALE_NONE,
-    UC_SCALE_RANGE,    /* every column to [-1, 1]; a constant one becomes 0; dense data only */
-    UC_SCALE_STANDARD, /* mean 0, deviation 1; a constant one becomes 0; dense data only */
-    UC_SCALE_MAXABS,   /* divided by the largest absolute value: zeros stay zeros */
+    UC_SCALE_RANGE,    /* every column to [-1, 1]; a constant column becomes 0; dense data only */
+    UC_SCALE_STANDARD, /* mean 0, standard deviation 1; a constant column becomes 0; dense data only */
+    UC_SCALE_MAXABS,   /* every column divided by its largest absolute value: zeros stay zeros */
 } uc_scaling;
 
 /* Learned from training data. scaled value = (value - shift[j]) * factor[j]. */
@@ -24,46 +25,47 @@ typedef struct uc_preprocessing {
     double *shift, *factor; /* NULL: no scaling (shift also NULL for maxabs) */
     bool normalize_input;   /* rows to unit length before the map; a zero row stays zero */
     uc_map *map;            /* NULL: none */
-    bool normalize;         /* rows to unit length in the space of the weights */
+    bool normalize;         /* rows to unit length after the map */
 } uc_preprocessing;         /* zero-initialised: rows are left as they are */
 
 /* What uc_preprocessing_fit is to learn. */
 typedef struct uc_preprocessing_settings {
     uc_scaling scaling;
     bool normalize_input;
-    const uc_map_settings *map; /* NULL, or of the kind none: no map */
+    const uc_map_settings *map; /* NULL, or UC_MAP_NONE: no map */
     bool normalize;
-    uint64_t seed; /* of the map */
+    uint64_t seed; /* of the map's random choices */
 } uc_preprocessing_settings;
 
-/* Learns scaling and map from X, one after the other, and prepares X with each on the way; with a map X becomes another
- * matrix, and its own arrays are freed. X is of no use after a failure, but still to be freed. */
+/* Learns the scaling and then the map from X, and applies both to X. With a map, X becomes another matrix
+ * and its previous arrays are freed. After a failure the contents of X are undefined, but it must still be
+ * freed. */
 uc_status uc_preprocessing_fit(uc_preprocessing *out, uc_matrix *X, const uc_preprocessing_settings *settings,
                                const uc_context *context);
-/* Learns the scaling of X's columns alone. */
-uc_status uc_steps_learn(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X);
-/* The same from blocks: begin with a zeroed accumulator, add every block, then finish. */
+/* Learns the scaling alone, from data that come in several matrices: begin with *sums NULL, add every
+ * matrix, then finish. */
 typedef struct uc_scale_sums uc_scale_sums;
-uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *block); /* *sums NULL: begins */
+uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X);
 uc_status uc_scale_sums_finish(uc_preprocessing *out, uc_scale_sums *sums, uc_scaling scaling, size_t cols);
 void uc_scale_sums_free(uc_scale_sums *sums);
 
-bool uc_preprocessing_is_identity(const uc_preprocessing *self); /* nothing to do to a row */
-/* Columns of a row after preprocessing, for raw rows of `cols` columns. */
+bool uc_preprocessing_is_identity(const uc_preprocessing *self); /* rows are left as they are */
+/* The number of columns after preprocessing, for raw rows of `cols` columns. */
 size_t uc_preprocessing_dimension(const uc_preprocessing *self, size_t cols);
-/* Prepares X in place; with a map X becomes another matrix, and its own arrays are freed. X must have at most
- * self->cols columns when it is dense and scaled. */
+/* Preprocesses X in place. With a map, X becomes another matrix and its previous arrays are freed. With
+ * scaling, X must have at most self->cols columns. */
 uc_status uc_preprocessing_apply(const uc_preprocessing *self, uc_matrix *X, const uc_context *context);
-/* Prepares one row, all of whose columns are known. The result points into `row` itself or into `work`, which has room
- * for uc_preprocessing_row_work(self, columns of the row) floats, at a multiple of 64 bytes. Without map and shift `work` may
- * be the row's own values. */
+/* Preprocesses one row, all of whose columns are known. The result points into `row` itself or into
+ * `work`, which has room for uc_preprocessing_row_work(self, columns of the row) floats and is aligned to
+ * 64 bytes. Without map and shift, `work` may be the row's own values. */
 size_t uc_preprocessing_row_work(const uc_preprocessing *self, size_t cols);
 uc_row uc_preprocessing_row(const uc_preprocessing *self, uc_row row, float *work);
-/* For a map that grows (uc_map_begin_landmarks): the row, prepared up to the map, becomes its next landmark; nothing
- * happens when all are there. `work` as above. */
+/* For a map that grows (uc_map_begin_landmarks): the row, preprocessed up to the map, becomes the next
+ * landmark. Does nothing once the map has all of them. `work` as above. */
 uc_status uc_preprocessing_add_landmark(uc_preprocessing *self, uc_row row, float *work);
-/* All rows of X as if they arrived one by one, each before it is prepared: a new matrix, the same bits as uc_preprocessing_add_landmark
- * and uc_preprocessing_row give. Columns that the scaling does not know are dropped. */
+/* Preprocesses all rows of X as if they arrived one by one, each first becoming a landmark while the map
+ * grows: *out is a new matrix, with the same bits as uc_preprocessing_add_landmark and
+ * uc_preprocessing_row give. Columns that the scaling does not know are dropped. */
 uc_status uc_preprocessing_apply_arriving(uc_matrix *out, uc_preprocessing *self, const uc_matrix *X,
                                           const uc_context *context);
 uc_status uc_preprocessing_copy(uc_preprocessing *out, const uc_preprocessing *self);

@@ -1,7 +1,6 @@
-/* Maps as a whole: their options, learning one of any kind, copies and parts. */
+/* Maps as a whole: their options, what the kinds share, copies. Learning one of any kind is in fit.c. */
 #include "map/map.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "data/exchange.h"
@@ -11,7 +10,6 @@
 
 #define SEQUENCE_ROWS UINT64_C(0x6d61702d72) /* "map-r" */
 #define LARGEST_COUNT 1e9
-#define ROWS_PER_BLOCK ((size_t)1024)
 
 #define FIELD(name) offsetof(uc_map_settings, name)
 
@@ -105,11 +103,6 @@ void uc_map_free(uc_map *self)
     uc_free(self);
 }
 
-uc_map_kind uc_map_kind_of(const uc_map *self)
-{
-    return self->kind;
-}
-
 double uc_map_width(const uc_map *self)
 {
     return self->width;
@@ -141,7 +134,9 @@ uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *
                                 const uc_context *context)
 {
     const uc_status status = uc_gather_matrix(&self->landmarks, X, rows, count, context);
-    return status == UC_OK ? uc_map_measure_landmarks(self) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_map_measure_landmarks(self);
 }
 
 uc_status uc_map_random_rows(size_t **out, size_t rows, size_t count, uint64_t seed)
@@ -166,183 +161,54 @@ uc_status uc_map_lower_dimension(uc_map *self, size_t found, const uc_context *c
     return UC_OK;
 }
 
-uc_status uc_map_fit_landmarks(const uc_map_fitting *fitting)
-{
-    size_t *rows;
-    uc_status status = uc_map_random_rows(&rows, fitting->rows, fitting->self->dimension, fitting->seed);
-    if (status != UC_OK)
-        return status;
-    status =
-        uc_map_take_landmarks(fitting->self, fitting->X, rows, fitting->self->dimension, fitting->context);
-    uc_free(rows);
-    return status;
-}
+/* ---- copies ---- */
 
-/* ---- learning ---- */
-
-static uc_status check_settings(const uc_map_settings *settings, size_t rows)
-{
-    const uc_status status = uc_options_check(uc_map_options, settings);
-    if (status != UC_OK)
-        return status;
-    if (settings->map == UC_MAP_NONE || settings->map == UC_MAP_AUTO)
-        return uc_fail(UC_ERR_INVALID, "{map=none}: there is no map to learn");
-    if (rows == 0)
-        return uc_fail(UC_ERR_INVALID, "a map cannot be learned from no rows");
-    if (settings->dimension == UC_AUTO_COUNT)
-        return uc_fail(UC_ERR_INVALID, "{dimension=auto}: a number must be chosen before a map is learned");
-    if (settings->kernel == UC_KERNEL_GAUSSIAN && isnan(settings->gamma) && isnan(settings->width))
-        return uc_fail(UC_ERR_INVALID, "{width=auto}: a number must be chosen before a map is learned");
-    return UC_OK;
-}
-
-double uc_map_width_given(const uc_map_settings *settings)
-{
-    return isnan(settings->gamma) ? settings->width : 1.0 / settings->gamma;
-}
-
-static uc_status choose_width(double *width, const uc_map_settings *settings, const uc_matrix *X,
-                              uint64_t seed, const uc_context *context)
-{
-    *width = 0.0;
-    if (settings->kernel != UC_KERNEL_GAUSSIAN)
-        return UC_OK;
-    *width = uc_map_width_given(settings);
-    return *width == 0.0 ? uc_map_median_distance2(width, X, seed, context) : UC_OK;
-}
-
-typedef struct length_check {
-    const uc_map *map;
-    const uc_matrix *X;
-    size_t rows_before;
-} length_check;
-
-static uc_status check_lengths(size_t block, void *user)
-{
-    const length_check *self = user;
-    const size_t first = block * ROWS_PER_BLOCK, left = self->X->rows - first;
-    uc_status status = UC_OK;
-    for (size_t i = first; i < first + (left < ROWS_PER_BLOCK ? left : ROWS_PER_BLOCK) && status == UC_OK;
-         i++)
-        status = uc_kernel_check(self->map, uc_row_norm2(uc_matrix_row(self->X, i)), self->rows_before + i);
-    return status;
-}
-
-static uc_status fit_kind(const uc_map_fitting *fitting)
-{
-    switch (fitting->self->kind) {
-    case UC_MAP_KPCA:
-        return uc_map_fit_kpca(fitting);
-    case UC_MAP_KGS:
-        return uc_map_fit_kgs(fitting);
-    case UC_MAP_RANDOM:
-        return uc_map_fit_random(fitting);
-    case UC_MAP_JL:
-        return uc_map_fit_jl(fitting);
-    case UC_MAP_NYSTROEM:
-        return uc_map_fit_nystroem(fitting);
-    case UC_MAP_LANDMARKS:
-        return uc_map_fit_landmarks(fitting);
-    case UC_MAP_NONE:
-    case UC_MAP_AUTO:
-        break;
-    }
-    return UC_OK;
-}
-
-uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_matrix *X, uint64_t seed,
-                     const uc_context *context)
-{
-    uc_share share;
-    uc_status status = uc_share_of(&share, context, X->rows);
-    if (status == UC_OK)
-        status = check_settings(settings, share.total);
-    if (status == UC_OK)
-        status = uc_blas_ready(context);
-    if (status != UC_OK)
-        return status;
-    uc_map *self = uc_alloc(1, sizeof *self);
-    if (!self)
-        return UC_ERR_NOMEM;
-    *self = (uc_map){.kind = (uc_map_kind)settings->map,
-                     .kernel = (uc_kernel)settings->kernel,
-                     .degree = (double)settings->degree,
-                     .coefficient = settings->coefficient,
-                     .dimension = (size_t)settings->dimension};
-    const uc_map_fitting fitting = {self, X, settings, seed, context, share.total};
-    status = choose_width(&self->width, settings, X, seed, context);
-    if (status == UC_OK)
-        status = uc_comm_agree(uc_comm_of(context),
-                               uc_run_blocks(context, (X->rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK,
-                                             check_lengths, &(length_check){self, X, share.first}));
-    if (status == UC_OK && self->dimension > share.total)
-        status = uc_map_lower_dimension(self, share.total, context);
-    if (status == UC_OK)
-        status = fit_kind(&fitting);
-    if (status == UC_OK)
-        *out = self;
-    else
-        uc_map_free(self);
-    return status;
-}
-
-/* ---- copies and parts ---- */
-
-/* The first `columns` of each of the `rows` rows of `stride` numbers; NULL stays NULL. */
-static uc_status copy_numbers(double **out, const double *from, size_t rows, size_t columns, size_t stride)
+/* NULL stays NULL. */
+static uc_status copy_numbers(double **out, const double *from, size_t count)
 {
     if (!from)
         return UC_OK;
-    double *copy = uc_alloc(rows * columns, sizeof *copy);
+    double *copy = uc_alloc(count, sizeof *copy);
     if (!copy)
         return UC_ERR_NOMEM;
-    for (size_t i = 0; i < rows; i++)
-        memcpy(copy + i * columns, from + i * stride, columns * sizeof *copy);
+    memcpy(copy, from, count * sizeof *copy);
     *out = copy;
     return UC_OK;
 }
 
-static uc_status copy_part(uc_map **out, const uc_map *self, size_t landmarks, size_t dimension)
+static uc_status copy_arrays(uc_map *copy, const uc_map *self)
+{
+    const size_t m = self->landmarks.rows, D = self->dimension;
+    uc_status status = uc_matrix_subset(&copy->landmarks, &self->landmarks, NULL, 0, NULL);
+    if (status != UC_OK)
+        return status;
+    status = copy_numbers(&copy->norm2, self->norm2, m);
+    if (status != UC_OK)
+        return status;
+    status = copy_numbers(&copy->projection, self->projection, m * D);
+    if (status != UC_OK)
+        return status;
+    status = copy_numbers(&copy->shift, self->shift, D);
+    if (status != UC_OK)
+        return status;
+    return copy_numbers(&copy->eigenvalues, self->eigenvalues, D);
+}
+
+uc_status uc_map_copy(uc_map **out, const uc_map *self)
 {
     uc_map *copy = uc_alloc(1, sizeof *copy);
     if (!copy)
         return UC_ERR_NOMEM;
-    *copy = *self;
-    copy->dimension = dimension;
-    copy->landmarks = (uc_matrix){0};
-    copy->room = copy->entries_room = 0;
-    copy->norm2 = copy->projection = copy->shift = copy->eigenvalues = NULL;
-    uc_matrix part = self->landmarks; /* the first rows are a matrix of their own */
-    part.rows = landmarks;
-    uc_status status = uc_matrix_subset(&copy->landmarks, &part, NULL, 0, NULL);
-    if (status == UC_OK)
-        status = copy_numbers(&copy->norm2, self->norm2, 1, landmarks, landmarks);
-    if (status == UC_OK)
-        status = copy_numbers(&copy->projection, self->projection, landmarks, dimension, self->dimension);
-    if (status == UC_OK)
-        status = copy_numbers(&copy->shift, self->shift, 1, dimension, dimension);
-    if (status == UC_OK)
-        status = copy_numbers(&copy->eigenvalues, self->eigenvalues, 1, dimension, dimension);
+    *copy = (uc_map){.kind = self->kind,
+                     .kernel = self->kernel,
+                     .width = self->width,
+                     .degree = self->degree,
+                     .coefficient = self->coefficient,
+                     .dimension = self->dimension};
+    const uc_status status = copy_arrays(copy, self);
     if (status == UC_OK)
         *out = copy;
     else
         uc_map_free(copy);
     return status;
-}
-
-uc_status uc_map_copy(uc_map **out, const uc_map *self)
-{
-    return copy_part(out, self, self->landmarks.rows, self->dimension);
-}
-
-/* Coordinate j of kgs needs the first j landmarks only. */
-uc_status uc_map_prefix(uc_map **out, const uc_map *self, size_t dimension)
-{
-    if (self->kind != UC_MAP_KPCA && self->kind != UC_MAP_KGS)
-        return uc_fail(UC_ERR_INVALID, "only the coordinates of kpca and kgs are nested");
-    if (dimension == 0 || dimension > self->dimension)
-        return uc_fail(UC_ERR_INVALID, "the map has no prefix of %zu dimensions: it has %zu", dimension,
-                       self->dimension);
-    const bool triangular = self->kind == UC_MAP_KGS;
-    return copy_part(out, self, triangular ? dimension : self->landmarks.rows, dimension);
 }

@@ -38,7 +38,6 @@ uc_status uc_map_fit_kgs(const uc_map_fitting *fitting);
 uc_status uc_map_fit_random(const uc_map_fitting *fitting);
 uc_status uc_map_fit_jl(const uc_map_fitting *fitting);
 uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting);
-uc_status uc_map_fit_landmarks(const uc_map_fitting *fitting);
 
 /* The rows named, of all processes, become the landmarks. */
 uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *rows, size_t count,

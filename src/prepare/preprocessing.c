@@ -251,11 +251,6 @@ static uc_status learn_scaling(uc_preprocessing *out, uc_scaling scaling, const 
     return status;
 }
 
-uc_status uc_steps_learn(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X)
-{
-    return learn_scaling(out, scaling, X, NULL);
-}
-
 bool uc_preprocessing_is_identity(const uc_preprocessing *self)
 {
     return !self->factor && !self->normalize_input && !self->map && !self->normalize;

@@ -195,7 +195,7 @@ static void scaling_inside_is_scaling_outside(void **state)
             uc_dataset data = sample_data(ROWS, COLS, 4, false, 5),
                        scaled = sample_data(ROWS, COLS, 4, false, 5);
             uc_preprocessing preprocessing;
-            assert_ok(uc_steps_learn(&preprocessing, (uc_scaling)scale, &scaled.X));
+            assert_ok(learn_scaling(&preprocessing, (uc_scaling)scale, &scaled.X));
             assert_ok(uc_preprocessing_apply(&preprocessing, &scaled.X, NULL));
             train.scale = scale;
             uc_model *a = learn(&variants[v], &data, &train);

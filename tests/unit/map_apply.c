@@ -143,7 +143,7 @@ static void a_copy_maps_alike_and_outlives_the_map(void **state)
         uc_map *map = fitted(&settings, &X), *copy;
         uc_matrix a = mapped(map, &X);
         assert_ok(uc_map_copy(&copy, map));
-        assert_int_equal(uc_map_kind_of(copy), kinds[k]);
+        assert_int_equal(copy->kind, kinds[k]);
         uc_map_free(map);
         uc_matrix b = mapped(copy, &X);
         assert_memory_equal(a.values, b.values, 80 * a.stride * sizeof(float));
@@ -151,24 +151,6 @@ static void a_copy_maps_alike_and_outlives_the_map(void **state)
         uc_matrix_free(&b);
         uc_matrix_free(&a);
     }
-    uc_matrix_free(&X);
-}
-
-static void only_nested_maps_have_prefixes(void **state)
-{
-    (void)state;
-    uc_matrix X = sample_rows(60, COLS, 7);
-    uc_map_settings settings = map_settings(UC_MAP_NYSTROEM, UC_KERNEL_GAUSSIAN, 8.0, 10);
-    uc_map *map = fitted(&settings, &X), *prefix;
-    assert_error(uc_map_prefix(&prefix, map, 5), UC_ERR_INVALID,
-                 "only the coordinates of kpca and kgs are nested");
-    uc_map_free(map);
-    settings.map = UC_MAP_KGS;
-    map = fitted(&settings, &X);
-    assert_error(uc_map_prefix(&prefix, map, 11), UC_ERR_INVALID,
-                 "the map has no prefix of 11 dimensions: it has 10");
-    assert_status(uc_map_prefix(&prefix, map, 0), UC_ERR_INVALID);
-    uc_map_free(map);
     uc_matrix_free(&X);
 }
 
@@ -325,7 +307,6 @@ int main(void)
         cmocka_unit_test(unknown_columns_are_dropped_and_missing_ones_are_zero),
         cmocka_unit_test(the_number_of_threads_does_not_change_a_byte),
         cmocka_unit_test(a_copy_maps_alike_and_outlives_the_map),
-        cmocka_unit_test(only_nested_maps_have_prefixes),
         cmocka_unit_test(gamma_is_one_over_the_width_and_the_median_is_the_default),
         cmocka_unit_test(what_cannot_be_learned_is_refused_with_a_sentence),
         cmocka_unit_test(same_rows_need_a_width_and_zero_rows_have_no_span),

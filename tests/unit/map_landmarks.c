@@ -410,7 +410,7 @@ static void blocks_are_single_rows_whatever_is_prepared(void **state)
         for (int scaling = UC_SCALE_NONE; scaling <= UC_SCALE_MAXABS; scaling++)
             for (size_t g = 0; g < 2; g++) {
                 uc_preprocessing steps = begun_steps((uc_kernel)(scaling % 3), 90), scale;
-                assert_ok(uc_steps_learn(&scale, (uc_scaling)scaling, &other));
+                assert_ok(learn_scaling(&scale, (uc_scaling)scaling, &other));
                 scale.map = steps.map;
                 scale.normalize_input = (w + g) % 2;
                 scale.normalize = w % 2;
@@ -487,7 +487,7 @@ static void a_row_is_mapped_to_the_landmarks_up_to_its_own(void **state)
         for (int unit = 0; unit < 2; unit++) {
             uc_preprocessing map = begun_steps((uc_kernel)kernel, D), steps;
             const uc_map_settings settings = map_settings(UC_MAP_LANDMARKS, (uc_kernel)kernel, 20.0, D);
-            assert_ok(uc_steps_learn(&steps, UC_SCALE_RANGE, &X));
+            assert_ok(learn_scaling(&steps, UC_SCALE_RANGE, &X));
             steps.map = map.map;
             steps.normalize = unit;
             for (size_t i = 0; i < STREAM; i++)

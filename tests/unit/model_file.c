@@ -36,7 +36,7 @@ static uc_model *full_model(uc_scaling scaling)
     train.scale = (int)scaling;
     const uc_pa_settings settings = {
         .variant = 2, .cost = 1.0 / 3.0, .class_weight = UC_CLASS_WEIGHT_BALANCED};
-    assert_ok(uc_steps_learn(&preprocessing, scaling, &data.X));
+    assert_ok(learn_scaling(&preprocessing, scaling, &data.X));
     assert_ok(uc_online_begin(&online, uc_learner_find("spa"), &settings, &train, &names, &preprocessing));
     for (size_t i = 0; i < 60; i++) {
         const uc_row row = uc_matrix_row(&data.X, i);

@@ -61,7 +61,7 @@ static void scaling_is_what_two_passes_over_a_column_give(void **state)
     uc_matrix X = columns_of_all_kinds();
     for (int scaling = UC_SCALE_RANGE; scaling <= UC_SCALE_MAXABS; scaling++) {
         uc_preprocessing preprocessing;
-        assert_ok(uc_steps_learn(&preprocessing, (uc_scaling)scaling, &X));
+        assert_ok(learn_scaling(&preprocessing, (uc_scaling)scaling, &X));
         assert_int_equal(preprocessing.cols, COLS);
         assert_int_equal(preprocessing.scaling, scaling);
         assert_int_equal(preprocessing.shift == NULL, scaling == UC_SCALE_MAXABS);
@@ -83,7 +83,7 @@ static void scaled_columns_have_the_promised_range_mean_and_deviation(void **sta
     for (int scaling = UC_SCALE_RANGE; scaling <= UC_SCALE_MAXABS; scaling++) {
         uc_matrix X = columns_of_all_kinds();
         uc_preprocessing preprocessing;
-        assert_ok(uc_steps_learn(&preprocessing, (uc_scaling)scaling, &X));
+        assert_ok(learn_scaling(&preprocessing, (uc_scaling)scaling, &X));
         assert_ok(uc_preprocessing_apply(&preprocessing, &X, NULL));
         for (size_t j = 0; j < COLS; j++) {
             double low = INFINITY, high = -INFINITY, sum = 0.0, squares = 0.0;
@@ -117,7 +117,7 @@ static void padding_of_dense_rows_stays_zero(void **state)
     (void)state;
     uc_matrix X = columns_of_all_kinds();
     uc_preprocessing preprocessing;
-    assert_ok(uc_steps_learn(&preprocessing, UC_SCALE_STANDARD, &X));
+    assert_ok(learn_scaling(&preprocessing, UC_SCALE_STANDARD, &X));
     preprocessing.normalize = true;
     assert_ok(uc_preprocessing_apply(&preprocessing, &X, NULL));
     for (size_t i = 0; i < ROWS; i++)
@@ -135,7 +135,7 @@ static void sparse_sums_with_their_zeros_are_dense_sums(void **state)
     for (int scaling = UC_SCALE_RANGE; scaling <= UC_SCALE_MAXABS; scaling++) {
         uc_preprocessing a, b;
         uc_scale_sums *sums = NULL;
-        assert_ok(uc_steps_learn(&a, (uc_scaling)scaling, &dense.X));
+        assert_ok(learn_scaling(&a, (uc_scaling)scaling, &dense.X));
         assert_ok(uc_scale_sums_add(&sums, &sparse.X));
         assert_ok(uc_scale_sums_finish(&b, sums, (uc_scaling)scaling, 20));
         for (size_t j = 0; j < 20; j++) {
@@ -158,7 +158,7 @@ static void sums_over_blocks_are_sums_over_the_whole(void **state)
     uc_dataset data = sample_data(120, 20, 3, true, 6);
     uc_preprocessing whole, blocks;
     assert_ok(uc_matrix_densify(&data.X));
-    assert_ok(uc_steps_learn(&whole, UC_SCALE_STANDARD, &data.X));
+    assert_ok(learn_scaling(&whole, UC_SCALE_STANDARD, &data.X));
     uc_dataset again = sample_data(120, 20, 3, true, 6);
     uc_scale_sums *sums = NULL;
     static const size_t ends[] = {0, 1, 1, 50, 119, 120};
@@ -217,7 +217,7 @@ static void a_row_is_prepared_as_the_whole_matrix_is(void **state)
                 uc_dataset data = sample_data(3000, 12, 3, sparse, 8),
                            raw = sample_data(3000, 12, 3, sparse, 8);
                 uc_preprocessing preprocessing;
-                assert_ok(uc_steps_learn(&preprocessing, (uc_scaling)scaling, &data.X));
+                assert_ok(learn_scaling(&preprocessing, (uc_scaling)scaling, &data.X));
                 preprocessing.normalize = unit & 1;
                 preprocessing.normalize_input = unit & 2;
                 assert_int_equal(uc_preprocessing_is_identity(&preprocessing),
@@ -247,7 +247,7 @@ static void a_shifted_sparse_row_is_the_shifted_dense_row(void **state)
     (void)state;
     uc_dataset dense = sample_data(50, 12, 3, false, 9), sparse = sample_data(50, 12, 3, true, 9);
     uc_preprocessing preprocessing;
-    assert_ok(uc_steps_learn(&preprocessing, UC_SCALE_STANDARD, &dense.X));
+    assert_ok(learn_scaling(&preprocessing, UC_SCALE_STANDARD, &dense.X));
     preprocessing.normalize = true;
     for (size_t i = 0; i < 50; i++) {
         float a[12], b[12];
@@ -296,7 +296,7 @@ static void values_far_outside_stay_finite(void **state)
             uc_preprocessing preprocessing;
             const float far[2] = {FLT_MAX, -FLT_MAX};
             float work[2];
-            assert_ok(uc_steps_learn(&preprocessing, (uc_scaling)scaling, &X));
+            assert_ok(learn_scaling(&preprocessing, (uc_scaling)scaling, &X));
             preprocessing.normalize = unit;
             const uc_row row = uc_preprocessing_row(&preprocessing, (uc_row){2, far, NULL}, work);
             assert_true(isfinite(row.values[0]) && isfinite(row.values[1]));
@@ -329,12 +329,12 @@ static void sparse_data_accept_maxabs_only(void **state)
     uc_dataset data = sample_data(10, 5, 2, true, 1);
     uc_preprocessing preprocessing;
     assert_error(
-        uc_steps_learn(&preprocessing, UC_SCALE_RANGE, &data.X), UC_ERR_INVALID,
+        learn_scaling(&preprocessing, UC_SCALE_RANGE, &data.X), UC_ERR_INVALID,
         "{scale=range} would turn the zeros of sparse data into other values: use {scale=maxabs}, or read "
         "the data with {storage=dense}");
-    assert_error_has(uc_steps_learn(&preprocessing, UC_SCALE_STANDARD, &data.X), UC_ERR_INVALID,
+    assert_error_has(learn_scaling(&preprocessing, UC_SCALE_STANDARD, &data.X), UC_ERR_INVALID,
                      "{scale=standard} would");
-    assert_ok(uc_steps_learn(&preprocessing, UC_SCALE_MAXABS, &data.X));
+    assert_ok(learn_scaling(&preprocessing, UC_SCALE_MAXABS, &data.X));
     uc_preprocessing_free(&preprocessing);
     uc_dataset_free(&data);
 }
@@ -345,7 +345,7 @@ static void data_with_other_columns_cannot_be_prepared_in_place(void **state)
     uc_dataset data = sample_data(10, 5, 2, false, 1), wide = sample_data(10, 6, 2, false, 1);
     uc_dataset sparse = sample_data(10, 5, 2, true, 1);
     uc_preprocessing preprocessing;
-    assert_ok(uc_steps_learn(&preprocessing, UC_SCALE_RANGE, &data.X));
+    assert_ok(learn_scaling(&preprocessing, UC_SCALE_RANGE, &data.X));
     assert_error(uc_preprocessing_apply(&preprocessing, &wide.X, NULL), UC_ERR_INVALID,
                  "the data have 6 columns, but the scaling was learned from 5");
     assert_error(uc_preprocessing_apply(&preprocessing, &sparse.X, NULL), UC_ERR_INVALID,
@@ -359,7 +359,7 @@ static void data_with_other_columns_cannot_be_prepared_in_place(void **state)
 static uc_status learn_and_copy(uc_preprocessing *out, const uc_matrix *X)
 {
     uc_preprocessing preprocessing;
-    const uc_status status = uc_steps_learn(&preprocessing, UC_SCALE_STANDARD, X);
+    const uc_status status = learn_scaling(&preprocessing, UC_SCALE_STANDARD, X);
     if (status != UC_OK)
         return status;
     const uc_status copied = uc_preprocessing_copy(out, &preprocessing);
@@ -374,7 +374,7 @@ static void every_allocation_may_fail(void **state)
     uc_preprocessing preprocessing, direct;
     uc_status status;
     FOR_EACH_FAILING_ALLOCATION(status, learn_and_copy(&preprocessing, &data.X));
-    assert_ok(uc_steps_learn(&direct, UC_SCALE_STANDARD, &data.X));
+    assert_ok(learn_scaling(&direct, UC_SCALE_STANDARD, &data.X));
     assert_memory_equal(preprocessing.shift, direct.shift, 40 * sizeof(double));
     assert_memory_equal(preprocessing.factor, direct.factor, 40 * sizeof(double));
     uc_preprocessing_free(&preprocessing);
@@ -399,7 +399,7 @@ static void rows_are_played_as_single_rows_are_prepared(void **state)
                     const uc_context context = {.threads = 3};
                     uc_preprocessing preprocessing;
                     uc_matrix played;
-                    assert_ok(uc_steps_learn(&preprocessing, (uc_scaling)scaling, &learned.X));
+                    assert_ok(learn_scaling(&preprocessing, (uc_scaling)scaling, &learned.X));
                     preprocessing.normalize = unit & 1;
                     preprocessing.normalize_input = unit & 2;
                     assert_ok(uc_preprocessing_apply_arriving(&played, &preprocessing, &data.X, &context));

@@ -360,7 +360,7 @@ static void columns_that_the_scaling_does_not_know_are_dropped(void **state)
     const online_setup self = {
         .learner = "spa", .settings.pa = {.variant = 1, .cost = 1.0}, .train = uc_train_defaults()};
     uc_preprocessing preprocessing;
-    assert_ok(uc_steps_learn(&preprocessing, UC_SCALE_RANGE, &narrow.X));
+    assert_ok(learn_scaling(&preprocessing, UC_SCALE_RANGE, &narrow.X));
     uc_online *a = online_begin(&self, &narrow.classes, &preprocessing),
               *b = online_begin(&self, &narrow.classes, &preprocessing);
     for (size_t i = 0; i < ROWS; i++)

@@ -61,7 +61,7 @@ static void a_learner_saved_and_resumed_never_stopped(void **state)
         uc_preprocessing steps;
         const uc_dataset *data = s % 3 == 0 ? &sparse : &dense;
         self.train.scale = data == &dense ? (int)(s % 4) : UC_SCALE_MAXABS;
-        assert_ok(uc_steps_learn(&steps, (uc_scaling)self.train.scale, &data->X));
+        assert_ok(learn_scaling(&steps, (uc_scaling)self.train.scale, &data->X));
         check_resumed(&self, data, &steps, s % 4 == 3 ? temporary_path("resumed.uc") : NULL);
         uc_preprocessing_free(&steps);
     }
@@ -174,7 +174,7 @@ static void prepared_rows_are_raw_rows(void **state)
         uc_preprocessing steps;
         const uc_dataset *data = s % 3 == 0 ? &sparse : &dense;
         self.train.scale = data == &dense ? (int)(s % 4) : UC_SCALE_MAXABS;
-        assert_ok(uc_steps_learn(&steps, (uc_scaling)self.train.scale, &data->X));
+        assert_ok(learn_scaling(&steps, (uc_scaling)self.train.scale, &data->X));
         check_prepared(&self, data, &steps);
         uc_preprocessing_free(&steps);
     }

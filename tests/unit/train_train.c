@@ -48,7 +48,7 @@ static void a_pass_in_order_is_single_rounds_bit_for_bit(void **state)
                     uc_model *model = train_on(&data, learners[l], NULL, &train, NULL), *single;
                     uc_preprocessing preprocessing;
                     uc_online *online;
-                    assert_ok(uc_steps_learn(&preprocessing, (uc_scaling)train.scale, &data.X));
+                    assert_ok(learn_scaling(&preprocessing, (uc_scaling)train.scale, &data.X));
                     assert_ok(uc_online_begin(&online, uc_learner_find(learners[l]), NULL, &train,
                                               &data.classes, &preprocessing));
                     size_t errors = 0;
