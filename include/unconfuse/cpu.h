@@ -1,4 +1,4 @@
-/* The CPU level that the hot loops run at; chosen at run time. */
+/* Which instruction set the inner loops use; chosen at run time. */
 #ifndef UNCONFUSE_CPU_H
 #define UNCONFUSE_CPU_H
 
@@ -8,12 +8,13 @@
 extern "C" {
 #endif
 
-/* "baseline", "avx2" or "avx512": the best that this machine has, unless set. */
+/* "baseline", "avx2" or "avx512": the best that this machine has, unless uc_cpu_set_level chose another. */
 const char *uc_cpu_level(void);
-/* Fixes the level, for the same bytes on different machines ("best": back to the best). Refuses a level
- * that this machine does not have. Call it before any other thread uses the library. */
+/* Chooses the level, for example to get the same bytes on different machines; "best" goes back to the
+ * best. UC_ERR_INVALID if this machine does not have the level. Call it before any other thread uses the
+ * library. */
 uc_status uc_cpu_set_level(const char *level);
-/* What BLAS, which chooses for itself, has chosen for this machine. */
+/* The name of the kernels that BLAS, which chooses for itself, uses on this machine. */
 const char *uc_cpu_blas(void);
 
 #ifdef __cplusplus

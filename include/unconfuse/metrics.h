@@ -1,4 +1,4 @@
-/* How good predictions are. */
+/* How good predictions are: errors, confusion, and two statistical tests. */
 #ifndef UNCONFUSE_METRICS_H
 #define UNCONFUSE_METRICS_H
 
@@ -10,10 +10,10 @@ extern "C" {
 
 typedef struct uc_evaluation {
     size_t classes, examples; /* examples with a label, known or not */
-    size_t unlabelled;        /* rows without a label: not counted anywhere */
-    size_t unknown_labels;    /* labels that the model does not know: errors */
+    size_t unlabelled;        /* rows without a label; not counted anywhere else */
+    size_t unknown_labels;    /* labels that the model does not know; they count as errors */
     size_t errors;
-    double error, error_interval[2]; /* Wilson's interval, 95% */
+    double error, error_interval[2]; /* 95% Wilson interval */
     uint64_t *confusion;             /* row = true class, column = predicted; unknown labels are not in it */
     double confusion_rate; /* Frobenius norm of the row-normalised matrix without its diagonal / sqrt(K) */
     double confusion_norm; /* largest singular value of that matrix before the division */
@@ -23,28 +23,29 @@ typedef struct uc_evaluation {
     double macro_f1;             /* mean of the F1 that are not NaN */
     double balanced_accuracy;    /* mean of the recalls that are not NaN */
     double log_loss;             /* NaN until uc_evaluation_set_log_loss has set it */
-    /* With a noise matrix of the test labels: what the clean labels would have shown, estimated. */
+    /* With a noise matrix of the test labels: estimates of what true classes would have shown. */
     bool corrected;
     double corrected_error, corrected_error_deviation; /* estimate and its standard error */
-    double *
-        corrected_confusion; /* shares of all examples; row = true class, column = predicted; may be negative */
+    double *corrected_confusion; /* shares of all examples, true class x predicted; may be negative */
 } uc_evaluation;
 
-/* Compares `count` labels with predictions; both are positions in the model's classes. A label of
- * UC_NONE is unlabelled; one of `classes` or above is unknown: all unknown labels together are one more class in macro_f1
- * and balanced_accuracy, with F1 and recall 0. `noise` (of the labels; may be NULL) must be in the classes' order. */
+/* Compares `count` labels with predictions; both are indices of the model's classes. UC_NONE means
+ * unlabelled; `classes` or above means unknown: all unknown labels together are one more class in macro_f1
+ * and balanced_accuracy, with F1 and recall 0. `noise` (of the labels; may be NULL) has the same order of
+ * classes. */
 uc_status uc_evaluation_compute(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted,
                                 size_t count, size_t classes, const uc_noise *noise);
-/* Sets log_loss to the mean of -log p_i over the labelled rows, where p_i = label_probability[i] is what the model gave to
- * the label of row i, kept within [e, 1 - e] for e = DBL_EPSILON. NaN when a label is unknown: it has no probability. */
+/* Sets log_loss to the mean of -log p_i over the labelled rows, where p_i = label_probability[i] is the
+ * probability that the model gives to the label of row i, clipped to [e, 1 - e] with e = DBL_EPSILON. NaN
+ * if any label is unknown, since it has no probability. */
 uc_status uc_evaluation_set_log_loss(uc_evaluation *self, const uint32_t *labels,
                                      const double *label_probability, size_t count);
 void uc_evaluation_free(uc_evaluation *self);
 
-/* Wilson's score interval for `hits` of `trials` at 95%. */
+/* The 95% Wilson score interval for `hits` of `trials`. */
 void uc_metrics_wilson(double interval[2], size_t hits, size_t trials);
-/* Two-sided p-value of the paired t-test that a and b have the same mean; NaN for fewer than two pairs, 1 when
- * all differences are zero. */
+/* Two-sided p-value of the paired t-test that a and b have the same mean; NaN for fewer than two pairs, 1
+ * when all differences are zero. */
 double uc_metrics_paired_t_test(const double *a, const double *b, size_t count);
 
 #ifdef __cplusplus

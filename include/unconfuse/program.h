@@ -1,4 +1,4 @@
-/* For programs: what they do first in main. */
+/* For programs, not for libraries: what to call first in main. */
 #ifndef UNCONFUSE_PROGRAM_H
 #define UNCONFUSE_PROGRAM_H
 
@@ -6,14 +6,15 @@
 extern "C" {
 #endif
 
-/* A program may be started with its standard input, output or error closed. The next files that it opens would get
- * their numbers, and what is meant for people would be written into data. So each of them that is closed becomes
- * /dev/null, opened the wrong way round: reading or writing it fails as it did before. */
+/* A program may be started with standard input, output or error closed. The next files that it opens would
+ * then get their descriptors, and messages would be written into data files. So each of the three that is
+ * closed becomes /dev/null, opened in the wrong direction: reading or writing it still fails. */
 void uc_program_occupy_standard_files(void);
 
-/* SIGINT, SIGTERM and SIGALRM that it was started to block are unblocked. No shell blocks signals; a parent that blocks
- * them for a thread of its own passes its mask on by accident, and a program that only SIGKILL ends would leave temporary
- * files behind. To be called when the handlers are in place: a signal that came before is caught then. */
+/* Unblocks SIGINT, SIGTERM and SIGALRM. No shell starts programs with these blocked, but a parent that
+ * blocks them for one of its threads passes its mask on by accident, and then only SIGKILL would end the
+ * program, which leaves temporary files behind. Call it after installing the handlers: a signal that is
+ * pending is delivered at once. */
 void uc_program_unblock_signals(void);
 
 #ifdef __cplusplus
