@@ -43,6 +43,12 @@ static inline uc_row uc_matrix_row(const uc_matrix *self, size_t i)
     return (uc_row){(size_t)(self->offsets[i + 1] - first), self->values + first, self->columns + first};
 }
 
+/* The column of entry i of a row. */
+static inline size_t uc_row_column(uc_row row, size_t i)
+{
+    return row.columns ? row.columns[i] : i;
+}
+
 /* Floats from row to row of a dense matrix that this library allocates: whole cache lines. */
 static inline size_t uc_matrix_stride(size_t cols)
 {

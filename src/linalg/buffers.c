@@ -1,8 +1,9 @@
 /*
- * The room that OpenBLAS works in. Each of its calls takes a buffer of 128 MB and gives it back; a buffer that was given back
- * serves the next call and is never returned to the system. When the system has no room for another buffer, OpenBLAS
- * asks again for ever. So buffers are made here, before the first call, each only after the system has shown that
- * the room is there, and no more calls run at once than there are buffers: the others wait.
+ * The room that OpenBLAS works in. Each of its calls takes a buffer of 128 MB and gives it back; a buffer
+ * that was given back serves the next call and is never returned to the system. When the system has no
+ * room for another buffer, OpenBLAS asks again for ever. So buffers are made here, before the first call,
+ * each only after the system has shown that the room is there, and no more calls run at once than there
+ * are buffers: the others wait.
  */
 #define _GNU_SOURCE
 #include <cblas.h>
@@ -15,10 +16,11 @@
 #include "linalg/linalg.h"
 
 #define BUFFER_BYTES ((size_t)1 << 27)
-#define FIRST_SPARE                                                                                          \
-    ((size_t)1 << 24) /* room that must be left over: for what other threads ask for at this moment, */
-#define NEXT_SPARE ((size_t)1 << 29) /* and for the work itself, which matters more than a second buffer */
-#define MOST_BUFFERS 128u            /* OpenBLAS has places for twice as many */
+/* Memory that must be left over: for what other threads allocate meanwhile, and, before a second buffer,
+ * for the work itself, which matters more. */
+#define FIRST_SPARE ((size_t)1 << 24)
+#define NEXT_SPARE ((size_t)1 << 29)
+#define MOST_BUFFERS 128u /* OpenBLAS has places for twice as many */
 
 /* Exported by OpenBLAS, but declared in none of its headers; other builds may not have them. */
 extern void *blas_memory_alloc(int position) __attribute__((weak));
@@ -44,21 +46,27 @@ static bool has_room(size_t bytes)
     return room != MAP_FAILED;
 }
 
-/* The number of buffers becomes `wanted`, or what there is room for. Those that are there are held meanwhile, so that
- * OpenBLAS must make new ones. */
+/* Whether there is room for buffers number `first` .. `first` + `count` - 1, and to spare. */
+static bool has_room_for(unsigned first, unsigned count)
+{
+    const size_t spare = first + count > 1 ? NEXT_SPARE : FIRST_SPARE;
+    return has_room(count * BUFFER_BYTES + spare);
+}
+
+/* The number of buffers becomes `wanted`, or what there is room for. Those that are there are held
+ * meanwhile, so that OpenBLAS must make new ones. */
 static unsigned make_buffers(unsigned wanted)
 {
     void *held[MOST_BUFFERS];
     unsigned count = 0;
     if (!blas_memory_alloc ||
-        !blas_memory_free) { /* each call makes its own, soon enough to trust in the room */
-        while (count < wanted && has_room((count + 1) * BUFFER_BYTES + (count ? NEXT_SPARE : FIRST_SPARE)))
+        !blas_memory_free) { /* each call makes its own, soon enough to trust the check */
+        while (count < wanted && has_room_for(0, count + 1))
             count++;
         return count;
     }
     const unsigned before = atomic_load(&made);
-    while (count < wanted &&
-           (count < before || has_room(BUFFER_BYTES + (count ? NEXT_SPARE : FIRST_SPARE))) &&
+    while (count < wanted && (count < before || has_room_for(count, 1)) &&
            (held[count] = blas_memory_alloc(0)))
         count++;
     for (unsigned i = 0; i < count; i++)
@@ -68,27 +76,29 @@ static unsigned make_buffers(unsigned wanted)
 
 void uc_blas_limit(unsigned buffers)
 {
-    atomic_store(&limit, buffers < MOST_BUFFERS ? buffers : MOST_BUFFERS);
+    atomic_store(&limit, (unsigned)uc_min_size(buffers, MOST_BUFFERS));
 }
 
 uc_status uc_blas_begin(unsigned calls_at_once)
 {
     const unsigned cores = uc_threads(NULL), most = calls_at_once > cores ? calls_at_once : cores;
-    const unsigned allowed = atomic_load(&limit), wanted = most < allowed ? most : allowed;
-    static atomic_uint tried; /* what there was no room for is not asked for again and again */
+    const unsigned wanted = (unsigned)uc_min_size(most, atomic_load(&limit));
+    static atomic_uint tried; /* so that what there was no room for is not tried again and again */
     pthread_once(&once, begin);
     if (atomic_load(&made) > 0 && atomic_load(&tried) >= wanted)
         return UC_OK;
     pthread_mutex_lock(&making);
     const unsigned before = atomic_load(&made);
-    /* Calls that run hold buffers: then the ones that are there cannot be counted by holding them. No call may begin
-     * meanwhile either, so the places of all of them are taken. */
+    /* Calls that run hold buffers: then the ones that are there cannot be counted by holding them. No call
+     * may begin meanwhile either, so the places of all of them are taken. */
     unsigned taken = 0;
     while (taken < before && sem_trywait(&unused) == 0)
         taken++;
     const bool idle = taken == before;
-    unsigned count = idle && before < wanted ? make_buffers(wanted) : before;
-    if (count < before) /* those that were made are there all the same */
+    unsigned count = before;
+    if (idle && before < wanted)
+        count = make_buffers(wanted);
+    if (count < before) /* those that were made still exist */
         count = before;
     atomic_store(&made, count);
     for (unsigned i = 0; i < taken + (count - before); i++)
@@ -96,10 +106,11 @@ uc_status uc_blas_begin(unsigned calls_at_once)
     if (idle && count > 0 && wanted > atomic_load(&tried))
         atomic_store(&tried, wanted);
     pthread_mutex_unlock(&making);
-    return count > 0 ? UC_OK
-                     : uc_fail(UC_ERR_NOMEM,
-                               "not enough memory for matrix products: OpenBLAS needs %zu MB for its buffer",
-                               BUFFER_BYTES >> 20);
+    if (count > 0)
+        return UC_OK;
+    return uc_fail(UC_ERR_NOMEM,
+                   "not enough memory for matrix products: OpenBLAS needs %zu MB for its buffer",
+                   BUFFER_BYTES >> 20);
 }
 
 uc_status uc_blas_ready(const uc_context *context)

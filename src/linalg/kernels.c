@@ -1,12 +1,13 @@
 /*
  * Row kernels. This file is compiled once for every CPU level, with UC_KERNEL_LEVEL naming it.
  *
- * Weights are feature-major with a stride S of 1, 2 or a multiple of 4 (uc_class_stride), so a row's value x_j meets
- * one contiguous run of S weights and no loop over classes has a scalar tail: every class is summed by the same
- * instructions in the same order. Two sums, over the even and the odd entries of the row, hide the latency of the
- * additions; they are joined at the end.
+ * Weights are feature-major with a stride S of 1, 2 or a multiple of 4 (uc_class_stride), so a row's value
+ * x_j meets one contiguous run of S weights and no loop over classes has a scalar tail: every class is
+ * summed by the same instructions in the same order. Two sums, over the even and the odd entries of the
+ * row, hide the latency of the additions; they are joined at the end.
  *
- * Vectors are the compiler's own, never wider than the registers of the level: gcc moves wider ones through memory.
+ * Vectors are the compiler's own, never wider than the registers of the level: gcc moves wider ones
+ * through memory.
  */
 #include <string.h>
 
@@ -47,7 +48,7 @@ ALWAYS_INLINE void prefetch_first(const double *W, size_t S, uc_row row, bool de
             __builtin_prefetch(W + row.columns[i] * S + at);
 }
 
-/* ---- scores: one function for each width of a block of classes ---- */
+/* ---- scores: one function for each width of a group of classes ---- */
 
 #define DEFINE_SCORES(name, vector, vectors)                                                                 \
     ALWAYS_INLINE void name(double *scores, uc_row row, const double *W, size_t S, bool dense, size_t asked) \
@@ -107,8 +108,8 @@ ALWAYS_INLINE widest products_at(uc_row row, size_t i, const double *w, bool den
     return WIDEN(x) * GATHER(w, column);
 }
 
-/* Four vectors of sums hide the latency of the additions: a dense row waits for nothing but memory. Sparse rows are summed
- * in the same order. */
+/* Four vectors of sums hide the latency of the additions: a dense row waits for nothing but memory. Sparse
+ * rows are summed in the same order. */
 ALWAYS_INLINE double dot_of(uc_row row, const double *w, bool dense)
 {
     widest a = {0}, b = {0}, c = {0}, d = {0};
@@ -130,6 +131,15 @@ ALWAYS_INLINE double dot_of(uc_row row, const double *w, bool dense)
     return total;
 }
 
+/* Of a whole column the first group of classes prefetches all; of a longer one each group prefetches its
+ * own part. */
+ALWAYS_INLINE size_t doubles_asked(bool whole, size_t k, size_t S, size_t own)
+{
+    if (!whole)
+        return own;
+    return k == 0 ? S : 0;
+}
+
 ALWAYS_INLINE void scores_of(double *scores, uc_row row, const double *W, size_t S, bool dense)
 {
     if (S == 1) {
@@ -140,14 +150,13 @@ ALWAYS_INLINE void scores_of(double *scores, uc_row row, const double *W, size_t
         scores_of_2(scores, row, W, S, dense, S);
         return;
     }
-    const bool whole =
-        S <= WHOLE_COLUMN; /* the first block asks for all of a column, or each for its own part */
+    const bool whole = S <= WHOLE_COLUMN;
     size_t k = 0;
     if (whole && S > 24)
         prefetch_first(W, S, row, dense);
     for (; k + 28 <= S; k += 28)
-        scores_of_28(scores + k, row, W + k, S, dense, !whole ? 28 : k == 0 ? S : 0);
-    const size_t rest = S - k, asked = !whole ? rest : k == 0 ? S : 0;
+        scores_of_28(scores + k, row, W + k, S, dense, doubles_asked(whole, k, S, 28));
+    const size_t rest = S - k, asked = doubles_asked(whole, k, S, rest);
     switch (rest) {
     case 24:
         scores_of_24(scores + k, row, W + k, S, dense, asked);
@@ -182,10 +191,10 @@ static void scores(double *out, uc_row row, const double *W, size_t S)
 
 /* ---- updates ---- */
 
-ALWAYS_INLINE void axpy_of(double step, uc_row row, double *w, bool dense)
+ALWAYS_INLINE void axpy_of(double factor, uc_row row, double *w, bool dense)
 {
     for (size_t i = 0; i < row.count; i++)
-        w[column_at(row, i, dense)] += step * (double)row.values[i];
+        w[column_at(row, i, dense)] += factor * (double)row.values[i];
 }
 
 ALWAYS_INLINE void update_of(double *W, size_t S, uc_row row, const double *tau, bool dense)
@@ -197,7 +206,7 @@ ALWAYS_INLINE void update_of(double *W, size_t S, uc_row row, const double *tau,
     for (size_t i = 0; i < row.count; i++) {
         const double x = row.values[i];
         double *w = W + column_at(row, i, dense) * S;
-        prefetch(W, S, row, i, dense, S < 24 ? S : 24);
+        prefetch(W, S, row, i, dense, uc_min_size(S, 24));
         if (S == 2) {
             STORE(pair, w) += x * LOAD(pair, tau);
             continue;
@@ -222,19 +231,21 @@ static void outer(double *W, size_t rows, size_t S, const double *x, const doubl
             W[j * S + k] += x[j] * tau[k];
 }
 
-static void axpy(double step, uc_row row, double *w)
+static void axpy(double factor, uc_row row, double *w)
 {
     if (row.columns)
-        axpy_of(step, row, w, false);
+        axpy_of(factor, row, w, false);
     else
-        axpy_of(step, row, w, true);
+        axpy_of(factor, row, w, true);
 }
 
 /* ---- products with one vector ---- */
 
 static double dot(uc_row row, const double *w)
 {
-    return row.columns ? dot_of(row, w, false) : dot_of(row, w, true);
+    if (row.columns)
+        return dot_of(row, w, false);
+    return dot_of(row, w, true);
 }
 
 static double norm2(uc_row row)
@@ -251,15 +262,15 @@ static double norm2(uc_row row)
 
 /* ---- symmetric matrices ---- */
 
-/* Columns first .. last - 1 of `rows` rows of the matrix, which begin at b: b -= step u, and their products with `vectors`
- * vectors, which lie S apart, are added to `out`. */
-ALWAYS_INLINE void sweep_rows(double *out, double *b, size_t S, const double *u, const double *step,
+/* Columns first .. last - 1 of `rows` rows of the matrix, which begin at b: b -= scale u, and their
+ * products with `vectors` vectors, which lie S apart, are added to `out`. */
+ALWAYS_INLINE void sweep_rows(double *out, double *b, size_t S, const double *u, const double *scale,
                               const double *X, size_t first, size_t last, size_t rows, size_t vectors)
 {
     widest sums[2][4] = {{{0}}};
     for (size_t j = first; j < last; j += WIDTH)
         for (size_t i = 0; i < rows; i++) {
-            const widest entries = LOAD(widest, b + i * S + j) - step[i] * LOAD(widest, u + j);
+            const widest entries = LOAD(widest, b + i * S + j) - scale[i] * LOAD(widest, u + j);
             STORE(widest, b + i * S + j) = entries;
             for (size_t r = 0; r < vectors; r++)
                 sums[i][r] += entries * LOAD(widest, X + r * S + j);
@@ -278,13 +289,15 @@ ALWAYS_INLINE void sweep_of(double *out, double *B, size_t n, size_t S, const do
                             const double *X, size_t vectors)
 {
     for (size_t first = 0; first < S; first += SWEEP_COLUMNS) {
-        const size_t last = S - first < SWEEP_COLUMNS ? S : first + SWEEP_COLUMNS;
-        for (size_t i = 0; i < n; i += 2) {
-            const double step[2] = {factor * u[i], factor * u[i + 1 < n ? i + 1 : i]};
-            if (i + 1 < n)
-                sweep_rows(out + i, B + i * S, S, u, step, X, first, last, 2, vectors);
-            else
-                sweep_rows(out + i, B + i * S, S, u, step, X, first, last, 1, vectors);
+        const size_t last = uc_min_size(S, first + SWEEP_COLUMNS);
+        size_t i = 0;
+        for (; i + 1 < n; i += 2) {
+            const double scale[2] = {factor * u[i], factor * u[i + 1]};
+            sweep_rows(out + i, B + i * S, S, u, scale, X, first, last, 2, vectors);
+        }
+        if (i < n) {
+            const double scale = factor * u[i];
+            sweep_rows(out + i, B + i * S, S, u, &scale, X, first, last, 1, vectors);
         }
     }
 }
@@ -293,7 +306,7 @@ static void sweep(double *out, double *B, size_t n, size_t S, const double *u, d
                   size_t count)
 {
     do {
-        const size_t vectors = count < 4 ? count : 4;
+        const size_t vectors = uc_min_size(count, 4);
         switch (vectors) {
         case 4:
             sweep_of(out, B, n, S, u, factor, X, 4);
@@ -316,8 +329,8 @@ static void sweep(double *out, double *B, size_t n, size_t S, const double *u, d
 
 /* ---- products of dense rows, summed in one order whatever their number ----
  *
- * UC_LANES sums a pair of rows, as linalg.h says. A register that is narrower than the lanes goes over the row once for
- * every part of them. */
+ * UC_LANES sums a pair of rows, as linalg.h says. A register that is narrower than the lanes goes over the
+ * row once for every part of them. */
 
 /* A row x of doubles and `rows` rows of floats, `stride` floats apart. */
 ALWAYS_INLINE void products_with(double *out, const double *x, const float *Y, size_t stride, size_t quads,
@@ -379,9 +392,9 @@ static void tile(double *sums, const double *X, const double *Y, size_t quads)
 
 typedef uint64_t bits __attribute__((vector_size(sizeof(widest))));
 
-/* exp of numbers that are not above 0:  x = n ln 2 + r, |r| <= ln(2)/2, and the Taylor series of exp(r), whose remainder
- * is below 2^-57. Adding 1.5 * 2^52 leaves n, rounded, in the lowest bits, from where it is added to the exponent. Below
- * -708, where numbers begin to lose digits, the result is 0. */
+/* exp of numbers that are not above 0:  x = n ln 2 + r, |r| <= ln(2)/2, and the Taylor series of exp(r),
+ * whose remainder is below 2^-57. Adding 1.5 * 2^52 leaves n, rounded, in the lowest bits, from where it
+ * is added to the exponent. Below -708, where numbers begin to lose digits, the result is 0. */
 ALWAYS_INLINE widest exp_of(widest x)
 {
     static const double series[] = {1.0,

@@ -1,4 +1,4 @@
-/* The hot loops, compiled once for every CPU level; cpu.c chooses. */
+/* The inner loops, compiled once for every CPU level; cpu.c chooses. */
 #ifndef UC_KERNELS_H
 #define UC_KERNELS_H
 
@@ -8,7 +8,7 @@ typedef struct uc_kernels {
     const char *level;
     double (*norm2)(uc_row row);
     double (*dot)(uc_row row, const double *w);
-    void (*axpy)(double step, uc_row row, double *w);
+    void (*axpy)(double factor, uc_row row, double *w);
     void (*scores)(double *scores, uc_row row, const double *W, size_t S);
     void (*update)(double *W, size_t S, uc_row row, const double *tau);
     void (*outer)(double *W, size_t rows, size_t S, const double *x, const double *tau);

@@ -1,4 +1,4 @@
-/* Row and block operations. The plain versions in rows.c define what the fast kernels compute.
+/* Operations on rows and on dense matrices.
  *
  *   K        classes          S   stride of the weights: K rounded up, the padding is zero
  *   W        weights, feature-major: W[j * S + k] is feature j's weight for class k
@@ -10,8 +10,9 @@
 #include "parallel/parallel.h"
 #include "unconfuse/matrix.h"
 
-/* Doubles from feature to feature for K classes: no kernel has a scalar tail, so equal weights give equal
- * scores, bit for bit (ties between classes that were never distinguished are broken by index, not by rounding). */
+/* Doubles from feature to feature for K classes. No kernel has a scalar tail, so equal weights give equal
+ * scores, bit for bit: ties between classes that have the same weights are broken by index, not by
+ * rounding. */
 static inline size_t uc_class_stride(size_t classes)
 {
     return classes <= 2 ? classes : (classes + 3) / 4 * 4;
@@ -28,8 +29,8 @@ static inline size_t uc_row_width(uc_row row)
     return row.count > 0 ? uc_row_column(row, row.count - 1) + 1 : 0;
 }
 double uc_row_norm2(uc_row row);
-double uc_row_dot(uc_row row, const double *w); /* w: one weight per column */
-void uc_row_axpy(double step, uc_row row, double *w);
+double uc_row_dot(uc_row row, const double *w);         /* w: one weight per column */
+void uc_row_axpy(double factor, uc_row row, double *w); /* w += factor * row */
 /* scores[0..S) += sum over j of x_j W[j][0..S) */
 void uc_row_scores(double *scores, uc_row row, const double *W, size_t S);
 /* W[j][k] += x_j tau[k] for all k < S */
@@ -41,19 +42,24 @@ void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes
 /* W[j][k] += x[j] tau[k] for j < rows, k < S: an update along a dense vector of doubles. */
 void uc_outer_update(double *W, size_t rows, size_t S, const double *x, const double *tau);
 
-/* Asks for what a round on `row` will touch, while another round still works: the weights of its columns. */
+/* The part of a row in columns 0 .. cols-1. */
+uc_row uc_known_row(uc_row row, size_t cols);
+
+/* Prefetches the weights of the row's columns, for a later uc_row_scores or uc_row_update. */
 void uc_row_prefetch(uc_row row, const double *W, size_t S);
 
-/* A symmetric n x n matrix with rows of S doubles, S a multiple of 8, the padding zero: B -= factor u u', and then the
- * products of the new B with `count` vectors of X (at least one), each S doubles: out[r * S + i] = (B X_r)_i. Four vectors
- * cost one pass over B. Every entry of B is computed alike whatever `count` is. */
+/* A symmetric n x n matrix with rows of S doubles, S a multiple of 8, the padding zero: B -= factor u u',
+ * and then the products of the new B with `count` vectors of X (at least one), each S doubles: out[r * S +
+ * i] = (B X_r)_i. Four vectors cost one pass over B. Every entry of B is computed alike whatever `count`
+ * is. */
 void uc_sweep(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
               size_t count);
 
 /* ---- products of dense rows, the same bits whether one row or many are multiplied ----
- * A product has UC_LANES sums: column j is added to sum j mod UC_LANES, in ascending order, and uc_lane_sum joins them.
- * Columns come in quads of UC_LANES, the last filled up with zeros, which change nothing. Values are floats, whose
- * products are exact doubles, so that neither fusing nor the CPU level matters either. */
+ * A product has UC_LANES sums: column j is added to sum j mod UC_LANES, in ascending order, and
+ * uc_lane_sum joins them. Columns come in quads of UC_LANES, the last filled up with zeros, which change
+ * nothing. Values are floats, whose products are exact doubles, so that neither fusing nor the CPU level
+ * matters either. */
 #define UC_LANES ((size_t)4)
 #define UC_TILE_X ((size_t)4) /* rows of a tile: the sums of all pairs stay in registers */
 #define UC_TILE_Y ((size_t)3)
@@ -67,29 +73,24 @@ static inline double uc_lane_sum(const double *sums)
 }
 /* out[r] = <x, Y_r> for `count` rows of Y, `stride` floats apart. */
 void uc_products(double *out, const double *x, const float *Y, size_t stride, size_t count, size_t quads);
-/* sums[(r * UC_TILE_Y + c) * UC_LANES + lane] += the products of UC_TILE_X rows with UC_TILE_Y rows. Of both, every quad
- * of one row is followed by the same quad of the next. */
+/* sums[(r * UC_TILE_Y + c) * UC_LANES + lane] += the products of UC_TILE_X rows with UC_TILE_Y rows. Of
+ * both, every quad of one row is followed by the same quad of the next. */
 void uc_tile(double *sums, const double *X, const double *Y, size_t quads);
-/* Inner products of x with rows y become values of the gaussian kernel, exp(-distance / width): distance = norm2_x +
- * norm2_y - 2 product, which counts as 0 up to `rounding` (norm2_x + norm2_y). The relative error is below
- * 1e-15 (1 + distance / width); what is below e^-708 is 0. Every value is computed alike, whatever `count` is. */
+/* Inner products of x with rows y become values of the gaussian kernel, exp(-distance / width): distance =
+ * norm2_x + norm2_y - 2 product, which counts as 0 up to `rounding` (norm2_x + norm2_y). The relative
+ * error is below 1e-15 (1 + distance / width); what is below e^-708 is 0. Every value is computed alike,
+ * whatever `count` is. */
 void uc_gaussian(double *values, const double *norm2_y, size_t count, double norm2_x, double width,
                  double rounding);
 
-/* The plain versions. */
-double uc_reference_product(const double *x, const float *y, size_t columns);
-void uc_reference_scores(double *scores, uc_row row, const double *W, size_t S);
-void uc_reference_update(double *W, size_t S, uc_row row, const double *tau);
-double uc_reference_norm2(uc_row row);
-double uc_reference_dot(uc_row row, const double *w);
-
-/* scores[i * S + k] for rows first .. last-1 of X (row i - first of the output) plus offset[k] (NULL: 0). Columns of X at
- * or above `cols` are ignored. Every class is summed in the same order: equal weights give equal scores. */
+/* scores[i * S + k] for rows first .. last-1 of X (row i - first of the output) plus offset[k] (NULL: 0).
+ * Columns of X at or above `cols` are ignored. Every class is summed in the same order: equal weights give
+ * equal scores. */
 void uc_score_rows(double *scores, const uc_matrix *X, size_t first, size_t last, const double *W,
                    size_t cols, size_t S, const double *offset);
 
-/* For gradients, which need a block of rows twice. scores[i * S + k] of rows first .. first + rows - 1 plus
- * offset[k]; a dense block stays in `work` (rows x cols doubles; none for sparse X) as doubles. */
+/* For gradients, which need the same rows twice. scores[i * S + k] of rows first .. first + rows - 1 plus
+ * offset[k]; dense rows stay in `work` (rows x cols doubles; none for sparse X) as doubles. */
 void uc_score_rows_for_gradient(double *scores, const uc_matrix *X, size_t first, size_t rows,
                                 const double *W, size_t S, const double *offset, double *work);
 /* G[j][k] += sum over the same rows of x_ij R[i * S + k]; `work` as uc_score_rows_for_gradient left it. */
@@ -109,44 +110,46 @@ size_t uc_argmax(const double *values, size_t count);
 
 /* ---- dense matrices over BLAS and LAPACK, row by row; one thread each ---- */
 
-/* Before work that calls BLAS, from up to `calls_at_once` threads: OpenBLAS is to use one thread for each call, and its
- * buffers are reserved. One a core at least: jobs that run concurrently know of themselves only. UC_ERR_NOMEM when there
- * is no room for a single one; with fewer than were asked for, calls wait for each other. Once the buffers are there, this costs nothing. */
+/* Call it before work that calls BLAS from up to `calls_at_once` threads. Makes OpenBLAS use one thread
+ * per call and reserves its buffers, at least one per core: jobs that run concurrently do not know of each
+ * other. UC_ERR_NOMEM if there is not enough memory for a single buffer; with fewer than were asked for,
+ * calls wait for each other. Once the buffers are there, this costs nothing. */
 uc_status uc_blas_begin(unsigned calls_at_once);
-/* For tests: uc_blas_begin makes no more buffers than that; those that are there stay. */
+/* For tests: the largest number of buffers that uc_blas_begin makes; existing ones stay. */
 void uc_blas_limit(unsigned buffers);
-/* The same for all threads of the context, and all processes fail when one does. */
+/* uc_blas_begin for all threads of the context; if it fails in one process, it fails in all. */
 uc_status uc_blas_ready(const uc_context *context);
-/* Around every call that takes a buffer; calls do not nest. false: there is none, and BLAS must not be called. Only
- * where nobody called uc_blas_begin. */
+/* Around every call that takes a buffer; calls do not nest. false: there is no buffer, and BLAS must not
+ * be called. That only happens if uc_blas_begin was not called before. */
 bool uc_blas_enter(void);
 void uc_blas_leave(void);
 
-/* A part of a matrix: rows of `stride` doubles, used as it stands or transposed. */
-typedef struct uc_block {
+/* An operand of a matrix product: rows of `stride` doubles, used as they are or transposed. */
+typedef struct uc_operand {
     const double *values;
     size_t stride;
     bool transposed;
-} uc_block;
-/* C = alpha A B + beta C, C m x n with rows of `stride` doubles, A m x k, B k x n (as used). beta 0: C need not be
- * initialised. */
-void uc_multiply_blocks(double *C, size_t stride, uc_block A, uc_block B, size_t m, size_t k, size_t n,
-                        double alpha, double beta);
+} uc_operand;
+/* C = alpha A B + beta C, where C is m x n with rows of `stride` doubles, A is m x k and B is k x n (after
+ * transposing). With beta 0, C need not be initialised. */
+void uc_gemm(double *C, size_t stride, uc_operand A, uc_operand B, size_t m, size_t k, size_t n, double alpha,
+             double beta);
 /* C (m x n) = A (m x k) B (k x n), without gaps. */
 void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k, size_t n);
 double uc_dot(const double *a, const double *b, size_t n);
 void uc_axpy(double *y, double factor, const double *x, size_t n); /* y += factor x */
-/* The `count` largest eigenvalues, descending, of the symmetric n x n matrix A, which is destroyed. Row k of `vectors`
- * (count x n) is the unit eigenvector of values[k]. */
+/* The `count` largest eigenvalues, descending, of the symmetric n x n matrix A, which is destroyed. Row k
+ * of `vectors` (count x n) is the unit eigenvector of values[k]. */
 uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count,
                        const uc_context *context);
-/* Whether n rows are not too many for it, and the memory that it takes besides `other_bytes` is there; `what` wants it. */
+/* Fails, naming `what`, if n is too large for uc_eigen_top, or if it and `other_bytes` exceed the memory
+ * limit. */
 uc_status uc_eigen_check(size_t n, double other_bytes, const char *what, const uc_context *context);
-/* The inverse of a lower triangle in place: n rows of n; what is above the diagonal is left alone.
+/* Inverts a lower triangle in place: n rows of n; what is above the diagonal is left alone.
  * UC_ERR_INVALID when a diagonal entry is 0. */
 uc_status uc_invert_lower(double *L, size_t n);
-/* Every one of the `rows` rows x of X becomes L^-1 x, L a lower triangle of n rows; rows of X and L are `x_stride` and
- * `l_stride` doubles apart. */
+/* Every one of the `rows` rows x of X becomes L^-1 x, L a lower triangle of n rows; rows of X and L are
+ * `x_stride` and `l_stride` doubles apart. */
 void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, size_t l_stride, size_t n);
 
 #endif

@@ -47,18 +47,29 @@ typedef struct copy_job {
     const size_t *rows; /* NULL: all */
 } copy_job;
 
+/* Row rows[i], or row i when `rows` is NULL. */
+static uc_row named_row(const uc_matrix *self, const size_t *rows, size_t i)
+{
+    const size_t row = rows ? rows[i] : i;
+    assert(row < self->rows);
+    return uc_matrix_row(self, row);
+}
+
 static uc_status copy_block(size_t block, void *user)
 {
     const copy_job *job = user;
-    const size_t left = job->to->rows - block * ROWS_PER_BLOCK,
-                 last = block * ROWS_PER_BLOCK + (left < ROWS_PER_BLOCK ? left : ROWS_PER_BLOCK);
-    for (size_t i = block * ROWS_PER_BLOCK; i < last; i++) {
-        const uc_row row = uc_matrix_row(job->from, job->rows ? job->rows[i] : i);
-        const size_t first = row.columns ? (size_t)job->to->offsets[i] : i * job->to->stride;
-        if (row.count > 0)
-            memcpy(job->to->values + first, row.values, row.count * sizeof *row.values);
-        if (row.count > 0 && row.columns)
-            memcpy(job->to->columns + first, row.columns, row.count * sizeof *row.columns);
+    const uc_range range = uc_block_range(block, job->to->rows, ROWS_PER_BLOCK);
+    for (size_t i = range.first; i < range.last; i++) {
+        const uc_row row = named_row(job->from, job->rows, i);
+        if (row.count == 0)
+            continue;
+        if (!row.columns) {
+            memcpy(job->to->values + i * job->to->stride, row.values, row.count * sizeof *row.values);
+            continue;
+        }
+        const size_t first = (size_t)job->to->offsets[i];
+        memcpy(job->to->values + first, row.values, row.count * sizeof *row.values);
+        memcpy(job->to->columns + first, row.columns, row.count * sizeof *row.columns);
     }
     return UC_OK;
 }
@@ -69,10 +80,10 @@ static uc_status create_for_subset(uc_matrix *out, const uc_matrix *self, const 
         return uc_matrix_create_dense(out, count, self->cols);
     size_t entries = 0;
     for (size_t i = 0; i < count; i++)
-        entries += uc_matrix_row(self, rows ? rows[i] : i).count;
+        entries += named_row(self, rows, i).count;
     const uc_status status = uc_matrix_create_sparse(out, count, self->cols, entries);
     for (size_t i = 0; i < count && status == UC_OK; i++)
-        out->offsets[i + 1] = out->offsets[i] + uc_matrix_row(self, rows ? rows[i] : i).count;
+        out->offsets[i + 1] = out->offsets[i] + named_row(self, rows, i).count;
     return status;
 }
 
@@ -86,12 +97,13 @@ uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *
         return status;
     copy_job job = {out, self, rows};
     const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(out));
-    return uc_run_blocks(&fitting, (count + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, copy_block, &job);
+    return uc_run_blocks(&fitting, uc_block_count(count, ROWS_PER_BLOCK), copy_block, &job);
 }
 
 /* offsets[j + 1] counts where the next entry of row j goes, and is where the row ends when all are there. */
 uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self)
 {
+    assert(uc_matrix_is_sparse(self) && self->rows <= UINT32_MAX);
     const uc_status status = uc_matrix_create_sparse(out, self->cols, self->rows, uc_matrix_entries(self));
     if (status != UC_OK)
         return status;
@@ -128,7 +140,8 @@ static void shrink(uc_matrix *self, size_t entries)
 /* From the last row to the first, so that what has been moved can be given back on the way. */
 uc_status uc_matrix_densify(uc_matrix *self)
 {
-    const size_t entries_a_shrink = (size_t)1 << 22;
+    const size_t entries_per_shrink = (size_t)1 << 22;
+    assert(uc_matrix_is_sparse(self));
     uc_matrix dense;
     const uc_status status = uc_matrix_create_dense(&dense, self->rows, self->cols);
     if (status != UC_OK)
@@ -139,7 +152,7 @@ uc_status uc_matrix_densify(uc_matrix *self)
         float *values = dense.values + i * dense.stride;
         for (size_t j = 0; j < row.count; j++)
             values[row.columns[j]] = row.values[j];
-        if (kept - self->offsets[i] >= entries_a_shrink) {
+        if (kept - self->offsets[i] >= entries_per_shrink) {
             kept = (size_t)self->offsets[i];
             shrink(self, kept);
         }
@@ -159,7 +172,7 @@ void uc_matrix_free(uc_matrix *self)
 
 double uc_matrix_density(const uc_matrix *self)
 {
-    const size_t rows = self->rows < 1000 ? self->rows : 1000;
+    const size_t rows = uc_min_size(self->rows, 1000);
     size_t count = 0;
     for (size_t i = 0; i < rows; i++) {
         const uc_row row = uc_matrix_row(self, i);

@@ -1,5 +1,5 @@
-/* Products, eigenvectors and triangles of dense matrices, handed to BLAS and LAPACK. Matrices are stored row by row;
- * LAPACK, which thinks in columns, is given the transposed problem instead of a copy. */
+/* Products, eigenvectors and triangles of dense matrices, handed to BLAS and LAPACK. Matrices are stored
+ * row by row; LAPACK, which thinks in columns, is given the transposed problem instead of a copy. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -7,23 +7,31 @@
 
 #include "linalg/linalg.h"
 
-#define VECTORS_PER_BLOCK ((size_t)64)
+#define VECTORS_PER_JOB ((size_t)64)
 #define MOST_ROWS ((size_t)46000) /* LAPACK counts the work of dstedc, n^2 + 4n + 1 numbers, with 32 bits */
 #define PANEL ((size_t)32)        /* columns of reflections that are applied together */
 
-static CBLAS_TRANSPOSE turned(uc_block block)
+static CBLAS_TRANSPOSE turned(uc_operand operand)
 {
-    return block.transposed ? CblasTrans : CblasNoTrans;
+    return operand.transposed ? CblasTrans : CblasNoTrans;
 }
 
-static double entry(uc_block block, size_t i, size_t j)
+static double entry(uc_operand operand, size_t i, size_t j)
 {
-    return block.transposed ? block.values[j * block.stride + i] : block.values[i * block.stride + j];
+    if (operand.transposed)
+        return operand.values[j * operand.stride + i];
+    return operand.values[i * operand.stride + j];
 }
 
-/* What is left when OpenBLAS cannot have a buffer. */
-static void multiply_plainly(double *C, size_t stride, uc_block A, uc_block B, size_t m, size_t k, size_t n,
-                             double alpha, double beta)
+/* Columns of the operand as stored, when it is rows x columns as used. */
+static inline size_t used_width(uc_operand operand, size_t rows, size_t columns)
+{
+    return operand.transposed ? rows : columns;
+}
+
+/* For when OpenBLAS cannot have a buffer. */
+static void multiply_plainly(double *C, size_t stride, uc_operand A, uc_operand B, size_t m, size_t k,
+                             size_t n, double alpha, double beta)
 {
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
@@ -34,11 +42,12 @@ static void multiply_plainly(double *C, size_t stride, uc_block A, uc_block B, s
         }
 }
 
-void uc_multiply_blocks(double *C, size_t stride, uc_block A, uc_block B, size_t m, size_t k, size_t n,
-                        double alpha, double beta)
+void uc_gemm(double *C, size_t stride, uc_operand A, uc_operand B, size_t m, size_t k, size_t n, double alpha,
+             double beta)
 {
     if (m == 0 || n == 0)
         return;
+    assert(stride >= n && A.stride >= used_width(A, m, k) && B.stride >= used_width(B, k, n));
     if (!uc_blas_enter()) {
         multiply_plainly(C, stride, A, B, m, k, n, alpha, beta);
         return;
@@ -54,7 +63,7 @@ void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k
         memset(C, 0, m * n * sizeof *C);
         return;
     }
-    uc_multiply_blocks(C, n, (uc_block){A, k, false}, (uc_block){B, n, false}, m, k, n, 1.0, 0.0);
+    uc_gemm(C, n, (uc_operand){A, k, false}, (uc_operand){B, n, false}, m, k, n, 1.0, 0.0);
 }
 
 double uc_dot(const double *a, const double *b, size_t n)
@@ -69,8 +78,9 @@ void uc_axpy(double *y, double factor, const double *x, size_t n)
 
 /* ---- eigenvalues: A = H T H' with T tridiagonal, and T by divide and conquer ---- */
 
-/* H is the product of reflections, one a column but for the last, whose vectors dsytrd leaves below the diagonal of A. They
- * are applied a panel of columns at a time. LAPACK's dormtr does the same, but writes to A meanwhile. */
+/* H is the product of reflections, one per column except the last, whose vectors dsytrd leaves below the
+ * diagonal of A. They are applied a panel of columns at a time. LAPACK's dormtr does the same, but writes
+ * to A meanwhile. */
 typedef struct reflections {
     const double *A;
     double *triangles; /* PANEL x PANEL of every panel */
@@ -85,8 +95,7 @@ static size_t panel_count(const reflections *self)
 
 static size_t panel_width(const reflections *self, size_t panel)
 {
-    const size_t left = self->n - 1 - panel * PANEL;
-    return left < PANEL ? left : PANEL;
+    return uc_min_size(self->n - 1 - panel * PANEL, PANEL);
 }
 
 static const double *panel_values(const reflections *self, size_t panel)
@@ -106,12 +115,12 @@ static lapack_int make_triangles(reflections *self, const double *factors)
 }
 
 /* Vectors of T become vectors of A, some at a time. */
-static uc_status reflect_job(size_t block, void *user)
+static uc_status reflect_job(size_t job, void *user)
 {
     const reflections *self = user;
-    const size_t first = block * VECTORS_PER_BLOCK, left = self->count - first,
-                 count = left < VECTORS_PER_BLOCK ? left : VECTORS_PER_BLOCK;
-    double *work = uc_alloc(VECTORS_PER_BLOCK * PANEL, sizeof *work);
+    const uc_range range = uc_block_range(job, self->count, VECTORS_PER_JOB);
+    const size_t first = range.first, count = range.last - first;
+    double *work = uc_alloc(VECTORS_PER_JOB * PANEL, sizeof *work);
     lapack_int info = 0;
     if (!work || !uc_blas_enter()) {
         uc_free(work);
@@ -125,7 +134,9 @@ static uc_status reflect_job(size_t block, void *user)
             self->vectors + first * self->n + p * PANEL + 1, (lapack_int)self->n, work, (lapack_int)count);
     uc_blas_leave();
     uc_free(work);
-    return info == 0 ? UC_OK : uc_fail(UC_ERR_DIVERGED, "the eigenvectors of a matrix cannot be made");
+    if (info != 0)
+        return uc_fail(UC_ERR_DIVERGED, "the eigenvectors of a matrix cannot be made");
+    return UC_OK;
 }
 
 static lapack_int make_tridiagonal(double *A, size_t n, double *diagonal, double *off_diagonal,
@@ -214,8 +225,7 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
     if (status == UC_OK && (info != 0 || !are_finite(diagonal, n)))
         status = uc_fail(UC_ERR_DIVERGED, "the eigenvalues of a %zu x %zu matrix did not converge", n, n);
     if (status == UC_OK)
-        status =
-            uc_run_blocks(context, (count + VECTORS_PER_BLOCK - 1) / VECTORS_PER_BLOCK, reflect_job, &back);
+        status = uc_run_blocks(context, uc_block_count(count, VECTORS_PER_JOB), reflect_job, &back);
     uc_free(triangles);
     uc_free(factors);
     uc_free(off_diagonal);
@@ -233,7 +243,9 @@ uc_status uc_invert_lower(double *L, size_t n)
         return UC_ERR_NOMEM;
     const lapack_int info = LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', size, L, size);
     uc_blas_leave();
-    return info == 0 ? UC_OK : uc_fail(UC_ERR_INVALID, "the triangular matrix is singular");
+    if (info != 0)
+        return uc_fail(UC_ERR_INVALID, "the triangular matrix is singular");
+    return UC_OK;
 }
 
 /* x' = x' L^-T, all rows at once. */

@@ -1,4 +1,5 @@
-/* Operations on one row: the chosen kernels, and the plain versions that define them. */
+/* Operations on one row, by the kernels that were chosen for this CPU. tests/reference.h has plain
+ * versions. */
 #include <string.h>
 
 #include "linalg/kernels.h"
@@ -14,29 +15,33 @@ double uc_row_dot(uc_row row, const double *w)
     return uc_kernels_now()->dot(row, w);
 }
 
-void uc_row_axpy(double step, uc_row row, double *w)
+void uc_row_axpy(double factor, uc_row row, double *w)
 {
-    uc_kernels_now()->axpy(step, row, w);
+    uc_kernels_now()->axpy(factor, row, w);
 }
 
 void uc_row_scores(double *scores, uc_row row, const double *W, size_t S)
 {
+    assert(S <= 2 || S % 4 == 0);
     uc_kernels_now()->scores(scores, row, W, S);
 }
 
 void uc_row_update(double *W, size_t S, uc_row row, const double *tau)
 {
+    assert(S <= 2 || S % 4 == 0);
     uc_kernels_now()->update(W, S, row, tau);
 }
 
 void uc_sweep(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,
               size_t count)
 {
+    assert(S % 8 == 0 && S >= n && count > 0);
     uc_kernels_now()->sweep(out, B, n, S, u, factor, X, count);
 }
 
 void uc_products(double *out, const double *x, const float *Y, size_t stride, size_t count, size_t quads)
 {
+    assert(stride >= quads * UC_LANES || count <= 1);
     uc_kernels_now()->products(out, x, Y, stride, count, quads);
 }
 
@@ -69,11 +74,22 @@ void uc_row_update_some(double *W, size_t S, uc_row row, const uint32_t *classes
                         size_t count)
 {
     for (size_t i = 0; i < row.count; i++) {
-        double *w = W + (row.columns ? row.columns[i] : i) * S;
+        double *w = W + uc_row_column(row, i) * S;
         const double x = row.values[i];
         for (size_t c = 0; c < count; c++)
             w[classes[c]] += x * tau[c];
     }
+}
+
+uc_row uc_known_row(uc_row row, size_t cols)
+{
+    if (!row.columns) {
+        row.count = uc_min_size(row.count, cols);
+        return row;
+    }
+    while (row.count > 0 && row.columns[row.count - 1] >= cols)
+        row.count--;
+    return row;
 }
 
 void uc_row_prefetch(uc_row row, const double *W, size_t S)
@@ -89,57 +105,14 @@ void uc_row_prefetch(uc_row row, const double *W, size_t S)
 
 size_t uc_argmax(const double *values, size_t count)
 {
+    if (count == 0)
+        return 0;
     size_t best = 0;
-    double most = count ? values[0] : 0.0;
+    double most = values[0];
     for (size_t k = 1; k < count; k++) { /* no branch: which is the largest cannot be foreseen */
         const bool more = values[k] > most;
         most = more ? values[k] : most;
         best = more ? k : best;
     }
     return best;
-}
-
-/* ---- the plain versions ---- */
-
-static size_t column_of(uc_row row, size_t i)
-{
-    return row.columns ? row.columns[i] : i;
-}
-
-void uc_reference_scores(double *scores, uc_row row, const double *W, size_t S)
-{
-    for (size_t i = 0; i < row.count; i++)
-        for (size_t k = 0; k < S; k++)
-            scores[k] += (double)row.values[i] * W[column_of(row, i) * S + k];
-}
-
-void uc_reference_update(double *W, size_t S, uc_row row, const double *tau)
-{
-    for (size_t i = 0; i < row.count; i++)
-        for (size_t k = 0; k < S; k++)
-            W[column_of(row, i) * S + k] += (double)row.values[i] * tau[k];
-}
-
-double uc_reference_norm2(uc_row row)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < row.count; i++)
-        sum += (double)row.values[i] * (double)row.values[i];
-    return sum;
-}
-
-double uc_reference_dot(uc_row row, const double *w)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < row.count; i++)
-        sum += (double)row.values[i] * w[column_of(row, i)];
-    return sum;
-}
-
-double uc_reference_product(const double *x, const float *y, size_t columns)
-{
-    double sums[UC_LANES] = {0};
-    for (size_t j = 0; j < columns; j++)
-        sums[j % UC_LANES] += x[j] * (double)y[j];
-    return uc_lane_sum(sums);
 }

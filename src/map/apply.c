@@ -34,8 +34,8 @@ static void project_panel(double *coordinates, const uc_map *map, const double *
             memcpy(coordinates + i * D + panel * UC_PANEL, values + i * count, count * sizeof *values);
         return;
     }
-    const uc_block P = {map->projection + panel * UC_PANEL * D, D, false};
-    uc_multiply_blocks(coordinates, D, (uc_block){values, count, false}, P, rows, count, D, 1.0, 1.0);
+    const uc_operand P = {map->projection + panel * UC_PANEL * D, D, false};
+    uc_gemm(coordinates, D, (uc_operand){values, count, false}, P, rows, count, D, 1.0, 1.0);
 }
 
 static void map_block(const apply_job *job, const apply_work *work, size_t first, size_t last)
@@ -151,8 +151,8 @@ static void project_row(float *out, const uc_map *self, const double *values, do
     const size_t m = self->landmarks.rows, D = self->dimension;
     for (size_t j = 0; j < D; j++)
         coordinates[j] = self->shift ? -self->shift[j] : 0.0;
-    uc_multiply_blocks(coordinates, D, (uc_block){values, m, false}, (uc_block){self->projection, D, false},
-                       1, m, D, 1.0, 1.0);
+    uc_gemm(coordinates, D, (uc_operand){values, m, false}, (uc_operand){self->projection, D, false}, 1, m, D,
+            1.0, 1.0);
     for (size_t j = 0; j < D; j++)
         out[j] = (float)coordinates[j];
 }

@@ -346,8 +346,8 @@ static void dense_products(double *values, const uc_matrix *landmarks, size_t pa
         double *left = work, *right = work + UC_PANEL * width;
         to_doubles(left, X, first, rows, start, width);
         to_doubles(right, landmarks, panel * UC_PANEL, count, start, width);
-        uc_multiply_blocks(values, count, (uc_block){left, width, false}, (uc_block){right, width, true},
-                           rows, width, count, 1.0, start == 0 ? 0.0 : 1.0);
+        uc_gemm(values, count, (uc_operand){left, width, false}, (uc_operand){right, width, true}, rows,
+                width, count, 1.0, start == 0 ? 0.0 : 1.0);
     }
     if (cols == 0)
         memset(values, 0, rows * count * sizeof *values);

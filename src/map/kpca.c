@@ -91,15 +91,14 @@ static uc_status multiply_job(size_t I, void *user)
     }
     for (size_t J = 0; J < self->blocks; J++) {
         const size_t count = uc_panel_rows(self->n, J);
-        uc_block K = {tile, count, false};
+        uc_operand K = {tile, count, false};
         if (tile)
             make_tile(tile, self, I, J, tile + TILE_ITEMS);
         else
-            K = (uc_block){self->tiles + tile_position(self, I, J) * TILE_ITEMS, I <= J ? count : rows,
-                           I > J};
-        uc_multiply_blocks(Z, width, K,
-                           (uc_block){self->Q + J * UC_PANEL * self->stride, self->stride, false}, rows,
-                           count, width, 1.0, J == 0 ? 0.0 : 1.0);
+            K = (uc_operand){self->tiles + tile_position(self, I, J) * TILE_ITEMS, I <= J ? count : rows,
+                             I > J};
+        uc_gemm(Z, width, K, (uc_operand){self->Q + J * UC_PANEL * self->stride, self->stride, false}, rows,
+                count, width, 1.0, J == 0 ? 0.0 : 1.0);
     }
     uc_free(tile);
     return UC_OK;

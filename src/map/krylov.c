@@ -65,8 +65,8 @@ static uc_status overlap_job(size_t block, void *user) /* H = Q'Z */
 {
     const krylov *k = user;
     const size_t first = block * COLUMNS_PER_BLOCK, count = part_of(k->size, COLUMNS_PER_BLOCK, block);
-    uc_multiply_blocks(k->H + first * k->width, k->width, (uc_block){k->Q + first, k->room, true},
-                       (uc_block){k->Z, k->width, false}, count, k->n, k->width, 1.0, 0.0);
+    uc_gemm(k->H + first * k->width, k->width, (uc_operand){k->Q + first, k->room, true},
+            (uc_operand){k->Z, k->width, false}, count, k->n, k->width, 1.0, 0.0);
     return UC_OK;
 }
 
@@ -74,8 +74,8 @@ static uc_status subtract_job(size_t block, void *user) /* Z -= Q H */
 {
     const krylov *k = user;
     const size_t first = block * ROWS_PER_BLOCK, count = part_of(k->n, ROWS_PER_BLOCK, block);
-    uc_multiply_blocks(k->Z + first * k->width, k->width, (uc_block){k->Q + first * k->room, k->room, false},
-                       (uc_block){k->H, k->width, false}, count, k->size, k->width, -1.0, 1.0);
+    uc_gemm(k->Z + first * k->width, k->width, (uc_operand){k->Q + first * k->room, k->room, false},
+            (uc_operand){k->H, k->width, false}, count, k->size, k->width, -1.0, 1.0);
     return UC_OK;
 }
 
@@ -83,8 +83,8 @@ static uc_status gram_job(size_t block, void *user) /* G = Z'Z */
 {
     const krylov *k = user;
     const size_t size = COLUMNS_PER_BLOCK / 2, first = block * size, count = part_of(k->width, size, block);
-    uc_multiply_blocks(k->G + first * k->width, k->width, (uc_block){k->Z + first, k->width, true},
-                       (uc_block){k->Z, k->width, false}, count, k->n, k->width, 1.0, 0.0);
+    uc_gemm(k->G + first * k->width, k->width, (uc_operand){k->Z + first, k->width, true},
+            (uc_operand){k->Z, k->width, false}, count, k->n, k->width, 1.0, 0.0);
     return UC_OK;
 }
 
@@ -98,9 +98,8 @@ static uc_status rotate_job(size_t block, void *user) /* Y = Z U', of the direct
     const rotation *turn = user;
     const krylov *k = turn->k;
     const size_t first = block * ROWS_PER_BLOCK, count = part_of(k->n, ROWS_PER_BLOCK, block);
-    uc_multiply_blocks(k->Y + first * turn->kept, turn->kept,
-                       (uc_block){k->Z + first * k->width, k->width, false}, (uc_block){k->U, k->width, true},
-                       count, k->width, turn->kept, 1.0, 0.0);
+    uc_gemm(k->Y + first * turn->kept, turn->kept, (uc_operand){k->Z + first * k->width, k->width, false},
+            (uc_operand){k->U, k->width, true}, count, k->width, turn->kept, 1.0, 0.0);
     return UC_OK;
 }
 
@@ -109,9 +108,8 @@ static uc_status vectors_job(size_t block, void *user) /* Q S */
     const krylov *k = user;
     const size_t first = block * ROWS_PER_BLOCK, count = part_of(k->n, ROWS_PER_BLOCK, block);
     const size_t wanted = k->problem->wanted;
-    uc_multiply_blocks(k->vectors + first * wanted, wanted,
-                       (uc_block){k->Q + first * k->room, k->room, false}, (uc_block){k->S, k->size, true},
-                       count, k->size, k->size < wanted ? k->size : wanted, 1.0, 0.0);
+    uc_gemm(k->vectors + first * wanted, wanted, (uc_operand){k->Q + first * k->room, k->room, false},
+            (uc_operand){k->S, k->size, true}, count, k->size, k->size < wanted ? k->size : wanted, 1.0, 0.0);
     return UC_OK;
 }
 

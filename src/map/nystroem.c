@@ -140,8 +140,8 @@ static uc_status root_job(size_t block, void *user) /* U diag(s)^-1/2 U', some r
 {
     const root *self = user;
     const size_t first = block * UC_PANEL, m = self->m;
-    uc_multiply_blocks(self->K + first * m, m, (uc_block){self->U + first, m, true},
-                       (uc_block){self->scaled, m, false}, uc_panel_rows(m, block), m, m, 1.0, 0.0);
+    uc_gemm(self->K + first * m, m, (uc_operand){self->U + first, m, true},
+            (uc_operand){self->scaled, m, false}, uc_panel_rows(m, block), m, m, 1.0, 0.0);
     return UC_OK;
 }
 

@@ -34,7 +34,7 @@ static int without_room(void)
         return 1;
     if (uc_blas_begin(2) != UC_ERR_NOMEM || !strstr(uc_last_error(), "OpenBLAS needs 128 MB"))
         return 2;
-    uc_multiply_blocks(C, N, (uc_block){A, K, false}, (uc_block){B, K, true}, M, K, N, 2.0, 3.0);
+    uc_gemm(C, N, (uc_operand){A, K, false}, (uc_operand){B, K, true}, M, K, N, 2.0, 3.0);
     double expected = 3.0 * c;
     for (size_t k = 0; k < K; k++)
         expected += 2.0 * A[K + k] * B[2 * K + k];

@@ -46,7 +46,7 @@ static void blocks_may_be_transposed_and_have_gaps(void **state)
         const bool a = turned & 1, b = turned & 2;
         fill(C, STRIDE * STRIDE, 5);
         memcpy(before, C, sizeof C);
-        uc_multiply_blocks(C, STRIDE, (uc_block){A, STRIDE, a}, (uc_block){B, STRIDE, b}, M, K, N, -2.0, 3.0);
+        uc_gemm(C, STRIDE, (uc_operand){A, STRIDE, a}, (uc_operand){B, STRIDE, b}, M, K, N, -2.0, 3.0);
         for (size_t i = 0; i < STRIDE; i++)
             for (size_t j = 0; j < STRIDE; j++) {
                 double expected = before[i * STRIDE + j];

@@ -1,5 +1,6 @@
 /* The kernels of every CPU level that this machine has, against the plain versions. */
 #include "tests/support.h"
+#include "tests/reference.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,20 +51,19 @@ static void random_weights(sample *self, uc_rng *rng, size_t S)
 static void check_row(sample *self, uc_row row, size_t S)
 {
     uc_row_scores(self->scores, row, self->W, S);
-    uc_reference_scores(self->expected, row, self->plain, S);
+    reference_scores(self->expected, row, self->plain, S);
     for (size_t k = 0; k < S; k++)
         assert_near(self->scores[k], self->expected[k], 1e-13 * (1.0 + (double)row.count));
     uc_row_update(self->W, S, row, self->tau);
-    uc_reference_update(self->plain, S, row, self->tau);
+    reference_update(self->plain, S, row, self->tau);
     for (size_t i = 0; i < COLUMNS * S; i++) /* also the columns that the row does not have */
         assert_near(self->W[i], self->plain[i], 1e-15 * (1.0 + fabs(self->plain[i])));
-    assert_near_relative(uc_row_norm2(row), uc_reference_norm2(row), 1e-14);
+    assert_near_relative(uc_row_norm2(row), reference_norm2(row), 1e-14);
     if (S == 1) {
-        assert_near(uc_row_dot(row, self->W), uc_reference_dot(row, self->W),
-                    1e-13 * (1.0 + (double)row.count));
+        assert_near(uc_row_dot(row, self->W), reference_dot(row, self->W), 1e-13 * (1.0 + (double)row.count));
         uc_row_axpy(-0.75, row, self->W);
         const double step = -0.75;
-        uc_reference_update(self->plain, 1, row, &step);
+        reference_update(self->plain, 1, row, &step);
         for (size_t i = 0; i < COLUMNS; i++)
             assert_near(self->W[i], self->plain[i], 1e-14 * (1.0 + fabs(self->plain[i])));
     }
@@ -189,7 +189,7 @@ static void updating_some_classes_leaves_the_others_alone(void **state)
         for (size_t i = 0; i < 3; i++)
             full[classes[i]] = tau[i];
         uc_row_update_some(self->W, 28, row, classes, tau, 3);
-        uc_reference_update(self->plain, 28, row, full);
+        reference_update(self->plain, 28, row, full);
         for (size_t i = 0; i < COLUMNS * 28; i++)
             assert_near(self->W[i], self->plain[i], 1e-15 * (1.0 + fabs(self->plain[i])));
     }
@@ -265,7 +265,7 @@ static void a_product_is_near_the_sum_in_any_order(void **state)
             sum += (long double)self.x[0][j] * (long double)self.y[j];
             size += fabsl((long double)self.x[0][j] * (long double)self.y[j]);
         }
-        assert_near(uc_reference_product(self.x[0], self.y, columns), (double)sum, 1e-14 * (double)size);
+        assert_near(reference_product(self.x[0], self.y, columns), (double)sum, 1e-14 * (double)size);
     }
 }
 
@@ -285,7 +285,7 @@ static void products_are_those_of_the_plain_version_bit_for_bit_at_every_level(v
                     out[r] = 0.125;
                 uc_products(out, self.x[0], self.y, TILE_STRIDE, count, uc_quads(columns));
                 for (size_t r = 0; r < count; r++)
-                    assert_true(out[r] == uc_reference_product(self.x[0], self.y + r * TILE_STRIDE, columns));
+                    assert_true(out[r] == reference_product(self.x[0], self.y + r * TILE_STRIDE, columns));
                 assert_true(out[count] == 0.125);
             }
     }
@@ -317,7 +317,7 @@ static void a_tile_is_its_products_bit_for_bit_at_every_level(void **state)
             for (size_t r = 0; r < UC_TILE_X; r++)
                 for (size_t c = 0; c < UC_TILE_Y; c++)
                     assert_true(uc_lane_sum(sums + (r * UC_TILE_Y + c) * UC_LANES) ==
-                                uc_reference_product(self.x[r], self.y + c * TILE_STRIDE, columns));
+                                reference_product(self.x[r], self.y + c * TILE_STRIDE, columns));
         }
     }
     assert_ok(uc_cpu_set_level("best"));

@@ -1,5 +1,6 @@
 /* Scaling and unit length, against computations with two passes over the column. */
 #include "tests/sample.h"
+#include "tests/reference.h"
 
 #include <float.h>
 #include <math.h>
@@ -232,8 +233,7 @@ static void a_row_is_prepared_as_the_whole_matrix_is(void **state)
                     if (row.count)
                         assert_memory_equal(row.values, expected.values, row.count * sizeof(float));
                     if (unit)
-                        assert_near(uc_reference_norm2(row), uc_reference_norm2(row) == 0.0 ? 0.0 : 1.0,
-                                    1e-6);
+                        assert_near(reference_norm2(row), reference_norm2(row) == 0.0 ? 0.0 : 1.0, 1e-6);
                 }
                 uc_preprocessing_free(&preprocessing);
                 uc_dataset_free(&data);
@@ -302,7 +302,7 @@ static void values_far_outside_stay_finite(void **state)
             assert_true(isfinite(row.values[0]) && isfinite(row.values[1]));
             assert_true(row.values[0] > 0.0f && row.values[1] < 0.0f);
             if (unit)
-                assert_near(uc_reference_norm2(row), 1.0, 1e-6);
+                assert_near(reference_norm2(row), 1.0, 1e-6);
             uc_preprocessing_free(&preprocessing);
         }
     uc_matrix_free(&X);
