@@ -1,9 +1,9 @@
 /*
  * Mapping rows:  map(x) = P' k(x) - shift,  k(x) = the kernel values of x with the landmarks.
  *
- * Many rows go through tiles: a block of rows times a panel of landmarks gives kernel values, which are multiplied by
- * the panel's rows of P and added to the block's coordinates. One row goes through a dense copy of itself, with which
- * every landmark has one dot product.
+ * Many rows go through tiles: a block of rows times a panel of landmarks gives kernel values, which are
+ * multiplied by the panel's rows of P and added to the block's coordinates. One row goes through a dense
+ * copy of itself, with which every landmark has one dot product.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ typedef struct apply_job {
     uc_matrix *out;
 } apply_job;
 
-/* Room for one block of rows; doubles. */
+/* Memory for one block of rows. */
 typedef struct apply_work {
     double *norm2, *coordinates, *values, *products;
 } apply_work;
@@ -38,6 +38,14 @@ static void project_panel(double *coordinates, const uc_map *map, const double *
     uc_gemm(coordinates, D, (uc_operand){values, count, false}, P, rows, count, D, 1.0, 1.0);
 }
 
+/* -shift, to which P' k(x) is added. */
+static void start_coordinates(double *coordinates, const uc_map *map)
+{
+    memset(coordinates, 0, map->dimension * sizeof *coordinates);
+    for (size_t j = 0; j < map->dimension && map->shift; j++)
+        coordinates[j] = -map->shift[j];
+}
+
 static void map_block(const apply_job *job, const apply_work *work, size_t first, size_t last)
 {
     const uc_map *map = job->map;
@@ -45,8 +53,7 @@ static void map_block(const apply_job *job, const apply_work *work, size_t first
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_known_row(uc_matrix_row(job->X, i), map->landmarks.cols);
         work->norm2[i - first] = uc_row_norm2(row);
-        for (size_t j = 0; j < D; j++)
-            work->coordinates[(i - first) * D + j] = map->shift ? -map->shift[j] : 0.0;
+        start_coordinates(work->coordinates + (i - first) * D, map);
     }
     for (size_t panel = 0; panel < uc_panel_count(map->landmarks.rows); panel++) {
         uc_panel_kernel(work->values, map, job->panels, panel, job->X, work->norm2, first, last,
@@ -84,8 +91,9 @@ uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, c
         status = uc_blas_begin(uc_threads(context));
     if (status == UC_OK)
         status = uc_matrix_create_dense(&mapped, X->rows, self->dimension);
-    if (status == UC_OK)
-        status = uc_panels_prepare(&panels, &self->landmarks, self->norm2, uc_matrix_is_sparse(X), context);
+    if (status != UC_OK)
+        return status;
+    status = uc_panels_prepare(&panels, &self->landmarks, self->norm2, uc_matrix_is_sparse(X), context);
     if (status == UC_OK) {
         apply_job job = {self, X, &panels, &mapped};
         status = uc_run_blocks(context, uc_panel_count(X->rows), apply_block, &job);
@@ -103,14 +111,16 @@ uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, c
 size_t uc_map_row_work(const uc_map *self)
 {
     const size_t dense = uc_quads(self->landmarks.cols) * UC_LANES;
-    return self->projection ? dense + self->landmarks.rows + self->dimension : dense;
+    if (!self->projection)
+        return dense;
+    return dense + self->landmarks.rows + self->dimension;
 }
 
 static void expand(double *dense, uc_row row, size_t cols)
 {
     memset(dense, 0, cols * sizeof *dense);
     for (size_t i = 0; i < row.count; i++)
-        dense[row.columns ? row.columns[i] : i] = row.values[i];
+        dense[uc_row_column(row, i)] = row.values[i];
 }
 
 /* One sum, in the order of uc_panel_row_products. */
@@ -122,14 +132,18 @@ static double product_in_order(uc_row landmark, const double *dense)
     return sum;
 }
 
-/* Landmarks of a stream are also met by blocks of rows, with the same bits; others may be summed faster. */
+/* Landmarks of a stream are also multiplied by blocks of rows, with the same bits; others may be summed
+ * faster. */
 static void sparse_products(double *values, const uc_map *self, size_t first, size_t count,
                             const double *dense)
 {
+    const bool in_order = self->kind == UC_MAP_LANDMARKS;
     for (size_t l = 0; l < count; l++) {
         const uc_row landmark = uc_matrix_row(&self->landmarks, first + l);
-        values[l] =
-            self->kind == UC_MAP_LANDMARKS ? product_in_order(landmark, dense) : uc_row_dot(landmark, dense);
+        if (in_order)
+            values[l] = product_in_order(landmark, dense);
+        else
+            values[l] = uc_row_dot(landmark, dense);
     }
 }
 
@@ -149,8 +163,7 @@ static void row_values(double *values, const uc_map *self, size_t first, size_t 
 static void project_row(float *out, const uc_map *self, const double *values, double *coordinates)
 {
     const size_t m = self->landmarks.rows, D = self->dimension;
-    for (size_t j = 0; j < D; j++)
-        coordinates[j] = self->shift ? -self->shift[j] : 0.0;
+    start_coordinates(coordinates, self);
     uc_gemm(coordinates, D, (uc_operand){values, m, false}, (uc_operand){self->projection, D, false}, 1, m, D,
             1.0, 1.0);
     for (size_t j = 0; j < D; j++)
@@ -160,6 +173,7 @@ static void project_row(float *out, const uc_map *self, const double *values, do
 void uc_map_row_seen(float *out, const uc_map *self, uc_row row, size_t seen, double *work)
 {
     const size_t width = uc_quads(self->landmarks.cols) * UC_LANES, m = self->landmarks.rows;
+    assert(seen <= m && (self->projection || m <= self->dimension));
     row = uc_known_row(row, self->landmarks.cols);
     expand(work, row, width);
     const double norm2 = uc_landmark_norm2(&self->landmarks, row);
@@ -170,7 +184,7 @@ void uc_map_row_seen(float *out, const uc_map *self, uc_row row, size_t seen, do
     }
     for (size_t first = 0; first < seen; first += UC_PANEL) {
         double values[UC_PANEL];
-        const size_t count = seen - first < UC_PANEL ? seen - first : UC_PANEL;
+        const size_t count = uc_min_size(seen - first, UC_PANEL);
         row_values(values, self, first, count, work, norm2);
         for (size_t l = 0; l < count; l++)
             out[first + l] = (float)values[l];

@@ -1,20 +1,21 @@
 /*
- * Maps onto the span of some rows, in an orthonormal basis of it: kgs, random and, behind a random projection, jl.
+ * Maps onto the span of some rows, in an orthonormal basis of it: kgs, random and, followed by a random
+ * projection, jl.
  *
  *   l_1 .. l_D   landmarks: rows of X        K_ij = k(l_i, l_j) = L L',  L lower triangular
  *   map(x) = L^-1 (k(l_1, x), ..., k(l_D, x)),   so P = L^-T: coordinate j needs the first j landmarks only
  *
  * <map(x), map(y)> = k(x, y) for x, y in the span: Gram-Schmidt on the landmarks in the kernel's space.
  *
- * kgs takes as next landmark the row that is farthest from the span of those before (pivoted incomplete Cholesky;
- * Shawe-Taylor, Cristianini, Kernel Methods for Pattern Analysis, 2004, algorithm 5.12):
+ * kgs takes as next landmark the row that is farthest from the span of those before (pivoted incomplete
+ * Cholesky; Shawe-Taylor, Cristianini, Kernel Methods for Pattern Analysis, 2004, algorithm 5.12):
  *
- *   g_j = (k(X, l_j) - G g(l_j)') / sqrt(r(l_j))     a column of G (n x D), one kernel column a step
- *   r  <- r - g_j^2                                  r_i = k(x_i, x_i) - |G_i|^2, the squared distance to the span
+ *   g_j = (k(X, l_j) - G g(l_j)') / sqrt(r(l_j))     a column of G (n x D), one kernel column each
+ *   r  <- r - g_j^2                                  r_i = k(x_i, x_i) - |G_i|^2: squared distance to it
  *
- * random takes random rows and passes over those that lie in the span already (Balcan, Blum, Vempala, Kernels as
- * features, 2004). jl takes 4 D such rows, whose space is then multiplied by a Gaussian matrix / sqrt(D): lengths and
- * angles stay nearly as they are (their second mapping).
+ * random takes random rows and passes over those that lie in the span already (Balcan, Blum, Vempala,
+ * Kernels as features, 2004). jl takes 4 D such rows, whose space is then multiplied by a Gaussian matrix
+ * / sqrt(D): lengths and angles stay nearly as they are (their second mapping).
  */
 #include <math.h>
 #include <string.h>
@@ -35,7 +36,7 @@
 typedef struct pivoting {
     const uc_map *map;
     const uc_matrix *X;
-    size_t D, step;
+    size_t D, found;          /* columns of G: wanted, and so far */
     double *norm2, *residual; /* n */
     double *G;                /* n x D */
     double *L;                /* D x D: the rows of G of the pivots so far, then of this one */
@@ -47,17 +48,17 @@ typedef struct pivoting {
 static uc_status pivot_block(size_t block, void *user)
 {
     const pivoting *run = user;
-    const size_t first = block * ROWS_PER_BLOCK, step = run->step, D = run->D;
-    const size_t last = first + ROWS_PER_BLOCK < run->X->rows ? first + ROWS_PER_BLOCK : run->X->rows;
-    const double *pivot_g = run->L + step * D, root = pivot_g[step], norm2 = run->pivot[run->X->cols];
-    for (size_t i = first; i < last; i++) {
+    const uc_range rows = uc_block_range(block, run->X->rows, ROWS_PER_BLOCK);
+    const size_t j = run->found, D = run->D;
+    const double *pivot_g = run->L + j * D, root = pivot_g[j], norm2 = run->pivot[run->X->cols];
+    for (size_t i = rows.first; i < rows.last; i++) {
         if (i == run->own_pivot)
             continue;
         double *g = run->G + i * D;
         const double product = uc_row_dot(uc_matrix_row(run->X, i), run->pivot);
         const double value = uc_kernel_value(run->map, product, run->norm2[i], norm2);
-        g[step] = (value - uc_dot(g, pivot_g, step)) / root;
-        run->residual[i] -= g[step] * g[step];
+        g[j] = (value - uc_dot(g, pivot_g, j)) / root;
+        run->residual[i] -= g[j] * g[j];
     }
     return UC_OK;
 }
@@ -66,40 +67,41 @@ static uc_status pivot_block(size_t block, void *user)
 static uc_status find_pivot(double *largest, size_t *row, const pivoting *run, uc_share share,
                             const uc_comm *comm)
 {
-    const size_t processes = (size_t)uc_comm_size(comm),
-                 best = run->X->rows > 0 ? uc_argmax(run->residual, run->X->rows) : 0;
+    const size_t processes = (size_t)uc_comm_size(comm), best = uc_argmax(run->residual, run->X->rows);
     double *found = uc_alloc(2 * processes, sizeof *found);
     if (!found)
         return UC_ERR_NOMEM;
     double *mine = found + 2 * uc_comm_rank(comm);
-    mine[0] = run->X->rows > 0 ? run->residual[best] : 0.0;
+    if (run->X->rows > 0)
+        mine[0] = run->residual[best];
     mine[1] = (double)(share.first + best);
     const uc_status status = uc_comm_sum(comm, found, 2 * processes);
     size_t winner = 0;
     for (size_t r = 1; r < processes; r++)
-        winner = found[2 * r] > found[2 * winner] ? r : winner;
+        if (found[2 * r] > found[2 * winner])
+            winner = r;
     *largest = found[2 * winner];
     *row = (size_t)found[2 * winner + 1];
     uc_free(found);
     return status;
 }
 
-/* What all need to know of the pivot: its values and length, and its row of L. Who has it tells. */
-static uc_status tell_pivot(pivoting *run, double residual, const uc_comm *comm)
+/* All processes get the pivot's values and length, and its row of L, from the process that has it. */
+static uc_status share_pivot(pivoting *run, double residual, const uc_comm *comm)
 {
     const size_t cols = run->X->cols, p = run->own_pivot;
-    double *row = run->L + run->step * run->D;
+    double *row = run->L + run->found * run->D;
     memset(run->pivot, 0, (cols + 1) * sizeof *run->pivot);
     if (p != SIZE_MAX) {
         uc_row_axpy(1.0, uc_matrix_row(run->X, p), run->pivot);
         run->pivot[cols] = run->norm2[p];
-        memcpy(row, run->G + p * run->D, run->step * sizeof *row);
+        memcpy(row, run->G + p * run->D, run->found * sizeof *row);
         run->residual[p] = 0.0; /* a landmark lies in the span */
     }
     uc_status status = uc_comm_sum(comm, run->pivot, cols + 1);
     if (status == UC_OK)
-        status = uc_comm_sum(comm, row, run->step);
-    row[run->step] = sqrt(residual);
+        status = uc_comm_sum(comm, row, run->found);
+    row[run->found] = sqrt(residual);
     return status;
 }
 
@@ -110,23 +112,25 @@ static uc_status choose_pivots(size_t *found, pivoting *run, const uc_context *c
     uc_share share;
     uc_status status = uc_share_of(&share, context, n);
     double largest = 0.0, residual;
-    for (run->step = 0; run->step < run->D && status == UC_OK; run->step++) {
-        size_t *row = &run->pivots[run->step];
+    for (run->found = 0; run->found < run->D && status == UC_OK; run->found++) {
+        size_t *row = &run->pivots[run->found];
         status = find_pivot(&residual, row, run, share, comm);
         if (status != UC_OK)
             break;
-        if (run->step == 0)
+        if (run->found == 0)
             largest = residual;
         if (residual <= UC_MAP_VANISHED * largest)
             break;
-        run->own_pivot = *row >= share.first && *row < share.first + n ? *row - share.first : SIZE_MAX;
-        status = tell_pivot(run, residual, comm);
+        run->own_pivot = SIZE_MAX;
+        if (*row >= share.first && *row < share.first + n)
+            run->own_pivot = *row - share.first;
+        status = share_pivot(run, residual, comm);
         if (status == UC_OK)
-            status = uc_run_blocks(context, (n + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, pivot_block, run);
-        if (status == UC_OK && run->step % 16 == 0)
-            status = uc_report(context, "kernel Gram-Schmidt", (double)run->step, (double)run->D, NULL);
+            status = uc_run_blocks(context, uc_block_count(n, ROWS_PER_BLOCK), pivot_block, run);
+        if (status == UC_OK && run->found % 16 == 0)
+            status = uc_report(context, "kernel Gram-Schmidt", (double)run->found, (double)run->D, NULL);
     }
-    *found = run->step;
+    *found = run->found;
     return status;
 }
 
@@ -200,8 +204,8 @@ uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
 
 /* ---- random ---- */
 
-/* Candidates go in batches: their kernel values with the landmarks so far, in parallel, and one triangular solve for
- * all of them; what they share among themselves is made up for one by one. */
+/* Candidates go in batches: their kernel values with the landmarks so far, in parallel, and one triangular
+ * solve for all of them; what they share among themselves is made up for one by one. */
 typedef struct spanning {
     const uc_map *map;
     const uc_matrix *X;
@@ -266,9 +270,11 @@ static uc_status span_random_rows(spanning *run, const uc_context *context)
 {
     const size_t n = run->count;
     double *candidate = uc_alloc(run->X->cols, sizeof *candidate);
-    uc_status status = candidate ? UC_OK : UC_ERR_NOMEM;
+    if (!candidate)
+        return UC_ERR_NOMEM;
+    uc_status status = UC_OK;
     for (size_t start = 0; start < n && run->found < run->wanted && status == UC_OK; start += BATCH) {
-        const size_t count = n - start < BATCH ? n - start : BATCH, known = run->found;
+        const size_t count = uc_min_size(n - start, BATCH), known = run->found;
         run->first = run->rows + start;
         status = uc_run_blocks(context, count, candidate_job, run);
         if (status == UC_OK && known > 0)
@@ -290,8 +296,9 @@ static uc_status span_rows(const uc_map_fitting *fitting, spanning *run)
     run->norm2 = uc_alloc(wanted, sizeof *run->norm2);
     run->L = uc_alloc(wanted * wanted, sizeof *run->L);
     run->batch = uc_alloc(BATCH * wanted, sizeof *run->batch);
-    uc_status status =
-        run->norm2 && run->L && run->batch ? span_random_rows(run, fitting->context) : UC_ERR_NOMEM;
+    uc_status status = UC_ERR_NOMEM;
+    if (run->norm2 && run->L && run->batch)
+        status = span_random_rows(run, fitting->context);
     const bool enough = run->found == wanted || run->count == fitting->rows; /* else more candidates come */
     if (status == UC_OK && enough && run->found < self->dimension)
         status = uc_map_lower_dimension(self, run->found, fitting->context);
@@ -324,8 +331,8 @@ static uc_status span_gathered(bool *enough, const uc_map_fitting *fitting, cons
     return status;
 }
 
-/* Landmarks and P of up to `wanted` random rows. Rows of several processes are gathered first, a few more than are wanted:
- * some may lie in the span of others. */
+/* Landmarks and P of up to `wanted` random rows. Rows of several processes are gathered first, a few more
+ * than are wanted: some may lie in the span of others. */
 static uc_status fit_span(const uc_map_fitting *fitting, size_t wanted)
 {
     const size_t n = fitting->rows;
@@ -340,7 +347,7 @@ static uc_status fit_span(const uc_map_fitting *fitting, size_t wanted)
     } else if (status == UC_OK) {
         bool enough = false;
         for (size_t count = wanted + BATCH; status == UC_OK && !enough; count *= 2)
-            status = span_gathered(&enough, fitting, rows, count < n ? count : n, wanted);
+            status = span_gathered(&enough, fitting, rows, uc_min_size(count, n), wanted);
     }
     uc_free(rows);
     return status;
@@ -378,5 +385,7 @@ uc_status uc_map_fit_jl(const uc_map_fitting *fitting)
     const size_t n = fitting->rows, D = fitting->self->dimension;
     const size_t wanted = D > n / JL_OVERSAMPLING ? n : JL_OVERSAMPLING * D;
     const uc_status status = fit_span(fitting, wanted);
-    return status == UC_OK ? project_at_random(fitting->self, fitting->seed) : status;
+    if (status != UC_OK)
+        return status;
+    return project_at_random(fitting->self, fitting->seed);
 }

@@ -9,12 +9,12 @@
  *
  *   rows     landmarks
  *   dense    dense       float rows become tiles of doubles, multiplied by GEMM
- *   sparse   dense       landmarks stored feature by feature: one contiguous run of landmarks for an entry of the row
- *   any      sparse      an index by column of the landmarks' entries: an entry of the row meets only the landmarks
- *                        that have its column
+ *   sparse   dense       landmarks stored feature by feature: one contiguous run of them per entry of the row
+ *   any      sparse      an index by column of the landmarks' entries: an entry of the row meets only those
+ *                        landmarks that have its column
  *
- * The difference of two almost equal lengths is mostly rounding: what is below ROUNDING of the lengths counts as
- * distance 0, so that a row's Gaussian kernel with itself is exactly 1.
+ * The difference of two almost equal lengths is mostly rounding: what is below ROUNDING of the lengths
+ * counts as distance 0, so that a row's Gaussian kernel with itself is exactly 1.
  */
 #include "map/kernel.h"
 
@@ -34,18 +34,6 @@
 #define PAIRS_AT_ONCE ((size_t)50)
 
 /* ---- single values ---- */
-
-uc_row uc_known_row(uc_row row, size_t cols)
-{
-    if (!row.columns) {
-        if (row.count > cols)
-            row.count = cols;
-        return row;
-    }
-    while (row.count > 0 && row.columns[row.count - 1] >= cols)
-        row.count--;
-    return row;
-}
 
 static double power(double base, size_t exponent)
 {
@@ -96,8 +84,8 @@ double uc_landmark_norm2(const uc_matrix *landmarks, uc_row row)
         for (size_t lane = 0; lane < UC_LANES; lane++)
             sums[lane] += (double)row.values[i + lane] * (double)row.values[i + lane];
     for (; i < row.count; i++) {
-        const size_t column = row.columns ? row.columns[i] : i;
-        sums[in_lanes ? column % UC_LANES : 0] += (double)row.values[i] * (double)row.values[i];
+        const size_t lane = in_lanes ? uc_row_column(row, i) % UC_LANES : 0;
+        sums[lane] += (double)row.values[i] * (double)row.values[i];
     }
     return uc_lane_sum(sums);
 }
@@ -145,7 +133,8 @@ static void index_free(uc_column_index *self)
     uc_free(self->value);
 }
 
-/* Sorts by the digit of the column that begins at bit `shift`; entries with the same digit keep their order. */
+/* Sorts by the digit of the column that begins at bit `shift`; entries with the same digit keep their
+ * order. */
 static void sort_by_digit(entry *out, const entry *entries, size_t count, unsigned shift)
 {
     size_t place[DIGITS + 1] = {0};
@@ -157,7 +146,8 @@ static void sort_by_digit(entry *out, const entry *entries, size_t count, unsign
         out[place[(entries[e].column >> shift) % DIGITS]++] = entries[e];
 }
 
-/* The entries of the panel's landmarks, sorted by column, then by landmark. The array is twice as long as it must be. */
+/* The entries of the panel's landmarks, sorted by column, then by landmark. Only the first half of the
+ * array is used. */
 static entry *sorted_entries(size_t *count, const uc_matrix *landmarks, size_t first, size_t rows)
 {
     *count = (size_t)(landmarks->offsets[first + rows] - landmarks->offsets[first]);
@@ -218,17 +208,16 @@ static void add_column(double *values, const uc_column_index *self, size_t c, do
         values[self->landmark[e]] += x * (double)self->value[e];
 }
 
-/* The first position from `low` on whose column is at least `column`: doubling steps, then halving ones. */
+/* The first position from `low` on whose column is at least `column`: doubling jumps, then bisection. */
 static size_t seek(const uc_column_index *self, size_t low, uint32_t column)
 {
-    size_t step = 1, high = low;
+    size_t jump = 1, high = low;
     while (high < self->count && self->columns[high] < column) {
         low = high + 1;
-        high += step;
-        step *= 2;
+        high += jump;
+        jump *= 2;
     }
-    if (high > self->count)
-        high = self->count;
+    high = uc_min_size(high, self->count);
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (self->columns[middle] < column)
@@ -284,27 +273,41 @@ static uc_status by_feature_job(size_t panel, void *user)
     return UC_OK;
 }
 
+static uc_status prepare_index(uc_panels *self, size_t panels, const uc_context *context)
+{
+    self->index = uc_alloc(panels, sizeof *self->index);
+    if (!self->index)
+        return UC_ERR_NOMEM;
+    return uc_run_blocks(context, panels, index_job, self);
+}
+
+static uc_status prepare_by_feature(uc_panels *self, size_t panels, const uc_context *context)
+{
+    const uc_matrix *landmarks = self->landmarks;
+    size_t count;
+    if (!uc_size_mul(&count, landmarks->cols, panels * UC_PANEL))
+        return uc_fail(UC_ERR_NOMEM, "%zu landmarks of %zu columns are too many", landmarks->rows,
+                       landmarks->cols);
+    const uc_status status = uc_memory_check(context, (double)count * sizeof(double),
+                                             "multiplying sparse rows by dense landmarks");
+    if (status != UC_OK)
+        return status;
+    self->by_feature = uc_alloc(count, sizeof *self->by_feature);
+    if (!self->by_feature)
+        return UC_ERR_NOMEM;
+    return uc_run_blocks(context, panels, by_feature_job, self);
+}
+
 uc_status uc_panels_prepare(uc_panels *out, const uc_matrix *landmarks, const double *norm2,
                             bool for_sparse_rows, const uc_context *context)
 {
     uc_panels self = {.landmarks = landmarks, .norm2 = norm2};
     const size_t panels = uc_panel_count(landmarks->rows);
     uc_status status = UC_OK;
-    if (uc_matrix_is_sparse(landmarks)) {
-        self.index = uc_alloc(panels, sizeof *self.index);
-        status = self.index ? uc_run_blocks(context, panels, index_job, &self) : UC_ERR_NOMEM;
-    } else if (for_sparse_rows) {
-        size_t count;
-        if (!uc_size_mul(&count, landmarks->cols, panels * UC_PANEL))
-            return uc_fail(UC_ERR_NOMEM, "%zu landmarks of %zu columns are too many", landmarks->rows,
-                           landmarks->cols);
-        status = uc_memory_check(context, (double)count * sizeof(double),
-                                 "multiplying sparse rows by dense landmarks");
-        if (status == UC_OK)
-            self.by_feature = uc_alloc(count, sizeof *self.by_feature);
-        if (status == UC_OK)
-            status = self.by_feature ? uc_run_blocks(context, panels, by_feature_job, &self) : UC_ERR_NOMEM;
-    }
+    if (uc_matrix_is_sparse(landmarks))
+        status = prepare_index(&self, panels, context);
+    else if (for_sparse_rows)
+        status = prepare_by_feature(&self, panels, context);
     if (status == UC_OK)
         *out = self;
     else
@@ -316,15 +319,16 @@ uc_status uc_panels_prepare(uc_panels *out, const uc_matrix *landmarks, const do
 
 static size_t common_columns(const uc_matrix *X, const uc_matrix *landmarks)
 {
-    return X->cols < landmarks->cols ? X->cols : landmarks->cols;
+    return uc_min_size(X->cols, landmarks->cols);
 }
 
 size_t uc_panels_work(const uc_panels *self, const uc_matrix *X)
 {
     if (self->by_feature)
         return UC_PANEL;
-    const size_t cols = common_columns(X, self->landmarks);
-    return self->index ? 0 : 2 * UC_PANEL * (cols < COLUMN_TILE ? cols : COLUMN_TILE);
+    if (self->index)
+        return 0;
+    return 2 * UC_PANEL * uc_min_size(common_columns(X, self->landmarks), COLUMN_TILE);
 }
 
 static void to_doubles(double *tile, const uc_matrix *X, size_t first, size_t rows, size_t start,
@@ -342,7 +346,7 @@ static void dense_products(double *values, const uc_matrix *landmarks, size_t pa
 {
     const size_t cols = common_columns(X, landmarks), count = uc_panel_rows(landmarks->rows, panel);
     for (size_t start = 0; start < cols; start += COLUMN_TILE) {
-        const size_t width = cols - start < COLUMN_TILE ? cols - start : COLUMN_TILE;
+        const size_t width = uc_min_size(cols - start, COLUMN_TILE);
         double *left = work, *right = work + UC_PANEL * width;
         to_doubles(left, X, first, rows, start, width);
         to_doubles(right, landmarks, panel * UC_PANEL, count, start, width);
@@ -364,6 +368,7 @@ void uc_panel_products(double *values, const uc_panels *self, size_t panel, cons
 {
     const uc_matrix *landmarks = self->landmarks;
     const size_t count = uc_panel_rows(landmarks->rows, panel);
+    assert(first <= last && last <= X->rows && last - first <= UC_PANEL);
     if (!self->index && !self->by_feature) {
         dense_products(values, landmarks, panel, X, first, last - first, work);
         return;
@@ -449,7 +454,7 @@ static double direct_distance2(uc_row a, uc_row b)
 static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+    return (x > y) - (x < y);
 }
 
 /* The squared distances of PAIRS_AT_ONCE random pairs of the rows of all processes. */
@@ -463,15 +468,16 @@ static uc_status some_distances2(double *distances, uc_rng *rng, const uc_matrix
         rows[2 * pair] = i;
         rows[2 * pair + 1] = j + (j >= i);
     }
-    const bool shared = uc_is_shared(context);
-    const uc_status status =
-        shared ? uc_gather_matrix(&gathered, X, rows, 2 * PAIRS_AT_ONCE, context) : UC_OK;
-    for (size_t pair = 0; pair < PAIRS_AT_ONCE && status == UC_OK; pair++) {
-        const size_t i = 2 * pair;
-        distances[pair] = shared
-                              ? direct_distance2(uc_matrix_row(&gathered, i), uc_matrix_row(&gathered, i + 1))
-                              : direct_distance2(uc_matrix_row(X, rows[i]), uc_matrix_row(X, rows[i + 1]));
+    if (!uc_is_shared(context)) {
+        for (size_t pair = 0; pair < PAIRS_AT_ONCE; pair++)
+            distances[pair] =
+                direct_distance2(uc_matrix_row(X, rows[2 * pair]), uc_matrix_row(X, rows[2 * pair + 1]));
+        return UC_OK;
     }
+    const uc_status status = uc_gather_matrix(&gathered, X, rows, 2 * PAIRS_AT_ONCE, context);
+    for (size_t pair = 0; pair < PAIRS_AT_ONCE && status == UC_OK; pair++)
+        distances[pair] =
+            direct_distance2(uc_matrix_row(&gathered, 2 * pair), uc_matrix_row(&gathered, 2 * pair + 1));
     uc_matrix_free(&gathered);
     return status;
 }
@@ -490,16 +496,18 @@ uc_status uc_map_median_distance2(double *out, const uc_matrix *X, uint64_t seed
     uc_rng rng = uc_rng_make(seed, SEQUENCE_PAIRS);
     for (size_t pair = 0; pair < PAIRS && status == UC_OK; pair += PAIRS_AT_ONCE)
         status = some_distances2(distances + pair, &rng, X, share.total, context);
-    if (status == UC_OK) {
-        qsort(distances, PAIRS, sizeof *distances, compare_doubles);
-        const double median = (distances[PAIRS / 2 - 1] + distances[PAIRS / 2]) / 2.0;
-        if (median > 0.0)
-            *out = median;
-        else
-            status = uc_fail(UC_ERR_INVALID,
-                             "the median distance of two rows is 0, because most rows are the same; "
-                             "give {width} or {gamma}");
-    }
+    if (status != UC_OK)
+        goto cleanup;
+    qsort(distances, PAIRS, sizeof *distances, compare_doubles);
+    const double median = (distances[PAIRS / 2 - 1] + distances[PAIRS / 2]) / 2.0;
+    if (median > 0.0)
+        *out = median;
+    else
+        status =
+            uc_fail(UC_ERR_INVALID, "the median distance of two rows is 0, because most rows are the same; "
+                                    "give {width} or {gamma}");
+
+cleanup:
     uc_free(distances);
     return status;
 }

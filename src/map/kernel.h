@@ -5,22 +5,21 @@
 #include "linalg/linalg.h"
 #include "map/map.h"
 
-/* Rows and landmarks are taken in panels of this many: a tile of kernel values is 512 kB, half of a core's cache. */
+/* Rows and landmarks are taken in panels of this many: a tile of kernel values is 512 kB, half of a core's
+ * cache. */
 #define UC_PANEL ((size_t)256)
 
 static inline size_t uc_panel_count(size_t rows)
 {
-    return (rows + UC_PANEL - 1) / UC_PANEL;
+    return uc_block_count(rows, UC_PANEL);
 }
 
 /* Rows of panel `panel` of `rows`. */
 static inline size_t uc_panel_rows(size_t rows, size_t panel)
 {
-    return rows - panel * UC_PANEL < UC_PANEL ? rows - panel * UC_PANEL : UC_PANEL;
+    const uc_range range = uc_block_range(panel, rows, UC_PANEL);
+    return range.last - range.first;
 }
-
-/* The part of a row in columns 0 .. cols-1. */
-uc_row uc_known_row(uc_row row, size_t cols);
 
 /* The kernel value of two rows from their inner product and squared lengths. */
 double uc_kernel_value(const uc_map *map, double product, double norm2_x, double norm2_y);
@@ -31,8 +30,8 @@ double uc_kernel_diagonal(const uc_map *map, double norm2);
 /* UC_ERR_DIVERGED when k(x, x) of a row of that length is not a finite number. */
 uc_status uc_kernel_check(const uc_map *map, double norm2, size_t row);
 
-/* The squared length of a row, summed as its products with these landmarks are: zeros behind the row, or left out of
- * it, change nothing, and a landmark's distance to itself is exactly 0. */
+/* The squared length of a row, summed in the order of its products with these landmarks: zeros, stored or
+ * not, change nothing, and a landmark's distance to itself is exactly 0. */
 double uc_landmark_norm2(const uc_matrix *landmarks, uc_row row);
 /* norm2[i] of the first `cols` columns of row i. */
 void uc_norms(double *norm2, const uc_matrix *X, size_t cols);
@@ -41,16 +40,16 @@ void uc_norms(double *norm2, const uc_matrix *X, size_t cols);
 typedef struct uc_panels {
     const uc_matrix *landmarks; /* borrowed, as the next */
     const double *norm2;
-    struct uc_column_index *index; /* sparse landmarks: one a panel */
-    double *by_feature;            /* dense landmarks for sparse rows: cols x UC_PANEL a panel */
+    struct uc_column_index *index; /* sparse landmarks: one per panel */
+    double *by_feature;            /* dense landmarks for sparse rows: cols x UC_PANEL per panel */
 } uc_panels;
 
 uc_status uc_panels_prepare(uc_panels *out, const uc_matrix *landmarks, const double *norm2,
                             bool for_sparse_rows, const uc_context *context);
 void uc_panels_free(uc_panels *self); /* zero-initialised is fine */
 
-/* values[i][l] for rows first .. last-1 of X and the landmarks of panel `panel`; uc_panel_rows(landmarks, panel) values
- * a row, without gaps. `work`: uc_panels_work doubles. */
+/* values[i][l] for rows first .. last-1 of X and the landmarks of panel `panel`: uc_panel_rows(landmarks,
+ * panel) values per row, without gaps. `work`: uc_panels_work doubles. */
 size_t uc_panels_work(const uc_panels *self, const uc_matrix *X);
 void uc_panel_products(double *values, const uc_panels *self, size_t panel, const uc_matrix *X, size_t first,
                        size_t last, double *work);

@@ -1,19 +1,21 @@
 /*
- * Kernel principal components (Schoelkopf, Smola, Mueller, Nonlinear component analysis as a kernel eigenvalue problem,
- * 1998), uncentred unless asked for.
+ * Kernel principal components (Schoelkopf, Smola, Mueller, Nonlinear component analysis as a kernel
+ * eigenvalue problem, 1998), uncentred unless asked for.
  *
  *   K = V diag(lambda) V'    the kernel matrix of the n rows, or J K J with J = I - 11'/n when centred
- *   P = V diag(lambda)^-1/2  of the D largest;   map(x) = P' k(x) - shift,   shift = P' (row means of K), 0 uncentred
+ *   P = V diag(lambda)^-1/2  of the D largest
+ *   map(x) = P' k(x) - shift,   shift = P' (row means of K), 0 uncentred
  *
- * Centred columns of V sum to 0, so P' needs no centring of its own. Rows of the training data are mapped to
- * V diag(lambda)^1/2.
+ * Centred columns of V sum to 0, so P' needs no centring of its own. Rows of the training data are mapped
+ * to V diag(lambda)^1/2.
  *
- * Small problems go to LAPACK; large ones to a block Krylov iteration, which only multiplies by K. Tiles of the upper
- * half of K are kept while they take at most half of the memory that is allowed; beyond that every product makes them
- * again, and uses larger blocks so that there are fewer products.
+ * Small problems go to LAPACK; large ones to a block Krylov iteration, which only multiplies by K. Tiles
+ * of the upper half of K are kept while they take at most half of the memory that is allowed; beyond that
+ * every product makes them again, and uses larger blocks so that there are fewer products.
  *
- * Several processes gather all rows, which are the landmarks of the map; then each makes its blocks of rows of every
- * product, from the tiles of these rows alone, and the blocks are gathered. So all have the same bits as one process has.
+ * Several processes gather all rows, which are the landmarks of the map; then each makes its blocks of
+ * rows of every product, from the tiles of these rows alone, and the blocks are gathered. So all have the
+ * same bits as one process has.
  */
 #include <math.h>
 #include <string.h>
@@ -34,9 +36,8 @@ typedef struct gram {
     size_t n, blocks;
     double *norm2;
     uc_panels panels;
-    double *
-        tiles; /* of blocks I <= J, or, with several processes, of all J in rows first .. last-1; NULL: made when needed */
-    size_t first, last; /* block rows of this process */
+    double *tiles;      /* NULL: made when needed; else see tile_position */
+    size_t first, last; /* blocks of rows of this process */
     /* of the product being made */
     double *Z;
     const double *Q;
@@ -48,12 +49,16 @@ static bool is_shared(const gram *self)
     return uc_is_shared(self->context);
 }
 
-/* Where tile (I, J), or for I > J its transpose (J, I), is kept. */
+/* Where tile (I, J), or for I > J its transpose (J, I), is kept. One process keeps the tiles with I <= J;
+ * of several, each keeps those of all J in its own rows. */
 static size_t tile_position(const gram *self, size_t I, size_t J)
 {
+    assert(I < self->blocks && J < self->blocks);
     if (is_shared(self))
         return (I - self->first) * self->blocks + J;
-    return I <= J ? I * self->blocks - I * (I + 1) / 2 + J : J * self->blocks - J * (J + 1) / 2 + I;
+    if (I > J)
+        return J * self->blocks - J * (J + 1) / 2 + I;
+    return I * self->blocks - I * (I + 1) / 2 + J;
 }
 
 static void make_tile(double *tile, const gram *self, size_t I, size_t J, double *work)
@@ -63,7 +68,8 @@ static void make_tile(double *tile, const gram *self, size_t I, size_t J, double
                     first + uc_panel_rows(self->n, I), work);
 }
 
-/* Row I of the blocks of K, from the diagonal on, made once; all of it where other processes have the other rows. */
+/* Row I of the blocks of K, from the diagonal on, made once; all of it where other processes have the
+ * other rows. */
 static uc_status fill_job(size_t block, void *user)
 {
     const gram *self = user;
@@ -71,14 +77,32 @@ static uc_status fill_job(size_t block, void *user)
     double *work = uc_alloc(uc_panels_work(&self->panels, self->X), sizeof *work);
     if (!work)
         return UC_ERR_NOMEM;
-    for (size_t J = is_shared(self) ? 0 : I; J < self->blocks; J++)
-        make_tile(self->tiles + tile_position(self, I, J) * TILE_ITEMS, self, I < J ? I : J, I < J ? J : I,
-                  work);
+    for (size_t J = is_shared(self) ? 0 : I; J < self->blocks; J++) {
+        double *tile = self->tiles + tile_position(self, I, J) * TILE_ITEMS;
+        if (I < J)
+            make_tile(tile, self, I, J, work);
+        else
+            make_tile(tile, self, J, I, work);
+    }
     uc_free(work);
     return UC_OK;
 }
 
-/* Z_I = sum over J of K_IJ Q_J; a tile below the diagonal is the transpose of one above. */
+/* K_IJ, made in `tile`, or as it is kept when `tile` is NULL: below the diagonal it is the transpose of
+ * one above. */
+static uc_operand tile_operand(const gram *self, size_t I, size_t J, double *tile)
+{
+    if (tile) {
+        make_tile(tile, self, I, J, tile + TILE_ITEMS);
+        return (uc_operand){tile, uc_panel_rows(self->n, J), false};
+    }
+    const double *kept = self->tiles + tile_position(self, I, J) * TILE_ITEMS;
+    if (I > J)
+        return (uc_operand){kept, uc_panel_rows(self->n, I), true};
+    return (uc_operand){kept, uc_panel_rows(self->n, J), false};
+}
+
+/* Z_I = sum over J of K_IJ Q_J. */
 static uc_status multiply_job(size_t I, void *user)
 {
     const gram *self = user;
@@ -90,21 +114,17 @@ static uc_status multiply_job(size_t I, void *user)
             return UC_ERR_NOMEM;
     }
     for (size_t J = 0; J < self->blocks; J++) {
-        const size_t count = uc_panel_rows(self->n, J);
-        uc_operand K = {tile, count, false};
-        if (tile)
-            make_tile(tile, self, I, J, tile + TILE_ITEMS);
-        else
-            K = (uc_operand){self->tiles + tile_position(self, I, J) * TILE_ITEMS, I <= J ? count : rows,
-                             I > J};
-        uc_gemm(Z, width, K, (uc_operand){self->Q + J * UC_PANEL * self->stride, self->stride, false}, rows,
-                count, width, 1.0, J == 0 ? 0.0 : 1.0);
+        const uc_operand K = tile_operand(self, I, J, tile);
+        const uc_operand Q = {self->Q + J * UC_PANEL * self->stride, self->stride, false};
+        const double beta = J == 0 ? 0.0 : 1.0;
+        uc_gemm(Z, width, K, Q, rows, uc_panel_rows(self->n, J), width, 1.0, beta);
     }
     uc_free(tile);
     return UC_OK;
 }
 
-/* Z <- J Z. The columns of Q, made from such Z, are centred already, but for the random start, which may be anything. */
+/* Z <- J Z. The columns of Q, made from such Z, are centred already, but for the random start, which may
+ * be anything. */
 static uc_status center_columns(double *Z, size_t n, size_t width)
 {
     double *mean = uc_alloc(width, sizeof *mean);
@@ -132,7 +152,9 @@ static uc_status multiply(double *Z, const double *Q, size_t stride, size_t widt
     const size_t bytes = width * sizeof *Z;
     const uc_status status = uc_share_blocks(self->context, self->blocks, multiply_job, self, Z,
                                              UC_PANEL * bytes, self->n * bytes);
-    return status == UC_OK && self->center ? center_columns(Z, self->n, width) : status;
+    if (status != UC_OK || !self->center)
+        return status;
+    return center_columns(Z, self->n, width);
 }
 
 static void gram_free(gram *self)
@@ -172,7 +194,9 @@ static uc_status keep_tiles(gram *self)
     const size_t rows = self->last - self->first;
     const size_t tiles = is_shared(self) ? rows * self->blocks : self->blocks * (self->blocks + 1) / 2;
     self->tiles = uc_alloc(tiles, TILE_ITEMS * sizeof *self->tiles);
-    return self->tiles ? uc_run_blocks(self->context, rows, fill_job, self) : UC_ERR_NOMEM;
+    if (!self->tiles)
+        return UC_ERR_NOMEM;
+    return uc_run_blocks(self->context, rows, fill_job, self);
 }
 
 /* ---- the two ways to the eigenvectors ---- */
@@ -202,9 +226,10 @@ static uc_status solve_exactly(components *out, gram *self, size_t D)
 {
     const size_t n = self->n;
     double *K = uc_alloc(n * n, sizeof *K), *rows = uc_alloc(D * n, sizeof *rows);
-    uc_status status = K && rows ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK)
-        status = uc_panels_square(K, self->map, &self->panels, self->context);
+    uc_status status = UC_ERR_NOMEM;
+    if (!K || !rows)
+        goto cleanup;
+    status = uc_panels_square(K, self->map, &self->panels, self->context);
     if (status == UC_OK && self->center)
         status = center_matrix(K, n);
     if (status == UC_OK)
@@ -213,43 +238,49 @@ static uc_status solve_exactly(components *out, gram *self, size_t D)
         for (size_t i = 0; i < n; i++)
             out->vectors[i * D + k] = rows[k * n + i];
     out->found = D;
+
+cleanup:
     uc_free(rows);
     uc_free(K);
     return status;
 }
 
-/* Somewhat more than `count`, and a multiple of 16: GEMM multiplies by so many columns faster than by one more. */
+/* Somewhat more than `count`, and a multiple of 16: GEMM multiplies by so many columns faster than by one
+ * more. */
 static size_t somewhat_more(size_t count)
 {
     return (count / 16 + 1) * 16;
 }
 
-/* Found by trying: an eighth of D at a time in a space of 2.5 D, when products are cheap (640 components of 10,000
- * rows: eigenvalues to five digits, angles below 0.01); half of D at a time in 3.5 D when every product makes the
- * kernel matrix again. */
+/* Found by trying: an eighth of D at a time in a space of 2.5 D, when products are cheap (640 components
+ * of 10,000 rows: eigenvalues to five digits, angles below 0.01); half of D at a time in 3.5 D when every
+ * product makes the kernel matrix again. */
 static uc_krylov_problem krylov_problem(gram *self, size_t D, bool kept, uint64_t seed)
 {
-    uc_krylov_problem problem = {multiply,
-                                 self,
-                                 self->n,
-                                 D,
-                                 kept ? somewhat_more(D / 8) : somewhat_more(D / 2),
-                                 kept ? 5 * D / 2 + 16 : 7 * D / 2 + 16,
-                                 UC_MAP_VANISHED,
-                                 seed};
-    if (problem.dimension > self->n)
-        problem.dimension = self->n;
-    if (problem.block > problem.dimension)
-        problem.block = problem.dimension;
-    return problem;
+    size_t at_once = somewhat_more(D / 2), dimension = 7 * D / 2 + 16;
+    if (kept) {
+        at_once = somewhat_more(D / 8);
+        dimension = 5 * D / 2 + 16;
+    }
+    dimension = uc_min_size(dimension, self->n);
+    return (uc_krylov_problem){.multiply = multiply,
+                               .user = self,
+                               .n = self->n,
+                               .wanted = D,
+                               .at_once = uc_min_size(at_once, dimension),
+                               .dimension = dimension,
+                               .vanished = UC_MAP_VANISHED,
+                               .seed = seed};
 }
 
 static uc_status solve_by_products(components *out, gram *self, const uc_krylov_problem *problem, bool kept)
 {
-    uc_status status = kept ? keep_tiles(self) : UC_OK;
-    if (status == UC_OK)
-        status = uc_krylov(out->values, out->vectors, &out->found, problem, self->context);
-    return status;
+    uc_status status = UC_OK;
+    if (kept)
+        status = keep_tiles(self);
+    if (status != UC_OK)
+        return status;
+    return uc_krylov(out->values, out->vectors, &out->found, problem, self->context);
 }
 
 static uc_status solve(components *out, gram *self, const uc_map_fitting *fitting)
@@ -261,24 +292,31 @@ static uc_status solve(components *out, gram *self, const uc_map_fitting *fittin
     const uc_krylov_problem problem = krylov_problem(self, D, kept, fitting->seed);
     const double result = (double)n * (double)D * sizeof(double);
     const bool exact = n <= EXACT_ROWS || problem.dimension > n / 4 * 3;
-    const double bytes = exact ? ((double)n + (double)D) * (double)n * sizeof(double)
-                               : uc_krylov_bytes(&problem) + (kept ? tiles_bytes(n) : 0.0);
+    size_t order = n;
+    double bytes = ((double)n + (double)D) * (double)n * sizeof(double);
+    if (!exact) {
+        order = problem.dimension + problem.at_once;
+        bytes = uc_krylov_bytes(&problem);
+        if (kept)
+            bytes += tiles_bytes(n);
+    }
     if (status == UC_OK)
-        status = uc_eigen_check(exact ? n : problem.dimension + problem.block, bytes + result, "kernel PCA",
-                                fitting->context);
+        status = uc_eigen_check(order, bytes + result, "kernel PCA", fitting->context);
     if (status != UC_OK)
         return status;
     out->values = uc_alloc(D, sizeof *out->values);
     out->vectors = uc_alloc(n * D, sizeof *out->vectors);
     if (!out->values || !out->vectors)
         return UC_ERR_NOMEM;
-    return exact ? solve_exactly(out, self, D) : solve_by_products(out, self, &problem, kept);
+    if (exact)
+        return solve_exactly(out, self, D);
+    return solve_by_products(out, self, &problem, kept);
 }
 
 /* ---- the map ---- */
 
-/* P in place of V: the first `found` of `stride` columns, divided by the roots of their eigenvalues. The sign, which
- * nothing decides, is that which makes the largest entry of a column positive. */
+/* P in place of V: the first `found` of `stride` columns, divided by the roots of their eigenvalues. The
+ * sign, which nothing decides, is that which makes the largest entry of a column positive. */
 static void scale_vectors(double *vectors, const double *values, size_t n, size_t found, size_t stride)
 {
     for (size_t k = 0; k < found; k++) {
@@ -300,15 +338,17 @@ static uc_status find_shift(uc_map *map, gram *self)
     const size_t n = self->n, D = map->dimension;
     double *ones = uc_alloc(n, sizeof *ones), *means = uc_alloc(n, sizeof *means);
     map->shift = uc_alloc(D, sizeof *map->shift);
-    uc_status status = ones && means && map->shift ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK) {
-        for (size_t i = 0; i < n; i++)
-            ones[i] = 1.0 / (double)n;
-        self->center = false;
-        status = multiply(means, ones, 1, 1, self);
-    }
+    uc_status status = UC_ERR_NOMEM;
+    if (!ones || !means || !map->shift)
+        goto cleanup;
+    for (size_t i = 0; i < n; i++)
+        ones[i] = 1.0 / (double)n;
+    self->center = false;
+    status = multiply(means, ones, 1, 1, self);
     if (status == UC_OK)
         uc_multiply(map->shift, means, map->projection, 1, n, D);
+
+cleanup:
     uc_free(means);
     uc_free(ones);
     return status;
@@ -330,7 +370,9 @@ static uc_status finish(const uc_map_fitting *fitting, gram *self, components *f
     *found = (components){0};
     if (self->center)
         status = find_shift(map, self);
-    return status == UC_OK ? uc_map_take_landmarks(map, self->X, NULL, 0, NULL) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_map_take_landmarks(map, self->X, NULL, 0, NULL);
 }
 
 uc_status uc_map_fit_kpca(const uc_map_fitting *fitting)
@@ -338,10 +380,14 @@ uc_status uc_map_fit_kpca(const uc_map_fitting *fitting)
     gram self = {0};
     components found = {0};
     uc_matrix all = {0};
-    const bool shared = uc_is_shared(fitting->context);
-    uc_status status = shared ? uc_gather_matrix(&all, fitting->X, NULL, 0, fitting->context) : UC_OK;
+    const uc_matrix *X = fitting->X;
+    uc_status status = UC_OK;
+    if (uc_is_shared(fitting->context)) {
+        status = uc_gather_matrix(&all, X, NULL, 0, fitting->context);
+        X = &all;
+    }
     if (status == UC_OK)
-        status = gram_prepare(&self, fitting, shared ? &all : fitting->X);
+        status = gram_prepare(&self, fitting, X);
     if (status == UC_OK)
         status = solve(&found, &self, fitting);
     if (status == UC_OK)

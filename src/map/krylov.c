@@ -1,17 +1,19 @@
 /*
- * Randomised block Krylov iteration (Musco, Musco, Randomized block Krylov methods for stronger and faster approximate
- * singular value decomposition, NIPS 2015), with the basis kept orthonormal as in Lanczos' method.
+ * Randomised block Krylov iteration (Musco, Musco, Randomized block Krylov methods for stronger and faster
+ * approximate singular value decomposition, NIPS 2015), with the basis kept orthonormal as in Lanczos'
+ * method.
  *
- *   Q      n x m, orthonormal columns, grows by a block of b columns at a time
+ *   Q      n x m, orthonormal columns, grows by b columns at a time
  *   Q_1 = orth(A Omega),  Omega Gaussian;   Q_j+1 = orth((I - Q Q') A Q_j)
- *   T = Q' A Q = S diag(theta) S'           the eigenvalues theta and vectors Q S are those of A restricted to span Q
+ *   T = Q' A Q = S diag(theta) S'           eigenvalues theta and vectors Q S of A restricted to span Q
  *
- * Subspace iteration keeps only the last block; here all of them are searched, so that after j products the error
- * falls as the best polynomial of degree j allows, not as the power j. Small blocks allow more products, so for the
- * same work they are more accurate; too small ones waste the speed of GEMM.
+ * Subspace iteration keeps only the last b columns; here all of them are searched, so that after j
+ * products the error falls as the best polynomial of degree j allows, not as the power j. A small b allows
+ * more products, so for the same work it is more accurate; a too small one wastes the speed of GEMM.
  *
- * Every block is projected and orthonormalised twice, which is enough. Orthonormal means Z U s^-1/2 where
- * Z'Z = U diag(s) U'; directions with a vanishing s are dropped, so a matrix of low rank ends the iteration early.
+ * New columns are projected and orthonormalised twice, which is enough. Orthonormal means Z U s^-1/2 where
+ * Z'Z = U diag(s) U'; directions with a vanishing s are dropped, so a matrix of low rank ends the
+ * iteration early.
  */
 #include "map/krylov.h"
 
@@ -22,7 +24,7 @@
 
 #define SEQUENCE_START UINT64_C(0x6d61702d6b) /* "map-k" */
 #define ROWS_PER_BLOCK ((size_t)256)
-#define COLUMNS_PER_BLOCK ((size_t)64)
+#define ROWS_OF_PRODUCTS ((size_t)64)
 #define DEPENDENT 1e-14 /* of the largest s: these directions are rounding */
 
 typedef struct krylov {
@@ -32,39 +34,29 @@ typedef struct krylov {
     size_t size;     /* columns in use */
     size_t width;    /* columns of Z in use */
     double *Q;       /* n x room */
-    double *Z, *Y;   /* n x block */
-    double *H;       /* room x block: Q'Z */
+    double *Z, *Y;   /* n x at_once */
+    double *H;       /* room x at_once: Q'Z */
     double *T;       /* room x room */
-    double *G, *U;   /* block x block */
-    double *s;       /* block */
+    double *G, *U;   /* at_once x at_once */
+    double *s;       /* at_once */
     double *vectors; /* n x wanted, the result; S below */
     const double *S; /* wanted x size */
 } krylov;
 
 double uc_krylov_bytes(const uc_krylov_problem *problem)
 {
-    const double n = (double)problem->n, room = (double)(problem->dimension + problem->block);
-    const double block = (double)problem->block, wanted = (double)problem->wanted;
-    return sizeof(double) *
-           (n * (room + 2.0 * block + wanted) + room * (room + block + wanted) + 2.0 * block * block);
+    const double n = (double)problem->n, room = (double)(problem->dimension + problem->at_once);
+    const double b = (double)problem->at_once, wanted = (double)problem->wanted;
+    return sizeof(double) * (n * (room + 2.0 * b + wanted) + room * (room + b + wanted) + 2.0 * b * b);
 }
 
-static size_t blocks_of(size_t count, size_t size)
-{
-    return (count + size - 1) / size;
-}
-
-static size_t part_of(size_t count, size_t size, size_t block)
-{
-    return count - block * size < size ? count - block * size : size;
-}
-
-/* ---- the parts of a step, each over blocks of its result ---- */
+/* ---- the parts of an iteration, each over blocks of rows of its result ---- */
 
 static uc_status overlap_job(size_t block, void *user) /* H = Q'Z */
 {
     const krylov *k = user;
-    const size_t first = block * COLUMNS_PER_BLOCK, count = part_of(k->size, COLUMNS_PER_BLOCK, block);
+    const uc_range rows = uc_block_range(block, k->size, ROWS_OF_PRODUCTS);
+    const size_t first = rows.first, count = rows.last - first;
     uc_gemm(k->H + first * k->width, k->width, (uc_operand){k->Q + first, k->room, true},
             (uc_operand){k->Z, k->width, false}, count, k->n, k->width, 1.0, 0.0);
     return UC_OK;
@@ -73,7 +65,8 @@ static uc_status overlap_job(size_t block, void *user) /* H = Q'Z */
 static uc_status subtract_job(size_t block, void *user) /* Z -= Q H */
 {
     const krylov *k = user;
-    const size_t first = block * ROWS_PER_BLOCK, count = part_of(k->n, ROWS_PER_BLOCK, block);
+    const uc_range rows = uc_block_range(block, k->n, ROWS_PER_BLOCK);
+    const size_t first = rows.first, count = rows.last - first;
     uc_gemm(k->Z + first * k->width, k->width, (uc_operand){k->Q + first * k->room, k->room, false},
             (uc_operand){k->H, k->width, false}, count, k->size, k->width, -1.0, 1.0);
     return UC_OK;
@@ -82,7 +75,8 @@ static uc_status subtract_job(size_t block, void *user) /* Z -= Q H */
 static uc_status gram_job(size_t block, void *user) /* G = Z'Z */
 {
     const krylov *k = user;
-    const size_t size = COLUMNS_PER_BLOCK / 2, first = block * size, count = part_of(k->width, size, block);
+    const uc_range rows = uc_block_range(block, k->width, ROWS_OF_PRODUCTS / 2);
+    const size_t first = rows.first, count = rows.last - first;
     uc_gemm(k->G + first * k->width, k->width, (uc_operand){k->Z + first, k->width, true},
             (uc_operand){k->Z, k->width, false}, count, k->n, k->width, 1.0, 0.0);
     return UC_OK;
@@ -97,7 +91,8 @@ static uc_status rotate_job(size_t block, void *user) /* Y = Z U', of the direct
 {
     const rotation *turn = user;
     const krylov *k = turn->k;
-    const size_t first = block * ROWS_PER_BLOCK, count = part_of(k->n, ROWS_PER_BLOCK, block);
+    const uc_range rows = uc_block_range(block, k->n, ROWS_PER_BLOCK);
+    const size_t first = rows.first, count = rows.last - first;
     uc_gemm(k->Y + first * turn->kept, turn->kept, (uc_operand){k->Z + first * k->width, k->width, false},
             (uc_operand){k->U, k->width, true}, count, k->width, turn->kept, 1.0, 0.0);
     return UC_OK;
@@ -106,41 +101,45 @@ static uc_status rotate_job(size_t block, void *user) /* Y = Z U', of the direct
 static uc_status vectors_job(size_t block, void *user) /* Q S */
 {
     const krylov *k = user;
-    const size_t first = block * ROWS_PER_BLOCK, count = part_of(k->n, ROWS_PER_BLOCK, block);
+    const uc_range rows = uc_block_range(block, k->n, ROWS_PER_BLOCK);
+    const size_t first = rows.first, count = rows.last - first;
     const size_t wanted = k->problem->wanted;
     uc_gemm(k->vectors + first * wanted, wanted, (uc_operand){k->Q + first * k->room, k->room, false},
-            (uc_operand){k->S, k->size, true}, count, k->size, k->size < wanted ? k->size : wanted, 1.0, 0.0);
+            (uc_operand){k->S, k->size, true}, count, k->size, uc_min_size(k->size, wanted), 1.0, 0.0);
     return UC_OK;
 }
 
-/* ---- a step ---- */
+/* ---- an iteration ---- */
 
 /* Blocks of rows of an n x `columns` array, dealt out to the processes: all hold all of it. */
 static uc_status share_rows(const krylov *k, uc_block_job *job, void *user, double *array, size_t columns)
 {
     const size_t bytes = columns * sizeof *array;
-    return uc_share_blocks(k->context, blocks_of(k->n, ROWS_PER_BLOCK), job, user, array,
+    return uc_share_blocks(k->context, uc_block_count(k->n, ROWS_PER_BLOCK), job, user, array,
                            ROWS_PER_BLOCK * bytes, k->n * bytes);
 }
 
 static uc_status overlap(krylov *k)
 {
     const size_t bytes = k->width * sizeof *k->H;
-    return uc_share_blocks(k->context, blocks_of(k->size, COLUMNS_PER_BLOCK), overlap_job, k, k->H,
-                           COLUMNS_PER_BLOCK * bytes, k->size * bytes);
+    return uc_share_blocks(k->context, uc_block_count(k->size, ROWS_OF_PRODUCTS), overlap_job, k, k->H,
+                           ROWS_OF_PRODUCTS * bytes, k->size * bytes);
 }
 
 static uc_status subtract(krylov *k)
 {
-    return k->size ? share_rows(k, subtract_job, k, k->Z, k->width) : UC_OK;
+    if (k->size == 0)
+        return UC_OK;
+    return share_rows(k, subtract_job, k, k->Z, k->width);
 }
 
-/* Z becomes orthonormal; its width shrinks by the directions with s at or below `floor`, or that are dependent. */
+/* Z becomes orthonormal; its width shrinks by the directions with s at or below `floor`, or that are
+ * dependent. */
 static uc_status orthonormalise(krylov *k, double floor)
 {
     const size_t bytes = k->width * sizeof *k->G;
-    uc_status status = uc_share_blocks(k->context, blocks_of(k->width, COLUMNS_PER_BLOCK / 2), gram_job, k,
-                                       k->G, COLUMNS_PER_BLOCK / 2 * bytes, k->width * bytes);
+    uc_status status = uc_share_blocks(k->context, uc_block_count(k->width, ROWS_OF_PRODUCTS / 2), gram_job,
+                                       k, k->G, ROWS_OF_PRODUCTS / 2 * bytes, k->width * bytes);
     if (status == UC_OK)
         status = uc_eigen_top(k->s, k->U, k->G, k->width, k->width, k->context);
     if (status != UC_OK)
@@ -160,7 +159,7 @@ static uc_status orthonormalise(krylov *k, double floor)
     return status;
 }
 
-/* Z, from which its part in the span of Q was taken once, becomes the next block of Q. */
+/* Z, from which its part in the span of Q was taken once, becomes the next columns of Q. */
 static uc_status append(krylov *k)
 {
     double largest = 0.0;
@@ -182,7 +181,7 @@ static uc_status append(krylov *k)
     return status;
 }
 
-/* Z = A times the newest block, less its part in the span of Q, which fills in T. */
+/* Z = A times the newest columns, less its part in the span of Q, which fills in T. */
 static uc_status multiply(krylov *k)
 {
     const uc_krylov_problem *problem = k->problem;
@@ -193,7 +192,9 @@ static uc_status multiply(krylov *k)
     for (size_t i = 0; i < k->size && status == UC_OK; i++)
         for (size_t j = 0; j < k->width; j++)
             k->T[i * k->room + first + j] = k->T[(first + j) * k->room + i] = k->H[i * k->width + j];
-    return status == UC_OK ? subtract(k) : status;
+    if (status != UC_OK)
+        return status;
+    return subtract(k);
 }
 
 static uc_status start(krylov *k)
@@ -201,9 +202,9 @@ static uc_status start(krylov *k)
     const uc_krylov_problem *problem = k->problem;
     uc_rng rng = uc_rng_make(problem->seed, SEQUENCE_START);
     for (size_t i = 0; i < k->n; i++)
-        for (size_t j = 0; j < problem->block; j++)
+        for (size_t j = 0; j < problem->at_once; j++)
             k->Q[i * k->room + j] = uc_rng_normal(&rng);
-    k->width = problem->block;
+    k->width = problem->at_once;
     return problem->multiply(k->Z, k->Q, k->room, k->width, problem->user);
 }
 
@@ -217,10 +218,9 @@ static uc_status grow(krylov *k)
         status = multiply(k);
         if (status == UC_OK)
             status = uc_report(k->context, "kernel PCA", (double)k->size, (double)dimension, NULL);
-        if (status == UC_OK && (k->size >= dimension || k->size + k->width > k->n))
+        if (status != UC_OK || k->size >= dimension || k->size + k->width > k->n)
             break;
-        if (status == UC_OK)
-            status = append(k);
+        status = append(k);
     }
     return status;
 }
@@ -229,14 +229,16 @@ static uc_status grow(krylov *k)
 
 static uc_status extract(double *values, size_t *found, krylov *k)
 {
-    const size_t size = k->size, count = size < k->problem->wanted ? size : k->problem->wanted;
+    const size_t size = k->size, count = uc_min_size(size, k->problem->wanted);
     double *S = uc_alloc(count * size, sizeof *S);
     if (!S)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < size; i++) /* rows of T move together */
         memmove(k->T + i * size, k->T + i * k->room, size * sizeof *k->T);
-    uc_status status = size > 0 ? uc_eigen_top(values, S, k->T, size, count, k->context) : UC_OK;
+    uc_status status = UC_OK;
     k->S = S;
+    if (size > 0)
+        status = uc_eigen_top(values, S, k->T, size, count, k->context);
     if (status == UC_OK && size > 0)
         status = share_rows(k, vectors_job, k, k->vectors, k->problem->wanted);
     uc_free(S);
@@ -248,7 +250,8 @@ static uc_status extract(double *values, size_t *found, krylov *k)
 uc_status uc_krylov(double *values, double *vectors, size_t *found, const uc_krylov_problem *problem,
                     const uc_context *context)
 {
-    const size_t n = problem->n, b = problem->block, room = problem->dimension + b;
+    const size_t n = problem->n, b = problem->at_once, room = problem->dimension + b;
+    assert(problem->wanted <= problem->dimension && problem->dimension <= n && b <= problem->dimension);
     krylov k = {.problem = problem, .context = context, .n = n, .room = room, .vectors = vectors};
     k.Q = uc_alloc(n * room, sizeof *k.Q);
     k.Z = uc_alloc(n * b, sizeof *k.Z);

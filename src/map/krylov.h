@@ -12,15 +12,15 @@ typedef struct uc_krylov_problem {
     void *user;
     size_t n;         /* A is n x n and positive semidefinite */
     size_t wanted;    /* eigenvalues */
-    size_t block;     /* vectors multiplied at a time */
+    size_t at_once;   /* vectors multiplied at a time, <= dimension */
     size_t dimension; /* of the space that is searched, wanted <= dimension <= n: larger is more accurate */
     double vanished;  /* eigenvalues below this share of the largest are not looked for */
     uint64_t seed;
 } uc_krylov_problem;
 
-double uc_krylov_bytes(const uc_krylov_problem *problem); /* but for those of the eigenvalues at the end */
-/* values[k], descending, and vectors (n x wanted; column k is the unit eigenvector of values[k]). *found <= wanted: the
- * space that A maps to may be smaller; the remaining columns are zero. */
+double uc_krylov_bytes(const uc_krylov_problem *problem); /* without those of the eigenvalues at the end */
+/* values[k], descending, and vectors (n x wanted; column k is the unit eigenvector of values[k]). *found
+ * <= wanted: the space that A maps to may be smaller; the remaining columns are zero. */
 uc_status uc_krylov(double *values, double *vectors, size_t *found, const uc_krylov_problem *problem,
                     const uc_context *context);
 

@@ -1,9 +1,9 @@
 /*
  * Landmarks that arrive one by one.
  *
- * The first row decides whether they are stored dense or sparse. Room for them doubles when it is used up, and dense
- * landmarks move to longer rows when one comes with more columns: what has no value is 0. A landmark is there wholly, or
- * the map is as it was.
+ * The first row decides whether they are stored dense or sparse. Room for them doubles when it is used up,
+ * and dense landmarks move to longer rows when one comes with more columns: what has no value is 0. A
+ * landmark is there wholly, or the map is as it was.
  */
 #include <string.h>
 
@@ -21,8 +21,9 @@ uc_status uc_map_begin_landmarks(uc_map **out, const uc_map_settings *settings, 
     uc_map *self = uc_alloc(1, sizeof *self);
     if (!self)
         return UC_ERR_NOMEM;
-    const uint64_t dimension =
-        settings->dimension == UC_AUTO_COUNT ? UC_STREAM_LANDMARKS : settings->dimension;
+    uint64_t dimension = settings->dimension;
+    if (dimension == UC_AUTO_COUNT)
+        dimension = UC_STREAM_LANDMARKS;
     *self = (uc_map){.kind = UC_MAP_LANDMARKS,
                      .kernel = (uc_kernel)settings->kernel,
                      .width = width,
@@ -44,8 +45,7 @@ static size_t next_room(const uc_map *self)
     const size_t rows = self->landmarks.rows;
     if (rows < self->room)
         return self->room;
-    const size_t room = uc_grown(self->room, rows + 1);
-    return room < self->dimension ? room : self->dimension;
+    return uc_min_size(uc_grown(self->room, rows + 1), self->dimension);
 }
 
 static uc_status reserve_dense(uc_map *self, size_t room, size_t cols)
@@ -71,8 +71,9 @@ static uc_status reserve_dense(uc_map *self, size_t room, size_t cols)
 static uc_status reserve_sparse(uc_map *self, size_t room, size_t entries)
 {
     uc_matrix *landmarks = &self->landmarks;
-    const size_t entries_room =
-        entries > self->entries_room ? uc_grown(self->entries_room, entries) : self->entries_room;
+    size_t entries_room = self->entries_room;
+    if (entries > entries_room)
+        entries_room = uc_grown(entries_room, entries);
     if (room != self->room) {
         uint64_t *offsets = uc_realloc(landmarks->offsets, room + 1, sizeof *offsets);
         if (!offsets)
@@ -93,26 +94,34 @@ static uc_status reserve_sparse(uc_map *self, size_t room, size_t entries)
     return UC_OK;
 }
 
+/* The first landmark decides on the storage. */
+static uc_status begin_storage(uc_map *self, uc_row row)
+{
+    uc_map_forget_landmarks(self, 0, 0);
+    if (row.columns)
+        return uc_matrix_create_sparse(&self->landmarks, 0, 0, 0);
+    return uc_matrix_create_dense(&self->landmarks, 0, 0);
+}
+
 static uc_status reserve(uc_map *self, uc_row row, size_t cols)
 {
     uc_matrix *landmarks = &self->landmarks;
     const size_t room = next_room(self);
     uc_status status = UC_OK;
-    if (landmarks->rows == 0) {
-        uc_map_forget_landmarks(self, 0, 0);
-        status = row.columns ? uc_matrix_create_sparse(landmarks, 0, 0, 0)
-                             : uc_matrix_create_dense(landmarks, 0, 0);
-    }
-    if (status == UC_OK && room != self->room) {
+    if (landmarks->rows == 0)
+        status = begin_storage(self, row);
+    if (status != UC_OK)
+        return status;
+    if (room != self->room) {
         double *norm2 = uc_realloc(self->norm2, room, sizeof *norm2);
         if (!norm2)
             return UC_ERR_NOMEM;
         self->norm2 = norm2;
     }
-    if (status == UC_OK)
-        status = uc_matrix_is_sparse(landmarks)
-                     ? reserve_sparse(self, room, (size_t)landmarks->offsets[landmarks->rows] + row.count)
-                     : reserve_dense(self, room, cols);
+    if (uc_matrix_is_sparse(landmarks))
+        status = reserve_sparse(self, room, (size_t)landmarks->offsets[landmarks->rows] + row.count);
+    else
+        status = reserve_dense(self, room, cols);
     if (status == UC_OK)
         self->room = room;
     return status;
@@ -124,15 +133,23 @@ static void append(uc_matrix *landmarks, uc_row row)
         float *values = landmarks->values + landmarks->rows * landmarks->stride;
         memset(values, 0, landmarks->stride * sizeof *values);
         for (size_t i = 0; i < row.count; i++)
-            values[row.columns ? row.columns[i] : i] = row.values[i];
+            values[uc_row_column(row, i)] = row.values[i];
         return;
     }
     const size_t before = (size_t)landmarks->offsets[landmarks->rows];
     for (size_t i = 0; i < row.count; i++) {
         landmarks->values[before + i] = row.values[i];
-        landmarks->columns[before + i] = row.columns ? row.columns[i] : (uint32_t)i;
+        landmarks->columns[before + i] = (uint32_t)uc_row_column(row, i);
     }
     landmarks->offsets[landmarks->rows + 1] = before + row.count;
+}
+
+/* Columns up to the last one that the row has. */
+static size_t columns_of(uc_row row)
+{
+    if (row.count == 0)
+        return 0;
+    return uc_row_column(row, row.count - 1) + 1;
 }
 
 uc_status uc_map_add_landmark(uc_map *self, uc_row row)
@@ -140,12 +157,13 @@ uc_status uc_map_add_landmark(uc_map *self, uc_row row)
     uc_matrix *landmarks = &self->landmarks;
     if (!uc_map_grows(self))
         return UC_OK;
-    const size_t cols = !row.columns ? row.count : row.count > 0 ? (size_t)row.columns[row.count - 1] + 1 : 0;
+    const size_t cols = columns_of(row);
     uc_status status = uc_kernel_check(self, uc_row_norm2(row), landmarks->rows);
     if (status == UC_OK)
         status = reserve(self, row, cols);
     if (status != UC_OK)
         return status;
+    assert(landmarks->rows < self->room);
     append(landmarks, row);
     if (cols > landmarks->cols)
         landmarks->cols = cols;
@@ -156,6 +174,7 @@ uc_status uc_map_add_landmark(uc_map *self, uc_row row)
 void uc_map_forget_landmarks(uc_map *self, size_t rows, size_t cols)
 {
     uc_matrix *landmarks = &self->landmarks;
+    assert(rows <= landmarks->rows && (rows == 0 || cols <= landmarks->cols));
     if (rows == 0) {
         uc_matrix_free(landmarks);
         uc_free(self->norm2);

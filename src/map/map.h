@@ -13,17 +13,17 @@ struct uc_map {
     double coefficient;
     uc_matrix landmarks; /* m rows; cols: the columns that the map knows */
     double *norm2;       /* m: their squared lengths (uc_landmark_norm2) */
-    size_t room,
-        entries_room;    /* landmarks, and entries of sparse ones, that can still come without allocating */
+    size_t room;         /* landmarks that the arrays can hold */
+    size_t entries_room; /* the same for the entries of sparse ones */
     size_t dimension;    /* D */
     double *projection;  /* m x D; NULL: the identity */
     double *shift;       /* D; NULL: zero */
     double *eigenvalues; /* D, kpca; NULL otherwise */
 };
 
-/* What a kind of map learns from the rows of X. `self` comes with kind, kernel and `dimension`, which is at most the
- * number of rows and may be lowered; the kind fills in the rest. On failure whatever was filled in is freed with the
- * map. */
+/* What a kind of map learns from the rows of X. `self` comes with kind, kernel and `dimension`, which is
+ * at most the number of rows and may be lowered; the kind fills in the rest. On failure whatever was
+ * filled in is freed with the map. */
 typedef struct uc_map_fitting {
     uc_map *self;
     const uc_matrix *X;
@@ -46,17 +46,18 @@ uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *
 uc_status uc_map_measure_landmarks(uc_map *self);
 /* The width of the Gaussian kernel as the settings give it, by itself or as gamma; NaN: auto; 0: the median. */
 double uc_map_width_given(const uc_map_settings *settings);
-/* `count` different rows, in random order. */
+/* `count` different row numbers below `rows`, in random order. */
 uc_status uc_map_random_rows(size_t **out, size_t rows, size_t count, uint64_t seed);
 
-/* uc_map_row for a row that knows the first `seen` landmarks only; the others count as 0. */
+/* uc_map_row with the first `seen` landmarks only; the other coordinates are 0. */
 void uc_map_row_seen(float *out, const uc_map *self, uc_row row, size_t seen, double *work);
-/* The map has less landmarks than it is to have: the next rows become landmarks. */
+/* Whether the map still has fewer landmarks than it will have: the next rows become landmarks. */
 bool uc_map_grows(const uc_map *self);
-/* Takes back what uc_map_add_landmark did since the map had so many landmarks, of so many columns. */
+/* Undoes what uc_map_add_landmark did since the map had `rows` landmarks of `cols` columns. */
 void uc_map_forget_landmarks(uc_map *self, size_t rows, size_t cols);
 
-/* A coordinate counts as vanished when its eigenvalue or squared residual is below this share of the largest. */
+/* A coordinate counts as vanished when its eigenvalue or squared residual is below this share of the
+ * largest. */
 #define UC_MAP_VANISHED 1e-10
 /* Lowers the dimension to `found` with a warning. UC_ERR_INVALID when nothing is left. */
 uc_status uc_map_lower_dimension(uc_map *self, size_t found, const uc_context *context);

@@ -3,11 +3,12 @@
  *
  *   map(x) = K^-1/2 (k(l_1, x), ..., k(l_D, x)),   K_ij = k(l_i, l_j)
  *
- * (Williams, Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000). Directions in which K has
- * vanished get weight 0. Landmarks are random rows, or the centres of k-means clusters (Zhang, Tsang, Kwok, Improved
- * Nystroem low-rank approximation, ICML 2008): Lloyd's iteration from random rows, on at most SAMPLE rows a landmark,
+ * (Williams, Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000). Directions in
+ * which K has vanished get weight 0. Landmarks are random rows, or the centres of k-means clusters (Zhang,
+ * Tsang, Kwok, Improved Nystroem low-rank approximation, ICML 2008): Lloyd's iteration from random rows,
+ * on at most SAMPLE rows per landmark,
  *
- *   every row joins the centre with the largest 2 <x, c> - |c|^2;   every centre moves to the mean of its rows
+ *   every row joins the centre with the largest 2 <x, c> - |c|^2;  every centre moves to the mean of its rows
  */
 #include <math.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 typedef struct clustering {
     const uc_matrix *X;
     uc_panels panels; /* of the centres */
-    size_t *nearest;  /* a row of X */
+    size_t *nearest;  /* per row of X: its centre */
 } clustering;
 
 static uc_status assign_block(size_t block, void *user)
@@ -92,7 +93,10 @@ static uc_status lloyd(uc_matrix *centres, const uc_matrix *X, const uc_context 
     double *sums = uc_alloc(centres->rows * centres->cols, sizeof *sums);
     size_t *counts = uc_alloc(centres->rows, sizeof *counts), *before = uc_alloc(X->rows, sizeof *before);
     run.nearest = uc_alloc(X->rows, sizeof *run.nearest);
-    uc_status status = norm2 && sums && counts && before && run.nearest ? UC_OK : UC_ERR_NOMEM;
+    uc_status status = UC_ERR_NOMEM;
+    if (!norm2 || !sums || !counts || !before || !run.nearest)
+        goto cleanup;
+    status = UC_OK;
     for (size_t t = 0; t < ITERATIONS && status == UC_OK; t++) {
         status = uc_report(context, "clustering", (double)t, ITERATIONS, NULL);
         if (status == UC_OK)
@@ -102,6 +106,8 @@ static uc_status lloyd(uc_matrix *centres, const uc_matrix *X, const uc_context 
         move_centres(centres, sums, counts, X, run.nearest);
         memcpy(before, run.nearest, X->rows * sizeof *before);
     }
+
+cleanup:
     uc_free(run.nearest);
     uc_free(before);
     uc_free(counts);
@@ -121,8 +127,9 @@ static uc_status cluster(uc_map *self, const uc_matrix *X, const size_t *rows, s
         status = uc_matrix_densify(&self->landmarks);
     if (status == UC_OK)
         status = uc_gather_matrix(&sample, X, rows, count, context);
-    if (status == UC_OK)
-        status = lloyd(&self->landmarks, &sample, context);
+    if (status != UC_OK)
+        return status;
+    status = lloyd(&self->landmarks, &sample, context);
     uc_matrix_free(&sample);
     if (status == UC_OK)
         uc_norms(self->norm2, &self->landmarks, self->landmarks.cols);
@@ -157,7 +164,9 @@ static uc_status invert_root(root *self, double *s, uc_map *map, const uc_contex
         for (size_t i = 0; i < m; i++)
             self->scaled[k * m + i] = factor * self->U[k * m + i];
     }
-    return status == UC_OK ? uc_run_blocks(context, uc_panel_count(m), root_job, self) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_run_blocks(context, uc_panel_count(m), root_job, self);
 }
 
 /* P = K^-1/2, K that of the landmarks. */
@@ -169,9 +178,10 @@ static uc_status whiten(uc_map *self, const uc_context *context)
                 uc_alloc(m * m, sizeof(double))};
     double *s = uc_alloc(m, sizeof *s);
     uc_panels panels = {0};
-    uc_status status = all.K && all.U && all.scaled && s ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK)
-        status = uc_panels_prepare(&panels, landmarks, self->norm2, uc_matrix_is_sparse(landmarks), context);
+    uc_status status = UC_ERR_NOMEM;
+    if (!all.K || !all.U || !all.scaled || !s)
+        goto cleanup;
+    status = uc_panels_prepare(&panels, landmarks, self->norm2, uc_matrix_is_sparse(landmarks), context);
     if (status == UC_OK)
         status = uc_panels_square(all.K, self, &panels, context);
     if (status == UC_OK)
@@ -180,6 +190,8 @@ static uc_status whiten(uc_map *self, const uc_context *context)
         self->projection = all.K;
         all.K = NULL;
     }
+
+cleanup:
     uc_panels_free(&panels);
     uc_free(s);
     uc_free(all.scaled);
@@ -197,8 +209,9 @@ uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting)
     size_t *rows = NULL;
     uc_status status =
         uc_eigen_check(D, 3.0 * (double)D * (double)D * sizeof(double), "the Nystroem map", fitting->context);
-    if (status == UC_OK)
-        status = uc_map_random_rows(&rows, n, clusters ? sample : D, fitting->seed);
+    if (status != UC_OK)
+        return status;
+    status = uc_map_random_rows(&rows, n, clusters ? sample : D, fitting->seed);
     if (status == UC_OK)
         status = uc_map_take_landmarks(self, fitting->X, rows, D, fitting->context);
     if (status == UC_OK && clusters)

@@ -1,10 +1,11 @@
 /*
- * Products of a block of rows with dense landmarks.
+ * Products of several rows with dense landmarks.
  *
- * As in GEMM, rows and landmarks are copied into the order in which the tile kernel reads them, as doubles. A step takes
- * QUADS quads of columns: those of a tile's rows and landmarks stay in the first-level cache, those of the block, of the
- * panel and the sums (128, 96 and 192 kB) in the second. The sums of a pair go on where the step before left them, so the
- * order of summation is that of the columns, whatever the block is.
+ * As in GEMM, rows and landmarks are copied into the order in which the tile kernel reads them, as
+ * doubles. Columns are taken QUADS quads at a time: those of a tile's rows and landmarks stay in the
+ * first-level cache, those of all rows, of the panel and the sums (128, 96 and 192 kB) in the second. The
+ * sums of a pair continue from the columns before, so the order of summation is that of the columns,
+ * whichever rows are taken together.
  */
 #include "map/tiles.h"
 
@@ -16,7 +17,7 @@
 
 static size_t tiles_down(size_t rows)
 {
-    return (rows + UC_TILE_X - 1) / UC_TILE_X;
+    return uc_block_count(rows, UC_TILE_X);
 }
 
 static size_t rows_size(size_t quads, size_t rows)
@@ -48,7 +49,7 @@ void uc_tiles_put(uc_tiles *self, size_t i, uc_row row)
 {
     double *first = self->rows + (i / UC_TILE_X * self->quads * UC_TILE_X + i % UC_TILE_X) * UC_LANES;
     for (size_t j = 0; j < row.count; j++) {
-        const size_t column = row.columns ? row.columns[j] : j;
+        const size_t column = uc_row_column(row, j);
         first[column / UC_LANES * UC_TILE_X * UC_LANES + column % UC_LANES] = row.values[j];
     }
 }
@@ -66,8 +67,7 @@ static void fill_panel(const uc_tiles *self, size_t first, size_t start, size_t 
         }
         const float *from = landmarks->values + (first + l) * landmarks->stride + start * UC_LANES;
         for (size_t q = 0; q < quads; q++, to += UC_TILE_Y * UC_LANES, from += UC_LANES) {
-            __builtin_prefetch(from +
-                               2 * landmarks->stride); /* a run is too short for the CPU to foresee it */
+            __builtin_prefetch(from + 2 * landmarks->stride); /* too short a run for the CPU to foresee it */
             for (size_t lane = 0; lane < UC_LANES; lane++)
                 to[lane] = from[lane];
         }
@@ -77,12 +77,10 @@ static void fill_panel(const uc_tiles *self, size_t first, size_t start, size_t 
 /* The tiles of one row of tiles whose landmarks the last of its rows sees. */
 static size_t tiles_seen(const uc_tiles *self, size_t down, size_t first, size_t seen)
 {
-    const size_t last = seen + down * UC_TILE_X + UC_TILE_X - 1;
-    const size_t count = last < self->landmarks->rows ? last : self->landmarks->rows;
+    const size_t count = uc_min_size(seen + down * UC_TILE_X + UC_TILE_X - 1, self->landmarks->rows);
     if (count <= first)
         return 0;
-    const size_t tiles = (count - first + UC_TILE_Y - 1) / UC_TILE_Y;
-    return tiles < TILES_ACROSS ? tiles : TILES_ACROSS;
+    return uc_min_size(uc_block_count(count - first, UC_TILE_Y), TILES_ACROSS);
 }
 
 /* The sums of all tiles, row by row. */
@@ -100,7 +98,7 @@ void uc_tiles_products(double *values, uc_tiles *self, size_t rows, size_t first
     const size_t down = tiles_down(rows);
     memset(self->sums, 0, down * TILES_ACROSS * TILE_SUMS * sizeof *self->sums);
     for (size_t start = 0; start < self->quads; start += QUADS) {
-        const size_t quads = self->quads - start < QUADS ? self->quads - start : QUADS;
+        const size_t quads = uc_min_size(self->quads - start, QUADS);
         fill_panel(self, first, start, quads);
         for (size_t d = 0; d < down; d++)
             for (size_t a = 0; a < tiles_seen(self, d, first, seen); a++)

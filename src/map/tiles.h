@@ -1,10 +1,10 @@
-/* Products of a block of rows with dense landmarks: the bits of uc_products, at the speed of GEMM. */
+/* Products of several rows with dense landmarks: the bits of uc_products, at the speed of GEMM. */
 #ifndef UC_MAP_TILES_H
 #define UC_MAP_TILES_H
 
 #include "linalg/linalg.h"
 
-#define UC_TILES_ROWS ((size_t)128)     /* of a block */
+#define UC_TILES_ROWS ((size_t)128)     /* at a time */
 #define UC_TILES_LANDMARKS ((size_t)48) /* of a panel */
 
 typedef struct uc_tiles {
@@ -15,16 +15,16 @@ typedef struct uc_tiles {
     double *sums;  /* of all pairs: tile by tile */
 } uc_tiles;
 
-/* Doubles for blocks of up to `rows` rows. */
+/* Doubles of work for up to `rows` rows. */
 size_t uc_tiles_work(const uc_matrix *landmarks, size_t rows);
-/* `work` is all 0. */
+/* `work` must be all 0. */
 uc_tiles uc_tiles_begin(const uc_matrix *landmarks, size_t rows, double *work);
-/* Row i of the block, once; it has no columns but those of the landmarks. */
+/* Sets row i, once; it has no columns but those of the landmarks. */
 void uc_tiles_put(uc_tiles *self, size_t i, uc_row row);
-/* Doubles for the products of so many rows: whole tiles. */
+/* Doubles of the products of `rows` rows: whole tiles. */
 size_t uc_tiles_values(size_t rows);
-/* values[i * UC_TILES_LANDMARKS + l] for rows 0 .. rows-1 and landmarks first + l of those that row i sees: the first
- * `seen` + i. */
+/* values[i * UC_TILES_LANDMARKS + l] is the product of row i with landmark first + l, for rows 0 .. rows-1
+ * and those of the landmarks that row i sees: the first `seen` + i. */
 void uc_tiles_products(double *values, uc_tiles *self, size_t rows, size_t first, size_t seen);
 
 #endif
