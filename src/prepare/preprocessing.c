@@ -7,8 +7,8 @@
  *   standard  shift = mean,          factor = 1/deviation
  *   maxabs    shift = 0,             factor = 1/max |value|
  *
- * A constant column gets factor 0. Means and deviations are gathered value by value (Welford) over the values that
- * are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.).
+ * A constant column gets factor 0. Means and deviations are gathered value by value (Welford) over the
+ * values that are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.).
  */
 #include "prepare/preprocessing.h"
 
@@ -19,7 +19,7 @@
 #include "linalg/linalg.h"
 
 #define ROWS_PER_BLOCK ((size_t)1024)
-#define COLUMNS_PER_BLOCK ((size_t)16) /* a line of the cache */
+#define COLUMNS_PER_JOB ((size_t)16) /* a line of the cache */
 
 typedef struct column_sums {
     uint64_t count; /* stored values */
@@ -74,14 +74,13 @@ typedef struct column_job {
 } column_job;
 
 /* Some columns of all rows: a column is gathered by one thread, in the order of the rows. */
-static uc_status add_columns(size_t block, void *user)
+static uc_status add_columns(size_t number, void *user)
 {
     const column_job *job = user;
     const uc_matrix *X = job->X;
-    const size_t first = block * COLUMNS_PER_BLOCK;
-    const size_t last = first + COLUMNS_PER_BLOCK < X->cols ? first + COLUMNS_PER_BLOCK : X->cols;
+    const uc_range columns = uc_block_range(number, X->cols, COLUMNS_PER_JOB);
     for (size_t i = 0; i < X->rows; i++)
-        for (size_t j = first; j < last; j++)
+        for (size_t j = columns.first; j < columns.last; j++)
             add_value(&job->sums->columns[j], X->values[i * X->stride + j]);
     return UC_OK;
 }
@@ -101,13 +100,13 @@ static uc_status add_rows(uc_scale_sums **sums, const uc_matrix *X, const uc_con
     }
     column_job job = {self, X};
     const uc_context fitting = uc_context_for_work(context, 4.0 * (double)X->rows * (double)X->cols);
-    return uc_run_blocks(&fitting, (X->cols + COLUMNS_PER_BLOCK - 1) / COLUMNS_PER_BLOCK, add_columns, &job);
+    return uc_run_blocks(&fitting, uc_block_count(X->cols, COLUMNS_PER_JOB), add_columns, &job);
 }
 
-uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *block)
+uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X)
 {
     const uc_context one_thread = {.threads = 1};
-    return add_rows(sums, block, &one_thread);
+    return add_rows(sums, X, &one_thread);
 }
 
 /* The column as if its zeros had been stored. */
@@ -128,8 +127,9 @@ static column_sums with_zeros(column_sums column, uint64_t rows)
 
 static double inverse_or_zero(double value)
 {
-    const double inverse = value > 0.0 ? 1.0 / value : 0.0;
-    return isfinite(inverse) ? inverse : 0.0;
+    if (!(value > 0.0) || !isfinite(1.0 / value))
+        return 0.0;
+    return 1.0 / value;
 }
 
 static void scale_column(double *shift, double *factor, const column_sums *column, uc_scaling scaling)
@@ -140,12 +140,12 @@ static void scale_column(double *shift, double *factor, const column_sums *colum
         *shift = (column->high + column->low) / 2;
         *factor = 2 * inverse_or_zero(column->high - column->low);
         break;
-    case UC_SCALE_STANDARD: {
-        const bool constant = column->high == column->low;
+    case UC_SCALE_STANDARD:
         *shift = column->mean;
-        *factor = constant ? 0.0 : inverse_or_zero(sqrt(column->squares / (double)column->count));
+        *factor = 0.0;
+        if (column->high != column->low)
+            *factor = inverse_or_zero(sqrt(column->squares / (double)column->count));
         break;
-    }
     case UC_SCALE_MAXABS:
         *factor = inverse_or_zero(fmax(fabs(column->low), fabs(column->high)));
         break;
@@ -193,8 +193,10 @@ void uc_scale_sums_free(uc_scale_sums *sums)
 /* The values of both, as if one had seen them all (Chan et al.). */
 static column_sums merge_columns(column_sums a, column_sums b)
 {
-    if (a.count == 0 || b.count == 0)
-        return a.count ? a : b;
+    if (a.count == 0)
+        return b;
+    if (b.count == 0)
+        return a;
     const double all = (double)(a.count + b.count), difference = b.mean - a.mean;
     a.low = fmin(a.low, b.low);
     a.high = fmax(a.high, b.high);
@@ -229,19 +231,24 @@ uc_status uc_check_sparse_scaling(uc_scaling scaling)
 {
     if (scaling != UC_SCALE_RANGE && scaling != UC_SCALE_STANDARD)
         return UC_OK;
+    const char *name = scaling == UC_SCALE_RANGE ? "range" : "standard";
     return uc_fail(
         UC_ERR_INVALID,
         "{scale=%s} would turn the zeros of sparse data into other values: use {scale=maxabs}, or read "
         "the data with {storage=dense}",
-        scaling == UC_SCALE_RANGE ? "range" : "standard");
+        name);
 }
 
 static uc_status learn_scaling(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X,
                                const uc_context *context)
 {
     uc_scale_sums *sums = NULL;
-    uc_status status = uc_matrix_is_sparse(X) ? uc_check_sparse_scaling(scaling) : UC_OK;
-    if (status == UC_OK && scaling != UC_SCALE_NONE)
+    uc_status status = UC_OK;
+    if (uc_matrix_is_sparse(X))
+        status = uc_check_sparse_scaling(scaling);
+    if (status != UC_OK)
+        return status;
+    if (scaling != UC_SCALE_NONE)
         status = add_rows(&sums, X, context);
     if (status == UC_OK && sums)
         status = merge_sums(sums, X->cols, context);
@@ -259,13 +266,18 @@ bool uc_preprocessing_is_identity(const uc_preprocessing *self)
 /* A value far outside of what the scaling was learned from stays finite. */
 static float to_float(double value)
 {
-    const double most = FLT_MAX;
-    return (float)(value > most ? most : value < -most ? -most : value);
+    if (value > (double)FLT_MAX)
+        return FLT_MAX;
+    if (value < -(double)FLT_MAX)
+        return -FLT_MAX;
+    return (float)value;
 }
 
 static double scaled(const uc_preprocessing *self, size_t j, double value)
 {
-    return (value - (self->shift ? self->shift[j] : 0.0)) * self->factor[j];
+    if (self->shift)
+        value -= self->shift[j];
+    return value * self->factor[j];
 }
 
 static uc_row scale_row(const uc_preprocessing *self, uc_row row, float *work)
@@ -273,13 +285,15 @@ static uc_row scale_row(const uc_preprocessing *self, uc_row row, float *work)
     if (self->shift) { /* zeros, and columns that the row does not have, become other values */
         size_t next = 0;
         for (size_t j = 0; j < self->cols; j++) {
-            const bool stored = next < row.count && (!row.columns || row.columns[next] == j);
-            work[j] = to_float(scaled(self, j, stored ? (double)row.values[next++] : 0.0));
+            double value = 0.0;
+            if (next < row.count && uc_row_column(row, next) == j)
+                value = row.values[next++];
+            work[j] = to_float(scaled(self, j, value));
         }
         return (uc_row){self->cols, work, NULL};
     }
     for (size_t j = 0; j < row.count; j++)
-        work[j] = to_float(scaled(self, row.columns ? row.columns[j] : j, row.values[j]));
+        work[j] = to_float(scaled(self, uc_row_column(row, j), row.values[j]));
     return (uc_row){row.count, work, row.columns};
 }
 
@@ -295,11 +309,17 @@ uc_row uc_normalize_row(uc_row row, float *work)
 
 uc_row uc_prepare_input(const uc_preprocessing *self, uc_row row, float *work)
 {
+    assert(!self->factor || row.count == 0 || uc_row_column(row, row.count - 1) < self->cols);
     if (self->factor)
         row = scale_row(self, row, work);
     if (self->normalize_input || (self->normalize && !self->map))
         row = uc_normalize_row(row, work);
     return row;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
 }
 
 static size_t whole_lines(size_t floats)
@@ -315,7 +335,7 @@ size_t uc_preprocessing_dimension(const uc_preprocessing *self, size_t cols)
 /* The prepared input, then the mapped row, then what the map needs. */
 size_t uc_preprocessing_row_work(const uc_preprocessing *self, size_t cols)
 {
-    const size_t input = whole_lines(cols > self->cols ? cols : self->cols);
+    const size_t input = whole_lines(larger(cols, self->cols));
     if (!self->map)
         return input;
     return input + whole_lines(uc_map_dimension(self->map)) + 2 * uc_map_row_work(self->map);
@@ -327,11 +347,13 @@ uc_row uc_preprocessing_row(const uc_preprocessing *self, uc_row row, float *wor
     if (!self->map)
         return row;
     const size_t dimension = uc_map_dimension(self->map);
-    const size_t input = row.columns ? row.count : row.count > self->cols ? row.count : self->cols;
+    const size_t input = row.columns ? row.count : larger(row.count, self->cols);
     float *mapped = work + whole_lines(input);
     uc_map_row(mapped, self->map, row, (double *)(void *)(mapped + whole_lines(dimension)));
     row = (uc_row){dimension, mapped, NULL};
-    return self->normalize ? uc_normalize_row(row, mapped) : row;
+    if (!self->normalize)
+        return row;
+    return uc_normalize_row(row, mapped);
 }
 
 typedef struct apply_job {
@@ -339,19 +361,12 @@ typedef struct apply_job {
     uc_matrix *X;
 } apply_job;
 
-static void block_range(size_t *first, size_t *last, size_t block, size_t rows)
-{
-    *first = block * ROWS_PER_BLOCK;
-    *last = *first + ROWS_PER_BLOCK < rows ? *first + ROWS_PER_BLOCK : rows;
-}
-
 /* In place: the work space of a row is the row itself. */
 static uc_status prepare_input_block(size_t block, void *user)
 {
     const apply_job *job = user;
-    size_t first, last;
-    block_range(&first, &last, block, job->X->rows);
-    for (size_t i = first; i < last; i++) {
+    const uc_range rows = uc_block_range(block, job->X->rows, ROWS_PER_BLOCK);
+    for (size_t i = rows.first; i < rows.last; i++) {
         const uc_row row = uc_matrix_row(job->X, i);
         (void)uc_prepare_input(job->preprocessing, row, job->X->values + (row.values - job->X->values));
     }
@@ -361,9 +376,8 @@ static uc_status prepare_input_block(size_t block, void *user)
 static uc_status normalize_block(size_t block, void *user)
 {
     const apply_job *job = user;
-    size_t first, last;
-    block_range(&first, &last, block, job->X->rows);
-    for (size_t i = first; i < last; i++) {
+    const uc_range rows = uc_block_range(block, job->X->rows, ROWS_PER_BLOCK);
+    for (size_t i = rows.first; i < rows.last; i++) {
         const uc_row row = uc_matrix_row(job->X, i);
         (void)uc_normalize_row(row, job->X->values + (row.values - job->X->values));
     }
@@ -374,10 +388,10 @@ static uc_status apply_to_blocks(const uc_preprocessing *self, uc_matrix *X, uc_
                                  const uc_context *context)
 {
     apply_job user = {self, X};
-    return uc_run_blocks(context, (X->rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, job, &user);
+    return uc_run_blocks(context, uc_block_count(X->rows, ROWS_PER_BLOCK), job, &user);
 }
 
-/* The map, and unit length behind it. */
+/* The map, and unit length after it. */
 static uc_status apply_map(const uc_preprocessing *self, uc_matrix *X, const uc_context *context)
 {
     uc_matrix mapped;
@@ -386,7 +400,9 @@ static uc_status apply_map(const uc_preprocessing *self, uc_matrix *X, const uc_
         return status;
     uc_matrix_free(X);
     *X = mapped;
-    return self->normalize ? apply_to_blocks(self, X, normalize_block, context) : UC_OK;
+    if (!self->normalize)
+        return UC_OK;
+    return apply_to_blocks(self, X, normalize_block, context);
 }
 
 uc_status uc_preprocessing_apply(const uc_preprocessing *self, uc_matrix *X, const uc_context *context)
@@ -399,7 +415,9 @@ uc_status uc_preprocessing_apply(const uc_preprocessing *self, uc_matrix *X, con
     if (self->shift && (uc_matrix_is_sparse(X) || X->cols != self->cols))
         return uc_fail(UC_ERR_INVALID, "only dense data of %zu columns can be shifted in place", self->cols);
     const uc_status status = apply_to_blocks(self, X, prepare_input_block, context);
-    return status == UC_OK && self->map ? apply_map(self, X, context) : status;
+    if (status != UC_OK || !self->map)
+        return status;
+    return apply_map(self, X, context);
 }
 
 typedef struct mapped_check {
@@ -410,9 +428,8 @@ typedef struct mapped_check {
 static uc_status check_mapped(size_t block, void *user)
 {
     const mapped_check *self = user;
-    size_t first, last;
-    block_range(&first, &last, block, self->X->rows);
-    for (size_t i = first; i < last; i++)
+    const uc_range rows = uc_block_range(block, self->X->rows, ROWS_PER_BLOCK);
+    for (size_t i = rows.first; i < rows.last; i++)
         if (!isfinite(uc_row_norm2(uc_matrix_row(self->X, i))))
             return uc_fail(UC_ERR_DIVERGED, "row %zu: mapped features overflowed; scale the data ({scale})",
                            self->rows_before + i + 1);
@@ -432,8 +449,7 @@ static uc_status fit_map(uc_preprocessing *self, uc_matrix *X, const uc_preproce
         mapped_check mapped = {X, share.first};
         status = apply_map(self, X, context);
         if (status == UC_OK)
-            status = uc_run_blocks(context, (X->rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, check_mapped,
-                                   &mapped);
+            status = uc_run_blocks(context, uc_block_count(X->rows, ROWS_PER_BLOCK), check_mapped, &mapped);
         return uc_comm_agree(uc_comm_of(context), status);
     }
     if (status == UC_OK && self->normalize && !self->normalize_input)
