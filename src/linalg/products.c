@@ -23,8 +23,8 @@ static double entry(uc_operand operand, size_t i, size_t j)
     return operand.values[i * operand.stride + j];
 }
 
-/* Columns of the operand as stored, when it is rows x columns as used. */
-static inline size_t used_width(uc_operand operand, size_t rows, size_t columns)
+/* For assertions: columns of the operand as stored, when it is rows x columns as used. */
+__attribute__((unused)) static size_t used_width(uc_operand operand, size_t rows, size_t columns)
 {
     return operand.transposed ? rows : columns;
 }

@@ -12,15 +12,16 @@
  *
  *   recall, precision     N[k][k] over its row's sum, over all predictions of k
  *   F1                    2 N[k][k] / (row's sum + predictions of k), the harmonic mean of the two
- *   macro F1, balanced accuracy   means of F1 over the classes that occur or are predicted, of recall over those that occur
+ *   macro F1              mean of F1 over the classes that occur or are predicted
+ *   balanced accuracy     mean of recall over the classes that occur
  *
- * F1, its mean, balanced accuracy and log loss are scikit-learn's f1_score, balanced_accuracy_score and log_loss at their
- * defaults, if all labels that the model does not know have one name.
+ * F1, its mean, balanced accuracy and log loss are scikit-learn's f1_score, balanced_accuracy_score and
+ * log_loss at their defaults, if all labels that the model does not know have one name.
  *
- * With noise that depends on the true class only, E[N/n] = C T, where T[q][p] is the share of examples that
- * are truly q and predicted p. So T^ = C^-1 N/n, and the error that clean labels would show is 1 - trace T^.
- * The trace is the mean over the examples of v_i = (C^-1)[p_i][k_i], label k_i predicted as p_i; an unknown
- * label has v_i = 0. The standard error is that of a mean, sqrt(mean (v_i - mean v)^2 / n).
+ * With noise that depends on the true class only, E[N/n] = C T, where T[q][p] is the share of examples
+ * that are truly q and predicted p. So T^ = C^-1 N/n, and the error that clean labels would show is 1 -
+ * trace T^. The trace is the mean over the examples of v_i = (C^-1)[p_i][k_i], label k_i predicted as p_i;
+ * an unknown label has v_i = 0. The standard error is that of a mean, sqrt(mean (v_i - mean v)^2 / n).
  */
 #include "unconfuse/metrics.h"
 
@@ -54,8 +55,11 @@ static uc_status allocate(uc_evaluation *self, size_t classes, bool corrected)
     self->f1 = uc_alloc(classes, sizeof *self->f1);
     if (corrected)
         self->corrected_confusion = uc_alloc(cells, sizeof *self->corrected_confusion);
-    const bool complete = self->confusion && self->recall && self->precision && self->f1;
-    return complete && (self->corrected_confusion || !corrected) ? UC_OK : UC_ERR_NOMEM;
+    if (!self->confusion || !self->recall || !self->precision || !self->f1)
+        return UC_ERR_NOMEM;
+    if (corrected && !self->corrected_confusion)
+        return UC_ERR_NOMEM;
+    return UC_OK;
 }
 
 /* Fills in the counts, and in `precision` how often every class was predicted. */
@@ -90,6 +94,11 @@ static double row_sum(const uc_evaluation *self, size_t k)
     return sum;
 }
 
+static double ratio(double part, double whole)
+{
+    return whole > 0.0 ? part / whole : (double)NAN;
+}
+
 /* Labels that the model does not know are one more class, of which nothing is right. */
 static void measure_classes(uc_evaluation *self)
 {
@@ -98,9 +107,9 @@ static void measure_classes(uc_evaluation *self)
     for (size_t k = 0; k < self->classes; k++) {
         const double right = (double)self->confusion[k * self->classes + k], sum = row_sum(self, k);
         const double predictions = self->precision[k];
-        self->recall[k] = sum > 0.0 ? right / sum : NAN;
-        self->precision[k] = predictions > 0.0 ? right / predictions : NAN;
-        self->f1[k] = sum + predictions > 0.0 ? 2.0 * right / (sum + predictions) : NAN;
+        self->recall[k] = ratio(right, sum);
+        self->precision[k] = ratio(right, predictions);
+        self->f1[k] = ratio(2.0 * right, sum + predictions);
         if (sum > 0.0) {
             recalls += self->recall[k];
             occurring++;
@@ -121,8 +130,8 @@ static uc_status off_diagonal_norms(double *spectral, double *frobenius, const u
 {
     const size_t K = self->classes;
     double *B = uc_alloc(K * K, sizeof *B), *sigma = uc_alloc(K, sizeof *sigma);
-    uc_status status = B && sigma ? UC_OK : UC_ERR_NOMEM;
-    if (status != UC_OK)
+    uc_status status = UC_ERR_NOMEM;
+    if (!B || !sigma)
         goto cleanup;
 
     double squares = 0.0;
@@ -163,7 +172,9 @@ static uc_status correct(uc_evaluation *self, const uc_noise *noise)
     const size_t K = self->classes;
     const double n = (double)self->examples;
     double *inverse = uc_alloc(K * K, sizeof *inverse);
-    uc_status status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
+    if (!inverse)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_noise_invert(inverse, noise, 0.0);
     if (status != UC_OK)
         goto cleanup;
 
@@ -227,6 +238,8 @@ uc_status uc_evaluation_set_log_loss(uc_evaluation *self, const uint32_t *labels
         sum -= log(fmin(fmax(label_probability[i], DBL_EPSILON), 1.0 - DBL_EPSILON));
         labelled++;
     }
-    self->log_loss = labelled == 0 || self->unknown_labels > 0 ? (double)NAN : sum / (double)labelled;
+    self->log_loss = (double)NAN;
+    if (labelled > 0 && self->unknown_labels == 0)
+        self->log_loss = sum / (double)labelled;
     return UC_OK;
 }

@@ -15,6 +15,7 @@
 
 #include "unconfuse/metrics.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -28,12 +29,17 @@ void uc_metrics_wilson(double interval[2], size_t hits, size_t trials)
         interval[1] = 1.0;
         return;
     }
+    assert(hits <= trials);
     const double n = (double)trials, p = (double)hits / n, zz = NORMAL_97_5 * NORMAL_97_5;
     const double middle = p + zz / (2.0 * n);
     const double half = NORMAL_97_5 * sqrt(p * (1.0 - p) / n + zz / (4.0 * n * n));
     /* Rounding must not move an end that is exactly 0 or 1. */
-    interval[0] = hits == 0 ? 0.0 : fmax(0.0, (middle - half) / (1.0 + zz / n));
-    interval[1] = hits == trials ? 1.0 : fmin(1.0, (middle + half) / (1.0 + zz / n));
+    interval[0] = 0.0;
+    interval[1] = 1.0;
+    if (hits > 0)
+        interval[0] = fmax(0.0, (middle - half) / (1.0 + zz / n));
+    if (hits < trials)
+        interval[1] = fmin(1.0, (middle + half) / (1.0 + zz / n));
 }
 
 /* Keeps a denominator of the Lentz method away from 0. */
@@ -86,7 +92,7 @@ double uc_metrics_paired_t_test(const double *a, const double *b, size_t count)
     for (size_t i = 0; i < count; i++)
         squares += (a[i] - b[i] - mean) * (a[i] - b[i] - mean);
     if (squares == 0.0)
-        return mean == 0.0 ? 1.0 : 0.0;
+        return (double)(mean == 0.0);
 
     const double t = mean / sqrt(squares / (n * freedom)), tt = t * t;
     if (isinf(tt))

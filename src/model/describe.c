@@ -12,10 +12,12 @@ static json_t *name_json(const char *name)
     if (text)
         return text;
     char *copy = uc_strdup(name);
-    for (char *c = copy; c && *c; c++)
+    if (!copy)
+        return NULL;
+    for (char *c = copy; *c; c++)
         if ((unsigned char)*c > 126)
             *c = '?';
-    text = copy ? json_string(copy) : NULL;
+    text = json_string(copy);
     uc_free(copy);
     return text;
 }

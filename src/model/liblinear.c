@@ -1,13 +1,15 @@
 /*
  * LIBLINEAR's text models.
  *
- * Written as MCSVM_CS, the one solver type whose prediction is the argmax over one weight vector per class, also for
- * two classes. Scaling is folded into the weights, and all constants into LIBLINEAR's bias term:
+ * Written as MCSVM_CS, the one solver type whose prediction is the argmax over one weight vector per
+ * class, also for two classes. Scaling is folded into the weights, and all constants into LIBLINEAR's bias
+ * term:
  *
- *   sum_j w_j (x_j - shift_j) factor_j + B w_0  =  sum_j (w_j factor_j) x_j + (B w_0 - sum_j w_j factor_j shift_j)
+ *   sum_j w_j (x_j - shift_j) factor_j + B w_0
+ *     =  sum_j (w_j factor_j) x_j + (B w_0 - sum_j w_j factor_j shift_j)
  *
- * Unit length divides all scores of a row by the same number, which does not change the argmax, as long as there is
- * no constant next to the row.
+ * Unit length divides all scores of a row by the same number, which does not change the argmax, as long as
+ * no constant is added.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -42,8 +44,10 @@ static uc_status check_labels(const uc_model *self, const char *path)
 
 static double folded_weight(const uc_model *self, size_t feature, size_t cls)
 {
-    const double factor = self->preprocessing.factor ? self->preprocessing.factor[feature] : 1.0;
-    return uc_model_weight(self, feature, cls) * factor;
+    const double weight = uc_model_weight(self, feature, cls);
+    if (!self->preprocessing.factor)
+        return weight;
+    return weight * self->preprocessing.factor[feature];
 }
 
 static double folded_offset(const uc_model *self, size_t cls)
@@ -54,28 +58,45 @@ static double folded_offset(const uc_model *self, size_t cls)
     return offset;
 }
 
-static uc_status write_model(uc_output *output, const uc_model *self)
+static uc_status write_header(uc_output *output, const uc_model *self, bool constant)
 {
     const size_t K = self->classes.count;
-    const bool constant = self->bias != 0.0 || self->preprocessing.shift;
     uc_status status = uc_output_printf(output, "solver_type MCSVM_CS\nnr_class %zu\nlabel", K);
     for (size_t k = 0; k < K && status == UC_OK; k++) {
         const char *name = self->classes.text[k];
-        status = uc_output_printf(output, " %s", name[0] == '+' ? name + 1 : name);
+        if (name[0] == '+')
+            name++;
+        status = uc_output_printf(output, " %s", name);
     }
-    if (status == UC_OK)
-        status =
-            uc_output_printf(output, "\nnr_feature %zu\nbias %d\nw\n", self->features, constant ? 1 : -1);
-    for (size_t j = 0; j < self->features + (constant ? 1 : 0) && status == UC_OK; j++) {
-        for (size_t k = 0; k < K && status == UC_OK; k++) {
-            const double w = j < self->features ? folded_weight(self, j, k) : folded_offset(self, k);
-            char text[32];
-            uc_print_real(text, sizeof text, 17, w);
-            status = uc_output_printf(output, "%s ", text);
-        }
-        if (status == UC_OK)
-            status = uc_output_write(output, "\n", 1);
+    if (status != UC_OK)
+        return status;
+    const int bias = constant ? 1 : -1;
+    return uc_output_printf(output, "\nnr_feature %zu\nbias %d\nw\n", self->features, bias);
+}
+
+/* The weights of all classes for a feature, or their constants when `feature` is one more than there are. */
+static uc_status write_line(uc_output *output, const uc_model *self, size_t feature)
+{
+    uc_status status = UC_OK;
+    for (size_t k = 0; k < self->classes.count && status == UC_OK; k++) {
+        char text[32];
+        if (feature < self->features)
+            uc_print_real(text, sizeof text, 17, folded_weight(self, feature, k));
+        else
+            uc_print_real(text, sizeof text, 17, folded_offset(self, k));
+        status = uc_output_printf(output, "%s ", text);
     }
+    if (status != UC_OK)
+        return status;
+    return uc_output_write(output, "\n", 1);
+}
+
+static uc_status write_model(uc_output *output, const uc_model *self)
+{
+    const bool constant = self->bias != 0.0 || self->preprocessing.shift;
+    uc_status status = write_header(output, self, constant);
+    for (size_t j = 0; j < self->features + constant && status == UC_OK; j++)
+        status = write_line(output, self, j);
     return status;
 }
 
@@ -89,14 +110,18 @@ uc_status uc_model_write_liblinear(const uc_model *self, uc_output *output)
             UC_ERR_INVALID,
             "%s: a model with rows of unit length and a bias cannot be written as a LIBLINEAR model", path);
     const uc_status status = check_labels(self, path);
-    return status == UC_OK ? write_model(output, self) : status;
+    if (status != UC_OK)
+        return status;
+    return write_model(output, self);
 }
 
 uc_status uc_model_export_liblinear(const uc_model *self, const char *path)
 {
     uc_output *output = NULL;
     const uc_status status = uc_output_open(&output, path);
-    return status == UC_OK ? uc_output_end(output, uc_model_write_liblinear(self, output), true) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_output_end(output, uc_model_write_liblinear(self, output), true);
 }
 
 /* ---- import ---- */
@@ -132,8 +157,10 @@ static uc_status next_real(double *out, parser *self)
 {
     const char *word;
     const size_t length = next_word(self, &word);
+    if (length == 0)
+        return refuse(self, "the file ends too early");
     if (!uc_parse_real(out, word, length) || !isfinite(*out))
-        return length ? refuse(self, "a number was expected") : refuse(self, "the file ends too early");
+        return refuse(self, "a number was expected");
     return UC_OK;
 }
 
@@ -151,7 +178,7 @@ static uc_status next_count(size_t *out, parser *self, uint64_t low, const char 
 typedef struct liblinear_header {
     size_t classes, features;
     double bias;
-    bool crammer_singer;
+    bool has_solver, crammer_singer;
     uc_names labels; /* in the file's order */
 } liblinear_header;
 
@@ -164,6 +191,7 @@ static uc_status read_solver(liblinear_header *header, parser *self)
     const size_t length = next_word(self, &word);
     for (size_t i = 0; i < sizeof classifiers / sizeof *classifiers; i++)
         if (is_word(word, length, classifiers[i])) {
+            header->has_solver = true;
             header->crammer_singer = strcmp(classifiers[i], "MCSVM_CS") == 0;
             return UC_OK;
         }
@@ -190,62 +218,69 @@ static uc_status read_labels(liblinear_header *header, parser *self)
     return UC_OK;
 }
 
+/* What follows `word` in the header. */
+static uc_status read_member(liblinear_header *header, parser *self, const char *word, size_t length)
+{
+    if (is_word(word, length, "solver_type"))
+        return read_solver(header, self);
+    if (is_word(word, length, "nr_class"))
+        return next_count(&header->classes, self, 2, "nr_class must be a whole number of at least 2");
+    if (is_word(word, length, "label"))
+        return read_labels(header, self);
+    if (is_word(word, length, "nr_feature"))
+        return next_count(&header->features, self, 0, "nr_feature must be a whole number");
+    if (is_word(word, length, "bias"))
+        return next_real(&header->bias, self);
+    if (length == 0)
+        return refuse(self, "the file ends too early");
+    return refuse(self, "an unknown word in the header");
+}
+
 static uc_status read_header(liblinear_header *header, parser *self)
 {
-    bool solver = false;
-    for (;;) {
-        const char *word;
-        const size_t length = next_word(self, &word);
-        uc_status status;
-        if (is_word(word, length, "w"))
-            break;
-        if (is_word(word, length, "solver_type")) {
-            status = read_solver(header, self);
-            solver = true;
-        } else if (is_word(word, length, "nr_class"))
-            status = next_count(&header->classes, self, 2, "nr_class must be a whole number of at least 2");
-        else if (is_word(word, length, "label"))
-            status = read_labels(header, self);
-        else if (is_word(word, length, "nr_feature"))
-            status = next_count(&header->features, self, 0, "nr_feature must be a whole number");
-        else if (is_word(word, length, "bias"))
-            status = next_real(&header->bias, self);
-        else
-            status = refuse(self, length ? "an unknown word in the header" : "the file ends too early");
+    const char *word;
+    size_t length;
+    while (length = next_word(self, &word), !is_word(word, length, "w")) {
+        const uc_status status = read_member(header, self, word, length);
         if (status != UC_OK)
             return status;
     }
-    return solver && header->classes && header->labels.count == header->classes
-               ? UC_OK
-               : refuse(self, "the header lacks solver_type, nr_class or label");
+    if (!header->has_solver || header->classes == 0 || header->labels.count != header->classes)
+        return refuse(self, "the header lacks solver_type, nr_class or label");
+    return UC_OK;
 }
 
-static bool has_one_vector(const liblinear_header *header)
+static size_t vectors_of(const liblinear_header *header)
 {
-    return header->classes == 2 && !header->crammer_singer;
+    const bool binary = header->classes == 2 && !header->crammer_singer;
+    return binary ? 1 : header->classes;
 }
 
-/* place[k]: where the file's k-th label stands in the model. A binary model has one vector w, for its first label
- * against the second: +w/2 and -w/2. */
+/* place[k]: where the file's k-th label stands in the model. A binary model has one vector w, for its
+ * first label against the second: +w/2 and -w/2. */
 static uc_status read_weights(uc_model *model, const liblinear_header *header, const uint32_t *place,
                               parser *self)
 {
-    const bool single = has_one_vector(header);
-    const size_t rows = header->features + (header->bias >= 0 ? 1 : 0);
+    const size_t rows = header->features + (header->bias >= 0), vectors = vectors_of(header);
     for (size_t j = 0; j < rows; j++) {
-        double *w = model->weights + (j < header->features ? j + 1 : 0) * model->stride;
-        for (size_t k = 0; k < (single ? 1 : header->classes); k++) {
+        const size_t feature = j < header->features ? j + 1 : 0;
+        double *w = model->weights + feature * model->stride;
+        for (size_t k = 0; k < vectors; k++) {
             double value;
             const uc_status status = next_real(&value, self);
             if (status != UC_OK)
                 return status;
-            w[place[k]] = single ? value / 2 : value;
-            if (single)
+            w[place[k]] = value;
+            if (vectors == 1) {
+                w[place[0]] = value / 2;
                 w[place[1]] = -value / 2;
+            }
         }
     }
     const char *word;
-    return next_word(self, &word) == 0 ? UC_OK : refuse(self, "more weights than the header says");
+    if (next_word(self, &word) > 0)
+        return refuse(self, "more weights than the header says");
+    return UC_OK;
 }
 
 static uc_status read_liblinear(uc_model **out, parser *self)
@@ -258,20 +293,23 @@ static uc_status read_liblinear(uc_model **out, parser *self)
     if (status != UC_OK)
         goto cleanup;
     size_t weights; /* each takes at least two bytes of text: checked before memory is asked for */
-    if (!uc_size_mul(&weights, header.features, has_one_vector(&header) ? 1 : header.classes) ||
+    if (!uc_size_mul(&weights, header.features, vectors_of(&header)) ||
         weights > (size_t)(self->end - self->at)) {
         status = refuse(self, "fewer weights than the header says");
         goto cleanup;
     }
     place = uc_alloc(header.classes, sizeof *place);
-    status = place ? uc_names_copy(&sorted, &header.labels) : UC_ERR_NOMEM;
+    status = UC_ERR_NOMEM;
+    if (place)
+        status = uc_names_copy(&sorted, &header.labels);
     if (status == UC_OK)
         status = uc_names_sort(&sorted, place);
     if (status == UC_OK)
         status = uc_model_create(&model, &sorted, header.features, header.features, "liblinear");
     if (status != UC_OK)
         goto cleanup;
-    model->bias = header.bias >= 0 ? header.bias : 0.0;
+    if (header.bias >= 0)
+        model->bias = header.bias;
     model->preprocessing.cols = header.features;
     status = read_weights(model, &header, place, self);
 

@@ -1,5 +1,6 @@
-/* A map's part of the model file: its header member "map", and the arrays map.values, map.offsets, map.columns (the
- * landmarks), map.projection, map.shift, map.eigenvalues. A map alone is a container of nothing else. */
+/* A map's part of the model file: its header member "map", and the arrays map.values, map.offsets,
+ * map.columns (the landmarks), map.projection, map.shift, map.eigenvalues. A map alone is a container of
+ * nothing else. */
 #include <math.h>
 #include <string.h>
 
@@ -80,7 +81,8 @@ static uc_status check_sparse(const uc_matrix *L, size_t entries, const uc_conta
     return UC_OK;
 }
 
-/* The shapes were checked against the length of the file by uc_container_array before anything is allocated. */
+/* The shapes were checked against the length of the file by uc_container_array before anything is
+ * allocated. */
 static uc_status read_landmarks(uc_matrix *out, const uc_container *file, size_t rows, size_t cols,
                                 bool sparse)
 {
@@ -101,9 +103,12 @@ static uc_status read_landmarks(uc_matrix *out, const uc_container *file, size_t
     }
     if (status == UC_OK)
         status = uc_container_array(&values, file, "map.values", UC_ARRAY_F32, entries);
-    if (status == UC_OK)
-        status = sparse ? uc_matrix_create_sparse(out, rows, cols, entries)
-                        : uc_matrix_create_dense(out, rows, cols);
+    if (status != UC_OK)
+        return status;
+    if (sparse)
+        status = uc_matrix_create_sparse(out, rows, cols, entries);
+    else
+        status = uc_matrix_create_dense(out, rows, cols);
     if (status != UC_OK)
         return status;
     memcpy(out->values, values, entries * sizeof *out->values);
@@ -145,47 +150,76 @@ static uc_status read_arrays(uc_map *map, const uc_container *file, size_t landm
         status = read_reals(&map->shift, file, "map.shift", map->dimension);
     if (status == UC_OK)
         status = read_reals(&map->eigenvalues, file, "map.eigenvalues", map->dimension);
-    return status == UC_OK ? uc_map_measure_landmarks(map) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_map_measure_landmarks(map);
+}
+
+/* The header of a map, unpacked. */
+typedef struct map_shape {
+    int kind, kernel, sparse;
+    double width, degree, coefficient;
+    json_int_t landmarks, cols, dimension;
+} map_shape;
+
+static bool is_sound(const map_shape *self, const uc_container *file)
+{
+    const json_int_t most = (json_int_t)file->length;
+    if (!isfinite(self->width) || !isfinite(self->coefficient))
+        return false;
+    if (self->kernel == UC_KERNEL_GAUSSIAN && !(self->width > 0.0))
+        return false;
+    if (!(self->degree >= 0.0 && self->degree <= 100.0 && self->degree == floor(self->degree)))
+        return false;
+    if (self->landmarks < 0 || self->landmarks > most || self->cols < 0 || self->cols > INT32_MAX)
+        return false;
+    if (self->dimension < 1 || self->dimension > most)
+        return false;
+    return !uc_container_has(file, "map.projection") || self->landmarks == 0 ||
+           self->dimension <= most / self->landmarks;
+}
+
+static uc_status read_shape(map_shape *out, const json_t *header, const uc_container *file)
+{
+    const char *kind, *kernel;
+    json_error_t error;
+    if (json_unpack_ex((json_t *)header, &error, 0, "{s:s, s:s, s:F, s:F, s:F, s:I, s:I, s:I, s:b}", "kind",
+                       &kind, "kernel", &kernel, "width", &out->width, "degree", &out->degree, "coefficient",
+                       &out->coefficient, "landmarks", &out->landmarks, "columns", &out->cols, "dimension",
+                       &out->dimension, "sparse", &out->sparse) != 0) {
+        if (json_error_code(&error) == json_error_out_of_memory)
+            return uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", file->source);
+        return damaged(file);
+    }
+    if (!find_word(&out->kind, kind, kinds, sizeof kinds / sizeof *kinds) ||
+        !find_word(&out->kernel, kernel, kernels, sizeof kernels / sizeof *kernels) || !is_sound(out, file))
+        return damaged(file);
+    return UC_OK;
 }
 
 uc_status uc_map_read(uc_map **out, const uc_container *file)
 {
-    const char *kind, *kernel;
-    double width, degree, coefficient;
-    json_int_t landmarks, cols, dimension;
-    int sparse, kind_number, kernel_number;
     const json_t *header = json_object_get(file->header, "map");
     if (json_is_string(header) && strcmp(json_string_value(header), "none") == 0) {
         *out = NULL;
         return UC_OK;
     }
-    const json_int_t most = (json_int_t)file->length;
-    json_error_t error;
-    if (json_unpack_ex((json_t *)header, &error, 0, "{s:s, s:s, s:F, s:F, s:F, s:I, s:I, s:I, s:b}", "kind",
-                       &kind, "kernel", &kernel, "width", &width, "degree", &degree, "coefficient",
-                       &coefficient, "landmarks", &landmarks, "columns", &cols, "dimension", &dimension,
-                       "sparse", &sparse) != 0)
-        return json_error_code(&error) == json_error_out_of_memory
-                   ? uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", file->source)
-                   : damaged(file);
-    if (!find_word(&kind_number, kind, kinds, sizeof kinds / sizeof *kinds) ||
-        !find_word(&kernel_number, kernel, kernels, sizeof kernels / sizeof *kernels) || !isfinite(width) ||
-        (kernel_number == UC_KERNEL_GAUSSIAN && !(width > 0.0)) || !isfinite(coefficient) ||
-        !(degree >= 0.0 && degree <= 100.0 && degree == floor(degree)) || landmarks < 0 || landmarks > most ||
-        cols < 0 || cols > INT32_MAX || dimension < 1 || dimension > most ||
-        (uc_container_has(file, "map.projection") && landmarks > 0 && dimension > most / landmarks))
-        return damaged(file);
+    map_shape shape;
+    uc_status status = read_shape(&shape, header, file);
+    if (status != UC_OK)
+        return status;
     uc_map *map = uc_alloc(1, sizeof *map);
     if (!map)
         return UC_ERR_NOMEM;
-    map->kind = (uc_map_kind)kind_number;
-    map->kernel = (uc_kernel)kernel_number;
-    map->width = width;
-    map->degree = degree;
-    map->coefficient = coefficient;
-    map->dimension = (size_t)dimension;
-    uc_status status = read_arrays(map, file, (size_t)landmarks, (size_t)cols, sparse != 0);
-    if (status == UC_OK && !map->projection && (map->kind != UC_MAP_LANDMARKS || landmarks > dimension))
+    *map = (uc_map){.kind = (uc_map_kind)shape.kind,
+                    .kernel = (uc_kernel)shape.kernel,
+                    .width = shape.width,
+                    .degree = shape.degree,
+                    .coefficient = shape.coefficient,
+                    .dimension = (size_t)shape.dimension};
+    status = read_arrays(map, file, (size_t)shape.landmarks, (size_t)shape.cols, shape.sparse != 0);
+    if (status == UC_OK && !map->projection &&
+        (map->kind != UC_MAP_LANDMARKS || shape.landmarks > shape.dimension))
         status = damaged(file);
     if (status == UC_OK)
         *out = map;
@@ -201,9 +235,10 @@ uc_status uc_map_save_memory(void **bytes, size_t *length, const uc_map *self)
     uc_array arrays[UC_MAP_ARRAYS];
     const size_t count = uc_map_arrays(arrays, self);
     json_t *header = json_pack("{s:s, s:o}", "library", uc_version(), "map", uc_map_header(self));
+    if (!header)
+        return uc_fail(UC_ERR_NOMEM, "not enough memory to save the map");
     const uc_status status =
-        header ? uc_container_write_memory(bytes, length, magic, NEWEST_VERSION, header, arrays, count)
-               : uc_fail(UC_ERR_NOMEM, "not enough memory to save the map");
+        uc_container_write_memory(bytes, length, magic, NEWEST_VERSION, header, arrays, count);
     json_decref(header);
     return status;
 }

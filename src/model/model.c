@@ -7,12 +7,13 @@
 
 uc_status uc_json_set(json_t *object, const char *name, json_t *value)
 {
-    return json_object_set_new(object, name, value) == 0
-               ? UC_OK
-               : uc_fail(UC_ERR_NOMEM, "not enough memory for '%s'", name);
+    if (json_object_set_new(object, name, value) != 0)
+        return uc_fail(UC_ERR_NOMEM, "not enough memory for '%s'", name);
+    return UC_OK;
 }
 
-uc_status uc_model_size(size_t *count, size_t dimension, size_t classes)
+/* Doubles of the weights; fails on overflow. */
+static uc_status count_weights(size_t *count, size_t dimension, size_t classes)
 {
     size_t rows;
     if (!uc_size_add(&rows, dimension, 1) || !uc_size_mul(count, rows, uc_class_stride(classes)))
@@ -25,7 +26,7 @@ uc_status uc_model_create(uc_model **out, const uc_names *classes, size_t featur
                           const char *learner)
 {
     size_t count;
-    uc_status status = uc_model_size(&count, dimension, classes->count);
+    uc_status status = count_weights(&count, dimension, classes->count);
     if (status != UC_OK)
         return status;
     uc_model *self = uc_alloc(1, sizeof *self);
@@ -101,11 +102,13 @@ const char *uc_model_learner(const uc_model *self)
 
 double uc_model_weight(const uc_model *self, size_t feature, size_t cls)
 {
+    assert(feature < self->dimension && cls < self->classes.count);
     return self->weights[(feature + 1) * self->stride + cls];
 }
 
 double uc_model_offset(const uc_model *self, size_t cls)
 {
+    assert(cls < self->classes.count);
     return self->bias * self->weights[cls];
 }
 

@@ -42,8 +42,6 @@ struct uc_model {
 /* All zero weights. `settings` and `summary` start as empty objects. */
 uc_status uc_model_create(uc_model **out, const uc_names *classes, size_t features, size_t dimension,
                           const char *learner);
-/* Doubles of one array of weights of that shape; fails on overflow. */
-uc_status uc_model_size(size_t *count, size_t dimension, size_t classes);
 
 /* Settings by their table: numbers, booleans and words; `auto` as the word. */
 uc_status uc_settings_to_json(json_t *object, const uc_option *table, const void *settings);

@@ -3,7 +3,7 @@
  *
  *   classes           names, each ended by a zero byte          shift, factor   of --scale
  *   weights           (1 + dimension) x classes, no padding     map.*           see map_file.c
- *   noise             classes x classes                         state.*         of an online learner, see learn/state.h
+ *   noise             classes x classes                         state.*         of an online learner (learn/state.h)
  *
  * It holds no time, path, host or thread count: same training, same bytes.
  */
@@ -73,23 +73,25 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
     double *weights = packed(self->weights, self->dimension, K, self->stride);
     uc_array *arrays = uc_alloc(5 + UC_MAP_ARRAYS + self->state.count, sizeof *arrays);
     json_t *header = header_of(self);
-    uc_status status = class_names && weights && arrays && header
-                           ? UC_OK
-                           : uc_fail(UC_ERR_NOMEM, "not enough memory to save the model");
-    if (status == UC_OK) {
-        arrays[filled++] = (uc_array){"classes", UC_ARRAY_U8, class_names, names_length};
-        arrays[filled++] = (uc_array){"weights", UC_ARRAY_F64, weights, (self->dimension + 1) * K};
-        for (size_t i = 0; i < self->state.count; i++)
-            arrays[filled++] = self->state.arrays[i];
-        if (self->noise)
-            arrays[filled++] = (uc_array){"noise", UC_ARRAY_F64, self->noise, K * K};
-        filled += uc_map_arrays(arrays + filled, self->preprocessing.map);
-        if (self->preprocessing.shift)
-            arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->preprocessing.shift, self->features};
-        if (self->preprocessing.factor)
-            arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->preprocessing.factor, self->features};
-        status = uc_container_write_to(output, magic, NEWEST_VERSION, header, arrays, filled);
+    uc_status status = UC_OK;
+    if (!class_names || !weights || !arrays || !header) {
+        status = uc_fail(UC_ERR_NOMEM, "not enough memory to save the model");
+        goto cleanup;
     }
+    arrays[filled++] = (uc_array){"classes", UC_ARRAY_U8, class_names, names_length};
+    arrays[filled++] = (uc_array){"weights", UC_ARRAY_F64, weights, (self->dimension + 1) * K};
+    for (size_t i = 0; i < self->state.count; i++)
+        arrays[filled++] = self->state.arrays[i];
+    if (self->noise)
+        arrays[filled++] = (uc_array){"noise", UC_ARRAY_F64, self->noise, K * K};
+    filled += uc_map_arrays(arrays + filled, self->preprocessing.map);
+    if (self->preprocessing.shift)
+        arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->preprocessing.shift, self->features};
+    if (self->preprocessing.factor)
+        arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->preprocessing.factor, self->features};
+    status = uc_container_write_to(output, magic, NEWEST_VERSION, header, arrays, filled);
+
+cleanup:
     json_decref(header);
     uc_free(arrays);
     uc_free(weights);
@@ -101,7 +103,9 @@ uc_status uc_model_save(const uc_model *self, const char *path)
 {
     uc_output *output = NULL;
     const uc_status status = uc_output_open(&output, path);
-    return status == UC_OK ? uc_output_end(output, uc_model_write(self, output), true) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_output_end(output, uc_model_write(self, output), true);
 }
 
 uc_status uc_model_save_memory(void **bytes, size_t *length, const uc_model *self)
@@ -200,10 +204,11 @@ static uc_status read_preprocessing(uc_preprocessing *out, const uc_container *f
     int normalize_input = 0, normalize = 0;
     json_error_t error;
     if (json_unpack_ex(file->header, &error, 0, "{s:{s:s, s:b, s:b}}", "steps", "scale", &scale,
-                       "normalize_input", &normalize_input, "normalize", &normalize) != 0)
-        return json_error_code(&error) == json_error_out_of_memory
-                   ? uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", file->source)
-                   : damaged(file, "its header does not say how rows are prepared");
+                       "normalize_input", &normalize_input, "normalize", &normalize) != 0) {
+        if (json_error_code(&error) == json_error_out_of_memory)
+            return uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", file->source);
+        return damaged(file, "its header does not say how rows are prepared");
+    }
     size_t scaling = 0;
     while (scaling < sizeof scalings / sizeof *scalings && strcmp(scale, scalings[scaling]) != 0)
         scaling++;
@@ -248,6 +253,21 @@ static uc_status read_state(uc_model *self, const uc_container *file)
     return status;
 }
 
+static uc_status check_dimensions(const uc_model *self, const uc_container *file)
+{
+    if (uc_preprocessing_dimension(&self->preprocessing, self->features) != self->dimension)
+        return damaged(file, "its weights do not fit its map");
+    if (!self->preprocessing.map)
+        return UC_OK;
+    /* Landmarks that arrived in a stream may not know the columns that came after them. */
+    const bool arrived = self->preprocessing.map->kind == UC_MAP_LANDMARKS;
+    const size_t cols = self->preprocessing.map->landmarks.cols;
+    if (cols > self->features || (cols < self->features && !arrived))
+        return uc_fail(UC_ERR_FORMAT, "%s: damaged: its map has %zu columns, and the model %zu features",
+                       file->source, cols, self->features);
+    return UC_OK;
+}
+
 static uc_status adopt(uc_model *self, const uc_container *file)
 {
     json_t *settings = json_object_get(file->header, "settings"),
@@ -269,19 +289,11 @@ static uc_status adopt(uc_model *self, const uc_container *file)
         status = read_weights(&self->weights, file, "weights", self->dimension, self->classes.count);
     if (status == UC_OK)
         status = read_reals(&self->noise, file, "noise", self->classes.count * self->classes.count);
-    if (status == UC_OK &&
-        uc_preprocessing_dimension(&self->preprocessing, self->features) != self->dimension)
-        return damaged(file, "its weights do not fit its map");
-    /* Landmarks that arrived in a stream may not know the columns that came after them. */
-    const uc_map *map = self->preprocessing.map;
-    if (status == UC_OK && map &&
-        (map->kind == UC_MAP_LANDMARKS ? map->landmarks.cols > self->features
-                                       : map->landmarks.cols != self->features))
-        return uc_fail(UC_ERR_FORMAT, "%s: damaged: its map has %zu columns, and the model %zu features",
-                       file->source, map->landmarks.cols, self->features);
     if (status == UC_OK)
-        status = read_state(self, file);
-    return status;
+        status = check_dimensions(self, file);
+    if (status != UC_OK)
+        return status;
+    return read_state(self, file);
 }
 
 /* Shapes are checked against the file's length before anything of their size is allocated. */
@@ -290,8 +302,9 @@ static uc_status read_model(uc_model **out, const uc_container *file)
     const json_int_t classes = json_integer_value(json_object_get(file->header, "class_count"));
     const json_int_t features = json_integer_value(json_object_get(file->header, "features"));
     const json_t *map = json_object_get(file->header, "map"); /* an object, or the word none */
-    const json_int_t dimension =
-        json_is_object(map) ? json_integer_value(json_object_get(map, "dimension")) : features;
+    json_int_t dimension = features;
+    if (json_is_object(map))
+        dimension = json_integer_value(json_object_get(map, "dimension"));
     const char *learner = json_string_value(json_object_get(file->header, "learner"));
     const json_int_t most = (json_int_t)(file->length / sizeof(double));
     if (!learner || !uc_is_name(learner, strlen(learner)) || classes < 1 || features < 0 ||

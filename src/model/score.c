@@ -16,27 +16,26 @@ typedef struct score_job {
     uint32_t *predicted; /* or NULL */
 } score_job;
 
-static uc_row known_columns(uc_row row, size_t cols)
-{
-    if (row.columns)
-        while (row.count > 0 && row.columns[row.count - 1] >= cols)
-            row.count--;
-    else if (row.count > cols)
-        row.count = cols;
-    return row;
-}
-
 /* Rows that must be prepared first, one by one. */
 static void prepared_scores(double *scores, const score_job *job, size_t first, size_t last, float *work)
 {
     const uc_model *model = job->model;
     for (size_t i = first; i < last; i++) {
         double *row_scores = scores + (i - first) * model->stride;
-        const uc_row known = known_columns(uc_matrix_row(job->X, i), model->features);
+        const uc_row known = uc_known_row(uc_matrix_row(job->X, i), model->features);
         memcpy(row_scores, job->offset, model->stride * sizeof *row_scores);
         uc_row_scores(row_scores, uc_preprocessing_row(&model->preprocessing, known, work),
                       model->weights + model->stride, model->stride);
     }
+}
+
+/* For assertions. */
+__attribute__((unused)) static bool sums_to_one(const double *probabilities, size_t count)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < count; k++)
+        sum += probabilities[k];
+    return fabs(sum - 1.0) <= 1e-9;
 }
 
 static void softmax(double *scores, size_t count)
@@ -47,6 +46,7 @@ static void softmax(double *scores, size_t count)
         total += scores[k] = exp(scores[k] - highest);
     for (size_t k = 0; k < count; k++)
         scores[k] /= total;
+    assert(sums_to_one(scores, count));
 }
 
 /* What is not finite, times 0, is not a number. */
@@ -65,8 +65,8 @@ static uc_status refuse_row(const score_job *job, size_t i)
     bool finite = true;
     for (size_t j = 0; j < row.count; j++)
         finite = finite && isfinite(row.values[j]);
-    return uc_fail(UC_ERR_INVALID, "row %zu has no finite scores: %s", i + 1,
-                   finite ? "its values are too large" : "it holds NaN or infinity");
+    const char *reason = finite ? "its values are too large" : "it holds NaN or infinity";
+    return uc_fail(UC_ERR_INVALID, "row %zu has no finite scores: %s", i + 1, reason);
 }
 
 static uc_status keep(const score_job *job, double *scores, size_t first, size_t last)
@@ -86,29 +86,41 @@ static uc_status keep(const score_job *job, double *scores, size_t first, size_t
     return UC_OK;
 }
 
-/* A copy of the rows in the columns that the model knows: dense when the data are, or when a shift will make them so. */
-static uc_status known_block(uc_matrix *out, const score_job *job, size_t first, size_t last)
+static uc_status sparse_copy(uc_matrix *out, const score_job *job, size_t first, size_t last)
 {
     const size_t features = job->model->features;
-    const bool sparse = uc_matrix_is_sparse(job->X) && !job->model->preprocessing.shift;
-    const size_t entries = sparse ? (size_t)(job->X->offsets[last] - job->X->offsets[first]) : 0;
-    const uc_status status = sparse ? uc_matrix_create_sparse(out, last - first, features, entries)
-                                    : uc_matrix_create_dense(out, last - first, features);
-    for (size_t i = first; i < last && status == UC_OK; i++) {
-        const uc_row row = known_columns(uc_matrix_row(job->X, i), features);
-        const size_t start = sparse ? (size_t)out->offsets[i - first] : (i - first) * out->stride;
-        if (!sparse && row.columns) {
-            for (size_t j = 0; j < row.count; j++)
-                out->values[start + row.columns[j]] = row.values[j];
-            continue;
-        }
+    const size_t entries = (size_t)(job->X->offsets[last] - job->X->offsets[first]);
+    const uc_status status = uc_matrix_create_sparse(out, last - first, features, entries);
+    for (size_t i = 0; i < last - first && status == UC_OK; i++) {
+        const uc_row row = uc_known_row(uc_matrix_row(job->X, first + i), features);
+        const size_t start = (size_t)out->offsets[i];
         memcpy(out->values + start, row.values, row.count * sizeof *row.values);
-        if (sparse) {
-            memcpy(out->columns + start, row.columns, row.count * sizeof *row.columns);
-            out->offsets[i - first + 1] = start + row.count;
-        }
+        memcpy(out->columns + start, row.columns, row.count * sizeof *row.columns);
+        out->offsets[i + 1] = start + row.count;
     }
     return status;
+}
+
+static uc_status dense_copy(uc_matrix *out, const score_job *job, size_t first, size_t last)
+{
+    const size_t features = job->model->features;
+    const uc_status status = uc_matrix_create_dense(out, last - first, features);
+    for (size_t i = 0; i < last - first && status == UC_OK; i++) {
+        const uc_row row = uc_known_row(uc_matrix_row(job->X, first + i), features);
+        float *values = out->values + i * out->stride;
+        for (size_t j = 0; j < row.count; j++)
+            values[uc_row_column(row, j)] = row.values[j];
+    }
+    return status;
+}
+
+/* A copy of the rows in the columns that the model knows: dense when the data are, or when a shift will
+ * make them so. */
+static uc_status known_block(uc_matrix *out, const score_job *job, size_t first, size_t last)
+{
+    if (uc_matrix_is_sparse(job->X) && !job->model->preprocessing.shift)
+        return sparse_copy(out, job, first, last);
+    return dense_copy(out, job, first, last);
 }
 
 /* Rows that go through a map: the whole block at once, since that is a matrix product. */
@@ -146,15 +158,17 @@ static uc_status plain_scores(double *scores, const score_job *job, size_t first
 static uc_status score_block(size_t block, void *user)
 {
     const score_job *job = user;
-    const size_t first = block * ROWS_PER_BLOCK;
-    const size_t last = first + ROWS_PER_BLOCK < job->X->rows ? first + ROWS_PER_BLOCK : job->X->rows;
-    double *scores = uc_alloc((last - first) * job->model->stride, sizeof *scores);
+    const uc_range rows = uc_block_range(block, job->X->rows, ROWS_PER_BLOCK);
+    double *scores = uc_alloc((rows.last - rows.first) * job->model->stride, sizeof *scores);
     if (!scores)
         return UC_ERR_NOMEM;
-    uc_status status = job->model->preprocessing.map ? mapped_scores(scores, job, first, last)
-                                                     : plain_scores(scores, job, first, last);
+    uc_status status;
+    if (job->model->preprocessing.map)
+        status = mapped_scores(scores, job, rows.first, rows.last);
+    else
+        status = plain_scores(scores, job, rows.first, rows.last);
     if (status == UC_OK)
-        status = keep(job, scores, first, last);
+        status = keep(job, scores, rows.first, rows.last);
     uc_free(scores);
     return status;
 }
@@ -162,13 +176,15 @@ static uc_status score_block(size_t block, void *user)
 static uc_status score_all(score_job *job, const uc_context *context)
 {
     const uc_model *model = job->model;
+    assert(model->stride >= model->classes.count && model->classes.count > 0);
+    assert(uc_preprocessing_dimension(&model->preprocessing, model->features) == model->dimension);
     job->offset = uc_alloc(model->stride, sizeof *job->offset);
     if (!job->offset)
         return UC_ERR_NOMEM;
     for (size_t k = 0; k < model->classes.count; k++)
         job->offset[k] = uc_model_offset(model, k);
     const uc_status status =
-        uc_run_blocks(context, (job->X->rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, score_block, job);
+        uc_run_blocks(context, uc_block_count(job->X->rows, ROWS_PER_BLOCK), score_block, job);
     uc_free(job->offset);
     return status;
 }
@@ -214,6 +230,7 @@ uc_status uc_model_probabilities(double *probabilities, const uc_model *self, co
 double uc_model_label_is_right(const uc_model *self, const double *probabilities, uint32_t label)
 {
     const size_t K = self->classes.count;
+    assert(sums_to_one(probabilities, K));
     if (label >= K)
         return 0.0;
     if (!self->noise)
@@ -221,5 +238,7 @@ double uc_model_label_is_right(const uc_model *self, const double *probabilities
     double observed = 0.0;
     for (size_t q = 0; q < K; q++)
         observed += self->noise[label * K + q] * probabilities[q];
-    return observed > 0.0 ? self->noise[label * K + label] * probabilities[label] / observed : 0.0;
+    if (!(observed > 0.0))
+        return 0.0;
+    return self->noise[label * K + label] * probabilities[label] / observed;
 }

@@ -5,11 +5,12 @@
 
 uc_status uc_model_state_take(uc_model_state *self, uc_array array)
 {
+    char *name = uc_strdup(array.name);
     uc_array *arrays = uc_realloc(self->arrays, self->count + 1, sizeof *arrays);
     if (arrays)
         self->arrays = arrays;
-    char *name = arrays ? uc_strdup(array.name) : NULL;
-    if (!name) {
+    if (!arrays || !name) {
+        uc_free(name);
         uc_free((void *)array.data);
         return UC_ERR_NOMEM;
     }
