@@ -1,26 +1,29 @@
-/* What bench/run cannot see from outside. Each command tells, as one JSON object, how long its work took:
+/* What bench/run cannot see from outside. Each command tells, as one JSON object, how long its work took
+ * (bench_inside COMMAND ...):
  *
- *   bench_inside read FILE THREADS              a data file whole into memory ("-": standard input), and what memory
- *                                               the process held before, at most, and for the arrays alone
- *   bench_inside learn FILE shuffled|in-order average|last     one pass of spa over data in memory, one thread
- *   bench_inside uma FILE LABELS STEPS THREADS  steps of uma; with the square of the weights' length at the end
- *   bench_inside memory ROWS COLUMNS CLASSES STEPS THREADS     steps of uma on data made in memory, which are read once
- *                                               after every step; the times of both, and the memory of the process
- *   bench_inside rp ROWS COLUMNS STEPS THREADS  the same for steps of rp
- *   bench_inside svm FILE COST SMOOTHING TOLERANCE THREADS     and the objective of the plain hinge loss
- *   bench_inside map kpca|nystroem FILE DIMENSION WIDTH THREADS     learning the map (kpca: of the centred kernel), and
- *                                               mapping all rows; with the sum of the squares of the mapped rows
- *   bench_inside logistic FILE LABELS L2 ITERATIONS BIAS THREADS    and the model's description, with the objective
- *   bench_inside rounds FILE LEARNER RUNS       passes over prepared rows, one row at a time, and after each of them
- *                                               reading the weights of the same columns in the same order
- *   bench_inside plus COLUMNS ROUNDS            rounds of cspa-plus, and the naive form of its metric
- *   bench_inside landmarks FILE LANDMARKS WIDTH one pass of cspa behind a map: the map, the rounds, and a product of
- *                                               matrices of the same size
- *   bench_inside machine MEGABYTES SIZE COUNT THREADS          reading so large an array, and products of square
- *                                               matrices of doubles of that size
+ *   read FILE THREADS                         a data file whole into memory ("-": standard input), and the
+ *                                             memory of the process before, at most, and for the arrays alone
+ *   learn FILE shuffled|in-order average|last one pass of spa over data in memory, one thread
+ *   uma FILE LABELS STEPS THREADS             steps of uma; with the square of the weights' length at the end
+ *   memory ROWS COLUMNS CLASSES STEPS THREADS steps of uma on data made in memory, which are read once after
+ *                                             every step; the times of both, and the memory of the process
+ *   rp ROWS COLUMNS STEPS THREADS             the same for steps of rp
+ *   svm FILE COST SMOOTHING TOLERANCE THREADS and the objective of the plain hinge loss
+ *   map kpca|nystroem FILE DIMENSION WIDTH THREADS
+ *                                             learning the map (kpca: of the centred kernel), and mapping all
+ *                                             rows; with the sum of the squares of the mapped rows
+ *   logistic FILE LABELS L2 ITERATIONS BIAS THREADS
+ *                                             and the model's description, with the objective
+ *   rounds FILE LEARNER RUNS                  passes over prepared rows, one row at a time, and after each
+ *                                             pass reading the weights of the same columns in the same order
+ *   plus COLUMNS ROUNDS                       rounds of cspa-plus, and the naive form of its metric
+ *   landmarks FILE LANDMARKS WIDTH            one pass of cspa after a map: the map, the rounds, and a
+ *                                             product of matrices of the same size
+ *   machine MEGABYTES SIZE COUNT THREADS      reading so large an array, and products of square matrices of
+ *                                             doubles of that size
  *
  * LABELS are those of an NPY file; "-": FILE has them.
- */
+ * */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +57,8 @@ void print_since(moment began)
     printf("{\"elapsed\": %.6f, \"processor\": %.6f", taken.elapsed, taken.processor);
 }
 
-/* A figure of /proc/self/status, in bytes; 0 where there is none. Not getrusage, whose maximum begins with that of the
- * process that started this one. */
+/* A figure of /proc/self/status, in bytes; 0 where there is none. Not getrusage, whose maximum begins with
+ * that of the process that started this one. */
 static double memory(const char *name)
 {
     char line[256];
@@ -79,7 +82,10 @@ unsigned count_of(const char *text)
 static double array_bytes(const uc_dataset *data)
 {
     const uc_matrix *X = &data->X;
-    const double rows = (double)X->rows, labels = data->y ? 4 * rows : 0;
+    const double rows = (double)X->rows;
+    double labels = 0;
+    if (data->y)
+        labels = 4 * rows;
     if (!uc_matrix_is_sparse(X))
         return 4 * rows * (double)X->stride + labels;
     return 8 * (double)X->offsets[X->rows] + 8 * (rows + 1) + labels;
@@ -128,7 +134,8 @@ static uc_status read_labelled(uc_dataset *out, const char *path, const char *la
                                const uc_context *context)
 {
     uc_read_settings settings = uc_reader_defaults();
-    settings.labels = strcmp(labels, "-") == 0 ? NULL : labels;
+    if (strcmp(labels, "-") != 0)
+        settings.labels = labels;
     return uc_dataset_read(out, path, &settings, context);
 }
 
@@ -211,9 +218,9 @@ static uc_status train_uma(uc_model **out, step_times *times, uc_dataset *data, 
         train.normalize = 0;
     times->steps = calloc(steps, sizeof *times->steps);
     times->reads = calloc(steps, sizeof *times->reads);
-    uc_status status = times->steps && times->reads ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK)
-        status = uc_noise_uniform(&noise, data->classes.count, NOISE_RATE);
+    if (!times->steps || !times->reads)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_noise_uniform(&noise, data->classes.count, NOISE_RATE);
     times->began = now();
     if (status == UC_OK)
         status = uc_train(out, uc_learner_find("uma"), &settings, &train, data, &context);
@@ -251,10 +258,12 @@ uc_status make_data(uc_dataset *out, size_t rows, size_t cols, size_t classes)
 {
     uc_rng rng = uc_rng_make(1, 1);
     uc_status status = uc_matrix_create_dense(&out->X, rows, cols);
-    out->y = status == UC_OK ? calloc(rows, sizeof *out->y) : NULL;
+    if (status != UC_OK)
+        return status;
+    out->y = calloc(rows, sizeof *out->y);
     float *means = calloc(classes * cols, sizeof *means);
     if (!out->y || !means)
-        status = status == UC_OK ? UC_ERR_NOMEM : status;
+        status = UC_ERR_NOMEM;
     for (size_t k = 0; k < classes && status == UC_OK; k++) {
         char name[24];
         uint32_t index;
@@ -265,8 +274,9 @@ uc_status make_data(uc_dataset *out, size_t rows, size_t cols, size_t classes)
     }
     for (size_t i = 0; i < rows && status == UC_OK; i++) {
         const size_t k = (size_t)uc_rng_below(&rng, classes);
-        const bool wrong = uc_rng_uniform(&rng) < NOISE_RATE;
-        out->y[i] = (uint32_t)(wrong ? (k + 1 + uc_rng_below(&rng, classes - 1)) % classes : k);
+        out->y[i] = (uint32_t)k;
+        if (uc_rng_uniform(&rng) < NOISE_RATE)
+            out->y[i] = (uint32_t)((k + 1 + uc_rng_below(&rng, classes - 1)) % classes);
         float *row = out->X.values + i * out->X.stride;
         for (size_t j = 0; j < cols; j++)
             row[j] = 0.1f * means[k * cols + j] + (float)uc_rng_word(&rng) * 0x1p-32f - 0.5f;
@@ -328,7 +338,9 @@ static uc_status run_rp(char **arguments)
     times.steps = calloc(steps, sizeof *times.steps);
     times.reads = calloc(steps, sizeof *times.reads);
     const double before = memory("VmRSS:");
-    uc_status status = times.steps && times.reads ? make_data(&data, rows, cols, 2) : UC_ERR_NOMEM;
+    uc_status status = UC_ERR_NOMEM;
+    if (times.steps && times.reads)
+        status = make_data(&data, rows, cols, 2);
     times.began = now();
     if (status == UC_OK)
         status = uc_train(&model, uc_learner_find("rp"), &settings, &train, &data, &context);
@@ -357,12 +369,13 @@ static double hinge_objective(const uc_model *model, const uc_dataset *data, dou
         const uc_row row = uc_matrix_row(&data->X, i);
         double score = 0;
         for (size_t j = 0; j < row.count; j++) {
-            const size_t column = row.columns ? row.columns[j] : j;
+            const size_t column = uc_row_column(row, j);
             score += (double)row.values[j] *
                      (uc_model_weight(model, column, 1) - uc_model_weight(model, column, 0));
         }
-        const double short_of = 1 - (data->y[i] == 1 ? score : -score);
-        losses += short_of > 0 ? short_of : 0;
+        const double margin = data->y[i] == 1 ? score : -score;
+        if (margin < 1)
+            losses += 1 - margin;
     }
     for (size_t j = 0; j < data->X.cols; j++) {
         const double weight = uc_model_weight(model, j, 1) - uc_model_weight(model, j, 0);
@@ -506,9 +519,10 @@ int main(int argc, char **argv)
         if (argc != commands[i].count + 2 || strcmp(argv[1], commands[i].name) != 0)
             continue;
         const uc_status status = commands[i].run(argv + 2);
-        if (status != UC_OK)
-            fprintf(stderr, "bench_inside: %s\n", uc_last_error());
-        return status == UC_OK ? 0 : 1;
+        if (status == UC_OK)
+            return 0;
+        fprintf(stderr, "bench_inside: %s\n", uc_last_error());
+        return 1;
     }
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(stderr, "%s bench_inside %s %s\n", i ? "      " : "usage:", commands[i].name,

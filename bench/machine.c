@@ -1,4 +1,5 @@
-/* What the machine gives: reading an array that no cache holds, and products of matrices of doubles by BLAS. */
+/* What the machine gives: reading an array that no cache holds, and products of matrices of doubles by
+ * BLAS. */
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>

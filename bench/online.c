@@ -1,5 +1,6 @@
-/* The online learners: rounds on rows in memory, against reading the same weights and nothing else; rounds of cspa-plus,
- * against the naive form of its metric; rounds behind landmarks, against the product of matrices in them. */
+/* The online learners: rounds on rows in memory, against reading the same weights and nothing else; rounds
+ * of cspa-plus, against the naive form of its metric; rounds behind landmarks, against the product of
+ * matrices in them. */
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@ static size_t stride_of(size_t classes)
     return (classes + 3) / 4 * 4;
 }
 
-/* Adds up the weights of every stored value's column, in the order of the values, `stride` doubles each: as fast as
- * the caches and the memory give them. */
+/* Adds up the weights of every stored value's column, in the order of the values, `stride` doubles each:
+ * as fast as the caches and the memory give them. */
 FOR_THIS_PROCESSOR static double sum_of_weights(const uc_matrix *X, const double *weights, size_t stride)
 {
     enum { LANES = 8, AHEAD = 12 };
@@ -86,10 +87,11 @@ static uc_status begin(runner *out, const char *name, const uc_train_settings *t
     const uc_learner *learner = uc_learner_find(name);
     runner self = {0};
     uc_session_settings settings = {.feedback = UC_FEEDBACK_FULL};
-    if (learner && !uc_learner_accepts(learner, UC_FEEDBACK_FULL))
+    if (!learner)
+        return UC_ERR_INVALID;
+    if (!uc_learner_accepts(learner, UC_FEEDBACK_FULL))
         settings.feedback = UC_FEEDBACK_PARTIAL;
-    uc_status status =
-        learner ? uc_online_begin(&self.online, learner, NULL, train, &data->classes, NULL) : UC_ERR_INVALID;
+    uc_status status = uc_online_begin(&self.online, learner, NULL, train, &data->classes, NULL);
     if (status == UC_OK)
         status = uc_online_expect(self.online, data->X.cols, uc_matrix_density(&data->X));
     if (status == UC_OK)
@@ -110,7 +112,8 @@ static double *make_weights(size_t count)
     return weights;
 }
 
-/* The first pass of a new learner over prepared rows; the kernel clears the pages of its weights meanwhile. */
+/* The first pass of a new learner over prepared rows; the kernel clears the pages of its weights
+ * meanwhile. */
 static uc_status first_pass(moment *time, size_t *correct, const char *learner, const uc_dataset *data,
                             const uc_context *context)
 {
@@ -136,7 +139,9 @@ static uc_status time_rounds(moment *rounds, moment *reads, size_t runs, size_t 
 {
     const size_t stride = stride_of(data->classes.count);
     double *weights = make_weights(data->X.cols * stride), total = 0;
-    uc_status status = weights ? UC_OK : UC_ERR_NOMEM;
+    if (!weights)
+        return UC_ERR_NOMEM;
+    uc_status status = UC_OK;
     for (size_t i = 0; i < runs && status == UC_OK; i++) {
         status = first_pass(&rounds[i], correct, learner, data, context);
         const moment began = now();
@@ -144,7 +149,9 @@ static uc_status time_rounds(moment *rounds, moment *reads, size_t runs, size_t 
         reads[i] = since(began);
     }
     free(weights);
-    return total > 0 || status != UC_OK ? status : UC_ERR_INVALID; /* so that the sum is needed */
+    if (status == UC_OK && !(total > 0)) /* so that the sum is needed */
+        return UC_ERR_INVALID;
+    return status;
 }
 
 uc_status run_rounds(char **arguments)
@@ -175,8 +182,8 @@ uc_status run_rounds(char **arguments)
 
 /* ---- cspa-plus ---- */
 
-/* What the metric costs in a round without tricks: A^-1 times the row and the rows that are replayed, and a change of
- * rank one. */
+/* What the metric costs in a round without tricks: A^-1 times the row and the rows that are replayed, and
+ * a change of rank one. */
 static void naive_metric(double *inverse, int n, const double *rows, double *products, size_t vectors)
 {
     for (size_t r = 0; r < vectors; r++)
@@ -275,8 +282,8 @@ static uc_status run_block(landmark_times *times, runner *self, const uc_dataset
     return status;
 }
 
-/* One pass, block by block, and after each block a product of matrices of the sizes that it has: rows by columns, and
- * columns by landmarks. */
+/* One pass, block by block, and after each block a product of matrices of the sizes that it has: rows by
+ * columns, and columns by landmarks. */
 static uc_status time_landmarks(landmark_times *times, runner *self, const uc_dataset *data, size_t landmarks,
                                 const uc_context *context)
 {

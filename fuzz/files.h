@@ -1,4 +1,5 @@
-/* What fuzz targets of whole files share: truths that end the program when they do not hold, and files in memory. */
+/* What fuzz targets of whole files share: truths that end the program when they do not hold, and files in
+ * memory. */
 #ifndef FUZZ_FILES_H
 #define FUZZ_FILES_H
 
@@ -57,9 +58,9 @@ static inline void memory_file_close(memory_file *self)
 static inline const char *scratch_path(void)
 {
     static char path[64];
+    const char *directory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     if (!path[0])
-        snprintf(path, sizeof path, "%s/unconfuse-fuzz-%ld",
-                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+        snprintf(path, sizeof path, "%s/unconfuse-fuzz-%ld", directory, (long)getpid());
     return path;
 }
 

@@ -1,7 +1,7 @@
 /* Files of gold labels and of predictions, for `noise estimate`, from arbitrary bytes.
  *
- * The data are fixed: ten examples of three classes, one without a label. What comes out is compared with shares that are
- * counted here, line by line, in another way. */
+ * The data are fixed: ten examples of three classes, one without a label. What comes out is compared with
+ * shares that are counted here, line by line, in another way. */
 #define _GNU_SOURCE
 #include <math.h>
 
@@ -39,7 +39,7 @@ static bool split_lines(lines *out, const char *bytes, size_t length)
     while (length > 0) {
         const char *newline = memchr(bytes, '\n', length);
         size_t width = newline ? (size_t)(newline - bytes) : length;
-        const size_t used = newline ? width + 1 : width;
+        const size_t used = width + (newline != NULL);
         if (count == EXAMPLES)
             return false;
         if (width > 0 && bytes[width - 1] == '\r')
@@ -72,13 +72,18 @@ static double share(const lines *list, bool gold, const char *p, const char *q)
 {
     size_t all = 0, both = 0;
     for (size_t i = 0; i < EXAMPLES; i++) {
-        const bool labelled = strcmp(observed[i], "?") != 0 && !is(list, i, "?");
-        const bool data_p = strcmp(observed[i], gold ? p : q) == 0, list_q = is(list, i, gold ? q : p);
-        all += labelled && (gold ? list_q : data_p);
-        both += labelled && data_p && list_q;
+        if (strcmp(observed[i], "?") == 0 || is(list, i, "?"))
+            continue;
+        bool is_p = strcmp(observed[i], p) == 0, is_q = is(list, i, q);
+        if (!gold) { /* the list is predicted from the data, whose labels are the true classes then */
+            is_p = is(list, i, p);
+            is_q = strcmp(observed[i], q) == 0;
+        }
+        all += is_q;
+        both += is_p && is_q;
     }
     if (all == 0)
-        return strcmp(p, q) == 0 ? 1.0 : 0.0;
+        return (double)(strcmp(p, q) == 0);
     return (double)both / (double)all;
 }
 
@@ -97,18 +102,10 @@ static void try_labels(const char *bytes, size_t length, bool gold)
     memory_file file = memory_file_open(bytes, length);
     char output[80];
     snprintf(output, sizeof output, "%s.csv", scratch_path());
-    char *words[] = {(char *)data_path(),
-                     "--method",
-                     gold ? "gold" : "model",
-                     gold ? "--gold" : "--predictions",
-                     file.path,
-                     "-o",
-                     output,
-                     "--bootstrap",
-                     "3",
-                     "--threads",
-                     "1",
-                     NULL};
+    char *method = gold ? "gold" : "model";
+    char *option = gold ? "--gold" : "--predictions";
+    char *words[] = {(char *)data_path(), "--method", method,      option, file.path, "-o", output,
+                     "--bootstrap",       "3",        "--threads", "1",    NULL};
     const uc_status status = run_command(&command_noise_estimate, 11, words);
     uc_noise noise = {0};
     lines list;

@@ -1,7 +1,7 @@
 /* LIBLINEAR's text models from arbitrary bytes.
  *
- * The scores of a model that is accepted are computed once more, here, from the numbers behind the line `w`. Exported and
- * imported again it scores the same, and our own file of it holds the same model. */
+ * The scores of a model that is accepted are computed once more, here, from the numbers behind the line
+ * `w`. Exported and imported again it scores the same, and our own file of it holds the same model. */
 #define _GNU_SOURCE
 #include <math.h>
 
@@ -11,8 +11,8 @@
 
 #define MOST_FEATURES 64
 
-/* The sum of w_k over all features and the constant: the score of a row of ones. All words behind the first `w` that
- * stands alone are numbers, feature by feature. Adds the absolute values to *size. */
+/* The sum of w_k over all features and the constant: the score of a row of ones. All words behind the
+ * first `w` that stands alone are numbers, feature by feature. Adds the absolute values to *size. */
 static double score_of_ones(const char *text, size_t columns, size_t column, size_t features, double bias,
                             double *size)
 {
@@ -24,12 +24,14 @@ static double score_of_ones(const char *text, size_t columns, size_t column, siz
     for (size_t j = 0; j < features + (bias >= 0.0); j++)
         for (size_t k = 0; k < columns; k++) {
             char *end;
-            const double value = strtod(at, &end);
+            double value = strtod(at, &end);
             CHECK(end > at);
             at = end;
+            if (j == features)
+                value *= bias;
             if (k == column) {
-                sum += j < features ? value : bias * value;
-                *size += fabs(j < features ? value : bias * value);
+                sum += value;
+                *size += fabs(value);
             }
         }
     return sum;
@@ -89,8 +91,13 @@ static void check_scores(const uc_model *model, const char *text)
         const uint32_t place = uc_names_find(uc_model_classes(model), label, length);
         CHECK(place < K);
         double size = 0.0;
-        const double sum = score_of_ones(text, single ? 1 : K, single ? 0 : k, features, bias, &size);
-        const double expected = !single ? sum : k == 0 ? sum / 2 : -sum / 2;
+        double expected;
+        if (single) {
+            const double half = score_of_ones(text, 1, 0, features, bias, &size) / 2;
+            expected = k == 0 ? half : -half;
+        } else {
+            expected = score_of_ones(text, K, k, features, bias, &size);
+        }
         CHECK(fabs(scores[place] - expected) <= 1e-13 * size + 1e-300);
         label += length;
     }

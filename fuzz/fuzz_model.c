@@ -120,9 +120,10 @@ static void check_resuming(const uc_model *model)
         if (!may_overflow(uc_online_propose(&proposal, online, &row)))
             break;
         const uint32_t label = i % (uint32_t)uc_online_classes(online)->count;
-        const uc_answer told = {UC_ANSWER_LABEL, label},
-                        judged = {proposal.label == label ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, 0};
-        if (!may_overflow(uc_online_learn(online, &row, &proposal, labels ? told : judged)))
+        uc_answer answer = {proposal.label == label ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, 0};
+        if (labels)
+            answer = (uc_answer){UC_ANSWER_LABEL, label};
+        if (!may_overflow(uc_online_learn(online, &row, &proposal, answer)))
             break;
     }
     check_state(online);

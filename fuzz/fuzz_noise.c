@@ -1,8 +1,8 @@
 /* Noise matrices, CSV or NPY, from arbitrary bytes.
  *
- * One that is accepted is a noise matrix: every column holds probabilities that sum to 1, the inverse undoes it as far as
- * its condition allows, its names are names, and it is the same after it was written and read. Read with rows for the
- * true class it is the transpose, where its rows sum to 1 as well. */
+ * One that is accepted is a noise matrix: every column holds probabilities that sum to 1, the inverse
+ * undoes it as far as its condition allows, its names are names, and it is the same after it was written
+ * and read. Read with rows for the true class it is the transpose, where its rows sum to 1 as well. */
 #define _GNU_SOURCE
 #include <math.h>
 

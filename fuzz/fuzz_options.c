@@ -1,7 +1,8 @@
-/* Command lines from arbitrary bytes: the first byte chooses the command, the rest are its words, a line each.
+/* Command lines from arbitrary bytes: the first byte chooses the command, the rest are its words, a line
+ * each.
  *
- * What is accepted is within the bounds of the tables, and every option, written as a user would type it and read again,
- * is the same. What is refused has one sentence. */
+ * What is accepted is within the bounds of the tables, and every option, written as a user would type it
+ * and read again, is the same. What is refused has one sentence. */
 #define _GNU_SOURCE
 #include "base/base.h"
 #include "fuzz/commands.h"

@@ -1,8 +1,9 @@
 /* Going on from a model with a learner's state, for every online learner.
  *
- * Bytes that begin like a model file are one, with its length and checksum put right: a state that is resumed must be
- * one that can be learned from. Any other bytes are a play: which learner, then a round each. Halfway the learner is
- * saved and resumed, and from there on both must propose the same and, at the end, save the same bytes. */
+ * Bytes that begin like a model file are one, with its length and checksum put right: a state that is
+ * resumed must be one that can be learned from. Any other bytes are a play: which learner, then a round
+ * each. Halfway the learner is saved and resumed, and from there on both must propose the same and, at the
+ * end, save the same bytes. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <zlib.h>

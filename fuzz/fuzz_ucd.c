@@ -1,10 +1,6 @@
 /* The reader of UCD files never crashes, and what it accepts is a data set. */
-#include <stddef.h>
-#include <stdint.h>
-
+#define _GNU_SOURCE
 #include "fuzz/truths.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {

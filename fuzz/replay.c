@@ -1,5 +1,5 @@
-/* Runs a fuzz target over files: every file of the directories (or the files) given as arguments. With it the corpus is a
- * test that needs no special compiler. */
+/* Runs a fuzz target over files: every file of the directories (or the files) given as arguments. With it
+ * the corpus is a test that needs no special compiler. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@ static size_t replayed;
 static int replay_file(const char *path, size_t size)
 {
     FILE *file = fopen(path, "rb");
-    uint8_t *bytes =
-        malloc(size ? size : 1); /* exactly as long as the file, so that reading beyond it is seen */
+    /* exactly as long as the file, so that reading beyond it is seen */
+    uint8_t *bytes = malloc(size ? size : 1);
     if (!file || !bytes || fread(bytes, 1, size, file) != size) {
         perror(path);
         if (file)

@@ -1,25 +1,13 @@
-/* What holds for every data set that a reader accepts, whatever the bytes were. A truth that does not hold ends the
- * program. */
+/* What holds for every data set that a reader accepts, whatever the bytes were. A truth that does not hold
+ * ends the program. */
 #ifndef FUZZ_TRUTHS_H
 #define FUZZ_TRUTHS_H
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "data/reader.h"
+#include "fuzz/files.h"
 #include "unconfuse/dataset.h"
-
-#define CHECK(truth)                                                                                         \
-    do {                                                                                                     \
-        if (!(truth)) {                                                                                      \
-            fprintf(stderr, "%s:%d: not true: %s (last error: %s)\n", __FILE__, __LINE__, #truth,            \
-                    uc_last_error());                                                                        \
-            abort();                                                                                         \
-        }                                                                                                    \
-    } while (0)
 
 static void check_row(const uc_matrix *X, size_t i)
 {
@@ -76,13 +64,16 @@ static void check_round_trip(const uc_dataset *data, uc_format format)
     snprintf(path, sizeof path, "/tmp/unconfuse-fuzz-%ld", (long)getpid());
     snprintf(labels, sizeof labels, "%s-labels", path);
     const bool npy = format == UC_FORMAT_NPY;
-    CHECK(uc_dataset_write(data, path, format, npy && data->y ? labels : NULL, NULL) == UC_OK);
+    const char *own_labels = npy && data->y ? labels : NULL;
+    CHECK(uc_dataset_write(data, path, format, own_labels, NULL) == UC_OK);
     uc_read_settings settings = uc_reader_defaults();
     settings.format = (int)format;
     settings.storage = uc_matrix_is_sparse(&data->X) ? UC_STORAGE_SPARSE : UC_STORAGE_DENSE;
-    settings.label = data->y ? NULL : "none";
-    settings.bag = format == UC_FORMAT_CSV && data->bag ? "bag" : NULL;
-    settings.labels = npy && data->y ? labels : NULL;
+    if (!data->y)
+        settings.label = "none";
+    if (format == UC_FORMAT_CSV && data->bag)
+        settings.bag = "bag";
+    settings.labels = own_labels;
     uc_dataset back = {0};
     CHECK(uc_dataset_read(&back, path, &settings, NULL) == UC_OK);
     if (format == UC_FORMAT_LIBSVM) /* columns at the end that no row uses are not in the text */
@@ -93,8 +84,8 @@ static void check_round_trip(const uc_dataset *data, uc_format format)
     unlink(labels);
 }
 
-/* Reads the bytes with one and with three threads; checks that both agree, that the rows are as the rest of the library
- * expects them, and that they come back when they are written as `format` and read again. */
+/* Reads the bytes with one and with three threads; checks that both agree, that the rows are as the rest
+ * of the library expects them, and that they come back when they are written as `format` and read again. */
 static void check_reader(const void *bytes, size_t length, uc_format format)
 {
     uc_read_settings settings = uc_reader_defaults();

@@ -1,12 +1,14 @@
-/* Loops over rows that Python would be too slow for; each row goes through the public functions of the library. */
+/* Loops over rows that Python would be too slow for; each row goes through the public functions of the
+ * library. */
 #include <math.h>
 
 #include <unconfuse/unconfuse.h>
 
 #define ROWS_PER_REPORT 256
 
-/* The first row of CSR rows that does not lie within its arrays of `entries` numbers, or whose columns do not ascend below
- * X->cols; the number of rows when all do. What others hand over may be wrong in each of these, and nobody else looks. */
+/* The first row of CSR rows that does not lie within its arrays of `entries` numbers, or whose columns do
+ * not ascend below X->cols; the number of rows when all do. What others hand over may be wrong in each of
+ * these, and nobody else looks. */
 static size_t first_row_unsound(const uc_matrix *X, uint64_t entries)
 {
     if (X->offsets[0] > entries)
@@ -58,8 +60,8 @@ static uc_status note_round(const uc_session_round *round, void *user)
     return goes_on(self->context, (size_t)round->number, self->rows) ? UC_OK : UC_ERR_CANCELLED;
 }
 
-/* For every row: propose, get feedback (the label, or only right or wrong; `delay` rounds late; never, with probability
- * `missing`), learn. All feedback has come when it returns. */
+/* For every row: propose, get feedback (the label, or only right or wrong; `delay` rounds late; never,
+ * with probability `missing`), learn. All feedback has come when it returns. */
 static uc_status run_rows(uint32_t *proposed, uc_online *online, const uc_matrix *X, const uint32_t *labels,
                           uint64_t delay, double missing, const uc_context *context)
 {
@@ -106,8 +108,8 @@ static uc_status learn_rows(uc_online *online, const uc_matrix *X, const uc_prop
     return UC_OK;
 }
 
-/* out[i] = labels[positions[i]], of labels of 8 bytes; without the copy of the positions that NumPy makes. Returns how many
- * were picked: a position that is not below `known` ends it. */
+/* out[i] = labels[positions[i]], of labels of 8 bytes; without the copy of the positions that NumPy makes.
+ * Returns how many were picked: a position that is not below `known` ends it. */
 static size_t pick_labels(uint64_t *out, const uint32_t *positions, size_t count, const uint64_t *labels,
                           size_t known)
 {

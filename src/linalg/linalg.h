@@ -18,11 +18,6 @@ static inline size_t uc_class_stride(size_t classes)
     return classes <= 2 ? classes : (classes + 3) / 4 * 4;
 }
 
-/* The column of the i-th value. */
-static inline size_t uc_row_column(uc_row row, size_t i)
-{
-    return row.columns ? row.columns[i] : i;
-}
 /* The columns that the row needs: one more than its last. */
 static inline size_t uc_row_width(uc_row row)
 {

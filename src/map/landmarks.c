@@ -144,20 +144,12 @@ static void append(uc_matrix *landmarks, uc_row row)
     landmarks->offsets[landmarks->rows + 1] = before + row.count;
 }
 
-/* Columns up to the last one that the row has. */
-static size_t columns_of(uc_row row)
-{
-    if (row.count == 0)
-        return 0;
-    return uc_row_column(row, row.count - 1) + 1;
-}
-
 uc_status uc_map_add_landmark(uc_map *self, uc_row row)
 {
     uc_matrix *landmarks = &self->landmarks;
     if (!uc_map_grows(self))
         return UC_OK;
-    const size_t cols = columns_of(row);
+    const size_t cols = uc_row_width(row);
     uc_status status = uc_kernel_check(self, uc_row_norm2(row), landmarks->rows);
     if (status == UC_OK)
         status = reserve(self, row, cols);

@@ -3,7 +3,7 @@
  *
  *   classes           names, each ended by a zero byte          shift, factor   of --scale
  *   weights           (1 + dimension) x classes, no padding     map.*           see map_file.c
- *   noise             classes x classes                         state.*         of an online learner (learn/state.h)
+ *   noise             classes x classes                         state.*         see learn/state.h
  *
  * It holds no time, path, host or thread count: same training, same bytes.
  */
