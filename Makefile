@@ -81,7 +81,7 @@ coverage: deps ## which lines the tests run, in build/coverage/coverage.txt
 	@command -v gcovr >/dev/null || { echo "coverage needs gcovr (Debian: gcovr)" >&2; exit 1; }
 	@$(call build_preset,coverage)
 	@$(PYTHON) scripts/run-tests build/coverage
-	@gcovr --root . --filter src/ --filter cli/ --output build/coverage/coverage.txt --print-summary build/coverage
+	@gcovr --root . --filter src/ --filter app/ --filter cli/ --output build/coverage/coverage.txt --print-summary build/coverage
 
 valgrind: deps ## run the test programs under valgrind
 	@$(call build_preset,debug)

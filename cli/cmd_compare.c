@@ -24,7 +24,7 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Options", options, 0},
     {"Comparison options", uc_compare_options, FIELD(compare)},
     {"Training options", uc_train_options, FIELD(train)},
@@ -64,7 +64,7 @@ static uc_status set_option(uc_compare_entry *self, void *settings, char *text, 
     char *value = strchr(text, '=');
     const uc_option *table = uc_learner_options(self->learner);
     if (!value || value == text || value[1] == 0)
-        return cli_fail(UC_ERR_OPTION, "--learners %s: an option is written as NAME=VALUE, not as '%s'", item,
+        return app_fail(UC_ERR_OPTION, "--learners %s: an option is written as NAME=VALUE, not as '%s'", item,
                         text);
     *value++ = 0;
     const uc_option *option = uc_options_find(table, text);
@@ -73,11 +73,11 @@ static uc_status set_option(uc_compare_entry *self, void *settings, char *text, 
         for (size_t length = 0; table->name && length < sizeof names; table++)
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
                                        table->name);
-        return cli_fail(UC_ERR_OPTION, "--learners %s: %s has no option %s; it has %s", item,
+        return app_fail(UC_ERR_OPTION, "--learners %s: %s has no option %s; it has %s", item,
                         uc_learner_name(self->learner), text, names);
     }
     if (uc_option_set(option, settings, value) != UC_OK)
-        return cli_fail(UC_ERR_OPTION, "--learners %s: %s", item, cli_library_error());
+        return app_fail(UC_ERR_OPTION, "--learners %s: %s", item, app_library_error());
     self->fixed = self->fixed || is_on_grid(self->learner, text);
     return UC_OK;
 }
@@ -89,20 +89,20 @@ static uc_status add_entry(entries *self, char *text, const char *item)
     if (rest)
         *rest++ = 0;
     if (*text == 0)
-        return cli_fail(UC_ERR_OPTION, "--learners: a learner's name is empty");
+        return app_fail(UC_ERR_OPTION, "--learners: a learner's name is empty");
     uc_compare_entry next = {.learner = uc_learner_find(text)};
     if (!next.learner) {
-        (void)cli_refuse_member(&cli_learners, text);
-        return cli_fail(UC_ERR_OPTION, "--learners: %s", cli_last_error());
+        (void)app_refuse_member(&cli_learners, text);
+        return app_fail(UC_ERR_OPTION, "--learners: %s", app_last_error());
     }
     if (!uc_learner_is_online(next.learner))
-        return cli_fail(UC_ERR_OPTION,
+        return app_fail(UC_ERR_OPTION,
                         "--learners: %s learns from whole data sets: use train -v to compare it", text);
     const size_t size = uc_learner_settings_size(next.learner);
-    void *settings = cli_calloc(1, size);
+    void *settings = app_calloc(1, size);
     uc_options_defaults(uc_learner_options(next.learner), settings);
     next.settings = settings;
-    self->items = cli_realloc(self->items, self->count + 1, sizeof *self->items);
+    self->items = app_realloc(self->items, self->count + 1, sizeof *self->items);
     uc_compare_entry *added = &self->items[self->count++];
     *added = next;
     uc_status status = UC_OK;
@@ -116,7 +116,7 @@ static uc_status add_entry(entries *self, char *text, const char *item)
     for (size_t i = 0; i + 1 < self->count && status == UC_OK; i++)
         if (self->items[i].learner == added->learner && self->items[i].fixed == added->fixed &&
             memcmp(self->items[i].settings, settings, size) == 0)
-            status = cli_fail(UC_ERR_OPTION, "--learners: %s is named twice with the same settings", text);
+            status = app_fail(UC_ERR_OPTION, "--learners: %s is named twice with the same settings", text);
     return status;
 }
 
@@ -125,7 +125,7 @@ static uc_status parse_learners(entries *self, const char *list)
     uc_status status = UC_OK;
     for (const char *at = list; at && status == UC_OK;) {
         const size_t length = strcspn(at, ",");
-        char *item = cli_calloc(length + 1, 1), *text = cli_calloc(length + 1, 1);
+        char *item = app_calloc(length + 1, 1), *text = app_calloc(length + 1, 1);
         memcpy(item, at, length);
         memcpy(text, at, length);
         status = add_entry(self, text, item);
@@ -136,12 +136,12 @@ static uc_status parse_learners(entries *self, const char *list)
     return status;
 }
 
-static uc_status check_options(const cli_call *call)
+static uc_status check_options(const app_call *call)
 {
-    if (cli_given(call, "shuffle"))
-        return cli_fail(UC_ERR_OPTION, "--shuffle is not for compare: every run is a shuffle of its own");
-    if (cli_given(call, "average"))
-        return cli_fail(UC_ERR_OPTION, "--average is not for compare: it changes models, never a proposal");
+    if (app_given(call, "shuffle"))
+        return app_fail(UC_ERR_OPTION, "--shuffle is not for compare: every run is a shuffle of its own");
+    if (app_given(call, "average"))
+        return app_fail(UC_ERR_OPTION, "--average is not for compare: it changes models, never a proposal");
     return UC_OK;
 }
 
@@ -168,24 +168,16 @@ static const char *feedback_name(int feedback)
 
 /* ---- JSON ---- */
 
-static json_t *json_reals(const double *values, size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, cli_json_real(values[i]));
-    return list;
-}
-
 static json_t *json_learner(const uc_compared *self, size_t runs)
 {
     json_t *settings = json_object();
-    cli_json_settings(settings, uc_learner_options(self->learner), self->settings);
+    app_json_settings(settings, uc_learner_options(self->learner), self->settings);
     return json_pack("{ss so ss sb so so so so so so}", "learner", uc_learner_name(self->learner), "settings",
                      settings, "feedback", feedback_name((int)self->feedback), "reference", self->reference,
-                     "mean", cli_json_real(self->mean), "deviation", cli_json_real(self->deviation), "ratios",
-                     json_reals(self->ratios, runs), "seconds", cli_json_real(self->seconds),
+                     "mean", app_json_real(self->mean), "deviation", app_json_real(self->deviation), "ratios",
+                     app_json_reals(self->ratios, runs), "seconds", app_json_real(self->seconds),
                      "differs_from_best", runs > 1 ? json_boolean(self->differs) : json_null(), "p_value",
-                     cli_json_real(self->p_value));
+                     app_json_real(self->p_value));
 }
 
 static json_t *as_json(const uc_comparison *self, const compare_args *args, const uc_dataset *data)
@@ -193,14 +185,14 @@ static json_t *as_json(const uc_comparison *self, const compare_args *args, cons
     json_t *learners = json_array(), *p_values = json_array();
     for (size_t i = 0; i < self->count; i++) {
         json_array_append_new(learners, json_learner(&self->learners[i], (size_t)self->runs));
-        json_array_append_new(p_values, json_reals(self->p_values + i * self->count, self->count));
+        json_array_append_new(p_values, app_json_reals(self->p_values + i * self->count, self->count));
     }
     return json_pack("{so ss sI sI sI sI so ss sb so sf so}", "learners", learners, "best",
                      uc_learner_name(self->learners[self->best].learner), "best_position",
                      (json_int_t)self->best, "runs", (json_int_t)self->runs, "passes",
                      (json_int_t)args->compare.passes, "examples", (json_int_t)data->X.rows, "classes",
-                     cli_json_names(&data->classes), "feedback", feedback_name(args->compare.feedback),
-                     "grid", args->compare.grid, "width", cli_json_real(self->width), "significance",
+                     app_json_names(&data->classes), "feedback", feedback_name(args->compare.feedback),
+                     "grid", args->compare.grid, "width", app_json_real(self->width), "significance",
                      UC_SIGNIFICANCE, "p_values", p_values);
 }
 
@@ -223,29 +215,29 @@ static const char *verdict(const uc_comparison *self, size_t i, char *text, size
 
 static void print_table(const uc_comparison *self, const compare_args *args, FILE *file)
 {
-    cli_table table = {.align = "lrrrl", .columns = 5};
+    app_grid table = {.align = "lrrrl", .columns = 5};
     char text[256];
-    cli_cell(&table, "learner");
-    cli_cell(&table, "correct");
-    cli_cell(&table, "deviation");
-    cli_cell(&table, "seconds");
-    cli_cell(&table, "compared with the best");
+    app_cell(&table, "learner");
+    app_cell(&table, "correct");
+    app_cell(&table, "deviation");
+    app_cell(&table, "seconds");
+    app_cell(&table, "compared with the best");
     for (size_t i = 0; i < self->count; i++) {
         const uc_compared *learner = &self->learners[i];
         const bool other = (int)learner->feedback != args->compare.feedback;
-        cli_cell(&table, "%s", label(learner, args->compare.grid, text, sizeof text));
-        cli_cell(&table, "%.2f%%", 100 * learner->mean);
+        app_cell(&table, "%s", label(learner, args->compare.grid, text, sizeof text));
+        app_cell(&table, "%.2f%%", 100 * learner->mean);
         if (isnan(learner->deviation))
-            cli_cell(&table, "-");
+            app_cell(&table, "-");
         else
-            cli_cell(&table, "%.2f%%", 100 * learner->deviation);
-        cli_cell(&table, "%.4f", learner->seconds);
-        cli_cell(&table, "%s%s", verdict(self, i, text, sizeof text),
+            app_cell(&table, "%.2f%%", 100 * learner->deviation);
+        app_cell(&table, "%.4f", learner->seconds);
+        app_cell(&table, "%s%s", verdict(self, i, text, sizeof text),
                  !other               ? ""
                  : learner->reference ? "; sees the labels"
                                       : "; sees only right or wrong");
     }
-    cli_table_print(&table, file);
+    app_grid_print(&table, file);
 }
 
 /* Which learners a sentence is about. */
@@ -317,23 +309,23 @@ static void print_conclusion(const uc_comparison *self, bool tuned, FILE *file)
 /* p-values of all pairs, numbered as the table's lines. */
 static void print_pairs(const uc_comparison *self, bool tuned, FILE *file)
 {
-    cli_table table = {.align = "rlr", .columns = self->count + 2};
+    app_grid table = {.align = "rlr", .columns = self->count + 2};
     char text[256];
-    cli_cell(&table, "%s", "");
-    cli_cell(&table, "p-values");
+    app_cell(&table, "%s", "");
+    app_cell(&table, "p-values");
     for (size_t i = 0; i < self->count; i++)
-        cli_cell(&table, "%zu", i + 1);
+        app_cell(&table, "%zu", i + 1);
     for (size_t i = 0; i < self->count; i++) {
-        cli_cell(&table, "%zu", i + 1);
-        cli_cell(&table, "%s", label(&self->learners[i], tuned, text, sizeof text));
+        app_cell(&table, "%zu", i + 1);
+        app_cell(&table, "%s", label(&self->learners[i], tuned, text, sizeof text));
         for (size_t j = 0; j < self->count; j++)
-            cli_cell(&table, "%.2g", self->p_values[i * self->count + j]);
+            app_cell(&table, "%.2g", self->p_values[i * self->count + j]);
     }
     fputc('\n', file);
-    cli_table_print(&table, file);
+    app_grid_print(&table, file);
 }
 
-static void print(const uc_comparison *self, const cli_call *call, const uc_dataset *data, FILE *file)
+static void print(const uc_comparison *self, const app_call *call, const uc_dataset *data, FILE *file)
 {
     const compare_args *args = call->args;
     const bool tuned = args->compare.grid;
@@ -350,7 +342,7 @@ static void print(const uc_comparison *self, const cli_call *call, const uc_data
     print_conclusion(self, tuned, file);
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const compare_args *args = call->args;
     const char *path = call->words[0];
@@ -366,10 +358,10 @@ static uc_status run(cli_call *call)
         status =
             uc_compare(&found, named.items, named.count, &args->compare, &args->train, &data, &call->context);
         if (status == UC_ERR_FORMAT)
-            (void)cli_fail(status, "%s: %s", path,
-                           cli_library_error()); /* the library does not know the file */
+            (void)app_fail(status, "%s: %s", path,
+                           app_library_error()); /* the library does not know the file */
     }
-    FILE *text = status == UC_OK ? cli_summary(call, NULL) : NULL;
+    FILE *text = status == UC_OK ? app_summary(call, NULL) : NULL;
     if (text)
         print(&found, call, &data, text);
     if (status == UC_OK && call->common.json)
@@ -380,7 +372,7 @@ static uc_status run(cli_call *call)
     return status;
 }
 
-const cli_command command_compare = {
+const app_command command_compare = {
     .name = "compare",
     .usage = "DATA [--feedback full|partial] [--learners a,b] [--runs N] [--grid]",
     .summary = "find the online learner that suits the data",

@@ -27,27 +27,27 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Options", options, 0},
     {"Data options", uc_read_options, offsetof(convert_args, read)},
     {0},
 };
 
-static void tell(cli_call *call, const char *kind, const char *examples, size_t examples_count,
+static void tell(app_call *call, const char *kind, const char *examples, size_t examples_count,
                  size_t features, const uc_names *classes)
 {
     const char *output = call->words[1];
-    FILE *text = cli_summary(call, output);
+    FILE *text = app_summary(call, output);
     if (text)
         fprintf(text, "%zu %s, %zu features, %zu classes: %s\n", examples_count,
                 strcmp(kind, "model") == 0 ? "weight vectors" : examples, features, classes->count, output);
     if (call->common.json)
         call->result = json_pack("{ss sI sI so so}", "kind", kind, examples, (json_int_t)examples_count,
-                                 "features", (json_int_t)features, "classes", cli_json_names(classes),
-                                 "output", cli_json_text(output));
+                                 "features", (json_int_t)features, "classes", app_json_names(classes),
+                                 "output", app_json_text(output));
 }
 
-static uc_status convert_data(cli_call *call)
+static uc_status convert_data(app_call *call)
 {
     const convert_args *args = call->args;
     uc_dataset data = {0};
@@ -58,7 +58,7 @@ static uc_status convert_data(cli_call *call)
     if (status == UC_OK)
         status = cli_write_data(call, &data, &file);
     if (status == UC_OK)
-        status = cli_finish_files(false);
+        status = app_finish_files(false);
     if (status == UC_OK)
         tell(call, "data", "examples", data.X.rows, data.X.cols, &data.classes);
     uc_dataset_free(&data);
@@ -71,7 +71,7 @@ static bool ends_in_uc(const char *path)
     return length >= 3 && strcmp(path + length - 3, ".uc") == 0;
 }
 
-static uc_status convert_model(cli_call *call, cli_kind kind)
+static uc_status convert_model(app_call *call, cli_kind kind)
 {
     const convert_args *args = call->args;
     const char *output = call->words[1];
@@ -80,13 +80,13 @@ static uc_status convert_model(cli_call *call, cli_kind kind)
     int to = args->to;
     if (to == TO_AUTO)
         to = kind == CLI_LIBLINEAR || ends_in_uc(output) ? TO_UC : TO_LIBLINEAR;
-    uc_status status = cli_begin_file(&file, output, "OUT");
+    uc_status status = app_begin_file(&file, output, "OUT");
     if (status == UC_OK)
         status = cli_load_model(&model, call->words[0]);
     if (status == UC_OK)
         status = to == TO_UC ? uc_model_write(model, file) : uc_model_write_liblinear(model, file);
     if (status == UC_OK)
-        status = cli_finish_files(true);
+        status = app_finish_files(true);
     if (status == UC_OK)
         tell(call, "model", "weight_vectors", uc_model_classes(model)->count, uc_model_features(model),
              uc_model_classes(model));
@@ -94,23 +94,23 @@ static uc_status convert_model(cli_call *call, cli_kind kind)
     return status;
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const convert_args *args = call->args;
     const cli_kind kind = cli_recognise(call->words[0]);
     const bool from_standard_input = strcmp(call->words[0], "-") == 0;
     const bool to_model = args->to >= TO_UC;
     if (call->common.json && strcmp(call->words[1], "-") == 0)
-        return cli_fail(UC_ERR_OPTION, "--json and the output - both want standard output");
+        return app_fail(UC_ERR_OPTION, "--json and the output - both want standard output");
     if (kind != CLI_DATA && args->to != TO_AUTO && !to_model)
-        return cli_fail(UC_ERR_INVALID, "%s is a model: it becomes uc or liblinear", call->words[0]);
+        return app_fail(UC_ERR_INVALID, "%s is a model: it becomes uc or liblinear", call->words[0]);
     if (kind == CLI_DATA && to_model && !from_standard_input)
-        return cli_fail(UC_ERR_INVALID, "%s is not a model: data become libsvm, csv, npy or ucd",
+        return app_fail(UC_ERR_INVALID, "%s is not a model: data become libsvm, csv, npy or ucd",
                         call->words[0]);
     return kind == CLI_DATA && !to_model ? convert_data(call) : convert_model(call, kind);
 }
 
-const cli_command command_convert = {
+const app_command command_convert = {
     .name = "convert",
     .usage = "IN OUT [--to FORMAT]",
     .summary = "write data or a model in another format",

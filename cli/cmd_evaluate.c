@@ -21,7 +21,7 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Options", options, 0},
     {"Noise of the labels", cli_noise_options, offsetof(evaluate_args, noise)},
     {"Data options", uc_read_options, offsetof(evaluate_args, read)},
@@ -51,7 +51,7 @@ static void learn_positions(pairs *self, const uc_names *names, size_t file)
     self->file = file;
     if (names->count == self->positions)
         return;
-    self->position = cli_realloc(self->position, names->count, sizeof *self->position);
+    self->position = app_realloc(self->position, names->count, sizeof *self->position);
     for (; self->positions < names->count; self->positions++) {
         const char *name = names->text[self->positions];
         const uint32_t found = uc_names_find(self->classes, name, strlen(name));
@@ -64,23 +64,23 @@ static void make_room(pairs *self, size_t needed)
     if (needed <= self->capacity)
         return;
     self->capacity = needed > 2 * self->capacity ? needed : 2 * self->capacity;
-    self->labels = cli_realloc(self->labels, self->capacity, sizeof *self->labels);
-    self->predicted = cli_realloc(self->predicted, self->capacity, sizeof *self->predicted);
-    self->probability = cli_realloc(self->probability, self->capacity, sizeof *self->probability);
-    self->best = cli_realloc(self->best, self->capacity, sizeof *self->best);
+    self->labels = app_realloc(self->labels, self->capacity, sizeof *self->labels);
+    self->predicted = app_realloc(self->predicted, self->capacity, sizeof *self->predicted);
+    self->probability = app_realloc(self->probability, self->capacity, sizeof *self->probability);
+    self->best = app_realloc(self->best, self->capacity, sizeof *self->best);
 }
 
 static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *scores)
 {
     if (!block->bag)
-        return cli_fail(UC_ERR_INVALID,
+        return app_fail(UC_ERR_INVALID,
                         "--bags: the data have no bags: LIBSVM rows name theirs as bag:ID after "
                         "the label, CSV files in a column that --bag names");
     for (size_t i = 0; i < block->X.rows; i++) {
         const uint32_t bag = block->bag[i];
         const uint32_t label = block->y[i] == UC_NONE ? UC_NONE : self->position[block->y[i]];
         if (bag == UC_NONE)
-            return cli_fail(UC_ERR_INVALID, "--bags: an example is in no bag");
+            return app_fail(UC_ERR_INVALID, "--bags: an example is in no bag");
         make_room(self, (size_t)bag + 1);
         for (; self->count <= bag; self->count++) {
             self->labels[self->count] = UC_NONE;
@@ -88,7 +88,7 @@ static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *
             self->best[self->count] = -HUGE_VAL;
         }
         if (self->labels[bag] != UC_NONE && label != UC_NONE && self->labels[bag] != label)
-            return cli_fail(UC_ERR_INVALID, "--bags: bag number %u has examples of both labels", bag + 1);
+            return app_fail(UC_ERR_INVALID, "--bags: bag number %u has examples of both labels", bag + 1);
         if (label != UC_NONE)
             self->labels[bag] = label;
         self->best[bag] =
@@ -104,7 +104,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     pairs *self = user;
     const size_t needed = self->count + block->X.rows;
     if (!block->y)
-        return cli_fail(UC_ERR_INVALID, "there are no labels to compare the predictions with");
+        return app_fail(UC_ERR_INVALID, "there are no labels to compare the predictions with");
     learn_positions(self, uc_reader_classes(reader), file);
     if (self->bags)
         return visit_bags(self, block, scores);
@@ -125,13 +125,13 @@ static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
 {
     self->bags = true;
     if (noisy)
-        return cli_fail(UC_ERR_OPTION,
+        return app_fail(UC_ERR_OPTION,
                         "--bags: the noise is that of examples, not of bags; leave out one of the two");
     if (self->classes->count != 2)
-        return cli_fail(UC_ERR_INVALID, "--bags is for two classes, but the model has %zu",
+        return app_fail(UC_ERR_INVALID, "--bags is for two classes, but the model has %zu",
                         self->classes->count);
     self->positive = positive ? uc_names_find(self->classes, positive, strlen(positive)) : 1;
-    return self->positive == UC_NONE ? cli_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s",
+    return self->positive == UC_NONE ? app_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s",
                                                 positive, self->classes->text[0], self->classes->text[1])
                                      : UC_OK;
 }
@@ -145,15 +145,15 @@ static uc_status compare(uc_evaluation *out, pairs *self, const uc_noise *noise,
         status = cli_collect((void **)&self->predicted, &predictions, sizeof *self->predicted);
     if (status == UC_OK && probabilities)
         status = cli_collect((void **)&self->probability, &known, sizeof *self->probability);
-    if (status == UC_OK && cli_is_first())
+    if (status == UC_OK && app_is_first())
         status = uc_evaluation_compute(out, self->labels, self->predicted, self->count, self->classes->count,
                                        noise);
-    if (status == UC_OK && cli_is_first() && probabilities)
+    if (status == UC_OK && app_is_first() && probabilities)
         status = uc_evaluation_set_log_loss(out, self->labels, self->probability, self->count);
     return status;
 }
 
-static uc_status evaluate(cli_call *call, const uc_model *model, const cli_files *files,
+static uc_status evaluate(app_call *call, const uc_model *model, const cli_files *files,
                           const uc_noise *noise)
 {
     const evaluate_args *args = call->args;
@@ -171,13 +171,13 @@ static uc_status evaluate(cli_call *call, const uc_model *model, const cli_files
         status = cli_score_files(call, model, files, &args->read, wanted, visit, &self);
     if (status == UC_OK)
         status = compare(&evaluation, &self, noise, probabilities);
-    if (status == UC_OK && call->common.json && cli_is_first()) {
+    if (status == UC_OK && call->common.json && app_is_first()) {
         call->result = json_object();
         cli_report_json(call->result, &evaluation, self.classes);
         if (evaluation.unlabelled)
-            cli_warn("%s: %zu unlabelled examples were skipped", files->shown, evaluation.unlabelled);
-    } else if (status == UC_OK && cli_is_first()) {
-        cli_progress_end();
+            app_warn("%s: %zu unlabelled examples were skipped", files->shown, evaluation.unlabelled);
+    } else if (status == UC_OK && app_is_first()) {
+        app_progress_end();
         cli_report_text(stdout, &evaluation, self.classes);
     }
     uc_evaluation_free(&evaluation);
@@ -189,7 +189,7 @@ static uc_status evaluate(cli_call *call, const uc_model *model, const cli_files
     return status;
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const evaluate_args *args = call->args;
     uc_model *model = NULL;
@@ -198,12 +198,12 @@ static uc_status run(cli_call *call)
     cli_noise given = args->noise;
     if (args->bags && !given.rates)
         given.positive = NULL; /* it is for the bags */
-    if (args->bags && (args->shards.pattern || uc_comm_size(cli_comm) > 1))
-        return cli_fail(UC_ERR_OPTION, "--bags counts the bags of one file, in one process");
+    if (args->bags && (args->shards.pattern || uc_comm_size(app_comm) > 1))
+        return app_fail(UC_ERR_OPTION, "--bags counts the bags of one file, in one process");
     cli_files files;
     uc_status status = cli_find_files(&files, call, &args->shards, 1);
     if (status == UC_OK)
-        status = cli_agree(cli_load_first(&model, call->words[0], &files));
+        status = app_agree(cli_load_first(&model, call->words[0], &files));
     if (status == UC_OK)
         status = cli_noise_build(&noise, &check, &given, uc_model_classes(model), call);
     if (status == UC_OK)
@@ -214,7 +214,7 @@ static uc_status run(cli_call *call)
     return status;
 }
 
-const cli_command command_evaluate = {
+const app_command command_evaluate = {
     .name = "evaluate",
     .usage = "MODEL DATA|--shards GLOB [--noise-matrix FILE] [--bags]",
     .summary = "measure a model's error, F1 and confusion matrix on labelled data",

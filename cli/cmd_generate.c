@@ -37,35 +37,35 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Options", options, 0},
     {"Output options", cli_data_output_options, offsetof(generate_args, data)},
     {0},
 };
 
-static void list_generators(cli_call *call)
+static void list_generators(app_call *call)
 {
-    cli_table table = {.align = "l", .columns = 2};
+    app_grid table = {.align = "l", .columns = 2};
     json_t *list = json_array();
     for (size_t i = 0; cli_generators.name(i); i++)
         if (call->common.json) {
             json_array_append_new(list, json_pack("{ss ss so}", "name", cli_generators.name(i), "summary",
                                                   cli_generators.summary(i), "options",
-                                                  cli_json_table(cli_generators.options(i))));
+                                                  app_json_table(cli_generators.options(i))));
         } else {
-            cli_cell(&table, "%s", cli_generators.name(i));
-            cli_cell(&table, "%s", cli_generators.summary(i));
+            app_cell(&table, "%s", cli_generators.name(i));
+            app_cell(&table, "%s", cli_generators.summary(i));
         }
-    cli_table_print(&table, stdout);
+    app_grid_print(&table, stdout);
     if (call->common.json)
         call->result = json_pack("{sO}", "generators", list);
     json_decref(list);
 }
 
-static void tell(cli_call *call, const uc_dataset *train, const uc_dataset *test)
+static void tell(app_call *call, const uc_dataset *train, const uc_dataset *test)
 {
     const generate_args *args = call->args;
-    FILE *text = cli_summary(call, args->output);
+    FILE *text = app_summary(call, args->output);
     if (text) {
         fprintf(text, "%zu examples, %zu features, %zu classes: %s\n", train->X.rows, train->X.cols,
                 train->classes.count, args->output);
@@ -75,29 +75,29 @@ static void tell(cli_call *call, const uc_dataset *train, const uc_dataset *test
     if (!call->common.json)
         return;
     json_t *settings = json_object();
-    cli_json_settings(settings, cli_generators.options(call->member), call->member_settings);
+    app_json_settings(settings, cli_generators.options(call->member), call->member_settings);
     call->result =
         json_pack("{ss so sI sI so so}", "generator", cli_generators.name(call->member), "settings", settings,
                   "examples", (json_int_t)train->X.rows, "features", (json_int_t)train->X.cols, "classes",
-                  cli_json_names(&train->classes), "output", cli_json_text(args->output));
+                  app_json_names(&train->classes), "output", app_json_text(args->output));
     if (args->test) {
         json_object_set_new(call->result, "test_examples", json_integer((json_int_t)test->X.rows));
-        json_object_set_new(call->result, "test", cli_json_text(args->test));
+        json_object_set_new(call->result, "test", app_json_text(args->test));
     }
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const generate_args *args = call->args;
     uc_dataset train = {0}, test = {0};
-    if (call->member == CLI_NO_MEMBER) {
+    if (call->member == APP_NO_MEMBER) {
         list_generators(call);
         return UC_OK;
     }
     if (!args->output)
-        return cli_fail(UC_ERR_OPTION, "say where the data go with -o DATA");
+        return app_fail(UC_ERR_OPTION, "say where the data go with -o DATA");
     if (args->test_examples && !args->test)
-        return cli_fail(UC_ERR_OPTION, "say where the test examples go with --test FILE");
+        return app_fail(UC_ERR_OPTION, "say where the test examples go with --test FILE");
     const uc_format format = (uc_format)args->data.format;
     cli_data_file output, test_output;
     uc_status status = cli_begin_data(&output, args->output, "-o", format, args->data.labels);
@@ -112,7 +112,7 @@ static uc_status run(cli_call *call)
     if (status == UC_OK && args->test)
         status = cli_write_data(call, &test, &test_output);
     if (status == UC_OK)
-        status = cli_finish_files(false);
+        status = app_finish_files(false);
     if (status == UC_OK)
         tell(call, &train, &test);
     uc_dataset_free(&train);
@@ -120,7 +120,7 @@ static uc_status run(cli_call *call)
     return status;
 }
 
-const cli_command command_generate = {
+const app_command command_generate = {
     .name = "generate",
     .usage = "[NAME [--examples N] [--test FILE --test-examples M] [options] -o DATA]",
     .summary = "generate data of an artificial problem",

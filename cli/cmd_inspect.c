@@ -9,7 +9,7 @@ typedef struct inspect_args {
     uc_read_settings read;
 } inspect_args;
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Data options", uc_read_options, offsetof(inspect_args, read)},
     {0},
 };
@@ -22,7 +22,7 @@ static const cli_section sections[] = {
 static void print_text(const char *text)
 {
     const size_t size = 4 * strlen(text) + 1;
-    char *shown = cli_calloc(size, 1);
+    char *shown = app_calloc(size, 1);
     uc_printable(shown, size, text);
     fputs(shown, stdout);
     free(shown);
@@ -72,7 +72,7 @@ static void print_members(json_t *object, int indent)
 
 /* ---- models ---- */
 
-static uc_status inspect_model(cli_call *call)
+static uc_status inspect_model(app_call *call)
 {
     uc_model *model = NULL;
     char *text = NULL;
@@ -80,7 +80,7 @@ static uc_status inspect_model(cli_call *call)
     if (status == UC_OK)
         status = uc_model_describe(&text, model);
     if (status == UC_OK && !(call->result = json_loads(text, 0, NULL)))
-        status = cli_fail(UC_ERR_NOMEM, "%s: not enough memory to describe the model", call->words[0]);
+        status = app_fail(UC_ERR_NOMEM, "%s: not enough memory to describe the model", call->words[0]);
     uc_model_text_free(text);
     uc_model_free(model);
     return status;
@@ -118,7 +118,7 @@ static void count_labels(tally *self, const uc_dataset *block, const uc_names *c
     if (!block->y)
         return;
     self->labels = true;
-    self->counts = cli_realloc(self->counts, classes->count, sizeof *self->counts);
+    self->counts = app_realloc(self->counts, classes->count, sizeof *self->counts);
     for (; self->classes < classes->count; self->classes++)
         self->counts[self->classes] = 0;
     for (size_t i = 0; i < block->X.rows; i++)
@@ -143,18 +143,18 @@ static json_t *describe_data(const tally *self, const uc_names *classes, const u
     for (size_t k = 0; k < classes->count; k++)
         for (size_t old = 0; old < classes->count; old++)
             if (position[old] == k)
-                json_array_append_new(counts, json_pack("{so sI}", "class", cli_json_text(classes->text[k]),
+                json_array_append_new(counts, json_pack("{so sI}", "class", app_json_text(classes->text[k]),
                                                         "examples", (json_int_t)self->counts[old]));
     return json_pack("{ss ss sI sI so sI sI so so}", "kind", "data", "format", self->format, "examples",
                      (json_int_t)self->rows, "features", (json_int_t)self->cols, "classes", counts,
                      "unlabelled", (json_int_t)(self->labels ? self->unlabelled : self->rows), "bags",
                      (json_int_t)self->bags, "density",
-                     cli_json_real(cells > 0 ? (double)self->nonzeros / cells : 0), "range",
-                     json_pack("[oo]", cli_json_real(zeros ? fmin(0, (double)self->low) : (double)self->low),
-                               cli_json_real(zeros ? fmax(0, (double)self->high) : (double)self->high)));
+                     app_json_real(cells > 0 ? (double)self->nonzeros / cells : 0), "range",
+                     json_pack("[oo]", app_json_real(zeros ? fmin(0, (double)self->low) : (double)self->low),
+                               app_json_real(zeros ? fmax(0, (double)self->high) : (double)self->high)));
 }
 
-static uc_status inspect_data(cli_call *call)
+static uc_status inspect_data(app_call *call)
 {
     const inspect_args *args = call->args;
     tally self = {.low = INFINITY, .high = -INFINITY};
@@ -167,11 +167,11 @@ static uc_status inspect_data(cli_call *call)
         count_values(&self, &block->X);
         count_labels(&self, block, uc_reader_classes(reader));
         count_bags(&self, block);
-        status = cli_check_interrupt();
+        status = app_check_interrupt();
     }
     if (status == UC_OK) {
         snprintf(self.format, sizeof self.format, "%s", uc_reader_format(reader));
-        position = cli_calloc(uc_reader_classes(reader)->count, sizeof *position);
+        position = app_calloc(uc_reader_classes(reader)->count, sizeof *position);
         status = uc_names_copy(&classes, uc_reader_classes(reader));
     }
     if (status == UC_OK)
@@ -189,7 +189,7 @@ static void print_data(const json_t *result)
 {
     json_t *classes = json_object_get(result, "classes"), *item;
     size_t i;
-    cli_table table = {.align = "lr", .columns = 3};
+    app_grid table = {.align = "lr", .columns = 3};
     json_t *rest = json_copy((json_t *)result);
     json_object_set_new(rest, "classes", json_integer((json_int_t)json_array_size(classes)));
     print_members(rest, 0);
@@ -198,26 +198,26 @@ static void print_data(const json_t *result)
     if (json_array_size(classes) == 0)
         return;
     putchar('\n');
-    cli_cell(&table, "class");
-    cli_cell(&table, "examples");
-    cli_cell(&table, "share");
+    app_cell(&table, "class");
+    app_cell(&table, "examples");
+    app_cell(&table, "share");
     json_array_foreach(classes, i, item)
     {
         const json_int_t count = json_integer_value(json_object_get(item, "examples"));
-        cli_cell(&table, "%s", json_string_value(json_object_get(item, "class")));
-        cli_cell(&table, "%lld", (long long)count);
-        cli_cell(&table, "%.1f%%", 100 * (double)count / rows);
+        app_cell(&table, "%s", json_string_value(json_object_get(item, "class")));
+        app_cell(&table, "%lld", (long long)count);
+        app_cell(&table, "%.1f%%", 100 * (double)count / rows);
     }
-    cli_table_print(&table, stdout);
+    app_grid_print(&table, stdout);
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const bool data = cli_recognise(call->words[0]) == CLI_DATA;
     const uc_status status = data ? inspect_data(call) : inspect_model(call);
     if (status != UC_OK || call->common.json)
         return status;
-    cli_progress_end();
+    app_progress_end();
     if (data)
         print_data(call->result);
     else
@@ -227,7 +227,7 @@ static uc_status run(cli_call *call)
     return UC_OK;
 }
 
-const cli_command command_inspect = {
+const app_command command_inspect = {
     .name = "inspect",
     .usage = "MODEL|DATA",
     .summary = "show what is in a model or data file",

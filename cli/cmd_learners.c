@@ -3,7 +3,12 @@
 
 #include "commands.h"
 
-static const cli_section sections[] = {{0}};
+static const app_section sections[] = {{0}};
+
+static const char *name(size_t i)
+{
+    return cli_learners.name(i);
+}
 
 static const char *feedback_of(const uc_learner *learner)
 {
@@ -17,22 +22,22 @@ static const char *feedback_of(const uc_learner *learner)
 static json_t *describe(const uc_learner *learner)
 {
     return json_pack("{ss ss ss ss so}", "name", uc_learner_name(learner), "feedback", feedback_of(learner),
-                     "summary", cli_in_words(uc_learner_summary(learner)), "paper", uc_learner_paper(learner),
-                     "options", cli_json_table(uc_learner_options(learner)));
+                     "summary", app_in_words(uc_learner_summary(learner)), "paper", uc_learner_paper(learner),
+                     "options", app_json_table(uc_learner_options(learner)));
 }
 
 static void print_all(void)
 {
-    cli_table table = {.align = "l", .columns = 3};
-    cli_cell(&table, "learner");
-    cli_cell(&table, "feedback");
-    cli_cell(&table, "summary");
+    app_grid table = {.align = "l", .columns = 3};
+    app_cell(&table, "learner");
+    app_cell(&table, "feedback");
+    app_cell(&table, "summary");
     for (size_t i = 0; uc_learner_at(i); i++) {
-        cli_cell(&table, "%s", uc_learner_name(uc_learner_at(i)));
-        cli_cell(&table, "%s", feedback_of(uc_learner_at(i)));
-        cli_cell(&table, "%s", cli_in_words(uc_learner_summary(uc_learner_at(i))));
+        app_cell(&table, "%s", uc_learner_name(uc_learner_at(i)));
+        app_cell(&table, "%s", feedback_of(uc_learner_at(i)));
+        app_cell(&table, "%s", app_in_words(uc_learner_summary(uc_learner_at(i))));
     }
-    cli_table_print(&table, stdout);
+    app_grid_print(&table, stdout);
 }
 
 static json_t *describe_all(void)
@@ -46,17 +51,17 @@ static json_t *describe_all(void)
 static void print_one(const uc_learner *learner)
 {
     printf("%s: %s\nlearns from: %s\npaper: %s\n", uc_learner_name(learner),
-           cli_in_words(uc_learner_summary(learner)), feedback_of(learner), uc_learner_paper(learner));
+           app_in_words(uc_learner_summary(learner)), feedback_of(learner), uc_learner_paper(learner));
     if (uc_learner_options(learner)->name)
         printf("\nOptions, besides those of unconfuse help train:\n");
-    cli_print_options(stdout, uc_learner_options(learner));
+    app_print_options(stdout, uc_learner_options(learner));
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const uc_learner *learner = call->word_count ? uc_learner_find(call->words[0]) : NULL;
     if (call->word_count && !learner)
-        return cli_refuse_member(&cli_learners, call->words[0]);
+        return app_refuse_member(&cli_learners, call->words[0]);
     if (call->common.json)
         call->result = learner ? describe(learner) : describe_all();
     else if (learner)
@@ -66,13 +71,14 @@ static uc_status run(cli_call *call)
     return UC_OK;
 }
 
-const cli_command command_learners = {
+const app_command command_learners = {
     .name = "learners",
     .usage = "[NAME]",
     .summary = "list the learners, or the options of one",
     .description = "Lists the learners with the kind of labels that each learns from, or shows the options "
                    "of one with their defaults and bounds, and the paper that it comes from.",
     .sections = sections,
+    .word = name,
     .most = 1,
     .run = run,
 };

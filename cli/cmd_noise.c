@@ -39,7 +39,7 @@ static const uc_option make_options[] = {
     {0},
 };
 
-static const cli_section make_sections[] = {{"Options", make_options, 0}, {0}};
+static const app_section make_sections[] = {{"Options", make_options, 0}, {0}};
 
 /* A number of classes, or their names. */
 static uc_status parse_classes(size_t *count, uc_names *names, const char *text)
@@ -51,28 +51,28 @@ static uc_status parse_classes(size_t *count, uc_names *names, const char *text)
     }
     const unsigned long long number = strtoull(text, NULL, 10);
     if (number < 2 || number > 65536)
-        return cli_fail(UC_ERR_OPTION, "--classes %s: it must be a whole number from 2 to 65536, or names",
+        return app_fail(UC_ERR_OPTION, "--classes %s: it must be a whole number from 2 to 65536, or names",
                         text);
     *count = (size_t)number;
     return UC_OK;
 }
 
-static uc_status check_make(const cli_call *call, bool uniform)
+static uc_status check_make(const app_call *call, bool uniform)
 {
     const make_args *args = call->args;
     const char *wanted = uniform ? "rate" : "level", *other = uniform ? "level" : "rate";
     if (!uniform && strcmp(call->words[0], "random") != 0)
-        return cli_fail(UC_ERR_OPTION, "noise make %s: it must be uniform or random", call->words[0]);
-    if (!args->classes || !args->output || !cli_given(call, wanted))
-        return cli_fail(UC_ERR_OPTION, "noise make %s needs --classes, --%s and -o FILE", call->words[0],
+        return app_fail(UC_ERR_OPTION, "noise make %s: it must be uniform or random", call->words[0]);
+    if (!args->classes || !args->output || !app_given(call, wanted))
+        return app_fail(UC_ERR_OPTION, "noise make %s needs --classes, --%s and -o FILE", call->words[0],
                         wanted);
-    if (cli_given(call, other))
-        return cli_fail(UC_ERR_OPTION, "--%s is not for noise make %s, which takes --%s", other,
+    if (app_given(call, other))
+        return app_fail(UC_ERR_OPTION, "--%s is not for noise make %s, which takes --%s", other,
                         call->words[0], wanted);
     return UC_OK;
 }
 
-static uc_status run_make(cli_call *call)
+static uc_status run_make(app_call *call)
 {
     const make_args *args = call->args;
     const bool uniform = strcmp(call->words[0], "uniform") == 0;
@@ -83,7 +83,7 @@ static uc_status run_make(cli_call *call)
     uc_output *file;
     uc_status status = check_make(call, uniform);
     if (status == UC_OK)
-        status = cli_begin_file(&file, args->output, "-o");
+        status = app_begin_file(&file, args->output, "-o");
     if (status == UC_OK)
         status = parse_classes(&classes, &names, args->classes);
     if (status == UC_OK)
@@ -96,21 +96,27 @@ static uc_status run_make(cli_call *call)
     if (status == UC_OK)
         status = uc_noise_write_to(&noise, file);
     if (status == UC_OK)
-        status = cli_finish_files(false);
-    FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
+        status = app_finish_files(false);
+    FILE *text = status == UC_OK ? app_summary(call, args->output) : NULL;
     if (text)
         fprintf(text, "%zu classes, %.1f%% of the labels wrong, condition number %.3g: %s\n", classes,
                 100 * check.wrong, check.condition, args->output);
     if (status == UC_OK && call->common.json)
         call->result = json_pack("{sI so so so}", "classes", (json_int_t)classes, "condition",
-                                 cli_json_real(check.condition), "wrong", cli_json_real(check.wrong),
-                                 "output", cli_json_text(args->output));
+                                 app_json_real(check.condition), "wrong", app_json_real(check.wrong),
+                                 "output", app_json_text(args->output));
     uc_names_free(&names);
     uc_noise_free(&noise);
     return status;
 }
 
-const cli_command command_noise_make = {
+static const char *kind(size_t i)
+{
+    static const char *const kinds[] = {"uniform", "random", NULL};
+    return kinds[i];
+}
+
+const app_command command_noise_make = {
     .name = "noise make",
     .usage = "uniform|random --classes K (--rate ETA | --level I) -o FILE",
     .summary = "make a noise matrix",
@@ -118,6 +124,7 @@ const cli_command command_noise_make = {
                    "class; every column sums to 1.",
     .sections = make_sections,
     .args_size = sizeof(make_args),
+    .word = kind,
     .least = 1,
     .most = 1,
     .run = run_make,
@@ -142,7 +149,7 @@ static const uc_option apply_options[] = {
     {0},
 };
 
-static const cli_section apply_sections[] = {
+static const app_section apply_sections[] = {
     {"Options", apply_options, 0},
     {"Noise of the labels", cli_noise_options, offsetof(apply_args, noise)},
     {"Output options", cli_data_output_options, offsetof(apply_args, data)},
@@ -150,20 +157,20 @@ static const cli_section apply_sections[] = {
     {0},
 };
 
-static void tell_applied(cli_call *call, size_t changed, size_t labelled, const uc_noise_check *check)
+static void tell_applied(app_call *call, size_t changed, size_t labelled, const uc_noise_check *check)
 {
     const apply_args *args = call->args;
-    FILE *text = cli_summary(call, args->output);
+    FILE *text = app_summary(call, args->output);
     if (text)
         fprintf(text, "%zu of %zu labels changed (%.1f%%), condition number %.3g: %s\n", changed, labelled,
                 labelled ? 100 * (double)changed / (double)labelled : 0, check->condition, args->output);
     if (call->common.json)
         call->result =
             json_pack("{sI sI so so}", "labels", (json_int_t)labelled, "changed", (json_int_t)changed,
-                      "condition", cli_json_real(check->condition), "output", cli_json_text(args->output));
+                      "condition", app_json_real(check->condition), "output", app_json_text(args->output));
 }
 
-static uc_status run_apply(cli_call *call)
+static uc_status run_apply(app_call *call)
 {
     const apply_args *args = call->args;
     uc_dataset data = {0};
@@ -171,7 +178,7 @@ static uc_status run_apply(cli_call *call)
     uc_noise_check check;
     size_t changed = 0, labelled = 0;
     if (!args->output || !cli_noise_is_given(call))
-        return cli_fail(UC_ERR_OPTION,
+        return app_fail(UC_ERR_OPTION,
                         "noise apply needs -o OUT and one of --noise-matrix, --noise-rate, --noise-rates");
     cli_data_file file;
     uc_status status =
@@ -185,7 +192,7 @@ static uc_status run_apply(cli_call *call)
     if (status == UC_OK)
         status = cli_write_data(call, &data, &file);
     if (status == UC_OK)
-        status = cli_finish_files(false);
+        status = app_finish_files(false);
     if (status == UC_OK) {
         for (size_t i = 0; i < data.X.rows; i++)
             labelled += data.y[i] != UC_NONE;
@@ -196,7 +203,7 @@ static uc_status run_apply(cli_call *call)
     return status;
 }
 
-const cli_command command_noise_apply = {
+const app_command command_noise_apply = {
     .name = "noise apply",
     .usage = "DATA -o OUT (--noise-matrix FILE | --noise-rate ETA | --noise-rates ETA+,ETA-)",
     .summary = "make labels wrong on purpose",

@@ -58,7 +58,7 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Options", options, 0},
     {"Estimation options", uc_noise_estimate_options, FIELD(estimate)},
     {"Training options, cv and self", uc_train_options, FIELD(train)},
@@ -90,26 +90,26 @@ static bool is_for(const char *option, int method)
     return !training || strcmp(option, "seed") == 0 || method >= METHOD_CV;
 }
 
-static uc_status check_options(const cli_call *call)
+static uc_status check_options(const app_call *call)
 {
     const estimate_args *args = call->args;
     if (args->method == METHOD_NONE || !args->output)
-        return cli_fail(UC_ERR_OPTION,
+        return app_fail(UC_ERR_OPTION,
                         "noise estimate needs DATA, --method gold, model, cv or self, and -o FILE");
     for (size_t i = 0; i < call->given_count; i++)
         if (!is_for(call->given[i]->name, args->method))
-            return cli_fail(UC_ERR_OPTION, "--%s is not for --method %s", call->given[i]->name,
+            return app_fail(UC_ERR_OPTION, "--%s is not for --method %s", call->given[i]->name,
                             method_names[args->method]);
-    if (args->method < METHOD_CV && uc_comm_size(cli_comm) > 1)
-        return cli_fail(UC_ERR_OPTION, "--method %s runs in one process; cv and self can use several",
+    if (args->method < METHOD_CV && uc_comm_size(app_comm) > 1)
+        return app_fail(UC_ERR_OPTION, "--method %s runs in one process; cv and self can use several",
                         method_names[args->method]);
     if (args->method == METHOD_GOLD && !args->gold)
-        return cli_fail(UC_ERR_OPTION, "--method gold needs the true labels: --gold FILE");
+        return app_fail(UC_ERR_OPTION, "--method gold needs the true labels: --gold FILE");
     if (args->method == METHOD_MODEL && !args->model == !args->predictions)
-        return cli_fail(UC_ERR_OPTION, "--method model needs one of --model G and --predictions FILE");
-    if (cli_given(call, "l2") && args->method == METHOD_CV &&
+        return app_fail(UC_ERR_OPTION, "--method model needs one of --model G and --predictions FILE");
+    if (app_given(call, "l2") && args->method == METHOD_CV &&
         strcmp(args->learner ? args->learner : "", "logistic") != 0)
-        return cli_fail(UC_ERR_OPTION,
+        return app_fail(UC_ERR_OPTION,
                         "--l2 is an option of logistic; say --learner logistic, or leave it out");
     return UC_OK;
 }
@@ -117,7 +117,7 @@ static uc_status check_options(const cli_call *call)
 /* ---- labels of a file ---- */
 
 /* A list of labels or, where `known` are given, a data file. */
-static uc_status read_labels(uc_labels *out, const cli_call *call, const char *path, const uc_names *known)
+static uc_status read_labels(uc_labels *out, const app_call *call, const char *path, const uc_names *known)
 {
     const estimate_args *args = call->args;
     if (strcmp(path, "-") == 0)
@@ -129,7 +129,7 @@ static uc_status check_rows(const uc_labels *self, const char *path, size_t rows
 {
     if (self->count == rows)
         return UC_OK;
-    return cli_fail(UC_ERR_INVALID, "%s has %zu labels, but %s has %zu examples", path, self->count,
+    return app_fail(UC_ERR_INVALID, "%s has %zu labels, but %s has %zu examples", path, self->count,
                     data_path, rows);
 }
 
@@ -142,23 +142,23 @@ static uc_status renumber(uc_labels *self, const uc_names *classes, const char *
         const char *name = self->classes.text[self->y[i]];
         self->y[i] = uc_names_find(classes, name, strlen(name));
         if (self->y[i] == UC_NONE)
-            return cli_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", %s", path, i + 1, name, advice);
+            return app_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", %s", path, i + 1, name, advice);
     }
     return UC_OK;
 }
 
 static uc_status need_labels(const uc_dataset *data, const char *path)
 {
-    return data->y ? UC_OK : cli_fail(UC_ERR_FORMAT, "%s: the data have no labels", path);
+    return data->y ? UC_OK : app_fail(UC_ERR_FORMAT, "%s: the data have no labels", path);
 }
 
 /* ---- the methods ---- */
 
-typedef uc_status method_fn(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+typedef uc_status method_fn(uc_noise_estimate *out, app_call *call, const cli_files *files,
                             const uc_context *context);
 
 /* Observed labels from DATA, true ones from --gold. */
-static uc_status from_gold(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+static uc_status from_gold(uc_noise_estimate *out, app_call *call, const cli_files *files,
                            const uc_context *context)
 {
     const estimate_args *args = call->args;
@@ -186,7 +186,7 @@ static uc_status from_gold(uc_noise_estimate *out, cli_call *call, const cli_fil
 }
 
 /* True labels from DATA, observed ones from --model. */
-static uc_status from_model(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+static uc_status from_model(uc_noise_estimate *out, app_call *call, const cli_files *files,
                             const uc_context *context)
 {
     const estimate_args *args = call->args;
@@ -201,7 +201,7 @@ static uc_status from_model(uc_noise_estimate *out, cli_call *call, const cli_fi
     }
     if (status == UC_OK)
         status = need_labels(&data, path);
-    uint32_t *predicted = cli_calloc(data.X.rows, sizeof *predicted);
+    uint32_t *predicted = app_calloc(data.X.rows, sizeof *predicted);
     if (status == UC_OK)
         status = uc_model_predict(predicted, model, &data.X, context);
     uc_labels gold = {data.classes, data.y, data.X.rows}; /* borrowed */
@@ -217,7 +217,7 @@ static uc_status from_model(uc_noise_estimate *out, cli_call *call, const cli_fi
 }
 
 /* True labels from DATA, observed ones from --predictions; the classes are those of both. */
-static uc_status from_predictions(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+static uc_status from_predictions(uc_noise_estimate *out, app_call *call, const cli_files *files,
                                   const uc_context *context)
 {
     const estimate_args *args = call->args;
@@ -253,7 +253,7 @@ static uc_status from_predictions(uc_noise_estimate *out, cli_call *call, const 
     return status;
 }
 
-static uc_status from_model_or_predictions(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+static uc_status from_model_or_predictions(uc_noise_estimate *out, app_call *call, const cli_files *files,
                                            const uc_context *context)
 {
     const estimate_args *args = call->args;
@@ -263,7 +263,7 @@ static uc_status from_model_or_predictions(uc_noise_estimate *out, cli_call *cal
 /* The learner's own settings, or NULL for its defaults; freed with free. */
 static void *learner_settings(const uc_learner *learner, const estimate_args *args)
 {
-    void *settings = cli_calloc(1, uc_learner_settings_size(learner));
+    void *settings = app_calloc(1, uc_learner_settings_size(learner));
     uc_options_defaults(uc_learner_options(learner), settings);
     if (strcmp(uc_learner_name(learner), "logistic") == 0)
         ((uc_logistic_settings *)settings)->l2 = args->estimate.l2;
@@ -271,7 +271,7 @@ static void *learner_settings(const uc_learner *learner, const estimate_args *ar
 }
 
 /* True labels from DATA, observed ones from models that did not see them. */
-static uc_status from_folds(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+static uc_status from_folds(uc_noise_estimate *out, app_call *call, const cli_files *files,
                             const uc_context *context)
 {
     const estimate_args *args = call->args;
@@ -280,15 +280,15 @@ static uc_status from_folds(uc_noise_estimate *out, cli_call *call, const cli_fi
     uc_dataset data = {0};
     uint32_t *predicted = NULL;
     if (!learner)
-        return cli_refuse_member(&cli_learners, args->learner);
+        return app_refuse_member(&cli_learners, args->learner);
     uc_status status = cli_read_files(&data, call, files, &args->read);
     if (status == UC_OK)
         status = need_labels(&data, path);
-    if (status == UC_OK && uc_comm_size(cli_comm) == 1 && args->estimate.folds > data.X.rows)
-        status = cli_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
+    if (status == UC_OK && uc_comm_size(app_comm) == 1 && args->estimate.folds > data.X.rows)
+        status = app_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
                           (unsigned long long)args->estimate.folds, data.X.rows);
     void *settings = learner_settings(learner, args);
-    predicted = cli_calloc(data.X.rows, sizeof *predicted);
+    predicted = app_calloc(data.X.rows, sizeof *predicted);
     if (status == UC_OK)
         status = uc_cross_validate(predicted, NULL, learner, settings, &args->train, &data,
                                    (unsigned)args->estimate.folds, context);
@@ -301,7 +301,7 @@ static uc_status from_folds(uc_noise_estimate *out, cli_call *call, const cli_fi
     return status;
 }
 
-static uc_status from_itself(uc_noise_estimate *out, cli_call *call, const cli_files *files,
+static uc_status from_itself(uc_noise_estimate *out, app_call *call, const cli_files *files,
                              const uc_context *context)
 {
     const estimate_args *args = call->args;
@@ -321,13 +321,13 @@ static void note(const char *sentence, void *user)
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (strcmp(json_string_value(json_array_get(warnings, i)), sentence) == 0)
             return; /* every fold may say so */
-    json_array_append_new(warnings, cli_json_text(sentence));
-    cli_warn("%s", sentence);
+    json_array_append_new(warnings, app_json_text(sentence));
+    app_warn("%s", sentence);
 }
 
 static void hear(const char *text, void *user)
 {
-    note(cli_in_words(text), user);
+    note(app_in_words(text), user);
 }
 
 /* Can one learn with it? */
@@ -344,20 +344,6 @@ static void note_learnability(const uc_noise *noise, const uc_noise_check *check
              "\"%.60s\"",
              check->dominated, noise->classes, noise->names.text[check->dominated_row]);
     note(sentence, warnings);
-}
-
-static json_t *json_reals(const double *values, size_t K)
-{
-    if (!values)
-        return json_null();
-    json_t *rows = json_array();
-    for (size_t p = 0; p < K; p++) {
-        json_t *row = json_array();
-        for (size_t q = 0; q < K; q++)
-            json_array_append_new(row, cli_json_real(values[p * K + q]));
-        json_array_append_new(rows, row);
-    }
-    return rows;
 }
 
 static json_t *json_sizes(const size_t *values, size_t K)
@@ -378,26 +364,27 @@ static json_t *as_json(const uc_noise_estimate *self, const uc_noise_check *chec
     const size_t K = self->noise.classes;
     return json_pack("{ss sI sI so so so so so so so sI sO so}", "method", method_names[args->method],
                      "examples", (json_int_t)self->examples, "skipped", (json_int_t)self->skipped, "classes",
-                     cli_json_names(&self->noise.names), "matrix", json_reals(self->noise.values, K), "low",
-                     json_reals(self->low, K), "high", json_reals(self->high, K), "counts",
-                     json_sizes(self->counts, K), "condition_number", cli_json_real(check->condition),
-                     "wrong", cli_json_real(check->wrong), "dominated_rows", (json_int_t)check->dominated,
-                     "warnings", warnings, "output", cli_json_text(args->output));
+                     app_json_names(&self->noise.names), "matrix", app_json_matrix(self->noise.values, K, K),
+                     "low", app_json_matrix(self->low, K, K), "high", app_json_matrix(self->high, K, K),
+                     "counts", json_sizes(self->counts, K), "condition_number",
+                     app_json_real(check->condition), "wrong", app_json_real(check->wrong), "dominated_rows",
+                     (json_int_t)check->dominated, "warnings", warnings, "output",
+                     app_json_text(args->output));
 }
 
 /* The matrix must not take the place of what it is estimated from. */
 static uc_status begin_matrix(uc_output **file, const estimate_args *args, const cli_files *files)
 {
     const char *const read[] = {args->gold, args->model, args->predictions};
-    uc_status status = cli_begin_file(file, args->output, "-o");
+    uc_status status = app_begin_file(file, args->output, "-o");
     if (status == UC_OK)
         status = cli_keep_inputs(files, &args->read);
     for (size_t i = 0; i < sizeof read / sizeof *read && status == UC_OK; i++)
-        status = cli_keep_input(read[i]);
+        status = app_keep_input(read[i]);
     return status;
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     static method_fn *const methods[] = {NULL, from_gold, from_model_or_predictions, from_folds, from_itself};
     const estimate_args *args = call->args;
@@ -413,24 +400,24 @@ static uc_status run(cli_call *call)
     if (status == UC_OK)
         status = cli_find_files(&files, call, &args->shards, 0);
     if (status == UC_OK)
-        status = cli_agree(begin_matrix(&file, args, &files));
+        status = app_agree(begin_matrix(&file, args, &files));
     if (status == UC_OK && methods[args->method])
         status = methods[args->method](&found, call, &files, &context);
-    const char *said = cli_last_error();
+    const char *said = app_last_error();
     if (status == UC_ERR_FORMAT &&
         !strchr(strncmp(said, "rank ", 5) == 0 ? strchr(said, ':') + 1 : said, ':'))
-        (void)cli_fail_in(status, files.shown); /* the library does not know the file */
+        (void)app_fail_in(status, files.shown); /* the library does not know the file */
     if (status == UC_OK)
         status = uc_noise_inspect(&check, &found.noise);
     if (status == UC_OK) {
         note_learnability(&found.noise, &check, warnings);
-        status = cli_check_interrupt();
+        status = app_check_interrupt();
     }
-    if (status == UC_OK && cli_is_first())
+    if (status == UC_OK && app_is_first())
         status = uc_noise_write_to(&found.noise, file);
     if (status == UC_OK)
-        status = cli_finish_files(false);
-    FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
+        status = app_finish_files(false);
+    FILE *text = status == UC_OK ? app_summary(call, args->output) : NULL;
     if (text) {
         cli_print_noise(text, &found, &check, args->output);
         if (args->method == METHOD_SELF && found.low)
@@ -446,7 +433,7 @@ static uc_status run(cli_call *call)
     return status;
 }
 
-const cli_command command_noise_estimate = {
+const app_command command_noise_estimate = {
     .name = "noise estimate",
     .usage = "DATA|--shards GLOB --method gold|model|cv|self [--gold FILE] [--model G | --predictions FILE] "
              "-o FILE",

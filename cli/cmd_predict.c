@@ -37,7 +37,7 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Options", options, 0},
     {"Data options", uc_read_options, offsetof(predict_args, read)},
     {"Several files", cli_shard_options, offsetof(predict_args, shards)},
@@ -47,7 +47,7 @@ static const cli_section sections[] = {
 typedef struct writer {
     const uc_names *classes;
     size_t *lengths;    /* of the class names */
-    cli_output *output; /* NULL: predictions go to `list` */
+    app_output *output; /* NULL: predictions go to `list` */
     json_t *list;
     const char *values; /* what JSON calls them */
     size_t examples;
@@ -58,14 +58,14 @@ static void write_header(writer *self)
     size_t length = strlen("label\n");
     for (size_t k = 0; k < self->classes->count; k++)
         length += self->lengths[k] + 1;
-    char *begin = cli_output_reserve(self->output, length), *at = begin;
+    char *begin = app_output_reserve(self->output, length), *at = begin;
     at = (char *)memcpy(at, "label", 5) + 5;
     for (size_t k = 0; k < self->classes->count; k++) {
         *at++ = '\t';
         at = (char *)memcpy(at, self->classes->text[k], self->lengths[k]) + self->lengths[k];
     }
     *at++ = '\n';
-    cli_output_advance(self->output, (size_t)(at - begin));
+    app_output_advance(self->output, (size_t)(at - begin));
 }
 
 static void write_rows(writer *self, size_t rows, const uint32_t *predicted, const double *scores)
@@ -73,14 +73,14 @@ static void write_rows(writer *self, size_t rows, const uint32_t *predicted, con
     const size_t K = self->classes->count;
     for (size_t i = 0; i < rows; i++) {
         const size_t length = self->lengths[predicted[i]];
-        char *begin = cli_output_reserve(self->output, length + 1 + (scores ? 33 * K : 0));
+        char *begin = app_output_reserve(self->output, length + 1 + (scores ? 33 * K : 0));
         char *at = (char *)memcpy(begin, self->classes->text[predicted[i]], length) + length;
         for (size_t k = 0; scores && k < K; k++) {
             *at++ = '\t';
-            at += cli_print_real(at, scores[i * K + k]);
+            at += app_print_real(at, scores[i * K + k]);
         }
         *at++ = '\n';
-        cli_output_advance(self->output, (size_t)(at - begin));
+        app_output_advance(self->output, (size_t)(at - begin));
     }
 }
 
@@ -88,11 +88,11 @@ static void list_rows(writer *self, size_t rows, const uint32_t *predicted, cons
 {
     const size_t K = self->classes->count;
     for (size_t i = 0; i < rows; i++) {
-        json_t *label = cli_json_text(self->classes->text[predicted[i]]);
+        json_t *label = app_json_text(self->classes->text[predicted[i]]);
         if (scores) {
             json_t *row = json_array();
             for (size_t k = 0; k < K; k++)
-                json_array_append_new(row, cli_json_real(scores[i * K + k]));
+                json_array_append_new(row, app_json_real(scores[i * K + k]));
             label = json_pack("{so so}", "label", label, self->values, row);
         }
         json_array_append_new(self->list, label);
@@ -110,49 +110,49 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         return UC_OK;
     }
     write_rows(self, block->X.rows, predicted, scores);
-    return cli_output_check(self->output);
+    return app_output_check(self->output);
 }
 
-static uc_status predict(cli_call *call, writer *self, const uc_model *model, const cli_files *files)
+static uc_status predict(app_call *call, writer *self, const uc_model *model, const cli_files *files)
 {
     const predict_args *args = call->args;
     const bool to_file = args->output && strcmp(args->output, "-") != 0;
     uc_status status = UC_OK;
-    if (call->common.json && !to_file && uc_comm_size(cli_comm) > 1)
-        return cli_fail(UC_ERR_OPTION, "--json: several processes write predictions to a file: add -o FILE");
+    if (call->common.json && !to_file && uc_comm_size(app_comm) > 1)
+        return app_fail(UC_ERR_OPTION, "--json: several processes write predictions to a file: add -o FILE");
     if (call->common.json && !to_file)
         self->list = json_array();
     else
-        status = cli_output_open(&self->output, to_file ? args->output : "-");
+        status = app_output_open(&self->output, to_file ? args->output : "-");
     if (status == UC_OK)
         status = cli_keep_inputs(files, &args->read);
     if (status == UC_OK)
-        status = cli_keep_input(call->words[0]);
-    status = cli_agree(status);
+        status = app_keep_input(call->words[0]);
+    status = app_agree(status);
     if (status != UC_OK) {
-        cli_output_abort(self->output);
+        app_output_abort(self->output);
         json_decref(self->list);
         return status;
     }
     const cli_wanted wanted = args->scores          ? CLI_SCORES
                               : args->probabilities ? CLI_PROBABILITIES
                                                     : CLI_CLASSES;
-    if (wanted != CLI_CLASSES && self->output && cli_is_first())
+    if (wanted != CLI_CLASSES && self->output && app_is_first())
         write_header(self);
     status = cli_score_files(call, model, files, &args->read, wanted, visit, self);
     if (self->output && status == UC_OK)
-        status = cli_output_commit(self->output); /* which all processes do together */
+        status = app_output_commit(self->output); /* which all processes do together */
     else
-        cli_output_abort(self->output);
-    status = cli_agree(status);
+        app_output_abort(self->output);
+    status = app_agree(status);
     double examples = (double)self->examples;
     if (status == UC_OK)
-        status = uc_comm_sum(cli_comm, &examples, 1);
+        status = uc_comm_sum(app_comm, &examples, 1);
     if (status == UC_OK && call->common.json) {
         call->result =
-            json_pack("{sI so}", "examples", (json_int_t)examples, "classes", cli_json_names(self->classes));
+            json_pack("{sI so}", "examples", (json_int_t)examples, "classes", app_json_names(self->classes));
         if (to_file)
-            json_object_set_new(call->result, "output", cli_json_text(args->output));
+            json_object_set_new(call->result, "output", app_json_text(args->output));
         else
             json_object_set(call->result, "predictions", self->list);
     }
@@ -160,33 +160,33 @@ static uc_status predict(cli_call *call, writer *self, const uc_model *model, co
     return status;
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const predict_args *args = call->args;
     uc_model *model = NULL;
     cli_files files;
     if (args->scores && args->probabilities)
-        return cli_fail(UC_ERR_OPTION, "give only one of --scores and --probabilities");
+        return app_fail(UC_ERR_OPTION, "give only one of --scores and --probabilities");
     if (args->suspect && !args->probabilities)
-        return cli_fail(UC_ERR_OPTION, "--suspect needs --probabilities");
-    if (args->suspect && (args->shards.pattern || uc_comm_size(cli_comm) > 1))
-        return cli_fail(UC_ERR_OPTION, "--suspect orders the examples of one file, in one process");
+        return app_fail(UC_ERR_OPTION, "--suspect needs --probabilities");
+    if (args->suspect && (args->shards.pattern || uc_comm_size(app_comm) > 1))
+        return app_fail(UC_ERR_OPTION, "--suspect orders the examples of one file, in one process");
     uc_status status = cli_find_files(&files, call, &args->shards, 1);
     if (status == UC_OK)
-        status = cli_agree(cli_load_first(&model, call->words[0], &files));
+        status = app_agree(cli_load_first(&model, call->words[0], &files));
     if (status != UC_OK) {
         cli_files_free(&files);
         return status;
     }
     if (args->probabilities && !uc_model_has_probabilities(model)) {
-        status = cli_fail(UC_ERR_INVALID, "%s: a model of %s has scores but no probabilities; use --scores",
+        status = app_fail(UC_ERR_INVALID, "%s: a model of %s has scores but no probabilities; use --scores",
                           call->words[0], uc_model_learner(model));
     } else if (args->suspect) {
         status = cli_print_suspects(call, model, &files, &args->read, args->output);
     } else {
         writer self = {.classes = uc_model_classes(model),
                        .values = args->probabilities ? "probabilities" : "scores"};
-        self.lengths = cli_calloc(self.classes->count, sizeof *self.lengths);
+        self.lengths = app_calloc(self.classes->count, sizeof *self.lengths);
         for (size_t k = 0; k < self.classes->count; k++)
             self.lengths[k] = strlen(self.classes->text[k]);
         status = predict(call, &self, model, &files);
@@ -197,7 +197,7 @@ static uc_status run(cli_call *call)
     return status;
 }
 
-const cli_command command_predict = {
+const app_command command_predict = {
     .name = "predict",
     .usage = "MODEL DATA|--shards GLOB [-o FILE] [--scores | --probabilities [--suspect]]",
     .summary = "predict the class of every example, or list suspicious labels",

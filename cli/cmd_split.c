@@ -37,18 +37,18 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Options", options, 0},
     {"Data options", uc_read_options, offsetof(split_args, read)},
     {"Output options", cli_data_output_options, offsetof(split_args, data)},
     {0},
 };
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const split_args *args = call->args;
     if (!args->output || !args->rest)
-        return cli_fail(UC_ERR_OPTION, "say where the two parts go with -o DATA --rest DATA");
+        return app_fail(UC_ERR_OPTION, "say where the two parts go with -o DATA --rest DATA");
     const uc_format format = (uc_format)args->data.format;
     uc_dataset data = {0}, first = {0}, second = {0};
     cli_data_file output, rest;
@@ -65,22 +65,22 @@ static uc_status run(cli_call *call)
     if (status == UC_OK)
         status = cli_write_data(call, &second, &rest);
     if (status == UC_OK)
-        status = cli_finish_files(false);
-    FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
+        status = app_finish_files(false);
+    FILE *text = status == UC_OK ? app_summary(call, args->output) : NULL;
     if (text)
         fprintf(text, "%zu examples: %s\n%zu examples: %s\n", first.X.rows, args->output, second.X.rows,
                 args->rest);
     if (status == UC_OK && call->common.json)
         call->result = json_pack("{sI so sI so}", "examples", (json_int_t)first.X.rows, "output",
-                                 cli_json_text(args->output), "rest_examples", (json_int_t)second.X.rows,
-                                 "rest", cli_json_text(args->rest));
+                                 app_json_text(args->output), "rest_examples", (json_int_t)second.X.rows,
+                                 "rest", app_json_text(args->rest));
     uc_dataset_free(&first);
     uc_dataset_free(&second);
     uc_dataset_free(&data);
     return status;
 }
 
-const cli_command command_split = {
+const app_command command_split = {
     .name = "split",
     .usage = "DATA -o DATA --rest DATA [--share P]",
     .summary = "divide data at random into two files",

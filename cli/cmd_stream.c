@@ -59,7 +59,7 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Options", options, 0},
     {"Training options", uc_train_options, offsetof(stream_args, train)},
     {"Map options", uc_map_options, offsetof(stream_args, train.map)},
@@ -84,7 +84,7 @@ static const char *online_name(size_t i)
 
 static const char *online_summary(size_t i)
 {
-    return cli_in_words(uc_learner_summary(online_at(i)));
+    return app_in_words(uc_learner_summary(online_at(i)));
 }
 
 static const uc_option *online_options(size_t i)
@@ -99,15 +99,15 @@ static size_t online_settings_size(size_t i)
 
 static uc_status refuse_batch(const char *name)
 {
-    if (cli_family_find(&cli_learners, name) == CLI_NO_MEMBER)
+    if (app_family_find(&cli_learners, name) == APP_NO_MEMBER)
         return UC_OK;
-    return cli_fail(UC_ERR_OPTION,
+    return app_fail(UC_ERR_OPTION,
                     "%s learns from whole data sets, not one example at a time: use unconfuse train %s, or a "
                     "learner that unconfuse help stream lists",
                     name, name);
 }
 
-static const cli_family online_learners = {
+static const app_family online_learners = {
     .word = "learner",
     .name = online_name,
     .summary = online_summary,
@@ -129,7 +129,7 @@ static uc_status refuse_feedback(const uc_learner *learner, bool partial)
         if (uc_learner_accepts(online_at(i), wanted))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
                                        online_name(i));
-    return cli_fail(UC_ERR_OPTION, "--feedback %s: %s %s; learners for %s: %s", partial ? "partial" : "full",
+    return app_fail(UC_ERR_OPTION, "--feedback %s: %s %s; learners for %s: %s", partial ? "partial" : "full",
                     uc_learner_name(learner), partial ? "needs labels" : "learns from right or wrong only",
                     partial ? "right or wrong" : "labels", names);
 }
@@ -139,11 +139,11 @@ static uc_status check_map(const uc_map_settings *map)
     char name[32];
     uc_option_text(uc_options_find(uc_map_options, "map"), map, name, sizeof name);
     if (map->map != UC_MAP_NONE && map->map != UC_MAP_LANDMARKS)
-        return cli_fail(UC_ERR_OPTION,
+        return app_fail(UC_ERR_OPTION,
                         "--map %s is learned from a whole data set: in a stream use --map landmarks", name);
     if (map->map != UC_MAP_NONE && map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->width) &&
         isnan(map->gamma))
-        return cli_fail(UC_ERR_OPTION,
+        return app_fail(UC_ERR_OPTION,
                         "--width auto cross-validates on a whole data set: in a stream give --width W, "
                         "--width median or -g G");
     return UC_OK;
@@ -159,14 +159,14 @@ static uc_status check_standard_input(const stream *self)
                           : args->train.scale != UC_SCALE_NONE && !args->resume ? "--scale"
                                                                                 : NULL;
     if (refused)
-        return cli_fail(UC_ERR_INVALID, "%s on standard input: it can be read only once; give a file",
+        return app_fail(UC_ERR_INVALID, "%s on standard input: it can be read only once; give a file",
                         refused);
     if (args->resume)
         return UC_OK;
     if (self->partial && !args->classes)
-        return cli_fail(UC_ERR_INVALID, "--feedback partial on standard input needs --classes a,b,c");
+        return app_fail(UC_ERR_INVALID, "--feedback partial on standard input needs --classes a,b,c");
     if (map->map != UC_MAP_NONE && map->kernel == UC_KERNEL_GAUSSIAN && map->width == 0 && isnan(map->gamma))
-        return cli_fail(UC_ERR_INVALID,
+        return app_fail(UC_ERR_INVALID,
                         "--width median on standard input: it can be read only once; give --width W, "
                         "-g G, or a file");
     return UC_OK;
@@ -179,7 +179,7 @@ static uc_status check_options(const stream *self)
     if (!uc_learner_accepts(self->learner, feedback))
         return refuse_feedback(self->learner, self->partial);
     if (args->resume && args->classes)
-        return cli_fail(UC_ERR_OPTION, "--classes cannot be given with --resume: the model has its classes");
+        return app_fail(UC_ERR_OPTION, "--classes cannot be given with --resume: the model has its classes");
     const uc_status status = check_map(&args->train.map);
     return status == UC_OK && cli_reads_once(self->path) ? check_standard_input(self) : status;
 }
@@ -194,14 +194,14 @@ static uc_status save(const stream *self)
     if (!path)
         return UC_OK;
     if (uc_online_classes(online)->count == 0)
-        return cli_fail(UC_ERR_INVALID, "no labels were seen, so there is no model to write to %s", path);
+        return app_fail(UC_ERR_INVALID, "no labels were seen, so there is no model to write to %s", path);
     uc_status status = uc_online_model(&model, online, true);
     if (status == UC_OK)
-        status = cli_check_interrupt();
+        status = app_check_interrupt();
     if (status == UC_OK)
         status = uc_model_write(model, self->file);
     if (status == UC_OK)
-        status = cli_finish_files(true);
+        status = app_finish_files(true);
     uc_model_free(model);
     return status;
 }
@@ -214,7 +214,7 @@ static uc_status run_rounds(stream *self)
                            : uc_session_run_file(self->session, self->path, &args->read, args->passes);
     if (status == UC_OK)
         status = uc_session_finish(self->session);
-    return status == UC_OK ? cli_check_interrupt() : status;
+    return status == UC_OK ? app_check_interrupt() : status;
 }
 
 static void release(stream *self)
@@ -224,28 +224,28 @@ static void release(stream *self)
     uc_dataset_free(&self->data);
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     stream_args *args = call->args;
-    const double began = cli_seconds();
+    const double began = app_seconds();
     if (args->train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
         args->train.map.map = UC_MAP_NONE;
     stream self = {.call = call, .args = args, .path = call->words[0]};
     self.learner = online_at(call->member);
     self.context = call->context;
-    self.context.progress = cli_progress_silent;
+    self.context.progress = app_progress_silent;
     self.partial = args->feedback == FEEDBACK_PARTIAL ||
                    (args->feedback == FEEDBACK_AUTO && !uc_learner_accepts(self.learner, UC_FEEDBACK_FULL));
     uc_status status = check_options(&self);
     if (status == UC_OK && args->output)
-        status = cli_begin_file(&self.file, args->output, "-o");
+        status = app_begin_file(&self.file, args->output, "-o");
     if (status == UC_OK)
         status = cli_keep_inputs(&(cli_files){.paths = (char **)call->words, .count = 1}, &args->read);
     if (status == UC_OK && args->shuffle)
         status = cli_read_data(&self.data, call, self.path, &args->read);
     if (status == UC_OK)
         status = stream_begin(&self);
-    cli_progress_end();
+    app_progress_end();
     if (status == UC_OK)
         status = run_rounds(&self);
     if (status == UC_OK)
@@ -255,15 +255,15 @@ static uc_status run(cli_call *call)
     if (status == UC_OK)
         stream_warn_unknown(&self);
     if (status == UC_OK && call->common.json)
-        call->result = stream_describe(&self, cli_seconds() - began);
-    FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
+        call->result = stream_describe(&self, app_seconds() - began);
+    FILE *text = status == UC_OK ? app_summary(call, args->output) : NULL;
     if (text)
-        stream_print(&self, text, cli_seconds() - began);
+        stream_print(&self, text, app_seconds() - began);
     release(&self);
     return status;
 }
 
-const cli_command command_stream = {
+const app_command command_stream = {
     .name = "stream",
     .usage = "LEARNER [options] DATA [--feedback full|partial] [-o MODEL]",
     .summary = "learn one example at a time, in constant memory",

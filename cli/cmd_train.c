@@ -48,7 +48,7 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {
+static const app_section sections[] = {
     {"Options", options, 0},
     {"Training options", uc_train_options, offsetof(train_args, train)},
     {"Map options", uc_map_options, offsetof(train_args, train.map)},
@@ -101,14 +101,14 @@ static void tell_error(FILE *text, const json_t *summary, bool online)
                 100 * json_number_value(json_object_get(summary, "noise_rate_deviation")));
 }
 
-static void tell_eigenvalues(const cli_call *call, const json_t *description)
+static void tell_eigenvalues(const app_call *call, const json_t *description)
 {
     const json_t *values = json_object_get(json_object_get(description, "map"), "eigenvalues");
     for (size_t i = 0; i < json_array_size(values); i++)
-        cli_detail(call, "eigenvalue %zu: %.6g", i + 1, json_number_value(json_array_get(values, i)));
+        app_detail(call, "eigenvalue %zu: %.6g", i + 1, json_number_value(json_array_get(values, i)));
 }
 
-static uc_status tell(cli_call *call, const uc_model *model, size_t examples, double seconds)
+static uc_status tell(app_call *call, const uc_model *model, size_t examples, double seconds)
 {
     const train_args *args = call->args;
     const uc_names *classes = uc_model_classes(model);
@@ -117,14 +117,14 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
         return UC_ERR_NOMEM;
     json_t *summary = json_object_get(description, "summary");
     tell_eigenvalues(call, description);
-    FILE *text = cli_summary(call, args->output);
+    FILE *text = app_summary(call, args->output);
     if (call->common.json)
         call->result = json_pack(
             "{ss so sI sI so so so so sf so}", "learner", uc_model_learner(model), "settings",
             take(description, "settings"), "examples", (json_int_t)examples, "features",
-            (json_int_t)uc_model_features(model), "classes", cli_json_names(classes), "iterations",
+            (json_int_t)uc_model_features(model), "classes", app_json_names(classes), "iterations",
             take(summary, "iterations"), "updates", take(summary, "updates"), "training_error",
-            take(summary, "training_error"), "seconds", seconds, "model", cli_json_text(args->output));
+            take(summary, "training_error"), "seconds", seconds, "model", app_json_text(args->output));
     if (call->common.json)
         json_object_update_missing(call->result, summary); /* what else the learner found */
     if (text) {
@@ -141,26 +141,26 @@ static uc_status tell(cli_call *call, const uc_model *model, size_t examples, do
     return UC_OK;
 }
 
-static uc_status train(cli_call *call, uc_dataset *data, uc_train_settings *settings, uc_output *file)
+static uc_status train(app_call *call, uc_dataset *data, uc_train_settings *settings, uc_output *file)
 {
     double examples = (double)data->X.rows;
-    const double began = cli_seconds();
-    const uc_traffic before = uc_comm_traffic(cli_comm);
+    const double began = app_seconds();
+    const uc_traffic before = uc_comm_traffic(app_comm);
     uc_model *model = NULL;
     settings->overwrite = 1;
     uc_status status = uc_tune_and_train(&model, uc_learner_at(call->member), call->member_settings, settings,
                                          data, &call->context);
-    const double seconds = cli_seconds() - began;
+    const double seconds = app_seconds() - began;
     if (status == UC_OK)
-        status = cli_check_interrupt();
+        status = app_check_interrupt();
     if (status == UC_OK)
-        status = uc_comm_sum(cli_comm, &examples, 1);
+        status = uc_comm_sum(app_comm, &examples, 1);
     if (status == UC_OK)
         cli_tell_traffic(call, before, seconds);
-    if (status == UC_OK && cli_is_first())
+    if (status == UC_OK && app_is_first())
         status = uc_model_write(model, file);
     if (status == UC_OK)
-        status = cli_finish_files(true);
+        status = app_finish_files(true);
     if (status == UC_OK)
         status = tell(call, model, (size_t)examples, seconds);
     uc_model_free(model);
@@ -180,7 +180,7 @@ static void mean_and_deviation(double *mean, double *deviation, const double *va
     *deviation = sqrt(squares / (double)(count - 1));
 }
 
-static void tell_folds(cli_call *call, const uc_evaluation *evaluation, const uc_names *classes,
+static void tell_folds(app_call *call, const uc_evaluation *evaluation, const uc_names *classes,
                        const double *fold_error, const uc_train_settings *settings, double seconds)
 {
     const uint64_t folds = ((const train_args *)call->args)->folds;
@@ -194,32 +194,32 @@ static void tell_folds(cli_call *call, const uc_evaluation *evaluation, const uc
     }
     json_t *errors = json_array(), *shown = json_object();
     for (size_t i = 0; i < folds; i++)
-        json_array_append_new(errors, cli_json_real(fold_error[i]));
-    cli_json_settings(shown, cli_learners.options(call->member), call->member_settings);
-    cli_json_settings(shown, uc_train_options, settings);
+        json_array_append_new(errors, app_json_real(fold_error[i]));
+    app_json_settings(shown, cli_learners.options(call->member), call->member_settings);
+    app_json_settings(shown, uc_train_options, settings);
     if (settings->map.map != UC_MAP_NONE && settings->map.map != UC_MAP_AUTO)
-        cli_json_settings(shown, uc_map_options, &settings->map);
+        app_json_settings(shown, uc_map_options, &settings->map);
     call->result =
         json_pack("{ss so sI so so so sf}", "learner", cli_learners.name(call->member), "settings", shown,
-                  "folds", (json_int_t)folds, "fold_errors", errors, "fold_error_mean", cli_json_real(mean),
-                  "fold_error_deviation", cli_json_real(deviation), "seconds", seconds);
+                  "folds", (json_int_t)folds, "fold_errors", errors, "fold_error_mean", app_json_real(mean),
+                  "fold_error_deviation", app_json_real(deviation), "seconds", seconds);
     cli_report_json(call->result, evaluation, classes);
 }
 
-static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc_train_settings *settings)
+static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc_train_settings *settings)
 {
     const uint64_t folds = ((const train_args *)call->args)->folds;
-    const double began = cli_seconds();
-    if (uc_comm_size(cli_comm) == 1 && folds > data->X.rows)
-        return cli_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
+    const double began = app_seconds();
+    if (uc_comm_size(app_comm) == 1 && folds > data->X.rows)
+        return app_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
                         (unsigned long long)folds, data->X.rows);
-    uint32_t *predicted = cli_calloc(data->X.rows, sizeof *predicted);
-    double *fold_error = cli_calloc(folds, sizeof *fold_error);
+    uint32_t *predicted = app_calloc(data->X.rows, sizeof *predicted);
+    double *fold_error = app_calloc(folds, sizeof *fold_error);
     uc_evaluation evaluation = {0};
     uc_status status =
         uc_cross_validate(predicted, fold_error, uc_learner_at(call->member), call->member_settings, settings,
                           data, (unsigned)folds, &call->context);
-    uint32_t *labels = cli_calloc(data->X.rows, sizeof *labels);
+    uint32_t *labels = app_calloc(data->X.rows, sizeof *labels);
     size_t count = data->X.rows, predictions = count;
     if (status == UC_OK) {
         memcpy(labels, data->y, count * sizeof *labels);
@@ -227,11 +227,11 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
     }
     if (status == UC_OK)
         status = cli_collect((void **)&predicted, &predictions, sizeof *predicted);
-    if (status == UC_OK && cli_is_first())
+    if (status == UC_OK && app_is_first())
         status = uc_evaluation_compute(&evaluation, labels, predicted, count, data->classes.count,
                                        settings->noise);
-    if (status == UC_OK && cli_is_first())
-        tell_folds(call, &evaluation, &data->classes, fold_error, settings, cli_seconds() - began);
+    if (status == UC_OK && app_is_first())
+        tell_folds(call, &evaluation, &data->classes, fold_error, settings, app_seconds() - began);
     uc_evaluation_free(&evaluation);
     free(fold_error);
     free(labels);
@@ -244,18 +244,18 @@ static uc_status cross_validate(cli_call *call, const uc_dataset *data, const uc
 /* The library does not know the file whose data it refuses. */
 static uc_status blame_data(uc_status status, const char *shown)
 {
-    return status == UC_ERR_FORMAT ? cli_fail_in(status, shown) : status;
+    return status == UC_ERR_FORMAT ? app_fail_in(status, shown) : status;
 }
 
 /* A flag of the learner's own; false for a learner that does not have it. */
-static bool learner_flag(const cli_call *call, const char *name)
+static bool learner_flag(const app_call *call, const char *name)
 {
     const uc_option *option = uc_options_find(cli_learners.options(call->member), name);
     return option && *(const int *)(const void *)((const char *)call->member_settings + option->offset) == 1;
 }
 
 /* What --positive-unlabelled and --bags make of the labels, and which rates they leave to be estimated. */
-static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const cli_call *call, uc_dataset *data)
+static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const app_call *call, uc_dataset *data)
 {
     const train_args *args = call->args;
     const bool unlabelled = learner_flag(call, "positive-unlabelled"), bags = learner_flag(call, "bags");
@@ -263,13 +263,13 @@ static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const cli
     *rates = UC_RATES_BOTH;
     *positive = 1;
     if (unlabelled && bags)
-        return cli_fail(UC_ERR_OPTION, "give only one of --positive-unlabelled and --bags");
+        return app_fail(UC_ERR_OPTION, "give only one of --positive-unlabelled and --bags");
     if (unlabelled) {
         *rates = UC_RATES_POSITIVE_ONLY;
         return uc_dataset_positive_unlabelled(positive, data, name, &call->context);
     }
     if (name && (*positive = uc_names_find(&data->classes, name, strlen(name))) == UC_NONE)
-        return cli_fail(UC_ERR_INVALID, "--positive %s: no example has this label", name);
+        return app_fail(UC_ERR_INVALID, "--positive %s: no example has this label", name);
     if (!bags)
         return UC_OK;
     *rates = UC_RATES_NEGATIVE_ONLY;
@@ -283,15 +283,15 @@ static json_t *describe_rates(const uc_rates_estimate *found)
     for (size_t i = 0; i < found->count; i++)
         json_array_append_new(curve, json_pack("{sf sf so so}", "positive", found->tried[i].positive,
                                                "negative", found->tried[i].negative, "criterion",
-                                               cli_json_real(found->tried[i].criterion), "deviation",
-                                               cli_json_real(found->tried[i].deviation)));
+                                               app_json_real(found->tried[i].criterion), "deviation",
+                                               app_json_real(found->tried[i].deviation)));
     return json_pack("{sf sf s[ff] s[ff] sf sf so}", "positive", best->positive, "negative", best->negative,
                      "positive_interval", found->positive_interval[0], found->positive_interval[1],
                      "negative_interval", found->negative_interval[0], found->negative_interval[1],
                      "criterion", best->criterion, "deviation", best->deviation, "curve", curve);
 }
 
-static uc_status estimate_rates(uc_noise *noise, json_t **described, const cli_call *call,
+static uc_status estimate_rates(uc_noise *noise, json_t **described, const app_call *call,
                                 const uc_dataset *data, uint32_t positive, uc_rates_free rates)
 {
     const train_args *args = call->args;
@@ -300,7 +300,7 @@ static uc_status estimate_rates(uc_noise *noise, json_t **described, const cli_c
                                                       data, positive, rates, &call->context);
     if (status != UC_OK)
         return status;
-    FILE *text = cli_summary(call, args->output);
+    FILE *text = app_summary(call, args->output);
     const uc_rates *best = &found.tried[found.best];
     if (text)
         fprintf(text,
@@ -314,14 +314,14 @@ static uc_status estimate_rates(uc_noise *noise, json_t **described, const cli_c
     return UC_OK;
 }
 
-static uc_status estimate_matrix(uc_noise *noise, const cli_call *call, const uc_dataset *data)
+static uc_status estimate_matrix(uc_noise *noise, const app_call *call, const uc_dataset *data)
 {
     const train_args *args = call->args;
     uc_noise_check check;
     uc_status status = uc_noise_estimate_self(noise, data, &args->train, &call->context);
     if (status == UC_OK)
         status = cli_noise_check(&check, noise);
-    FILE *text = status == UC_OK ? cli_summary(call, args->output) : NULL;
+    FILE *text = status == UC_OK ? app_summary(call, args->output) : NULL;
     if (text)
         fprintf(text, "estimated noise: %.1f%% of the labels wrong, condition number %.3g\n",
                 100 * check.wrong, check.condition);
@@ -337,7 +337,7 @@ static bool has_unlabelled(const uc_dataset *data)
 }
 
 /* The noise that the options tell of or that the data show; untouched without either. */
-static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call *call, const uc_dataset *data,
+static uc_status find_noise(uc_noise *noise, json_t **described, const app_call *call, const uc_dataset *data,
                             const char *shown, uint32_t positive, uc_rates_free rates)
 {
     const train_args *args = call->args;
@@ -346,7 +346,7 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     cli_noise typed = args->noise;
     uc_noise_check check;
     if (data->classes.count == 1)
-        return cli_fail(
+        return app_fail(
             UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed%s", shown, data->classes.text[0],
             used && has_unlabelled(data) ? "; if the '?' may be of either class, use --positive-unlabelled"
                                          : "");
@@ -357,11 +357,11 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
     if (!args->estimate && (given || rates == UC_RATES_BOTH || !used))
         return cli_noise_build(noise, &check, &typed, &data->classes, call);
     if (given)
-        return cli_fail(
+        return app_fail(
             UC_ERR_OPTION,
             "--noise estimate cannot be combined with --noise-matrix, --noise-rate or --noise-rates");
     if (!uc_learner_uses_noise(learner))
-        return cli_fail(UC_ERR_OPTION, "--noise estimate: %s does not use the noise",
+        return app_fail(UC_ERR_OPTION, "--noise estimate: %s does not use the noise",
                         cli_learners.name(call->member));
     return blame_data(used ? estimate_rates(noise, described, call, data, positive, rates)
                            : estimate_matrix(noise, call, data),
@@ -371,15 +371,15 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const cli_call 
 /* The model must not take the place of what it is learned from. */
 static uc_status begin_model(uc_output **file, const train_args *args, const cli_files *files)
 {
-    uc_status status = cli_begin_file(file, args->output, "-o");
+    uc_status status = app_begin_file(file, args->output, "-o");
     if (status == UC_OK)
         status = cli_keep_inputs(files, &args->read);
     if (status == UC_OK)
-        status = cli_keep_input(args->noise.matrix);
+        status = app_keep_input(args->noise.matrix);
     return status;
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const train_args *args = call->args;
     uc_train_settings settings = args->train;
@@ -389,14 +389,14 @@ static uc_status run(cli_call *call)
     uint32_t positive = 1;
     uc_rates_free rates = UC_RATES_BOTH;
     if (!args->output && !args->folds)
-        return cli_fail(UC_ERR_OPTION, "say where the model goes with -o MODEL, or cross-validate with -v K");
+        return app_fail(UC_ERR_OPTION, "say where the model goes with -o MODEL, or cross-validate with -v K");
     if (args->output && args->folds)
-        return cli_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
+        return app_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
     cli_files files;
     uc_output *file = NULL;
     uc_status status = cli_find_files(&files, call, &args->shards, 0);
     if (status == UC_OK && args->output)
-        status = cli_agree(begin_model(&file, args, &files));
+        status = app_agree(begin_model(&file, args, &files));
     if (status == UC_OK)
         status = cli_read_files(&data, call, &files, &args->read);
     if (status == UC_OK)
@@ -421,7 +421,7 @@ static uc_status run(cli_call *call)
     return status;
 }
 
-const cli_command command_train = {
+const app_command command_train = {
     .name = "train",
     .usage = "LEARNER [options] DATA|--shards GLOB -o MODEL",
     .summary = "train a model on a data file (-v K: cross-validate)",

@@ -22,22 +22,22 @@ const uc_option cli_data_output_options[] = {
     {0},
 };
 
-static void tell_data(const cli_call *call, const char *shown, const uc_dataset *data, double seconds)
+static void tell_data(const app_call *call, const char *shown, const uc_dataset *data, double seconds)
 {
-    cli_detail(call, "%s: %zu examples%s, %zu features, %zu classes, %s, read in %.3f s", shown, data->X.rows,
-               uc_comm_size(cli_comm) > 1 ? " in the first process" : "", data->X.cols, data->classes.count,
+    app_detail(call, "%s: %zu examples%s, %zu features, %zu classes, %s, read in %.3f s", shown, data->X.rows,
+               uc_comm_size(app_comm) > 1 ? " in the first process" : "", data->X.cols, data->classes.count,
                uc_matrix_is_sparse(&data->X) ? "sparse" : "dense", seconds);
 }
 
-uc_status cli_read_data(uc_dataset *out, const cli_call *call, const char *path,
+uc_status cli_read_data(uc_dataset *out, const app_call *call, const char *path,
                         const uc_read_settings *settings)
 {
-    const double began = cli_seconds();
+    const double began = app_seconds();
     uc_status status = uc_dataset_read(out, path, settings, &call->context);
     if (status != UC_OK)
         return status;
-    tell_data(call, path, out, cli_seconds() - began);
-    status = cli_check_interrupt();
+    tell_data(call, path, out, app_seconds() - began);
+    status = app_check_interrupt();
     if (status != UC_OK)
         uc_dataset_free(out);
     return status;
@@ -58,8 +58,8 @@ const uc_option cli_shard_options[] = {
 static void add_path(cli_files *self, const char *path)
 {
     const size_t size = strlen(path) + 1;
-    self->paths = cli_realloc(self->paths, self->count + 1, sizeof *self->paths);
-    self->paths[self->count++] = memcpy(cli_calloc(size, 1), path, size);
+    self->paths = app_realloc(self->paths, self->count + 1, sizeof *self->paths);
+    self->paths[self->count++] = memcpy(app_calloc(size, 1), path, size);
 }
 
 /* A pattern without braces: the files that match, in the order of their names. A name that is no pattern stays, so that a
@@ -69,9 +69,9 @@ static uc_status match(cli_files *out, const char *pattern)
     glob_t found;
     const int code = glob(pattern, GLOB_NOMAGIC, NULL, &found);
     if (code == GLOB_NOMATCH)
-        return cli_fail(UC_ERR_IO, "--shards: no file matches %s", pattern);
+        return app_fail(UC_ERR_IO, "--shards: no file matches %s", pattern);
     if (code != 0)
-        return cli_fail(UC_ERR_IO, "--shards: %s cannot be looked up", pattern);
+        return app_fail(UC_ERR_IO, "--shards: %s cannot be looked up", pattern);
     for (size_t i = 0; i < found.gl_pathc; i++)
         add_path(out, found.gl_pathv[i]);
     globfree(&found);
@@ -85,9 +85,9 @@ static uc_status expand(cli_files *out, const char *pattern)
     if (!close)
         return match(out, pattern);
     if (memchr(open + 1, '{', (size_t)(close - open)))
-        return cli_fail(UC_ERR_OPTION, "--shards %s: braces within braces", pattern);
+        return app_fail(UC_ERR_OPTION, "--shards %s: braces within braces", pattern);
     const size_t size = strlen(pattern) + 1;
-    char *one = cli_calloc(size, 1);
+    char *one = app_calloc(size, 1);
     uc_status status = UC_OK;
     for (const char *choice = open + 1; choice <= close && status == UC_OK;) {
         const size_t length = strcspn(choice, ",}");
@@ -99,13 +99,13 @@ static uc_status expand(cli_files *out, const char *pattern)
     return status;
 }
 
-uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards *shards, size_t word)
+uc_status cli_find_files(cli_files *out, const app_call *call, const cli_shards *shards, size_t word)
 {
     *out = (cli_files){0};
     if (shards->pattern && call->word_count > word)
-        return cli_fail(UC_ERR_OPTION, "give either %s or --shards %s", call->words[word], shards->pattern);
+        return app_fail(UC_ERR_OPTION, "give either %s or --shards %s", call->words[word], shards->pattern);
     if (!shards->pattern && call->word_count <= word)
-        return cli_fail(UC_ERR_OPTION, "an argument is missing; usage: unconfuse %s %s", call->command->name,
+        return app_fail(UC_ERR_OPTION, "an argument is missing; usage: unconfuse %s %s", call->command->name,
                         call->command->usage);
     out->shown = shards->pattern ? shards->pattern : call->words[word];
     if (shards->pattern)
@@ -116,9 +116,9 @@ uc_status cli_find_files(cli_files *out, const cli_call *call, const cli_shards 
 
 uc_status cli_keep_inputs(const cli_files *files, const uc_read_settings *read)
 {
-    uc_status status = cli_keep_input(read->labels);
+    uc_status status = app_keep_input(read->labels);
     for (size_t i = 0; i < files->count && status == UC_OK; i++)
-        status = cli_keep_input(files->paths[i]);
+        status = app_keep_input(files->paths[i]);
     return status;
 }
 
@@ -130,16 +130,16 @@ void cli_files_free(cli_files *self)
     *self = (cli_files){0};
 }
 
-uc_status cli_read_files(uc_dataset *out, const cli_call *call, const cli_files *files,
+uc_status cli_read_files(uc_dataset *out, const app_call *call, const cli_files *files,
                          const uc_read_settings *settings)
 {
-    const double began = cli_seconds();
+    const double began = app_seconds();
     uc_status status =
         uc_dataset_read_files(out, (const char *const *)files->paths, files->count, settings, &call->context);
     if (status != UC_OK)
         return status;
-    tell_data(call, files->shown, out, cli_seconds() - began);
-    status = cli_check_interrupt();
+    tell_data(call, files->shown, out, app_seconds() - began);
+    status = app_check_interrupt();
     if (status != UC_OK)
         uc_dataset_free(out);
     return status;
@@ -153,7 +153,7 @@ typedef struct collection {
 static uc_status take_items(const void *bytes, size_t length, void *user)
 {
     const collection *self = user;
-    *self->items = cli_realloc(*self->items, *self->count * self->size + length, 1);
+    *self->items = app_realloc(*self->items, *self->count * self->size + length, 1);
     memcpy(*self->items + *self->count * self->size, bytes, length);
     *self->count += length / self->size;
     return UC_OK;
@@ -162,21 +162,21 @@ static uc_status take_items(const void *bytes, size_t length, void *user)
 uc_status cli_collect(void **items, size_t *count, size_t size)
 {
     collection self = {(char **)items, count, size};
-    if (uc_comm_size(cli_comm) == 1)
+    if (uc_comm_size(app_comm) == 1)
         return UC_OK;
-    return uc_comm_collect(cli_comm, *items, cli_is_first() ? 0 : *count * size, take_items, &self);
+    return uc_comm_collect(app_comm, *items, app_is_first() ? 0 : *count * size, take_items, &self);
 }
 
-void cli_tell_traffic(const cli_call *call, uc_traffic before, double seconds)
+void cli_tell_traffic(const app_call *call, uc_traffic before, double seconds)
 {
-    const uc_traffic now = uc_comm_traffic(cli_comm);
+    const uc_traffic now = uc_comm_traffic(app_comm);
     const double waited = now.seconds - before.seconds;
-    if (uc_comm_size(cli_comm) > 1)
-        cli_detail(call,
+    if (uc_comm_size(app_comm) > 1)
+        app_detail(call,
                    "%d processes: %llu sums of %.3f MB in all; passing them on, and waiting for each other, "
                    "took the "
                    "first process %.3f s of %.3f s (%.1f%%)",
-                   uc_comm_size(cli_comm), (unsigned long long)(now.sums - before.sums),
+                   uc_comm_size(app_comm), (unsigned long long)(now.sums - before.sums),
                    (now.bytes - before.bytes) / 1e6, waited, seconds, 100 * waited / seconds);
 }
 
@@ -190,21 +190,21 @@ uc_status cli_begin_data(cli_data_file *out, const char *path, const char *optio
     if (format == UC_FORMAT_AUTO && *path)
         status = uc_format_of_path(&out->format, path);
     if (status == UC_OK && labels && out->format != UC_FORMAT_NPY)
-        return cli_fail(UC_ERR_OPTION,
+        return app_fail(UC_ERR_OPTION,
                         "--labels-out is for NPY only; other formats hold the labels themselves");
     if (status == UC_OK)
-        status = cli_begin_file(&out->rows, path, option);
+        status = app_begin_file(&out->rows, path, option);
     if (status == UC_OK && labels)
-        status = cli_begin_file(&out->labels, labels, "--labels-out");
+        status = app_begin_file(&out->labels, labels, "--labels-out");
     return status;
 }
 
-uc_status cli_write_data(const cli_call *call, const uc_dataset *data, const cli_data_file *file)
+uc_status cli_write_data(const app_call *call, const uc_dataset *data, const cli_data_file *file)
 {
     if (file->format == UC_FORMAT_NPY && data->y && !file->labels)
-        cli_warn("%s: an NPY file does not hold the labels; --labels-out FILE writes them",
+        app_warn("%s: an NPY file does not hold the labels; --labels-out FILE writes them",
                  uc_output_name(file->rows));
-    const uc_status status = cli_check_interrupt();
+    const uc_status status = app_check_interrupt();
     return status == UC_OK ? uc_dataset_write_to(data, file->rows, file->format, file->labels, &call->context)
                            : status;
 }
@@ -242,6 +242,6 @@ uc_status cli_load_first(uc_model **out, const char *path, const cli_files *data
     const uc_status status = cli_load_model(out, path);
     if (status != UC_ERR_FORMAT || cli_recognise(data->paths[0]) == CLI_DATA)
         return status;
-    return cli_fail(status, "%s is not a model, but %s is: the model comes first, then the data", path,
+    return app_fail(status, "%s is not a model, but %s is: the model comes first, then the data", path,
                     data->paths[0]);
 }

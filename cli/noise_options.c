@@ -38,9 +38,9 @@ const uc_option cli_noise_options[] = {
     {0},
 };
 
-bool cli_noise_is_given(const cli_call *call)
+bool cli_noise_is_given(const app_call *call)
 {
-    return cli_given(call, "noise-matrix") || cli_given(call, "noise-rate") || cli_given(call, "noise-rates");
+    return app_given(call, "noise-matrix") || app_given(call, "noise-rate") || app_given(call, "noise-rates");
 }
 
 static uc_status parse_rates(double rates[2], const char *text)
@@ -53,7 +53,7 @@ static uc_status parse_rates(double rates[2], const char *text)
         if (end > second && *end == 0 && rates[0] >= 0 && rates[0] <= 1 && rates[1] >= 0 && rates[1] <= 1)
             return UC_OK;
     }
-    return cli_fail(UC_ERR_OPTION,
+    return app_fail(UC_ERR_OPTION,
                     "--noise-rates %s: it must be two numbers from 0 to 1 with a comma between them", text);
 }
 
@@ -64,12 +64,12 @@ static uc_status build_binary(uc_noise *out, const cli_noise *self, const uc_nam
     if (status != UC_OK)
         return status;
     if (classes->count != 2)
-        return cli_fail(UC_ERR_INVALID, "--noise-rates is for two classes, but there are %zu",
+        return app_fail(UC_ERR_INVALID, "--noise-rates is for two classes, but there are %zu",
                         classes->count);
     const uint32_t positive =
         self->positive ? uc_names_find(classes, self->positive, strlen(self->positive)) : 1;
     if (positive == UC_NONE)
-        return cli_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s", self->positive,
+        return app_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s", self->positive,
                         classes->text[0], classes->text[1]);
     return uc_noise_binary(out, rates[positive == 1 ? 0 : 1], rates[positive == 1 ? 1 : 0]);
 }
@@ -80,7 +80,7 @@ uc_status cli_noise_check(uc_noise_check *out, const uc_noise *noise)
     if (status == UC_OK && out->dominated > 0) {
         char number[32];
         snprintf(number, sizeof number, "%zu", out->dominated_row + 1);
-        cli_warn(
+        app_warn(
             "the noise matrix does not identify every class: in the row of class %s the diagonal is not the "
             "largest entry",
             noise->names.count ? noise->names.text[out->dominated_row] : number);
@@ -89,13 +89,13 @@ uc_status cli_noise_check(uc_noise_check *out, const uc_noise *noise)
 }
 
 uc_status cli_noise_build(uc_noise *out, uc_noise_check *check, const cli_noise *self,
-                          const uc_names *classes, const cli_call *call)
+                          const uc_names *classes, const app_call *call)
 {
-    const bool rate_given = cli_given(call, "noise-rate");
+    const bool rate_given = app_given(call, "noise-rate");
     if ((self->matrix != NULL) + rate_given + (self->rates != NULL) > 1)
-        return cli_fail(UC_ERR_OPTION, "give only one of --noise-matrix, --noise-rate and --noise-rates");
+        return app_fail(UC_ERR_OPTION, "give only one of --noise-matrix, --noise-rate and --noise-rates");
     if (self->positive && !self->rates)
-        return cli_fail(UC_ERR_OPTION,
+        return app_fail(UC_ERR_OPTION,
                         "--positive says which class the first of --noise-rates is for; give both");
     if (!cli_noise_is_given(call))
         return UC_OK;
@@ -108,7 +108,7 @@ uc_status cli_noise_build(uc_noise *out, uc_noise_check *check, const cli_noise 
     else
         status = uc_noise_read(&noise, self->matrix, (uc_noise_orientation)self->orientation, &call->context);
     if (status == UC_OK && (status = uc_noise_match(&noise, classes)) != UC_OK && self->matrix)
-        (void)cli_fail(status, "%s: %s", self->matrix, cli_library_error());
+        (void)app_fail(status, "%s: %s", self->matrix, app_library_error());
     if (status == UC_OK)
         status = cli_noise_check(check, &noise);
     if (status != UC_OK) {

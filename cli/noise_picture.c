@@ -13,16 +13,12 @@
 static bool has_colours(FILE *file)
 {
     const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
-    return !cli_comm && isatty(fileno(file)) && terminal && strcmp(terminal, "dumb") != 0 && !(none && *none);
+    return !app_comm && isatty(fileno(file)) && terminal && strcmp(terminal, "dumb") != 0 && !(none && *none);
 }
 
-/* Characters of UTF-8. */
 static int width_of(const char *text)
 {
-    int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xC0) != 0x80;
-    return width;
+    return (int)app_text_width(text);
 }
 
 /* Blue on the diagonal, where labels are right, and red elsewhere; small shares are visible already. */
@@ -51,39 +47,39 @@ static void print_shaded(FILE *file, const uc_noise *noise)
     }
 }
 
-static void begin_table(cli_table *table, const uc_noise *noise, const char *corner)
+static void begin_table(app_grid *table, const uc_noise *noise, const char *corner)
 {
-    *table = (cli_table){.align = "lr", .columns = noise->classes + 1};
-    cli_cell(table, "%s", corner);
+    *table = (app_grid){.align = "lr", .columns = noise->classes + 1};
+    app_cell(table, "%s", corner);
     for (size_t q = 0; q < noise->classes; q++)
-        cli_cell(table, "%s", noise->names.text[q]);
+        app_cell(table, "%s", noise->names.text[q]);
 }
 
 static void print_plain(FILE *file, const uc_noise *noise)
 {
     const size_t K = noise->classes;
-    cli_table table;
+    app_grid table;
     begin_table(&table, noise, "observed \\ true");
     for (size_t p = 0; p < K; p++) {
-        cli_cell(&table, "%s", noise->names.text[p]);
+        app_cell(&table, "%s", noise->names.text[p]);
         for (size_t q = 0; q < K; q++)
-            cli_cell(&table, "%.3f", noise->values[p * K + q]);
+            app_cell(&table, "%.3f", noise->values[p * K + q]);
     }
-    cli_table_print(&table, file);
+    app_grid_print(&table, file);
 }
 
 static void print_intervals(FILE *file, const uc_noise_estimate *self)
 {
     const size_t K = self->noise.classes;
-    cli_table table;
+    app_grid table;
     begin_table(&table, &self->noise, "95% intervals");
     for (size_t p = 0; p < K; p++) {
-        cli_cell(&table, "%s", self->noise.names.text[p]);
+        app_cell(&table, "%s", self->noise.names.text[p]);
         for (size_t q = 0; q < K; q++)
-            cli_cell(&table, "%.3f-%.3f", self->low[p * K + q], self->high[p * K + q]);
+            app_cell(&table, "%.3f-%.3f", self->low[p * K + q], self->high[p * K + q]);
     }
     fputc('\n', file);
-    cli_table_print(&table, file);
+    app_grid_print(&table, file);
 }
 
 static void print_widest(FILE *file, const uc_noise_estimate *self)
@@ -107,11 +103,11 @@ static void print_largest(FILE *file, const uc_noise_estimate *self)
 {
     const size_t K = self->noise.classes;
     const double *C = self->noise.values;
-    cli_table table = {.align = "llrr", .columns = 4};
-    cli_cell(&table, "true");
-    cli_cell(&table, "observed as");
-    cli_cell(&table, "share");
-    cli_cell(&table, "95%% interval");
+    app_grid table = {.align = "llrr", .columns = 4};
+    app_cell(&table, "true");
+    app_cell(&table, "observed as");
+    app_cell(&table, "share");
+    app_cell(&table, "95%% interval");
     size_t last = K * K; /* the entry shown before */
     for (size_t shown = 0; shown < LARGEST; shown++) {
         size_t best = K * K;
@@ -122,17 +118,17 @@ static void print_largest(FILE *file, const uc_noise_estimate *self)
         }
         if (best == K * K || C[best] == 0)
             break;
-        cli_cell(&table, "%s", self->noise.names.text[best % K]);
-        cli_cell(&table, "%s", self->noise.names.text[best / K]);
-        cli_cell(&table, "%.3f", C[best]);
+        app_cell(&table, "%s", self->noise.names.text[best % K]);
+        app_cell(&table, "%s", self->noise.names.text[best / K]);
+        app_cell(&table, "%.3f", C[best]);
         if (self->low)
-            cli_cell(&table, "%.3f-%.3f", self->low[best], self->high[best]);
+            app_cell(&table, "%.3f-%.3f", self->low[best], self->high[best]);
         else
-            cli_cell(&table, "-");
+            app_cell(&table, "-");
         last = best;
     }
     fputs("most frequent mistakes\n", file);
-    cli_table_print(&table, file);
+    app_grid_print(&table, file);
 }
 
 void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check, const char *path)

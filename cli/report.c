@@ -19,18 +19,6 @@ static json_t *json_counts(const uint64_t *counts, size_t classes)
     return rows;
 }
 
-static json_t *json_shares(const double *shares, size_t classes)
-{
-    json_t *rows = json_array();
-    for (size_t p = 0; p < classes; p++) {
-        json_t *row = json_array();
-        for (size_t q = 0; q < classes; q++)
-            json_array_append_new(row, cli_json_real(shares[p * classes + q]));
-        json_array_append_new(rows, row);
-    }
-    return rows;
-}
-
 static uint64_t examples_of(const uc_evaluation *evaluation, size_t cls)
 {
     uint64_t sum = 0;
@@ -39,57 +27,64 @@ static uint64_t examples_of(const uc_evaluation *evaluation, size_t cls)
     return sum;
 }
 
+json_t *cli_json_class(const char *name, size_t examples, double recall, double precision)
+{
+    return json_pack("{so sI so so}", "class", app_json_text(name), "examples", (json_int_t)examples,
+                     "recall", app_json_real(recall), "precision", app_json_real(precision));
+}
+
 void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_names *classes)
 {
     json_t *per_class = json_array();
     for (size_t k = 0; k < evaluation->classes; k++) {
         json_t *class = cli_json_class(classes->text[k], examples_of(evaluation, k), evaluation->recall[k],
                                        evaluation->precision[k]);
-        json_object_set_new(class, "f1", cli_json_real(evaluation->f1[k]));
+        json_object_set_new(class, "f1", app_json_real(evaluation->f1[k]));
         json_array_append_new(per_class, class);
     }
     json_object_set_new(object, "examples", json_integer((json_int_t)evaluation->examples));
-    json_object_set_new(object, "error", cli_json_real(evaluation->error));
+    json_object_set_new(object, "error", app_json_real(evaluation->error));
     json_object_set_new(object, "error_interval",
-                        json_pack("[oo]", cli_json_real(evaluation->error_interval[0]),
-                                  cli_json_real(evaluation->error_interval[1])));
-    json_object_set_new(object, "balanced_accuracy", cli_json_real(evaluation->balanced_accuracy));
-    json_object_set_new(object, "macro_f1", cli_json_real(evaluation->macro_f1));
-    json_object_set_new(object, "log_loss", cli_json_real(evaluation->log_loss));
-    json_object_set_new(object, "classes", cli_json_names(classes));
+                        json_pack("[oo]", app_json_real(evaluation->error_interval[0]),
+                                  app_json_real(evaluation->error_interval[1])));
+    json_object_set_new(object, "balanced_accuracy", app_json_real(evaluation->balanced_accuracy));
+    json_object_set_new(object, "macro_f1", app_json_real(evaluation->macro_f1));
+    json_object_set_new(object, "log_loss", app_json_real(evaluation->log_loss));
+    json_object_set_new(object, "classes", app_json_names(classes));
     json_object_set_new(object, "confusion", json_counts(evaluation->confusion, evaluation->classes));
-    json_object_set_new(object, "confusion_rate", cli_json_real(evaluation->confusion_rate));
-    json_object_set_new(object, "confusion_norm", cli_json_real(evaluation->confusion_norm));
-    json_object_set_new(object, "confusion_norm_joint", cli_json_real(evaluation->confusion_norm_joint));
+    json_object_set_new(object, "confusion_rate", app_json_real(evaluation->confusion_rate));
+    json_object_set_new(object, "confusion_norm", app_json_real(evaluation->confusion_norm));
+    json_object_set_new(object, "confusion_norm_joint", app_json_real(evaluation->confusion_norm_joint));
     json_object_set_new(object, "per_class", per_class);
     json_object_set_new(object, "unlabelled", json_integer((json_int_t)evaluation->unlabelled));
     json_object_set_new(object, "unknown_labels", json_integer((json_int_t)evaluation->unknown_labels));
     if (!evaluation->corrected)
         return;
-    json_object_set_new(object, "corrected_error", cli_json_real(evaluation->corrected_error));
+    json_object_set_new(object, "corrected_error", app_json_real(evaluation->corrected_error));
     json_object_set_new(object, "corrected_error_deviation",
-                        cli_json_real(evaluation->corrected_error_deviation));
-    json_object_set_new(object, "corrected_confusion",
-                        json_shares(evaluation->corrected_confusion, evaluation->classes));
+                        app_json_real(evaluation->corrected_error_deviation));
+    json_object_set_new(
+        object, "corrected_confusion",
+        app_json_matrix(evaluation->corrected_confusion, evaluation->classes, evaluation->classes));
 }
 
 /* ---- text ---- */
 
-static void percent_cell(cli_table *table, double share)
+static void percent_cell(app_grid *table, double share)
 {
     if (isnan(share))
-        cli_cell(table, "-");
+        app_cell(table, "-");
     else
-        cli_cell(table, "%.1f%%", 100 * share);
+        app_cell(table, "%.1f%%", 100 * share);
 }
 
 /* A row below the counts. */
-static void print_margin(cli_table *table, const char *title, const double *shares, size_t classes)
+static void print_margin(app_grid *table, const char *title, const double *shares, size_t classes)
 {
-    cli_cell(table, "%s", title);
+    app_cell(table, "%s", title);
     for (size_t k = 0; k < classes; k++)
         percent_cell(table, shares[k]);
-    cli_cell(table, "%s", "");
+    app_cell(table, "%s", "");
 }
 
 /* Counts, or, with `shares`, estimated percentages of all examples. */
@@ -97,19 +92,19 @@ static void print_matrix(FILE *file, const uc_evaluation *evaluation, const uc_n
                          const double *shares)
 {
     const size_t K = evaluation->classes;
-    cli_table table = {.align = "lr", .columns = K + (shares ? 1 : 2)};
-    cli_cell(&table, "true \\ predicted");
+    app_grid table = {.align = "lr", .columns = K + (shares ? 1 : 2)};
+    app_cell(&table, "true \\ predicted");
     for (size_t q = 0; q < K; q++)
-        cli_cell(&table, "%s", classes->text[q]);
+        app_cell(&table, "%s", classes->text[q]);
     if (!shares)
-        cli_cell(&table, "recall");
+        app_cell(&table, "recall");
     for (size_t p = 0; p < K; p++) {
-        cli_cell(&table, "%s", classes->text[p]);
+        app_cell(&table, "%s", classes->text[p]);
         for (size_t q = 0; q < K; q++)
             if (shares)
-                cli_cell(&table, "%.1f%%", 100 * shares[p * K + q]);
+                app_cell(&table, "%.1f%%", 100 * shares[p * K + q]);
             else
-                cli_cell(&table, "%llu", (unsigned long long)evaluation->confusion[p * K + q]);
+                app_cell(&table, "%llu", (unsigned long long)evaluation->confusion[p * K + q]);
         if (!shares)
             percent_cell(&table, evaluation->recall[p]);
     }
@@ -117,25 +112,25 @@ static void print_matrix(FILE *file, const uc_evaluation *evaluation, const uc_n
         print_margin(&table, "precision", evaluation->precision, K);
         print_margin(&table, "F1", evaluation->f1, K);
     }
-    cli_table_print(&table, file);
+    app_grid_print(&table, file);
 }
 
 static void print_classes(FILE *file, const uc_evaluation *evaluation, const uc_names *classes)
 {
-    cli_table table = {.align = "lr", .columns = 5};
-    cli_cell(&table, "class");
-    cli_cell(&table, "examples");
-    cli_cell(&table, "recall");
-    cli_cell(&table, "precision");
-    cli_cell(&table, "F1");
+    app_grid table = {.align = "lr", .columns = 5};
+    app_cell(&table, "class");
+    app_cell(&table, "examples");
+    app_cell(&table, "recall");
+    app_cell(&table, "precision");
+    app_cell(&table, "F1");
     for (size_t k = 0; k < evaluation->classes; k++) {
-        cli_cell(&table, "%s", classes->text[k]);
-        cli_cell(&table, "%llu", (unsigned long long)examples_of(evaluation, k));
+        app_cell(&table, "%s", classes->text[k]);
+        app_cell(&table, "%llu", (unsigned long long)examples_of(evaluation, k));
         percent_cell(&table, evaluation->recall[k]);
         percent_cell(&table, evaluation->precision[k]);
         percent_cell(&table, evaluation->f1[k]);
     }
-    cli_table_print(&table, file);
+    app_grid_print(&table, file);
 }
 
 static void print_largest(FILE *file, const uc_evaluation *evaluation, const uc_names *classes)
@@ -155,17 +150,17 @@ static void print_largest(FILE *file, const uc_evaluation *evaluation, const uc_
     }
     if (count == 0)
         return;
-    cli_table table = {.align = "llr", .columns = 3};
-    cli_cell(&table, "true");
-    cli_cell(&table, "predicted");
-    cli_cell(&table, "examples");
+    app_grid table = {.align = "llr", .columns = 3};
+    app_cell(&table, "true");
+    app_cell(&table, "predicted");
+    app_cell(&table, "examples");
     for (size_t i = 0; i < count; i++) {
-        cli_cell(&table, "%s", classes->text[largest[i] / K]);
-        cli_cell(&table, "%s", classes->text[largest[i] % K]);
-        cli_cell(&table, "%llu", (unsigned long long)evaluation->confusion[largest[i]]);
+        app_cell(&table, "%s", classes->text[largest[i] / K]);
+        app_cell(&table, "%s", classes->text[largest[i] % K]);
+        app_cell(&table, "%llu", (unsigned long long)evaluation->confusion[largest[i]]);
     }
     fputs("\nlargest confusions\n", file);
-    cli_table_print(&table, file);
+    app_grid_print(&table, file);
 }
 
 static void print_numbers(FILE *file, const uc_evaluation *evaluation)

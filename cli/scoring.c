@@ -27,7 +27,7 @@ static uc_status check_width(const uc_dataset *block, const uc_reader *reader, c
     const char *format = uc_reader_format(reader);
     if (block->X.cols == features || (strcmp(format, "csv") != 0 && strcmp(format, "npy") != 0))
         return UC_OK;
-    return cli_fail(UC_ERR_INVALID,
+    return app_fail(UC_ERR_INVALID,
                     "%s: the data have %zu columns of features, but the model was trained on %zu", path,
                     block->X.cols, features);
 }
@@ -45,9 +45,9 @@ static uc_status score_block(buffers *self, const uc_model *model, const uc_matr
     const bool with_scores = wanted != CLI_CLASSES;
     if (X->rows > self->rows || !self->predicted || (with_scores && !self->scores)) {
         self->rows = X->rows;
-        self->predicted = cli_realloc(self->predicted, self->rows, sizeof *self->predicted);
+        self->predicted = app_realloc(self->predicted, self->rows, sizeof *self->predicted);
         if (with_scores)
-            self->scores = cli_realloc(self->scores, self->rows * classes, sizeof *self->scores);
+            self->scores = app_realloc(self->scores, self->rows * classes, sizeof *self->scores);
     }
     if (!with_scores)
         return uc_model_predict(self->predicted, model, X, context);
@@ -65,7 +65,7 @@ static uc_status score_block(buffers *self, const uc_model *model, const uc_matr
 }
 
 typedef struct scoring {
-    const cli_call *call;
+    const app_call *call;
     const uc_model *model;
     cli_wanted wanted;
     cli_scored_fn *visit;
@@ -89,7 +89,7 @@ static uc_status score_piece(scoring *self, const uc_file_range *piece, const uc
             status =
                 self->visit(block, reader, file, self->buffer.predicted, self->buffer.scores, self->user);
         if (status == UC_OK)
-            status = cli_check_interrupt();
+            status = app_check_interrupt();
         self->rows += (double)block->X.rows;
         self->beyond += (double)rows_beyond(&block->X, features);
     }
@@ -97,7 +97,7 @@ static uc_status score_piece(scoring *self, const uc_file_range *piece, const uc
     return status;
 }
 
-uc_status cli_score_files(const cli_call *call, const uc_model *model, const cli_files *files,
+uc_status cli_score_files(const app_call *call, const uc_model *model, const cli_files *files,
                           const uc_read_settings *read, cli_wanted wanted, cli_scored_fn *visit, void *user)
 {
     scoring self = {.call = call, .model = model, .wanted = wanted, .visit = visit, .user = user};
@@ -110,14 +110,14 @@ uc_status cli_score_files(const cli_call *call, const uc_model *model, const cli
     for (size_t i = 0; i < count && status == UC_OK; i++)
         status = score_piece(&self, &pieces[i], &settings, i);
     if (pieces)
-        status = cli_agree(status);
+        status = app_agree(status);
     if (status == UC_OK)
-        status = cli_check_interrupt();
+        status = app_check_interrupt();
     double counts[] = {self.rows, self.beyond};
     if (status == UC_OK)
-        status = uc_comm_sum(cli_comm, counts, 2);
+        status = uc_comm_sum(app_comm, counts, 2);
     if (status == UC_OK && counts[1] > 0.0)
-        cli_warn(
+        app_warn(
             "%s: %.0f of %.0f examples have columns above %zu, which the model does not know; those were "
             "ignored",
             files->shown, counts[1], counts[0], uc_model_features(model));

@@ -17,7 +17,7 @@ typedef struct stream_args {
 } stream_args;
 
 typedef struct stream {
-    const cli_call *call;
+    const app_call *call;
     const stream_args *args;
     const char *path;
     uc_output *file;    /* for the model; NULL: none is written */

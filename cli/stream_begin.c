@@ -17,12 +17,12 @@ static uc_status choose_classes(uc_first_look *look, const stream *self, bool gr
         const uc_status status = cli_split_names(classes, given, "classes");
         if (status != UC_OK || classes->count > 1)
             return status;
-        return cli_fail(UC_ERR_OPTION, "--classes %s: only one class, where two are needed", given);
+        return app_fail(UC_ERR_OPTION, "--classes %s: only one class, where two are needed", given);
     }
     if (classes->count == 0 && !grows)
-        return cli_fail(UC_ERR_INVALID, "%s: the data have no labels", self->path);
+        return app_fail(UC_ERR_INVALID, "%s: the data have no labels", self->path);
     if (classes->count == 1)
-        return cli_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed", self->path,
+        return app_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed", self->path,
                         classes->text[0]);
     return UC_OK;
 }
@@ -37,7 +37,7 @@ static uc_status look_at_data(uc_first_look *out, const stream *self, const uc_t
     if (args->shuffle)
         return uc_first_look_at_data(out, &self->data, train, &self->call->context);
     const uc_status status = uc_first_look_at_file(out, self->path, &args->read, train, &self->call->context);
-    return status == UC_OK ? cli_check_interrupt() : status;
+    return status == UC_OK ? app_check_interrupt() : status;
 }
 
 static uc_session_settings session_settings(stream *self)
@@ -103,10 +103,10 @@ static void stored_text(char *text, size_t size, const uc_option *option, void *
 static uc_status check_table(const stream *self, const json_t *learned, const uc_option *table,
                              const void *settings, size_t size)
 {
-    void *room = cli_calloc(1, size);
+    void *room = app_calloc(1, size);
     uc_status status = UC_OK;
     for (; table->name && status == UC_OK; table++) {
-        if (!cli_given(self->call, table->name) || strcmp(table->name, "passes") == 0 ||
+        if (!app_given(self->call, table->name) || strcmp(table->name, "passes") == 0 ||
             strcmp(table->name, "shuffle") == 0)
             continue;
         char typed[64], stored[64];
@@ -115,7 +115,7 @@ static uc_status check_table(const stream *self, const json_t *learned, const uc
         const bool open = strcmp(typed, "auto") == 0 || (table->zero && strcmp(typed, table->zero) == 0);
         if (!open && strcmp(typed, stored) != 0)
             status =
-                cli_fail(UC_ERR_OPTION, "--%s %s: %s was learned with %s, and a stream continues as it began",
+                app_fail(UC_ERR_OPTION, "--%s %s: %s was learned with %s, and a stream continues as it began",
                          table->name, typed, self->args->resume, stored);
     }
     free(room);
@@ -127,9 +127,9 @@ static json_t *decided_settings(const stream *self, const json_t *description)
 {
     json_t *learned = json_deep_copy(json_object_get(description, "settings"));
     const json_t *map = json_object_get(description, "map");
-    void *own = cli_calloc(1, uc_learner_settings_size(self->learner));
+    void *own = app_calloc(1, uc_learner_settings_size(self->learner));
     uc_online_settings(own, self->resumed);
-    cli_json_settings(learned, uc_learner_options(self->learner), own);
+    app_json_settings(learned, uc_learner_options(self->learner), own);
     free(own);
     if (!json_is_object(map)) {
         json_object_set_new(learned, "map", json_string("none"));
@@ -171,10 +171,10 @@ static uc_status begin_again(stream *self)
     uc_model *model = NULL;
     uc_status status = uc_model_load(&model, path);
     if (status == UC_OK && strcmp(uc_model_learner(model), uc_learner_name(self->learner)) != 0)
-        status = cli_fail(UC_ERR_INVALID, "%s was learned by %s, not by %s", path, uc_model_learner(model),
+        status = app_fail(UC_ERR_INVALID, "%s was learned by %s, not by %s", path, uc_model_learner(model),
                           uc_learner_name(self->learner));
     if (status == UC_OK && (status = uc_online_resume(&self->resumed, model)) != UC_OK)
-        (void)cli_fail(status, "%s: %s", path, cli_library_error());
+        (void)app_fail(status, "%s: %s", path, app_library_error());
     if (status == UC_OK)
         status = check_settings(self, model);
     uc_model_free(model);

@@ -36,7 +36,7 @@ uc_status stream_on_round(const uc_session_round *round, void *user)
     self->last = *round;
     if ((round->number & (round->number - 1)) == 0) /* 1, 2, 4, ... */
         show_points(self, round);
-    return cli_check_interrupt();
+    return app_check_interrupt();
 }
 
 void stream_show_last(stream *self)
@@ -65,7 +65,7 @@ void stream_warn_unknown(const stream *self)
     const char *example = NULL;
     const uint64_t rounds = unknown_rounds(self, &example);
     if (rounds > 0)
-        cli_warn("%llu of %llu rounds had a label that is not among the classes, such as %s: every proposal "
+        app_warn("%llu of %llu rounds had a label that is not among the classes, such as %s: every proposal "
                  "was wrong",
                  (unsigned long long)rounds, (unsigned long long)uc_session_count(self->session).rounds,
                  example);
@@ -89,7 +89,7 @@ json_t *stream_describe(const stream *self, double seconds)
                                                         share(label.correct, label.proposed)));
     return json_pack("{sI sI so so so sf sI sI}", "rounds", (json_int_t)counts.rounds, "correct",
                      (json_int_t)counts.correct, "ratio_correct",
-                     cli_json_real(share(counts.correct, counts.rounds)), "curve", points, "per_class",
+                     app_json_real(share(counts.correct, counts.rounds)), "curve", points, "per_class",
                      per_class, "seconds", seconds, "rounds_before", (json_int_t)counts.rounds_before,
                      "unknown_labels", (json_int_t)unknown_rounds(self, &example));
 }
@@ -97,7 +97,7 @@ json_t *stream_describe(const stream *self, double seconds)
 void stream_print(const stream *self, FILE *file, double seconds)
 {
     const uc_session_counts counts = uc_session_count(self->session);
-    cli_table table = {.align = "lr", .columns = 3};
+    app_grid table = {.align = "lr", .columns = 3};
     uc_session_label label;
     fprintf(file, "%llu rounds, %llu correct (%.2f%%), %llu updates, %.3f s\n",
             (unsigned long long)counts.rounds, (unsigned long long)counts.correct,
@@ -106,18 +106,18 @@ void stream_print(const stream *self, FILE *file, double seconds)
         fprintf(file, "%llu rounds since the beginning of the stream\n",
                 (unsigned long long)(counts.rounds_before + counts.rounds));
     fputc('\n', file);
-    cli_cell(&table, "class");
-    cli_cell(&table, "rounds");
-    cli_cell(&table, "recall");
+    app_cell(&table, "class");
+    app_cell(&table, "rounds");
+    app_cell(&table, "recall");
     for (size_t i = 0; uc_session_label_at(&label, self->session, i); i++) {
-        cli_cell(&table, "%s", label.name);
-        cli_cell(&table, "%llu", (unsigned long long)label.examples);
+        app_cell(&table, "%s", label.name);
+        app_cell(&table, "%llu", (unsigned long long)label.examples);
         if (label.examples)
-            cli_cell(&table, "%.1f%%", 100 * share(label.correct, label.examples));
+            app_cell(&table, "%.1f%%", 100 * share(label.correct, label.examples));
         else
-            cli_cell(&table, "-");
+            app_cell(&table, "-");
     }
-    cli_table_print(&table, file);
+    app_grid_print(&table, file);
     if (self->args->output)
         fprintf(file, "model: %s\n", self->args->output);
 }

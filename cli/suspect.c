@@ -25,10 +25,10 @@ static void copy_new_names(suspects *self, const uc_names *names)
 {
     if (names->count == self->text_count)
         return;
-    self->texts = cli_realloc(self->texts, names->count, sizeof *self->texts);
+    self->texts = app_realloc(self->texts, names->count, sizeof *self->texts);
     for (; self->text_count < names->count; self->text_count++) {
         const size_t size = strlen(names->text[self->text_count]) + 1;
-        self->texts[self->text_count] = memcpy(cli_calloc(size, 1), names->text[self->text_count], size);
+        self->texts[self->text_count] = memcpy(app_calloc(size, 1), names->text[self->text_count], size);
     }
 }
 
@@ -39,12 +39,12 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     (void)file;
     const size_t K = self->classes, needed = self->count + block->X.rows;
     if (!block->y)
-        return cli_fail(UC_ERR_INVALID, "the data have no labels, so none is suspicious");
+        return app_fail(UC_ERR_INVALID, "the data have no labels, so none is suspicious");
     if (needed > self->capacity) {
         self->capacity = needed > 2 * self->capacity ? needed : 2 * self->capacity;
-        self->list = cli_realloc(self->list, self->capacity, sizeof *self->list);
+        self->list = app_realloc(self->list, self->capacity, sizeof *self->list);
         self->probabilities =
-            cli_realloc(self->probabilities, self->capacity * K, sizeof *self->probabilities);
+            app_realloc(self->probabilities, self->capacity * K, sizeof *self->probabilities);
     }
     copy_new_names(self, uc_reader_classes(reader));
     for (size_t i = 0; i < block->X.rows; i++) {
@@ -73,31 +73,31 @@ static int compare(const void *a, const void *b)
     return x->example < y->example ? -1 : x->example > y->example;
 }
 
-static void put(cli_output *output, const char *text, char end)
+static void put(app_output *output, const char *text, char end)
 {
     const size_t length = strlen(text);
-    char *at = cli_output_reserve(output, length + 1);
+    char *at = app_output_reserve(output, length + 1);
     memcpy(at, text, length);
     at[length] = end;
-    cli_output_advance(output, length + 1);
+    app_output_advance(output, length + 1);
 }
 
-static void put_real(cli_output *output, double value, char end)
+static void put_real(app_output *output, double value, char end)
 {
     char text[32];
-    cli_print_real(text, value);
+    app_print_real(text, value);
     put(output, text, end);
 }
 
 /* `place` finds the probabilities of an example after the list was sorted. */
-static void write_list(cli_output *output, const suspects *self, const size_t *place)
+static void write_list(app_output *output, const suspects *self, const size_t *place)
 {
     const uc_names *classes = uc_model_classes(self->model);
     put(output, "label", '\t');
     for (size_t k = 0; k < self->classes; k++)
         put(output, classes->text[k], '\t');
     put(output, "given\tright\texample", '\n');
-    for (size_t i = 0; i < self->count && !cli_output_failed(output); i++) {
+    for (size_t i = 0; i < self->count && !app_output_failed(output); i++) {
         const suspect *one = &self->list[i];
         char number[32];
         put(output, classes->text[one->predicted], '\t');
@@ -117,16 +117,16 @@ static json_t *list_json(const suspects *self)
         const suspect *one = &self->list[i];
         json_array_append_new(list,
                               json_pack("{sI so so sf}", "example", (json_int_t)one->example, "given",
-                                        cli_json_text(self->texts[one->label]), "label",
-                                        cli_json_text(uc_model_classes(self->model)->text[one->predicted]),
+                                        app_json_text(self->texts[one->label]), "label",
+                                        app_json_text(uc_model_classes(self->model)->text[one->predicted]),
                                         "right", one->right));
     }
     return list;
 }
 
-static uc_status print(cli_call *call, suspects *self, const char *path, cli_output *output)
+static uc_status print(app_call *call, suspects *self, const char *path, app_output *output)
 {
-    size_t *place = cli_calloc(self->examples, sizeof *place);
+    size_t *place = app_calloc(self->examples, sizeof *place);
     for (size_t i = 0; i < self->count; i++)
         place[self->list[i].example - 1] = i;
     qsort(self->list, self->count, sizeof *self->list, compare);
@@ -134,39 +134,39 @@ static uc_status print(cli_call *call, suspects *self, const char *path, cli_out
     uc_status status = UC_OK;
     if (output) {
         write_list(output, self, place);
-        status = cli_output_commit(output);
+        status = app_output_commit(output);
     }
     if (status == UC_OK && call->common.json) {
         call->result = json_pack("{sI sI sI}", "examples", (json_int_t)self->examples, "unlabelled",
                                  (json_int_t)self->unlabelled, "unknown_labels", (json_int_t)self->unknown);
         json_object_set_new(call->result, to_file ? "output" : "suspects",
-                            to_file ? cli_json_text(path) : list_json(self));
+                            to_file ? app_json_text(path) : list_json(self));
     }
     free(place);
     return status;
 }
 
-uc_status cli_print_suspects(cli_call *call, const uc_model *model, const cli_files *files,
+uc_status cli_print_suspects(app_call *call, const uc_model *model, const cli_files *files,
                              const uc_read_settings *read, const char *output)
 {
     suspects self = {.model = model, .classes = uc_model_classes(model)->count};
     const bool to_file = output && strcmp(output, "-") != 0;
-    cli_output *text = NULL;
+    app_output *text = NULL;
     uc_status status = UC_OK;
     if (!call->common.json || to_file)
-        status = cli_output_open(&text, to_file ? output : "-");
+        status = app_output_open(&text, to_file ? output : "-");
     if (status == UC_OK)
         status = cli_keep_inputs(files, read);
     if (status == UC_OK)
-        status = cli_keep_input(call->words[0]);
+        status = app_keep_input(call->words[0]);
     if (status == UC_OK)
         status = cli_score_files(call, model, files, read, CLI_PROBABILITIES, visit, &self);
     if (status == UC_OK)
         status = print(call, &self, output, text);
     else
-        cli_output_abort(text);
+        app_output_abort(text);
     if (status == UC_OK && self.unknown)
-        cli_warn("%s: %zu labels are of classes that the model does not know; their probability counts as 0",
+        app_warn("%s: %zu labels are of classes that the model does not know; their probability counts as 0",
                  files->shown, self.unknown);
     for (size_t i = 0; i < self.text_count; i++)
         free(self.texts[i]);

@@ -2,11 +2,13 @@
 add_custom_target(programs)
 add_dependencies(programs unconfuse_shared)
 
-# The program `unconfuse`: public headers and jansson only.
-file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c)
+# What every program shares, and the program `unconfuse`: public headers and jansson only.
+file(GLOB app_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/app/*.c)
+file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
+list(APPEND cli_sources ${app_sources})
 add_executable(unconfuse ${cli_sources})
 set_target_properties(unconfuse PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-target_include_directories(unconfuse PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+target_include_directories(unconfuse PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(unconfuse PRIVATE unconfuse_shared unconfuse_flags PkgConfig::jansson m)
 
 # Installed, the program finds its library relative to itself.
@@ -20,7 +22,7 @@ add_dependencies(programs unconfuse)
 if(UNCONFUSE_MPI)
   add_executable(unconfuse-mpi ${cli_sources} ${PROJECT_SOURCE_DIR}/src/parallel/comm_mpi.c)
   set_target_properties(unconfuse-mpi PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-  target_include_directories(unconfuse-mpi PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(unconfuse-mpi PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(unconfuse-mpi PRIVATE unconfuse_static unconfuse_flags MPI::MPI_C PkgConfig::jansson m)
   install(TARGETS unconfuse-mpi)
   add_dependencies(programs unconfuse-mpi)
@@ -49,7 +51,7 @@ else()
   add_custom_target(unconfuse_descriptions ALL)
   add_dependencies(programs unconfuse_descriptions)
   self_description(unconfuse unconfuse.1 ${CMAKE_INSTALL_MANDIR}/man1 unconfuse.1 help --man)
-  self_description(unconfuse-papers unconfuse-papers.1 ${CMAKE_INSTALL_MANDIR}/man1 unconfuse-papers.1 --man)
+  self_description(unconfuse-papers unconfuse-papers.1 ${CMAKE_INSTALL_MANDIR}/man1 unconfuse-papers.1 help --man)
   self_description(unconfuse unconfuse.bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions unconfuse
     help --completion bash)
   self_description(unconfuse _unconfuse ${CMAKE_INSTALL_DATADIR}/zsh/site-functions _unconfuse help --completion zsh)

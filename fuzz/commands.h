@@ -18,14 +18,14 @@ static inline void silence_streams(void)
 }
 
 /* As main does it. */
-static inline uc_status run_command(const cli_command *command, int argc, char **argv)
+static inline uc_status run_command(const app_command *command, int argc, char **argv)
 {
-    cli_call call;
-    uc_status status = cli_parse(&call, command, argc, argv);
+    app_call call;
+    uc_status status = app_parse(&call, command, argc, argv);
     if (status == UC_OK)
         status = command->run(&call);
-    cli_abort_files();
-    cli_call_free(&call);
+    app_abort_files();
+    app_call_free(&call);
     return status;
 }
 

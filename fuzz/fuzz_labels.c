@@ -110,7 +110,7 @@ static void try_labels(const char *bytes, size_t length, bool gold)
     uc_noise noise = {0};
     lines list;
     if (status != UC_OK) {
-        check_sentence(cli_last_error());
+        check_sentence(app_last_error());
         CHECK(access(output, F_OK) != 0);
     } else if (uc_noise_read(&noise, output, UC_NOISE_COLUMNS, NULL) != UC_OK) {
         CHECK(strstr(uc_last_error(), "singular")); /* it was written, with a warning */

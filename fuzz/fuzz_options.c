@@ -22,28 +22,26 @@ static void check_option(const uc_option *option, void *settings)
     CHECK(strcmp(before, after) == 0);
 }
 
-static void check_call(const cli_call *call)
+static void check_call(const app_call *call)
 {
-    const char *title;
-    void *settings;
-    const uc_option *table;
-    for (size_t i = 0; (table = cli_table_at(call, i, &title, &settings)); i++) {
-        if (!settings)
+    for (size_t i = 0; i < call->tables.count; i++) {
+        const app_table *table = &call->tables.items[i];
+        if (!table->settings)
             continue;
-        for (; table->name; table++)
-            if (table->standard || cli_given(call, table->name)) /* else it may be 0 for "not given" */
-                check_option(table, settings);
+        for (const uc_option *option = table->options; option->name; option++)
+            if (option->standard || app_given(call, option->name)) /* else it may be 0 for "not given" */
+                check_option(option, table->settings);
     }
     CHECK(call->word_count <= MOST_WORDS);
     CHECK(call->common.threads <= 4096);
     for (size_t i = 0; i < call->given_count; i++)
-        CHECK(cli_given(call, call->given[i]->name));
+        CHECK(app_given(call, call->given[i]->name));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     size_t commands = 0;
-    while (cli_commands[commands])
+    while (app_this_program.commands[commands])
         commands++;
     if (length == 0)
         return 0;
@@ -59,14 +57,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         words[count++] = word;
     words[count] = NULL;
 
-    cli_call call;
-    const uc_status status = cli_parse(&call, cli_commands[bytes[0] % commands], count, words);
+    app_call call;
+    const uc_status status = app_parse(&call, app_this_program.commands[bytes[0] % commands], count, words);
     CHECK(status == UC_OK || status == UC_ERR_OPTION);
     if (status == UC_OK)
         check_call(&call);
     else
-        check_sentence(cli_last_error());
-    cli_call_free(&call);
+        check_sentence(app_last_error());
+    app_call_free(&call);
     free(text);
     CHECK(uc_alloc_live() == live);
     return 0;

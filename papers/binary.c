@@ -20,7 +20,7 @@ static void make_room(bytes *self, size_t more)
     if (self->room - self->length >= more)
         return;
     self->room = 2 * self->room + more;
-    self->text = papers_realloc(self->text, self->room, 1);
+    self->text = app_realloc(self->text, self->room, 1);
 }
 
 static bool read_plain(bytes *out, FILE *file)
@@ -67,7 +67,7 @@ static uc_status read_text(bytes *out, const char *path, FILE *file)
     free(raw.text);
     make_room(out, 1);
     out->text[out->length] = 0;
-    return read ? UC_OK : papers_fail(UC_ERR_IO, "%s: it cannot be read", path);
+    return read ? UC_OK : app_fail(UC_ERR_IO, "%s: it cannot be read", path);
 }
 
 /* A line of `size` numbers from 1 to `rows` a split. */
@@ -80,18 +80,18 @@ static uc_status parse_list(split_list *out, const char *text, size_t size, size
         const unsigned long row = strtoul(at, &end, 10);
         if (end == at || row < 1 || row > rows) {
             free(list.rows);
-            return papers_fail(UC_ERR_FORMAT, "%s: '%.*s' is not a row from 1 to %zu", path,
-                               (int)strcspn(at, " \t\r\n"), at, rows);
+            return app_fail(UC_ERR_FORMAT, "%s: '%.*s' is not a row from 1 to %zu", path,
+                            (int)strcspn(at, " \t\r\n"), at, rows);
         }
         if (count % size == 0)
-            list.rows = papers_realloc(list.rows, count + size, sizeof *list.rows);
+            list.rows = app_realloc(list.rows, count + size, sizeof *list.rows);
         list.rows[count++] = row - 1;
         at = end;
     }
     if (count % size != 0) {
         free(list.rows);
-        return papers_fail(UC_ERR_FORMAT, "%s: %zu rows are no multiple of %zu, the training rows of a split",
-                           path, count, size);
+        return app_fail(UC_ERR_FORMAT, "%s: %zu rows are no multiple of %zu, the training rows of a split",
+                        path, count, size);
     }
     list.splits = count / size;
     *out = list;
@@ -105,7 +105,7 @@ static uc_status read_list(split_list *out, const benchmark *self, const executi
     uc_status status = UC_OK;
     for (size_t i = 0; i < 2 && status == UC_OK && out->splits == 0; i++) {
         char *path =
-            papers_text("%s/ratsch.%s.%s.train.idx%s", running->data_directory, self->name, kind, endings[i]);
+            app_text("%s/ratsch.%s.%s.train.idx%s", running->data_directory, self->name, kind, endings[i]);
         bytes content = {0};
         FILE *file = fopen(path, "rb");
         if (file)
@@ -128,17 +128,16 @@ uc_status benchmark_open(benchmark *out, execution *self, const char *name, size
 {
     *out = (benchmark){.name = name, .train_rows = train_rows};
     execution_stage(self, self->done, 1, "reading %s", name);
-    char *file = papers_text("ratsch.%s", name);
+    char *file = app_text("ratsch.%s", name);
     uc_status status = data_read(&out->all, self, file);
     free(file);
     if (status == UC_OK && uc_matrix_is_sparse(&out->all.X))
         status = uc_matrix_densify(&out->all.X);
     if (status == UC_OK && out->all.classes.count != 2)
-        status = papers_fail(UC_ERR_FORMAT, "ratsch.%s: %zu classes where two are needed", name,
-                             out->all.classes.count);
+        status = app_fail(UC_ERR_FORMAT, "ratsch.%s: %zu classes where two are needed", name,
+                          out->all.classes.count);
     if (status == UC_OK && train_rows >= out->all.X.rows)
-        status =
-            papers_fail(UC_ERR_FORMAT, "ratsch.%s: %zu rows leave none to test on", name, out->all.X.rows);
+        status = app_fail(UC_ERR_FORMAT, "ratsch.%s: %zu rows leave none to test on", name, out->all.X.rows);
     if (status == UC_OK)
         status = read_list(&out->official, out, self, "official1-10");
     if (status == UC_OK)
@@ -166,8 +165,8 @@ uc_status benchmark_split(uc_dataset *train, uc_dataset *test, benchmark *self, 
                           size_t run)
 {
     const size_t rows = self->all.X.rows;
-    size_t *order = papers_calloc(rows, sizeof *order), *others = papers_calloc(rows, sizeof *others);
-    bool *taken = papers_calloc(rows, sizeof *taken);
+    size_t *order = app_calloc(rows, sizeof *order), *others = app_calloc(rows, sizeof *others);
+    bool *taken = app_calloc(rows, sizeof *taken);
     const int kind = choose_rows(order, self, running, run);
     size_t left = 0;
     for (size_t i = 0; i < self->train_rows; i++)
@@ -224,7 +223,7 @@ uc_status draw_noisy(uint32_t *labels, const uc_dataset *clean, const uc_noise *
 uc_status model_error(double *percent, const uc_model *model, const uc_dataset *test,
                       const uc_context *context)
 {
-    uint32_t *predicted = papers_calloc(test->X.rows, sizeof *predicted);
+    uint32_t *predicted = app_calloc(test->X.rows, sizeof *predicted);
     const uc_status status = uc_model_predict(predicted, model, &test->X, context);
     size_t errors = 0;
     for (size_t i = 0; i < test->X.rows; i++)

@@ -82,7 +82,7 @@ const char *data_directory(const char *given)
 static char *find_file(const char *directory, const char *file)
 {
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *path = papers_text("%s/%s%s", directory, file, endings[i]);
+        char *path = app_text("%s/%s%s", directory, file, endings[i]);
         if (access(path, R_OK) == 0)
             return path;
         free(path);
@@ -114,8 +114,7 @@ uc_status data_read(uc_dataset *out, const execution *self, const char *file)
 {
     char *path = find_file(self->data_directory, file);
     if (!path)
-        return papers_fail(UC_ERR_IO, "%s/%s%s: there is no such file", self->data_directory, file,
-                           endings[0]);
+        return app_fail(UC_ERR_IO, "%s/%s%s: there is no such file", self->data_directory, file, endings[0]);
     const uc_status status = uc_dataset_read(out, path, NULL, &self->context);
     free(path);
     return status;
@@ -123,12 +122,12 @@ uc_status data_read(uc_dataset *out, const execution *self, const char *file)
 
 uc_status data_read_lines(uc_names *out, const execution *self, const char *file)
 {
-    char *path = papers_text("%s/%s", self->data_directory, file), *line = NULL;
+    char *path = app_text("%s/%s", self->data_directory, file), *line = NULL;
     size_t room = 0;
     uc_status status = UC_OK;
     FILE *stream = fopen(path, "r");
     if (!stream)
-        status = papers_fail(UC_ERR_IO, "%s: cannot open it", path);
+        status = app_fail(UC_ERR_IO, "%s: cannot open it", path);
     for (ssize_t length; stream && status == UC_OK && (length = getline(&line, &room, stream)) > 0;) {
         uint32_t index;
         const size_t end = (size_t)length - (line[length - 1] == '\n');

@@ -1,14 +1,10 @@
 /* The one table that lists the experiments, and how far one is. */
-#define _GNU_SOURCE
 #include "experiment.h"
 
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
-#define TERMINAL_SECONDS 0.1 /* between two drawings of the line */
-#define LINE_SECONDS 10.0    /* between two lines where there is no terminal */
-#define RUN_STRIDE 1000003   /* between the seeds of two runs */
+#define RUN_STRIDE 1000003 /* between the seeds of two runs */
 
 const experiment *const experiments[] = {
     &uma_figure1a, &uma_figure1b, &uma_figure2,    &uma_table1,    &uma_figure3,  &uma_figure4,
@@ -37,8 +33,8 @@ bool execution_settle(execution *self, uc_status status, const char *part)
 {
     if (status == UC_OK)
         return true;
-    report_fail(&self->report, "%s: %s: %s", self->experiment->name, part, papers_last_error());
-    papers_forget_error();
+    report_fail(&self->report, "%s: %s: %s", self->experiment->name, part, app_last_error());
+    app_forget_error();
     return false;
 }
 
@@ -53,31 +49,18 @@ bool execution_wants(const execution *self, const char *problem)
 
 /* ---- progress ---- */
 
-static struct {
-    double shown;
-    bool drawn; /* there is a line on the terminal */
-} progress;
-
-/* `task` is what the library is doing within the stage, or NULL. */
-static void show_progress(const execution *self, const char *task)
-{
-    const double now = papers_seconds();
-    const bool terminal = isatty(STDERR_FILENO);
-    if (self->quiet || now - progress.shown < (terminal ? TERMINAL_SECONDS : LINE_SECONDS))
-        return;
-    fprintf(stderr, terminal ? "\r\033[K%s: %.0f%%, %s%s%s" : "unconfuse-papers: %s: %.0f%%, %s%s%s\n",
-            self->experiment->name, 100.0 * self->done, self->stage, task ? ": " : "", task ? task : "");
-    progress.drawn = terminal;
-    progress.shown = now;
-}
-
 bool execution_progress(const char *task, double done, double total, const char *detail, void *user)
 {
+    const execution *self = user;
+    char stage[sizeof self->stage + 128];
     (void)done, (void)total, (void)detail;
-    char shown[128];
-    uc_message_render(shown, sizeof shown, task, UC_MESSAGE_COMMAND_LINE);
-    show_progress(user, shown);
-    return true;
+    if (self->quiet)
+        return !app_signal();
+    if (task)
+        snprintf(stage, sizeof stage, "%s: %s", self->stage, task);
+    else
+        snprintf(stage, sizeof stage, "%s", self->stage);
+    return app_progress(self->experiment->name, self->done, 1.0, stage, NULL);
 }
 
 void execution_stage(execution *self, double done, double total, const char *format, ...)
@@ -87,12 +70,5 @@ void execution_stage(execution *self, double done, double total, const char *for
     vsnprintf(self->stage, sizeof self->stage, format, arguments);
     va_end(arguments);
     self->done = done / total;
-    show_progress(self, NULL);
-}
-
-void execution_stage_end(void)
-{
-    if (progress.drawn)
-        fputs("\r\033[K", stderr);
-    progress.drawn = false;
+    (void)execution_progress(NULL, 0, 0, NULL, self);
 }

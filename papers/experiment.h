@@ -10,9 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "unconfuse/unconfuse.h"
-
-#define PAPERS_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#include "app/app.h"
 
 /* ---- reports (report.c) ---- */
 
@@ -66,9 +64,9 @@ typedef struct report {
 
 panel *report_panel(report *self, const char *name, const char *title, plot_kind kind, const char *row_title,
                     const char *value_title);
-void report_note(report *self, const char *format, ...) PAPERS_PRINTF(2, 3);
-void report_skip(report *self, const char *format, ...) PAPERS_PRINTF(2, 3);
-void report_fail(report *self, const char *format, ...) PAPERS_PRINTF(2, 3);
+void report_note(report *self, const char *format, ...) APP_PRINTF(2, 3);
+void report_skip(report *self, const char *format, ...) APP_PRINTF(2, 3);
+void report_fail(report *self, const char *format, ...) APP_PRINTF(2, 3);
 /* Takes a panel out; NULL is fine. */
 void report_drop(report *self, const panel *dropped);
 /* Takes out the panels that hold no value. */
@@ -77,7 +75,7 @@ void report_free(report *self);
 
 /* Columns first, then rows. Both return the position of what was added. */
 size_t panel_column(panel *self, const char *name);
-size_t panel_row(panel *self, double x, const char *format, ...) PAPERS_PRINTF(3, 4);
+size_t panel_row(panel *self, double x, const char *format, ...) APP_PRINTF(3, 4);
 void panel_add(panel *self, size_t row, size_t column, double value);
 void panel_publish(panel *self, size_t row, size_t column, double value);
 void panel_publish_deviation(panel *self, size_t row, size_t column, double value);
@@ -146,8 +144,7 @@ bool execution_settle(execution *self, uc_status status, const char *part);
 /* Whether --only lets this problem through. */
 bool execution_wants(const execution *self, const char *problem);
 /* Says on standard error what is done now; call it before each longer piece of work. */
-void execution_stage(execution *self, double done, double total, const char *format, ...) PAPERS_PRINTF(4, 5);
-void execution_stage_end(void);
+void execution_stage(execution *self, double done, double total, const char *format, ...) APP_PRINTF(4, 5);
 /* The context's callback: shows the stage again while the library works on it. `user` is the execution. */
 bool execution_progress(const char *task, double done, double total, const char *detail, void *user);
 
@@ -173,27 +170,25 @@ uc_status data_read_lines(uc_names *out, const execution *self, const char *file
 
 /* ---- pictures (plot.c) ---- */
 
-typedef enum plot_result { PLOT_DRAWN, PLOT_NO_PROGRAM, PLOT_FAILED } plot_result;
-/* Writes BASE.gp and has gnuplot draw BASE.svg and BASE.png. `title` is shown where there are several panels, else the
- * panel's own; `suffix` goes behind either. */
-plot_result plot_draw(const report *self, const char *title, const char *suffix, const char *directory,
-                      const char *base);
+/* Writes BASE.gp and has gnuplot draw BASE.svg and BASE.png; without gnuplot it says so. `title` is shown where there are
+ * several panels, else the panel's own; `suffix` goes behind either. */
+uc_status plot_draw(const report *self, const char *title, const char *suffix, const char *directory,
+                    const char *base);
 
-/* ---- usage and manual page (help.c) ---- */
+/* ---- files (files.c) ---- */
 
-void print_usage(FILE *file, const uc_option *options);
-void print_manual(FILE *file, const uc_option *options); /* roff */
+/* What goes into a text file. */
+typedef void text_fn(FILE *file, const void *user);
+/* DIRECTORY/NAME with this text; it appears with app_finish_files. */
+uc_status begin_text(const char *directory, const char *name, text_fn *print, const void *user);
 
-/* ---- what all share (support.c) ---- */
+/* ---- commands ---- */
 
-/* Keeps the sentence and returns `status`. */
-uc_status papers_fail(uc_status status, const char *format, ...) PAPERS_PRINTF(2, 3);
-const char *papers_last_error(void); /* the program's own sentence, else the library's */
-void papers_forget_error(void);      /* so that the library's next sentence is seen */
-/* These end the program with a sentence when there is no memory. */
-void *papers_realloc(void *block, size_t count, size_t size);
-void *papers_calloc(size_t count, size_t size);
-char *papers_text(const char *format, ...) PAPERS_PRINTF(1, 2);
-double papers_seconds(void); /* a clock that only goes forward */
+typedef struct data_args {
+    const char *directory;
+} data_args;
+extern const uc_option data_options[];                /* --data */
+extern const app_command command_list, command_fetch; /* list.c */
+extern const app_command command_run;                 /* run.c */
 
 #endif

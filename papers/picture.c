@@ -12,11 +12,11 @@
 
 picture *picture_create(size_t size, double low, double high, size_t lines, size_t columns)
 {
-    picture *self = papers_calloc(1, sizeof *self);
+    picture *self = app_calloc(1, sizeof *self);
     *self = (picture){.size = size, .low = low, .high = high, .lines = lines, .columns = columns};
-    self->tiles = papers_calloc(lines * columns, sizeof *self->tiles);
+    self->tiles = app_calloc(lines * columns, sizeof *self->tiles);
     for (size_t i = 0; i < lines * columns; i++)
-        self->tiles[i].pixels = papers_calloc(size * size, 1);
+        self->tiles[i].pixels = app_calloc(size * size, 1);
     return self;
 }
 

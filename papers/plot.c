@@ -119,7 +119,7 @@ static void plot_lines(FILE *file, const panel *self, size_t index)
             } else {
                 fprintf(file, "%zu with points lc rgb '%s' lw 2 pt %d ps 1.9 title ", field + 2,
                         colours[shade], marks[shade] - 1);
-                char *title = papers_text("%s: paper", self->columns[column]);
+                char *title = app_text("%s: paper", self->columns[column]);
                 quoted(file, title);
                 free(title);
             }
@@ -222,10 +222,11 @@ static bool has_negative(const panel *self)
 static double tic_step(double span)
 {
     const double least = span / 6.0, unit = pow(10.0, floor(log10(least)));
-    return least <= unit         ? unit
-           : least <= 2.0 * unit ? 2.0 * unit
-           : least <= 5.0 * unit ? 5.0 * unit
-                                 : 10.0 * unit;
+    static const double steps[] = {1.0, 2.0, 5.0};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (least <= steps[i] * unit)
+            return steps[i] * unit;
+    return 10.0 * unit;
 }
 
 /* A little more than the rows need. */
@@ -248,7 +249,7 @@ static void set_x_range(FILE *file, const panel *self)
 /* `suffix` goes behind the panel's title. */
 static void draw_panel(FILE *file, const panel *self, size_t index, const char *suffix)
 {
-    char *title = papers_text("%s%s", self->title, suffix);
+    char *title = app_text("%s%s", self->title, suffix);
     fputs(
         "reset\nset encoding utf8\nset border 3 lc rgb '#666666'\nset tics nomirror textcolor rgb '#333333'\n"
         "set grid lc rgb '#dddddd' lt 1 lw 1\nset key noenhanced\nset datafile missing NaN\n"
@@ -290,21 +291,21 @@ static void draw_panel(FILE *file, const panel *self, size_t index, const char *
     plot_lines(file, self, index);
 }
 
-static size_t panels_a_line(const report *self)
+static size_t panels_per_line(const report *self)
 {
     return self->panel_count > PANELS_PER_LINE ? 3 : self->panel_count;
 }
 
 static size_t lines_of_panels(const report *self)
 {
-    return (self->panel_count + panels_a_line(self) - 1) / panels_a_line(self);
+    return (self->panel_count + panels_per_line(self) - 1) / panels_per_line(self);
 }
 
 static void draw_all(FILE *file, const report *self, const char *title, const char *suffix)
 {
     if (self->panel_count > 1) {
-        char *whole = papers_text("%s%s", title, suffix);
-        fprintf(file, "set multiplot layout %zu,%zu title ", lines_of_panels(self), panels_a_line(self));
+        char *whole = app_text("%s%s", title, suffix);
+        fprintf(file, "set multiplot layout %zu,%zu title ", lines_of_panels(self), panels_per_line(self));
         quoted(file, whole);
         fputs(" font ',14' noenhanced\n", file);
         free(whole);
@@ -317,7 +318,7 @@ static void draw_all(FILE *file, const report *self, const char *title, const ch
 static void write_script(FILE *file, const report *self, const char *title, const char *suffix,
                          const char *base)
 {
-    const size_t width = self->panel_count > 1 ? PANEL_WIDTH * panels_a_line(self) : ONLY_PANEL_WIDTH;
+    const size_t width = self->panel_count > 1 ? PANEL_WIDTH * panels_per_line(self) : ONLY_PANEL_WIDTH;
     const size_t height = HEIGHT * lines_of_panels(self);
     fputs("# Draws the figure again: gnuplot THIS FILE\n", file);
     for (size_t i = 0; i < self->panel_count; i++)
@@ -341,7 +342,7 @@ static void write_script(FILE *file, const report *self, const char *title, cons
 /* The exit status of gnuplot run on the script in `directory`; 127: there is no such program. */
 static int run_gnuplot(const char *directory, const char *script)
 {
-    char *const arguments[] = {(char[]){"gnuplot"}, papers_text("%s", script), NULL};
+    char *const arguments[] = {(char[]){"gnuplot"}, app_text("%s", script), NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status = 127;
@@ -361,7 +362,7 @@ static int run_gnuplot(const char *directory, const char *script)
 static report drawn_part(const report *self)
 {
     report drawn = *self;
-    drawn.panels = papers_calloc(self->panel_count, sizeof *drawn.panels);
+    drawn.panels = app_calloc(self->panel_count, sizeof *drawn.panels);
     drawn.panel_count = 0;
     for (size_t i = 0; i < self->panel_count; i++)
         if (self->panels[i]->kind != PLOT_NONE)
@@ -369,25 +370,43 @@ static report drawn_part(const report *self)
     return drawn;
 }
 
-plot_result plot_draw(const report *self, const char *title, const char *suffix, const char *directory,
-                      const char *base)
+/* A script with its numbers. */
+typedef struct script {
+    const report *all;
+    report drawn;
+    const char *title, *suffix, *base;
+} script;
+
+static void print_script(FILE *file, const void *user)
 {
-    char *script = papers_text("%s.gp", base), *path = papers_text("%s/%s", directory, script);
-    int status = 1;
-    FILE *file = fopen(path, "w");
-    if (file) {
-        report drawn = drawn_part(self);
-        if (self->picture) {
-            char *whole = papers_text("%s%s", title, suffix);
-            picture_write(self->picture, file, whole, base);
-            free(whole);
-        } else
-            write_script(file, &drawn, title, suffix, base);
-        free(drawn.panels);
-        if (fclose(file) == 0)
-            status = run_gnuplot(directory, script);
+    const script *self = user;
+    if (!self->all->picture) {
+        write_script(file, &self->drawn, self->title, self->suffix, self->base);
+        return;
     }
-    free(path);
-    free(script);
-    return status == 0 ? PLOT_DRAWN : status == 127 ? PLOT_NO_PROGRAM : PLOT_FAILED;
+    char *whole = app_text("%s%s", self->title, self->suffix);
+    picture_write(self->all->picture, file, whole, self->base);
+    free(whole);
+}
+
+static uc_status write_file(const script *self, const char *directory, const char *name)
+{
+    const uc_status status = begin_text(directory, name, print_script, self);
+    return status == UC_OK ? app_finish_files(true) : status;
+}
+
+uc_status plot_draw(const report *self, const char *title, const char *suffix, const char *directory,
+                    const char *base)
+{
+    script content = {self, drawn_part(self), title, suffix, base};
+    char *name = app_text("%s.gp", base);
+    uc_status status = write_file(&content, directory, name);
+    const int code = status == UC_OK ? run_gnuplot(directory, name) : 0;
+    if (code == 127)
+        app_say("no picture of %s: there is no gnuplot (Debian: gnuplot-nox)", base);
+    else if (code != 0)
+        status = app_fail(UC_ERR_IO, "%s: gnuplot could not draw %s/%s", base, directory, name);
+    free(content.drawn.panels);
+    free(name);
+    return status;
 }

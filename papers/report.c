@@ -12,20 +12,20 @@
 
 static char *copy_text(const char *text)
 {
-    return papers_text("%s", text);
+    return app_text("%s", text);
 }
 
 panel *report_panel(report *self, const char *name, const char *title, plot_kind kind, const char *row_title,
                     const char *value_title)
 {
-    panel *added = papers_calloc(1, sizeof *added);
+    panel *added = app_calloc(1, sizeof *added);
     added->name = copy_text(name);
     added->title = copy_text(title);
     added->row_title = copy_text(row_title);
     added->value_title = copy_text(value_title);
     added->kind = kind;
     added->x_column = -1;
-    self->panels = papers_realloc(self->panels, self->panel_count + 1, sizeof *self->panels);
+    self->panels = app_realloc(self->panels, self->panel_count + 1, sizeof *self->panels);
     self->panels[self->panel_count++] = added;
     return added;
 }
@@ -37,7 +37,7 @@ static void add_sentence(char ***list, size_t *count, const char *format, va_lis
     for (size_t i = 0; i < *count; i++)
         if (strcmp((*list)[i], text) == 0)
             return;
-    *list = papers_realloc(*list, *count + 1, sizeof **list);
+    *list = app_realloc(*list, *count + 1, sizeof **list);
     (*list)[(*count)++] = copy_text(text);
 }
 
@@ -67,7 +67,7 @@ void report_fail(report *self, const char *format, ...)
 
 size_t panel_column(panel *self, const char *name)
 {
-    self->columns = papers_realloc(self->columns, self->column_count + 1, sizeof *self->columns);
+    self->columns = app_realloc(self->columns, self->column_count + 1, sizeof *self->columns);
     self->columns[self->column_count] = copy_text(name);
     return self->column_count++;
 }
@@ -80,9 +80,9 @@ size_t panel_row(panel *self, double x, const char *format, ...)
     vsnprintf(label, sizeof label, format, arguments);
     va_end(arguments);
     const size_t row = self->row_count++, width = self->column_count;
-    self->rows = papers_realloc(self->rows, self->row_count, sizeof *self->rows);
-    self->x = papers_realloc(self->x, self->row_count, sizeof *self->x);
-    self->cells = papers_realloc(self->cells, self->row_count * width, sizeof *self->cells);
+    self->rows = app_realloc(self->rows, self->row_count, sizeof *self->rows);
+    self->x = app_realloc(self->x, self->row_count, sizeof *self->x);
+    self->cells = app_realloc(self->cells, self->row_count * width, sizeof *self->cells);
     self->rows[row] = copy_text(label);
     self->x[row] = x;
     for (size_t column = 0; column < width; column++)
@@ -98,7 +98,7 @@ static cell *cell_at(panel *self, size_t row, size_t column)
 void panel_add(panel *self, size_t row, size_t column, double value)
 {
     cell *place = cell_at(self, row, column);
-    place->values = papers_realloc(place->values, place->count + 1, sizeof *place->values);
+    place->values = app_realloc(place->values, place->count + 1, sizeof *place->values);
     place->values[place->count++] = value;
 }
 
@@ -225,15 +225,6 @@ double cell_deviation(const cell *self)
 
 /* ---- the table ---- */
 
-/* Characters of UTF-8: bytes that do not continue one. */
-static int width_of(const char *text)
-{
-    int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xC0) != 0x80;
-    return width;
-}
-
 /* Without decimals given: counts are whole numbers; everything else is a rate or a norm. */
 static void number_text(char *text, size_t size, double value, int decimals)
 {
@@ -260,7 +251,9 @@ static void cell_text(char *text, size_t size, const cell *self, int decimals)
 static void published_text(char *text, size_t size, const cell *self, int decimals)
 {
     const bool whole = self->published > 1.0 && self->published == floor(self->published);
-    const int shown = decimals ? decimals : whole ? 0 : 2;
+    int shown = decimals;
+    if (!decimals && !whole)
+        shown = 2;
     if (isnan(self->published))
         snprintf(text, size, "%s", "");
     else if (isnan(self->published_deviation))
@@ -282,62 +275,39 @@ static bool has_published(const panel *self, size_t column)
     return false;
 }
 
-/* The texts of one table, row by row; the first row is the header. */
-typedef struct grid {
-    char **texts;
-    size_t count, width;
-} grid;
-
-static void grid_add(grid *self, const char *text)
+static size_t columns_of(const panel *self)
 {
-    self->texts = papers_realloc(self->texts, self->count + 1, sizeof *self->texts);
-    self->texts[self->count++] = copy_text(text);
+    size_t columns = 1 + self->column_count;
+    for (size_t column = 0; column < self->column_count; column++)
+        columns += has_published(self, column);
+    return columns;
 }
 
-static void grid_fill(grid *self, const panel *source)
+static void print_panel(const panel *self, FILE *file)
 {
-    grid_add(self, source->row_title);
-    for (size_t column = 0; column < source->column_count; column++) {
-        grid_add(self, source->columns[column]);
-        if (has_published(source, column))
-            grid_add(self, "paper");
+    app_grid table = {.align = "lr", .indent = "  ", .columns = columns_of(self)};
+    app_cell(&table, "%s", self->row_title);
+    for (size_t column = 0; column < self->column_count; column++) {
+        app_cell(&table, "%s", self->columns[column]);
+        if (has_published(self, column))
+            app_cell(&table, "paper");
     }
-    self->width = self->count;
-    for (size_t row = 0; row < source->row_count; row++) {
-        if (!is_printed(source, row))
+    for (size_t row = 0; row < self->row_count; row++) {
+        if (!is_printed(self, row))
             continue;
-        grid_add(self, source->rows[row]);
-        for (size_t column = 0; column < source->column_count; column++) {
+        app_cell(&table, "%s", self->rows[row]);
+        for (size_t column = 0; column < self->column_count; column++) {
             char text[96] = "";
-            const cell *place = panel_cell(source, row, column);
-            cell_text(text, sizeof text, place, source->decimals);
-            grid_add(self, text);
-            if (!has_published(source, column))
+            const cell *place = panel_cell(self, row, column);
+            cell_text(text, sizeof text, place, self->decimals);
+            app_cell(&table, "%s", text);
+            if (!has_published(self, column))
                 continue;
-            published_text(text, sizeof text, place, source->decimals);
-            grid_add(self, text);
+            published_text(text, sizeof text, place, self->decimals);
+            app_cell(&table, "%s", text);
         }
     }
-}
-
-static void grid_print(grid *self, FILE *file)
-{
-    int *widths = papers_calloc(self->width, sizeof *widths);
-    for (size_t i = 0; i < self->count; i++)
-        if (width_of(self->texts[i]) > widths[i % self->width])
-            widths[i % self->width] = width_of(self->texts[i]);
-    for (size_t i = 0; i < self->count; i++) {
-        const size_t column = i % self->width;
-        const int padding = widths[column] - width_of(self->texts[i]);
-        if (column == 0)
-            fprintf(file, "  %s%*s", self->texts[i], padding, "");
-        else if (self->texts[i][0] || column + 1 < self->width) /* no blanks at the end of a line */
-            fprintf(file, "  %*s%s", padding, "", self->texts[i]);
-        if (column + 1 == self->width)
-            fputc('\n', file);
-    }
-    free(widths);
-    free_list(self->texts, self->count);
+    app_grid_print(&table, file);
 }
 
 void report_print(const report *self, FILE *file)
@@ -345,9 +315,7 @@ void report_print(const report *self, FILE *file)
     for (size_t i = 0; i < self->panel_count; i++) {
         const panel *shown = self->panels[i];
         fprintf(file, "%s%s: %s\n", i ? "\n" : "", shown->title, shown->value_title);
-        grid table = {0};
-        grid_fill(&table, shown);
-        grid_print(&table, file);
+        print_panel(shown, file);
     }
     for (size_t i = 0; i < self->note_count && self->panel_count > 0; i++)
         fprintf(file, "%s%s\n", i ? "" : "\n", self->notes[i]);
@@ -355,19 +323,12 @@ void report_print(const report *self, FILE *file)
 
 /* ---- JSON and CSV ---- */
 
-static json_t *real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *cell_json(const cell *self)
 {
-    json_t *values = json_array();
-    for (size_t i = 0; i < self->count; i++)
-        json_array_append_new(values, real(self->values[i]));
-    return json_pack("{so so so so sb so}", "mean", real(cell_mean(self)), "deviation",
-                     real(cell_deviation(self)), "paper", real(self->published), "paper_deviation",
-                     real(self->published_deviation), "best", self->marked, "values", values);
+    return json_pack("{so so so so sb so}", "mean", app_json_real(cell_mean(self)), "deviation",
+                     app_json_real(cell_deviation(self)), "paper", app_json_real(self->published),
+                     "paper_deviation", app_json_real(self->published_deviation), "best", self->marked,
+                     "values", app_json_reals(self->values, self->count));
 }
 
 static json_t *panel_json(const panel *self)
@@ -378,7 +339,7 @@ static json_t *panel_json(const panel *self)
         for (size_t column = 0; column < self->column_count; column++)
             json_object_set_new(cells, self->columns[column], cell_json(panel_cell(self, row, column)));
         json_array_append_new(rows, json_pack("{ss so so}", "row", self->rows[row], "x",
-                                              real(panel_x(self, row)), "cells", cells));
+                                              app_json_real(panel_x(self, row)), "cells", cells));
     }
     return json_pack("{ss ss ss ss so}", "name", self->name, "title", self->title, "x", self->row_title, "y",
                      self->value_title, "rows", rows);

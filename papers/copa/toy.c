@@ -40,8 +40,8 @@ static uc_status learn_toy(double measured[MEASURES], size_t method, double cost
     uc_dataset train = {0}, test = {0};
     uc_model *model = NULL;
     uc_evaluation evaluation = {0};
-    void *toy = papers_calloc(1, uc_generator_settings_size(gaussians));
-    uint32_t *predicted = papers_calloc(EXAMPLES, sizeof *predicted);
+    void *toy = app_calloc(1, uc_generator_settings_size(gaussians));
+    uint32_t *predicted = app_calloc(EXAMPLES, sizeof *predicted);
     uc_options_defaults(uc_generator_options(gaussians), toy);
     uc_options_defaults(uc_learner_options(uc_learner_find("perceptron")), &perceptron);
     perceptron.class_weight = method == WEIGHTED ? UC_CLASS_WEIGHT_BALANCED : UC_CLASS_WEIGHT_NONE;

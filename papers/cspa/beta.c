@@ -29,7 +29,7 @@ static panel *beta_panel(execution *self, const char *name, const char *title, c
     table->shaded_to = 1.0 / (double)(classes - 1);
     table->shaded_title = "below 1/(K-1)";
     for (size_t i = 0; i < count; i++) {
-        char *label = papers_text("sigma %g", sigmas[i]);
+        char *label = app_text("sigma %g", sigmas[i]);
         panel_column(table, label);
         free(label);
     }
@@ -42,7 +42,7 @@ static panel *beta_panel(execution *self, const char *name, const char *title, c
 static uc_status run_betas(panel *table, size_t column, const rounds *prepared, const execution *self,
                            uint64_t seed)
 {
-    bool *right = papers_calloc(prepared->X.rows, sizeof *right);
+    bool *right = app_calloc(prepared->X.rows, sizeof *right);
     uc_status status = UC_OK;
     size_t row = 0;
     for (size_t i = 0; i < BETAS && status == UC_OK; i += beta_stride(self)) {
@@ -62,7 +62,7 @@ static uc_status run_toy(panel *table, size_t column, const execution *self, uin
     const uc_preprocessing unit_length = {.cols = 2, .normalize = true};
     char variance[32];
     uc_dataset toy = {0};
-    void *settings = papers_calloc(1, uc_generator_settings_size(gaussians));
+    void *settings = app_calloc(1, uc_generator_settings_size(gaussians));
     uc_options_defaults(uc_generator_options(gaussians), settings);
     snprintf(variance, sizeof variance, "%g", variances[column]);
     uc_status status =

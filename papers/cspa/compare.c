@@ -59,7 +59,7 @@ typedef struct tally {
 static uc_status try_values(tally *out, const plan *how, size_t width, const rounds *prepared, uint64_t seed)
 {
     const size_t count = prepared->X.rows;
-    bool *right = papers_calloc(count, sizeof *right);
+    bool *right = app_calloc(count, sizeof *right);
     uc_status status = UC_OK;
     for (size_t p = 0; p < METHODS; p++) {
         const values tried = values_of(how, &methods[p]);
@@ -189,7 +189,7 @@ static uc_status run_width(const place *to, execution *self, const plan *how, co
     rounds prepared = {0};
     uc_status status = task_prepare(&prepared, from, self, run, 0.0, width);
     const size_t count = prepared.X.rows;
-    bool *right = papers_calloc(count, sizeof *right);
+    bool *right = app_calloc(count, sizeof *right);
     for (size_t p = 0; p < METHODS && status == UC_OK; p++) {
         if (chosen[p].width != width)
             continue;

@@ -35,7 +35,7 @@ void rounds_free(rounds *self)
 static void *make_settings(const method *who, const uc_learner *learner, double value)
 {
     const uc_option *options = uc_learner_options(learner);
-    char *settings = papers_calloc(1, uc_learner_settings_size(learner));
+    char *settings = app_calloc(1, uc_learner_settings_size(learner));
     uc_options_defaults(options, settings);
     if (who->option)
         memcpy(settings + uc_options_find(options, who->option)->offset, &value, sizeof value);

@@ -116,8 +116,7 @@ static uc_status check_labels(const uc_dataset *data, const char *name)
     bool complete = data->y && data->X.rows > 0 && data->classes.count > 1;
     for (size_t i = 0; complete && i < data->X.rows; i++)
         complete = data->y[i] < data->classes.count;
-    return complete ? UC_OK
-                    : papers_fail(UC_ERR_FORMAT, "%s: every example needs a label of two or more", name);
+    return complete ? UC_OK : app_fail(UC_ERR_FORMAT, "%s: every example needs a label of two or more", name);
 }
 
 static uc_status keep_first_rows(uc_dataset *data, size_t count)
@@ -125,7 +124,7 @@ static uc_status keep_first_rows(uc_dataset *data, size_t count)
     uc_dataset part = {0};
     if (count == 0 || count >= data->X.rows)
         return UC_OK;
-    size_t *rows = papers_calloc(count, sizeof *rows);
+    size_t *rows = app_calloc(count, sizeof *rows);
     for (size_t i = 0; i < count; i++)
         rows[i] = i;
     const uc_status status = uc_dataset_subset(&part, data, rows, count, NULL);
@@ -141,9 +140,9 @@ static uc_status keep_first_rows(uc_dataset *data, size_t count)
 static uc_status weigh_words(uc_matrix *X)
 {
     if (!uc_matrix_is_sparse(X))
-        return papers_fail(UC_ERR_FORMAT, "the texts are not sparse");
+        return app_fail(UC_ERR_FORMAT, "the texts are not sparse");
     const size_t entries = uc_matrix_entries(X);
-    size_t *texts = papers_calloc(X->cols, sizeof *texts); /* with the word in it */
+    size_t *texts = app_calloc(X->cols, sizeof *texts); /* with the word in it */
     for (size_t e = 0; e < entries; e++)
         texts[X->columns[e]]++;
     for (size_t e = 0; e < entries; e++)
@@ -235,10 +234,10 @@ uc_status task_prepare(rounds *out, const task *self, const execution *running, 
     const uc_preprocessing unit_length = {.cols = self->data.X.cols, .normalize = true};
     const uint64_t seed = execution_seed(running, run);
     const size_t rows = self->data.X.rows, count = task_rounds(self, running);
-    size_t *order = papers_calloc(rows, sizeof *order);
+    size_t *order = app_calloc(rows, sizeof *order);
     uc_rng rng = uc_rng_make(seed, SEQUENCE_ORDER);
     uc_rng_choose(&rng, order, rows, rows);
-    rounds made = {.y = papers_calloc(count, sizeof *made.y), .classes = &self->data.classes};
+    rounds made = {.y = app_calloc(count, sizeof *made.y), .classes = &self->data.classes};
     for (size_t t = 0; t < count; t++)
         made.y[t] = self->data.y[order[t]];
     uc_status status = uc_matrix_subset(&made.X, &self->data.X, order, count, NULL);

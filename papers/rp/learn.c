@@ -13,7 +13,7 @@ uc_status map_sets(mapped *out, int kind, double width, size_t dimension, const 
     settings.width = width;
     settings.dimension = dimension < sets[0]->X.rows ? dimension : sets[0]->X.rows;
     mapped_free(out);
-    out->parts = papers_calloc(count, sizeof *out->parts);
+    out->parts = app_calloc(count, sizeof *out->parts);
     out->count = count;
     uc_status status = uc_map_fit(&map, &settings, &sets[0]->X, seed, context);
     for (size_t i = 0; i < count && status == UC_OK; i++) {

@@ -157,7 +157,7 @@ static uc_status try_sample(double (*loss)[DIMENSIONS * KAPPAS], study *self, in
     const uc_dataset *sets[SAMPLES];
     const size_t size = self->data.train_rows;
     mapped rows = {0};
-    uint32_t *labels = papers_calloc(SAMPLES * size, sizeof *labels);
+    uint32_t *labels = app_calloc(SAMPLES * size, sizeof *labels);
     for (size_t i = 0; i < SAMPLES; i++)
         sets[i] = &self->train[(sample + i) % SAMPLES];
     uc_status status = map_sets(&rows, kind, self->recipe->width, LARGEST, sets, SAMPLES,
@@ -206,7 +206,7 @@ static uc_status test_split(study *self, size_t projection, size_t run)
 {
     uc_dataset train = {0}, test = {0};
     mapped rows = {0};
-    uint32_t *labels = papers_calloc(self->data.train_rows, sizeof *labels);
+    uint32_t *labels = app_calloc(self->data.train_rows, sizeof *labels);
     uc_status status = benchmark_split(&train, &test, &self->data, self->running, run);
     const uc_dataset *sets[] = {&train, &test};
     if (status == UC_OK)
@@ -285,7 +285,7 @@ static uc_status inner_row(study *self, size_t row, const uc_dataset *noisy, con
 static uc_status inner_split(study *self, size_t run)
 {
     uc_dataset train = {0}, test = {0};
-    uint32_t *labels = papers_calloc(self->data.train_rows, sizeof *labels);
+    uint32_t *labels = app_calloc(self->data.train_rows, sizeof *labels);
     uc_status status = benchmark_split(&train, &test, &self->data, self->running, run);
     for (size_t rate = 0, row = 0; rate < RATES && status == UC_OK; rate++) {
         uc_noise noise = {0};

@@ -99,7 +99,7 @@ static uc_status draw_points(uc_dataset *train, uc_dataset *test, const recipe *
                              uint64_t seed)
 {
     const uc_generator *generator = uc_generator_find(chosen->generator);
-    void *settings = papers_calloc(1, uc_generator_settings_size(generator));
+    void *settings = app_calloc(1, uc_generator_settings_size(generator));
     uc_options_defaults(uc_generator_options(generator), settings);
     const uc_status status = uc_generator_run(train, test, generator, settings, examples, 0, seed);
     free(settings);
@@ -157,7 +157,7 @@ static uc_status try_width(double (*loss)[WIDTHS * DIMENSIONS], const study *sel
                            size_t sample)
 {
     mapped rows = {0};
-    uint32_t *labels = papers_calloc(self->sample_count * self->samples[0].X.rows, sizeof *labels);
+    uint32_t *labels = app_calloc(self->sample_count * self->samples[0].X.rows, sizeof *labels);
     uc_status status = map_samples(&rows, self, sample, widths[width]);
     for (size_t rate = 0; rate < RATES && status == UC_OK; rate++) {
         if (!runs_rate(self->running, rate))
@@ -179,7 +179,7 @@ static uc_status try_kappas(double loss[KAPPAS], const study *self, size_t rate,
 {
     const choice *found = &self->choices[rate];
     mapped rows = {0};
-    uint32_t *labels = papers_calloc(self->sample_count * self->samples[0].X.rows, sizeof *labels);
+    uint32_t *labels = app_calloc(self->sample_count * self->samples[0].X.rows, sizeof *labels);
     uc_status status = map_samples(&rows, self, sample, found->width);
     if (status == UC_OK)
         status = flip_samples(&rows, labels, self, sample, rates[rate]);
@@ -195,7 +195,7 @@ static uc_status try_kappas(double loss[KAPPAS], const study *self, size_t rate,
 
 static uc_status choose(study *self)
 {
-    double(*loss)[WIDTHS * DIMENSIONS] = papers_calloc(RATES, sizeof *loss);
+    double(*loss)[WIDTHS * DIMENSIONS] = app_calloc(RATES, sizeof *loss);
     uc_status status = UC_OK;
     for (size_t width = 0; width < WIDTHS && status == UC_OK; width++) {
         const bool runs = runs_width(self->running, width);
@@ -243,7 +243,7 @@ static uc_status test_run(study *self, size_t run)
     uc_dataset train = {0}, test = {0};
     const uint64_t seed = execution_seed(self->running, run);
     uc_status status = draw_points(&train, &test, self->recipe, 0, seed);
-    uint32_t *labels = papers_calloc(train.X.rows, sizeof *labels);
+    uint32_t *labels = app_calloc(train.X.rows, sizeof *labels);
     for (size_t rate = 0, row = 0; rate < RATES && status == UC_OK; rate++) {
         choice published = self->recipe->published_choice[rate];
         const choice *used[] = {&self->choices[rate], &published};
@@ -380,7 +380,7 @@ static const char *const meanings[] = {"-1, learned as such", "+1, learned as su
 static uc_status find_concept(uint8_t *inside, const recipe *chosen, uint64_t seed)
 {
     uc_dataset points = {0};
-    int *balance = papers_calloc(PIXELS * PIXELS, sizeof *balance);
+    int *balance = app_calloc(PIXELS * PIXELS, sizeof *balance);
     uc_status status =
         draw_points(&points, NULL, chosen, (size_t)PIXELS * PIXELS * POINTS_PER_PIXEL, seed + 1);
     for (size_t i = 0; i < points.X.rows && status == UC_OK; i++) {
@@ -402,8 +402,8 @@ static uc_status find_concept(uint8_t *inside, const recipe *chosen, uint64_t se
 static void show_points(tile *out, const uc_dataset *data, const uint32_t *labels)
 {
     out->point_count = data->X.rows < SHOWN_POINTS ? data->X.rows : SHOWN_POINTS;
-    out->points = papers_calloc(out->point_count, 2 * sizeof *out->points);
-    out->signs = papers_calloc(out->point_count, sizeof *out->signs);
+    out->points = app_calloc(out->point_count, 2 * sizeof *out->points);
+    out->signs = app_calloc(out->point_count, sizeof *out->signs);
     for (size_t i = 0; i < out->point_count; i++) {
         memcpy(out->points + 2 * i, uc_matrix_row(&data->X, i).values, 2 * sizeof *out->points);
         out->signs[i] = (uint8_t)labels[i];
@@ -430,7 +430,7 @@ static uc_status show_learned(tile *out, double *error, const choice *used, cons
     uc_dataset grid = {0};
     mapped rows = {0};
     uc_model *model = NULL;
-    uint32_t *predicted = papers_calloc((size_t)PIXELS * PIXELS, sizeof *predicted);
+    uint32_t *predicted = app_calloc((size_t)PIXELS * PIXELS, sizeof *predicted);
     uc_status status = make_grid(&grid);
     const uc_dataset *sets[] = {train, &grid};
     if (status == UC_OK)
@@ -461,13 +461,13 @@ static uc_status draw_problem(execution *self, picture *drawn, panel *table, siz
     const recipe *chosen = &recipes[column];
     const uc_context context = one_thread(self);
     uc_dataset train = {0};
-    uint8_t *inside = papers_calloc((size_t)PIXELS * PIXELS, 1);
+    uint8_t *inside = app_calloc((size_t)PIXELS * PIXELS, 1);
     uc_status status = find_concept(inside, chosen, self->seed);
     if (status == UC_OK)
         status = draw_points(&train, NULL, chosen, 0, self->seed);
-    uint32_t *noisy = papers_calloc(train.X.rows, sizeof *noisy);
+    uint32_t *noisy = app_calloc(train.X.rows, sizeof *noisy);
     tile *top = &drawn->tiles[column];
-    top->title = papers_text("%s", chosen->title);
+    top->title = app_text("%s", chosen->title);
     for (size_t i = 0; i < PIXELS * PIXELS; i++)
         top->pixels[i] = inside[i] ? IN_RIGHT : OUT_RIGHT;
     if (status == UC_OK)
@@ -486,7 +486,7 @@ static uc_status draw_problem(execution *self, picture *drawn, panel *table, siz
             show_points(shown, &train, noisy);
             panel_add(table, column, line - 1, error);
         }
-        shown->title = papers_text("noise %.1f: error %.1f%%", rates[rate], error);
+        shown->title = app_text("noise %.1f: error %.1f%%", rates[rate], error);
     }
     free(noisy);
     free(inside);

@@ -33,7 +33,7 @@ static uc_status run_figure1(execution *self)
                          label > 0 ? "Observed label +1" : "Observed label -1", PLOT_LINES, "margin", "loss");
         table->decimals = 2;
         for (size_t i = 0; i < PAIRS; i++) {
-            char *name = papers_text("[%g, %g]", pairs[i][0], pairs[i][1]);
+            char *name = app_text("[%g, %g]", pairs[i][0], pairs[i][1]);
             panel_column(table, name);
             free(name);
         }

@@ -145,7 +145,7 @@ static uc_status study_open(study *out, execution *self, const recipe *chosen)
 static uc_status try_costs(double *errors, study *self, const uc_noise *noise)
 {
     uc_dataset train = {0}, test = {0};
-    uint32_t *labels = papers_calloc(self->data.train_rows, sizeof *labels);
+    uint32_t *labels = app_calloc(self->data.train_rows, sizeof *labels);
     const uc_train_settings common = plain_training();
     uc_status status = UC_OK;
     for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
@@ -189,7 +189,7 @@ static double best_cost(double *values, const double *errors, size_t runs)
 static uc_status test_csvm(double *values, double *cost, study *self, double positive, double negative)
 {
     uc_noise noise = {0};
-    double *errors = papers_calloc(COSTS * self->runs, sizeof *errors);
+    double *errors = app_calloc(COSTS * self->runs, sizeof *errors);
     uc_status status = uc_noise_binary(&noise, positive, negative);
     if (status == UC_OK)
         status = try_costs(errors, self, &noise);
@@ -228,7 +228,7 @@ static uc_status test_run(study *self, size_t row, const double pair[2], size_t 
     uc_noise noise = {0};
     uc_train_settings common = plain_training();
     const uint64_t seed = execution_seed(self->running, run);
-    uint32_t *labels = papers_calloc(self->data.train_rows, sizeof *labels);
+    uint32_t *labels = app_calloc(self->data.train_rows, sizeof *labels);
     double error = 0.0;
     uc_status status = benchmark_split(&train, &test, &self->data, self->running, run);
     if (status == UC_OK)
@@ -269,7 +269,7 @@ static uc_status run_pair(study *self, size_t pair)
     panel *table = self->errors;
     const double *now = pairs[pair];
     const size_t row = panel_row(table, (double)pair, "[%g, %g]", now[0], now[1]);
-    double *values = papers_calloc(self->runs, sizeof *values), cost = NAN;
+    double *values = app_calloc(self->runs, sizeof *values), cost = NAN;
     execution_stage(self->running, self->running->done, 1, "%s, [%g, %g], CSVM at every C",
                     self->recipe->name, now[0], now[1]);
     uc_status status = test_csvm(values, &cost, self, now[0], now[1]);

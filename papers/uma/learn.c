@@ -25,7 +25,7 @@ bool learner_exists(const char *name)
 
 static uc_status test(score *out, const uc_model *model, const uc_dataset *data, const uc_context *context)
 {
-    uint32_t *predicted = papers_calloc(data->X.rows, sizeof *predicted);
+    uint32_t *predicted = app_calloc(data->X.rows, sizeof *predicted);
     uc_evaluation evaluation = {0};
     uc_status status = uc_model_predict(predicted, model, &data->X, context);
     if (status == UC_OK)

@@ -70,8 +70,8 @@ void problem_free(problem *self)
 /* Keeps the rows of the classes named; their names become those of the file of class names. */
 static uc_status keep_classes(uc_dataset *data, const uc_names *names, const char *const *kept)
 {
-    uint32_t *renumber = papers_calloc(data->classes.count, sizeof *renumber);
-    size_t *rows = papers_calloc(data->X.rows, sizeof *rows), count = 0;
+    uint32_t *renumber = app_calloc(data->classes.count, sizeof *renumber);
+    size_t *rows = app_calloc(data->X.rows, sizeof *rows), count = 0;
     uc_dataset part = {0};
     uc_names classes = {0};
     uc_status status = UC_OK;
@@ -116,8 +116,8 @@ static void weigh_terms(uc_matrix *X, const double *weight, size_t known)
 static uc_status weigh_words(uc_matrix *train, uc_matrix *test)
 {
     if (!uc_matrix_is_sparse(train) || !uc_matrix_is_sparse(test))
-        return papers_fail(UC_ERR_FORMAT, "the Reuters files are not sparse");
-    double *weight = papers_calloc(train->cols, sizeof *weight);
+        return app_fail(UC_ERR_FORMAT, "the Reuters files are not sparse");
+    double *weight = app_calloc(train->cols, sizeof *weight);
     for (size_t e = 0; e < train->offsets[train->rows]; e++)
         weight[train->columns[e]] += 1.0;
     for (size_t j = 0; j < train->cols; j++)
@@ -135,8 +135,7 @@ static uc_status same_classes(const uc_dataset *a, const uc_dataset *b, const ch
     bool same = a->classes.count == b->classes.count;
     for (size_t k = 0; same && k < a->classes.count; k++)
         same = strcmp(a->classes.text[k], b->classes.text[k]) == 0;
-    return same ? UC_OK
-                : papers_fail(UC_ERR_FORMAT, "%s: training and test data have different classes", name);
+    return same ? UC_OK : app_fail(UC_ERR_FORMAT, "%s: training and test data have different classes", name);
 }
 
 static uc_status read_split(problem *self, const execution *running, const data_set *files)
@@ -202,7 +201,7 @@ static uc_status split_at_random(problem *self, const execution *running, size_t
     const size_t rows = self->all.X.rows, wanted = self->recipe->train_rows;
     const size_t train = wanted < rows ? wanted : 3 * rows / 4;
     const size_t used = running->quick && self->recipe->quick_rows < train ? self->recipe->quick_rows : train;
-    size_t *order = papers_calloc(rows, sizeof *order);
+    size_t *order = app_calloc(rows, sizeof *order);
     uc_rng rng = uc_rng_make(execution_seed(running, run), 1);
     uc_rng_choose(&rng, order, rows, rows);
     uc_dataset_free(&self->raw_train);

@@ -29,8 +29,8 @@ void draw_free(draw *self)
 /* Up to m rows of every class, taken in a random order. */
 static size_t choose_examples(size_t *rows, const uc_dataset *data, size_t examples_a_class, uint64_t seed)
 {
-    size_t *taken = papers_calloc(data->classes.count, sizeof *taken);
-    size_t *order = papers_calloc(data->X.rows, sizeof *order), count = 0;
+    size_t *taken = app_calloc(data->classes.count, sizeof *taken);
+    size_t *order = app_calloc(data->X.rows, sizeof *order), count = 0;
     uc_rng rng = uc_rng_make(seed, SEQUENCE_ROUGH);
     uc_rng_choose(&rng, order, data->X.rows, data->X.rows);
     for (size_t i = 0; i < data->X.rows; i++)
@@ -68,8 +68,8 @@ uc_status draw_labels(draw *out, const problem *from, size_t examples_a_class, u
     const uc_dataset *data = &from->train;
     const size_t rows = data->X.rows;
     *out = (draw){.problem = from,
-                  .order = papers_calloc(rows, sizeof *out->order),
-                  .noisy = papers_calloc(rows, sizeof *out->noisy),
+                  .order = app_calloc(rows, sizeof *out->order),
+                  .noisy = app_calloc(rows, sizeof *out->noisy),
                   .labelled = *data};
     const size_t count = choose_examples(out->order, data, examples_a_class, seed);
     const uc_status status = label_with_rough(out->noisy, from, out->order, count, seed, context);
@@ -101,7 +101,7 @@ static uc_status make_invertible(uc_noise *noise)
 uc_status draw_noise(uc_noise *out, const draw *self, size_t count, const uc_context *context)
 {
     const uc_dataset *data = &self->problem->train;
-    uint32_t *observed = papers_calloc(count, sizeof *observed), *gold = papers_calloc(count, sizeof *gold);
+    uint32_t *observed = app_calloc(count, sizeof *observed), *gold = app_calloc(count, sizeof *gold);
     uc_noise_estimate_settings settings = uc_noise_estimate_defaults();
     uc_noise_estimate estimate = {0};
     settings.bootstrap = 0;
@@ -155,10 +155,10 @@ uc_status draw_test_s3vm(score *out, const draw *self, size_t count, double cost
 {
     const uc_s3vm_settings settings = {.cost = cost, .unlabelled_cost = 1.0};
     uc_dataset hidden = *train, seen = *test;
-    uint32_t *renumber = papers_calloc(train->classes.count, sizeof *renumber);
+    uint32_t *renumber = app_calloc(train->classes.count, sizeof *renumber);
     uc_names classes = {0};
-    hidden.y = papers_calloc(train->X.rows, sizeof *hidden.y);
-    seen.y = papers_calloc(test->X.rows, sizeof *seen.y);
+    hidden.y = app_calloc(train->X.rows, sizeof *hidden.y);
+    seen.y = app_calloc(test->X.rows, sizeof *seen.y);
     uc_status status = labelled_classes(&classes, renumber, self, count);
     hidden.classes = seen.classes = classes;
     for (size_t i = 0; i < train->X.rows; i++)

@@ -51,7 +51,7 @@ static uc_status show_classes(execution *self, const recipe *chosen)
     problem shown = {0};
     uc_status status = problem_open(&shown, self, chosen);
     const uc_dataset *data = chosen->train_rows ? &shown.all : &shown.raw_train;
-    size_t *counts = papers_calloc(data->classes.count, sizeof *counts);
+    size_t *counts = app_calloc(data->classes.count, sizeof *counts);
     if (status == UC_OK) {
         panel *table =
             report_panel(&self->report, chosen->name, chosen->title, PLOT_BARS, "class", "examples");

@@ -23,7 +23,7 @@ static uc_status draw_toy(uc_dataset *train, uc_dataset *test, double level, uin
 {
     uc_noise noise = {0};
     const uc_generator *circle = uc_generator_find("uma-circle");
-    void *settings = papers_calloc(1, uc_generator_settings_size(circle));
+    void *settings = app_calloc(1, uc_generator_settings_size(circle));
     uc_options_defaults(uc_generator_options(circle), settings);
     uc_status status = uc_generator_run(train, test, circle, settings, 0, 0, seed);
     if (status == UC_OK)

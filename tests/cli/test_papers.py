@@ -5,7 +5,9 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
+import time
 import xml.etree.ElementTree
 
 import pytest
@@ -63,12 +65,15 @@ def test_unknown_experiment_is_refused_with_the_nearest_name(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    (["walk"], "there is no command 'walk'"),
-    (["run"], "run what?"),
-    (["run", "uma.figure1a", "--fast"], "there is no option '--fast'"),
+    (["walk"], "there is no command called walk; unconfuse-papers help lists them"),
+    (["rum", "uma"], "there is no command called rum; did you mean run?"),
+    (["--quick"], "a command is missing; unconfuse-papers help lists them"),
+    (["run"], "an argument is missing; usage: unconfuse-papers run NAME..."),
+    (["run", "uma.figure1a", "--fast"], "unknown option --fast; see unconfuse-papers help run"),
+    (["run", "uma.figure1a", "--quik"], "unknown option --quik; did you mean --quick?"),
     (["run", "uma.figure1a", "--runs", "0"], "runs"),
     (["run", "uma.figure1a", "--runs"], "--runs needs a value"),
-    (["list", "uma"], "one word too many"),
+    (["list", "uma"], "unexpected argument uma; usage: unconfuse-papers list"),
 ])
 def test_wrong_usage_is_one_sentence(tmp_path, arguments, sentence):
     assert sentence in usage_error(tmp_path, *arguments)
@@ -94,6 +99,35 @@ def test_the_files_of_a_result_appear_together(tmp_path):
     assert "out/uma.figure1a.csv: cannot write: it is a directory" in result.stderr
     assert (tmp_path / "out/uma.figure1a.json").read_text() == "old"
     assert sorted(os.listdir(tmp_path / "out")) == ["uma.figure1a.csv", "uma.figure1a.json"]
+
+
+def test_options_may_come_before_the_command(tmp_path):
+    data = write_digits(tmp_path)
+    before, after = (papers(tmp_path, *words) for words in
+                     [["--data", data, "--seed=7", "run", "uma.figure2", "--json"], ["run", "uma.figure2", "--json", "--data", data, "--seed", 7]])
+    first, second = (json.loads(result.stdout)["experiments"][0] for result in (before, after))
+    assert first["panels"] and {**first, "seconds": 0} == {**second, "seconds": 0}
+
+
+def test_an_interrupted_run_writes_no_result(tmp_path):
+    process = subprocess.Popen([PAPERS, "run", "uma.figure1a", "--out", tmp_path / "out"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (tmp_path / "out").exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, b"") and err.endswith(b"unconfuse-papers: interrupted\n")
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_list_and_fetch_in_json_tell_the_same_as_the_text(tmp_path):
+    data = write_digits(tmp_path)
+    listed = json.loads(papers(tmp_path, "list", "--json", "--data", data).stdout)
+    assert [one["experiment"] for one in listed["experiments"]] == NAMES and listed["directory"] == str(data)
+    digits = [one for experiment in listed["experiments"] for one in experiment["data"] if one["name"] == "optdigits"]
+    assert digits and all(one["there"] for one in digits)
+    fetched = json.loads(papers(tmp_path, "fetch", "--json", "--data", data).stdout)
+    assert {one["name"]: one["there"] for one in fetched["data"]}["optdigits"] is True
+    assert all(name.endswith(".svm") for one in fetched["data"] for name in one["files"])
 
 
 def test_no_arguments_print_the_usage(tmp_path):

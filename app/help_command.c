@@ -1,7 +1,9 @@
-/* unconfuse help: the overview, a command's help, the manual page, completion scripts. */
+/* The command `help`: the overview, a command's help, the manual page, completion scripts. */
+#include <stddef.h>
 #include <string.h>
 
-#include "commands.h"
+#include "app/help.h"
+#include "app/json.h"
 
 typedef struct help_args {
     int manual, completion;
@@ -23,15 +25,15 @@ static const uc_option options[] = {
     {0},
 };
 
-static const cli_section sections[] = {{"Options", options, 0}, {0}};
+static const app_section sections[] = {{"Options", options, 0}, {0}};
 
 static json_t *describe_commands(void)
 {
     json_t *list = json_array();
-    for (const cli_command *const *command = cli_commands; *command; command++) {
+    for (const app_command *const *command = app_this_program.commands; *command; command++) {
         json_t *tables = json_array();
-        for (const cli_section *section = (*command)->sections; section->title; section++) {
-            json_t *table = cli_json_table(section->table);
+        for (const app_section *section = (*command)->sections; section->title; section++) {
+            json_t *table = app_json_table(section->table);
             json_array_extend(tables, table);
             json_decref(table);
         }
@@ -42,12 +44,12 @@ static json_t *describe_commands(void)
     return list;
 }
 
-/* The help of every command that begins with these words: `help noise` tells of both. */
+/* The help of every command that begins with these words: `help noise` explains all of them. */
 static uc_status print_commands(const char *first, const char *second)
 {
     bool found = false;
     const size_t length = strlen(first);
-    for (const cli_command *const *command = cli_commands; *command; command++) {
+    for (const app_command *const *command = app_this_program.commands; *command; command++) {
         const char *name = (*command)->name;
         if (strncmp(name, first, length) != 0 || (name[length] != 0 && name[length] != ' '))
             continue;
@@ -55,39 +57,39 @@ static uc_status print_commands(const char *first, const char *second)
             continue;
         if (found)
             putchar('\n');
-        cli_call call;
-        (void)cli_parse(&call, *command, 1, (char *[]){"--help", NULL});
-        cli_print_command_help(stdout, &call);
-        cli_call_free(&call);
+        app_call call;
+        (void)app_parse(&call, *command, 1, (char *[]){"--help", NULL});
+        app_print_command_help(stdout, &call);
+        app_call_free(&call);
         found = true;
     }
-    return found ? UC_OK : cli_refuse_command(first);
+    return found ? UC_OK : app_refuse_command(first);
 }
 
-static uc_status run(cli_call *call)
+static uc_status run(app_call *call)
 {
     const help_args *args = call->args;
     if (call->common.json)
         call->result = json_pack("{ss so}", "version", uc_version(), "commands", describe_commands());
     else if (args->manual)
-        cli_print_manual(stdout);
+        app_print_manual(stdout);
     else if (args->completion == 1)
-        cli_print_bash(stdout);
+        app_print_bash(stdout);
     else if (args->completion == 2)
-        cli_print_zsh(stdout);
+        app_print_zsh(stdout);
     else if (call->word_count > 0)
         return print_commands(call->words[0], call->words[1]);
     else
-        cli_print_overview(stdout);
+        app_print_overview(stdout);
     return UC_OK;
 }
 
-const cli_command command_help = {
+const app_command app_command_help = {
     .name = "help",
     .usage = "[COMMAND] [--man | --completion bash|zsh]",
     .summary = "explain the commands",
     .description = "Prints an overview, the help of a command, the manual page, or a script that makes a "
-                   "shell complete commands, learners, options and their values.",
+                   "shell complete commands, options and their values.",
     .sections = sections,
     .args_size = sizeof(help_args),
     .most = 2,

@@ -1,0 +1,16 @@
+/* The processes of this program, and its way of naming options. */
+#include "app/program.h"
+
+const uc_comm *app_comm;
+
+bool app_is_first(void)
+{
+    return uc_comm_rank(app_comm) == 0;
+}
+
+const char *app_in_words(const char *text)
+{
+    static char shown[2048];
+    uc_message_render(shown, sizeof shown, text, UC_MESSAGE_COMMAND_LINE);
+    return shown;
+}
