@@ -4,6 +4,11 @@
 
 #include "app/app.h"
 
+/* What a model's summary holds, as JSON (model_json.c). */
+json_t *cli_json_value(const uc_values *values, const char *name); /* null: there is none of that name */
+json_t *cli_json_values(const uc_values *values);
+json_t *cli_json_model(const uc_model_summary *summary);
+
 /* Learners and generators, each with options of its own (names.c). */
 extern const app_family cli_learners, cli_generators;
 

@@ -43,19 +43,25 @@ static const app_section sections[] = {
     {0},
 };
 
+static json_t *describe_generator(size_t i)
+{
+    json_t *summary = json_string(cli_generators.summary(i));
+    return json_pack("{ss so so}", "name", cli_generators.name(i), "summary", summary, "options",
+                     app_json_table(cli_generators.options(i)));
+}
+
 static void list_generators(app_call *call)
 {
     app_grid table = {.align = "l", .columns = 2};
     json_t *list = json_array();
-    for (size_t i = 0; cli_generators.name(i); i++)
+    for (size_t i = 0; cli_generators.name(i); i++) {
         if (call->common.json) {
-            json_array_append_new(list, json_pack("{ss ss so}", "name", cli_generators.name(i), "summary",
-                                                  cli_generators.summary(i), "options",
-                                                  app_json_table(cli_generators.options(i))));
-        } else {
-            app_cell(&table, "%s", cli_generators.name(i));
-            app_cell(&table, "%s", cli_generators.summary(i));
+            json_array_append_new(list, describe_generator(i));
+            continue;
         }
+        app_cell(&table, "%s", cli_generators.name(i));
+        app_cell(&table, "%s", cli_generators.summary(i));
+    }
     app_grid_print(&table, stdout);
     if (call->common.json)
         call->result = json_pack("{sO}", "generators", list);

@@ -75,13 +75,13 @@ static void print_members(json_t *object, int indent)
 static uc_status inspect_model(app_call *call)
 {
     uc_model *model = NULL;
-    char *text = NULL;
+    uc_model_summary summary = {0};
     uc_status status = cli_load_model(&model, call->words[0]);
     if (status == UC_OK)
-        status = uc_model_describe(&text, model);
-    if (status == UC_OK && !(call->result = json_loads(text, 0, NULL)))
-        status = app_fail(UC_ERR_NOMEM, "%s: not enough memory to describe the model", call->words[0]);
-    uc_model_text_free(text);
+        status = uc_model_summarize(&summary, model);
+    if (status == UC_OK)
+        call->result = cli_json_model(&summary);
+    uc_model_summary_free(&summary);
     uc_model_free(model);
     return status;
 }

@@ -21,9 +21,10 @@ static const char *feedback_of(const uc_learner *learner)
 
 static json_t *describe(const uc_learner *learner)
 {
-    return json_pack("{ss ss ss ss so}", "name", uc_learner_name(learner), "feedback", feedback_of(learner),
-                     "summary", app_in_words(uc_learner_summary(learner)), "paper", uc_learner_paper(learner),
-                     "options", app_json_table(uc_learner_options(learner)));
+    json_t *summary = json_string(app_in_words(uc_learner_summary(learner)));
+    return json_pack("{ss ss so ss so}", "name", uc_learner_name(learner), "feedback", feedback_of(learner),
+                     "summary", summary, "paper", uc_learner_paper(learner), "options",
+                     app_json_table(uc_learner_options(learner)));
 }
 
 static void print_all(void)

@@ -60,84 +60,74 @@ static const app_section sections[] = {
 
 /* ---- one model ---- */
 
-static json_t *take(json_t *description, const char *member)
+static void print_error(FILE *text, const uc_values *found, bool online)
 {
-    json_t *value = json_object_get(description, member);
-    return value ? json_incref(value) : json_null();
-}
-
-static json_t *describe(const uc_model *model)
-{
-    char *text;
-    if (uc_model_describe(&text, model) != UC_OK)
-        return NULL;
-    json_t *description = json_loads(text, 0, NULL);
-    uc_model_text_free(text);
-    return description;
-}
-
-static void tell_error(FILE *text, const json_t *summary, bool online)
-{
-    const double error = 100 * json_number_value(json_object_get(summary, "training_error"));
-    const long long iterations = (long long)json_integer_value(json_object_get(summary, "iterations"));
-    const json_t *corrected = json_object_get(summary, "corrected_error");
-    const json_t *rate = json_object_get(summary, "noise_rate");
+    const double error = 100 * uc_values_number(found, "training_error");
+    const double corrected = uc_values_number(found, "corrected_error");
+    const double rate = uc_values_number(found, "noise_rate");
+    const double iterations = uc_values_number(found, "iterations");
     if (online)
-        fprintf(text, "training error %.2f%% (progressive, in the last of %lld passes), %lld updates\n",
-                error, iterations, (long long)json_integer_value(json_object_get(summary, "updates")));
+        fprintf(text, "training error %.2f%% (progressive, in the last of %.0f passes), %.0f updates\n",
+                error, iterations, uc_values_number(found, "updates"));
     else
-        fprintf(text, "training error %.2f%% (of the labels as given), %lld iterations\n", error, iterations);
-    if (corrected)
+        fprintf(text, "training error %.2f%% (of the labels as given), %.0f iterations\n", error, iterations);
+    if (!isnan(corrected))
         fprintf(text,
                 "corrected error %.2f%% +- %.2f%% (estimated for the true labels), condition number %.3g\n",
-                100 * json_number_value(corrected),
-                100 * json_number_value(json_object_get(summary, "corrected_error_deviation")),
-                json_number_value(json_object_get(summary, "condition_number")));
-    if (rate)
+                100 * corrected, 100 * uc_values_number(found, "corrected_error_deviation"),
+                uc_values_number(found, "condition_number"));
+    if (!isnan(rate))
         fprintf(text,
                 "noise rate %.2f%% +- %.2f%% (estimated: too high where classes overlap, too low with few "
                 "examples)\n",
-                100 * json_number_value(rate),
-                100 * json_number_value(json_object_get(summary, "noise_rate_deviation")));
+                100 * rate, 100 * uc_values_number(found, "noise_rate_deviation"));
 }
 
-static void tell_eigenvalues(const app_call *call, const json_t *description)
+static void print_model(const app_call *call, const uc_model_summary *summary, const char *positive,
+                        size_t examples, double seconds)
 {
-    const json_t *values = json_object_get(json_object_get(description, "map"), "eigenvalues");
-    for (size_t i = 0; i < json_array_size(values); i++)
-        app_detail(call, "eigenvalue %zu: %.6g", i + 1, json_number_value(json_array_get(values, i)));
+    const train_args *args = call->args;
+    FILE *text = app_summary(call, args->output);
+    if (!text)
+        return;
+    fprintf(text, "%s: %zu examples, %zu features, %zu classes, %.3f s\n", summary->learner, examples,
+            summary->features, summary->classes->count, seconds);
+    if (!isnan(uc_values_number(&summary->found, "training_error")))
+        print_error(text, &summary->found, uc_learner_is_online(uc_learner_at(call->member)));
+    if (positive)
+        fprintf(text, "positive class: '%s'%s\n", positive,
+                args->noise.positive ? "" : " (--positive NAME for the other)");
+    fprintf(text, "model: %s\n", args->output);
+}
+
+static json_t *describe_model(const train_args *args, const uc_model_summary *summary, size_t examples,
+                              double seconds)
+{
+    const uc_values *found = &summary->found;
+    json_t *all = cli_json_values(found);
+    json_t *result = json_pack(
+        "{ss so sI sI so so so so sf so}", "learner", summary->learner, "settings",
+        cli_json_values(&summary->settings), "examples", (json_int_t)examples, "features",
+        (json_int_t)summary->features, "classes", app_json_names(summary->classes), "iterations",
+        cli_json_value(found, "iterations"), "updates", cli_json_value(found, "updates"), "training_error",
+        cli_json_value(found, "training_error"), "seconds", seconds, "model", app_json_text(args->output));
+    json_object_update_missing(result, all); /* what else the learner found */
+    json_decref(all);
+    return result;
 }
 
 static uc_status tell(app_call *call, const uc_model *model, size_t examples, double seconds)
 {
-    const train_args *args = call->args;
-    const uc_names *classes = uc_model_classes(model);
-    json_t *description = describe(model);
-    if (!description)
-        return UC_ERR_NOMEM;
-    json_t *summary = json_object_get(description, "summary");
-    tell_eigenvalues(call, description);
-    FILE *text = app_summary(call, args->output);
+    uc_model_summary summary;
+    const uc_status status = uc_model_summarize(&summary, model);
+    if (status != UC_OK)
+        return status;
+    for (size_t i = 0; summary.map.eigenvalues && i < summary.map.dimension; i++)
+        app_detail(call, "eigenvalue %zu: %.6g", i + 1, summary.map.eigenvalues[i]);
+    print_model(call, &summary, uc_model_positive(model), examples, seconds);
     if (call->common.json)
-        call->result = json_pack(
-            "{ss so sI sI so so so so sf so}", "learner", uc_model_learner(model), "settings",
-            take(description, "settings"), "examples", (json_int_t)examples, "features",
-            (json_int_t)uc_model_features(model), "classes", app_json_names(classes), "iterations",
-            take(summary, "iterations"), "updates", take(summary, "updates"), "training_error",
-            take(summary, "training_error"), "seconds", seconds, "model", app_json_text(args->output));
-    if (call->common.json)
-        json_object_update_missing(call->result, summary); /* what else the learner found */
-    if (text) {
-        fprintf(text, "%s: %zu examples, %zu features, %zu classes, %.3f s\n", uc_model_learner(model),
-                examples, uc_model_features(model), classes->count, seconds);
-        if (json_is_number(json_object_get(summary, "training_error")))
-            tell_error(text, summary, uc_learner_is_online(uc_learner_at(call->member)));
-        if (uc_model_positive(model))
-            fprintf(text, "positive class: '%s'%s\n", uc_model_positive(model),
-                    args->noise.positive ? "" : " (--positive NAME for the other)");
-        fprintf(text, "model: %s\n", args->output);
-    }
-    json_decref(description);
+        call->result = describe_model(call->args, &summary, examples, seconds);
+    uc_model_summary_free(&summary);
     return UC_OK;
 }
 

@@ -79,28 +79,62 @@ static uc_status begin_new(stream *self)
 
 /* ---- a learner that goes on ---- */
 
-/* A stored value as a user would type it; `room` is for settings of the option's table. An option that is newer than the
- * model is at its default. */
-static void stored_text(char *text, size_t size, const uc_option *option, void *room, const json_t *value)
+/* What a model was learned with, where `auto` is what it came to. */
+typedef struct learned {
+    const uc_model_summary *model;
+    const uc_option *own_options; /* the learner's */
+    void *own;                    /* its settings */
+} learned;
+
+/* A stored value, before it is read as its option reads it. */
+static void raw_text(char *text, size_t size, const uc_value *value, const char *standard)
 {
-    char raw[64];
-    if (json_is_number(value))
-        snprintf(raw, sizeof raw, "%.17g", json_number_value(value));
+    if (!value)
+        snprintf(text, size, "%s", standard); /* an option that is newer than the model */
+    else if (value->kind == UC_VALUE_TEXT)
+        snprintf(text, size, "%s", value->text);
+    else if (value->kind == UC_VALUE_COUNT)
+        snprintf(text, size, "%lld", (long long)value->count);
+    else if (value->kind == UC_VALUE_REAL)
+        snprintf(text, size, "%.17g", value->real);
     else
-        snprintf(raw, sizeof raw, "%s",
-                 json_is_string(value) ? json_string_value(value)
-                 : !value              ? option->standard
-                 : json_is_true(value) ? "on"
-                                       : "off");
-    if (uc_option_set(option, room, raw) == UC_OK)
+        snprintf(text, size, "%s", value->flag ? "on" : "off");
+}
+
+/* The map decides its dimension and width; a model without one has `none`, whatever it was to have. */
+static bool map_text(char *text, size_t size, const uc_model_summary *model, const char *name)
+{
+    const bool mapped = model->map.kernel != NULL, gaussian = mapped && model->map.width > 0;
+    if (!mapped && strcmp(name, "map") == 0)
+        snprintf(text, size, "none");
+    else if (mapped && strcmp(name, "dimension") == 0)
+        snprintf(text, size, "%zu", model->map.dimension);
+    else if (gaussian && strcmp(name, "width") == 0)
+        snprintf(text, size, "%.17g", model->map.width);
+    else if (gaussian && strcmp(name, "gamma") == 0)
+        snprintf(text, size, "%.17g", 1 / model->map.width);
+    else
+        return false;
+    return true;
+}
+
+/* As a user would type it; `room` is for settings of the option's table. */
+static void stored_text(char *text, size_t size, const learned *self, const uc_option *option, void *room)
+{
+    const uc_option *own = uc_options_find(self->own_options, option->name);
+    if (own) {
+        uc_option_text(own, self->own, text, size);
+        return;
+    }
+    if (!map_text(text, size, self->model, option->name))
+        raw_text(text, size, uc_values_find(&self->model->settings, option->name), option->standard);
+    if (uc_option_set(option, room, text) == UC_OK)
         uc_option_text(option, room, text, size);
-    else
-        snprintf(text, size, "%s", raw);
 }
 
 /* Refuses options of a table that were typed and are not what the model was learned with; `size` is that of its
  * settings. `auto` and `median` leave the value to the program, and the model has it. */
-static uc_status check_table(const stream *self, const json_t *learned, const uc_option *table,
+static uc_status check_table(const stream *self, const learned *before, const uc_option *table,
                              const void *settings, size_t size)
 {
     void *room = app_calloc(1, size);
@@ -111,7 +145,7 @@ static uc_status check_table(const stream *self, const json_t *learned, const uc
             continue;
         char typed[64], stored[64];
         uc_option_text(table, settings, typed, sizeof typed);
-        stored_text(stored, sizeof stored, table, room, json_object_get(learned, table->name));
+        stored_text(stored, sizeof stored, before, table, room);
         const bool open = strcmp(typed, "auto") == 0 || (table->zero && strcmp(typed, table->zero) == 0);
         if (!open && strcmp(typed, stored) != 0)
             status =
@@ -122,46 +156,24 @@ static uc_status check_table(const stream *self, const json_t *learned, const uc
     return status;
 }
 
-/* What was learned with, where `auto` is what it came to; new. */
-static json_t *decided_settings(const stream *self, const json_t *description)
-{
-    json_t *learned = json_deep_copy(json_object_get(description, "settings"));
-    const json_t *map = json_object_get(description, "map");
-    void *own = app_calloc(1, uc_learner_settings_size(self->learner));
-    uc_online_settings(own, self->resumed);
-    app_json_settings(learned, uc_learner_options(self->learner), own);
-    free(own);
-    if (!json_is_object(map)) {
-        json_object_set_new(learned, "map", json_string("none"));
-        return learned;
-    }
-    const double width = json_number_value(json_object_get(map, "width"));
-    json_object_set(learned, "dimension", json_object_get(map, "dimension"));
-    if (width > 0) {
-        json_object_set_new(learned, "width", json_real(width));
-        json_object_set_new(learned, "gamma", json_real(1 / width));
-    }
-    return learned;
-}
-
-static uc_status check_settings(stream *self, const uc_model *model)
+static uc_status check_settings(const stream *self, const uc_model *model)
 {
     const uc_train_settings *train = &self->args->train;
-    char *text;
-    uc_status status = uc_model_describe(&text, model);
+    const uc_option *own_options = uc_learner_options(self->learner);
+    const size_t own_size = uc_learner_settings_size(self->learner);
+    uc_model_summary summary;
+    uc_status status = uc_model_summarize(&summary, model);
     if (status != UC_OK)
         return status;
-    json_t *description = json_loads(text, 0, NULL);
-    json_t *learned = decided_settings(self, description);
-    uc_model_text_free(text);
-    status = check_table(self, learned, uc_learner_options(self->learner), self->call->member_settings,
-                         uc_learner_settings_size(self->learner));
+    learned before = {&summary, own_options, app_calloc(1, own_size)};
+    uc_online_settings(before.own, self->resumed);
+    status = check_table(self, &before, own_options, self->call->member_settings, own_size);
     if (status == UC_OK)
-        status = check_table(self, learned, uc_train_options, train, sizeof *train);
+        status = check_table(self, &before, uc_train_options, train, sizeof *train);
     if (status == UC_OK && (train->map.map != UC_MAP_NONE || uc_online_has_map(self->resumed)))
-        status = check_table(self, learned, uc_map_options, &train->map, sizeof train->map);
-    json_decref(learned);
-    json_decref(description);
+        status = check_table(self, &before, uc_map_options, &train->map, sizeof train->map);
+    free(before.own);
+    uc_model_summary_free(&summary);
     return status;
 }
 

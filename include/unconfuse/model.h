@@ -26,9 +26,66 @@ size_t uc_model_dimension(const uc_model *self);
 const double *uc_model_noise(const uc_model *self);
 /* Drops the state that uc_online_resume needs and prediction does not. */
 void uc_model_forget_state(uc_model *self);
-/* Everything that is stored, as one JSON object (inspect); the caller frees *text with uc_model_text_free. */
+
+/* ---- what is stored ---- */
+
+/* A named value: a setting, or something that training found. */
+typedef enum uc_value_kind {
+    UC_VALUE_NONE,
+    UC_VALUE_FLAG,
+    UC_VALUE_COUNT,
+    UC_VALUE_REAL,
+    UC_VALUE_TEXT
+} uc_value_kind;
+typedef struct uc_value {
+    const char *name;
+    uc_value_kind kind; /* which of the following is set */
+    bool flag;
+    int64_t count;
+    double real;
+    const char *text;
+} uc_value;
+
+typedef struct uc_values {
+    uc_value *items;
+    size_t count;
+} uc_values;
+
+const uc_value *uc_values_find(const uc_values *self, const char *name); /* or NULL */
+double uc_values_number(const uc_values *self, const char *name); /* a count or real; NaN: there is none */
+
+/* Everything about a model but its weights. Texts and names belong to the model. */
+typedef struct uc_model_summary {
+    const char *learner;
+    uc_values settings; /* what it was trained with, by the names of the options; `auto` is a text */
+    uc_values found; /* what training found: iterations, updates, training_error, and what its learner adds */
+    size_t features, dimension;
+    const uc_names *classes;
+    double bias;       /* the value of the constant feature; 0: none */
+    const char *scale; /* none, range, standard or maxabs */
+    bool normalize_input, normalize;
+    struct {
+        const char *kind;   /* kpca, kgs, ...; "none": there is no map, and the rest is 0 */
+        const char *kernel; /* linear, gaussian or polynomial */
+        double width, degree, coefficient;
+        size_t landmarks, columns, dimension;
+        bool sparse;               /* the landmarks are */
+        const double *eigenvalues; /* `dimension` of them, kpca; else NULL */
+    } map;
+    double *weight_norms;              /* of each class */
+    bool probabilities;                /* it has them */
+    bool resumable;                    /* an online learner can continue from it */
+    uint32_t format_version, checksum; /* of the file that it came from; 0: not from a file */
+} uc_model_summary;
+
+/* *out is freed with uc_model_summary_free, before the model. */
+uc_status uc_model_summarize(uc_model_summary *out, const uc_model *self);
+void uc_model_summary_free(uc_model_summary *self);
+/* The summary as one JSON object, for other languages; the caller frees *text with uc_model_text_free. */
 uc_status uc_model_describe(char **text, const uc_model *self);
 void uc_model_text_free(char *text);
+
+/* ---- prediction ---- */
 
 /* predicted[i] is the index of the class with the highest score; of equal scores, the lowest index. X is raw;
  * columns that the model does not know are ignored. UC_ERR_INVALID for a row whose scores are not finite. */

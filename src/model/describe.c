@@ -1,9 +1,5 @@
-/* A model as one JSON object, for people and programs that look into it. */
-#include <math.h>
-
-#include "map/map.h"
+/* The summary of a model as one JSON object, for languages that would rather read JSON than a struct. */
 #include "model/model.h"
-#include "model/model_file.h"
 
 /* A name that is not UTF-8 cannot be JSON text; its other bytes become question marks. */
 static json_t *name_json(const char *name)
@@ -22,71 +18,108 @@ static json_t *name_json(const char *name)
     return text;
 }
 
-static json_t *classes_json(const uc_names *classes)
+/* The list becomes NULL when there is no memory; so may the item be. */
+static void append(json_t **list, json_t *item)
+{
+    if (json_array_append_new(*list, item) == 0)
+        return;
+    json_decref(*list);
+    *list = NULL;
+}
+
+static json_t *names_json(const uc_names *names)
 {
     json_t *list = json_array();
-    for (size_t k = 0; k < classes->count && list; k++)
-        if (json_array_append_new(list, name_json(classes->text[k])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    for (size_t i = 0; i < names->count && list; i++)
+        append(&list, name_json(names->text[i]));
     return list;
 }
 
-/* What the file says of the map, and kernel PCA's eigenvalues. */
-static json_t *map_json(const uc_map *map)
+static json_t *reals_json(const double *values, size_t count)
 {
-    json_t *object = uc_map_header(map);
-    if (!object || !map || !map->eigenvalues)
-        return object;
     json_t *list = json_array();
-    for (size_t i = 0; i < map->dimension && list; i++)
-        if (json_array_append_new(list, json_real(map->eigenvalues[i])) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
-    if (json_object_set_new(object, "eigenvalues", list) != 0) {
-        json_decref(object);
-        return NULL;
+    for (size_t i = 0; i < count && list; i++)
+        append(&list, json_real(values[i]));
+    return list;
+}
+
+static json_t *value_json(const uc_value *value)
+{
+    switch (value->kind) {
+    case UC_VALUE_FLAG:
+        return json_boolean(value->flag);
+    case UC_VALUE_COUNT:
+        return json_integer(value->count);
+    case UC_VALUE_REAL:
+        return json_real(value->real);
+    case UC_VALUE_TEXT:
+        return json_string(value->text);
+    case UC_VALUE_NONE:
+        break;
     }
+    return json_null();
+}
+
+static json_t *values_json(const uc_values *values)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < values->count && object; i++)
+        if (json_object_set_new(object, values->items[i].name, value_json(&values->items[i])) != 0) {
+            json_decref(object);
+            object = NULL;
+        }
     return object;
 }
 
-static json_t *norms_json(const uc_model *self)
+static json_t *map_json(const uc_model_summary *self)
 {
-    json_t *list = json_array();
-    for (size_t k = 0; k < self->classes.count && list; k++) {
-        double sum = 0.0;
-        for (size_t j = 0; j < self->dimension; j++)
-            sum += uc_model_weight(self, j, k) * uc_model_weight(self, j, k);
-        if (json_array_append_new(list, json_real(isfinite(sum) ? sqrt(sum) : 0.0)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    if (!self->map.kernel)
+        return json_string(self->map.kind);
+    json_t *object = json_pack("{s:s, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:b}", "kind", self->map.kind,
+                               "kernel", self->map.kernel, "width", self->map.width, "degree",
+                               self->map.degree, "coefficient", self->map.coefficient, "landmarks",
+                               (json_int_t)self->map.landmarks, "columns", (json_int_t)self->map.columns,
+                               "dimension", (json_int_t)self->map.dimension, "sparse", (int)self->map.sparse);
+    if (!object || !self->map.eigenvalues)
+        return object;
+    if (json_object_set_new(object, "eigenvalues", reals_json(self->map.eigenvalues, self->map.dimension)) ==
+        0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *summary_json(const uc_model_summary *self)
+{
+    char checksum[16];
+    snprintf(checksum, sizeof checksum, "%08x", self->checksum);
+    json_t *found = values_json(&self->found);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:o, s:O, s:I, s:I, s:o, s:f, s:{s:s, s:b, s:b}, s:o, s:o, s:b, s:b, s:i, s:s}", "kind",
+        "model", "learner", self->learner, "settings", values_json(&self->settings), "summary", found,
+        "features", (json_int_t)self->features, "dimension", (json_int_t)self->dimension, "classes",
+        names_json(self->classes), "bias", self->bias, "steps", "scale", self->scale, "normalize_input",
+        (int)self->normalize_input, "normalize", (int)self->normalize, "map", map_json(self), "weight_norms",
+        reals_json(self->weight_norms, self->classes->count), "probabilities", (int)self->probabilities,
+        "resumable", (int)self->resumable, "format_version", (int)self->format_version, "checksum", checksum);
+    if (object && json_object_update_missing(object, found) != 0) {
+        json_decref(object); /* what training found stands at the top as well */
+        object = NULL;
     }
-    return list;
+    json_decref(found);
+    return object;
 }
 
 uc_status uc_model_describe(char **text, const uc_model *self)
 {
-    static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
-    char checksum[16];
-    snprintf(checksum, sizeof checksum, "%08x", self->checksum);
-    json_t *object = json_pack(
-        "{s:s, s:s, s:O, s:O, s:I, s:I, s:o, s:f, s:{s:s, s:b, s:b}, s:o, s:o, s:b, s:b, s:i, s:s}", "kind",
-        "model", "learner", self->learner, "settings", self->settings, "summary", self->summary, "features",
-        (json_int_t)self->features, "dimension", (json_int_t)self->dimension, "classes",
-        classes_json(&self->classes), "bias", self->bias, "steps", "scale",
-        scalings[self->preprocessing.scaling], "normalize_input", (int)self->preprocessing.normalize_input,
-        "normalize", (int)self->preprocessing.normalize, "map", map_json(self->preprocessing.map),
-        "weight_norms", norms_json(self), "probabilities", (int)self->probabilities, "resumable",
-        self->state.counters != NULL, "format_version", (int)self->format_version, "checksum", checksum);
-    if (object && json_object_update_missing(object, self->summary) != 0) {
-        json_decref(object); /* what training found stands at the top as well */
-        object = NULL;
-    }
+    uc_model_summary summary;
+    const uc_status status = uc_model_summarize(&summary, self);
+    if (status != UC_OK)
+        return status;
+    json_t *object = summary_json(&summary);
     char *copy = object ? uc_json_text(object) : NULL;
     json_decref(object);
+    uc_model_summary_free(&summary);
     if (!copy)
         return uc_fail(UC_ERR_NOMEM, "not enough memory to describe the model");
     *text = copy;

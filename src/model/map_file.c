@@ -15,6 +15,16 @@ static const char magic[8] = {'\x89', 'U', 'C', 'M', 'A', 'P', '\r', '\n'};
 static const char *const kinds[] = {"none", "kpca", "kgs", "random", "nystroem", "jl", "landmarks"};
 static const char *const kernels[] = {"linear", "gaussian", "polynomial"};
 
+const char *uc_map_kind_word(uc_map_kind kind)
+{
+    return kinds[kind];
+}
+
+const char *uc_kernel_word(uc_kernel kernel)
+{
+    return kernels[kernel];
+}
+
 json_t *uc_map_header(const uc_map *map)
 {
     if (!map)

@@ -21,6 +21,11 @@ static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
 
 static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
 
+const char *uc_scaling_word(int scaling)
+{
+    return scalings[scaling];
+}
+
 bool uc_model_recognise(const void *bytes, size_t length)
 {
     return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;

@@ -550,6 +550,41 @@ static void a_description_is_json_and_complete(void **state)
     free(bytes);
 }
 
+static void a_summary_has_typed_values_and_no_map(void **state)
+{
+    (void)state;
+    uc_model *model = full_model(UC_SCALE_STANDARD);
+    uc_model_summary summary;
+    assert_ok(uc_model_summarize(&summary, model));
+    assert_int_equal(summary.settings.count, json_object_size(model->settings));
+    assert_int_equal(summary.found.count, json_object_size(model->summary));
+    const char *name;
+    json_t *json;
+    json_object_foreach(model->settings, name, json)
+    {
+        const uc_value *value = uc_values_find(&summary.settings, name);
+        assert_non_null(value);
+        if (json_is_boolean(json))
+            assert_true(value->kind == UC_VALUE_FLAG && value->flag == json_is_true(json));
+        else if (json_is_integer(json))
+            assert_true(value->kind == UC_VALUE_COUNT && value->count == json_integer_value(json));
+        else if (json_is_real(json))
+            assert_true(value->kind == UC_VALUE_REAL && value->real == json_real_value(json));
+        else
+            assert_string_equal(value->text, json_string_value(json));
+    }
+    assert_null(uc_values_find(&summary.settings, "no such setting"));
+    assert_true(isnan(uc_values_number(&summary.found, "no such number")));
+    assert_string_equal(summary.scale, "standard");
+    assert_string_equal(summary.map.kind, "none");
+    assert_true(!summary.map.kernel && !summary.map.eigenvalues && summary.map.dimension == 0);
+    assert_true(summary.bias == 0.1 && summary.normalize && summary.resumable && summary.checksum == 0);
+    assert_int_equal(summary.classes->count, CLASSES);
+    uc_model_summary_free(&summary);
+    uc_model_summary_free(&summary); /* empty is fine */
+    uc_model_free(model);
+}
+
 static void settings_come_back_from_json(void **state)
 {
     (void)state;
@@ -686,6 +721,7 @@ int main(void)
         cmocka_unit_test(a_state_that_does_not_fit_cannot_be_resumed),
         cmocka_unit_test(a_model_that_cannot_be_written_or_read_is_named),
         cmocka_unit_test(a_description_is_json_and_complete),
+        cmocka_unit_test(a_summary_has_typed_values_and_no_map),
         cmocka_unit_test(settings_come_back_from_json),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_of_a_state_may_fail),
