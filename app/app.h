@@ -1,6 +1,6 @@
 /* Everything that programs share. Files of app/ include what they need; programs include this.
  *
- *   program  <  signals  <  memory  <  progress  <  message  <  output, grid, json  <  options  <  command  <  help  <  main */
+ *   program < signals < memory < progress < message < output, grid, json < options < command < help < main */
 #ifndef APP_APP_H
 #define APP_APP_H
 

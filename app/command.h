@@ -1,5 +1,6 @@
-/* Commands described by option tables: the tables are parser, help, manual page and completion at once. The parser fills
- * in an `app_call`; the command's function does the work and returns a status; app_main turns that into an exit status. */
+/* Commands described by option tables: the tables are parser, help, manual page and completion at once. The
+ * parser fills in an `app_call`; the command's function does the work and returns a status; app_main turns
+ * that into an exit status. */
 #ifndef APP_COMMAND_H
 #define APP_COMMAND_H
 
@@ -25,7 +26,8 @@ struct app_family {
     /* Says why a name is no member; UC_OK: it has nothing to say. NULL: never. */
     uc_status (*refuse)(const char *name);
     const char *lists; /* the command that lists the members */
-    /* For who gives the data without a member: which to take when, and the one to try first; NULL: data never follow. */
+    /* For who gives the data without a member: which to take when, and the one to try first; NULL: data
+     * never follow. */
     const char *advice, *first_choice;
 };
 
@@ -76,7 +78,8 @@ struct app_call {
     uc_context context;
     json_t *result;      /* printed by app_main when the command succeeds with --json */
     bool tells_failures; /* the result says what failed: it is printed also when the command fails */
-    /* The tables of its options. Before the member is known all members' tables are there, without settings. */
+    /* The tables of its options. Before the member is known all members' tables are there, without
+     * settings. */
     app_tables tables;
 };
 
@@ -89,8 +92,8 @@ void app_command_tables(app_tables *out, const app_command *command);
 
 /* On standard error, with --verbose only. */
 void app_detail(const app_call *call, const char *format, ...) APP_PRINTF(2, 3);
-/* Where a summary for people goes: standard output, or standard error when `output` is "-"; NULL with --json or
- * --quiet. */
+/* Where a summary for people goes: standard output, or standard error when `output` is "-"; NULL with
+ * --json or --quiet. */
 FILE *app_summary(const app_call *call, const char *output);
 
 #endif

@@ -1,5 +1,5 @@
-/* Completion scripts. One function in the common subset of the shells lists the words that may follow; each shell has
- * code of its own around it. */
+/* Completion scripts. One function in the common subset of the shells lists the words that may follow; each
+ * shell has code of its own around it. */
 #include <string.h>
 
 #include "app/help.h"

@@ -1,5 +1,5 @@
-/* What every program does before its libraries begin; main does it again where that cannot be: a sanitizer is not ready so
- * early. Linked into each program, since a library has no such beginning. */
+/* What every program does before its libraries begin; main does it again where that cannot be: a sanitizer
+ * is not ready so early. Linked into each program, since a library has no such beginning. */
 #include "unconfuse/threads.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -35,9 +35,10 @@ void app_option_note(const uc_option *option, char *text, size_t size)
     text[0] = 0;
     if (shown)
         length += (size_t)snprintf(text, size, "default %s", option->standard);
+    const char *bound = option->above_low ? "above" : "at least";
     if (number && option->low > -LARGE && (option->low != 0 || option->above_low))
-        length += (size_t)snprintf(text + length, size - length, "%s%s %.15g", length ? ", " : "",
-                                   option->above_low ? "above" : "at least", option->low);
+        length += (size_t)snprintf(text + length, size - length, "%s%s %.15g", length ? ", " : "", bound,
+                                   option->low);
     if (number && option->high < LARGE)
         length += (size_t)snprintf(text + length, size - length, "%sat most %.15g", length ? ", " : "",
                                    option->high);

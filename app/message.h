@@ -18,7 +18,8 @@ void app_forget_error(void); /* so that the library's next sentence is seen */
 uc_status app_agree(uc_status status);
 
 void app_warn(const char *format, ...) APP_PRINTF(1, 2);
-/* A line on standard error after the program's name, without what a terminal might obey; the first process alone. */
+/* A line on standard error after the program's name, without what a terminal might obey; the first process
+ * alone. */
 void app_say(const char *format, ...) APP_PRINTF(1, 2);
 void app_say_list(const char *prefix, const char *format, va_list arguments) APP_PRINTF(2, 0);
 

@@ -1,5 +1,5 @@
-/* Reading the words of a command line by option tables: --name VALUE, --name=VALUE, --flag, --no-flag, -n VALUE, -nVALUE,
- * letters without values together (-qj), and -- before words that begin with a dash. */
+/* Reading the words of a command line by option tables: --name VALUE, --name=VALUE, --flag, --no-flag, -n
+ * VALUE, -nVALUE, letters without values together (-qj), and -- before words that begin with a dash. */
 #ifndef APP_OPTIONS_H
 #define APP_OPTIONS_H
 
@@ -12,7 +12,8 @@ typedef struct app_table {
     void *settings; /* NULL: the options are known, but nothing is stored */
 } app_table;
 
-/* All tables that a command line is read by. An option in several of them is shown in the first and set in all. */
+/* All tables that a command line is read by. An option in several of them is shown in the first and set in
+ * all. */
 typedef struct app_tables {
     app_table *items;
     size_t count;

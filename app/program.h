@@ -1,5 +1,5 @@
-/* What a program is: its name, its commands, and the texts around them. Everything in app/ speaks for the one program
- * that it is linked into. */
+/* What a program is: its name, its commands, and the texts around them. Everything in app/ speaks for the
+ * one program that it is linked into. */
 #ifndef APP_PROGRAM_H
 #define APP_PROGRAM_H
 

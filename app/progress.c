@@ -74,7 +74,8 @@ static size_t terminal_width(void)
     return known ? window.ws_col : USUAL_WIDTH;
 }
 
-/* One line of the terminal, however narrow: a longer one would be left behind when the next is drawn over it. */
+/* One line of the terminal, however narrow: a longer one would be left behind when the next is drawn over
+ * it. */
 static void draw(double done, double total, const char *text)
 {
     const size_t room = terminal_width() - 1, words = strlen(state.task) + strlen(text) + strlen(" [] ");

@@ -4,7 +4,8 @@
 
 #include "app/program.h"
 
-/* Callbacks of uc_context: a bar on a terminal, a line now and then elsewhere; nothing. Both cancel after a signal. */
+/* Callbacks of uc_context: a bar on a terminal, a line now and then elsewhere; nothing. Both cancel after a
+ * signal. */
 bool app_progress(const char *task, double done, double total, const char *detail, void *user);
 bool app_progress_silent(const char *task, double done, double total, const char *detail, void *user);
 void app_progress_end(void); /* clears the bar */

@@ -1,9 +1,10 @@
 /* What a signal does.
  *
- * The first one sets a flag, which the progress callback turns into a cancellation: the library then unwinds and leaves
- * nothing half-written. Work that does not ask for so long (a large problem inside LAPACK, say) is not waited for: the
- * unfinished file goes, and the program with it. The second signal ends the program at once, as does the first one that
- * one of several processes gets: it may wait for another process, which has ended already. */
+ * The first one sets a flag, which the progress callback turns into a cancellation: the library then
+ * unwinds and leaves nothing half-written. Work that does not ask for so long (a large problem inside
+ * LAPACK, say) is not waited for: the unfinished file goes, and the program with it. The second signal ends
+ * the program at once, as does the first one that one of several processes gets: it may wait for another
+ * process, which has ended already. */
 #define _GNU_SOURCE
 #include "app/signals.h"
 
@@ -65,8 +66,8 @@ static void write_line(const char *sentence)
     (void)written;
 }
 
-/* A signal that came to one of OpenMP's threads goes to the first one, which is where files appear: a handler that runs
- * there runs before or after files_appear is set, not while. */
+/* A signal that came to one of OpenMP's threads goes to the first one, which is where files appear: a
+ * handler that runs there runs before or after files_appear is set, not while. */
 static bool passed_on(int signal_number)
 {
     if (pthread_equal(pthread_self(), first_thread))
@@ -116,8 +117,8 @@ static void stop(int signal_number)
         (void)dup2(nothing, STDIN_FILENO);
 }
 
-/* A signal that the program was started to ignore stays ignored: a shell's background job and nohup's child must not end
- * because somebody presses Ctrl-C in front of something else. */
+/* A signal that the program was started to ignore stays ignored: a shell's background job and nohup's child
+ * must not end because somebody presses Ctrl-C in front of something else. */
 static void catch_unless_ignored(int signal_number)
 {
     struct sigaction action = {.sa_handler = stop}, before;

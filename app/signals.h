@@ -12,8 +12,8 @@ void app_files_appear(bool now);
 /* A progress bar is on the terminal's last line, to be cleared before anything else is written there. */
 void app_bar_is_shown(bool shown);
 
-/* Temporary files of outputs that are not finished: they are removed when the program ends early. A name stays valid
- * until app_unfinished_forget. */
+/* Temporary files of outputs that are not finished: they are removed when the program ends early. A name
+ * stays valid until app_unfinished_forget. */
 #define APP_MOST_FILES 4
 void app_unfinished_add(const char *temporary); /* NULL: nothing to remove */
 void app_unfinished_forget(void);

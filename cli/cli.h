@@ -21,8 +21,8 @@ typedef struct cli_noise {
 } cli_noise;
 extern const uc_option cli_noise_options[];
 bool cli_noise_is_given(const app_call *call);
-/* The noise that the options tell of, in the order of `classes`; untouched when they tell of none. Warns when a diagonal
- * does not dominate its row. */
+/* The noise that the options tell of, in the order of `classes`; untouched when they tell of none. Warns
+ * when a diagonal does not dominate its row. */
 uc_status cli_noise_build(uc_noise *out, uc_noise_check *check, const cli_noise *self,
                           const uc_names *classes, const app_call *call);
 /* Warns about a matrix that hides a class. */
@@ -70,7 +70,8 @@ extern const uc_option cli_shard_options[];
 /* Word number `word` is DATA. */
 uc_status cli_find_files(cli_files *out, const app_call *call, const cli_shards *shards, size_t word);
 void cli_files_free(cli_files *self);
-/* The model at `path`, for a command that takes a model and then data: says so when they come the other way round. */
+/* The model at `path`, for a command that takes a model and then data: says so when they come the other way
+ * round. */
 uc_status cli_load_first(uc_model **out, const char *path, const cli_files *data);
 /* All of them in memory; with several processes, this one's share of the rows. */
 uc_status cli_read_files(uc_dataset *out, const app_call *call, const cli_files *files,
@@ -80,10 +81,10 @@ uc_status cli_collect(void **items, size_t *count, size_t size);
 /* Says what the sums over several processes took since `before`, with --verbose. */
 void cli_tell_traffic(const app_call *call, uc_traffic before, double seconds);
 
-/* Predicts files block by block (scoring.c). `visit` gets each block with its predictions (and
- * scores or probabilities, K per row, when asked for; else NULL), and the number of the file, since each has its own list
- * of classes. Refuses CSV and NPY of another width, and warns once about columns that the model does not know. With
- * several processes each has its share of the rows, and all fail when one does. */
+/* Predicts files block by block (scoring.c). `visit` gets each block with its predictions (and scores or
+ * probabilities, K per row, when asked for; else NULL), and the number of the file, since each has its own
+ * list of classes. Refuses CSV and NPY of another width, and warns once about columns that the model does
+ * not know. With several processes each has its share of the rows, and all fail when one does. */
 typedef enum cli_wanted { CLI_CLASSES, CLI_SCORES, CLI_PROBABILITIES } cli_wanted;
 typedef uc_status cli_scored_fn(const uc_dataset *block, const uc_reader *reader, size_t file,
                                 const uint32_t *predicted, const double *scores, void *user);

@@ -147,7 +147,8 @@ static uc_status check_options(const app_call *call)
 
 /* ---- names ---- */
 
-/* "cspa:beta=0.3", as --learners reads it: options that are not at their default, and those that were tuned. */
+/* "cspa:beta=0.3", as --learners reads it: options that are not at their default, and those that were
+ * tuned. */
 static const char *label(const uc_compared *self, bool tuned, char *text, size_t size)
 {
     const uc_option *table = uc_learner_options(self->learner);
@@ -213,6 +214,14 @@ static const char *verdict(const uc_comparison *self, size_t i, char *text, size
     return text;
 }
 
+/* Of a learner whose feedback is not that of the comparison. */
+static const char *remark(const uc_compared *learner, bool other)
+{
+    if (!other)
+        return "";
+    return learner->reference ? "; sees the labels" : "; sees only right or wrong";
+}
+
 static void print_table(const uc_comparison *self, const compare_args *args, FILE *file)
 {
     app_grid table = {.align = "lrrrl", .columns = 5};
@@ -232,10 +241,7 @@ static void print_table(const uc_comparison *self, const compare_args *args, FIL
         else
             app_cell(&table, "%.2f%%", 100 * learner->deviation);
         app_cell(&table, "%.4f", learner->seconds);
-        app_cell(&table, "%s%s", verdict(self, i, text, sizeof text),
-                 !other               ? ""
-                 : learner->reference ? "; sees the labels"
-                                      : "; sees only right or wrong");
+        app_cell(&table, "%s%s", verdict(self, i, text, sizeof text), remark(learner, other));
     }
     app_grid_print(&table, file);
 }
@@ -243,7 +249,8 @@ static void print_table(const uc_comparison *self, const compare_args *args, FIL
 /* Which learners a sentence is about. */
 typedef enum group { EQUAL, WORSE, REFERENCE } group;
 
-/* Of those that see as much as the best: whether they differ from it significantly. The others are references. */
+/* Of those that see as much as the best: whether they differ from it significantly. The others are
+ * references. */
 static bool is_in(group wanted, const uc_comparison *self, size_t i)
 {
     const uc_compared *learner = &self->learners[i];
@@ -268,7 +275,9 @@ static size_t list_learners(char *out, size_t size, const uc_comparison *self, g
                 total++;
                 continue;
             }
-            const char *between = listed == 0 ? "" : listed + 1 == total ? " and " : ", ";
+            const char *between = listed + 1 == total ? " and " : ", ";
+            if (listed == 0)
+                between = "";
             length += (size_t)snprintf(out + length, size - length, "%s%s", between,
                                        label(&self->learners[i], tuned, text, sizeof text));
             listed++;
@@ -292,9 +301,10 @@ static void print_conclusion(const uc_comparison *self, bool tuned, FILE *file)
     fprintf(file, "\n%s is best", best);
     if (equal > 0)
         fprintf(file, "; %s %s not significantly worse", equals, equal == 1 ? "is" : "are");
-    else if (worse > 0)
-        fprintf(file, "; %s %s significantly worse", worse == 1 ? losers : "all others",
-                worse == 1 ? "is" : "are");
+    else if (worse == 1)
+        fprintf(file, "; %s is significantly worse", losers);
+    else if (worse > 1)
+        fputs("; all others are significantly worse", file);
     if (equal + worse > 0)
         fprintf(file, " (paired t-test over %llu runs, 5%%)", (unsigned long long)self->runs);
     fputc('.', file);
@@ -329,10 +339,12 @@ static void print(const uc_comparison *self, const app_call *call, const uc_data
 {
     const compare_args *args = call->args;
     const bool tuned = args->compare.grid;
-    fprintf(file, "%zu examples, %zu classes, %llu run%s of %llu pass%s, feedback: %s", data->X.rows,
-            data->classes.count, (unsigned long long)self->runs, self->runs == 1 ? "" : "s",
-            (unsigned long long)args->compare.passes, args->compare.passes == 1 ? "" : "es",
-            args->compare.feedback == UC_FEEDBACK_FULL ? "the label" : "only right or wrong");
+    const char *runs = self->runs == 1 ? "run" : "runs";
+    const char *passes = args->compare.passes == 1 ? "pass" : "passes";
+    const char *feedback = args->compare.feedback == UC_FEEDBACK_FULL ? "the label" : "only right or wrong";
+    fprintf(file, "%zu examples, %zu classes, %llu %s of %llu %s, feedback: %s", data->X.rows,
+            data->classes.count, (unsigned long long)self->runs, runs,
+            (unsigned long long)args->compare.passes, passes, feedback);
     if (!isnan(self->width))
         fprintf(file, ", kernel of width %.6g", self->width);
     fputs(tuned ? ", options chosen on 2 other shuffles\n\n" : "\n\n", file);
@@ -350,22 +362,25 @@ static uc_status run(app_call *call)
     uc_dataset data = {0};
     uc_comparison found = {0};
     uc_status status = check_options(call);
-    if (status == UC_OK && args->learners)
-        status = parse_learners(&named, args->learners);
-    if (status == UC_OK)
-        status = cli_read_data(&data, call, path, &args->read);
-    if (status == UC_OK) {
-        status =
-            uc_compare(&found, named.items, named.count, &args->compare, &args->train, &data, &call->context);
-        if (status == UC_ERR_FORMAT)
-            (void)app_fail(status, "%s: %s", path,
-                           app_library_error()); /* the library does not know the file */
-    }
-    FILE *text = status == UC_OK ? app_summary(call, NULL) : NULL;
+    if (status != UC_OK)
+        goto cleanup;
+    if (args->learners && (status = parse_learners(&named, args->learners)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_read_data(&data, call, path, &args->read)) != UC_OK)
+        goto cleanup;
+    status =
+        uc_compare(&found, named.items, named.count, &args->compare, &args->train, &data, &call->context);
+    if (status == UC_ERR_FORMAT)
+        (void)app_fail(status, "%s: %s", path, app_library_error()); /* the library does not know the file */
+    if (status != UC_OK)
+        goto cleanup;
+    FILE *text = app_summary(call, NULL);
     if (text)
         print(&found, call, &data, text);
-    if (status == UC_OK && call->common.json)
+    if (call->common.json)
         call->result = as_json(&found, args, &data);
+
+cleanup:
     uc_comparison_free(&found);
     uc_dataset_free(&data);
     free_entries(&named);

@@ -18,12 +18,13 @@ static const uc_option options[] = {
      .offset = offsetof(convert_args, to),
      .standard = "auto",
      .choices = "auto|libsvm|csv|npy|ucd|uc|liblinear",
-     .help = "the format to write; auto: data by the ending of OUT, a model into the other format"},
+     .help = "the format to write; auto: by the ending of OUT for data, the other of uc and liblinear for a "
+             "model"},
     {.name = "labels-out",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(convert_args, labels),
      .argument = "FILE",
-     .help = "NPY: the file for the labels, which an NPY file of rows does not hold"},
+     .help = "the file to write the labels to when OUT is NPY, which has no room for them"},
     {0},
 };
 
@@ -53,14 +54,17 @@ static uc_status convert_data(app_call *call)
     uc_dataset data = {0};
     cli_data_file file;
     uc_status status = cli_begin_data(&file, call->words[1], "OUT", (uc_format)args->to, args->labels);
-    if (status == UC_OK)
-        status = cli_read_data(&data, call, call->words[0], &args->read);
-    if (status == UC_OK)
-        status = cli_write_data(call, &data, &file);
-    if (status == UC_OK)
-        status = app_finish_files(false);
-    if (status == UC_OK)
-        tell(call, "data", "examples", data.X.rows, data.X.cols, &data.classes);
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = cli_read_data(&data, call, call->words[0], &args->read)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_write_data(call, &data, &file)) != UC_OK)
+        goto cleanup;
+    if ((status = app_finish_files(false)) != UC_OK)
+        goto cleanup;
+    tell(call, "data", "examples", data.X.rows, data.X.cols, &data.classes);
+
+cleanup:
     uc_dataset_free(&data);
     return status;
 }
@@ -81,15 +85,20 @@ static uc_status convert_model(app_call *call, cli_kind kind)
     if (to == TO_AUTO)
         to = kind == CLI_LIBLINEAR || ends_in_uc(output) ? TO_UC : TO_LIBLINEAR;
     uc_status status = app_begin_file(&file, output, "OUT");
-    if (status == UC_OK)
-        status = cli_load_model(&model, call->words[0]);
-    if (status == UC_OK)
-        status = to == TO_UC ? uc_model_write(model, file) : uc_model_write_liblinear(model, file);
-    if (status == UC_OK)
-        status = app_finish_files(true);
-    if (status == UC_OK)
-        tell(call, "model", "weight_vectors", uc_model_classes(model)->count, uc_model_features(model),
-             uc_model_classes(model));
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = cli_load_model(&model, call->words[0])) != UC_OK)
+        goto cleanup;
+    if (to == TO_UC)
+        status = uc_model_write(model, file);
+    else
+        status = uc_model_write_liblinear(model, file);
+    if (status != UC_OK || (status = app_finish_files(true)) != UC_OK)
+        goto cleanup;
+    tell(call, "model", "weight_vectors", uc_model_classes(model)->count, uc_model_features(model),
+         uc_model_classes(model));
+
+cleanup:
     uc_model_free(model);
     return status;
 }
@@ -107,7 +116,9 @@ static uc_status run(app_call *call)
     if (kind == CLI_DATA && to_model && !from_standard_input)
         return app_fail(UC_ERR_INVALID, "%s is not a model: data become libsvm, csv, npy or ucd",
                         call->words[0]);
-    return kind == CLI_DATA && !to_model ? convert_data(call) : convert_model(call, kind);
+    if (kind == CLI_DATA && !to_model)
+        return convert_data(call);
+    return convert_model(call, kind);
 }
 
 const app_command command_convert = {

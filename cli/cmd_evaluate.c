@@ -131,9 +131,10 @@ static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
         return app_fail(UC_ERR_INVALID, "--bags is for two classes, but the model has %zu",
                         self->classes->count);
     self->positive = positive ? uc_names_find(self->classes, positive, strlen(positive)) : 1;
-    return self->positive == UC_NONE ? app_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s",
-                                                positive, self->classes->text[0], self->classes->text[1])
-                                     : UC_OK;
+    if (self->positive == UC_NONE)
+        return app_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s", positive,
+                        self->classes->text[0], self->classes->text[1]);
+    return UC_OK;
 }
 
 /* What the processes have found, in the order of the rows, so that one sums up as one process would. */
@@ -145,12 +146,35 @@ static uc_status compare(uc_evaluation *out, pairs *self, const uc_noise *noise,
         status = cli_collect((void **)&self->predicted, &predictions, sizeof *self->predicted);
     if (status == UC_OK && probabilities)
         status = cli_collect((void **)&self->probability, &known, sizeof *self->probability);
-    if (status == UC_OK && app_is_first())
-        status = uc_evaluation_compute(out, self->labels, self->predicted, self->count, self->classes->count,
-                                       noise);
-    if (status == UC_OK && app_is_first() && probabilities)
-        status = uc_evaluation_set_log_loss(out, self->labels, self->probability, self->count);
-    return status;
+    if (status != UC_OK || !app_is_first())
+        return status;
+    status =
+        uc_evaluation_compute(out, self->labels, self->predicted, self->count, self->classes->count, noise);
+    if (status != UC_OK || !probabilities)
+        return status;
+    return uc_evaluation_set_log_loss(out, self->labels, self->probability, self->count);
+}
+
+static void free_pairs(pairs *self)
+{
+    free(self->labels);
+    free(self->predicted);
+    free(self->probability);
+    free(self->position);
+    free(self->best);
+}
+
+static void tell(app_call *call, const uc_evaluation *evaluation, const uc_names *classes, const char *shown)
+{
+    if (!call->common.json) {
+        app_progress_end();
+        cli_report_text(stdout, evaluation, classes);
+        return;
+    }
+    call->result = json_object();
+    cli_report_json(call->result, evaluation, classes);
+    if (evaluation->unlabelled)
+        app_warn("%s: %zu unlabelled examples were skipped", shown, evaluation->unlabelled);
 }
 
 static uc_status evaluate(app_call *call, const uc_model *model, const cli_files *files,
@@ -171,21 +195,10 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
         status = cli_score_files(call, model, files, &args->read, wanted, visit, &self);
     if (status == UC_OK)
         status = compare(&evaluation, &self, noise, probabilities);
-    if (status == UC_OK && call->common.json && app_is_first()) {
-        call->result = json_object();
-        cli_report_json(call->result, &evaluation, self.classes);
-        if (evaluation.unlabelled)
-            app_warn("%s: %zu unlabelled examples were skipped", files->shown, evaluation.unlabelled);
-    } else if (status == UC_OK && app_is_first()) {
-        app_progress_end();
-        cli_report_text(stdout, &evaluation, self.classes);
-    }
+    if (status == UC_OK && app_is_first())
+        tell(call, &evaluation, self.classes, files->shown);
     uc_evaluation_free(&evaluation);
-    free(self.labels);
-    free(self.predicted);
-    free(self.probability);
-    free(self.position);
-    free(self.best);
+    free_pairs(&self);
     return status;
 }
 

@@ -22,18 +22,18 @@ static const uc_option options[] = {
      .offset = offsetof(generate_args, examples),
      .standard = "0",
      .high = 0x1p40,
-     .help = "number of examples; 0: as many as in the paper"},
+     .help = "how many examples to generate, 0: as many as in the paper"},
     {.name = "test",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(generate_args, test),
      .argument = "FILE",
-     .help = "a second file with test examples of the same problem"},
+     .help = "a second data file to write, with test examples of the same problem"},
     {.name = "test-examples",
      .type = UC_OPTION_COUNT,
      .offset = offsetof(generate_args, test_examples),
      .standard = "0",
      .high = 0x1p40,
-     .help = "number of test examples; 0: as many as in the paper"},
+     .help = "how many examples to write to the file of --test, 0: as many as in the paper"},
     {0},
 };
 
@@ -107,20 +107,23 @@ static uc_status run(app_call *call)
     const uc_format format = (uc_format)args->data.format;
     cli_data_file output, test_output;
     uc_status status = cli_begin_data(&output, args->output, "-o", format, args->data.labels);
-    if (status == UC_OK && args->test)
-        status = cli_begin_data(&test_output, args->test, "--test", format, NULL);
-    if (status == UC_OK)
-        status = uc_generator_run(&train, args->test ? &test : NULL, uc_generator_at(call->member),
-                                  call->member_settings, (size_t)args->examples, (size_t)args->test_examples,
-                                  call->common.seed);
-    if (status == UC_OK)
-        status = cli_write_data(call, &train, &output);
-    if (status == UC_OK && args->test)
-        status = cli_write_data(call, &test, &test_output);
-    if (status == UC_OK)
-        status = app_finish_files(false);
-    if (status == UC_OK)
-        tell(call, &train, &test);
+    if (status != UC_OK)
+        goto cleanup;
+    if (args->test && (status = cli_begin_data(&test_output, args->test, "--test", format, NULL)) != UC_OK)
+        goto cleanup;
+    if ((status = uc_generator_run(&train, args->test ? &test : NULL, uc_generator_at(call->member),
+                                   call->member_settings, (size_t)args->examples, (size_t)args->test_examples,
+                                   call->common.seed)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_write_data(call, &train, &output)) != UC_OK)
+        goto cleanup;
+    if (args->test && (status = cli_write_data(call, &test, &test_output)) != UC_OK)
+        goto cleanup;
+    if ((status = app_finish_files(false)) != UC_OK)
+        goto cleanup;
+    tell(call, &train, &test);
+
+cleanup:
     uc_dataset_free(&train);
     uc_dataset_free(&test);
     return status;

@@ -139,7 +139,13 @@ static json_t *describe_data(const tally *self, const uc_names *classes, const u
 {
     json_t *counts = json_array();
     const double cells = (double)self->rows * (double)self->cols;
-    const bool zeros = (double)self->nonzeros < cells; /* also those that are not written */
+    const double density = cells > 0 ? (double)self->nonzeros / cells : 0;
+    const size_t unlabelled = self->labels ? self->unlabelled : self->rows;
+    double low = (double)self->low, high = (double)self->high;
+    if ((double)self->nonzeros < cells) { /* there are zeros, also those that are not written */
+        low = fmin(0, low);
+        high = fmax(0, high);
+    }
     for (size_t k = 0; k < classes->count; k++)
         for (size_t old = 0; old < classes->count; old++)
             if (position[old] == k)
@@ -147,11 +153,9 @@ static json_t *describe_data(const tally *self, const uc_names *classes, const u
                                                         "examples", (json_int_t)self->counts[old]));
     return json_pack("{ss ss sI sI so sI sI so so}", "kind", "data", "format", self->format, "examples",
                      (json_int_t)self->rows, "features", (json_int_t)self->cols, "classes", counts,
-                     "unlabelled", (json_int_t)(self->labels ? self->unlabelled : self->rows), "bags",
-                     (json_int_t)self->bags, "density",
-                     app_json_real(cells > 0 ? (double)self->nonzeros / cells : 0), "range",
-                     json_pack("[oo]", app_json_real(zeros ? fmin(0, (double)self->low) : (double)self->low),
-                               app_json_real(zeros ? fmax(0, (double)self->high) : (double)self->high)));
+                     "unlabelled", (json_int_t)unlabelled, "bags", (json_int_t)self->bags, "density",
+                     app_json_real(density), "range",
+                     json_pack("[oo]", app_json_real(low), app_json_real(high)));
 }
 
 static uc_status inspect_data(app_call *call)
@@ -214,7 +218,11 @@ static void print_data(const json_t *result)
 static uc_status run(app_call *call)
 {
     const bool data = cli_recognise(call->words[0]) == CLI_DATA;
-    const uc_status status = data ? inspect_data(call) : inspect_model(call);
+    uc_status status;
+    if (data)
+        status = inspect_data(call);
+    else
+        status = inspect_model(call);
     if (status != UC_OK || call->common.json)
         return status;
     app_progress_end();

@@ -16,7 +16,9 @@ static const char *feedback_of(const uc_learner *learner)
     const bool partial = uc_learner_accepts(learner, UC_FEEDBACK_PARTIAL);
     if (uc_learner_uses_noise(learner))
         return "labels and noise";
-    return full && partial ? "both" : partial ? "right/wrong" : "labels";
+    if (full && partial)
+        return "both";
+    return partial ? "right/wrong" : "labels";
 }
 
 static json_t *describe(const uc_learner *learner)
@@ -63,8 +65,10 @@ static uc_status run(app_call *call)
     const uc_learner *learner = call->word_count ? uc_learner_find(call->words[0]) : NULL;
     if (call->word_count && !learner)
         return app_refuse_member(&cli_learners, call->words[0]);
-    if (call->common.json)
-        call->result = learner ? describe(learner) : describe_all();
+    if (call->common.json && learner)
+        call->result = describe(learner);
+    else if (call->common.json)
+        call->result = describe_all();
     else if (learner)
         print_one(learner);
     else

@@ -29,7 +29,8 @@ static const uc_option make_options[] = {
      .offset = offsetof(make_args, level),
      .high = 20,
      .argument = "I",
-     .help = "random: 0 is the identity, 10 a random matrix, 20 still farther from the diagonal"},
+     .help =
+         "random: how strong the noise is; 0: none, 10: a random matrix, 20: even farther from true labels"},
     {.name = "output",
      .letter = 'o',
      .type = UC_OPTION_TEXT,
@@ -60,7 +61,8 @@ static uc_status parse_classes(size_t *count, uc_names *names, const char *text)
 static uc_status check_make(const app_call *call, bool uniform)
 {
     const make_args *args = call->args;
-    const char *wanted = uniform ? "rate" : "level", *other = uniform ? "level" : "rate";
+    const char *const options[] = {"level", "rate"}; /* of random, of uniform */
+    const char *wanted = options[uniform], *other = options[!uniform];
     if (!uniform && strcmp(call->words[0], "random") != 0)
         return app_fail(UC_ERR_OPTION, "noise make %s: it must be uniform or random", call->words[0]);
     if (!args->classes || !args->output || !app_given(call, wanted))
@@ -82,29 +84,36 @@ static uc_status run_make(app_call *call)
     size_t classes = 0;
     uc_output *file;
     uc_status status = check_make(call, uniform);
-    if (status == UC_OK)
-        status = app_begin_file(&file, args->output, "-o");
-    if (status == UC_OK)
-        status = parse_classes(&classes, &names, args->classes);
-    if (status == UC_OK)
-        status = uniform ? uc_noise_uniform(&noise, classes, args->rate)
-                         : uc_noise_random(&noise, classes, args->level, call->common.seed);
-    if (status == UC_OK && names.count)
-        status = uc_noise_match(&noise, &names);
-    if (status == UC_OK)
-        status = cli_noise_check(&check, &noise);
-    if (status == UC_OK)
-        status = uc_noise_write_to(&noise, file);
-    if (status == UC_OK)
-        status = app_finish_files(false);
-    FILE *text = status == UC_OK ? app_summary(call, args->output) : NULL;
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = app_begin_file(&file, args->output, "-o")) != UC_OK)
+        goto cleanup;
+    if ((status = parse_classes(&classes, &names, args->classes)) != UC_OK)
+        goto cleanup;
+    if (uniform)
+        status = uc_noise_uniform(&noise, classes, args->rate);
+    else
+        status = uc_noise_random(&noise, classes, args->level, call->common.seed);
+    if (status != UC_OK)
+        goto cleanup;
+    if (names.count && (status = uc_noise_match(&noise, &names)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_noise_check(&check, &noise)) != UC_OK)
+        goto cleanup;
+    if ((status = uc_noise_write_to(&noise, file)) != UC_OK)
+        goto cleanup;
+    if ((status = app_finish_files(false)) != UC_OK)
+        goto cleanup;
+    FILE *text = app_summary(call, args->output);
     if (text)
         fprintf(text, "%zu classes, %.1f%% of the labels wrong, condition number %.3g: %s\n", classes,
                 100 * check.wrong, check.condition, args->output);
-    if (status == UC_OK && call->common.json)
+    if (call->common.json)
         call->result = json_pack("{sI so so so}", "classes", (json_int_t)classes, "condition",
                                  app_json_real(check.condition), "wrong", app_json_real(check.wrong),
                                  "output", app_json_text(args->output));
+
+cleanup:
     uc_names_free(&names);
     uc_noise_free(&noise);
     return status;
@@ -183,21 +192,23 @@ static uc_status run_apply(app_call *call)
     cli_data_file file;
     uc_status status =
         cli_begin_data(&file, args->output, "-o", (uc_format)args->data.format, args->data.labels);
-    if (status == UC_OK)
-        status = cli_read_data(&data, call, call->words[0], &args->read);
-    if (status == UC_OK)
-        status = cli_noise_build(&noise, &check, &args->noise, &data.classes, call);
-    if (status == UC_OK)
-        status = uc_noise_apply(&data, &noise, call->common.seed, &changed);
-    if (status == UC_OK)
-        status = cli_write_data(call, &data, &file);
-    if (status == UC_OK)
-        status = app_finish_files(false);
-    if (status == UC_OK) {
-        for (size_t i = 0; i < data.X.rows; i++)
-            labelled += data.y[i] != UC_NONE;
-        tell_applied(call, changed, labelled, &check);
-    }
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = cli_read_data(&data, call, call->words[0], &args->read)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_noise_build(&noise, &check, &args->noise, &data.classes, call)) != UC_OK)
+        goto cleanup;
+    if ((status = uc_noise_apply(&data, &noise, call->common.seed, &changed)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_write_data(call, &data, &file)) != UC_OK)
+        goto cleanup;
+    if ((status = app_finish_files(false)) != UC_OK)
+        goto cleanup;
+    for (size_t i = 0; i < data.X.rows; i++)
+        labelled += data.y[i] != UC_NONE;
+    tell_applied(call, changed, labelled, &check);
+
+cleanup:
     uc_noise_free(&noise);
     uc_dataset_free(&data);
     return status;

@@ -1,5 +1,5 @@
-/* unconfuse noise estimate: how often each class is mistaken for each other, from gold labels, predictions, or the noisy
- * labels alone. */
+/* unconfuse noise estimate: how often each class is mistaken for each other, from gold labels, predictions,
+ * or the noisy labels alone. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,28 +33,33 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(gold),
      .argument = "FILE",
-     .help = "gold: the true labels of DATA, one per line, or a data file; '?' where nobody has checked"},
+     .help =
+         "for --method gold: the file with the true labels of DATA, one per line, or a data file; '?' for a "
+         "label that nobody has checked"},
     {.name = "model",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(model),
      .argument = "G",
-     .help = "model: the model whose mistakes on DATA, with true labels, are counted"},
+     .help =
+         "for --method model: the model whose mistakes on DATA, which must have true labels, are counted"},
     {.name = "predictions",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(predictions),
      .argument = "FILE",
-     .help = "model: instead of a model, its predictions for DATA, one class per line"},
+     .help =
+         "for --method model: a file with a model's predictions for DATA, one class per line, instead of the "
+         "model"},
     {.name = "learner",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(learner),
      .argument = "NAME",
-     .help = "cv: the learner whose mistakes are counted (without it: perceptron)"},
+     .help = "for --method cv: the learner whose mistakes are counted (without it: perceptron)"},
     {.name = "output",
      .letter = 'o',
      .type = UC_OPTION_TEXT,
      .offset = FIELD(output),
      .argument = "FILE",
-     .help = "the CSV file to write, for --noise-matrix"},
+     .help = "the CSV file to write the noise matrix to; --noise-matrix reads it"},
     {0},
 };
 
@@ -152,6 +157,14 @@ static uc_status need_labels(const uc_dataset *data, const char *path)
     return data->y ? UC_OK : app_fail(UC_ERR_FORMAT, "%s: the data have no labels", path);
 }
 
+/* *out is to be freed whatever happens. */
+static uc_status read_labelled(uc_dataset *out, const app_call *call, const char *path,
+                               const uc_read_settings *settings)
+{
+    const uc_status status = cli_read_data(out, call, path, settings);
+    return status == UC_OK ? need_labels(out, path) : status;
+}
+
 /* ---- the methods ---- */
 
 typedef uc_status method_fn(uc_noise_estimate *out, app_call *call, const cli_files *files,
@@ -161,25 +174,24 @@ typedef uc_status method_fn(uc_noise_estimate *out, app_call *call, const cli_fi
 static uc_status from_gold(uc_noise_estimate *out, app_call *call, const cli_files *files,
                            const uc_context *context)
 {
+    static const char advice[] =
+        "a class that no example of DATA is observed as; give all the data, with '?' as the gold label of "
+        "what was not checked";
     const estimate_args *args = call->args;
-    const char *path = files->shown;
     uc_dataset data = {0};
     uc_labels gold = {0};
-    uc_status status = cli_read_data(&data, call, path, &args->read);
-    if (status == UC_OK)
-        status = need_labels(&data, path);
-    if (status == UC_OK)
-        status = read_labels(&gold, call, args->gold, &data.classes);
-    if (status == UC_OK)
-        status = check_rows(&gold, args->gold, data.X.rows, path);
-    if (status == UC_OK)
-        status = renumber(
-            &gold, &data.classes, args->gold,
-            "a class that no example of DATA is observed as; give all the data, with '?' as the gold "
-            "label of what was not checked");
-    if (status == UC_OK)
-        status =
-            uc_noise_from_labels(out, data.y, gold.y, data.X.rows, &data.classes, &args->estimate, context);
+    uc_status status = read_labelled(&data, call, files->shown, &args->read);
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = read_labels(&gold, call, args->gold, &data.classes)) != UC_OK)
+        goto cleanup;
+    if ((status = check_rows(&gold, args->gold, data.X.rows, files->shown)) != UC_OK)
+        goto cleanup;
+    if ((status = renumber(&gold, &data.classes, args->gold, advice)) != UC_OK)
+        goto cleanup;
+    status = uc_noise_from_labels(out, data.y, gold.y, data.X.rows, &data.classes, &args->estimate, context);
+
+cleanup:
     uc_labels_free(&gold);
     uc_dataset_free(&data);
     return status;
@@ -190,30 +202,41 @@ static uc_status from_model(uc_noise_estimate *out, app_call *call, const cli_fi
                             const uc_context *context)
 {
     const estimate_args *args = call->args;
-    const char *path = files->shown;
+    uc_read_settings read = args->read;
     uc_model *model = NULL;
     uc_dataset data = {0};
+    uint32_t *predicted = NULL;
     uc_status status = cli_load_model(&model, args->model);
-    uc_read_settings read = args->read;
-    if (status == UC_OK) {
-        read.expected_cols = uc_model_features(model);
-        status = cli_read_data(&data, call, path, &read);
-    }
-    if (status == UC_OK)
-        status = need_labels(&data, path);
-    uint32_t *predicted = app_calloc(data.X.rows, sizeof *predicted);
-    if (status == UC_OK)
-        status = uc_model_predict(predicted, model, &data.X, context);
+    if (status != UC_OK)
+        goto cleanup;
+    const uc_names *classes = uc_model_classes(model);
+    read.expected_cols = uc_model_features(model);
+    if ((status = read_labelled(&data, call, files->shown, &read)) != UC_OK)
+        goto cleanup;
+    predicted = app_calloc(data.X.rows, sizeof *predicted);
+    if ((status = uc_model_predict(predicted, model, &data.X, context)) != UC_OK)
+        goto cleanup;
     uc_labels gold = {data.classes, data.y, data.X.rows}; /* borrowed */
-    if (status == UC_OK)
-        status = renumber(&gold, uc_model_classes(model), path, "a class that the model does not know");
-    if (status == UC_OK)
-        status = uc_noise_from_labels(out, predicted, gold.y, gold.count, uc_model_classes(model),
-                                      &args->estimate, context);
+    if ((status = renumber(&gold, classes, files->shown, "a class that the model does not know")) != UC_OK)
+        goto cleanup;
+    status = uc_noise_from_labels(out, predicted, gold.y, gold.count, classes, &args->estimate, context);
+
+cleanup:
     free(predicted);
     uc_dataset_free(&data);
     uc_model_free(model);
     return status;
+}
+
+/* The names of both, sorted; *out is to be freed whatever happens. */
+static uc_status unite_names(uc_names *out, const uc_names *a, const uc_names *b)
+{
+    uc_status status = uc_names_copy(out, a);
+    for (size_t k = 0; k < b->count && status == UC_OK; k++) {
+        uint32_t index;
+        status = uc_names_add(&index, out, b->text[k], strlen(b->text[k]));
+    }
+    return status == UC_OK ? uc_names_sort(out, NULL) : status;
 }
 
 /* True labels from DATA, observed ones from --predictions; the classes are those of both. */
@@ -221,32 +244,24 @@ static uc_status from_predictions(uc_noise_estimate *out, app_call *call, const 
                                   const uc_context *context)
 {
     const estimate_args *args = call->args;
-    const char *path = files->shown;
     uc_dataset data = {0};
-    uc_labels gold = {0}, predicted = {0};
+    uc_labels predicted = {0};
     uc_names classes = {0};
-    uc_status status = cli_read_data(&data, call, path, &args->read);
-    if (status == UC_OK)
-        status = need_labels(&data, path);
-    if (status == UC_OK)
-        status = read_labels(&predicted, call, args->predictions, NULL);
-    if (status == UC_OK)
-        status = check_rows(&predicted, args->predictions, data.X.rows, path);
-    if (status == UC_OK)
-        status = uc_names_copy(&classes, &data.classes);
-    for (size_t k = 0; k < predicted.classes.count && status == UC_OK; k++) {
-        uint32_t index;
-        status = uc_names_add(&index, &classes, predicted.classes.text[k], strlen(predicted.classes.text[k]));
-    }
-    if (status == UC_OK)
-        status = uc_names_sort(&classes, NULL);
-    if (status == UC_OK) {
-        gold = (uc_labels){data.classes, data.y, data.X.rows}; /* borrowed */
-        (void)renumber(&gold, &classes, path, "");
-        (void)renumber(&predicted, &classes, args->predictions, "");
-        status =
-            uc_noise_from_labels(out, predicted.y, gold.y, gold.count, &classes, &args->estimate, context);
-    }
+    uc_status status = read_labelled(&data, call, files->shown, &args->read);
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = read_labels(&predicted, call, args->predictions, NULL)) != UC_OK)
+        goto cleanup;
+    if ((status = check_rows(&predicted, args->predictions, data.X.rows, files->shown)) != UC_OK)
+        goto cleanup;
+    if ((status = unite_names(&classes, &data.classes, &predicted.classes)) != UC_OK)
+        goto cleanup;
+    uc_labels gold = {data.classes, data.y, data.X.rows}; /* borrowed */
+    (void)renumber(&gold, &classes, files->shown, "");
+    (void)renumber(&predicted, &classes, args->predictions, "");
+    status = uc_noise_from_labels(out, predicted.y, gold.y, gold.count, &classes, &args->estimate, context);
+
+cleanup:
     uc_names_free(&classes);
     uc_labels_free(&predicted);
     uc_dataset_free(&data);
@@ -257,7 +272,9 @@ static uc_status from_model_or_predictions(uc_noise_estimate *out, app_call *cal
                                            const uc_context *context)
 {
     const estimate_args *args = call->args;
-    return (args->model ? from_model : from_predictions)(out, call, files, context);
+    if (args->model)
+        return from_model(out, call, files, context);
+    return from_predictions(out, call, files, context);
 }
 
 /* The learner's own settings, or NULL for its defaults; freed with free. */
@@ -275,26 +292,28 @@ static uc_status from_folds(uc_noise_estimate *out, app_call *call, const cli_fi
                             const uc_context *context)
 {
     const estimate_args *args = call->args;
-    const char *path = files->shown;
+    const unsigned folds = (unsigned)args->estimate.folds;
     const uc_learner *learner = uc_learner_find(args->learner ? args->learner : "perceptron");
-    uc_dataset data = {0};
-    uint32_t *predicted = NULL;
     if (!learner)
         return app_refuse_member(&cli_learners, args->learner);
-    uc_status status = cli_read_files(&data, call, files, &args->read);
-    if (status == UC_OK)
-        status = need_labels(&data, path);
-    if (status == UC_OK && uc_comm_size(app_comm) == 1 && args->estimate.folds > data.X.rows)
-        status = app_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
-                          (unsigned long long)args->estimate.folds, data.X.rows);
+    uc_dataset data = {0};
+    uint32_t *predicted = NULL;
     void *settings = learner_settings(learner, args);
+    uc_status status = cli_read_files(&data, call, files, &args->read);
+    if (status != UC_OK || (status = need_labels(&data, files->shown)) != UC_OK)
+        goto cleanup;
+    if (uc_comm_size(app_comm) == 1 && folds > data.X.rows) {
+        status = app_fail(UC_ERR_INVALID, "--folds %u: there are only %zu examples", folds, data.X.rows);
+        goto cleanup;
+    }
     predicted = app_calloc(data.X.rows, sizeof *predicted);
-    if (status == UC_OK)
-        status = uc_cross_validate(predicted, NULL, learner, settings, &args->train, &data,
-                                   (unsigned)args->estimate.folds, context);
-    if (status == UC_OK)
-        status = uc_noise_from_labels(out, predicted, data.y, data.X.rows, &data.classes, &args->estimate,
-                                      context);
+    status = uc_cross_validate(predicted, NULL, learner, settings, &args->train, &data, folds, context);
+    if (status != UC_OK)
+        goto cleanup;
+    status =
+        uc_noise_from_labels(out, predicted, data.y, data.X.rows, &data.classes, &args->estimate, context);
+
+cleanup:
     free(predicted);
     free(settings);
     uc_dataset_free(&data);
@@ -384,6 +403,31 @@ static uc_status begin_matrix(uc_output **file, const estimate_args *args, const
     return status;
 }
 
+/* The library does not know the file whose data it refuses; a sentence that names one has a colon, after
+ * the rank. */
+static uc_status blame_data(uc_status status, const char *shown)
+{
+    const char *said = app_last_error();
+    if (status != UC_ERR_FORMAT)
+        return status;
+    if (strncmp(said, "rank ", 5) == 0)
+        said = strchr(said, ':') + 1;
+    return strchr(said, ':') ? status : app_fail_in(status, shown);
+}
+
+static void print(const app_call *call, const uc_noise_estimate *found, const uc_noise_check *check)
+{
+    const estimate_args *args = call->args;
+    FILE *text = app_summary(call, args->output);
+    if (!text)
+        return;
+    cli_print_noise(text, found, check, args->output);
+    if (args->method == METHOD_SELF && found->low)
+        fputs("\nThe intervals reflect sampling error only, not the mistakes of the classifier "
+              "that --method self relies on.\n",
+              text);
+}
+
 static uc_status run(app_call *call)
 {
     static method_fn *const methods[] = {NULL, from_gold, from_model_or_predictions, from_folds, from_itself};
@@ -397,36 +441,28 @@ static uc_status run(app_call *call)
     cli_files files = {0};
     uc_output *file;
     uc_status status = check_options(call);
-    if (status == UC_OK)
-        status = cli_find_files(&files, call, &args->shards, 0);
-    if (status == UC_OK)
-        status = app_agree(begin_matrix(&file, args, &files));
-    if (status == UC_OK && methods[args->method])
-        status = methods[args->method](&found, call, &files, &context);
-    const char *said = app_last_error();
-    if (status == UC_ERR_FORMAT &&
-        !strchr(strncmp(said, "rank ", 5) == 0 ? strchr(said, ':') + 1 : said, ':'))
-        (void)app_fail_in(status, files.shown); /* the library does not know the file */
-    if (status == UC_OK)
-        status = uc_noise_inspect(&check, &found.noise);
-    if (status == UC_OK) {
-        note_learnability(&found.noise, &check, warnings);
-        status = app_check_interrupt();
-    }
-    if (status == UC_OK && app_is_first())
-        status = uc_noise_write_to(&found.noise, file);
-    if (status == UC_OK)
-        status = app_finish_files(false);
-    FILE *text = status == UC_OK ? app_summary(call, args->output) : NULL;
-    if (text) {
-        cli_print_noise(text, &found, &check, args->output);
-        if (args->method == METHOD_SELF && found.low)
-            fputs("\nThe intervals reflect sampling error only, not the mistakes of the classifier "
-                  "that --method self relies on.\n",
-                  text);
-    }
-    if (status == UC_OK && call->common.json)
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = cli_find_files(&files, call, &args->shards, 0)) != UC_OK)
+        goto cleanup;
+    if ((status = app_agree(begin_matrix(&file, args, &files))) != UC_OK)
+        goto cleanup;
+    if ((status = blame_data(methods[args->method](&found, call, &files, &context), files.shown)) != UC_OK)
+        goto cleanup;
+    if ((status = uc_noise_inspect(&check, &found.noise)) != UC_OK)
+        goto cleanup;
+    note_learnability(&found.noise, &check, warnings);
+    if ((status = app_check_interrupt()) != UC_OK)
+        goto cleanup;
+    if (app_is_first() && (status = uc_noise_write_to(&found.noise, file)) != UC_OK)
+        goto cleanup;
+    if ((status = app_finish_files(false)) != UC_OK)
+        goto cleanup;
+    print(call, &found, &check);
+    if (call->common.json)
         call->result = as_json(&found, &check, warnings, args);
+
+cleanup:
     json_decref(warnings);
     cli_files_free(&files);
     uc_noise_estimate_free(&found);

@@ -17,7 +17,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(predict_args, output),
      .argument = "FILE",
-     .help = "where the predictions go, instead of standard output"},
+     .help = "the file to write the predictions to, instead of standard output"},
     {.name = "scores",
      .type = UC_OPTION_FLAG,
      .offset = offsetof(predict_args, scores),
@@ -27,13 +27,16 @@ static const uc_option options[] = {
      .type = UC_OPTION_FLAG,
      .offset = offsetof(predict_args, probabilities),
      .standard = "off",
-     .help = "like --scores, with probabilities, for models that have them"},
+     .help =
+         "print a header, then the predicted class and the probabilities of all classes, separated by tabs; "
+         "only for models that have probabilities"},
     {.name = "suspect",
      .type = UC_OPTION_FLAG,
      .offset = offsetof(predict_args, suspect),
      .standard = "off",
-     .help = "with --probabilities, for labelled data: add the given label, the probability that it is "
-             "right, and the example's number, the most suspicious first"},
+     .help =
+         "list labelled examples, those whose label is most probably wrong first, with the given label, the "
+         "probability that it is right, and the example's number; needs --probabilities"},
     {0},
 };
 
@@ -113,30 +116,49 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     return app_output_check(self->output);
 }
 
+/* Where the predictions go: a list of JSON, or text in a file. */
+static uc_status open_output(writer *self, const app_call *call, const cli_files *files, const char *path)
+{
+    const predict_args *args = call->args;
+    uc_status status = UC_OK;
+    if (call->common.json && !path && uc_comm_size(app_comm) > 1)
+        return app_fail(UC_ERR_OPTION, "--json: several processes write predictions to a file: add -o FILE");
+    if (call->common.json && !path)
+        self->list = json_array();
+    else
+        status = app_output_open(&self->output, path ? path : "-");
+    if (status == UC_OK)
+        status = cli_keep_inputs(files, &args->read);
+    return status == UC_OK ? app_keep_input(call->words[0]) : status;
+}
+
+static cli_wanted wanted_of(const predict_args *args)
+{
+    if (args->scores)
+        return CLI_SCORES;
+    return args->probabilities ? CLI_PROBABILITIES : CLI_CLASSES;
+}
+
+static void describe(app_call *call, const writer *self, double examples, const char *path)
+{
+    call->result =
+        json_pack("{sI so}", "examples", (json_int_t)examples, "classes", app_json_names(self->classes));
+    if (path)
+        json_object_set_new(call->result, "output", app_json_text(path));
+    else
+        json_object_set(call->result, "predictions", self->list);
+}
+
 static uc_status predict(app_call *call, writer *self, const uc_model *model, const cli_files *files)
 {
     const predict_args *args = call->args;
-    const bool to_file = args->output && strcmp(args->output, "-") != 0;
-    uc_status status = UC_OK;
-    if (call->common.json && !to_file && uc_comm_size(app_comm) > 1)
-        return app_fail(UC_ERR_OPTION, "--json: several processes write predictions to a file: add -o FILE");
-    if (call->common.json && !to_file)
-        self->list = json_array();
-    else
-        status = app_output_open(&self->output, to_file ? args->output : "-");
-    if (status == UC_OK)
-        status = cli_keep_inputs(files, &args->read);
-    if (status == UC_OK)
-        status = app_keep_input(call->words[0]);
-    status = app_agree(status);
+    const char *path = args->output && strcmp(args->output, "-") != 0 ? args->output : NULL;
+    const cli_wanted wanted = wanted_of(args);
+    uc_status status = app_agree(open_output(self, call, files, path));
     if (status != UC_OK) {
         app_output_abort(self->output);
-        json_decref(self->list);
-        return status;
+        goto cleanup;
     }
-    const cli_wanted wanted = args->scores          ? CLI_SCORES
-                              : args->probabilities ? CLI_PROBABILITIES
-                                                    : CLI_CLASSES;
     if (wanted != CLI_CLASSES && self->output && app_is_first())
         write_header(self);
     status = cli_score_files(call, model, files, &args->read, wanted, visit, self);
@@ -144,18 +166,14 @@ static uc_status predict(app_call *call, writer *self, const uc_model *model, co
         status = app_output_commit(self->output); /* which all processes do together */
     else
         app_output_abort(self->output);
-    status = app_agree(status);
+    if ((status = app_agree(status)) != UC_OK)
+        goto cleanup;
     double examples = (double)self->examples;
-    if (status == UC_OK)
-        status = uc_comm_sum(app_comm, &examples, 1);
-    if (status == UC_OK && call->common.json) {
-        call->result =
-            json_pack("{sI so}", "examples", (json_int_t)examples, "classes", app_json_names(self->classes));
-        if (to_file)
-            json_object_set_new(call->result, "output", app_json_text(args->output));
-        else
-            json_object_set(call->result, "predictions", self->list);
-    }
+    status = uc_comm_sum(app_comm, &examples, 1);
+    if (status == UC_OK && call->common.json)
+        describe(call, self, examples, path);
+
+cleanup:
     json_decref(self->list);
     return status;
 }

@@ -15,12 +15,12 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(split_args, output),
      .argument = "DATA",
-     .help = "the file for the first part"},
+     .help = "the data file to write the first part to"},
     {.name = "rest",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(split_args, rest),
      .argument = "DATA",
-     .help = "the file for the second part"},
+     .help = "the data file to write the second part to"},
     {.name = "share",
      .type = UC_OPTION_REAL,
      .offset = offsetof(split_args, share),
@@ -28,12 +28,12 @@ static const uc_option options[] = {
      .low = 0,
      .above_low = true,
      .high = 1,
-     .help = "how much of the data the first part gets"},
+     .help = "the share of the examples that goes to the first file"},
     {.name = "stratified",
      .type = UC_OPTION_FLAG,
      .offset = offsetof(split_args, stratified),
      .standard = "on",
-     .help = "take the same share of every class"},
+     .help = "take the same share of every class, so that both files hold the classes in equal proportions"},
     {0},
 };
 
@@ -53,27 +53,31 @@ static uc_status run(app_call *call)
     uc_dataset data = {0}, first = {0}, second = {0};
     cli_data_file output, rest;
     uc_status status = cli_begin_data(&output, args->output, "-o", format, args->data.labels);
-    if (status == UC_OK)
-        status = cli_begin_data(&rest, args->rest, "--rest", format, NULL);
-    if (status == UC_OK)
-        status = cli_read_data(&data, call, call->words[0], &args->read);
-    if (status == UC_OK)
-        status = uc_dataset_split(&first, &second, &data, args->share, args->stratified && data.y,
-                                  call->common.seed, &call->context);
-    if (status == UC_OK)
-        status = cli_write_data(call, &first, &output);
-    if (status == UC_OK)
-        status = cli_write_data(call, &second, &rest);
-    if (status == UC_OK)
-        status = app_finish_files(false);
-    FILE *text = status == UC_OK ? app_summary(call, args->output) : NULL;
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = cli_begin_data(&rest, args->rest, "--rest", format, NULL)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_read_data(&data, call, call->words[0], &args->read)) != UC_OK)
+        goto cleanup;
+    if ((status = uc_dataset_split(&first, &second, &data, args->share, args->stratified && data.y,
+                                   call->common.seed, &call->context)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_write_data(call, &first, &output)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_write_data(call, &second, &rest)) != UC_OK)
+        goto cleanup;
+    if ((status = app_finish_files(false)) != UC_OK)
+        goto cleanup;
+    FILE *text = app_summary(call, args->output);
     if (text)
         fprintf(text, "%zu examples: %s\n%zu examples: %s\n", first.X.rows, args->output, second.X.rows,
                 args->rest);
-    if (status == UC_OK && call->common.json)
+    if (call->common.json)
         call->result = json_pack("{sI so sI so}", "examples", (json_int_t)first.X.rows, "output",
                                  app_json_text(args->output), "rest_examples", (json_int_t)second.X.rows,
                                  "rest", app_json_text(args->rest));
+
+cleanup:
     uc_dataset_free(&first);
     uc_dataset_free(&second);
     uc_dataset_free(&data);

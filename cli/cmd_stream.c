@@ -1,4 +1,4 @@
-/* unconfuse stream: one example at a time: propose a class, get feedback, learn. */
+/* unconfuse stream: one example at a time: propose a class, see the feedback, learn. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +19,15 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(stream_args, resume),
      .argument = "MODEL",
-     .help = "the model file of an earlier run, to continue where that run stopped"},
+     .help = "the model of an earlier stream: learning continues where it stopped"},
     {.name = "feedback",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(stream_args, feedback),
      .standard = "auto",
      .choices = "auto|full|partial",
-     .help = "what comes back: the label, or only right or wrong; auto: whichever the learner learns from"},
+     .help =
+         "what the learner sees after each proposal: full: the label; partial: only right or wrong; auto: "
+         "whichever it learns from"},
     {.name = "classes",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(stream_args, classes),
@@ -42,7 +44,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_FLAG,
      .offset = offsetof(stream_args, shuffle),
      .standard = "off",
-     .help = "take the examples in a new order in every pass; holds the data in memory"},
+     .help = "go through the examples in a new random order in every pass; keeps the data in memory"},
     {.name = "delay",
      .type = UC_OPTION_COUNT,
      .offset = offsetof(stream_args, delay),
@@ -55,7 +57,7 @@ static const uc_option options[] = {
      .standard = "0",
      .high = 1,
      .argument = "P",
-     .help = "probability that the feedback never arrives"},
+     .help = "probability that the feedback of a round never arrives"},
     {0},
 };
 
@@ -129,9 +131,12 @@ static uc_status refuse_feedback(const uc_learner *learner, bool partial)
         if (uc_learner_accepts(online_at(i), wanted))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
                                        online_name(i));
-    return app_fail(UC_ERR_OPTION, "--feedback %s: %s %s; learners for %s: %s", partial ? "partial" : "full",
-                    uc_learner_name(learner), partial ? "needs labels" : "learns from right or wrong only",
-                    partial ? "right or wrong" : "labels", names);
+    if (partial)
+        return app_fail(UC_ERR_OPTION, "--feedback partial: %s needs labels; learners for right or wrong: %s",
+                        uc_learner_name(learner), names);
+    return app_fail(UC_ERR_OPTION,
+                    "--feedback full: %s learns from right or wrong only; learners for labels: %s",
+                    uc_learner_name(learner), names);
 }
 
 static uc_status check_map(const uc_map_settings *map)
@@ -154,10 +159,13 @@ static uc_status check_standard_input(const stream *self)
 {
     const stream_args *args = self->args;
     const uc_map_settings *map = &args->train.map;
-    const char *refused = args->passes > 1                                      ? "--passes above 1"
-                          : args->shuffle                                       ? "--shuffle"
-                          : args->train.scale != UC_SCALE_NONE && !args->resume ? "--scale"
-                                                                                : NULL;
+    const char *refused = NULL;
+    if (args->passes > 1)
+        refused = "--passes above 1";
+    else if (args->shuffle)
+        refused = "--shuffle";
+    else if (args->train.scale != UC_SCALE_NONE && !args->resume)
+        refused = "--scale";
     if (refused)
         return app_fail(UC_ERR_INVALID, "%s on standard input: it can be read only once; give a file",
                         refused);
@@ -209,9 +217,11 @@ static uc_status save(const stream *self)
 static uc_status run_rounds(stream *self)
 {
     const stream_args *args = self->args;
-    uc_status status = args->shuffle
-                           ? uc_session_run_data(self->session, &self->data, args->passes, true)
-                           : uc_session_run_file(self->session, self->path, &args->read, args->passes);
+    uc_status status;
+    if (args->shuffle)
+        status = uc_session_run_data(self->session, &self->data, args->passes, true);
+    else
+        status = uc_session_run_file(self->session, self->path, &args->read, args->passes);
     if (status == UC_OK)
         status = uc_session_finish(self->session);
     return status == UC_OK ? app_check_interrupt() : status;
@@ -237,28 +247,31 @@ static uc_status run(app_call *call)
     self.partial = args->feedback == FEEDBACK_PARTIAL ||
                    (args->feedback == FEEDBACK_AUTO && !uc_learner_accepts(self.learner, UC_FEEDBACK_FULL));
     uc_status status = check_options(&self);
-    if (status == UC_OK && args->output)
-        status = app_begin_file(&self.file, args->output, "-o");
-    if (status == UC_OK)
-        status = cli_keep_inputs(&(cli_files){.paths = (char **)call->words, .count = 1}, &args->read);
-    if (status == UC_OK && args->shuffle)
-        status = cli_read_data(&self.data, call, self.path, &args->read);
-    if (status == UC_OK)
-        status = stream_begin(&self);
+    if (status != UC_OK)
+        goto cleanup;
+    if (args->output && (status = app_begin_file(&self.file, args->output, "-o")) != UC_OK)
+        goto cleanup;
+    const cli_files input = {.paths = (char **)call->words, .count = 1};
+    if ((status = cli_keep_inputs(&input, &args->read)) != UC_OK)
+        goto cleanup;
+    if (args->shuffle && (status = cli_read_data(&self.data, call, self.path, &args->read)) != UC_OK)
+        goto cleanup;
+    if ((status = stream_begin(&self)) != UC_OK)
+        goto cleanup;
     app_progress_end();
-    if (status == UC_OK)
-        status = run_rounds(&self);
-    if (status == UC_OK)
-        stream_show_last(&self);
-    if (status == UC_OK)
-        status = save(&self);
-    if (status == UC_OK)
-        stream_warn_unknown(&self);
-    if (status == UC_OK && call->common.json)
+    if ((status = run_rounds(&self)) != UC_OK)
+        goto cleanup;
+    stream_show_last(&self);
+    if ((status = save(&self)) != UC_OK)
+        goto cleanup;
+    stream_warn_unknown(&self);
+    if (call->common.json)
         call->result = stream_describe(&self, app_seconds() - began);
-    FILE *text = status == UC_OK ? app_summary(call, args->output) : NULL;
+    FILE *text = app_summary(call, args->output);
     if (text)
         stream_print(&self, text, app_seconds() - began);
+
+cleanup:
     release(&self);
     return status;
 }

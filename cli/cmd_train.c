@@ -29,15 +29,14 @@ static const uc_option options[] = {
      .low = 2,
      .high = 1e9,
      .argument = "K",
-     .help = "cross-validate on K folds instead of writing a model"},
+     .help = "estimate the error by K-fold cross-validation instead of writing a model"},
     {.name = "noise",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(train_args, estimate),
      .standard = "none",
      .choices = "none|estimate",
-     .help =
-         "estimate: estimate the noise from the noisy labels alone (like noise estimate --method self; for "
-         "sloppy-svm its two rates, by cross-validation)"},
+     .help = "estimate: find out from the noisy labels themselves how they are confused, as noise estimate "
+             "--method self does (sloppy-svm: its two noise rates, by cross-validation)"},
     {.name = "mix",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(train_args, train.mix),
@@ -140,19 +139,21 @@ static uc_status train(app_call *call, uc_dataset *data, uc_train_settings *sett
     settings->overwrite = 1;
     uc_status status = uc_tune_and_train(&model, uc_learner_at(call->member), call->member_settings, settings,
                                          data, &call->context);
+    if (status != UC_OK)
+        goto cleanup;
     const double seconds = app_seconds() - began;
-    if (status == UC_OK)
-        status = app_check_interrupt();
-    if (status == UC_OK)
-        status = uc_comm_sum(app_comm, &examples, 1);
-    if (status == UC_OK)
-        cli_tell_traffic(call, before, seconds);
-    if (status == UC_OK && app_is_first())
-        status = uc_model_write(model, file);
-    if (status == UC_OK)
-        status = app_finish_files(true);
-    if (status == UC_OK)
-        status = tell(call, model, (size_t)examples, seconds);
+    if ((status = app_check_interrupt()) != UC_OK)
+        goto cleanup;
+    if ((status = uc_comm_sum(app_comm, &examples, 1)) != UC_OK)
+        goto cleanup;
+    cli_tell_traffic(call, before, seconds);
+    if (app_is_first() && (status = uc_model_write(model, file)) != UC_OK)
+        goto cleanup;
+    if ((status = app_finish_files(true)) != UC_OK)
+        goto cleanup;
+    status = tell(call, model, (size_t)examples, seconds);
+
+cleanup:
     uc_model_free(model);
     return status;
 }
@@ -206,22 +207,25 @@ static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc
     uint32_t *predicted = app_calloc(data->X.rows, sizeof *predicted);
     double *fold_error = app_calloc(folds, sizeof *fold_error);
     uc_evaluation evaluation = {0};
+    uint32_t *labels = app_calloc(data->X.rows, sizeof *labels);
+    size_t count = data->X.rows, predictions = count;
     uc_status status =
         uc_cross_validate(predicted, fold_error, uc_learner_at(call->member), call->member_settings, settings,
                           data, (unsigned)folds, &call->context);
-    uint32_t *labels = app_calloc(data->X.rows, sizeof *labels);
-    size_t count = data->X.rows, predictions = count;
-    if (status == UC_OK) {
-        memcpy(labels, data->y, count * sizeof *labels);
-        status = cli_collect((void **)&labels, &count, sizeof *labels);
-    }
-    if (status == UC_OK)
-        status = cli_collect((void **)&predicted, &predictions, sizeof *predicted);
-    if (status == UC_OK && app_is_first())
-        status = uc_evaluation_compute(&evaluation, labels, predicted, count, data->classes.count,
-                                       settings->noise);
-    if (status == UC_OK && app_is_first())
+    if (status != UC_OK)
+        goto cleanup;
+    memcpy(labels, data->y, count * sizeof *labels);
+    if ((status = cli_collect((void **)&labels, &count, sizeof *labels)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_collect((void **)&predicted, &predictions, sizeof *predicted)) != UC_OK)
+        goto cleanup;
+    if (app_is_first() && (status = uc_evaluation_compute(&evaluation, labels, predicted, count,
+                                                          data->classes.count, settings->noise)) != UC_OK)
+        goto cleanup;
+    if (app_is_first())
         tell_folds(call, &evaluation, &data->classes, fold_error, settings, app_seconds() - began);
+
+cleanup:
     uc_evaluation_free(&evaluation);
     free(fold_error);
     free(labels);
@@ -326,26 +330,31 @@ static bool has_unlabelled(const uc_dataset *data)
     return false;
 }
 
-/* The noise that the options tell of or that the data show; untouched without either. */
+static uc_status refuse_one_class(const char *shown, const char *name, bool unlabelled)
+{
+    const char *advice = "";
+    if (unlabelled)
+        advice = "; if the '?' may be of either class, use --positive-unlabelled";
+    return app_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed%s", shown, name, advice);
+}
+
+/* The noise that the options give or that the data show; untouched without either. */
 static uc_status find_noise(uc_noise *noise, json_t **described, const app_call *call, const uc_dataset *data,
                             const char *shown, uint32_t positive, uc_rates_free rates)
 {
     const train_args *args = call->args;
     const uc_learner *learner = uc_learner_at(call->member);
     const bool given = cli_noise_is_given(call), used = uc_learner_uses_rates(learner);
-    cli_noise typed = args->noise;
+    cli_noise named = args->noise;
     uc_noise_check check;
     if (data->classes.count == 1)
-        return app_fail(
-            UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed%s", shown, data->classes.text[0],
-            used && has_unlabelled(data) ? "; if the '?' may be of either class, use --positive-unlabelled"
-                                         : "");
-    if (typed.rates && data->classes.count == 2)
-        typed.positive = data->classes.text[positive]; /* not the later one, if only one was named */
+        return refuse_one_class(shown, data->classes.text[0], used && has_unlabelled(data));
+    if (named.rates && data->classes.count == 2)
+        named.positive = data->classes.text[positive]; /* not the later one, if only one was named */
     else if (rates != UC_RATES_BOTH)
-        typed.positive = NULL; /* it was for the labels */
+        named.positive = NULL; /* it was for the labels */
     if (!args->estimate && (given || rates == UC_RATES_BOTH || !used))
-        return cli_noise_build(noise, &check, &typed, &data->classes, call);
+        return cli_noise_build(noise, &check, &named, &data->classes, call);
     if (given)
         return app_fail(
             UC_ERR_OPTION,
@@ -353,9 +362,9 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const app_call 
     if (!uc_learner_uses_noise(learner))
         return app_fail(UC_ERR_OPTION, "--noise estimate: %s does not use the noise",
                         cli_learners.name(call->member));
-    return blame_data(used ? estimate_rates(noise, described, call, data, positive, rates)
-                           : estimate_matrix(noise, call, data),
-                      shown);
+    if (used)
+        return blame_data(estimate_rates(noise, described, call, data, positive, rates), shown);
+    return blame_data(estimate_matrix(noise, call, data), shown);
 }
 
 /* The model must not take the place of what it is learned from. */
@@ -385,25 +394,30 @@ static uc_status run(app_call *call)
     cli_files files;
     uc_output *file = NULL;
     uc_status status = cli_find_files(&files, call, &args->shards, 0);
-    if (status == UC_OK && args->output)
-        status = app_agree(begin_model(&file, args, &files));
-    if (status == UC_OK)
-        status = cli_read_files(&data, call, &files, &args->read);
-    if (status == UC_OK)
-        status = blame_data(read_labels(&positive, &rates, call, &data), files.shown);
-    if (status == UC_OK)
-        status = find_noise(&noise, &described, call, &data, files.shown, positive, rates);
+    if (status != UC_OK)
+        goto cleanup;
+    if (args->output && (status = app_agree(begin_model(&file, args, &files))) != UC_OK)
+        goto cleanup;
+    if ((status = cli_read_files(&data, call, &files, &args->read)) != UC_OK)
+        goto cleanup;
+    if ((status = blame_data(read_labels(&positive, &rates, call, &data), files.shown)) != UC_OK)
+        goto cleanup;
+    if ((status = find_noise(&noise, &described, call, &data, files.shown, positive, rates)) != UC_OK)
+        goto cleanup;
     if (noise.classes)
         settings.noise = &noise;
-    if (status == UC_OK && positive < data.classes.count &&
+    if (data.classes.count == 2 && positive < 2 &&
         uc_options_find(cli_learners.options(call->member), "positive-unlabelled"))
-        settings.positive = data.classes.count == 2 ? data.classes.text[positive] : NULL;
-    if (status == UC_OK)
-        status = blame_data(args->folds ? cross_validate(call, &data, &settings)
-                                        : train(call, &data, &settings, file),
-                            files.shown);
+        settings.positive = data.classes.text[positive];
+    if (args->folds)
+        status = cross_validate(call, &data, &settings);
+    else
+        status = train(call, &data, &settings, file);
+    status = blame_data(status, files.shown);
     if (status == UC_OK && call->common.json && described)
         json_object_set(call->result, "noise_estimate", described);
+
+cleanup:
     json_decref(described);
     uc_noise_free(&noise);
     uc_dataset_free(&data);

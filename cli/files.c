@@ -18,15 +18,16 @@ const uc_option cli_data_output_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(cli_data_output, labels),
      .argument = "FILE",
-     .help = "NPY: the file for the labels, which an NPY file of rows does not hold"},
+     .help = "the file to write the labels to when the data are written as NPY, which has no room for them"},
     {0},
 };
 
 static void tell_data(const app_call *call, const char *shown, const uc_dataset *data, double seconds)
 {
+    const char *where = uc_comm_size(app_comm) > 1 ? " in the first process" : "";
+    const char *storage = uc_matrix_is_sparse(&data->X) ? "sparse" : "dense";
     app_detail(call, "%s: %zu examples%s, %zu features, %zu classes, %s, read in %.3f s", shown, data->X.rows,
-               uc_comm_size(app_comm) > 1 ? " in the first process" : "", data->X.cols, data->classes.count,
-               uc_matrix_is_sparse(&data->X) ? "sparse" : "dense", seconds);
+               where, data->X.cols, data->classes.count, storage, seconds);
 }
 
 uc_status cli_read_data(uc_dataset *out, const app_call *call, const char *path,
@@ -62,8 +63,8 @@ static void add_path(cli_files *self, const char *path)
     self->paths[self->count++] = memcpy(app_calloc(size, 1), path, size);
 }
 
-/* A pattern without braces: the files that match, in the order of their names. A name that is no pattern stays, so that a
- * file that is missing is not passed over. */
+/* A pattern without braces: the files that match, in the order of their names. A name that is no pattern
+ * stays, so that a file that is missing is not passed over. */
 static uc_status match(cli_files *out, const char *pattern)
 {
     glob_t found;
@@ -205,8 +206,9 @@ uc_status cli_write_data(const app_call *call, const uc_dataset *data, const cli
         app_warn("%s: an NPY file does not hold the labels; --labels-out FILE writes them",
                  uc_output_name(file->rows));
     const uc_status status = app_check_interrupt();
-    return status == UC_OK ? uc_dataset_write_to(data, file->rows, file->format, file->labels, &call->context)
-                           : status;
+    if (status != UC_OK)
+        return status;
+    return uc_dataset_write_to(data, file->rows, file->format, file->labels, &call->context);
 }
 
 bool cli_reads_once(const char *path)
@@ -233,8 +235,9 @@ cli_kind cli_recognise(const char *path)
 
 uc_status cli_load_model(uc_model **out, const char *path)
 {
-    return cli_recognise(path) == CLI_LIBLINEAR ? uc_model_import_liblinear(out, path)
-                                                : uc_model_load(out, path);
+    if (cli_recognise(path) == CLI_LIBLINEAR)
+        return uc_model_import_liblinear(out, path);
+    return uc_model_load(out, path);
 }
 
 uc_status cli_load_first(uc_model **out, const char *path, const cli_files *data)

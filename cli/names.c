@@ -1,4 +1,5 @@
-/* What a word of the command line may name: learners and generators, which have options of their own; classes. */
+/* What a word of the command line may name: learners and generators, which have options of their own;
+ * classes. */
 #include "cli.h"
 
 #include <string.h>

@@ -34,7 +34,7 @@ const uc_option cli_noise_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(positive),
      .argument = "NAME",
-     .help = "which of two classes is the positive one (without it: the later one)"},
+     .help = "which of two classes is the positive one (without it: the later one in sorted order)"},
     {0},
 };
 
@@ -71,7 +71,7 @@ static uc_status build_binary(uc_noise *out, const cli_noise *self, const uc_nam
     if (positive == UC_NONE)
         return app_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s", self->positive,
                         classes->text[0], classes->text[1]);
-    return uc_noise_binary(out, rates[positive == 1 ? 0 : 1], rates[positive == 1 ? 1 : 0]);
+    return uc_noise_binary(out, rates[1 - positive], rates[positive]); /* the rate of class 1 comes first */
 }
 
 uc_status cli_noise_check(uc_noise_check *out, const uc_noise *noise)

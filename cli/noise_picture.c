@@ -40,8 +40,9 @@ static void print_shaded(FILE *file, const uc_noise *noise)
         for (size_t q = 0; q < K; q++) {
             const double value = noise->values[p * K + q];
             const size_t shade = (size_t)lround(5 * sqrt(fmin(1, value)));
-            fprintf(file, "\033[48;5;%d;38;5;%dm%*.3f \033[0m", (p == q ? right : wrong)[shade],
-                    shade == 5 ? 255 : 16, width + 1, value);
+            const int ground = p == q ? right[shade] : wrong[shade];
+            const int ink = shade == 5 ? 255 : 16;
+            fprintf(file, "\033[48;5;%d;38;5;%dm%*.3f \033[0m", ground, ink, width + 1, value);
         }
         fputc('\n', file);
     }

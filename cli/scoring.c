@@ -51,8 +51,11 @@ static uc_status score_block(buffers *self, const uc_model *model, const uc_matr
     }
     if (!with_scores)
         return uc_model_predict(self->predicted, model, X, context);
-    const uc_status status = wanted == CLI_SCORES ? uc_model_scores(self->scores, model, X, context)
-                                                  : uc_model_probabilities(self->scores, model, X, context);
+    uc_status status;
+    if (wanted == CLI_SCORES)
+        status = uc_model_scores(self->scores, model, X, context);
+    else
+        status = uc_model_probabilities(self->scores, model, X, context);
     for (size_t i = 0; status == UC_OK && i < X->rows; i++) {
         const double *score = self->scores + i * classes;
         uint32_t best = 0;

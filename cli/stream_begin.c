@@ -132,8 +132,8 @@ static void stored_text(char *text, size_t size, const learned *self, const uc_o
         uc_option_text(option, room, text, size);
 }
 
-/* Refuses options of a table that were typed and are not what the model was learned with; `size` is that of its
- * settings. `auto` and `median` leave the value to the program, and the model has it. */
+/* Refuses options of a table that were typed and are not what the model was learned with; `size` is that of
+ * its settings. `auto` and `median` leave the value to the program, and the model has it. */
 static uc_status check_table(const stream *self, const learned *before, const uc_option *table,
                              const void *settings, size_t size)
 {
@@ -177,29 +177,39 @@ static uc_status check_settings(const stream *self, const uc_model *model)
     return status;
 }
 
-static uc_status begin_again(stream *self)
+static uc_status resume_learner(stream *self)
 {
-    const char *path = self->args->resume;
+    const char *path = self->args->resume, *learner = uc_learner_name(self->learner);
     uc_model *model = NULL;
     uc_status status = uc_model_load(&model, path);
-    if (status == UC_OK && strcmp(uc_model_learner(model), uc_learner_name(self->learner)) != 0)
+    if (status != UC_OK)
+        return status;
+    if (strcmp(uc_model_learner(model), learner) != 0)
         status = app_fail(UC_ERR_INVALID, "%s was learned by %s, not by %s", path, uc_model_learner(model),
-                          uc_learner_name(self->learner));
-    if (status == UC_OK && (status = uc_online_resume(&self->resumed, model)) != UC_OK)
+                          learner);
+    else if ((status = uc_online_resume(&self->resumed, model)) != UC_OK)
         (void)app_fail(status, "%s: %s", path, app_library_error());
-    if (status == UC_OK)
+    else
         status = check_settings(self, model);
     uc_model_free(model);
+    return status;
+}
+
+static uc_status begin_again(stream *self)
+{
+    const uc_status status = resume_learner(self);
+    if (status != UC_OK)
+        return status;
     uc_session_settings settings = session_settings(self);
     settings.add_classes = !self->partial;
     if (self->args->shuffle)
         settings.held_bytes = (double)self->data.X.rows * sizeof(size_t);
-    if (status == UC_OK)
-        status = uc_session_continue(&self->session, self->resumed, &settings, &self->context);
-    return status;
+    return uc_session_continue(&self->session, self->resumed, &settings, &self->context);
 }
 
 uc_status stream_begin(stream *self)
 {
-    return self->args->resume ? begin_again(self) : begin_new(self);
+    if (self->args->resume)
+        return begin_again(self);
+    return begin_new(self);
 }

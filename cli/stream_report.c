@@ -23,9 +23,9 @@ static void show_points(stream *self, const uc_session_round *last)
             continue;
         if (self->points_shown == 0)
             fprintf(stderr, "%12s %9s %9s  %s\n", "round", "correct", "recent", "last proposal");
+        const char *proposed = last->proposed == UC_NONE ? "-" : classes->text[last->proposed];
         fprintf(stderr, "%12llu %8.2f%% %8.2f%%  %s, %s\n", (unsigned long long)point->round,
-                100 * point->ratio_correct, 100 * point->recent_ratio,
-                last->proposed == UC_NONE ? "-" : classes->text[last->proposed],
+                100 * point->ratio_correct, 100 * point->recent_ratio, proposed,
                 last->right ? "right" : "wrong");
     }
 }

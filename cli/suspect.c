@@ -1,4 +1,5 @@
-/* Suspicious labels: every labelled example with the probability that its label is right, least likely first. */
+/* Suspicious labels: every labelled example with the probability that its label is right, least likely
+ * first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ static int compare(const void *a, const void *b)
     const suspect *x = a, *y = b;
     if (x->right != y->right)
         return x->right < y->right ? -1 : 1;
-    return x->example < y->example ? -1 : x->example > y->example;
+    return (x->example > y->example) - (x->example < y->example);
 }
 
 static void put(app_output *output, const char *text, char end)
@@ -139,26 +140,33 @@ static uc_status print(app_call *call, suspects *self, const char *path, app_out
     if (status == UC_OK && call->common.json) {
         call->result = json_pack("{sI sI sI}", "examples", (json_int_t)self->examples, "unlabelled",
                                  (json_int_t)self->unlabelled, "unknown_labels", (json_int_t)self->unknown);
-        json_object_set_new(call->result, to_file ? "output" : "suspects",
-                            to_file ? app_json_text(path) : list_json(self));
+        if (to_file)
+            json_object_set_new(call->result, "output", app_json_text(path));
+        else
+            json_object_set_new(call->result, "suspects", list_json(self));
     }
     free(place);
     return status;
+}
+
+static uc_status open_output(app_output **out, const app_call *call, const cli_files *files,
+                             const uc_read_settings *read, const char *path)
+{
+    const bool to_file = path && strcmp(path, "-") != 0;
+    uc_status status = UC_OK;
+    if (!call->common.json || to_file)
+        status = app_output_open(out, to_file ? path : "-");
+    if (status == UC_OK)
+        status = cli_keep_inputs(files, read);
+    return status == UC_OK ? app_keep_input(call->words[0]) : status;
 }
 
 uc_status cli_print_suspects(app_call *call, const uc_model *model, const cli_files *files,
                              const uc_read_settings *read, const char *output)
 {
     suspects self = {.model = model, .classes = uc_model_classes(model)->count};
-    const bool to_file = output && strcmp(output, "-") != 0;
     app_output *text = NULL;
-    uc_status status = UC_OK;
-    if (!call->common.json || to_file)
-        status = app_output_open(&text, to_file ? output : "-");
-    if (status == UC_OK)
-        status = cli_keep_inputs(files, read);
-    if (status == UC_OK)
-        status = app_keep_input(call->words[0]);
+    uc_status status = open_output(&text, call, files, read, output);
     if (status == UC_OK)
         status = cli_score_files(call, model, files, read, CLI_PROBABILITIES, visit, &self);
     if (status == UC_OK)

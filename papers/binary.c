@@ -124,6 +124,28 @@ static uc_status read_list(split_list *out, const benchmark *self, const executi
 
 enum { OFFICIAL, REDRAWN, DRAWN };
 
+static uc_status check_rows(const benchmark *self, const char *name, size_t train_rows)
+{
+    const uc_dataset *all = &self->all;
+    if (all->classes.count != 2)
+        return app_fail(UC_ERR_FORMAT, "ratsch.%s: %zu classes where two are needed", name,
+                        all->classes.count);
+    if (train_rows >= all->X.rows)
+        return app_fail(UC_ERR_FORMAT, "ratsch.%s: %zu rows leave none to test on", name, all->X.rows);
+    return UC_OK;
+}
+
+/* The rows of the splits, as far as there are files of them. */
+static uc_status read_splits(benchmark *out, execution *self)
+{
+    uc_status status = read_list(&out->official, out, self, "official1-10");
+    if (status == UC_OK)
+        status = read_list(&out->redrawn, out, self, "redrawn100");
+    if (status == UC_OK && out->redrawn.splits == 0)
+        status = read_list(&out->redrawn, out, self, "redrawn20");
+    return status;
+}
+
 uc_status benchmark_open(benchmark *out, execution *self, const char *name, size_t train_rows)
 {
     *out = (benchmark){.name = name, .train_rows = train_rows};
@@ -133,18 +155,9 @@ uc_status benchmark_open(benchmark *out, execution *self, const char *name, size
     free(file);
     if (status == UC_OK && uc_matrix_is_sparse(&out->all.X))
         status = uc_matrix_densify(&out->all.X);
-    if (status == UC_OK && out->all.classes.count != 2)
-        status = app_fail(UC_ERR_FORMAT, "ratsch.%s: %zu classes where two are needed", name,
-                          out->all.classes.count);
-    if (status == UC_OK && train_rows >= out->all.X.rows)
-        status = app_fail(UC_ERR_FORMAT, "ratsch.%s: %zu rows leave none to test on", name, out->all.X.rows);
     if (status == UC_OK)
-        status = read_list(&out->official, out, self, "official1-10");
-    if (status == UC_OK)
-        status = read_list(&out->redrawn, out, self, "redrawn100");
-    if (status == UC_OK && out->redrawn.splits == 0)
-        status = read_list(&out->redrawn, out, self, "redrawn20");
-    return status;
+        status = check_rows(out, name, train_rows);
+    return status == UC_OK ? read_splits(out, self) : status;
 }
 
 /* `order` gets the training rows of split `run` in front; returns where they come from. */

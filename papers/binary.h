@@ -20,10 +20,11 @@ typedef struct benchmark {
     size_t used[3];               /* splits taken of each kind */
 } benchmark;                      /* zero-initialised is empty and may be freed */
 
-/* `name` is a data set whose file is ratsch.NAME.svm; the splits are in ratsch.NAME.KIND.train.idx, a line of row numbers
- * a split, and the other rows are the test rows. */
+/* `name` is a data set whose file is ratsch.NAME.svm; the splits are in ratsch.NAME.KIND.train.idx, a line
+ * of row numbers a split, and the other rows are the test rows. */
 uc_status benchmark_open(benchmark *out, execution *self, const char *name, size_t train_rows);
-/* Split `run`: a published one while they last, then one of those that were drawn once, then one by the seed. */
+/* Split `run`: a published one while they last, then one of those that were drawn once, then one by the
+ * seed. */
 uc_status benchmark_split(uc_dataset *train, uc_dataset *test, benchmark *self, const execution *running,
                           size_t run);
 /* Says in the report how many splits of which kind there were. */

@@ -1,8 +1,8 @@
 /* The experiments of the papers: what one is, what it reports, and where its data are.
  *
  * An experiment adds numbers to the cells of a report, one a run; mean and deviation, the table on standard
- * output, JSON, CSV and the picture are all made from the report. A new experiment is one function and one line
- * in experiment.c. */
+ * output, JSON, CSV and the picture are all made from the report. A new experiment is one function and one
+ * line in experiment.c. */
 #ifndef PAPERS_EXPERIMENT_H
 #define PAPERS_EXPERIMENT_H
 
@@ -138,8 +138,9 @@ const char *experiment_nearest(const char *word);
 
 /* The seed of run `run`: runs share nothing. */
 uint64_t execution_seed(const execution *self, size_t run);
-/* Ends the work on one part of an experiment, such as a data set. A failure is noted in the report, and the other
- * parts go on; whoever calls it takes out what the part has added. Returns whether the part succeeded. */
+/* Ends the work on one part of an experiment, such as a data set. A failure is noted in the report, and the
+ * other parts go on; whoever calls it takes out what the part has added. Returns whether the part
+ * succeeded. */
 bool execution_settle(execution *self, uc_status status, const char *part);
 /* Whether --only lets this problem through. */
 bool execution_wants(const execution *self, const char *problem);
@@ -170,8 +171,8 @@ uc_status data_read_lines(uc_names *out, const execution *self, const char *file
 
 /* ---- pictures (plot.c) ---- */
 
-/* Writes BASE.gp and has gnuplot draw BASE.svg and BASE.png; without gnuplot it says so. `title` is shown where there are
- * several panels, else the panel's own; `suffix` goes behind either. */
+/* Writes BASE.gp and has gnuplot draw BASE.svg and BASE.png; without gnuplot it says so. `title` is shown
+ * where there are several panels, else the panel's own; `suffix` goes behind either. */
 uc_status plot_draw(const report *self, const char *title, const char *suffix, const char *directory,
                     const char *base);
 

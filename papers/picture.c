@@ -94,13 +94,15 @@ static void write_legend(const picture *self, FILE *script)
         fprintf(script, "set label %zu \"%s\" at screen %.5f,%.5f noenhanced front\n", i + 1,
                 self->meanings[i], left + 20 / width, middle);
     }
+    static const char *const signs[] = {"-1", "+1"};
+    static const int marks[] = {6, 7};
     for (size_t sign = 0; sign < 2; sign++)
         fprintf(
             script,
             "set label %zu \"labelled %s\" at screen %.5f,%.5f noenhanced front point pt %d ps 0.5 lc rgb "
             "'#000000' offset 1,0\n",
-            colour_count(self) + 1 + sign, sign ? "+1" : "-1",
-            0.04 + (double)(colour_count(self) + sign) * place, middle, sign ? 7 : 6);
+            colour_count(self) + 1 + sign, signs[sign], 0.04 + (double)(colour_count(self) + sign) * place,
+            middle, marks[sign]);
 }
 
 static void write_all(const picture *self, FILE *script, const char *title)

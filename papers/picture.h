@@ -1,4 +1,5 @@
-/* A picture made of tiles, each a square of the plane with regions and points: drawn instead of the panels. */
+/* A picture made of tiles, each a square of the plane with regions and points: drawn instead of the panels.
+ * */
 #ifndef PAPERS_PICTURE_H
 #define PAPERS_PICTURE_H
 

@@ -1,7 +1,7 @@
 /* Pictures: a gnuplot script with the numbers in it, drawn as SVG and PNG by the program gnuplot.
  *
- * Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart. A line's band is
- * the deviation over the runs; what the paper published is a hollow mark of the line's colour. */
+ * Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart. A line's band
+ * is the deviation over the runs; what the paper published is a hollow mark of the line's colour. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,8 @@ static void number(FILE *file, double value)
         fputs(" NaN", file);
 }
 
-/* A block of numbers a panel: a row's name and x, then mean, deviation and published number of each column. */
+/* A block of numbers a panel: a row's name and x, then mean, deviation and published number of each column.
+ * */
 static void write_numbers(FILE *file, const panel *self, size_t index)
 {
     fprintf(file, "$panel%zu << END\n", index);

@@ -104,8 +104,10 @@ static char *command_of(const experiment *chosen, const app_call *call)
         snprintf(seed, sizeof seed, " --seed %llu", (unsigned long long)call->common.seed);
     if (args->only)
         only = app_text(" --only %s", args->only);
+    else
+        only = app_text("%s", "");
     char *command = app_text("unconfuse-papers run %s%s%s%s%s", chosen->name, args->quick ? " --quick" : "",
-                             args->only ? only : "", runs, seed);
+                             only, runs, seed);
     free(only);
     return command;
 }

@@ -1,9 +1,10 @@
 /*
  * Ralaivola: Confusion-based online learning and a passive-aggressive scheme, section 4.
  *
- * Three Gaussians of 90, 5 and 5 percent; 2,500 training and 2,500 test examples; five epochs; the mean of the iterates
- * predicts. A sample of its own chooses the cost of COPA: the one with the smallest norm of the confusion matrix. The
- * paper defines that matrix by rows that sum to 1 (4); the norm of the joint shares is printed beside it.
+ * Three Gaussians of 90, 5 and 5 percent; 2,500 training and 2,500 test examples; five epochs; the mean of
+ * the iterates predicts. A sample of its own chooses the cost of COPA: the one with the smallest norm of
+ * the confusion matrix. The paper defines that matrix by rows that sum to 1 (4); the norm of the joint
+ * shares is printed beside it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -52,18 +53,21 @@ static uc_status learn_toy(double measured[MEASURES], size_t method, double cost
     common.seed = seed;
 
     uc_status status = uc_generator_run(&train, &test, gaussians, toy, EXAMPLES, EXAMPLES, seed);
-    if (status == UC_OK)
-        status = uc_train(&model, learner, is_copa(method) ? (const void *)&copa : &perceptron, &common,
-                          &train, &one_thread);
-    if (status == UC_OK)
-        status = uc_model_predict(predicted, model, &test.X, &one_thread);
-    if (status == UC_OK)
-        status = uc_evaluation_compute(&evaluation, test.y, predicted, test.X.rows, test.classes.count, NULL);
-    if (status == UC_OK) {
-        measured[ACCURACY] = 1.0 - evaluation.error;
-        measured[NORM] = evaluation.confusion_norm;
-        measured[JOINT_NORM] = evaluation.confusion_norm_joint;
-    }
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = uc_train(&model, learner, is_copa(method) ? (const void *)&copa : &perceptron, &common,
+                           &train, &one_thread)) != UC_OK)
+        goto cleanup;
+    if ((status = uc_model_predict(predicted, model, &test.X, &one_thread)) != UC_OK)
+        goto cleanup;
+    if ((status = uc_evaluation_compute(&evaluation, test.y, predicted, test.X.rows, test.classes.count,
+                                        NULL)) != UC_OK)
+        goto cleanup;
+    measured[ACCURACY] = 1.0 - evaluation.error;
+    measured[NORM] = evaluation.confusion_norm;
+    measured[JOINT_NORM] = evaluation.confusion_norm_joint;
+
+cleanup:
     uc_evaluation_free(&evaluation);
     uc_model_free(model);
     uc_dataset_free(&train);

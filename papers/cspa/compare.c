@@ -3,8 +3,9 @@
  * answer.
  *
  *   table 1, figure 3   linear; the hyper-parameter with the best mean over all runs, as in the paper
- *   table 2, figure 4   behind Gaussian kernel values against the first 700 examples; width and hyper-parameter with the
- *                       best mean over the first CHOICE_RUNS runs, or over one run of MANY_ROUNDS
+ *   table 2, figure 4   behind Gaussian kernel values against the first 700 examples; width and
+ *                       hyper-parameter with the best mean over the first CHOICE_RUNS runs, or over one run
+ *                       of MANY_ROUNDS
  *
  * The figures are curves of the ratio in every 100 rounds, by what the table would choose. Two that are not
  * in the paper run too: cspa-plus at its defaults, and SPA, which sees all labels; behind the kernel they
@@ -41,7 +42,9 @@ static const plan figure4 = {true, true, kernel_tasks, {kernel_widths, MOST_WIDT
 static values values_of(const plan *self, const method *who)
 {
     static const double none[] = {0.0};
-    return !who->option ? (values){none, 1} : self->kernel ? who->kernel : who->linear;
+    if (!who->option)
+        return (values){none, 1};
+    return self->kernel ? who->kernel : who->linear;
 }
 
 /* ---- hyper-parameters ---- */
@@ -148,6 +151,9 @@ typedef struct place {
 static place begin_place(execution *self, const plan *how, const recipe *chosen)
 {
     report *shown = &self->report;
+    const char *title = "Right/wrong feedback only: linear";
+    if (how->kernel)
+        title = "Right/wrong feedback only: Gaussian kernel, 700 examples";
     if (how->curves) {
         panel *curves = report_panel(shown, chosen->name, chosen->name, PLOT_LINES, "round",
                                      "right proposals of every 100, %");
@@ -155,10 +161,8 @@ static place begin_place(execution *self, const plan *how, const recipe *chosen)
         return (place){curves, 0};
     }
     if (shown->panel_count == 0)
-        add_methods(report_panel(shown, how->kernel ? "kernel" : "linear",
-                                 how->kernel ? "Right/wrong feedback only: Gaussian kernel, 700 examples"
-                                             : "Right/wrong feedback only: linear",
-                                 PLOT_GROUPS, "data set", "right proposals, %"));
+        add_methods(report_panel(shown, how->kernel ? "kernel" : "linear", title, PLOT_GROUPS, "data set",
+                                 "right proposals, %"));
     panel *table = shown->panels[0];
     const size_t row = panel_row(table, (double)table->row_count, "%s", chosen->name);
     for (size_t p = 0; p < PUBLISHED; p++) {

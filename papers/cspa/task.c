@@ -243,9 +243,10 @@ uc_status task_prepare(rounds *out, const task *self, const execution *running, 
     uc_status status = uc_matrix_subset(&made.X, &self->data.X, order, count, NULL);
     if (status == UC_OK && sigma > 0.0)
         add_noise(&made.X, sigma, seed);
-    if (status == UC_OK)
-        status = width > 0.0 ? map_rows(&made.X, width, &running->context)
-                             : uc_preprocessing_apply(&unit_length, &made.X, &running->context);
+    if (status == UC_OK && width > 0.0)
+        status = map_rows(&made.X, width, &running->context);
+    else if (status == UC_OK)
+        status = uc_preprocessing_apply(&unit_length, &made.X, &running->context);
     if (status == UC_OK)
         *out = made;
     else

@@ -3,12 +3,14 @@
  *
  *   table 1, figure 2   test errors            table 2   the dimensions chosen
  *
- * The paper's protocol chooses the dimension on the first five noisy training samples: learn on one, test on the other
- * four. On small data sets these share most of their points, so a projection that memorises does well. Beside it stands
- * the same learner with an inner cross-validation on its own training sample, which sees nothing else.
+ * The paper's protocol chooses the dimension on the first five noisy training samples: learn on one, test
+ * on the other four. On small data sets these share most of their points, so a projection that memorises
+ * does well. Beside it stands the same learner with an inner cross-validation on its own training sample,
+ * which sees nothing else.
  *
- * The widths are those of the benchmark's support vector machines, as they are commonly quoted: exp(-||x-y||^2 / width).
- * The paper gives no nu; ours is kappa times the length of the class mean, chosen along with the dimension.
+ * The widths are those of the benchmark's support vector machines, as they are commonly quoted:
+ * exp(-||x-y||^2 / width). The paper gives no nu; ours is kappa times the length of the class mean, chosen
+ * along with the dimension.
  */
 #include "rp.h"
 
@@ -249,7 +251,8 @@ static uc_status run_projection(study *self, size_t projection)
 
 /* ---- the inner cross-validation ---- */
 
-/* A learner behind kernel Gram-Schmidt; what is `auto` in its settings, and the dimension, come from the sample itself. */
+/* A learner behind kernel Gram-Schmidt; what is `auto` in its settings, and the dimension, come from the
+ * sample itself. */
 static uc_status inner_error(double *error, const char *learner, const void *settings, const uc_noise *noise,
                              const study *self, const uc_dataset *train, const uc_dataset *test, size_t run)
 {
@@ -269,17 +272,18 @@ static uc_status inner_row(study *self, size_t row, const uc_dataset *noisy, con
     uc_options_defaults(uc_learner_options(uc_learner_find("csvm")), &machine);
     machine.cost = UC_AUTO_REAL;
     uc_status status = inner_error(&error, "rp", NULL, NULL, self, noisy, test, run);
-    if (status == UC_OK)
-        panel_add(self->errors, row, INNER, error);
-    if (status == UC_OK && self->recipe->machines)
-        status = inner_error(&error, "csvm", &machine, NULL, self, noisy, test, run);
-    if (status == UC_OK && self->recipe->machines) {
-        panel_add(self->errors, row, CSVM, error);
-        status = inner_error(&error, "sloppy-svm", &machine, noise, self, noisy, test, run);
-    }
-    if (status == UC_OK && self->recipe->machines)
-        panel_add(self->errors, row, SLOPPY, error);
-    return status;
+    if (status != UC_OK)
+        return status;
+    panel_add(self->errors, row, INNER, error);
+    if (!self->recipe->machines)
+        return UC_OK;
+    if ((status = inner_error(&error, "csvm", &machine, NULL, self, noisy, test, run)) != UC_OK)
+        return status;
+    panel_add(self->errors, row, CSVM, error);
+    if ((status = inner_error(&error, "sloppy-svm", &machine, noise, self, noisy, test, run)) != UC_OK)
+        return status;
+    panel_add(self->errors, row, SLOPPY, error);
+    return UC_OK;
 }
 
 static uc_status inner_split(study *self, size_t run)

@@ -28,22 +28,20 @@ static double corrected_hinge(double margin, double own, double other)
 static uc_status run_figure1(execution *self)
 {
     for (int label = 1; label >= -1; label -= 2) {
-        panel *table =
-            report_panel(&self->report, label > 0 ? "positive" : "negative",
-                         label > 0 ? "Observed label +1" : "Observed label -1", PLOT_LINES, "margin", "loss");
+        const char *name = label > 0 ? "positive" : "negative";
+        const char *title = label > 0 ? "Observed label +1" : "Observed label -1";
+        panel *table = report_panel(&self->report, name, title, PLOT_LINES, "margin", "loss");
         table->decimals = 2;
         for (size_t i = 0; i < PAIRS; i++) {
-            char *name = app_text("[%g, %g]", pairs[i][0], pairs[i][1]);
-            panel_column(table, name);
-            free(name);
+            char *rates = app_text("[%g, %g]", pairs[i][0], pairs[i][1]);
+            panel_column(table, rates);
+            free(rates);
         }
         for (double margin = LOW; margin <= HIGH; margin += STEP) {
             const size_t row = panel_row(table, margin, "%.2f", margin);
             for (size_t i = 0; i < PAIRS; i++) {
-                const double positive = pairs[i][0], negative = pairs[i][1];
-                panel_add(table, row, i,
-                          corrected_hinge(margin, label > 0 ? positive : negative,
-                                          label > 0 ? negative : positive));
+                const size_t own = label > 0 ? 0 : 1; /* the rate of the observed label comes first */
+                panel_add(table, row, i, corrected_hinge(margin, pairs[i][own], pairs[i][1 - own]));
             }
         }
     }

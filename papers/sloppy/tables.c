@@ -1,11 +1,12 @@
 /*
  * Stempfel, Ralaivola: Learning SVMs from sloppily labeled data, section 4 and the conclusion.
  *
- *   table 1   five problems of the benchmark, labels of the two classes flipped at different rates: CSVM and SloppySVM
+ *   table 1   five problems of the benchmark, labels of the two classes flipped at different rates: CSVM
+ *             and SloppySVM
  *   pu        half of the positives labelled, everything else unlabelled (the paper reports no figures)
  *
- * As in the paper CSVM has the C with the smallest mean *test* error at each noise, and SloppySVM the C that is best for
- * CSVM without noise: CSVM is favoured. Both are linear.
+ * As in the paper CSVM has the C with the smallest mean *test* error at each noise, and SloppySVM the C
+ * that is best for CSVM without noise: CSVM is favoured. Both are linear.
  */
 #include "binary.h"
 
@@ -221,40 +222,61 @@ static uc_status estimate_and_test(double *error, uc_rates *found, const uc_svm_
     return status;
 }
 
-static uc_status test_run(study *self, size_t row, const double pair[2], size_t run)
+/* With the true rates: both losses. */
+static uc_status test_known(study *self, size_t row, const uc_train_settings *common, uc_dataset *noisy,
+                            const uc_dataset *test)
 {
     static const char *const losses[] = {"sloppy", "weighted"};
+    uc_status status = UC_OK;
+    double error = 0.0;
+    for (size_t i = 0; i < 2 && status == UC_OK; i++) {
+        const uc_svm_settings settings = machine(self->clean_cost, losses[i]);
+        status = learn_error(&error, "sloppy-svm", &settings, common, noisy, test, &self->context);
+        if (status == UC_OK)
+            panel_add(self->errors, row, SLOPPY + i, error);
+    }
+    return status;
+}
+
+/* With rates that are estimated from the noisy labels. */
+static uc_status test_estimated(study *self, size_t row, uc_train_settings common, uc_dataset *noisy,
+                                const uc_dataset *test)
+{
+    const uc_svm_settings settings = machine(self->clean_cost, "sloppy");
+    uc_rates found = {0};
+    double error = 0.0;
+    const uc_status status =
+        estimate_and_test(&error, &found, &settings, common, noisy, test, 1, UC_RATES_BOTH, &self->context);
+    if (status != UC_OK)
+        return status;
+    panel_add(self->errors, row, ESTIMATED, error);
+    panel_add(self->found, 2 * row, self->column, found.positive);
+    panel_add(self->found, 2 * row + 1, self->column, found.negative);
+    return UC_OK;
+}
+
+static uc_status test_run(study *self, size_t row, const double pair[2], size_t run)
+{
     uc_dataset train = {0}, test = {0};
     uc_noise noise = {0};
     uc_train_settings common = plain_training();
     const uint64_t seed = execution_seed(self->running, run);
     uint32_t *labels = app_calloc(self->data.train_rows, sizeof *labels);
-    double error = 0.0;
     uc_status status = benchmark_split(&train, &test, &self->data, self->running, run);
-    if (status == UC_OK)
-        status = uc_noise_binary(&noise, pair[0], pair[1]);
-    if (status == UC_OK)
-        status = draw_noisy(labels, &train, &noise, seed);
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = uc_noise_binary(&noise, pair[0], pair[1])) != UC_OK)
+        goto cleanup;
+    if ((status = draw_noisy(labels, &train, &noise, seed)) != UC_OK)
+        goto cleanup;
     uc_dataset noisy = train;
     noisy.y = labels;
     common.noise = &noise;
-    for (size_t i = 0; i < 2 && status == UC_OK; i++) {
-        const uc_svm_settings settings = machine(self->clean_cost, losses[i]);
-        status = learn_error(&error, "sloppy-svm", &settings, &common, &noisy, &test, &self->context);
-        if (status == UC_OK)
-            panel_add(self->errors, row, SLOPPY + i, error);
-    }
-    if (status == UC_OK && run < ESTIMATED_RUNS) {
-        const uc_svm_settings settings = machine(self->clean_cost, "sloppy");
-        uc_rates found = {0};
-        status = estimate_and_test(&error, &found, &settings, common, &noisy, &test, 1, UC_RATES_BOTH,
-                                   &self->context);
-        if (status == UC_OK) {
-            panel_add(self->errors, row, ESTIMATED, error);
-            panel_add(self->found, 2 * row, self->column, found.positive);
-            panel_add(self->found, 2 * row + 1, self->column, found.negative);
-        }
-    }
+    status = test_known(self, row, &common, &noisy, &test);
+    if (status == UC_OK && run < ESTIMATED_RUNS)
+        status = test_estimated(self, row, common, &noisy, &test);
+
+cleanup:
     uc_noise_free(&noise);
     free(labels);
     uc_dataset_free(&train);
@@ -441,18 +463,19 @@ static uc_status run_hidden(study *self, size_t row, size_t run)
     uint32_t positive = 1;
     double error = 0.0;
     uc_status status = benchmark_split(&train, &test, &self->data, self->running, run);
-    if (status == UC_OK)
-        status = learn_error(&error, "csvm", &settings, &common, &train, &test, &self->context);
-    if (status == UC_OK) {
-        panel_add(self->errors, row, PU_CLEAN, error);
-        status = hide_labels(&positive, &train, execution_seed(self->running, run));
-    }
-    if (status == UC_OK)
-        status = learn_error(&error, "csvm", &settings, &common, &train, &test, &self->context);
-    if (status == UC_OK) {
-        panel_add(self->errors, row, PU_CSVM, error);
-        status = test_hidden(self, row, &train, &test, positive);
-    }
+    if (status != UC_OK)
+        goto cleanup;
+    if ((status = learn_error(&error, "csvm", &settings, &common, &train, &test, &self->context)) != UC_OK)
+        goto cleanup;
+    panel_add(self->errors, row, PU_CLEAN, error);
+    if ((status = hide_labels(&positive, &train, execution_seed(self->running, run))) != UC_OK)
+        goto cleanup;
+    if ((status = learn_error(&error, "csvm", &settings, &common, &train, &test, &self->context)) != UC_OK)
+        goto cleanup;
+    panel_add(self->errors, row, PU_CSVM, error);
+    status = test_hidden(self, row, &train, &test, positive);
+
+cleanup:
     uc_dataset_free(&train);
     uc_dataset_free(&test);
     return status;

@@ -1,9 +1,9 @@
 /*
  * Beyond the paper: what makes its S3VM better without the projection than with it.
  *
- * Table 1 has rows of unit length behind the map, and one C. Here the rows are taken as the map leaves them, too, and C
- * is larger. A row that the projection holds badly is short, and unit length makes it as loud as the others; in the
- * whole span of the kernel all training rows have unit length anyway.
+ * Table 1 has rows of unit length behind the map, and one C. Here the rows are taken as the map leaves
+ * them, too, and C is larger. A row that the projection holds badly is short, and unit length makes it as
+ * loud as the others; in the whole span of the kernel all training rows have unit length anyway.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -56,16 +56,17 @@ static uc_status run_once(execution *self, panel *table, problem *from, size_t r
     uc_dataset train = {0}, test = {0};
     uc_status status = problem_prepare(from, self, run);
     if (status == UC_OK)
-        status = draw_labels(&drawn, from, from->recipe->examples_a_class, seed, &self->context);
+        status = draw_labels(&drawn, from, from->recipe->examples_per_class, seed, &self->context);
     for (size_t column = 0; column < COLUMNS && status == UC_OK; column++) {
         if (column == PLAIN)
             status = problem_project(&train, &test, from, seed, &self->context);
         else if (column != UNIT)
             status = problem_unproject(&train, &test, from, self->quick, column == UNIT_UNPROJECTED, seed,
                                        &self->context);
-        if (status == UC_OK)
-            status = test_costs(table, column, &drawn, column == UNIT ? &from->train : &train,
-                                column == UNIT ? &from->test : &test, seed, self);
+        if (status == UC_OK && column == UNIT)
+            status = test_costs(table, column, &drawn, &from->train, &from->test, seed, self);
+        else if (status == UC_OK)
+            status = test_costs(table, column, &drawn, &train, &test, seed, self);
     }
     uc_dataset_free(&train);
     uc_dataset_free(&test);

@@ -1,10 +1,11 @@
 /*
- * The data sets of section 4.2.2. Digits and letters go through Gaussian kernel PCA (uncentred) to D dimensions,
- * texts through tf-idf as Reuters' own corpus has it, (1 + log tf) log(n / df); then every row gets unit length.
+ * The data sets of section 4.2.2. Digits and letters go through Gaussian kernel PCA (uncentred) to D
+ * dimensions, texts through tf-idf as Reuters' own corpus has it, (1 + log tf) log(n / df); then every row
+ * gets unit length.
  *
- * The paper gives no kernel width, and the width decides everything: g = 14 for digits is a choice; g = 1 for letters
- * was chosen because f_full and f_y are then what the paper printed. Its Reuters corpus is not public; the 8 and the 52 classes of Reuters-21578 with one topic a document
- * stand in for it.
+ * The paper gives no kernel width, and the width decides everything: g = 14 for digits is a choice; g = 1
+ * for letters was chosen because f_full and f_y are then what the paper printed. Its Reuters corpus is not
+ * public; the 8 and the 52 classes of Reuters-21578 with one topic a document stand in for it.
  */
 #include "problem.h"
 
@@ -20,7 +21,7 @@ const recipe problem_optdigits = {
     .width_divisor = 14.0,
     .dimension = 640,
     .quick_dimension = 200,
-    .examples_a_class = 10,
+    .examples_per_class = 10,
     .published = {0.25, 0.21, 0.04, 0.15, 0.16, 0.07},
 };
 
@@ -33,7 +34,7 @@ const recipe problem_letter = {
     .width_divisor = 1.0, /* chosen by what the paper printed: f_full .23 and f_y .35 */
     .dimension = 1600,
     .quick_dimension = 200,
-    .examples_a_class = 50,
+    .examples_per_class = 50,
     .published = {0.35, 0.36, 0.23, 0.49, 0.33, 0.18},
 };
 
@@ -43,7 +44,7 @@ const recipe problem_reuters_r8 = {
     .data = "reuters-r52",
     .classes =
         (const char *const[]){"acq", "crude", "earn", "grain", "interest", "money-fx", "ship", "trade", NULL},
-    .examples_a_class = 20,
+    .examples_per_class = 20,
     .published = {0.30, 0.17, 0.01, 0.22, 0.21, 0.22},
 };
 
@@ -51,7 +52,7 @@ const recipe problem_reuters_r52 = {
     .name = "reuters-r52",
     .title = "Reuters R52",
     .data = "reuters-r52",
-    .examples_a_class = 20,
+    .examples_per_class = 20,
     .iterations = 200, /* a step is costly with 52 classes and 12,000 words; figure 5: 30 are enough */
     .published = {NAN, NAN, NAN, NAN, NAN, NAN},
 };

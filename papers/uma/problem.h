@@ -14,7 +14,7 @@ typedef struct recipe {
     double
         width_divisor; /* g: the Gaussian kernel is exp(-g ||x-y||^2 / median squared distance); 0: tf-idf */
     size_t dimension, quick_dimension; /* D of kernel PCA */
-    size_t examples_a_class;           /* m: the rough classifier g is learned from */
+    size_t examples_per_class;         /* m: the rough classifier g is learned from */
     uint64_t iterations;               /* of UMA and the perceptrons; 0: the default */
     double published[6];               /* table 1, in the order of `table1_method`; NaN: not in the paper */
 } recipe;
@@ -35,8 +35,8 @@ uc_status problem_prepare(problem *self, execution *running, size_t run);
 /* The rows of the problem as the kernel PCA leaves them, without unit length. */
 uc_status problem_project(uc_dataset *train, uc_dataset *test, const problem *self, uint64_t seed,
                           const uc_context *context);
-/* The same rows in the whole span of the kernel, or of UNPROJECTED_LIMIT dimensions of it (kernel Gram-Schmidt; with
- * `quick` of twice the dimension of the projection). */
+/* The same rows in the whole span of the kernel, or of UNPROJECTED_LIMIT dimensions of it (kernel
+ * Gram-Schmidt; with `quick` of twice the dimension of the projection). */
 #define UNPROJECTED_LIMIT 4000
 uc_status problem_unproject(uc_dataset *train, uc_dataset *test, const problem *self, bool quick,
                             bool unit_rows, uint64_t seed, const uc_context *context);
@@ -53,7 +53,7 @@ typedef struct draw {
 } draw;
 
 /* Learns the rough classifier g from m examples a class and labels all rows with it. */
-uc_status draw_labels(draw *out, const problem *from, size_t examples_a_class, uint64_t seed,
+uc_status draw_labels(draw *out, const problem *from, size_t examples_per_class, uint64_t seed,
                       const uc_context *context);
 /* C of g, estimated from its labels of the first `count` rows of the order. */
 uc_status draw_noise(uc_noise *out, const draw *self, size_t count, const uc_context *context);

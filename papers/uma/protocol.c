@@ -5,9 +5,9 @@
  *   2. a rough classifier g from these: a perceptron
  *   3. C[p][q], the share of class q that g calls p, estimated on S_conf, a small labelled part of S
  *   4. y = g(x) for all of S
- *   5. learners of S, y and C; and for comparison f_y (perceptron on y), f_conf (perceptron on S_conf with its
- *      true labels), f_full (perceptron on S with its true labels), and a semi-supervised SVM that sees S and the
- *      labels of S_conf
+ *   5. learners of S, y and C; and for comparison f_y (perceptron on y), f_conf (perceptron on S_conf with
+ *      its true labels), f_full (perceptron on S with its true labels), and a semi-supervised SVM that sees
+ *      S and the labels of S_conf
  */
 #include "problem.h"
 
@@ -27,14 +27,14 @@ void draw_free(draw *self)
 }
 
 /* Up to m rows of every class, taken in a random order. */
-static size_t choose_examples(size_t *rows, const uc_dataset *data, size_t examples_a_class, uint64_t seed)
+static size_t choose_examples(size_t *rows, const uc_dataset *data, size_t examples_per_class, uint64_t seed)
 {
     size_t *taken = app_calloc(data->classes.count, sizeof *taken);
     size_t *order = app_calloc(data->X.rows, sizeof *order), count = 0;
     uc_rng rng = uc_rng_make(seed, SEQUENCE_ROUGH);
     uc_rng_choose(&rng, order, data->X.rows, data->X.rows);
     for (size_t i = 0; i < data->X.rows; i++)
-        if (taken[data->y[order[i]]]++ < examples_a_class)
+        if (taken[data->y[order[i]]]++ < examples_per_class)
             rows[count++] = order[i];
     free(order);
     free(taken);
@@ -62,7 +62,7 @@ static uc_status label_with_rough(uint32_t *noisy, const problem *from, const si
     return status;
 }
 
-uc_status draw_labels(draw *out, const problem *from, size_t examples_a_class, uint64_t seed,
+uc_status draw_labels(draw *out, const problem *from, size_t examples_per_class, uint64_t seed,
                       const uc_context *context)
 {
     const uc_dataset *data = &from->train;
@@ -71,7 +71,7 @@ uc_status draw_labels(draw *out, const problem *from, size_t examples_a_class, u
                   .order = app_calloc(rows, sizeof *out->order),
                   .noisy = app_calloc(rows, sizeof *out->noisy),
                   .labelled = *data};
-    const size_t count = choose_examples(out->order, data, examples_a_class, seed);
+    const size_t count = choose_examples(out->order, data, examples_per_class, seed);
     const uc_status status = label_with_rough(out->noisy, from, out->order, count, seed, context);
     size_t wrong = 0;
     for (size_t i = 0; i < rows; i++)
@@ -134,7 +134,8 @@ uc_status draw_test_conf(score *out, const draw *self, size_t count, uint64_t se
     return status;
 }
 
-/* The classes that have a label among the first `count` rows of the order; renumber[k] is UC_NONE for the others. */
+/* The classes that have a label among the first `count` rows of the order; renumber[k] is UC_NONE for the
+ * others. */
 static uc_status labelled_classes(uc_names *out, uint32_t *renumber, const draw *self, size_t count)
 {
     const uc_dataset *data = &self->problem->train;

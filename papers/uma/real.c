@@ -59,10 +59,14 @@ static uc_status show_classes(execution *self, const recipe *chosen)
         uc_dataset_class_counts(counts, data);
         for (size_t k = 0; k < data->classes.count; k++) {
             const char *name = data->classes.text[k];
-            const size_t row = chosen == &problem_letter ? panel_row(table, (double)k, "%c", 'A' + (int)k)
-                               : chosen == &problem_optdigits ? panel_row(table, (double)k, "%d", (int)k)
-                                                              : panel_row(table, (double)k, "%s", name);
-            panel_add(table, row, 0, (double)counts[k]);
+            char shown_name[64];
+            if (chosen == &problem_letter)
+                snprintf(shown_name, sizeof shown_name, "%c", 'A' + (int)k);
+            else if (chosen == &problem_optdigits)
+                snprintf(shown_name, sizeof shown_name, "%zu", k);
+            else
+                snprintf(shown_name, sizeof shown_name, "%s", name);
+            panel_add(table, panel_row(table, (double)k, "%s", shown_name), 0, (double)counts[k]);
         }
     }
     free(counts);
@@ -153,18 +157,18 @@ static uc_status test_perceptrons(panel *table, draw *drawn, size_t conf, bool f
     score result;
     uc_status status =
         perceptron_and_test(&result, from->recipe->iterations, &drawn->labelled, &from->test, seed, context);
-    if (status == UC_OK) {
-        panel_add(table, F_Y, 0, result.error);
-        status = draw_test_conf(&result, drawn, conf, seed, context);
-    }
+    if (status != UC_OK)
+        return status;
+    panel_add(table, F_Y, 0, result.error);
+    if ((status = draw_test_conf(&result, drawn, conf, seed, context)) != UC_OK)
+        return status;
+    panel_add(table, F_CONF, 0, result.error);
+    if (!full)
+        return UC_OK;
+    uc_dataset clean = from->train;
+    status = perceptron_and_test(&result, from->recipe->iterations, &clean, &from->test, seed, context);
     if (status == UC_OK)
-        panel_add(table, F_CONF, 0, result.error);
-    if (status == UC_OK && full) {
-        uc_dataset clean = from->train;
-        status = perceptron_and_test(&result, from->recipe->iterations, &clean, &from->test, seed, context);
-        if (status == UC_OK)
-            panel_add(table, F_FULL, 0, result.error);
-    }
+        panel_add(table, F_FULL, 0, result.error);
     return status;
 }
 
@@ -200,18 +204,22 @@ static uc_status run_protocol(execution *self, panel *table, problem *from, size
     draw drawn = {0};
     uc_noise noise = {0};
     uc_status status = problem_prepare(from, self, run);
+    if (status != UC_OK)
+        goto cleanup;
     const size_t conf = (size_t)lround(CONF_SHARE * (double)from->train.X.rows);
-    if (status == UC_OK)
-        status = draw_labels(&drawn, from, from->recipe->examples_a_class, seed, &self->context);
-    if (status == UC_OK)
-        status = draw_noise(&noise, &drawn, conf, &self->context);
-    if (status == UC_OK)
-        status =
-            test_perceptrons(table, &drawn, conf, run == 0 || from->recipe->train_rows, seed, &self->context);
-    if (status == UC_OK)
-        status = test_corrected(table, &drawn, &noise, seed, &self->context);
-    if (status == UC_OK && s3vm_is_there(self))
-        status = test_s3vms(table, &drawn, conf, seed, self);
+    if ((status = draw_labels(&drawn, from, from->recipe->examples_per_class, seed, &self->context)) != UC_OK)
+        goto cleanup;
+    if ((status = draw_noise(&noise, &drawn, conf, &self->context)) != UC_OK)
+        goto cleanup;
+    if ((status = test_perceptrons(table, &drawn, conf, run == 0 || from->recipe->train_rows, seed,
+                                   &self->context)) != UC_OK)
+        goto cleanup;
+    if ((status = test_corrected(table, &drawn, &noise, seed, &self->context)) != UC_OK)
+        goto cleanup;
+    if (s3vm_is_there(self) && (status = test_s3vms(table, &drawn, conf, seed, self)) != UC_OK)
+        goto cleanup;
+
+cleanup:
     uc_noise_free(&noise);
     draw_free(&drawn);
     return status;
@@ -253,7 +261,7 @@ static uc_status run_table1(execution *self)
 
 typedef struct sizes_plan {
     const recipe *recipe;
-    size_t examples_a_class;
+    size_t examples_per_class;
     bool s3vm; /* beside UMA: the S3VM, else f_conf */
 } sizes_plan;
 
@@ -282,13 +290,15 @@ static uc_status test_size(panel *table, size_t row, draw *drawn, size_t count, 
         if (status == UC_OK)
             panel_add(table, row, i, result.error);
     }
-    if (status == UC_OK && s3vm && learner_exists("s3vm"))
-        status = draw_test_s3vm(&result, drawn, count, S3VM_COST, &from->train, &from->test, seed, context);
-    else if (status == UC_OK && !s3vm)
-        status = draw_test_conf(&result, drawn, count, seed, context);
-    if (status == UC_OK && (!s3vm || learner_exists("s3vm")))
-        panel_add(table, row, 2, result.error);
     uc_noise_free(&noise);
+    if (status != UC_OK || (s3vm && !learner_exists("s3vm")))
+        return status;
+    if (s3vm)
+        status = draw_test_s3vm(&result, drawn, count, S3VM_COST, &from->train, &from->test, seed, context);
+    else
+        status = draw_test_conf(&result, drawn, count, seed, context);
+    if (status == UC_OK)
+        panel_add(table, row, 2, result.error);
     return status;
 }
 
@@ -299,7 +309,7 @@ static uc_status run_sizes_once(execution *self, panel *table, problem *from, co
     draw drawn = {0};
     uc_status status = problem_prepare(from, self, run);
     if (status == UC_OK)
-        status = draw_labels(&drawn, from, plan->examples_a_class, seed, &self->context);
+        status = draw_labels(&drawn, from, plan->examples_per_class, seed, &self->context);
     size_t row = 0;
     for (size_t i = 0; i < SHARES && status == UC_OK; i++) {
         if (!runs_share(self, i))
@@ -321,7 +331,7 @@ static void run_sizes(execution *self, const sizes_plan *plan)
     if (!takes_part(self, plan->recipe))
         return;
     char title[96];
-    snprintf(title, sizeof title, "%s, m = %zu", plan->recipe->title, plan->examples_a_class);
+    snprintf(title, sizeof title, "%s, m = %zu", plan->recipe->title, plan->examples_per_class);
     panel *table = report_panel(&self->report, plan->recipe->name, title, PLOT_LINES,
                                 "labelled examples in S_conf", "test error");
     table->log_x = true;
@@ -354,7 +364,7 @@ static uc_status run_figure4(execution *self)
 {
     (void)s3vm_is_there(self);
     for (size_t i = 0; figure4_problems[i]; i++) {
-        const sizes_plan plan = {figure4_problems[i], figure4_problems[i]->examples_a_class, true};
+        const sizes_plan plan = {figure4_problems[i], figure4_problems[i]->examples_per_class, true};
         run_sizes(self, &plan);
     }
     if (self->report.panel_count > 0)
@@ -423,7 +433,7 @@ static uc_status run_figure5(execution *self)
         status = problem_prepare(&from, self, run);
         const size_t conf = (size_t)lround(CONF_SHARE * (double)from.train.X.rows);
         if (status == UC_OK)
-            status = draw_labels(&drawn, &from, from.recipe->examples_a_class, seed, &self->context);
+            status = draw_labels(&drawn, &from, from.recipe->examples_per_class, seed, &self->context);
         if (status == UC_OK)
             status = draw_noise(&noise, &drawn, conf, &self->context);
         for (size_t column = 0; column < 3 && status == UC_OK; column++) {

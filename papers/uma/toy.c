@@ -61,14 +61,14 @@ static uc_status learn_toy(panel *table, size_t row, uc_dataset *train, const uc
         if (status == UC_OK)
             panel_add(table, row, variants[i].column, result.confusion);
     }
-    if (status == UC_OK)
-        status = learn_and_test(&result, "logistic", NULL, noise, train, test, seed, context);
-    if (status == UC_OK) {
-        panel_add(table, row, LOGISTIC, result.confusion);
-        status = perceptron_and_test(&result, 0, train, test, seed, context);
-    }
-    if (status == UC_OK)
-        panel_add(table, row, PERCEPTRON, result.confusion);
+    if (status != UC_OK)
+        return status;
+    if ((status = learn_and_test(&result, "logistic", NULL, noise, train, test, seed, context)) != UC_OK)
+        return status;
+    panel_add(table, row, LOGISTIC, result.confusion);
+    if ((status = perceptron_and_test(&result, 0, train, test, seed, context)) != UC_OK)
+        return status;
+    panel_add(table, row, PERCEPTRON, result.confusion);
     for (int average = 0; average < 2 && status == UC_OK; average++) {
         status = online_perceptron_and_test(&result, average, train, test, seed, context);
         if (status == UC_OK)

@@ -20,8 +20,8 @@ typedef struct score {
     double confusion_rate; /* that, divided by the root of the number of classes */
 } score;
 
-/* Trains on rows that are prepared already, and tests. `settings` NULL: the learner's defaults; `noise` NULL: the
- * labels are taken as they are. */
+/* Trains on rows that are prepared already, and tests. `settings` NULL: the learner's defaults; `noise`
+ * NULL: the labels are taken as they are. */
 uc_status learn_and_test(score *out, const char *learner, const void *settings, const uc_noise *noise,
                          uc_dataset *train, const uc_dataset *test, uint64_t seed, const uc_context *context);
 /* UMA told of no noise is the perceptron of the paper. */

@@ -1,8 +1,8 @@
 /*
  * Beyond the paper: the width of its Gaussian kernel, which it does not give.
  *
- * The kernel is exp(-g |x-y|^2 / median squared distance). For several g: the perceptrons of table 1, and UMA, next to
- * what the paper prints for them.
+ * The kernel is exp(-g |x-y|^2 / median squared distance). For several g: the perceptrons of table 1, and
+ * UMA, next to what the paper prints for them.
  */
 #include <math.h>
 
@@ -48,23 +48,29 @@ static uc_status run_once(execution *self, panel *table, size_t row, problem *fr
     uc_noise noise = {0};
     score scores[COLUMNS] = {0};
     uc_status status = problem_prepare(from, self, run);
+    if (status != UC_OK)
+        goto cleanup;
     const size_t conf = (size_t)lround(CONF_SHARE * (double)from->train.X.rows);
     uc_dataset clean = from->train;
-    if (status == UC_OK)
-        status = draw_labels(&drawn, from, from->recipe->examples_a_class, seed, &self->context);
-    if (status == UC_OK)
-        status = draw_noise(&noise, &drawn, conf, &self->context);
-    if (status == UC_OK)
-        status = perceptron_and_test(&scores[F_Y], 0, &drawn.labelled, &from->test, seed, &self->context);
-    if (status == UC_OK)
-        status = draw_test_conf(&scores[F_CONF], &drawn, conf, seed, &self->context);
-    if (status == UC_OK)
-        status = perceptron_and_test(&scores[F_FULL], 0, &clean, &from->test, seed, &self->context);
-    if (status == UC_OK)
-        status = learn_and_test(&scores[UMA], "uma", &settings, &noise, &drawn.labelled, &from->test, seed,
-                                &self->context);
-    for (size_t column = 0; column < COLUMNS && status == UC_OK; column++)
+    if ((status = draw_labels(&drawn, from, from->recipe->examples_per_class, seed, &self->context)) != UC_OK)
+        goto cleanup;
+    if ((status = draw_noise(&noise, &drawn, conf, &self->context)) != UC_OK)
+        goto cleanup;
+    if ((status = perceptron_and_test(&scores[F_Y], 0, &drawn.labelled, &from->test, seed, &self->context)) !=
+        UC_OK)
+        goto cleanup;
+    if ((status = draw_test_conf(&scores[F_CONF], &drawn, conf, seed, &self->context)) != UC_OK)
+        goto cleanup;
+    if ((status = perceptron_and_test(&scores[F_FULL], 0, &clean, &from->test, seed, &self->context)) !=
+        UC_OK)
+        goto cleanup;
+    if ((status = learn_and_test(&scores[UMA], "uma", &settings, &noise, &drawn.labelled, &from->test, seed,
+                                 &self->context)) != UC_OK)
+        goto cleanup;
+    for (size_t column = 0; column < COLUMNS; column++)
         panel_add(table, row, column, scores[column].error);
+
+cleanup:
     uc_noise_free(&noise);
     draw_free(&drawn);
     return status;
