@@ -50,8 +50,8 @@ uc_read_settings uc_reader_defaults(void);
 uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
                           const uc_context *context);
 
-/* A part of a file: of text the lines that begin at bytes from .. to-1, of UCD the rows at that share of the file; to 0:
- * all of it. */
+/* A part of a file: of text the lines that begin at bytes from .. to-1, of UCD the rows at that share of the
+ * file; to 0: all of it. */
 typedef struct uc_file_range {
     const char *path;
     uint64_t from, to;
@@ -59,14 +59,16 @@ typedef struct uc_file_range {
     const char *first; /* of the files that belong together: CSV columns must be as there; NULL: none */
 } uc_file_range;
 
-/* Which ranges of these files are for this process to read: in their order, and about as many bytes as any other's. What
- * cannot be cut (packed files, NPY, standard input) goes to one process as a whole; empty files to none, with a warning.
- * Fails when the processes see other files. The list is freed with uc_file_ranges_free; it points to `paths`. */
+/* Which ranges of these files are for this process to read: in their order, and about as many bytes as any
+ * other's. What cannot be cut (packed files, NPY, standard input) goes to one process as a whole; empty files
+ * to none, with a warning. Fails when the processes see other files. The list is freed with
+ * uc_file_ranges_free; it points to `paths`. */
 uc_status uc_file_ranges(uc_file_range **out, size_t *count, const char *const *paths, size_t path_count,
                          const uc_context *context);
 void uc_file_ranges_free(uc_file_range *ranges);
-/* Several files as one data set, in their order. With several processes each has an even share of the rows, in the order
- * of the ranks; columns, classes and bags are those of all. A file without examples is passed over with a warning. */
+/* Several files as one data set, in their order. With several processes each has an even share of the rows,
+ * in the order of the ranks; columns, classes and bags are those of all. A file without examples is passed
+ * over with a warning. */
 uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,
                                 const uc_read_settings *settings, const uc_context *context);
 
@@ -95,8 +97,8 @@ typedef enum uc_format {
     UC_FORMAT_UCD
 } uc_format;
 
-/* Writes to a temporary name and renames. UC_FORMAT_AUTO: from the ending (.svm .libsvm .txt .csv .tsv .npy .ucd,
- * then .gz or .zst). "-" is standard output. For NPY the labels go to `labels` (NULL: not written). */
+/* Writes to a temporary name and renames. UC_FORMAT_AUTO: from the ending (.svm .libsvm .txt .csv .tsv .npy
+ * .ucd, then .gz or .zst). "-" is standard output. For NPY the labels go to `labels` (NULL: not written). */
 uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,
                            const uc_context *context);
 /* The same to outputs that stay open; their names have the endings. */
@@ -110,14 +112,15 @@ uc_status uc_format_of_path(uc_format *out, const char *path);
 /* The rows named, in that order; keeps all class and bag names. rows NULL: all. */
 uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count,
                             const uc_context *context);
-/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. Whole bags are
- * dealt out when every row is in one of two bags or more. */
+/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. Whole
+ * bags are dealt out when every row is in one of two bags or more. */
 uc_status uc_dataset_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
                            uint64_t seed, const uc_context *context);
 /* What uc_dataset_folds deals out: bags, when every row is in one and there are two or more, else rows. */
 size_t uc_dataset_fold_units(const uc_dataset *data);
-/* About `most` rows in random order, every class by its share, but 20 of each when there are so many; all rows, in their
- * order, when there are no more than `most`. With several processes: of the rows of all, to all. */
+/* About `most` rows in random order, every class by its share, but 20 of each when there are so many; all
+ * rows, in their order, when there are no more than `most`. With several processes: of the rows of all, to
+ * all. */
 uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
                             const uc_context *context);
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
@@ -132,12 +135,13 @@ uc_status uc_dataset_fold_split(uc_dataset *others, uc_dataset *inside, const uc
 
 /* ---- labels that mean something else ---- */
 
-/* Only examples of class `positive` (NULL: the only class, or the later of two) are surely labelled: rows without a
- * label join the other class, which gets a name when there is none. *index is the positive class afterwards. */
+/* Only examples of class `positive` (NULL: the only class, or the later of two) are surely labelled: rows
+ * without a label join the other class, which gets a name when there is none. *index is the positive class
+ * afterwards. */
 uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive,
                                          const uc_context *context);
-/* Labels belong to bags: every row must be in a bag, there must be two bags or more, and the rows of a bag must have one
- * label. */
+/* Labels belong to bags: every row must be in a bag, there must be two bags or more, and the rows of a bag
+ * must have one label. */
 uc_status uc_dataset_check_bags(const uc_dataset *data, const uc_context *context);
 
 /* ---- labels in a file of their own ---- */
@@ -148,9 +152,9 @@ typedef struct uc_labels {
     size_t count;
 } uc_labels; /* zero-initialised is empty and may be freed */
 
-/* Reads labels: one per line, or an NPY array of one dimension. Unless `known` is NULL the file may also be a data file;
- * it is one when it has more than a label per line, and those lines are not names of `known`. *out is untouched on
- * failure. */
+/* Reads labels: one per line, or an NPY array of one dimension. Unless `known` is NULL the file may also be a
+ * data file; it is one when it has more than a label per line, and those lines are not names of `known`. *out
+ * is untouched on failure. */
 uc_status uc_labels_read(uc_labels *out, const char *path, const uc_names *known,
                          const uc_read_settings *settings, const uc_context *context);
 void uc_labels_free(uc_labels *self);

@@ -31,8 +31,8 @@ uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, c
                           uc_noise_orientation orientation, const char *source);
 /* Every class is mislabelled with probability `rate`, as each other class equally often. 0 <= rate < 1. */
 uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate);
-/* The UMA paper's random matrices: level 0 is the identity, 10 a random stochastic matrix; up to 20 it moves on,
- * away from the diagonal. */
+/* The UMA paper's random matrices: level 0 is the identity, 10 a random stochastic matrix; up to 20 it moves
+ * on, away from the diagonal. */
 uc_status uc_noise_random(uc_noise *out, size_t classes, double level, uint64_t seed);
 /* Two classes: the share of true positives, and of true negatives, that carry the wrong label. The positive
  * class is the second one. */
@@ -51,7 +51,8 @@ uc_status uc_noise_match(uc_noise *self, const uc_names *classes);
 uc_status uc_noise_inspect(uc_noise_check *out, const uc_noise *self);
 /* inverse[q * classes + p]: C^-1, row by row, for ridge 0; else (C'C + ridge I)^-1 (C' + ridge I). */
 uc_status uc_noise_invert(double *inverse, const uc_noise *self, double ridge);
-/* Draws an observed label for every labelled row: y becomes p with probability C[p][y]. *changed may be NULL. */
+/* Draws an observed label for every labelled row: y becomes p with probability C[p][y]. *changed may be NULL.
+ * */
 uc_status uc_noise_apply(uc_dataset *data, const uc_noise *self, uint64_t seed, size_t *changed);
 void uc_noise_free(uc_noise *self);
 

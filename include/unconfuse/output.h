@@ -1,5 +1,6 @@
-/* Output files that appear whole or not at all. A program opens them before it begins to work, so that a file that cannot
- * be written is refused at once; functions such as uc_model_write fill them; and they appear together. */
+/* Output files that appear whole or not at all. A program opens them before it begins to work, so that a file
+ * that cannot be written is refused at once; functions such as uc_model_write fill them; and they appear
+ * together. */
 #ifndef UNCONFUSE_OUTPUT_H
 #define UNCONFUSE_OUTPUT_H
 
@@ -17,9 +18,10 @@ typedef struct uc_output uc_output;
 /* Asked while a write waits, as for the reader of a pipe; false: UC_ERR_CANCELLED. */
 typedef bool uc_go_on_fn(void *user);
 
-/* Bytes go to a temporary file next to `path`, which takes the name only in uc_output_commit. Symbolic links are followed;
- * "-" is standard output; a pipe or a device is written directly. Temporary files that a process left here when it was
- * killed are removed. `go_on` may be NULL: then it waits for as long as it takes, whatever signals come. */
+/* Bytes go to a temporary file beside `path`, which takes the name only in uc_output_commit. Symbolic links
+ * are followed; "-" is standard output; a pipe or a device is written directly. Temporary files that a
+ * process left here when it was killed are removed. `go_on` may be NULL: then it waits for as long as it
+ * takes, whatever signals come. */
 uc_status uc_output_begin(uc_output **out, const char *path, uc_go_on_fn *go_on, void *user);
 uc_status uc_output_write(uc_output *self, const void *bytes, size_t length);
 /* Ends and frees *self whatever happens; durable: fsync first. */
@@ -30,8 +32,8 @@ void uc_output_abort(uc_output *self); /* removes the temporary file; NULL is fi
 
 const char *uc_output_name(const uc_output *self);      /* the path as it was given */
 const char *uc_output_temporary(const uc_output *self); /* NULL: there is none */
-/* Whether two of them are the same file or pipe, however it is named (a device is not); whether `path` is the file that
- * will be replaced. */
+/* Whether two of them are the same file or pipe, however it is named (a device is not); whether `path` is the
+ * file that will be replaced. */
 bool uc_output_is_same(const uc_output *a, const uc_output *b);
 bool uc_output_replaces(const uc_output *self, const char *path);
 

@@ -33,12 +33,13 @@ typedef enum uc_message_style {
     UC_MESSAGE_JSON,         /* "scale", and "scale": "maxabs" */
 } uc_message_style;
 
-/* A sentence of the library (an error, a warning, a help text, a task) as that front end's users should see it. Cut to
- * `size` bytes with the final zero, between two characters; `size` is at least 1. */
+/* A sentence of the library (an error, a warning, a help text, a task) as that front end's users should see
+ * it. Cut to `size` bytes with the final zero, between two characters; `size` is at least 1. */
 void uc_message_render(char *out, size_t size, const char *text, uc_message_style style);
 
-/* The text as it can be shown: control characters and bytes that are not UTF-8, which a terminal might obey, become \xHH.
- * Cut to `size` bytes with the final zero, between two characters. All sentences of the library went through it. */
+/* The text as it can be shown: control characters and bytes that are not UTF-8, which a terminal might obey,
+ * become \xHH. Cut to `size` bytes with the final zero, between two characters. All sentences of the library
+ * went through it. */
 void uc_printable(char *out, size_t size, const char *text);
 
 const char *uc_version(void);

@@ -1,11 +1,11 @@
 /*
- * All memory of the library. A block starts at a multiple of 64 bytes, for SIMD; a small header in front of it
- * remembers how far behind malloc's own block it lies:
+ * All memory of the library. A block starts at a multiple of 64 bytes, for SIMD; a small header in front of
+ * it remembers how far behind malloc's own block it lies:
  *
  *   malloc's block:  | gap | header | the caller's bytes, 64-byte aligned | slack |
  *
- * Growing goes through realloc, which moves the pages of a large block instead of copying them. Large blocks ask for large
- * pages where the system has them on demand.
+ * Growing goes through realloc, which moves the pages of a large block instead of copying them. Large blocks
+ * ask for large pages where the system has them on demand.
  */
 #define _DEFAULT_SOURCE /* madvise */
 #include <stdatomic.h>
@@ -122,8 +122,8 @@ static void *refuse(size_t count, size_t size)
     return NULL;
 }
 
-/* The first touch of a large array is faster with them, and so is random access to it. All small pages of the block are
- * named: half a mapping cannot be moved by realloc. */
+/* The first touch of a large array is faster with them, and so is random access to it. All small pages of the
+ * block are named: half a mapping cannot be moved by realloc. */
 static void ask_for_large_pages(const void *raw, size_t size)
 {
 #ifdef MADV_HUGEPAGE
@@ -169,7 +169,7 @@ void *uc_realloc(void *block, size_t count, size_t size)
         ask_for_large_pages(raw, total);
     const size_t gap = gap_in(raw);
     if (gap != old.gap) /* realloc moved it to another alignment */
-        memmove(raw + gap, raw + old.gap, bytes < old.size ? bytes : old.size);
+        memmove(raw + gap, raw + old.gap, uc_min_size(bytes, old.size));
     return place(raw, bytes);
 }
 

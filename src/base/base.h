@@ -15,15 +15,16 @@
 
 #define UC_MESSAGE_BYTES 1024 /* of a sentence, with the final zero */
 
-/* Stores the sentence for uc_last_error and returns `status`. Options that the format names are in braces (message.c);
- * braces in arguments are the user's. */
+/* Stores the sentence for uc_last_error and returns `status`. Options that the format names are in braces
+ * (message.c); braces in arguments are the user's. */
 uc_status uc_fail(uc_status status, const char *format, ...) UC_PRINTF(2, 3);
 /* A sentence that the library has put together already once more, after another such text ("": none). */
 uc_status uc_fail_again(uc_status status, const char *before, const char *sentence);
 /* What uc_fail stores, and uc_warn hands on. */
 void uc_message_format(char *out, size_t size, const char *format, va_list arguments) UC_PRINTF(3, 0);
 
-/* Whether text can be the name of a class or bag: valid UTF-8 without control characters and byte order marks. */
+/* Whether text can be the name of a class or bag: valid UTF-8 without control characters and byte order
+ * marks. */
 bool uc_is_name(const char *text, size_t length);
 /* The same but for bytes that are not UTF-8, which the first model files could have in names. */
 bool uc_is_old_name(const char *text, size_t length);
@@ -37,9 +38,8 @@ const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length
 #define uc_fail_again(status, before, sentence) ((uc_fail_again)(status, before, sentence), (status))
 #endif
 
-/* ---- memory ----
- * `count` items of `size` bytes, zeroed, at a multiple of 64 bytes. NULL, with the sentence set, when there is not
- * enough memory or the product overflows; count 0 gives a valid pointer. */
+/* ---- memory ---- `count` items of `size` bytes, zeroed, at a multiple of 64 bytes. NULL, with the sentence
+ * set, when there is not enough memory or the product overflows; count 0 gives a valid pointer. */
 void *uc_alloc(size_t count, size_t size);
 /* Grows or shrinks to `count` items; new bytes are not initialised. NULL leaves the old block as it was. */
 void *uc_realloc(void *block, size_t count, size_t size);
@@ -53,14 +53,6 @@ void uc_alloc_fail_once_after(long successes); /* the allocations behind the one
 long uc_alloc_count(void);
 long uc_alloc_live(void);
 
-static inline size_t uc_size_min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-static inline size_t uc_size_max(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
 /* false on overflow. */
 bool uc_size_add(size_t *out, size_t a, size_t b);
 bool uc_size_mul(size_t *out, size_t a, size_t b);
@@ -68,10 +60,15 @@ static inline size_t uc_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
+static inline size_t uc_max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
 /* The next capacity of an array that must hold `needed` items and grows by doubling. */
 size_t uc_grown(size_t capacity, size_t needed);
 
-/* A mark of bytes that differ when these do, almost surely (FNV-1a); goes on from the mark of what was before, or UC_MARK. */
+/* A mark of bytes that differ when these do, almost surely (FNV-1a); goes on from the mark of what was
+ * before, or UC_MARK. */
 #define UC_MARK UINT64_C(14695981039346656037)
 static inline uint64_t uc_mark(uint64_t mark, const char *bytes, size_t length)
 {
@@ -80,17 +77,15 @@ static inline uint64_t uc_mark(uint64_t mark, const char *bytes, size_t length)
     return mark;
 }
 
-/* ---- numbers in text ----
- * The whole of text[0..length) as a number, independent of the locale. false: it is not wholly a number. The value
- * may be infinite or NaN when the text says so or is out of range. */
+/* ---- numbers in text ---- The whole of text[0..length) as a number, independent of the locale. false: it is
+ * not wholly a number. The value may be infinite or NaN when the text says so or is out of range. */
 bool uc_parse_real(double *out, const char *text, size_t length);
 bool uc_parse_count(uint64_t *out, const char *text, size_t length); /* digits only; false on overflow */
 /* snprintf("%.*g", digits, value) with a point, whatever the locale; always terminated. */
 size_t uc_print_real(char *text, size_t size, int digits, double value);
 
-/* ---- input files ----
- * A whole file in memory, for files that are parsed in place; "-" is standard input. A mapped file is private: it may
- * be written to in memory, and the file stays as it is. */
+/* ---- input files ---- A whole file in memory, for files that are parsed in place; "-" is standard input. A
+ * mapped file is private: it may be written to in memory, and the file stays as it is. */
 typedef struct uc_bytes {
     unsigned char *data;
     size_t length;

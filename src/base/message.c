@@ -33,8 +33,8 @@ static void mark_braces(char *out, size_t size, const char *format)
     out[i] = '\0';
 }
 
-/* The sentence is printed twice, with the format's braces and with marks in their places: a brace that both have came with the
- * arguments. The marks may be there, too: what tells is that the two differ. */
+/* The sentence is printed twice, with the format's braces and with marks in their places: a brace that both
+ * have came with the arguments. The marks may be there, too: what tells is that the two differ. */
 void uc_message_format(char *out, size_t size, const char *format, va_list arguments)
 {
     char marked_format[UC_MESSAGE_BYTES], plain[UC_MESSAGE_BYTES], marked[UC_MESSAGE_BYTES];

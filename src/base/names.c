@@ -48,7 +48,7 @@ static uc_status make_room(uc_names *self)
         self->capacity = capacity;
     }
     if (2 * (self->count + 1) > self->slot_count) {
-        const size_t slot_count = self->slot_count ? 2 * self->slot_count : 32;
+        const size_t slot_count = uc_max_size(2 * self->slot_count, 32);
         uint32_t *slots = uc_realloc(self->slots, slot_count, sizeof *slots);
         if (!slots)
             return UC_ERR_NOMEM;
@@ -61,7 +61,9 @@ static uc_status make_room(uc_names *self)
 
 uint32_t uc_names_find(const uc_names *self, const char *name, size_t length)
 {
-    return self->count ? self->slots[slot_of(self, name, length)] : UC_NONE;
+    if (self->count == 0)
+        return UC_NONE;
+    return self->slots[slot_of(self, name, length)];
 }
 
 uc_status uc_names_add(uint32_t *index, uc_names *self, const char *name, size_t length)

@@ -1,17 +1,19 @@
 /*
  * The name that a mistyped word was probably meant to be.
  *
- *   distance   letters to change, add, remove or swap with their neighbour (optimal string alignment), whatever their case
+ *   distance   letters to change, add, remove or swap with their neighbour (optimal string alignment),
+ *              whatever their case
  *
- * A name is near when at most a third of the letters of the longer of the two differ (at least one may), when the word is
- * its beginning or the name is the word's, or when the word is a whole part of it: `estimate` of `noise estimate`,
- * `table1` of `uma.table1`. Anything farther is more likely a wrong guess than a mistyped name, and a wrong suggestion is
- * worse than none.
+ * A name is near when at most a third of the letters of the longer of the two differ (at least one may), when
+ * the word is its beginning or the name is the word's, or when the word is a whole part of it: `estimate` of
+ * `noise estimate`, `table1` of `uma.table1`. Anything farther is more likely a wrong guess than a mistyped
+ * name, and a wrong suggestion is worse than none.
  */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "unconfuse/names.h"
 
 #define LONGEST 63        /* letters of a word that count */
@@ -37,10 +39,10 @@ static size_t edit_distance(const char *a, const char *b)
         row[0] = i;
         for (size_t j = 1; j <= width; j++) {
             const size_t changed = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
-            const size_t removed = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1;
+            const size_t removed = uc_min_size(above[j], row[j - 1]) + 1;
             const bool swapped =
                 i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]);
-            row[j] = changed < removed ? changed : removed;
+            row[j] = uc_min_size(changed, removed);
             if (swapped && before[j - 2] + 1 < row[j])
                 row[j] = before[j - 2] + 1;
         }
@@ -74,8 +76,8 @@ static bool is_part(const char *name, const char *word)
 static bool is_near(const char *word, const char *name, size_t distance)
 {
     const size_t length = strlen(word), name_length = strlen(name);
-    const size_t longer = length > name_length ? length : name_length;
-    if (longer <= LONGEST && distance <= (longer < 3 ? 1 : longer / 3))
+    const size_t longer = uc_max_size(length, name_length);
+    if (longer <= LONGEST && distance <= uc_max_size(longer / 3, 1))
         return true;
     if (length < name_length && length >= SHORTEST_PREFIX && begins_with(name, word, length))
         return true;

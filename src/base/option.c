@@ -36,15 +36,18 @@ static const char *bounds_text(const uc_option *option, char *text, size_t size)
 
 static bool within(const uc_option *option, double value)
 {
-    return value <= option->high && (option->above_low ? value > option->low : value >= option->low);
+    if (value == option->low)
+        return !option->above_low;
+    return value > option->low && value <= option->high;
 }
 
 static uc_status refuse(const uc_option *option, const char *value, const char *wanted)
 {
-    char bounds[96];
-    return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be %s%s%s%s%s", option->name, value, wanted,
-                   bounds_text(option, bounds, sizeof bounds), option->zero ? ", or " : "",
-                   option->zero ? option->zero : "", option->automatic ? ", or auto" : "");
+    char bounds[96], zero[64] = "";
+    if (option->zero)
+        snprintf(zero, sizeof zero, ", or %s", option->zero);
+    return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be %s%s%s%s", option->name, value, wanted,
+                   bounds_text(option, bounds, sizeof bounds), zero, option->automatic ? ", or auto" : "");
 }
 
 static bool parse_flag(int *out, const char *value)
@@ -62,13 +65,15 @@ static bool parse_choice(int *out, const char *choices, const char *value)
 {
     const size_t length = strlen(value);
     int position = 0;
-    for (const char *word = choices; word; position++) {
+    for (const char *word = choices;; position++) {
         const size_t word_length = strcspn(word, "|");
         if (word_length == length && strncmp(word, value, length) == 0) {
             *out = position;
             return true;
         }
-        word = word[word_length] ? word + word_length + 1 : NULL;
+        if (!word[word_length])
+            break;
+        word += word_length + 1;
     }
     return false;
 }
@@ -79,7 +84,9 @@ static bool parse_bytes(uint64_t *out, const char *value)
     static const char units[] = "KMGT";
     size_t length = strlen(value);
     unsigned shift = 0;
-    const char *unit = length ? strchr(units, value[length - 1]) : NULL;
+    const char *unit = NULL;
+    if (length > 0)
+        unit = strchr(units, value[length - 1]);
     if (unit) {
         shift = 10 * ((unsigned)(unit - units) + 1);
         length--;
@@ -211,7 +218,10 @@ size_t uc_option_text(const uc_option *option, const void *settings, char *text,
     switch (option->type) {
     case UC_OPTION_FLAG: {
         const int flag = *CONST_FIELD(int, settings, option);
-        length = snprintf(text, size, "%s", flag == UC_AUTO_FLAG ? "auto" : flag ? "on" : "off");
+        if (flag == UC_AUTO_FLAG)
+            length = snprintf(text, size, "auto");
+        else
+            length = snprintf(text, size, "%s", flag ? "on" : "off");
         break;
     }
     case UC_OPTION_COUNT:
@@ -225,8 +235,10 @@ size_t uc_option_text(const uc_option *option, const void *settings, char *text,
     }
     case UC_OPTION_REAL: {
         const double real = *CONST_FIELD(double, settings, option);
-        if (isnan(real) || (option->zero && real == 0.0))
-            length = snprintf(text, size, "%s", isnan(real) ? "auto" : option->zero);
+        if (isnan(real))
+            length = snprintf(text, size, "auto");
+        else if (option->zero && real == 0.0)
+            length = snprintf(text, size, "%s", option->zero);
         else
             length = print_real(real, text, size);
         break;

@@ -1,10 +1,10 @@
 /*
  * A file that appears whole or not at all: bytes go to a temporary name in the same directory, and the commit
- * renames it. What is not an ordinary file (a terminal, a pipe, /dev/null) is written directly. An output to memory
- * keeps everything in the buffer, which grows.
+ * renames it. What is not an ordinary file (a terminal, a pipe, /dev/null) is written directly. An output to
+ * memory keeps everything in the buffer, which grows.
  *
- * Several files appear together: all are complete on disk before the first is renamed. A rename that fails after that
- * is undone: the old file keeps a second name until all are there.
+ * Several files appear together: all are complete on disk before the first is renamed. A rename that fails
+ * after that is undone: the old file keeps a second name until all are there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -54,7 +54,8 @@ static uc_status fail_io(const uc_output *self, const char *verb)
     return uc_fail(UC_ERR_IO, "%s: cannot %s: %s", shown(self), verb, strerror(errno));
 }
 
-/* After a wait, whether to wait once more. A signal alone does not end it: it may be a profiler's, or a child's. */
+/* After a wait, whether to wait once more. A signal alone does not end it: it may be a profiler's, or a
+ * child's. */
 static uc_status ask(const uc_output *self)
 {
     if (!self->go_on || self->go_on(self->user))
@@ -88,12 +89,16 @@ static uc_status open_temporary(uc_output *self)
     return status;
 }
 
-/* A pipe that nobody reads yet is waited for, but not in a call that only a signal at the right moment could end. */
+/* A pipe that nobody reads yet is waited for, but not in a call that only a signal at the right moment could
+ * end. */
 static uc_status open_directly(uc_output *self, bool pipe)
 {
     const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
+    int flags = O_WRONLY | O_CLOEXEC;
+    if (pipe)
+        flags |= O_NONBLOCK;
     for (;;) {
-        self->file = open(self->path, O_WRONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
+        self->file = open(self->path, flags);
         if (self->file >= 0)
             return UC_OK;
         if (errno != EINTR && !(pipe && errno == ENXIO))
@@ -118,7 +123,10 @@ static uc_status open_file(uc_output *self)
     if (exists && S_ISDIR(info.st_mode))
         return uc_fail(UC_ERR_IO, "%s: cannot write: it is a directory", self->name);
     const bool direct = exists && !S_ISREG(info.st_mode);
-    self->path = direct ? uc_strdup(self->name) : uc_target_of(self->name);
+    if (direct)
+        self->path = uc_strdup(self->name);
+    else
+        self->path = uc_target_of(self->name);
     if (!self->path)
         return UC_ERR_NOMEM;
     if (direct)
@@ -242,13 +250,15 @@ void uc_output_take(void **bytes, size_t *length, uc_output *self)
 static uc_status write_some(uc_output *self, const char *bytes, size_t length, size_t *written)
 {
     struct pollfd room = {.fd = self->file, .events = POLLOUT};
-    const ssize_t count = write(self->file, bytes, length < BYTES_AT_ONCE ? length : BYTES_AT_ONCE);
+    const ssize_t count = write(self->file, bytes, uc_min_size(length, BYTES_AT_ONCE));
     *written = count > 0 ? (size_t)count : 0;
     if (count < 0 && errno == EAGAIN)
         (void)poll(&room, 1, WAIT_MS);
     else if (count < 0 && errno != EINTR)
         return fail_io(self, "write");
-    return *written == length ? UC_OK : ask(self);
+    if (*written == length)
+        return UC_OK;
+    return ask(self);
 }
 
 static uc_status write_all(uc_output *self, const char *bytes, size_t length)
@@ -304,14 +314,15 @@ uc_status uc_output_printf(uc_output *self, const char *format, ...)
 /* The rename itself must reach the disk too. */
 static void sync_directory(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    const int file = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    char *directory = uc_directory_of(path);
+    if (!directory)
+        return;
+    const int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (file >= 0) {
         (void)fsync(file); /* some file systems cannot sync a directory; the file itself was synced */
         close(file);
     }
-    free(directory);
+    uc_free(directory);
 }
 
 static void release(uc_output *self)
@@ -356,7 +367,9 @@ static uc_status appear(uc_output *self, bool keep)
             self->backup = NULL;
         }
     }
-    return rename(self->temporary, self->path) == 0 ? UC_OK : fail_io(self, "rename to");
+    if (rename(self->temporary, self->path) != 0)
+        return fail_io(self, "rename to");
+    return UC_OK;
 }
 
 static void disappear(uc_output *self)

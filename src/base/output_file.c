@@ -1,8 +1,8 @@
 /*
- * Temporary files are called TARGET.PID-N.tmp. Their process holds a lock (flock) on them, which the system gives back
- * however the process ends. So one that was left behind is known by both: nobody holds its lock, and no process has its
- * number. The lock alone would not do where it is not kept (some network file systems), nor would the number: processes of
- * another container have other numbers.
+ * Temporary files are called TARGET.PID-N.tmp. Their process holds a lock (flock) on them, which the system
+ * gives back however the process ends. So one that was left behind is known by both: nobody holds its lock,
+ * and no process has its number. The lock alone would not do where it is not kept (some network file
+ * systems), nor would the number: processes of another container have other numbers.
  */
 #define _GNU_SOURCE
 #include "base/output_file.h"
@@ -24,11 +24,11 @@
 
 static char *joined(const char *directory, size_t length, const char *name)
 {
+    const bool slash = length > 0 && directory[length - 1] != '/';
     const size_t size = length + strlen(name) + 2;
     char *path = uc_alloc(size, 1);
     if (path)
-        snprintf(path, size, "%.*s%s%s", (int)length, directory,
-                 length > 0 && directory[length - 1] != '/' ? "/" : "", name);
+        snprintf(path, size, "%.*s%s%s", (int)length, directory, slash ? "/" : "", name);
     return path;
 }
 
@@ -37,6 +37,14 @@ static size_t directory_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+char *uc_directory_of(const char *path)
+{
+    const size_t length = directory_length(path);
+    if (length == 0)
+        return uc_strdup(".");
+    return uc_strndup(path, length);
 }
 
 /* Where a link leads that leads nowhere yet; the caller has made sure that it does not lead to itself. */
@@ -66,20 +74,19 @@ char *uc_target_of(const char *path)
     target = follow(uc_strdup(path));
     if (!target)
         return NULL;
-    const size_t length = directory_length(target);
-    char *directory = length ? uc_strndup(target, length) : uc_strdup(".");
-    real = directory ? realpath(directory, NULL) : NULL;
-    if (real) {
-        char *whole = joined(real, strlen(real), target + length);
+    char *directory = uc_directory_of(target);
+    if (!directory) {
         uc_free(target);
-        target = whole;
-    } else if (!directory) {
-        uc_free(target);
-        target = NULL;
+        return NULL;
     }
+    real = realpath(directory, NULL);
     uc_free(directory);
+    if (!real)
+        return target;
+    char *whole = joined(real, strlen(real), target + directory_length(target));
+    uc_free(target);
     free(real);
-    return target;
+    return whole;
 }
 
 /* ---- temporary files ---- */
@@ -89,7 +96,9 @@ static const char *after_digits(const char *text)
     const char *end = text;
     while (*end >= '0' && *end <= '9')
         end++;
-    return end == text || end - text > 10 ? NULL : end;
+    if (end == text || end - text > 10)
+        return NULL;
+    return end;
 }
 
 /* The process of "BASE.PID-N.tmp"; 0: it is not called so. */
@@ -98,9 +107,13 @@ static pid_t owner_of(const char *name, const char *base)
     const size_t length = strlen(base);
     if (strncmp(name, base, length) != 0 || name[length] != '.')
         return 0;
-    const char *process = name + length + 1, *dash = after_digits(process),
-               *end = dash && *dash == '-' ? after_digits(dash + 1) : NULL;
-    return end && strcmp(end, ".tmp") == 0 ? (pid_t)strtol(process, NULL, 10) : 0;
+    const char *process = name + length + 1, *dash = after_digits(process);
+    if (!dash || *dash != '-')
+        return 0;
+    const char *end = after_digits(dash + 1);
+    if (!end || strcmp(end, ".tmp") != 0)
+        return 0;
+    return (pid_t)strtol(process, NULL, 10);
 }
 
 static void remove_abandoned(int directory, const char *name)
@@ -117,12 +130,14 @@ static void remove_abandoned(int directory, const char *name)
 static void sweep(const char *target)
 {
     const int before = errno;
-    const size_t length = directory_length(target);
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.*s", length ? (int)length : 1, length ? target : ".");
-    DIR *directory = length < sizeof path ? opendir(path) : NULL;
+    const char *base = target + directory_length(target);
+    DIR *directory = NULL;
+    char *path = uc_directory_of(target);
+    if (path)
+        directory = opendir(path);
+    uc_free(path);
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        const pid_t owner = owner_of(entry->d_name, target + length);
+        const pid_t owner = owner_of(entry->d_name, base);
         if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH)
             remove_abandoned(dirfd(directory), entry->d_name);
     }

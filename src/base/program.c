@@ -13,7 +13,8 @@ void uc_program_occupy_standard_files(void)
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++) {
         if (fcntl(file, F_GETFD) >= 0 || errno != EBADF)
             continue;
-        /* The lowest number that is free is `file`. A program without /dev/null still has a root directory. */
+        /* The lowest number that is free is `file`. A program without /dev/null still has a root directory.
+         * */
         if (open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
             (void)open("/", O_RDONLY | O_DIRECTORY);
     }

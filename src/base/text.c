@@ -3,13 +3,13 @@
 
 #include "base/base.h"
 
-/* The length of the UTF-8 character at p; 0 when it is not one, a control character, or a byte order mark, which no one
- * sees: files that were put together have it in the middle. */
+/* The length of the UTF-8 character at p; 0 when it is not one, a control character, or a byte order mark,
+ * which no one sees: files that were put together have it in the middle. */
 static size_t character_length(const unsigned char *p, size_t left)
 {
     if (p[0] < 0x80)
         return p[0] >= ' ' && p[0] != 0x7f;
-    const size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    const size_t length = 2 + (size_t)(p[0] >= 0xe0) + (size_t)(p[0] >= 0xf0);
     if (p[0] < 0xc2 || p[0] > 0xf4 || length > left)
         return 0;
     for (size_t i = 1; i < length; i++)
@@ -19,7 +19,9 @@ static size_t character_length(const unsigned char *p, size_t left)
     const bool surrogate = p[0] == 0xed && p[1] >= 0xa0;
     const bool beyond = p[0] == 0xf4 && p[1] >= 0x90;
     const bool byte_order_mark = p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf;
-    return overlong || surrogate || beyond || byte_order_mark ? 0 : length;
+    if (overlong || surrogate || beyond || byte_order_mark)
+        return 0;
+    return length;
 }
 
 bool uc_is_name(const char *text, size_t length)
@@ -53,17 +55,20 @@ void uc_printable(char *out, size_t size, const char *text)
     const unsigned char *p = (const unsigned char *)text, *end = p + strlen(text);
     while (p < end) {
         const size_t length = character_length(p, (size_t)(end - p));
-        const bool shown = length > 0 && !is_late_control(p);
-        const size_t needed = shown ? length : 4;
-        if (needed >= size)
+        const char escape[] = {'\\', 'x', digits[*p >> 4], digits[*p & 15]};
+        const void *shown = p;
+        size_t read = length, written = length;
+        if (length == 0 || is_late_control(p)) {
+            shown = escape;
+            read = 1;
+            written = sizeof escape;
+        }
+        if (written >= size)
             break;
-        if (shown)
-            memcpy(out, p, length);
-        else
-            memcpy(out, (const char[]){'\\', 'x', digits[*p >> 4], digits[*p & 15]}, 4);
-        p += shown ? length : 1;
-        out += needed;
-        size -= needed;
+        memcpy(out, shown, written);
+        p += read;
+        out += written;
+        size -= written;
     }
     *out = '\0';
 }

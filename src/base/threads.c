@@ -42,7 +42,9 @@ static void start_again(char *const argv[], char *const environment[], bool wait
     while (environment[count])
         count++;
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    char **changed = length > 0 ? malloc((count + ADDED + 1) * sizeof *changed) : NULL;
+    if (length <= 0)
+        return;
+    char **changed = malloc((count + ADDED + 1) * sizeof *changed);
     if (!changed)
         return;
     program[length] = '\0';
@@ -72,7 +74,8 @@ void uc_threads_sleep_when_idle_early(char *const argv[], char *const environmen
 
 void uc_threads_sleep_when_idle(char *const argv[])
 {
-    /* Who binds threads to cores has bound this one by now, and the program would stay there with all of its threads. */
+    /* Who binds threads to cores has bound this one by now, and the program would stay there with all of its
+     * threads. */
     const bool bound = is_set(environ, "OMP_PROC_BIND") || is_set(environ, "OMP_PLACES") ||
                        is_set(environ, "GOMP_CPU_AFFINITY");
     if (!bound && !is_set(environ, "OMP_WAIT_POLICY"))

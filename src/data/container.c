@@ -32,7 +32,9 @@ static uint32_t crc(uint32_t sum, const void *bytes, size_t length)
 char *uc_json_text(const json_t *json)
 {
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17), length = json_dumpb(json, NULL, 0, flags);
-    char *text = length > 0 ? uc_alloc(length + 1, 1) : NULL;
+    if (length == 0)
+        return NULL;
+    char *text = uc_alloc(length + 1, 1);
     if (text && json_dumpb(json, text, length, flags) == length)
         return text;
     uc_free(text);
@@ -62,13 +64,13 @@ static uc_status pad_to(writer *self, size_t position)
     uc_status status = UC_OK;
     while (status == UC_OK && self->position < position) {
         const size_t gap = position - self->position;
-        status = put(self, zeros, gap < sizeof zeros ? gap : sizeof zeros);
+        status = put(self, zeros, uc_min_size(gap, sizeof zeros));
     }
     return status;
 }
 
-/* The header text with the arrays' places in it; the places depend on the text's length, so the text is made with
- * room to spare and the first array begins at a fixed distance. */
+/* The header text with the arrays' places in it; the places depend on the text's length, so the text is made
+ * with room to spare and the first array begins at a fixed distance. */
 static char *header_text(json_t *header, const uc_array *arrays, size_t count, size_t first, size_t *end)
 {
     json_t *list = json_array();
@@ -93,13 +95,12 @@ static uc_status put_all(writer *self, const char magic[8], uint32_t version, co
                          uint64_t length, const uc_array *arrays, size_t count)
 {
     const uint32_t text_length = (uint32_t)strlen(text);
-    uc_status status = put(self, magic, 8);
-    if (status == UC_OK)
-        status = put(self, &version, sizeof version);
-    if (status == UC_OK)
-        status = put(self, &text_length, sizeof text_length);
-    if (status == UC_OK)
-        status = put(self, &length, sizeof length);
+    unsigned char prologue[PROLOGUE];
+    memcpy(prologue, magic, 8);
+    memcpy(prologue + 8, &version, sizeof version);
+    memcpy(prologue + 12, &text_length, sizeof text_length);
+    memcpy(prologue + 16, &length, sizeof length);
+    uc_status status = put(self, prologue, sizeof prologue);
     if (status == UC_OK)
         status = put(self, text, text_length);
     if (status == UC_OK)
@@ -109,11 +110,10 @@ static uc_status put_all(writer *self, const char magic[8], uint32_t version, co
         if (status == UC_OK)
             status = put(self, arrays[i].data, arrays[i].count * types[arrays[i].type].size);
     }
-    if (status == UC_OK) {
-        const uint32_t ending[2] = {self->sum, 0};
-        status = uc_output_write(self->output, ending, sizeof ending);
-    }
-    return status;
+    if (status != UC_OK)
+        return status;
+    const uint32_t ending[2] = {self->sum, 0};
+    return uc_output_write(self->output, ending, sizeof ending);
 }
 
 static char *settled_header(json_t *header, const uc_array *arrays, size_t count, size_t *first, size_t *end)
@@ -199,7 +199,8 @@ static uc_status check_frame(const uc_container *self, const char magic[8], uint
     return UC_OK;
 }
 
-/* Short of memory for a moment, jansson may leave out a character and say nothing; it does not do so twice. */
+/* Short of memory for a moment, jansson may leave out a character and say nothing; it does not do so twice.
+ * */
 static json_t *read_json(const char *text, size_t length, json_error_t *error)
 {
     json_t *json = json_loadb(text, length, 0, error), *again = json_loadb(text, length, 0, error);
@@ -222,10 +223,10 @@ uc_status uc_container_open(uc_container *out, const void *bytes, size_t length,
     self.version = read_u32(self.bytes + 8);
     json_error_t error;
     self.header = read_json((const char *)bytes + PROLOGUE, read_u32(self.bytes + 12), &error);
+    if (!self.header && json_error_code(&error) == json_error_out_of_memory)
+        return uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", source);
     if (!self.header)
-        return json_error_code(&error) == json_error_out_of_memory
-                   ? uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", source)
-                   : uc_fail(UC_ERR_FORMAT, "%s: damaged: its header is not JSON: %s", source, error.text);
+        return uc_fail(UC_ERR_FORMAT, "%s: damaged: its header is not JSON: %s", source, error.text);
     if (!json_is_object(self.header) || !json_is_array(json_object_get(self.header, "arrays"))) {
         json_decref(self.header);
         return uc_fail(UC_ERR_FORMAT, "%s: damaged: its header does not list its arrays", source);

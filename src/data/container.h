@@ -41,8 +41,8 @@ uc_status uc_container_write_to(uc_output *output, const char magic[8], uint32_t
 uc_status uc_container_write_memory(void **bytes, size_t *length, const char magic[8], uint32_t version,
                                     json_t *header, const uc_array *arrays, size_t count);
 
-/* A parsed container; the bytes stay the caller's and must outlive it. Arrays are read in place, so bytes that begin at an
- * odd address are copied first, and only the container has them. */
+/* A parsed container; the bytes stay the caller's and must outlive it. Arrays are read in place, so bytes
+ * that begin at an odd address are copied first, and only the container has them. */
 typedef struct uc_container {
     const unsigned char *bytes;
     void *copy; /* NULL: `bytes` are the caller's */
@@ -52,15 +52,16 @@ typedef struct uc_container {
     const char *source; /* for messages */
 } uc_container;
 
-/* Checks magic, version (1 .. newest), lengths and, when `verify`, the checksum, all before it allocates. Fails with a
- * sentence that begins with `source`. End with uc_container_close. */
+/* Checks magic, version (1 .. newest), lengths and, when `verify`, the checksum, all before it allocates.
+ * Fails with a sentence that begins with `source`. End with uc_container_close. */
 uc_status uc_container_open(uc_container *out, const void *bytes, size_t length, const char magic[8],
                             uint32_t newest, bool verify, const char *source);
-/* *data points into the bytes (aligned to 64 relative to their start). Fails when there is no such array of that type
- * and count within the file. */
+/* *data points into the bytes (aligned to 64 relative to their start). Fails when there is no such array of
+ * that type and count within the file. */
 uc_status uc_container_array(const void **data, const uc_container *self, const char *name,
                              uc_array_type type, size_t count);
-/* Array number i, whatever it is; its name belongs to the container. UC_OK with a name of NULL past the last. */
+/* Array number i, whatever it is; its name belongs to the container. UC_OK with a name of NULL past the last.
+ * */
 uc_status uc_container_array_at(uc_array *out, const uc_container *self, size_t i);
 size_t uc_array_item_size(uc_array_type type);
 bool uc_container_has(const uc_container *self, const char *name);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "data/dataset.h"
 #include "data/mapping.h"
 #include "data/valid.h"
 
@@ -18,6 +19,31 @@ void uc_dataset_free(uc_dataset *self)
     uc_names_free(&self->classes);
     uc_names_free(&self->bags);
     *self = (uc_dataset){0};
+}
+
+static uc_status create_matrix(uc_matrix *out, const uc_dataset_shape *shape)
+{
+    if (shape->sparse)
+        return uc_matrix_create_sparse(out, shape->rows, shape->cols, shape->entries);
+    return uc_matrix_create_dense(out, shape->rows, shape->cols);
+}
+
+uc_status uc_dataset_create(uc_dataset *out, const uc_dataset_shape *shape)
+{
+    uc_dataset made = {0};
+    const uc_status status = create_matrix(&made.X, shape);
+    if (status != UC_OK)
+        return status;
+    if (shape->labels)
+        made.y = uc_alloc(shape->rows, sizeof *made.y);
+    if (shape->bags)
+        made.bag = uc_alloc(shape->rows, sizeof *made.bag);
+    if ((shape->labels && !made.y) || (shape->bags && !made.bag)) {
+        uc_dataset_free(&made);
+        return UC_ERR_NOMEM;
+    }
+    *out = made;
+    return UC_OK;
 }
 
 /* The entries of some rows (NULL: all), when there are any entries. */

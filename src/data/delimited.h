@@ -1,9 +1,9 @@
-/* Delimited text: CSV, TSV, and lists of one entry per line. This is the only tokenizer of such text; data files, noise
- * matrices and files of labels are all read through it.
+/* Delimited text: CSV, TSV, and lists of one entry per line. This is the only tokenizer of such text; data
+ * files, noise matrices and files of labels are all read through it.
  *
- * The text lies in one buffer whose last line ends with a newline; UC_NUMBER_SLACK bytes after it are readable, so that
- * no loop has to ask where the buffer ends. A field is a span of the buffer. Cutting a quoted field takes off its quotes
- * in place, so each field is cut once. */
+ * The text lies in one buffer whose last line ends with a newline; UC_NUMBER_SLACK bytes after it are
+ * readable, so that no loop has to ask where the buffer ends. A field is a span of the buffer. Cutting a
+ * quoted field takes off its quotes in place, so each field is cut once. */
 #ifndef UC_DATA_DELIMITED_H
 #define UC_DATA_DELIMITED_H
 
@@ -36,7 +36,8 @@ static inline char *uc_skip_padding(char *p, char delimiter)
 
 /* The bytes of a byte order mark at the beginning of a text: 3 or 0. */
 size_t uc_byte_order_mark(const char *text, size_t length);
-/* The first control character of the line, from `text` on, that is not a tab or carriage return; NULL: none. */
+/* The first control character of the line, from `text` on, that is not a tab or carriage return; NULL: none.
+ * */
 const char *uc_find_control(const char *text);
 /* The first of tab, semicolon and comma that the line has outside quotes; a comma when it has none. */
 char uc_find_delimiter(const char *line, size_t length);
@@ -49,15 +50,16 @@ typedef struct uc_field {
     bool quoted;
 } uc_field;
 
-/* Cuts the field at *at, without the blanks around it, and moves *at to the delimiter or newline that ends it. A field
- * that begins with a quote follows RFC 4180, but ends on its line. Returns NULL, or what is wrong. */
+/* Cuts the field at *at, without the blanks around it, and moves *at to the delimiter or newline that ends
+ * it. A field that begins with a quote follows RFC 4180, but ends on its line. Returns NULL, or what is
+ * wrong. */
 const char *uc_field_cut(uc_field *out, char **at, char delimiter);
 bool uc_field_equals(const uc_field *self, const char *text);
 /* The whole field as a double, which may be infinite or NaN; false: it is not a number. */
 bool uc_field_real(double *out, const uc_field *self);
 
-/* The fast path of numeric columns: the field at p, if it is a plain finite number. Returns the delimiter or newline
- * that ends it; NULL: it is something else, for uc_field_cut to look at. */
+/* The fast path of numeric columns: the field at p, if it is a plain finite number. Returns the delimiter or
+ * newline that ends it; NULL: it is something else, for uc_field_cut to look at. */
 static inline char *uc_field_float(float *out, char *p, char delimiter)
 {
     p = uc_skip_padding(p, delimiter);

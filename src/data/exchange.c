@@ -4,8 +4,8 @@
  *   label, bag, values               a dense row
  *   label, bag, n, columns, values   a sparse one
  *
- * so n rows with e entries are 3 n + 2 e words, and who knows n knows e. Who holds row i is known to all from the numbers
- * of rows that all have.
+ * so n rows with e entries are 3 n + 2 e words, and who knows n knows e. Who holds row i is known to all from
+ * the numbers of rows that all have.
  */
 #define _GNU_SOURCE
 #include "data/exchange.h"
@@ -13,10 +13,13 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/dataset.h"
 
 static size_t row_words(const uc_matrix *X, size_t i)
 {
-    return uc_matrix_is_sparse(X) ? 3 + 2 * uc_matrix_row(X, i).count : 2 + X->cols;
+    if (uc_matrix_is_sparse(X))
+        return 3 + 2 * uc_matrix_row(X, i).count;
+    return 2 + X->cols;
 }
 
 /* Writes a row and returns where the next one goes. */
@@ -38,14 +41,15 @@ static uint32_t *pack_row(uint32_t *at, const uc_dataset *data, size_t i)
 static const uint32_t *unpack_row(uc_dataset *out, size_t i, const uint32_t *at)
 {
     uc_matrix *X = &out->X;
-    const bool sparse = uc_matrix_is_sparse(X);
     const uint32_t y = *at++, bag = *at++;
-    const size_t count = sparse ? *at++ : X->cols, first = sparse ? (size_t)X->offsets[i] : i * X->stride;
+    size_t count = X->cols, first = i * X->stride;
     if (out->y)
         out->y[i] = y;
     if (out->bag)
         out->bag[i] = bag;
-    if (sparse) {
+    if (uc_matrix_is_sparse(X)) {
+        count = *at++;
+        first = (size_t)X->offsets[i];
         memcpy(X->columns + first, at, count * sizeof *at);
         X->offsets[i + 1] = first + count;
         at += count;
@@ -57,23 +61,24 @@ static const uint32_t *unpack_row(uc_dataset *out, size_t i, const uint32_t *at)
 /* Room for `count` rows like those of `data`, which come in packets of `words` words; names are copied. */
 static uc_status make_room(uc_dataset *out, const uc_dataset *data, size_t count, size_t words)
 {
-    const bool sparse = uc_matrix_is_sparse(&data->X);
     uc_dataset room = {0};
-    uc_status status = sparse ? uc_matrix_create_sparse(&room.X, count, data->X.cols, (words - 3 * count) / 2)
-                              : uc_matrix_create_dense(&room.X, count, data->X.cols);
-    if (status == UC_OK && data->y && !(room.y = uc_alloc(count, sizeof *room.y)))
-        status = UC_ERR_NOMEM;
-    if (status == UC_OK && data->bag && !(room.bag = uc_alloc(count, sizeof *room.bag)))
-        status = UC_ERR_NOMEM;
-    if (status == UC_OK)
-        status = uc_names_copy(&room.classes, &data->classes);
+    uc_dataset_shape shape = {.rows = count, .cols = data->X.cols, .labels = data->y, .bags = data->bag};
+    if (uc_matrix_is_sparse(&data->X)) {
+        shape.sparse = true;
+        shape.entries = (words - 3 * count) / 2;
+    }
+    uc_status status = uc_dataset_create(&room, &shape);
+    if (status != UC_OK)
+        return status;
+    status = uc_names_copy(&room.classes, &data->classes);
     if (status == UC_OK)
         status = uc_names_copy(&room.bags, &data->bags);
-    if (status == UC_OK)
-        *out = room;
-    else
+    if (status != UC_OK) {
         uc_dataset_free(&room);
-    return status;
+        return status;
+    }
+    *out = room;
+    return UC_OK;
 }
 
 /* starts[r]: the first row of process r; starts[size]: the number of all. */
@@ -81,18 +86,27 @@ static uc_status find_starts(size_t **starts, const uc_comm *comm, size_t rows)
 {
     void *counts = NULL;
     size_t *found = uc_alloc((size_t)comm->size + 1, sizeof *found);
-    const uc_status status = found ? uc_comm_gather(&counts, NULL, comm, &rows, sizeof rows) : UC_ERR_NOMEM;
-    for (int r = 0; r < comm->size && status == UC_OK; r++)
+    if (!found)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_comm_gather(&counts, NULL, comm, &rows, sizeof rows);
+    if (status != UC_OK) {
+        uc_free(found);
+        return status;
+    }
+    for (int r = 0; r < comm->size; r++)
         found[r + 1] = found[r] + ((const size_t *)counts)[r];
     uc_free(counts);
-    if (status == UC_OK)
-        *starts = found;
-    else
-        uc_free(found);
-    return status;
+    *starts = found;
+    return UC_OK;
 }
 
 /* ---- rows to all ---- */
+
+/* Row k of the list; NULL: all rows. */
+static size_t listed(const size_t *rows, size_t k)
+{
+    return rows ? rows[k] : k;
+}
 
 static size_t owner_of(const size_t *starts, size_t row)
 {
@@ -109,7 +123,7 @@ static uc_status gather_packets(uint32_t **packets, size_t *sizes, const uc_data
     const size_t begin = starts[comm->rank], end = starts[comm->rank + 1];
     size_t words = 0;
     for (size_t k = 0; k < count; k++) {
-        const size_t row = rows ? rows[k] : k;
+        const size_t row = listed(rows, k);
         if (row >= begin && row < end)
             words += row_words(&data->X, row - begin);
     }
@@ -117,7 +131,7 @@ static uc_status gather_packets(uint32_t **packets, size_t *sizes, const uc_data
     if (!mine)
         return UC_ERR_NOMEM;
     for (size_t k = 0; k < count; k++) {
-        const size_t row = rows ? rows[k] : k;
+        const size_t row = listed(rows, k);
         if (row >= begin && row < end)
             at = pack_row(at, data, row - begin);
     }
@@ -140,7 +154,7 @@ static uc_status unpack_list(uc_dataset *out, const uc_dataset *data, const size
     }
     const uc_status status = make_room(out, data, count, words);
     for (size_t k = 0; k < count && status == UC_OK; k++) {
-        const size_t owner = owner_of(starts, rows ? rows[k] : k);
+        const size_t owner = owner_of(starts, listed(rows, k));
         next[owner] = unpack_row(out, k, next[owner]);
     }
     uc_free(next);
@@ -156,13 +170,19 @@ uc_status uc_gather_dataset(uc_dataset *out, const uc_dataset *data, const size_
     const size_t processes = (size_t)comm->size;
     uint32_t *packets = NULL;
     size_t *starts = NULL, *sizes = uc_alloc(processes, sizeof *sizes);
-    uc_status status = sizes ? find_starts(&starts, comm, data->X.rows) : UC_ERR_NOMEM;
-    if (status == UC_OK && !rows)
+    if (!sizes)
+        return UC_ERR_NOMEM;
+    uc_status status = find_starts(&starts, comm, data->X.rows);
+    if (status != UC_OK)
+        goto cleanup;
+    if (!rows)
         count = starts[processes];
-    if (status == UC_OK)
-        status = gather_packets(&packets, sizes, data, rows, count, starts, comm);
-    if (status == UC_OK)
-        status = unpack_list(out, data, rows, count, starts, packets, sizes, processes);
+    status = gather_packets(&packets, sizes, data, rows, count, starts, comm);
+    if (status != UC_OK)
+        goto cleanup;
+    status = unpack_list(out, data, rows, count, starts, packets, sizes, processes);
+
+cleanup:
     uc_free(packets);
     uc_free(sizes);
     uc_free(starts);
@@ -184,8 +204,9 @@ uc_status uc_gather_matrix(uc_matrix *out, const uc_matrix *X, const size_t *row
 
 static uc_status gather_words(uint32_t **out, const uint32_t *words, size_t count, const uc_context *context)
 {
-    return words ? uc_comm_gather((void **)out, NULL, uc_comm_of(context), words, count * sizeof *words)
-                 : UC_OK;
+    if (!words)
+        return UC_OK;
+    return uc_comm_gather((void **)out, NULL, uc_comm_of(context), words, count * sizeof *words);
 }
 
 uc_status uc_gather_labels(uc_dataset *out, const uc_dataset *data, const uc_context *context)
@@ -222,7 +243,7 @@ typedef struct deal {
 
 static size_t overlap(size_t *first, const size_t *a, size_t i, const size_t *b, size_t j)
 {
-    const size_t begin = a[i] > b[j] ? a[i] : b[j], end = a[i + 1] < b[j + 1] ? a[i + 1] : b[j + 1];
+    const size_t begin = uc_max_size(a[i], b[j]), end = uc_min_size(a[i + 1], b[j + 1]);
     *first = begin;
     return end > begin ? end - begin : 0;
 }
@@ -305,7 +326,9 @@ uc_status uc_deal_rows(uc_dataset *out, const uc_dataset *data, const size_t *st
                  uc_alloc(R, sizeof(uint32_t *)),
                  uc_alloc(R, sizeof(uint32_t *))};
     const bool ready = self.sent && self.received && self.out_packets && self.in_packets;
-    status = ready ? pack_for_all(&self, data) : UC_ERR_NOMEM;
+    status = UC_ERR_NOMEM;
+    if (ready)
+        status = pack_for_all(&self, data);
     if (status == UC_OK)
         status = tell_sizes(&self);
     if (status == UC_OK)
@@ -338,37 +361,50 @@ uc_status uc_even_starts(size_t **starts, size_t total, const uc_comm *comm)
 
 /* ---- names ---- */
 
-uc_status uc_merge_names(uc_names *self, uint32_t *renumber, const uc_context *context)
+/* The names of all processes, each with its final zero: `*total` bytes that the caller frees. */
+static uc_status gather_texts(char **all, size_t *total, const uc_names *self, const uc_comm *comm)
 {
-    size_t length = 0, total = 0;
-    char *mine = NULL, *all = NULL;
-    uc_names merged = {0};
+    size_t length = 0;
     for (size_t k = 0; k < self->count; k++)
         length += strlen(self->text[k]) + 1;
-    mine = uc_alloc(length, 1);
-    size_t *sizes = uc_alloc((size_t)uc_comm_size(uc_comm_of(context)), sizeof *sizes);
-    uc_status status = mine && sizes ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK) {
-        char *at = mine;
-        for (size_t k = 0; k < self->count; k++)
-            at = stpcpy(at, self->text[k]) + 1;
-        status = uc_comm_gather((void **)&all, sizes, uc_comm_of(context), mine, length);
-    }
-    for (int r = 0; r < uc_comm_size(uc_comm_of(context)) && status == UC_OK; r++)
-        total += sizes[r];
+    char *mine = uc_alloc(length, 1);
+    size_t *sizes = uc_alloc((size_t)uc_comm_size(comm), sizeof *sizes);
+    uc_status status = UC_ERR_NOMEM;
+    if (!mine || !sizes)
+        goto cleanup;
+    char *at = mine;
+    for (size_t k = 0; k < self->count; k++)
+        at = stpcpy(at, self->text[k]) + 1;
+    status = uc_comm_gather((void **)all, sizes, comm, mine, length);
+    *total = 0;
+    for (int r = 0; r < uc_comm_size(comm) && status == UC_OK; r++)
+        *total += sizes[r];
+
+cleanup:
+    uc_free(sizes);
+    uc_free(mine);
+    return status;
+}
+
+uc_status uc_merge_names(uc_names *self, uint32_t *renumber, const uc_context *context)
+{
+    char *all = NULL;
+    size_t total;
+    uc_status status = gather_texts(&all, &total, self, uc_comm_of(context));
+    if (status != UC_OK)
+        return status;
+    uc_names merged = {0};
     uint32_t index;
     for (const char *name = all; status == UC_OK && name < all + total; name += strlen(name) + 1)
         status = uc_names_add(&index, &merged, name, strlen(name));
-    for (size_t k = 0; k < self->count && status == UC_OK; k++)
-        renumber[k] = uc_names_find(&merged, self->text[k], strlen(self->text[k]));
     uc_free(all);
-    uc_free(sizes);
-    uc_free(mine);
-    if (status == UC_OK) {
-        uc_names_free(self);
-        *self = merged;
-    } else {
+    if (status != UC_OK) {
         uc_names_free(&merged);
+        return status;
     }
-    return status;
+    for (size_t k = 0; k < self->count; k++)
+        renumber[k] = uc_names_find(&merged, self->text[k], strlen(self->text[k]));
+    uc_names_free(self);
+    *self = merged;
+    return UC_OK;
 }

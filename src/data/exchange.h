@@ -1,29 +1,31 @@
-/* Rows that several processes hold between them. Rows are numbered through all processes, in the order of the ranks. */
+/* Rows that several processes hold between them. Rows are numbered through all processes, in the order of the
+ * ranks. */
 #ifndef UC_DATA_EXCHANGE_H
 #define UC_DATA_EXCHANGE_H
 
 #include "parallel/parallel.h"
 #include "unconfuse/dataset.h"
 
-/* The rows named by rows[0..count), which are the same in all processes, in that order, to all of them. NULL: all rows.
- * With one process it is uc_matrix_subset, or uc_dataset_subset. */
+/* The rows named by rows[0..count), which are the same in all processes, in that order, to all of them. NULL:
+ * all rows. With one process it is uc_matrix_subset, or uc_dataset_subset. */
 uc_status uc_gather_matrix(uc_matrix *out, const uc_matrix *X, const size_t *rows, size_t count,
                            const uc_context *context);
 uc_status uc_gather_dataset(uc_dataset *out, const uc_dataset *data, const size_t *rows, size_t count,
                             const uc_context *context);
-/* The labels and bags of all rows, without features: *out has y, bag and X.rows; classes and bags are borrowed. Freed with
- * uc_free_labels. */
+/* The labels and bags of all rows, without features: *out has y, bag and X.rows; classes and bags are
+ * borrowed. Freed with uc_free_labels. */
 uc_status uc_gather_labels(uc_dataset *out, const uc_dataset *data, const uc_context *context);
 void uc_free_labels(uc_dataset *self);
 
-/* A copy of other rows: process r gets starts[r] .. starts[r + 1] - 1. `starts` has one entry more than there are
- * processes. */
+/* A copy of other rows: process r gets starts[r] .. starts[r + 1] - 1. `starts` has one entry more than there
+ * are processes. */
 uc_status uc_deal_rows(uc_dataset *out, const uc_dataset *data, const size_t *starts,
                        const uc_context *context);
 /* Even shares, as uc_deal_rows takes them; the caller frees *starts with uc_free. */
 uc_status uc_even_starts(size_t **starts, size_t total, const uc_comm *comm);
 
-/* The names of all processes become one list, in the order of first appearance; renumber[old position] is the new one. */
+/* The names of all processes become one list, in the order of first appearance; renumber[old position] is the
+ * new one. */
 uc_status uc_merge_names(uc_names *self, uint32_t *renumber, const uc_context *context);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * CSV and TSV: a table of numbers, with a column of labels and perhaps one of bags. Rows are dense.
  *
- * The first line is a header when a field that should be a feature is not a number, or when the label's field is just
- * its usual name. How lines become fields is delimited.h's business.
+ * The first line is a header when a field that should be a feature is not a number, or when the label's field
+ * is just its usual name. How lines become fields is delimited.h's business.
  */
 #define _GNU_SOURCE
 #include <assert.h>
@@ -57,8 +57,8 @@ static size_t find_name(const uc_field *fields, size_t count, const char *name)
     return NO_COLUMN;
 }
 
-/* The column that a user calls `wanted`: 1, 2, ..., -1 for the last, or a name of the first line, which then is a
- * header. Whether a number is also a name is for the caller to see. */
+/* The column that a user calls `wanted`: 1, 2, ..., -1 for the last, or a name of the first line, which then
+ * is a header. Whether a number is also a name is for the caller to see. */
 static uc_status find_column(size_t *out, bool *header, const uc_reader *reader, const char *wanted,
                              const uc_field *fields, size_t count)
 {
@@ -82,7 +82,8 @@ static uc_status find_column(size_t *out, bool *header, const uc_reader *reader,
     return UC_OK;
 }
 
-/* Unless one is named: a column with one of the usual names, else the last; none when all columns are features. */
+/* Unless one is named: a column with one of the usual names, else the last; none when all columns are
+ * features. */
 static size_t usual_label(bool *header, const uc_reader *reader, const layout *self, const uc_field *fields)
 {
     static const char *const names[] = {"label", "class", "target", "y"};
@@ -245,8 +246,8 @@ static void read_name(uc_text_block *block, const uc_reader *reader, const layou
         uc_text_bag(block, reader, name->begin, name->length);
 }
 
-/* A field that is not simply a number: a label, a bag, a quoted or a bad one. Returns where it ends; NULL when something
- * is wrong. */
+/* A field that is not simply a number: a label, a bag, a quoted or a bad one. Returns where it ends; NULL
+ * when something is wrong. */
 static char *read_field(uc_text_block *block, const uc_reader *reader, const layout *self, size_t column,
                         char *p, float *value)
 {

@@ -3,11 +3,11 @@
  *
  *   label [qid:N] [bag:ID] column:value column:value ...   # comment
  *
- * with columns from 1, strictly ascending. The label is a word, kept as it is written; `?` is no label. Blank lines and
- * lines that hold only a comment are skipped, qid: is read over.
+ * with columns from 1, strictly ascending. The label is a word, kept as it is written; `?` is no label. Blank
+ * lines and lines that hold only a comment are skipped, qid: is read over.
  *
- * The loop over column:value pairs is what reading costs. It checks only whether all is well; when it is not, the
- * same words are looked at again, slowly, to say what is wrong.
+ * The loop over column:value pairs is what reading costs. It checks only whether all is well; when it is not,
+ * the same words are looked at again, slowly, to say what is wrong.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -37,7 +37,8 @@ static const char *read_long_column(uint64_t *column, const char *p)
 {
     uint64_t value = 0;
     for (; *p >= '0' && *p <= '9'; p++)
-        value = value <= LARGEST_COLUMN ? value * 10 + (uint64_t)(*p - '0') : value;
+        if (value <= LARGEST_COLUMN)
+            value = value * 10 + (uint64_t)(*p - '0');
     *column = value;
     return p;
 }
@@ -82,7 +83,9 @@ static void blame_pair(uc_text_block *block, const char *line, const char *p, ui
 /* Goes over a comment to the end of its line; NULL when it holds a control character. */
 static const char *skip_comment(uc_text_block *block, const char *p)
 {
-    return uc_text_blame_control(block, p) ? NULL : rawmemchr(p, '\n');
+    if (uc_text_blame_control(block, p))
+        return NULL;
+    return rawmemchr(p, '\n');
 }
 
 /* The label and what may follow it, up to the first column; NULL when something is wrong. */
@@ -107,9 +110,10 @@ static const char *read_front(uc_text_block *block, const uc_reader *reader, con
             break;
         }
     }
-    if (has_bag != (block->bag != NULL))
-        uc_text_blame(block, has_bag ? "a bag, but the lines before have none"
-                                     : "no bag, but the lines before have one");
+    if (has_bag && !block->bag)
+        uc_text_blame(block, "a bag, but the lines before have none");
+    else if (!has_bag && block->bag)
+        uc_text_blame(block, "no bag, but the lines before have one");
     return block->status == UC_OK ? p : NULL;
 }
 
@@ -128,10 +132,11 @@ static inline bool read_long_mantissa(uint64_t *mantissa, const char *p, unsigne
     return *mantissa <= (uint64_t)1 << 53;
 }
 
-/* A pair of the usual shape at p, `12345:-0.678` with a blank or newline behind it: at most eight digits in the column
- * and before the point, sixteen behind it, all within 32 characters. Where it ends is found from a mask of the
- * characters that are not digits and not digit by digit, so that the next pair can begin while this one is still
- * being computed. Returns its end, or NULL when the pair is of another shape, right or wrong. */
+/* A pair of the usual shape at p, `12345:-0.678` with a blank or newline behind it: at most eight digits in
+ * the column and before the point, sixteen behind it, all within 32 characters. Where it ends is found from a
+ * mask of the characters that are not digits and not digit by digit, so that the next pair can begin while
+ * this one is still being computed. Returns its end, or NULL when the pair is of another shape, right or
+ * wrong. */
 static inline const char *read_usual_pair(uint64_t *column, float *value, const char *p)
 {
     uint32_t others = uc_number_mask(p);
@@ -181,11 +186,14 @@ static const char *read_any_pair(uint64_t *column, float *value, const char *p)
     if (digits == 0 || *colon != ':')
         return NULL;
     const char *end = uc_number_read(value, colon + 1);
-    return end == colon + 1 || !isfinite(*value) || ((unsigned char)*end > ' ' && *end != '#') ? NULL : end;
+    const bool ends_word = (unsigned char)*end <= ' ' || *end == '#';
+    if (end == colon + 1 || !isfinite(*value) || !ends_word)
+        return NULL;
+    return end;
 }
 
-/* column:value pairs from p on, into values and columns from block->pairs on; returns the end of the line, NULL when
- * something is wrong. */
+/* column:value pairs from p on, into values and columns from block->pairs on; returns the end of the line,
+ * NULL when something is wrong. */
 static const char *read_pairs(uc_text_block *block, const char *line, const char *p)
 {
     float *value = block->values + block->pairs;
@@ -211,8 +219,10 @@ static const char *read_pairs(uc_text_block *block, const char *line, const char
         p = end + (*end == ' ');
     }
     block->pairs = (size_t)(value - block->values);
-    block->cols = before > block->cols ? (size_t)before : block->cols;
-    return *p == '#' ? skip_comment(block, p) : p;
+    block->cols = uc_max_size(block->cols, before);
+    if (*p == '#')
+        return skip_comment(block, p);
+    return p;
 }
 
 static void parse(uc_text_block *block, const uc_reader *reader, const void *layout)

@@ -1,6 +1,6 @@
 /*
- * NPY: a matrix of numbers, and its labels in a file of their own. Rows are dense. A matrix in C order is read some MB
- * at a time; one in Fortran order, column after column, can only be handed out as a whole.
+ * NPY: a matrix of numbers, and its labels in a file of their own. Rows are dense. A matrix in C order is
+ * read some MB at a time; one in Fortran order, column after column, can only be handed out as a whole.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct npy_state {
     size_t rows_done;
     uint32_t *labels;     /* of all rows; NULL: none */
     unsigned char *bytes; /* BLOCK_BYTES, or one row when that is more */
-    size_t rows_a_block;
+    size_t rows_per_block;
     float *column; /* Fortran order: values of a part of a column */
 } npy_state;
 
@@ -82,7 +82,7 @@ static uc_status next_columns(uc_reader *self)
     uc_status status = UC_OK;
     for (size_t j = 0; j < X->cols; j++)
         for (size_t first = 0; first < rows && status == UC_OK; first += part) {
-            const size_t count = rows - first < part ? rows - first : part;
+            const size_t count = uc_min_size(rows - first, part);
             status = uc_input_read_exactly(self->input, state->bytes, count * size);
             if (status != UC_OK)
                 break;
@@ -97,18 +97,32 @@ static uc_status next_columns(uc_reader *self)
     return status;
 }
 
+/* For `rows` rows more. */
+static uc_status reserve(uc_reader *self, size_t rows, bool all)
+{
+    if (rows == 0)
+        return UC_OK;
+    return uc_reader_reserve(self, self->rows.X.rows + rows, 0, all);
+}
+
 static uc_status next(uc_reader *self)
 {
     npy_state *state = self->state;
     const size_t left = state->array.shape[0] - state->rows_done;
-    const size_t count = left < state->rows_a_block ? left : state->rows_a_block;
+    const size_t count = uc_min_size(left, state->rows_per_block);
     uint64_t remaining;
     const bool all = state->array.fortran || (self->whole && uc_input_remaining(&remaining, self->input));
     uc_status status = UC_OK;
-    if (count > 0)
-        status = uc_reader_reserve(self, self->rows.X.rows + (all ? left : count), 0, all);
-    if (status == UC_OK)
-        status = state->array.fortran ? next_columns(self) : next_rows(self, count);
+    if (all)
+        status = reserve(self, left, true);
+    else
+        status = reserve(self, count, false);
+    if (status != UC_OK)
+        return status;
+    if (state->array.fortran)
+        status = next_columns(self);
+    else
+        status = next_rows(self, count);
     if (status != UC_OK)
         return status;
     add_labels(self, state->rows_done, count);
@@ -142,16 +156,21 @@ static uc_status begin(uc_reader *self)
     self->rows.X.cols = cols;
     self->rows.X.stride = uc_matrix_stride(cols);
     const size_t row_bytes = cols * array->size;
-    state->rows_a_block = array->fortran            ? array->shape[0]
-                          : BLOCK_BYTES / row_bytes ? BLOCK_BYTES / row_bytes
-                                                    : 1;
-    const size_t bytes = array->fortran || row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
+    size_t bytes = uc_max_size(row_bytes, BLOCK_BYTES), column_items = 1;
+    state->rows_per_block = uc_max_size(BLOCK_BYTES / row_bytes, 1);
+    if (array->fortran) {
+        bytes = BLOCK_BYTES;
+        column_items = BLOCK_BYTES / array->size;
+        state->rows_per_block = array->shape[0];
+    }
     status = uc_memory_check(&self->context, (double)bytes, "a row of the file");
     if (status != UC_OK)
         return status;
     state->bytes = uc_alloc(bytes, 1);
-    state->column = uc_alloc(array->fortran ? BLOCK_BYTES / array->size : 1, sizeof *state->column);
-    return state->bytes && state->column ? UC_OK : UC_ERR_NOMEM;
+    state->column = uc_alloc(column_items, sizeof *state->column);
+    if (!state->bytes || !state->column)
+        return UC_ERR_NOMEM;
+    return UC_OK;
 }
 
 static void end(uc_reader *self)

@@ -1,12 +1,14 @@
 /*
- * UCD: the arrays of a data set in a container file (container.h), which is mapped and not read. The mapping is private:
- * a change to the data set does not reach the file.
+ * UCD: the arrays of a data set in a container file (container.h), which is mapped and not read. The mapping
+ * is private: a change to the data set does not reach the file.
  *
- *   header   {"rows", "cols", "sparse", "stride", "entries", "classes": [...], "bags": [...]}; sparse has stride 0
+ *   header   {"rows", "cols", "sparse", "stride", "entries", "classes": [...], "bags": [...]};
+ *            sparse has stride 0
  *   arrays   values; offsets and columns when sparse; y and bag when there are any
  *
- * Everything that the rest of the library relies on is checked in one pass over the arrays. The checksum is not: that
- * the pages of the file are there is the disk's business, and a pass over the arrays is all that reading costs.
+ * Everything that the rest of the library relies on is checked in one pass over the arrays. The checksum is
+ * not: that the pages of the file are there is the disk's business, and a pass over the arrays is all that
+ * reading costs.
  */
 #include <math.h>
 #include <string.h>
@@ -195,7 +197,7 @@ static uc_status check_job(size_t block, void *user)
     const check *self = user;
     const uc_dataset *data = self->data;
     const size_t first = self->first + block * ROWS_PER_BLOCK;
-    const size_t last = first + uc_size_min(self->last - first, ROWS_PER_BLOCK);
+    const size_t last = first + uc_min_size(self->last - first, ROWS_PER_BLOCK);
     for (size_t i = first; i < last; i++) {
         const uc_status status = check_row(self, i);
         if (status != UC_OK)
@@ -222,8 +224,8 @@ static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, s
 
 /* ---- a range of the rows ---- */
 
-/* The row that stands behind byte `at` of the file if rows fill it evenly. Where bytes are cut evenly (uc_even_start), so are
- * the rows, as long as a row has more bytes than there are processes. */
+/* The row that stands behind byte `at` of the file if rows fill it evenly. Where bytes are cut evenly
+ * (uc_even_start), so are the rows, as long as a row has more bytes than there are processes. */
 static size_t row_at(const uc_reader *reader, size_t rows, uint64_t at)
 {
     const uint64_t bytes = uc_input_total(reader->input);

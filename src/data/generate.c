@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/dataset.h"
 
 #define SEQUENCE_PROBLEM UINT64_C(0x67656e2d70) /* "gen-p" */
 #define SEQUENCE_TRAIN UINT64_C(0x67656e2d74)   /* "gen-t" */
@@ -374,7 +375,7 @@ static uint64_t chess_square(float coordinate, uint64_t squares)
 {
     const double position = ((double)coordinate + HALF_SIDE) / (2.0 * HALF_SIDE) * (double)squares;
     const uint64_t square = (uint64_t)fmax(0.0, position);
-    return square < squares ? square : squares - 1; /* the right and upper edge belong to the last square */
+    return uc_min_size(square, squares - 1); /* the right and upper edge belong to the last square */
 }
 
 /* +1 on the squares of the corners' colour. */
@@ -392,7 +393,7 @@ static uint32_t dart_draw(float point[2], problem *self, uc_rng *rng)
     const radii_settings *settings = &self->settings->radii;
     uniform_on_square(point, rng);
     const double radius = hypot((double)point[0], (double)point[1]);
-    const uint64_t ring = radius < settings->inner ? 0 : radius < settings->outer ? 1 : 2;
+    const uint64_t ring = (uint64_t)(radius >= settings->inner) + (uint64_t)(radius >= settings->outer);
     double turn = atan2((double)point[1], (double)point[0]) / (2.0 * PI);
     if (turn < 0.0)
         turn += 1.0;
@@ -452,7 +453,9 @@ static const uc_generator generators[] = {
 
 const uc_generator *uc_generator_at(size_t i)
 {
-    return i < sizeof generators / sizeof *generators ? &generators[i] : NULL;
+    if (i >= sizeof generators / sizeof *generators)
+        return NULL;
+    return &generators[i];
 }
 
 const uc_generator *uc_generator_find(const char *name)
@@ -491,7 +494,9 @@ size_t uc_generator_settings_size(const uc_generator *self)
 
 static uc_status name_classes(uc_names *names, const uc_generator *generator, const any_settings *settings)
 {
-    const size_t classes = generator->classes ? generator->classes : (size_t)settings->circle.classes;
+    size_t classes = generator->classes;
+    if (classes == 0)
+        classes = (size_t)settings->circle.classes;
     for (size_t k = 0; k < classes; k++) {
         char name[24];
         uint32_t index;
@@ -510,11 +515,11 @@ static uc_status sample(uc_dataset *out, const uc_generator *generator, problem 
                         uc_rng rng)
 {
     uc_dataset data = {0};
-    uc_status status = uc_matrix_create_dense(&data.X, examples, 2);
-    if (status == UC_OK)
-        status = name_classes(&data.classes, generator, self->settings);
-    if (status == UC_OK && !(data.y = uc_alloc(examples, sizeof *data.y)))
-        status = UC_ERR_NOMEM;
+    uc_status status =
+        uc_dataset_create(&data, &(uc_dataset_shape){.rows = examples, .cols = 2, .labels = true});
+    if (status != UC_OK)
+        return status;
+    status = name_classes(&data.classes, generator, self->settings);
     if (status != UC_OK) {
         uc_dataset_free(&data);
         return status;
@@ -555,12 +560,14 @@ uc_status uc_generator_run(uc_dataset *train, uc_dataset *test, const uc_generat
     if (status != UC_OK)
         return status;
 
+    if (examples == 0)
+        examples = generator->examples;
+    if (test_examples == 0)
+        test_examples = generator->test_examples;
     uc_dataset first = {0}, second = {0};
-    status = sample(&first, generator, &self, examples ? examples : generator->examples,
-                    uc_rng_make(seed, SEQUENCE_TRAIN));
+    status = sample(&first, generator, &self, examples, uc_rng_make(seed, SEQUENCE_TRAIN));
     if (status == UC_OK && test)
-        status = sample(&second, generator, &self, test_examples ? test_examples : generator->test_examples,
-                        uc_rng_make(seed, SEQUENCE_TEST));
+        status = sample(&second, generator, &self, test_examples, uc_rng_make(seed, SEQUENCE_TEST));
     if (status != UC_OK) {
         uc_dataset_free(&first);
         return status;

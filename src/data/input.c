@@ -1,7 +1,7 @@
 /*
  * Bytes pass through up to three stages:
  *
- *   file or memory  ->  raw (packed bytes)  ->  zlib or zstd  ->  the caller, or head (bytes that were peeked at)
+ *   file or memory  ->  raw (packed bytes)  ->  zlib or zstd  ->  the caller, or head (bytes peeked at)
  *
  * A file that is not packed goes from the system straight into the caller's buffer. An archive may consist of
  * several members one after the other, as `cat a.gz b.gz` makes; it must end where a member ends.
@@ -54,7 +54,7 @@ static uc_status take(size_t *got, uc_input *self, void *buffer, size_t size)
 {
     if (self->file < 0) {
         const uint64_t left = self->total - self->done;
-        *got = left < size ? (size_t)left : size;
+        *got = uc_min_size(left, size);
         if (*got)
             memcpy(buffer, self->memory + self->done, *got);
         self->done += *got;
@@ -134,7 +134,7 @@ static uc_status step_gzip(size_t *made, uc_input *self, void *buffer, size_t si
         if (status != UC_OK || !self->inside)
             return status;
     }
-    const size_t most = size < (1u << 30) ? size : 1u << 30;
+    const size_t most = uc_min_size(size, (size_t)1 << 30);
     self->gzip.next_in = self->raw + self->raw_at;
     self->gzip.avail_in = (uInt)(self->raw_end - self->raw_at);
     self->gzip.next_out = buffer;
@@ -179,8 +179,10 @@ static uc_status unpack(size_t *got, uc_input *self, void *buffer, size_t size)
             *got = 0;
             return UC_OK;
         }
-        status =
-            self->packing == GZIP ? step_gzip(got, self, buffer, size) : step_zstd(got, self, buffer, size);
+        if (self->packing == GZIP)
+            status = step_gzip(got, self, buffer, size);
+        else
+            status = step_zstd(got, self, buffer, size);
         if (status != UC_OK || *got > 0)
             return status;
         if (ended)
@@ -242,9 +244,11 @@ static uc_status open_file(uc_input *self, const char *path)
     if (self->regular) {
         /* Standard input may be a file that someone has begun to read. */
         const off_t at = lseek(self->file, 0, SEEK_CUR);
-        self->total =
-            at > 0 ? (at < info.st_size ? (uint64_t)(info.st_size - at) : 0) : (uint64_t)info.st_size;
         self->regular = at >= 0;
+        if (at <= 0)
+            self->total = (uint64_t)info.st_size;
+        else if (at < info.st_size)
+            self->total = (uint64_t)(info.st_size - at);
     }
     return UC_OK;
 }
@@ -320,7 +324,7 @@ static uc_status read_some(size_t *got, uc_input *self, void *buffer, size_t siz
 {
     if (self->head && self->head_at < self->head_end) {
         const size_t left = self->head_end - self->head_at;
-        *got = left < size ? left : size;
+        *got = uc_min_size(left, size);
         memcpy(buffer, self->head + self->head_at, *got);
         self->head_at += *got;
         return UC_OK;
@@ -329,7 +333,7 @@ static uc_status read_some(size_t *got, uc_input *self, void *buffer, size_t siz
         return unpack(got, self, buffer, size);
     if (self->raw_at < self->raw_end) {
         const size_t left = self->raw_end - self->raw_at;
-        *got = left < size ? left : size;
+        *got = uc_min_size(left, size);
         memcpy(buffer, self->raw + self->raw_at, *got);
         self->raw_at += *got;
         return UC_OK;
@@ -370,9 +374,11 @@ uc_status uc_input_read_exactly(uc_input *self, void *buffer, size_t size)
 static uc_status make_room(char **bytes, size_t capacity, const uc_input *self, const uc_context *context)
 {
     const uc_status status = uc_memory_check(context, (double)capacity, self->name);
-    char *grown = status == UC_OK ? uc_realloc(*bytes, capacity, 1) : NULL;
+    if (status != UC_OK)
+        return status;
+    char *grown = uc_realloc(*bytes, capacity, 1);
     if (!grown)
-        return status == UC_OK ? UC_ERR_NOMEM : status;
+        return UC_ERR_NOMEM;
     *bytes = grown;
     return UC_OK;
 }
@@ -465,7 +471,9 @@ bool uc_input_remaining(uint64_t *bytes, const uc_input *self)
 
 int uc_input_file(const uc_input *self)
 {
-    return self->packing == PLAIN && self->regular && self->file != STDIN_FILENO ? self->file : -1;
+    if (self->packing != PLAIN || !self->regular || self->file == STDIN_FILENO)
+        return -1;
+    return self->file;
 }
 
 /* ---- parts of a file ---- */
@@ -490,8 +498,7 @@ static uc_status look_through(const uc_input *self, uint64_t at, uint64_t end,
         return UC_ERR_NOMEM;
     uc_status status = UC_OK;
     while (at < end) {
-        const ssize_t got =
-            pread(self->file, bytes, end - at < RAW_BYTES ? (size_t)(end - at) : RAW_BYTES, (off_t)at);
+        const ssize_t got = pread(self->file, bytes, uc_min_size(end - at, RAW_BYTES), (off_t)at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -520,7 +527,7 @@ uc_status uc_input_line_at(uint64_t *begin, const uc_input *self, uint64_t at)
         return fail_io(self);
     const uint64_t length = (uint64_t)info.st_size;
     if (at == 0 || at >= length) {
-        *begin = at == 0 ? 0 : length;
+        *begin = uc_min_size(at, length);
         return UC_OK;
     }
     const uc_status status = look_through(self, at - 1, length, see_newline, &passed);

@@ -1,5 +1,5 @@
-/* Where bytes come from: a file, standard input or memory; .gz and .zst are unpacked on the way, recognised by
- * their first bytes and not by their name. */
+/* Where bytes come from: a file, standard input or memory; .gz and .zst are unpacked on the way, recognised
+ * by their first bytes and not by their name. */
 #ifndef UC_DATA_INPUT_H
 #define UC_DATA_INPUT_H
 
@@ -13,16 +13,16 @@ uc_status uc_input_open(uc_input **out, const char *path);
 uc_status uc_input_open_memory(uc_input **out, const void *bytes, size_t length, const char *name);
 void uc_input_close(uc_input *self); /* NULL is fine */
 
-/* The next up to `size` bytes; *got is 0 at the end only. Fewer than `size` come at the end, and from a pipe or
- * terminal that has no more just now. */
+/* The next up to `size` bytes; *got is 0 at the end only. Fewer than `size` come at the end, and from a pipe
+ * or terminal that has no more just now. */
 uc_status uc_input_read(size_t *got, uc_input *self, void *buffer, size_t size);
 /* All the rest, in a block that the caller frees with uc_free and that holds `slack` zero bytes more. */
 uc_status uc_input_read_all(char **out, size_t *length, uc_input *self, size_t slack,
                             const uc_context *context);
 /* Exactly `size` bytes, or `FILE: the file ends too early`. */
 uc_status uc_input_read_exactly(uc_input *self, void *buffer, size_t size);
-/* The first bytes, which are read again later: at least a line, or 64 KB, or the whole input. To be called before
- * the first read. */
+/* The first bytes, which are read again later: at least a line, or 64 KB, or the whole input. To be called
+ * before the first read. */
 uc_status uc_input_peek(const char **bytes, size_t *length, uc_input *self);
 
 const char *uc_input_name(const uc_input *self); /* the path, or "standard input" */
@@ -37,7 +37,8 @@ int uc_input_file(const uc_input *self);
 
 /* Parts of such a file. From now on only the bytes from .. to-1 come. */
 uc_status uc_input_window(uc_input *self, uint64_t from, uint64_t to);
-/* Where the first line begins that begins at byte `at` or behind it; the length of the file when there is none. */
+/* Where the first line begins that begins at byte `at` or behind it; the length of the file when there is
+ * none. */
 uc_status uc_input_line_at(uint64_t *begin, const uc_input *self, uint64_t at);
 /* The newlines among the first `bytes` bytes. */
 uc_status uc_input_count_lines(size_t *lines, const uc_input *self, uint64_t bytes);

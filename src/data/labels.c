@@ -11,7 +11,10 @@ static uc_status name_the_others(uc_names *classes, const char *positive)
     if (!name)
         return UC_ERR_NOMEM;
     const bool number = strcmp(positive, "1") == 0 || strcmp(positive, "+1") == 0;
-    strcat(strcpy(name, number ? "-1" : "not-"), number ? "" : positive);
+    if (number)
+        strcpy(name, "-1");
+    else
+        strcat(strcpy(name, "not-"), positive);
     uint32_t index;
     const uc_status status = uc_names_add(&index, classes, name, strlen(name));
     uc_free(name);
@@ -38,18 +41,19 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
     if (classes->count > 2)
         return uc_fail(UC_ERR_INVALID, "positive and unlabelled examples are of one or two classes, not %zu",
                        classes->count);
-    const uint32_t found =
-        positive ? uc_names_find(classes, positive, strlen(positive)) : (uint32_t)classes->count - 1;
+    uint32_t found = (uint32_t)classes->count - 1;
+    if (positive)
+        found = uc_names_find(classes, positive, strlen(positive));
     if (found == UC_NONE)
         return uc_fail(UC_ERR_INVALID, "no example is labelled %s, which {positive} names", positive);
     double counts[2]; /* positives and all */
     uc_status status = count_labelled(counts, data, found, context);
     if (status != UC_OK)
         return status;
-    if (counts[0] == 0.0 || counts[0] == counts[1])
-        return uc_fail(UC_ERR_FORMAT,
-                       counts[0] > 0.0 ? "every example is labelled %s: unlabelled ones are needed too"
-                                       : "no example is labelled %s",
+    if (counts[0] == 0.0)
+        return uc_fail(UC_ERR_FORMAT, "no example is labelled %s", classes->text[found]);
+    if (counts[0] == counts[1])
+        return uc_fail(UC_ERR_FORMAT, "every example is labelled %s: unlabelled ones are needed too",
                        classes->text[found]);
     uc_names both = {0};
     uint32_t position[2] = {0, 1}; /* of each class, once they are sorted */
@@ -63,7 +67,10 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
         return status;
     }
     for (size_t i = 0; i < data->X.rows; i++)
-        data->y[i] = position[data->y[i] == UC_NONE ? 1 - found : data->y[i]];
+        if (data->y[i] == UC_NONE)
+            data->y[i] = position[1 - found];
+        else
+            data->y[i] = position[data->y[i]];
     uc_names_free(&data->classes);
     data->classes = both;
     *index = position[found];

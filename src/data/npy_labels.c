@@ -110,8 +110,8 @@ static uc_status add_labels(uint32_t *y, uc_names *classes, const uc_npy *array,
 
 uc_status uc_npy_read_labels(uint32_t **y, uc_names *classes, const uc_npy *array, uc_input *input)
 {
-    const size_t count = array->shape[0], size = uc_size_max(array->size, 1);
-    const size_t most = uc_size_max(BYTES_AT_ONCE / size, 1);
+    const size_t count = array->shape[0], size = uc_max_size(array->size, 1);
+    const size_t most = uc_max_size(BYTES_AT_ONCE / size, 1);
     uint32_t *labels = uc_alloc(count, sizeof *labels);
     unsigned char *items = uc_alloc(most, size);
     char *text = uc_alloc(size + NUMBER_BYTES, 1); /* UTF-8 needs no more bytes than UCS-4 */
@@ -119,7 +119,7 @@ uc_status uc_npy_read_labels(uint32_t **y, uc_names *classes, const uc_npy *arra
     if (!labels || !items || !text)
         goto cleanup;
     for (size_t first = 0; first < count; first += most) {
-        const size_t some = uc_size_min(count - first, most);
+        const size_t some = uc_min_size(count - first, most);
         status = uc_input_read_exactly(input, items, some * array->size);
         if (status != UC_OK)
             goto cleanup;

@@ -4,19 +4,20 @@
  *   m   the first 19 significant digits, as an integer
  *   e   the power of ten behind them: the value is m 10^e
  *
- * Reading: q = m * 10^e, with double arithmetic and a table of powers, is within 4 units in the last place of the
- * nearest double d (m, the power and the product are each rounded once; further digits change less than 2^-59). So
- * (float)q = (float)d unless q lies that close to the middle of two floats. Only then is the exact and slow strtod
- * asked.
+ * Reading: q = m * 10^e, with double arithmetic and a table of powers, is within 4 units in the last place of
+ * the nearest double d (m, the power and the product are each rounded once; further digits change less than
+ * 2^-59). So (float)q = (float)d unless q lies that close to the middle of two floats. Only then is the exact
+ * and slow strtod asked.
  *
- * Writing: the decimals k are raised until m = round(|value| 10^k) gives (float)(m / 10^k) = value, which is the
- * very expression that reads it back.
+ * Writing: the decimals k are raised until m = round(|value| 10^k) gives (float)(m / 10^k) = value, which is
+ * the very expression that reads it back.
  */
 #include "data/number.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 
@@ -96,13 +97,14 @@ static const char *read_exponent(long *out, const char *p)
         return p;
     long value = 0;
     for (; is_digit(*q); q++)
-        value = value < FAR_EXPONENT ? value * 10 + (*q - '0') : value;
+        if (value < FAR_EXPONENT)
+            value = value * 10 + (*q - '0');
     *out = negative ? -value : value;
     return q;
 }
 
-/* strtod on the same number in at most 400 digits and a mark for the rest. Where a float is not 0 or infinite, the
- * middle of two doubles has fewer digits than that, so the mark never changes the rounding. */
+/* strtod on the same number in at most 400 digits and a mark for the rest. Where a float is not 0 or
+ * infinite, the middle of two doubles has fewer digits than that, so the mark never changes the rounding. */
 static double read_exactly(const decimal *number)
 {
     char text[512];
@@ -117,7 +119,8 @@ static double read_exactly(const decimal *number)
         text[length++] = '1';
     length += (size_t)snprintf(text + length, sizeof text - length, "e%ld", number->scale);
     double value = 0.0;
-    return uc_parse_real(&value, text, length) ? value : 0.0;
+    (void)uc_parse_real(&value, text, length);
+    return value;
 }
 
 static double read_decimal(const decimal *number)
@@ -188,7 +191,8 @@ static size_t write_fixed(char *text, uint64_t m, unsigned decimals)
     return length + decimals;
 }
 
-/* The digits that printf chose, without the locale's point; *exponent is the power of ten of the first one. */
+/* The digits that printf chose, without the locale's point; *exponent is the power of ten of the first one.
+ * */
 static int scientific_digits(char digits[20], int *exponent, double value, int count)
 {
     char text[40];
@@ -214,7 +218,7 @@ static size_t write_scientific(char *text, const char *digits, int count, int ex
         text[length++] = digits[i];
     text[length++] = 'e';
     text[length++] = exponent < 0 ? '-' : '+';
-    const unsigned magnitude = (unsigned)(exponent < 0 ? -exponent : exponent);
+    const unsigned magnitude = (unsigned)abs(exponent);
     if (magnitude < 10)
         text[length++] = '0';
     return length + uc_number_write_count(text + length, magnitude);

@@ -71,8 +71,8 @@ static inline uint32_t uc_number_mask(const char *text)
 #endif
 }
 
-/* Whether a double lies so close to the middle of two floats that an error of a few units in its last place could make
- * it the other float: the 29 bits that a float does not keep are near 2^28. */
+/* Whether a double lies so close to the middle of two floats that an error of a few units in its last place
+ * could make it the other float: the 29 bits that a float does not keep are near 2^28. */
 static inline bool uc_number_is_doubtful(double value)
 {
     uint64_t bits;
@@ -80,8 +80,9 @@ static inline bool uc_number_is_doubtful(double value)
     return ((bits + 16) & 0x1fffffffu) - 0x10000000u <= 32;
 }
 
-/* (float)(m / 10^decimals) for m <= 2^53 and decimals <= 16. The quotient of two exact doubles is the nearest double to
- * the text. A product with 10^-decimals is within two units of it and much faster, and nearly always the same float. */
+/* (float)(m / 10^decimals) for m <= 2^53 and decimals <= 16. The quotient of two exact doubles is the nearest
+ * double to the text. A product with 10^-decimals is within two units of it and much faster, and nearly
+ * always the same float. */
 static inline float uc_number_scale(uint64_t m, unsigned decimals)
 {
     const double near = (double)(int64_t)m * uc_part_of_ten[decimals];
@@ -93,10 +94,10 @@ static inline float uc_number_scale(uint64_t m, unsigned decimals)
 /* Any decimal number; what uc_number_read does not do inline. */
 const char *uc_number_read_any(float *out, const char *text);
 
-/* Reads the decimal number that `text` begins with, as strtod would: a sign, digits with or without a point, an
- * exponent. Returns where it ends, or `text` when there is none. The value is infinite when it is beyond the range
- * of float, and 0 when it is too small. The text ends with some other character, and UC_NUMBER_SLACK bytes after
- * that are readable. */
+/* Reads the decimal number that `text` begins with, as strtod would: a sign, digits with or without a point,
+ * an exponent. Returns where it ends, or `text` when there is none. The value is infinite when it is beyond
+ * the range of float, and 0 when it is too small. The text ends with some other character, and
+ * UC_NUMBER_SLACK bytes after that are readable. */
 static inline const char *uc_number_read(float *out, const char *text)
 {
     const char *p = text;
@@ -127,7 +128,8 @@ static inline const char *uc_number_read(float *out, const char *text)
     return p;
 }
 
-/* What is wrong with a value that uc_number_read did not read to its end or made infinite: "is not a number", ... */
+/* What is wrong with a value that uc_number_read did not read to its end or made infinite: "is not a number",
+ * ... */
 const char *uc_number_complaint(const char *text, size_t length);
 
 /* Longest text that uc_number_write makes, without a final zero byte. */

@@ -1,6 +1,6 @@
 /*
- * Reading data: recognises the format, hands out blocks of rows, and collects them into a whole data set, which is the
- * same blocks, appended instead of replaced.
+ * Reading data: recognises the format, hands out blocks of rows, and collects them into a whole data set,
+ * which is the same blocks, appended instead of replaced.
  */
 #include "data/reader.h"
 
@@ -96,8 +96,8 @@ static uc_status compare_columns(const uc_reader *self, const uc_reader *first)
     return UC_OK;
 }
 
-/* A CSV file of several has its columns where the first of them has. If that one cannot be opened, whoever reads it says
- * why. */
+/* A CSV file of several has its columns where the first of them has. If that one cannot be opened, whoever
+ * reads it says why. */
 static uc_status check_like_first(const uc_reader *self)
 {
     const char *path = self->range.first;

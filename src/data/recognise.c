@@ -31,8 +31,8 @@ static bool is_entry(const char *p, const char *end)
     return true;
 }
 
-/* Text is LIBSVM when nothing in its first line separates columns of a table, or when its first or second word is
- * column:value. */
+/* Text is LIBSVM when nothing in its first line separates columns of a table, or when its first or second
+ * word is column:value. */
 static uc_format recognise_line(const char *p, const char *end)
 {
     const size_t length = (size_t)(end - p);

@@ -1,9 +1,9 @@
 /*
  * Room for the rows that a reader collects.
  *
- * A whole data set's arrays are made as large as the part of the file that has been read lets expect, and cut to size in
- * the end: the system gives memory only where something is written, and moves the pages of large arrays without copying
- * them, so the arrays are never held twice.
+ * A whole data set's arrays are made as large as the part of the file that has been read lets expect, and cut
+ * to size in the end: the system gives memory only where something is written, and moves the pages of large
+ * arrays without copying them, so the arrays are never held twice.
  */
 #include "data/reader.h"
 
@@ -17,8 +17,8 @@ static bool grow(void **array, size_t count, size_t size)
     return true;
 }
 
-/* How many items to make room for when `needed` are known of: all, estimated from the share of the file that they come
- * from, or a quarter more. */
+/* How many items to make room for when `needed` are known of: all, estimated from the share of the file that
+ * they come from, or a quarter more. */
 static size_t expected(const uc_reader *self, size_t needed, bool exact)
 {
     const double most = (double)(SIZE_MAX / 64), quarter = (double)needed * 1.25;

@@ -1,16 +1,20 @@
 /*
  * Several files as one data set, and each process's share of it.
  *
- * The files are laid end to end; of their bytes every process gets an even part. A file that can be cut is cut at line
- * ends (text) or rows (UCD); any other belongs to the process in whose part it begins. What that leaves uneven is evened
- * out when the rows have been read: rows move to other processes, but never change their order.
+ * The files are laid end to end; of their bytes every process gets an even part. A file that can be cut is
+ * cut at line ends (text) or rows (UCD); any other belongs to the process in whose part it begins. What that
+ * leaves uneven is evened out when the rows have been read: rows move to other processes, but never change
+ * their order.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "data/dataset.h"
 #include "data/exchange.h"
 #include "data/reader.h"
 #include "data/recognise.h"
+#include "data/valid.h"
 
 #define UNEVEN 1.1 /* this many times an even share of the rows is too much */
 
@@ -59,18 +63,20 @@ static uc_status compare_files(const extent *files, const char *const *paths, si
     return uc_comm_same(uc_comm_of(context), text, "the list of files");
 }
 
-/* The part of a file that process `rank` of `size` reads; false: there is none. What has no length, such as standard input,
- * and nothing before it, is for the first process. */
+/* The part of a file that process `rank` of `size` reads; false: there is none. What has no length, such as
+ * standard input, and nothing before it, is for the first process. */
 static bool range_of(uc_file_range *out, const extent *file, uint64_t total, size_t rank, size_t size)
 {
     const uint64_t from = uc_even_start(total, size, rank), to = uc_even_start(total, size, rank + 1);
     const uint64_t end = file->begin + file->bytes;
     if (file->whole || (from <= file->begin && end <= to)) {
         const bool last = rank + 1 == size && file->begin == total;
-        return total == 0 ? rank == 0 : file->begin >= from && (file->begin < to || last);
+        if (total == 0)
+            return rank == 0;
+        return file->begin >= from && (file->begin < to || last);
     }
-    out->from = from > file->begin ? from - file->begin : 0;
-    out->to = to < end ? to - file->begin : file->bytes;
+    out->from = uc_max_size(from, file->begin) - file->begin;
+    out->to = uc_min_size(to, end) - file->begin;
     return from < end && to > file->begin;
 }
 
@@ -80,7 +86,9 @@ uc_status uc_file_ranges(uc_file_range **out, size_t *count, const char *const *
     const uc_comm *comm = uc_comm_of(context);
     extent *files = uc_alloc(path_count, sizeof *files);
     uc_file_range *ranges = uc_alloc(path_count, sizeof *ranges);
-    uc_status status = files && ranges ? measure(files, paths, path_count, context) : UC_ERR_NOMEM;
+    uc_status status = UC_ERR_NOMEM;
+    if (files && ranges)
+        status = measure(files, paths, path_count, context);
     status = uc_comm_agree(comm, status);
     if (status == UC_OK)
         status = compare_files(files, paths, path_count, context);
@@ -150,7 +158,7 @@ static uc_status add_part(pile *self, const uc_dataset *part, const char *path)
     self->bags = self->bags || part->bag;
     self->rows += X->rows;
     self->entries += uc_matrix_entries(X);
-    self->cols = X->cols > self->cols ? X->cols : self->cols;
+    self->cols = uc_max_size(self->cols, X->cols);
     return UC_OK;
 }
 
@@ -161,24 +169,29 @@ static uc_status read_ranges(pile *self, const uc_file_range *ranges, size_t cou
     uc_read_settings own = settings ? *settings : uc_reader_defaults();
     own.storage = UC_STORAGE_SPARSE;
     self->parts = uc_alloc(count, sizeof *self->parts);
-    uc_status status = self->parts ? UC_OK : UC_ERR_NOMEM;
-    for (size_t i = 0; i < count && status == UC_OK; i++) {
+    if (!self->parts)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++) {
         uc_dataset part = {0};
         uc_file_look look = {0};
-        status = uc_look_at_file(&look, ranges[i].path);
+        uc_status status = uc_look_at_file(&look, ranges[i].path);
         if (status == UC_OK)
             status = uc_dataset_read_range(&part, &ranges[i], &own, context);
         if (status == UC_OK)
             status = add_part(self, &part, ranges[i].path);
+        if (status != UC_OK)
+            return status;
         self->stays_sparse = self->stays_sparse || (look.is_ucd && uc_matrix_is_sparse(&part.X));
     }
-    return status;
+    return UC_OK;
 }
 
 static uc_status renumber(uint32_t *values, size_t rows, const uc_names *from, uc_names *to)
 {
     uint32_t *position = uc_alloc(from->count, sizeof *position);
-    uc_status status = position ? UC_OK : UC_ERR_NOMEM;
+    if (!position)
+        return UC_ERR_NOMEM;
+    uc_status status = UC_OK;
     for (size_t k = 0; k < from->count && status == UC_OK; k++)
         status = uc_names_add(&position[k], to, from->text[k], strlen(from->text[k]));
     for (size_t i = 0; i < rows && status == UC_OK; i++)
@@ -237,17 +250,19 @@ static uc_status join_parts(uc_dataset *out, pile *self, bool dense, const uc_co
         self->count = 0;
         return UC_OK;
     }
-    const double bytes =
-        dense ? 4.0 * (double)self->rows * (double)uc_matrix_stride(self->cols) : 8.0 * (double)self->entries;
+    double bytes = 8.0 * (double)self->entries;
+    if (dense)
+        bytes = 4.0 * (double)self->rows * (double)uc_matrix_stride(self->cols);
     uc_status status = uc_memory_check(context, bytes, "the data");
     if (status != UC_OK)
         return status;
-    status = dense ? uc_matrix_create_dense(&joined.X, self->rows, self->cols)
-                   : uc_matrix_create_sparse(&joined.X, self->rows, self->cols, self->entries);
-    if (status == UC_OK && self->labels && !(joined.y = uc_alloc(self->rows, sizeof *joined.y)))
-        status = UC_ERR_NOMEM;
-    if (status == UC_OK && self->bags && !(joined.bag = uc_alloc(self->rows, sizeof *joined.bag)))
-        status = UC_ERR_NOMEM;
+    const uc_dataset_shape shape = {.rows = self->rows,
+                                    .cols = self->cols,
+                                    .entries = self->entries,
+                                    .sparse = !dense,
+                                    .labels = self->labels,
+                                    .bags = self->bags};
+    status = uc_dataset_create(&joined, &shape);
     for (size_t i = 0, at = 0; i < self->count && status == UC_OK; i++) {
         append_rows(&joined.X, at, &self->parts[i].X);
         status = append_labels(&joined, at, &self->parts[i]);
@@ -284,8 +299,9 @@ static uc_status compare_likenesses(likeness *self, const uc_context *context)
         differ = differ || (one->dense_cols && common.dense_cols && one->dense_cols != common.dense_cols);
         common.rows += one->rows;
         common.entries += one->entries;
-        common.cols = one->cols > common.cols ? one->cols : common.cols;
-        common.dense_cols = one->dense_cols ? one->dense_cols : common.dense_cols;
+        common.cols = uc_max_size(common.cols, one->cols);
+        if (one->dense_cols)
+            common.dense_cols = one->dense_cols;
         common.labels |= one->labels;
         common.unlabelled |= one->unlabelled;
         common.bags |= one->bags;
@@ -293,9 +309,9 @@ static uc_status compare_likenesses(likeness *self, const uc_context *context)
     }
     uc_free(all);
     *self = common;
-    return differ || (common.dense_cols && common.cols > common.dense_cols)
-               ? uc_fail(UC_ERR_FORMAT, "the files have different columns")
-               : UC_OK;
+    if (differ || (common.dense_cols && common.cols > common.dense_cols))
+        return uc_fail(UC_ERR_FORMAT, "the files have different columns");
+    return UC_OK;
 }
 
 /* Whether every process has room for its rows when they are dense. */
@@ -320,15 +336,22 @@ static bool becomes_dense(const likeness *all, bool room, const uc_read_settings
 static uc_status agree_on_names(uc_names *names, uint32_t *values, size_t rows, bool sorted,
                                 const uc_context *context)
 {
-    uint32_t *merged = uc_alloc(names->count, sizeof *merged), *position = NULL;
-    uc_status status = merged ? uc_merge_names(names, merged, context) : UC_ERR_NOMEM;
+    const size_t before = names->count;
+    uint32_t *merged = uc_alloc(before, sizeof *merged), *position = NULL;
+    if (!merged)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_merge_names(names, merged, context);
     if (status == UC_OK && sorted) {
+        status = UC_ERR_NOMEM;
         position = uc_alloc(names->count, sizeof *position);
-        status = position ? uc_names_sort(names, position) : UC_ERR_NOMEM;
+        if (position)
+            status = uc_names_sort(names, position);
+        for (size_t k = 0; k < before && status == UC_OK; k++)
+            merged[k] = position[merged[k]];
     }
     for (size_t i = 0; values && i < rows && status == UC_OK; i++)
         if (values[i] != UC_NONE)
-            values[i] = position ? position[merged[values[i]]] : merged[values[i]];
+            values[i] = merged[values[i]];
     uc_free(position);
     uc_free(merged);
     return status;
@@ -359,6 +382,17 @@ static uc_status even_out(uc_dataset *data, const uc_context *context)
     return status;
 }
 
+/* The same names in all processes, and about as many rows. */
+static uc_status agree(uc_dataset *data, const uc_context *context)
+{
+    uc_status status = agree_on_names(&data->classes, data->y, data->X.rows, true, context);
+    if (status == UC_OK)
+        status = agree_on_names(&data->bags, data->bag, data->X.rows, false, context);
+    if (status == UC_OK)
+        status = even_out(data, context);
+    return status;
+}
+
 static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_read_settings *settings,
                       const uc_context *context)
 {
@@ -370,33 +404,33 @@ static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_r
                     .unlabelled = self->unlabelled != NULL,
                     .bags = self->bags,
                     .stays_sparse = self->stays_sparse};
-    uc_dataset joined = {0};
     uc_status status = compare_likenesses(&all, context);
-    if (status == UC_OK && all.rows == 0.0)
-        status = uc_fail(UC_ERR_FORMAT, "%s: no examples", shown);
-    if (status == UC_OK && all.labels && all.unlabelled)
-        status = uc_fail(UC_ERR_FORMAT, "%s: no labels, but other files have them",
-                         self->unlabelled ? self->unlabelled : "a file of another process");
+    if (status != UC_OK)
+        return status;
+    if (all.rows == 0.0)
+        return uc_fail(UC_ERR_FORMAT, "%s: no examples", shown);
+    if (all.labels && all.unlabelled)
+        return uc_fail(UC_ERR_FORMAT, "%s: no labels, but other files have them",
+                       self->unlabelled ? self->unlabelled : "a file of another process");
     self->cols = all.cols;
     self->labels = all.labels;
     self->bags = all.bags;
-    bool room = true;
+    bool room;
+    status = has_room(&room, self->rows, all.cols, context);
+    if (status != UC_OK)
+        return status;
+    uc_dataset joined = {0};
+    status = uc_comm_agree(uc_comm_of(context),
+                           join_parts(&joined, self, becomes_dense(&all, room, settings), context));
     if (status == UC_OK)
-        status = has_room(&room, self->rows, all.cols, context);
-    if (status == UC_OK)
-        status = uc_comm_agree(uc_comm_of(context),
-                               join_parts(&joined, self, becomes_dense(&all, room, settings), context));
-    if (status == UC_OK)
-        status = agree_on_names(&joined.classes, joined.y, joined.X.rows, true, context);
-    if (status == UC_OK)
-        status = agree_on_names(&joined.bags, joined.bag, joined.X.rows, false, context);
-    if (status == UC_OK)
-        status = even_out(&joined, context);
-    if (status == UC_OK)
-        *out = joined;
-    else
+        status = agree(&joined, context);
+    if (status != UC_OK) {
         uc_dataset_free(&joined);
-    return status;
+        return status;
+    }
+    assert(uc_dataset_is_valid(&joined));
+    *out = joined;
+    return UC_OK;
 }
 
 uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,

@@ -26,9 +26,11 @@ static bool ends_with(const char *text, size_t length, const char *ending)
 size_t uc_sink_stem(const char *path)
 {
     const size_t length = strlen(path);
-    return ends_with(path, length, ".gz")    ? length - 3
-           : ends_with(path, length, ".zst") ? length - 4
-                                             : length;
+    if (ends_with(path, length, ".gz"))
+        return length - 3;
+    if (ends_with(path, length, ".zst"))
+        return length - 4;
+    return length;
 }
 
 static voidpf zlib_alloc(voidpf user, uInt count, uInt size)
@@ -61,7 +63,9 @@ static uc_status begin_packing(uc_sink *self, const char *path)
         return UC_OK;
     }
     self->packed = uc_alloc(PACKED_BYTES, 1);
-    return self->packed ? UC_OK : UC_ERR_NOMEM;
+    if (!self->packed)
+        return UC_ERR_NOMEM;
+    return UC_OK;
 }
 
 uc_status uc_sink_begin(uc_sink **out, uc_output *output)
@@ -82,7 +86,7 @@ static uc_status put_gzip(uc_sink *self, const void *bytes, size_t length, bool 
 {
     uc_status status = UC_OK;
     do {
-        const size_t part = length < (1u << 30) ? length : 1u << 30;
+        const size_t part = uc_min_size(length, (size_t)1 << 30);
         self->gzip.next_in = (Bytef *)(uintptr_t)bytes; /* zlib only reads it */
         self->gzip.avail_in = (uInt)part;
         do {
@@ -99,14 +103,16 @@ static uc_status put_gzip(uc_sink *self, const void *bytes, size_t length, bool 
 
 static uc_status put_zstd(uc_sink *self, const void *bytes, size_t length, bool last)
 {
+    const ZSTD_EndDirective end = last ? ZSTD_e_end : ZSTD_e_continue;
     ZSTD_inBuffer from = {bytes, length, 0};
     for (;;) {
         ZSTD_outBuffer to = {self->packed, PACKED_BYTES, 0};
-        const size_t left = ZSTD_compressStream2(self->zstd, &to, &from, last ? ZSTD_e_end : ZSTD_e_continue);
+        const size_t left = ZSTD_compressStream2(self->zstd, &to, &from, end);
         if (ZSTD_isError(left))
             return uc_fail(UC_ERR_NOMEM, "packing the output failed: %s", ZSTD_getErrorName(left));
         const uc_status status = uc_output_write(self->output, self->packed, to.pos);
-        if (status != UC_OK || (last ? left == 0 : from.pos == from.size))
+        const bool done = from.pos == from.size && (!last || left == 0);
+        if (status != UC_OK || done)
             return status;
     }
 }
@@ -133,7 +139,9 @@ static uc_status end_packing(uc_sink *self)
 {
     if (self->is_gzip)
         return put_gzip(self, "", 0, true);
-    return self->zstd ? put_zstd(self, "", 0, true) : UC_OK;
+    if (self->zstd)
+        return put_zstd(self, "", 0, true);
+    return UC_OK;
 }
 
 uc_status uc_sink_end(uc_sink *self)

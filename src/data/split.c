@@ -30,6 +30,14 @@ void uc_dataset_class_counts(size_t *counts, const uc_dataset *data)
             counts[data->y[i]]++;
 }
 
+/* Where a label is counted: unlabelled rows after all classes. */
+static size_t place_of(const uc_dataset *data, size_t row)
+{
+    if (!data->y || data->y[row] == UC_NONE)
+        return data->classes.count;
+    return data->y[row];
+}
+
 /* Sorts `order` by class, unlabelled rows last, and keeps the order within a class; `work` is as large. */
 static uc_status sort_by_class(size_t *order, size_t *work, const uc_dataset *data)
 {
@@ -38,13 +46,11 @@ static uc_status sort_by_class(size_t *order, size_t *work, const uc_dataset *da
     if (!next)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < rows; i++)
-        next[(data->y[i] == UC_NONE ? classes : data->y[i]) + 1]++;
+        next[place_of(data, i) + 1]++;
     for (size_t k = 0; k <= classes; k++)
         next[k + 1] += next[k];
-    for (size_t i = 0; i < rows; i++) {
-        const uint32_t label = data->y[order[i]];
-        work[next[label == UC_NONE ? classes : label]++] = order[i];
-    }
+    for (size_t i = 0; i < rows; i++)
+        work[next[place_of(data, order[i])]++] = order[i];
     memcpy(order, work, rows * sizeof *order);
     uc_free(next);
     return UC_OK;
@@ -55,9 +61,10 @@ static uc_status deal_order(size_t **out, const uc_dataset *data, bool stratifie
 {
     const size_t rows = data->X.rows;
     size_t *order = uc_alloc(rows, sizeof *order), *work = uc_alloc(rows, sizeof *work);
-    uc_status status = order && work ? UC_OK : UC_ERR_NOMEM;
-    if (status != UC_OK)
+    uc_status status = UC_ERR_NOMEM;
+    if (!order || !work)
         goto cleanup;
+    status = UC_OK;
 
     for (size_t i = 0; i < rows; i++)
         order[i] = i;
@@ -85,7 +92,8 @@ size_t uc_dataset_fold_units(const uc_dataset *data)
             return data->X.rows;
         several = several || (i > 0 && data->bag[i] != first);
         first = data->bag[0];
-        most = data->bag[i] > most ? data->bag[i] : most;
+        if (data->bag[i] > most)
+            most = data->bag[i];
     }
     if (!several)
         return data->X.rows;
@@ -102,30 +110,39 @@ size_t uc_dataset_fold_units(const uc_dataset *data)
 static uc_status deal_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
                             uint64_t seed);
 
-/* Rows of one bag belong together: bags are dealt out instead of rows, each with the label of its first row. */
+/* Rows of one bag belong together: bags are dealt out instead of rows, each with the label of its first row.
+ * */
 static uc_status folds_of_bags(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
                                uint64_t seed)
 {
     const size_t n = data->X.rows, bags = data->bags.count;
     uint32_t *place = uc_alloc(bags, sizeof *place), *label = uc_alloc(bags, sizeof *label);
     uint32_t *bag_fold = uc_alloc(bags, sizeof *bag_fold), seen = 0;
-    uc_status status = place && label && bag_fold ? UC_OK : UC_ERR_NOMEM;
-    for (size_t b = 0; b < bags && status == UC_OK; b++)
+    uc_dataset dealt = {.classes = data->classes}; /* a row per bag; borrows names and labels */
+    uc_status status = UC_ERR_NOMEM;
+    if (!place || !label || !bag_fold)
+        goto cleanup;
+    for (size_t b = 0; b < bags; b++)
         place[b] = UC_NONE;
-    for (size_t i = 0; i < n && status == UC_OK; i++)
+    for (size_t i = 0; i < n; i++)
         if (place[data->bag[i]] == UC_NONE) {
-            label[seen] = data->y ? data->y[i] : UC_NONE;
+            if (data->y)
+                label[seen] = data->y[i];
             place[data->bag[i]] = seen++;
         }
-    uc_dataset dealt = {.y = data->y ? label : NULL, .classes = data->classes}; /* borrows both */
+    if (data->y)
+        dealt.y = label;
     dealt.X.rows = seen;
-    if (status == UC_OK && (folds < 2 || folds > seen))
+    if (folds < 2 || folds > seen) {
         status = uc_fail(UC_ERR_INVALID,
                          "the number of folds must be from 2 to the number of bags, %u, not %u", seen, folds);
-    if (status == UC_OK)
-        status = deal_folds(bag_fold, &dealt, folds, stratified, seed);
+        goto cleanup;
+    }
+    status = deal_folds(bag_fold, &dealt, folds, stratified, seed);
     for (size_t i = 0; i < n && status == UC_OK; i++)
         fold[i] = bag_fold[place[data->bag[i]]];
+
+cleanup:
     uc_free(bag_fold);
     uc_free(label);
     uc_free(place);
@@ -164,10 +181,12 @@ uc_status uc_dataset_folds(uint32_t *fold, const uc_dataset *data, unsigned fold
     uc_status status = uc_share_of(&share, context, data->X.rows);
     if (status == UC_OK)
         status = uc_gather_labels(&labels, data, context);
-    if (status == UC_OK)
-        status = (all = uc_alloc(share.total, sizeof *all))
-                     ? deal_folds(all, &labels, folds, stratified, seed)
-                     : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        status = UC_ERR_NOMEM;
+        all = uc_alloc(share.total, sizeof *all);
+        if (all)
+            status = deal_folds(all, &labels, folds, stratified, seed);
+    }
     if (status == UC_OK)
         memcpy(fold, all + share.first, data->X.rows * sizeof *fold);
     uc_free(all);
@@ -215,18 +234,16 @@ static uc_status choose_sample(size_t *order, size_t *taken, const uc_dataset *l
     if (!left)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)
-        left[labels->y && labels->y[i] != UC_NONE ? labels->y[i] : K]++;
+        left[place_of(labels, i)]++;
     for (size_t k = 0; k <= K; k++) {
         const size_t share = (size_t)((double)left[k] * (double)most / (double)n);
-        const size_t least = left[k] < SAMPLED_ALWAYS ? left[k] : SAMPLED_ALWAYS;
-        left[k] = share > least ? share : least;
+        left[k] = uc_max_size(share, uc_min_size(left[k], SAMPLED_ALWAYS));
     }
     uc_rng rng = uc_rng_make(seed, SEQUENCE_SAMPLE);
     uc_rng_choose(&rng, order, n, n);
     *taken = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t y = labels->y ? labels->y[order[i]] : UC_NONE;
-        size_t *quota = &left[y == UC_NONE ? K : y];
+        size_t *quota = &left[place_of(labels, order[i])];
         if (*quota > 0) {
             (*quota)--;
             order[(*taken)++] = order[i];
@@ -241,10 +258,14 @@ uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most
 {
     uc_dataset labels = *data; /* without several processes, theirs */
     size_t *order = NULL, taken = 0;
-    uc_status status = uc_is_shared(context) ? uc_gather_labels(&labels, data, context) : UC_OK;
+    uc_status status = UC_OK;
+    if (uc_is_shared(context))
+        status = uc_gather_labels(&labels, data, context);
     if (status == UC_OK && labels.X.rows > most) {
+        status = UC_ERR_NOMEM;
         order = uc_alloc(labels.X.rows, sizeof *order);
-        status = order ? choose_sample(order, &taken, &labels, most, seed) : UC_ERR_NOMEM;
+        if (order)
+            status = choose_sample(order, &taken, &labels, most, seed);
     }
     if (status == UC_OK)
         status = uc_gather_dataset(out, data, order, taken, context);
@@ -273,9 +294,10 @@ uc_status uc_dataset_split(uc_dataset *first, uc_dataset *second, const uc_datas
     uc_dataset part = {0};
     size_t *order = NULL, *chosen = uc_alloc(rows, sizeof *chosen);
     bool *in_first = uc_alloc(rows, sizeof *in_first);
-    uc_status status = chosen && in_first ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK)
-        status = deal_order(&order, data, stratified, seed);
+    uc_status status = UC_ERR_NOMEM;
+    if (!chosen || !in_first)
+        goto cleanup;
+    status = deal_order(&order, data, stratified, seed);
     if (status != UC_OK)
         goto cleanup;
 

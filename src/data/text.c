@@ -1,19 +1,19 @@
 /*
  * Text in parallel.
  *
- *   chunk   some MB of whole lines; what follows its last newline opens the next chunk. A line longer than a chunk
- *           makes the chunk grow.
+ *   chunk   some MB of whole lines; what follows its last newline opens the next chunk. A line longer than
+ *           a chunk makes the chunk grow.
  *   block   some KB of whole lines of a chunk: what one thread parses at a time
  *
- * Newlines and colons are counted first: a block has no more rows than newlines and no more column:value pairs than
- * colons. So every block has its place in the reader's arrays before it is parsed, and is parsed right there; only
- * when comments or blank lines made the counts too large are later blocks moved down. While the blocks of a chunk are
- * parsed, one of several threads reads, unpacks and counts the next chunk.
+ * Newlines and colons are counted first: a block has no more rows than newlines and no more column:value
+ * pairs than colons. So every block has its place in the reader's arrays before it is parsed, and is parsed
+ * right there; only when comments or blank lines made the counts too large are later blocks moved down. While
+ * the blocks of a chunk are parsed, one of several threads reads, unpacks and counts the next chunk.
  *
- * Blocks have a fixed size, their lines are counted as they are parsed, and failures are looked for in order, so neither
- * the rows nor the first error depend on the number of threads. Names are looked up in the reader's lists, which do not
- * change while blocks are parsed; new ones are added afterwards, block by block, so their positions are in the order of
- * first appearance.
+ * Blocks have a fixed size, their lines are counted as they are parsed, and failures are looked for in order,
+ * so neither the rows nor the first error depend on the number of threads. Names are looked up in the
+ * reader's lists, which do not change while blocks are parsed; new ones are added afterwards, block by block,
+ * so their positions are in the order of first appearance.
  */
 #define _GNU_SOURCE
 #include "data/text.h"
@@ -51,7 +51,8 @@ typedef struct text_state {
 
 /* ---- chunks ---- */
 
-/* How often the two characters that bound rows and pairs occur. Sixteen counters side by side are one register. */
+/* How often the two characters that bound rows and pairs occur. Sixteen counters side by side are one
+ * register. */
 static void count_bounds(uc_text_block *block)
 {
     const char *p = block->begin;
@@ -90,8 +91,10 @@ static uc_status cut_blocks(chunk *self)
         }
         uc_text_block *block = &self->blocks[self->block_count];
         block->begin = p;
-        p = (size_t)(end - p) > BLOCK_BYTES ? (char *)rawmemchr(p + BLOCK_BYTES - 1, '\n') + 1 : end;
-        block->end = p;
+        block->end = end;
+        if ((size_t)(end - p) > BLOCK_BYTES)
+            block->end = (char *)rawmemchr(p + BLOCK_BYTES - 1, '\n') + 1;
+        p = block->end;
         block->lines = block->rows = block->pairs = block->cols = block->name_count = 0;
         block->status = UC_OK;
         count_bounds(block);
@@ -112,8 +115,8 @@ static uc_status grow_chunk(chunk *self, const uc_reader *reader, size_t capacit
     return UC_OK;
 }
 
-/* Reads on behind the bytes that the chunk has, until it is full, or the input has nothing more at the moment and there is
- * a whole line. */
+/* Reads on behind the bytes that the chunk has, until it is full, or the input has nothing more at the moment
+ * and there is a whole line. */
 static uc_status read_lines(chunk *self, uc_reader *reader)
 {
     text_state *state = reader->state;
@@ -246,12 +249,38 @@ void uc_text_bag(uc_text_block *block, const uc_reader *reader, const char *name
 
 /* ---- a chunk's blocks ---- */
 
-/* Gives every block its place, behind the rows that there are. */
+/* column:value pairs that the reader has. */
+static size_t pairs_so_far(const uc_reader *reader)
+{
+    const uc_matrix *X = &reader->rows.X;
+    if (!reader->sparse || X->rows == 0)
+        return 0;
+    return (size_t)X->offsets[X->rows];
+}
+
+static void place_block(uc_text_block *block, const uc_reader *reader)
+{
+    const uc_dataset *data = &reader->rows;
+    const uc_matrix *X = &data->X;
+    block->columns = block->y = block->bag = NULL;
+    block->ends = NULL;
+    if (reader->sparse) {
+        block->values = X->values + block->pair_base;
+        block->columns = X->columns + block->pair_base;
+        block->ends = X->offsets + block->row_base + 1;
+    } else {
+        block->values = X->values + block->row_base * X->stride;
+    }
+    if (reader->has_labels)
+        block->y = data->y + block->row_base;
+    if (reader->has_bags)
+        block->bag = data->bag + block->row_base;
+}
+
+/* Gives every block its place, after the rows that there are. */
 static uc_status place_blocks(uc_reader *reader, chunk *now)
 {
-    uc_dataset *data = &reader->rows;
-    uc_matrix *X = &data->X;
-    size_t rows = X->rows, pairs = reader->sparse && rows ? (size_t)X->offsets[rows] : 0;
+    size_t rows = reader->rows.X.rows, pairs = pairs_so_far(reader);
     for (size_t i = 0; i < now->block_count; i++) {
         now->blocks[i].row_base = rows;
         now->blocks[i].pair_base = pairs;
@@ -261,14 +290,8 @@ static uc_status place_blocks(uc_reader *reader, chunk *now)
     const uc_status status = uc_reader_reserve(reader, rows, pairs, false);
     if (status != UC_OK)
         return status;
-    for (size_t i = 0; i < now->block_count; i++) {
-        uc_text_block *block = &now->blocks[i];
-        block->values = X->values + (reader->sparse ? block->pair_base : block->row_base * X->stride);
-        block->columns = reader->sparse ? X->columns + block->pair_base : NULL;
-        block->ends = reader->sparse ? X->offsets + block->row_base + 1 : NULL;
-        block->y = reader->has_labels ? data->y + block->row_base : NULL;
-        block->bag = reader->has_bags ? data->bag + block->row_base : NULL;
-    }
+    for (size_t i = 0; i < now->block_count; i++)
+        place_block(&now->blocks[i], reader);
     return UC_OK;
 }
 
@@ -295,23 +318,29 @@ static uc_status fail_at(const uc_reader *reader, size_t line, const char *sente
     return uc_fail(UC_ERR_FORMAT, "%s:%zu: %s", uc_input_name(reader->input), line, sentence);
 }
 
+static void blame_name(uc_text_block *block, const uc_new_name *name)
+{
+    char quoted[UC_QUOTE_SIZE];
+    const bool mark = memmem(name->text, name->length, UC_BYTE_ORDER_MARK, 3) != NULL;
+    const char *what = name->is_bag ? "bag" : "label";
+    if (!uc_text_blame_control(block, name->text))
+        uc_text_blame(block, "the %s '%s' %s", what, uc_quote(quoted, name->text, name->length),
+                      mark ? "has a byte order mark" : "is not UTF-8 text");
+}
+
 static uc_status add_names(uc_text_block *block, uc_reader *reader, size_t line)
 {
     for (size_t i = 0; i < block->name_count; i++) {
         const uc_new_name *name = &block->names[i];
         if (!uc_is_name(name->text, name->length)) {
-            char quoted[UC_QUOTE_SIZE];
-            if (!uc_text_blame_control(block, name->text))
-                uc_text_blame(block, "the %s '%s' %s", name->is_bag ? "bag" : "label",
-                              uc_quote(quoted, name->text, name->length),
-                              memmem(name->text, name->length, UC_BYTE_ORDER_MARK, 3)
-                                  ? "has a byte order mark"
-                                  : "is not UTF-8 text");
+            blame_name(block, name);
             return fail_at(reader, line + name->line, block->sentence);
         }
-        uint32_t *index = (name->is_bag ? block->bag : block->y) + name->row;
-        const uc_status status =
-            uc_names_add(index, name->is_bag ? &reader->bags : &reader->classes, name->text, name->length);
+        uc_status status;
+        if (name->is_bag)
+            status = uc_names_add(&block->bag[name->row], &reader->bags, name->text, name->length);
+        else
+            status = uc_names_add(&block->y[name->row], &reader->classes, name->text, name->length);
         if (status != UC_OK)
             return status;
     }
@@ -327,7 +356,9 @@ static uc_status check_block(uc_text_block *block, uc_reader *reader)
     const uc_status added = add_names(block, reader, state->line);
     if (added != UC_OK)
         return added;
-    return status == UC_OK ? UC_OK : fail_at(reader, state->line + block->lines, block->sentence);
+    if (status != UC_OK)
+        return fail_at(reader, state->line + block->lines, block->sentence);
+    return UC_OK;
 }
 
 /* Moves a block down to where the rows before it end. */
@@ -357,7 +388,7 @@ static uc_status join_blocks(uc_reader *reader, chunk *now)
 {
     text_state *state = reader->state;
     uc_matrix *X = &reader->rows.X;
-    size_t rows = X->rows, pairs = reader->sparse && rows ? (size_t)X->offsets[rows] : 0;
+    size_t rows = X->rows, pairs = pairs_so_far(reader);
     for (size_t i = 0; i < now->block_count; i++) {
         uc_text_block *block = &now->blocks[i];
         const uc_status status = check_block(block, reader);
@@ -368,7 +399,7 @@ static uc_status join_blocks(uc_reader *reader, chunk *now)
         state->line += block->lines;
         rows += block->rows;
         pairs += block->pairs;
-        X->cols = block->cols > X->cols ? block->cols : X->cols;
+        X->cols = uc_max_size(X->cols, block->cols);
     }
     X->rows = rows;
     return UC_OK;
@@ -385,13 +416,17 @@ uc_status uc_text_begin(uc_reader *self, uc_text_parser *parser, uc_text_look *l
     state->look = look;
     self->state = state;
     const uc_status status = grow_chunk(&state->now, self, CHUNK_BYTES);
-    return status == UC_OK ? fill_chunk(&state->now, self, NULL, 0) : status;
+    if (status != UC_OK)
+        return status;
+    return fill_chunk(&state->now, self, NULL, 0);
 }
 
 uc_status uc_text_next(uc_reader *self)
 {
     text_state *state = self->state;
-    uc_status status = state->parsed ? advance(self) : UC_OK;
+    uc_status status = UC_OK;
+    if (state->parsed)
+        status = advance(self);
     if (status != UC_OK)
         return status;
     state->parsed = true;
@@ -424,7 +459,9 @@ uc_status uc_text_cut(uc_reader *self)
     state->before = from;
     state->line = 0;
     state->read_ended = false;
-    return status == UC_OK ? fill_chunk(now, self, NULL, 0) : status;
+    if (status != UC_OK)
+        return status;
+    return fill_chunk(now, self, NULL, 0);
 }
 
 static void free_chunk(chunk *self)

@@ -1,5 +1,5 @@
-/* Reading text in parallel: chunks of whole lines, cut into blocks of whole lines that are parsed at the same time,
- * each to its place in the reader's arrays. */
+/* Reading text in parallel: chunks of whole lines, cut into blocks of whole lines that are parsed at the same
+ * time, each to its place in the reader's arrays. */
 #ifndef UC_DATA_TEXT_H
 #define UC_DATA_TEXT_H
 
@@ -45,16 +45,16 @@ uc_status uc_text_next(uc_reader *self);
 uc_status uc_text_cut(uc_reader *self);
 void uc_text_end(uc_reader *self);
 
-/* The first line of the chunk at hand that is not blank and does not begin with `comment` (0: none do), without its end;
- * NULL: there is none. Its number, from 1, goes to *number. */
+/* The first line of the chunk at hand that is not blank and does not begin with `comment` (0: none do),
+ * without its end; NULL: there is none. Its number, from 1, goes to *number. */
 const char *uc_text_first_line(size_t *length, size_t *number, const uc_reader *self, char comment);
 /* Goes on behind a line of the first chunk that uc_text_first_line found. */
 void uc_text_skip_line(uc_reader *self, const char *line, size_t number);
 /* What the parser is handed, and what frees it in the end. */
 void uc_text_set_layout(uc_reader *self, void *layout, void (*free_layout)(void *layout));
 
-/* For parsers: the class (or bag) of the block's next row. A name that is not known yet is noted, and its position is set
- * when the whole chunk is parsed. */
+/* For parsers: the class (or bag) of the block's next row. A name that is not known yet is noted, and its
+ * position is set when the whole chunk is parsed. */
 void uc_text_class(uc_text_block *block, const uc_reader *reader, const char *name, size_t length);
 void uc_text_bag(uc_text_block *block, const uc_reader *reader, const char *name, size_t length);
 /* The line block->lines is to blame. */

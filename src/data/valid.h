@@ -1,5 +1,5 @@
-/* What holds for every data set that crosses the border of this room, for `assert`. fuzz/truths.h checks the same, and
- * more, from outside. */
+/* What holds for every data set that crosses the border of this room, for `assert`. fuzz/truths.h checks the
+ * same, and more, from outside. */
 #ifndef UC_DATA_VALID_H
 #define UC_DATA_VALID_H
 

@@ -1,13 +1,15 @@
 /*
- * Writing data sets. Text is made row by row in parallel: every block of rows fills a buffer of its own, and the buffers
- * go out in order. Numbers are the shortest text that reads back as the same float.
+ * Writing data sets. Text is made row by row in parallel: every block of rows fills a buffer of its own, and
+ * the buffers go out in order. Numbers are the shortest text that reads back as the same float.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "data/container.h"
 #include "data/number.h"
 #include "data/reader.h"
 #include "data/sink.h"
+#include "data/valid.h"
 
 #define BLOCKS_AT_ONCE ((size_t)32)
 #define BLOCK_BYTES ((size_t)64 << 10) /* of text, about */
@@ -24,7 +26,7 @@ typedef struct text {
 static char *text_room(text *self, size_t length)
 {
     if (self->room - self->length < length) {
-        const size_t room = uc_grown(self->room ? self->room : 4096, self->length + length);
+        const size_t room = uc_grown(uc_max_size(self->room, 4096), self->length + length);
         char *bytes = uc_realloc(self->bytes, room, 1);
         if (!bytes) {
             self->failed = true;
@@ -68,7 +70,7 @@ static void put_count(text *self, size_t value)
 typedef struct job {
     const uc_dataset *data;
     char delimiter; /* of CSV; 0: LIBSVM */
-    size_t rows_a_block;
+    size_t rows_per_block;
     size_t first; /* row of the first block */
     text *blocks;
 } job;
@@ -151,8 +153,8 @@ static uc_status format_block(size_t block, void *user)
 {
     const job *self = user;
     text *out = &self->blocks[block];
-    const size_t first = self->first + block * self->rows_a_block, rows = self->data->X.rows;
-    const size_t last = first + self->rows_a_block < rows ? first + self->rows_a_block : rows;
+    const size_t first = self->first + block * self->rows_per_block, rows = self->data->X.rows;
+    const size_t last = uc_min_size(first + self->rows_per_block, rows);
     out->length = 0;
     for (size_t i = first; i < last && !out->failed; i++) {
         if (self->delimiter)
@@ -160,26 +162,40 @@ static uc_status format_block(size_t block, void *user)
         else
             put_libsvm_row(out, self->data, i);
     }
-    return out->failed ? UC_ERR_NOMEM : UC_OK;
+    if (out->failed)
+        return UC_ERR_NOMEM;
+    return UC_OK;
 }
 
-static uc_status write_rows(uc_sink *sink, job *self, const uc_context *context)
+static uc_status write_blocks(uc_sink *sink, job *self, const uc_context *context)
 {
     const size_t rows = self->data->X.rows;
-    const size_t row_bytes = 16 + 12 * (rows ? uc_matrix_entries(&self->data->X) / rows : 0);
-    self->rows_a_block = BLOCK_BYTES / row_bytes ? BLOCK_BYTES / row_bytes : 1;
+    const size_t row_bytes = 16 + 12 * (uc_matrix_entries(&self->data->X) / uc_max_size(rows, 1));
+    self->rows_per_block = uc_max_size(BLOCK_BYTES / row_bytes, 1);
     uc_status status = UC_OK;
     while (self->first < rows && status == UC_OK) {
-        const size_t left = (rows - self->first + self->rows_a_block - 1) / self->rows_a_block;
-        const size_t blocks = left < BLOCKS_AT_ONCE ? left : BLOCKS_AT_ONCE;
+        const size_t left = (rows - self->first + self->rows_per_block - 1) / self->rows_per_block;
+        const size_t blocks = uc_min_size(left, BLOCKS_AT_ONCE);
         status = uc_run_blocks(context, blocks, format_block, self);
         for (size_t i = 0; i < blocks && status == UC_OK; i++)
             status = uc_sink_write(sink, self->blocks[i].bytes, self->blocks[i].length);
-        self->first += blocks * self->rows_a_block;
+        self->first += blocks * self->rows_per_block;
         if (status == UC_OK)
-            status = uc_report(context, "writing", (double)(self->first < rows ? self->first : rows),
-                               (double)rows, NULL);
+            status =
+                uc_report(context, "writing", (double)uc_min_size(self->first, rows), (double)rows, NULL);
     }
+    return status;
+}
+
+static uc_status write_rows(uc_sink *sink, const uc_dataset *data, char delimiter, const uc_context *context)
+{
+    job self = {.data = data, .delimiter = delimiter, .blocks = uc_alloc(BLOCKS_AT_ONCE, sizeof(text))};
+    if (!self.blocks)
+        return UC_ERR_NOMEM;
+    const uc_status status = write_blocks(sink, &self, context);
+    for (size_t i = 0; i < BLOCKS_AT_ONCE; i++)
+        uc_free(self.blocks[i].bytes);
+    uc_free(self.blocks);
     return status;
 }
 
@@ -212,39 +228,39 @@ static uc_status write_header(uc_sink *sink, const uc_dataset *data, char delimi
     if (data->bag)
         put_text(&header, extra + 6, 4);
     put_character(&header, '\n');
-    const uc_status status = header.failed ? UC_ERR_NOMEM : uc_sink_write(sink, header.bytes, header.length);
+    uc_status status = UC_ERR_NOMEM;
+    if (!header.failed)
+        status = uc_sink_write(sink, header.bytes, header.length);
     uc_free(header.bytes);
     return status;
+}
+
+static uc_status check_text(const uc_dataset *data, char delimiter, const char *path)
+{
+    if (delimiter && data->X.cols == 0)
+        return uc_fail(UC_ERR_INVALID, "%s: data without columns cannot be written as CSV", path);
+    if (delimiter)
+        return UC_OK;
+    const uc_status status = check_libsvm_names(&data->classes, "label", " \t\r#:", path);
+    if (status != UC_OK)
+        return status;
+    return check_libsvm_names(&data->bags, "bag", " \t\r#", path);
 }
 
 static uc_status write_text(const uc_dataset *data, uc_output *output, char delimiter,
                             const uc_context *context)
 {
-    const char *path = uc_output_name(output);
-    uc_status status = UC_OK;
-    if (!delimiter) {
-        status = check_libsvm_names(&data->classes, "label", " \t\r#:", path);
-        if (status == UC_OK)
-            status = check_libsvm_names(&data->bags, "bag", " \t\r#", path);
-    } else if (data->X.cols == 0) {
-        status = uc_fail(UC_ERR_INVALID, "%s: data without columns cannot be written as CSV", path);
-    }
+    uc_status status = check_text(data, delimiter, uc_output_name(output));
     if (status != UC_OK)
         return status;
     uc_sink *sink;
     status = uc_sink_begin(&sink, output);
     if (status != UC_OK)
         return status;
-    job self = {.data = data, .delimiter = delimiter, .blocks = uc_alloc(BLOCKS_AT_ONCE, sizeof(text))};
-    if (!self.blocks)
-        status = UC_ERR_NOMEM;
-    if (status == UC_OK && delimiter)
+    if (delimiter)
         status = write_header(sink, data, delimiter);
     if (status == UC_OK)
-        status = write_rows(sink, &self, context);
-    for (size_t i = 0; self.blocks && i < BLOCKS_AT_ONCE; i++)
-        uc_free(self.blocks[i].bytes);
-    uc_free(self.blocks);
+        status = write_rows(sink, data, delimiter, context);
     if (status == UC_OK)
         return uc_sink_end(sink);
     uc_sink_abort(sink);
@@ -295,8 +311,10 @@ static size_t decode(uint32_t *out, const char *utf8)
 {
     size_t count = 0;
     for (const unsigned char *p = (const unsigned char *)utf8; *p; count++) {
-        const size_t length = *p < 0x80 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
-        uint32_t c = length == 1 ? *p : *p & (0x7fu >> length);
+        const size_t length = 1 + (size_t)(*p >= 0x80) + (size_t)(*p >= 0xe0) + (size_t)(*p >= 0xf0);
+        uint32_t c = *p;
+        if (length > 1)
+            c &= 0x7fu >> length;
         for (size_t i = 1; i < length && p[i]; i++)
             c = c << 6 | (p[i] & 0x3f);
         for (size_t i = 0; i < length && *p; i++)
@@ -311,8 +329,7 @@ static uc_status write_npy_labels(uc_sink *sink, const uc_dataset *data)
 {
     size_t width = 1;
     for (size_t k = 0; k < data->classes.count; k++) {
-        const size_t length = decode(NULL, data->classes.text[k]);
-        width = length > width ? length : width;
+        width = uc_max_size(width, decode(NULL, data->classes.text[k]));
     }
     char type[32], shape[32];
     snprintf(type, sizeof type, "<U%zu", width);
@@ -330,30 +347,31 @@ static uc_status write_npy_labels(uc_sink *sink, const uc_dataset *data)
     return status;
 }
 
+/* Ends what was written when `status` is UC_OK, and aborts it otherwise; the status of both. */
+static uc_status end_sink(uc_sink *sink, uc_status status)
+{
+    if (status == UC_OK)
+        return uc_sink_end(sink);
+    uc_sink_abort(sink);
+    return status;
+}
+
 static uc_status write_npy(const uc_dataset *data, uc_output *output, uc_output *labels,
                            const uc_context *context)
 {
     if (labels && !data->y)
         return uc_fail(UC_ERR_INVALID, "%s: the data have no labels", uc_output_name(labels));
-    uc_sink *rows = NULL, *names = NULL;
-    uc_status status = uc_sink_begin(&rows, output);
-    if (status == UC_OK && labels)
-        status = uc_sink_begin(&names, labels);
-    if (status == UC_OK)
-        status = write_npy_rows(rows, &data->X, context);
-    if (status == UC_OK && names)
-        status = write_npy_labels(names, data);
-    if (status == UC_OK) {
-        status = uc_sink_end(rows);
-        rows = NULL;
-    }
-    if (status == UC_OK && names) {
-        status = uc_sink_end(names);
-        names = NULL;
-    }
-    uc_sink_abort(rows);
-    uc_sink_abort(names);
-    return status;
+    uc_sink *sink;
+    uc_status status = uc_sink_begin(&sink, output);
+    if (status != UC_OK)
+        return status;
+    status = end_sink(sink, write_npy_rows(sink, &data->X, context));
+    if (status != UC_OK || !labels)
+        return status;
+    status = uc_sink_begin(&sink, labels);
+    if (status != UC_OK)
+        return status;
+    return end_sink(sink, write_npy_labels(sink, data));
 }
 
 /* ---- UCD ---- */
@@ -372,7 +390,10 @@ static json_t *names_to_json(const uc_names *names)
 static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, uc_output *output)
 {
     const bool sparse = uc_matrix_is_sparse(X);
-    const size_t entries = uc_matrix_entries(X), values = sparse ? entries : X->rows * X->stride;
+    const size_t entries = uc_matrix_entries(X);
+    size_t values = entries;
+    if (!sparse)
+        values = X->rows * X->stride;
     uc_array arrays[5] = {{"values", UC_ARRAY_F32, X->values, values}};
     size_t count = 1;
     if (sparse) {
@@ -396,6 +417,13 @@ static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, uc_out
     return status;
 }
 
+static bool is_even(const uc_matrix *X)
+{
+    if (uc_matrix_is_sparse(X))
+        return X->offsets[0] == 0;
+    return X->stride == uc_matrix_stride(X->cols);
+}
+
 /* Arrays that a caller lends may lie less evenly than the library's own: those are copied first. */
 static uc_status write_ucd(const uc_dataset *data, uc_output *output, const uc_context *context)
 {
@@ -407,8 +435,7 @@ static uc_status write_ucd(const uc_dataset *data, uc_output *output, const uc_c
         return uc_fail(UC_ERR_INVALID,
                        "%s: %zu rows without columns, labels or bags cannot be written as .ucd", path,
                        X->rows);
-    const bool even = uc_matrix_is_sparse(X) ? X->offsets[0] == 0 : X->stride == uc_matrix_stride(X->cols);
-    if (even)
+    if (is_even(X))
         return write_arrays(data, X, output);
     uc_matrix copy;
     uc_status status = uc_matrix_subset(&copy, X, NULL, 0, context);
@@ -456,6 +483,7 @@ uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_form
 {
     const char *path = uc_output_name(output);
     uc_status status = UC_OK;
+    assert(uc_dataset_is_valid(self));
     if (format == UC_FORMAT_AUTO)
         status = uc_format_of_path(&format, path);
     if (status != UC_OK)
@@ -475,17 +503,28 @@ uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_form
     }
 }
 
+/* Those that were opened are there also when this fails. */
+static uc_status open_outputs(uc_output *files[2], const char *path, const char *labels)
+{
+    uc_status status = uc_output_open(&files[0], path);
+    if (status != UC_OK || !labels)
+        return status;
+    status = uc_output_open(&files[1], labels);
+    if (status == UC_OK && uc_output_is_same(files[0], files[1]))
+        return uc_fail(UC_ERR_INVALID, "%s: data and labels cannot go to the same file", labels);
+    return status;
+}
+
 uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,
                            const uc_context *context)
 {
     uc_output *files[2] = {NULL, NULL};
-    uc_status status = format == UC_FORMAT_AUTO ? uc_format_of_path(&format, path) : UC_OK;
-    if (status == UC_OK)
-        status = uc_output_open(&files[0], path);
-    if (status == UC_OK && labels)
-        status = uc_output_open(&files[1], labels);
-    if (status == UC_OK && labels && uc_output_is_same(files[0], files[1]))
-        status = uc_fail(UC_ERR_INVALID, "%s: data and labels cannot go to the same file", labels);
+    uc_status status = UC_OK;
+    if (format == UC_FORMAT_AUTO)
+        status = uc_format_of_path(&format, path);
+    if (status != UC_OK)
+        return status;
+    status = open_outputs(files, path, labels);
     if (status == UC_OK)
         status = uc_dataset_write_to(self, files[0], format, files[1], context);
     if (status == UC_OK)

@@ -11,20 +11,22 @@
  *   M        entries uniform in [0, 1), every row divided by its sum; drawn again while it is singular
  *   C_level  = transpose of Omega(I + level (M - I)/10),  level in [0, 20]
  *
- * Omega replaces negative entries by zero and divides every row by its sum; up to level 10 there is nothing to
- * replace. Level 0 is the identity, level 10 is M transposed. M depends on the seed only: one seed gives one family. For ten classes ||C - diag C|| is about
- * .11 times the level, and the condition number grows from 1.1 at level 1 over 2.5 at level 5 to hundreds at
- * level 10.
+ * Omega replaces negative entries by zero and divides every row by its sum; up to level 10 there is nothing
+ * to replace. Level 0 is the identity, level 10 is M transposed. M depends on the seed only: one seed gives
+ * one family. For ten classes ||C - diag C|| is about .11 times the level, and the condition number grows
+ * from 1.1 at level 1 over 2.5 at level 5 to hundreds at level 10.
  *
  * The ridge inverse (C'C + r I)^-1 (C' + r I) is C^-1 at r = 0 and tends to the identity as r grows.
  */
 #include "unconfuse/noise.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "linalg/linalg.h"
+#include "noise/valid.h"
 
 #define SEQUENCE_MATRIX UINT64_C(0x6e6f6973652d6d) /* "noise-m" */
 #define SEQUENCE_APPLY UINT64_C(0x6e6f6973652d61)  /* "noise-a" */
@@ -66,10 +68,16 @@ static uc_status check_entries(const double *values, size_t classes, const char 
     return UC_OK;
 }
 
-/* The first line that does not sum to 1, or K; *sum is its sum. Columns have their entries K apart and begin
- * 1 apart, rows the other way round. */
-static size_t first_bad_line(double *sum, const double *values, size_t classes, size_t step, size_t begin)
+/* The first row or column that does not sum to 1, or K; *sum is its sum. Columns have their entries K apart
+ * and begin 1 apart, rows the other way round. */
+static size_t first_bad_line(double *sum, const double *values, size_t classes,
+                             uc_noise_orientation orientation)
 {
+    size_t step = classes, begin = 1;
+    if (orientation == UC_NOISE_ROWS) {
+        step = 1;
+        begin = classes;
+    }
     for (size_t line = 0; line < classes; line++) {
         *sum = 0.0;
         for (size_t i = 0; i < classes; i++)
@@ -83,33 +91,36 @@ static size_t first_bad_line(double *sum, const double *values, size_t classes, 
 static uc_status check_sums(const double *values, size_t classes, uc_noise_orientation orientation,
                             const char *source)
 {
-    const bool by_row = orientation == UC_NOISE_ROWS;
-    const char *wanted = by_row ? "row" : "column", *other = by_row ? "column" : "row";
-    double sum, other_sum;
-    const size_t bad = first_bad_line(&sum, values, classes, by_row ? 1 : classes, by_row ? classes : 1);
-    const size_t bad_other =
-        first_bad_line(&other_sum, values, classes, by_row ? classes : 1, by_row ? 1 : classes);
+    static const char *const lines[] = {[UC_NOISE_COLUMNS] = "column", [UC_NOISE_ROWS] = "row"};
+    uc_noise_orientation opposite = UC_NOISE_ROWS;
+    if (orientation == UC_NOISE_ROWS)
+        opposite = UC_NOISE_COLUMNS;
+    double sum, ignored;
+    const size_t bad = first_bad_line(&sum, values, classes, orientation);
     if (bad == classes)
         return UC_OK;
-    if (bad_other == classes)
+    const char *line = lines[orientation], *other = lines[opposite];
+    if (first_bad_line(&ignored, values, classes, opposite) == classes)
         return uc_fail(
             UC_ERR_INVALID,
             "%s: %s %zu sums to %g, not 1, but every %s sums to 1; if the true class is in %ss, say "
             "{noise-orientation=%ss}",
-            source, wanted, bad + 1, sum, other, other, other);
-    return uc_fail(UC_ERR_INVALID, "%s: %s %zu sums to %g, not 1", source, wanted, bad + 1, sum);
+            source, line, bad + 1, sum, other, other, other);
+    return uc_fail(UC_ERR_INVALID, "%s: %s %zu sums to %g, not 1", source, line, bad + 1, sum);
 }
 
-/* Columns of `values` (the true class in columns by now) are divided by their sum, unless that is 1 up to rounding: a matrix
- * that was written and is read back keeps its bits. */
+/* Columns of `values` (the true class in columns by now) are divided by their sum, unless that is 1 up to
+ * rounding: a matrix that was written and is read back keeps its bits. */
 static void normalize_columns(double *values, size_t classes)
 {
     for (size_t q = 0; q < classes; q++) {
         double sum = 0.0;
         for (size_t p = 0; p < classes; p++)
             sum += values[p * classes + q];
+        if (fabs(sum - 1.0) <= ROUNDING)
+            continue;
         for (size_t p = 0; p < classes; p++)
-            values[p * classes + q] /= fabs(sum - 1.0) > ROUNDING ? sum : 1.0;
+            values[p * classes + q] /= sum;
     }
 }
 
@@ -122,6 +133,15 @@ static uc_status check_regular(const double *values, size_t classes, const char 
                        "%s: the matrix is singular: different true classes would give the same labels",
                        source);
     return status;
+}
+
+bool uc_noise_is_valid(const uc_noise *self)
+{
+    double sum;
+    for (size_t i = 0; i < self->classes * self->classes; i++)
+        if (!(self->values[i] >= 0.0 && self->values[i] <= 1.0))
+            return false;
+    return first_bad_line(&sum, self->values, self->classes, UC_NOISE_COLUMNS) == self->classes;
 }
 
 /* ---- making ---- */
@@ -143,6 +163,17 @@ static double *allocate(size_t classes)
     return NULL;
 }
 
+/* The true class becomes the column. */
+static void copy_columns(double *to, const double *from, size_t classes, uc_noise_orientation orientation)
+{
+    for (size_t p = 0; p < classes; p++)
+        for (size_t q = 0; q < classes; q++)
+            if (orientation == UC_NOISE_ROWS)
+                to[p * classes + q] = from[q * classes + p];
+            else
+                to[p * classes + q] = from[p * classes + q];
+}
+
 uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, const uc_names *names,
                           uc_noise_orientation orientation, const char *source)
 {
@@ -161,19 +192,18 @@ uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, c
     if (!noise.values)
         return UC_ERR_NOMEM;
 
-    for (size_t p = 0; p < classes; p++)
-        for (size_t q = 0; q < classes; q++)
-            noise.values[p * classes + q] =
-                orientation == UC_NOISE_ROWS ? values[q * classes + p] : values[p * classes + q];
+    copy_columns(noise.values, values, classes, orientation);
     normalize_columns(noise.values, classes);
     status = check_regular(noise.values, classes, source);
     if (status == UC_OK && names)
         status = uc_names_copy(&noise.names, names);
-    if (status == UC_OK)
-        *out = noise;
-    else
+    if (status != UC_OK) {
         uc_noise_free(&noise);
-    return status;
+        return status;
+    }
+    assert(uc_noise_is_valid(&noise));
+    *out = noise;
+    return UC_OK;
 }
 
 uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate)
@@ -188,7 +218,10 @@ uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate)
         return UC_ERR_NOMEM;
     for (size_t p = 0; p < classes; p++)
         for (size_t q = 0; q < classes; q++)
-            values[p * classes + q] = p == q ? 1.0 - rate : rate / (double)(classes - 1);
+            if (p == q)
+                values[p * classes + q] = 1.0 - rate;
+            else
+                values[p * classes + q] = rate / (double)(classes - 1);
     char source[80];
     snprintf(source, sizeof source, "noise rate %g for %zu classes", rate, classes);
     status = uc_noise_create(out, values, classes, NULL, UC_NOISE_COLUMNS, source);
@@ -274,7 +307,9 @@ static uc_status positions_of(size_t *position, const uc_noise *self, const uc_n
         const uint32_t found = uc_names_find(&self->names, name, strlen(name));
         if (self->names.count && found == UC_NONE)
             return uc_fail(UC_ERR_INVALID, "class \"%s\" of the data is not in the noise matrix", name);
-        position[k] = self->names.count ? found : k;
+        position[k] = k;
+        if (self->names.count)
+            position[k] = found;
     }
     if (self->classes == classes->count)
         return UC_OK;
@@ -292,19 +327,27 @@ uc_status uc_noise_match(uc_noise *self, const uc_names *classes)
     const size_t K = self->classes;
     uc_noise matched = {.classes = K};
     size_t *position = uc_alloc(classes->count, sizeof *position);
-    uc_status status = position ? positions_of(position, self, classes) : UC_ERR_NOMEM;
-    if (status == UC_OK && !(matched.values = allocate(K)))
-        status = UC_ERR_NOMEM;
-    if (status == UC_OK)
-        status = uc_names_copy(&matched.names, classes);
-    if (status == UC_OK) {
-        for (size_t p = 0; p < K; p++)
-            for (size_t q = 0; q < K; q++)
-                matched.values[p * K + q] = self->values[position[p] * K + position[q]];
-        uc_noise_free(self);
-        *self = matched;
-        matched = (uc_noise){0};
-    }
+    if (!position)
+        return UC_ERR_NOMEM;
+    uc_status status = positions_of(position, self, classes);
+    if (status != UC_OK)
+        goto cleanup;
+    status = UC_ERR_NOMEM;
+    matched.values = allocate(K);
+    if (!matched.values)
+        goto cleanup;
+    status = uc_names_copy(&matched.names, classes);
+    if (status != UC_OK)
+        goto cleanup;
+    for (size_t p = 0; p < K; p++)
+        for (size_t q = 0; q < K; q++)
+            matched.values[p * K + q] = self->values[position[p] * K + position[q]];
+    uc_noise_free(self);
+    *self = matched;
+    matched = (uc_noise){0};
+    assert(uc_noise_is_valid(self));
+
+cleanup:
     uc_noise_free(&matched);
     uc_free(position);
     return status;
@@ -337,24 +380,27 @@ uc_status uc_noise_invert(double *inverse, const uc_noise *self, double ridge)
 {
     const size_t K = self->classes;
     const double *C = self->values;
+    assert(uc_noise_is_valid(self));
     if (!(ridge >= 0.0 && isfinite(ridge)))
         return uc_fail(UC_ERR_INVALID, "the ridge must be a number of at least 0, not %g", ridge);
     if (ridge == 0.0)
         return uc_invert(inverse, C, K);
 
+    uc_status status = UC_ERR_NOMEM;
     double *gram = uc_alloc(K * K, sizeof *gram), *target = uc_alloc(K * K, sizeof *target);
-    uc_status status = gram && target ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK) {
-        for (size_t p = 0; p < K; p++)
-            for (size_t q = 0; q < K; q++) {
-                const double shrink = p == q ? ridge : 0.0;
-                for (size_t k = 0; k < K; k++)
-                    gram[p * K + q] += C[k * K + p] * C[k * K + q];
-                gram[p * K + q] += shrink;
-                target[p * K + q] = C[q * K + p] + shrink;
-            }
-        status = uc_solve(inverse, gram, target, K, K);
-    }
+    if (!gram || !target)
+        goto cleanup;
+    for (size_t p = 0; p < K; p++)
+        for (size_t q = 0; q < K; q++) {
+            const double shrink = p == q ? ridge : 0.0;
+            for (size_t k = 0; k < K; k++)
+                gram[p * K + q] += C[k * K + p] * C[k * K + q];
+            gram[p * K + q] += shrink;
+            target[p * K + q] = C[q * K + p] + shrink;
+        }
+    status = uc_solve(inverse, gram, target, K, K);
+
+cleanup:
     uc_free(gram);
     uc_free(target);
     return status;
@@ -395,6 +441,7 @@ static uint32_t first_above(const double *values, size_t count, double u)
 uc_status uc_noise_apply(uc_dataset *data, const uc_noise *self, uint64_t seed, size_t *changed)
 {
     const size_t K = self->classes;
+    assert(uc_noise_is_valid(self));
     if (!data->y)
         return uc_fail(UC_ERR_INVALID, "the data have no labels to apply noise to");
     if (data->classes.count != K)

@@ -1,8 +1,8 @@
 /*
  * Noise matrices in files.
  *
- * Delimited text (data/delimited.h). What is a name is decided by the shape alone, so that classes may be called
- * 0, 1, 2:
+ * Delimited text (data/delimited.h). What is a name is decided by the shape alone, so that classes may be
+ * called 0, 1, 2:
  *
  *   K lines of K            no names
  *   K+1 lines of K          the first line names the columns
@@ -340,8 +340,13 @@ static uc_status write_name(uc_output *output, const char *name)
         return uc_output_write(output, name, length);
     uc_status status = uc_output_write(output, "\"", 1);
     for (; *name && status == UC_OK; name++)
-        status = uc_output_write(output, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
-    return status == UC_OK ? uc_output_write(output, "\"", 1) : status;
+        if (*name == '"')
+            status = uc_output_write(output, "\"\"", 2);
+        else
+            status = uc_output_write(output, name, 1);
+    if (status != UC_OK)
+        return status;
+    return uc_output_write(output, "\"", 1);
 }
 
 /* The shortest digits that read back as the same number. */
@@ -388,5 +393,7 @@ uc_status uc_noise_write(const uc_noise *self, const char *path)
 {
     uc_output *output;
     const uc_status status = uc_output_open(&output, path);
-    return status == UC_OK ? uc_output_end(output, uc_noise_write_to(self, output), false) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_output_end(output, uc_noise_write_to(self, output), false);
 }

@@ -1,0 +1,16 @@
+/* Making data sets, beyond what unconfuse/dataset.h has. */
+#ifndef UC_DATA_DATASET_H
+#define UC_DATA_DATASET_H
+
+#include "unconfuse/dataset.h"
+
+typedef struct uc_dataset_shape {
+    size_t rows, cols;
+    size_t entries; /* of sparse rows */
+    bool sparse, labels, bags;
+} uc_dataset_shape;
+
+/* Arrays of that shape, all zero; no names. */
+uc_status uc_dataset_create(uc_dataset *out, const uc_dataset_shape *shape);
+
+#endif
