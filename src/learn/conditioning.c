@@ -13,9 +13,10 @@
  *
  * so the rows are never touched. Without a free offset nothing takes up <w, m>: m = 0.
  *
- * Columns of sparse data differ in how often they are not 0, too. Scaled by that, rare ones would move too far: on raw counts
- * of words L-BFGS took three times as many iterations. So where less than one value in twenty is not 0, m = 0, and e_j is the
- * mean of |x_j| over the rows that have it. How the rows are stored does not matter.
+ * Columns of sparse data differ in how often they are not 0, too. Scaled by that, rare ones would move too
+ * far: on raw counts of words L-BFGS took three times as many iterations. So where less than one value in
+ * twenty is not 0, m = 0, and e_j is the mean of |x_j| over the rows that have it. How the rows are stored
+ * does not matter.
  */
 #include "learn/conditioning.h"
 
@@ -37,7 +38,7 @@ static uc_status add_values(double *sum, size_t first, size_t last, void *user)
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(job->X, i);
         for (size_t k = 0; k < row.count; k++) {
-            const size_t j = row.columns ? row.columns[k] : k;
+            const size_t j = uc_row_column(row, k);
             sum[j] += (double)row.values[k];
             sum[job->X->cols + j] += row.values[k] != 0.0f;
         }
@@ -53,22 +54,28 @@ static uc_status add_deviations(double *sum, size_t first, size_t last, void *us
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(job->X, i);
         for (size_t k = 0; k < row.count; k++) {
-            const size_t j = row.columns ? row.columns[k] : k;
+            const size_t j = uc_row_column(row, k);
+            double centre = 0.0;
+            if (job->centre)
+                centre = job->centre[j];
             if (row.values[k] != 0.0f)
-                sum[j] += fabs((double)row.values[k] - (job->centre ? job->centre[j] : 0.0));
+                sum[j] += fabs((double)row.values[k] - centre);
         }
     }
     return UC_OK;
 }
 
-/* Sums over the rows of all processes. Those of threads would be longer than sparse rows, which are added up by one. */
+/* Sums over the rows of all processes. Those of threads would be longer than sparse rows, which are added up
+ * by one. */
 static uc_status sum_columns(double *sum, size_t length, uc_sum_job *add, column_job *job,
                              const uc_context *context)
 {
     const uc_matrix *X = job->X;
     if (uc_matrix_is_sparse(X)) {
         const uc_status status = add(sum, 0, X->rows, job);
-        return status == UC_OK ? uc_comm_sum(uc_comm_of(context), sum, length) : status;
+        if (status != UC_OK)
+            return status;
+        return uc_comm_sum(uc_comm_of(context), sum, length);
     }
     const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(X));
     return uc_sum_over(&fitting, X->rows, add, job, sum, length);
@@ -88,34 +95,49 @@ static void set_scales(uc_conditioning *self, const double *deviation, const dou
     }
 }
 
+/* Whether rows of so many values that are not 0, counted by column, are sparse. */
+static bool is_sparse(const double *counts, size_t columns, double rows)
+{
+    double entries = 0.0;
+    for (size_t j = 0; j < columns; j++)
+        entries += counts[j];
+    return entries < SPARSE * rows * (double)columns;
+}
+
+/* The means of the columns become the centre. */
+static uc_status set_centre(uc_conditioning *self, const double *values, double rows)
+{
+    self->centre = uc_alloc(self->columns, sizeof *self->centre);
+    if (!self->centre)
+        return UC_ERR_NOMEM;
+    for (size_t j = 0; j < self->columns; j++)
+        self->centre[j] = values[j] / rows;
+    return UC_OK;
+}
+
 uc_status uc_conditioning_fit(uc_conditioning *out, const uc_matrix *X, size_t stride, double penalty,
                               double curvature, bool free_offset, const uc_context *context)
 {
     const size_t d = X->cols;
     *out = (uc_conditioning){.columns = d, .stride = stride};
     double *values = uc_alloc(2 * d + 1, sizeof *values), *deviation = uc_alloc(d, sizeof *deviation);
-    const double *counts = values + d;
     column_job job = {.X = X};
+    uc_status status = UC_ERR_NOMEM;
     out->scale = uc_alloc(d + 1, sizeof *out->scale);
-    uc_status status = values && deviation && out->scale ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK)
+    if (values && deviation && out->scale)
         status = sum_columns(values, 2 * d + 1, add_values, &job, context);
-    const double rows = status == UC_OK ? values[2 * d] : 0.0;
-    double entries = 0.0;
-    for (size_t j = 0; j < d && status == UC_OK; j++)
-        entries += counts[j];
-    const bool sparse = entries < SPARSE * rows * (double)d;
-    if (status == UC_OK && free_offset && !sparse && rows > 0.0) {
-        out->centre = uc_alloc(d, sizeof *out->centre);
-        status = out->centre ? UC_OK : UC_ERR_NOMEM;
-        for (size_t j = 0; j < d && status == UC_OK; j++)
-            out->centre[j] = values[j] / rows;
-    }
+    if (status != UC_OK)
+        goto cleanup;
+    const double *counts = values + d, rows = values[2 * d];
+    const bool sparse = is_sparse(counts, d, rows);
+    if (free_offset && !sparse && rows > 0.0)
+        status = set_centre(out, values, rows);
     job.centre = out->centre;
     if (status == UC_OK)
         status = sum_columns(deviation, d, add_deviations, &job, context);
     if (status == UC_OK)
         set_scales(out, deviation, counts, rows, sparse, penalty, curvature);
+cleanup:
     uc_free(deviation);
     uc_free(values);
     return status;

@@ -1,4 +1,5 @@
-/* A change of variables that makes columns of different sizes, and columns far from 0, alike to an optimiser. */
+/* A change of variables that makes columns of different sizes, and columns far from 0, alike to an
+ * optimiser. */
 #ifndef UC_CONDITIONING_H
 #define UC_CONDITIONING_H
 
@@ -12,8 +13,8 @@ typedef struct uc_conditioning {
     double *centre; /* columns: the mean; NULL: mostly zeros, or no free offsets to take it up */
 } uc_conditioning;
 
-/* For an objective whose second derivative is about penalty + curvature x^2 in a weight, on the rows of all processes.
- * *out is freed with uc_conditioning_free, also after a failure. */
+/* For an objective whose second derivative is about penalty + curvature x^2 in a weight, on the rows of all
+ * processes. *out is freed with uc_conditioning_free, also after a failure. */
 uc_status uc_conditioning_fit(uc_conditioning *out, const uc_matrix *X, size_t stride, double penalty,
                               double curvature, bool free_offset, const uc_context *context);
 void uc_conditioning_free(uc_conditioning *self);

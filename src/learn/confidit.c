@@ -1,6 +1,6 @@
 /*
- * Confidit (Crammer, Gentile, ICML 2011), with the diagonal matrices of its experiments: proposes the class that could be
- * the best one, given how little is known of it.
+ * Confidit (Crammer, Gentile, ICML 2011), with the diagonal matrices of its experiments: proposes the class
+ * that could be the best one, given how little is known of it.
  *
  *   A_k  diagonal, a0 I at first      v_k = 1/A_k, its own plane      p  the class proposed
  *
@@ -64,7 +64,7 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     memset(bounds, 0, S * sizeof *bounds);
     add_variance(bounds, self->train.bias, V, S);
     for (size_t i = 0; i < row.count; i++)
-        add_variance(bounds, row.values[i], V + (1 + (row.columns ? row.columns[i] : i)) * S, S);
+        add_variance(bounds, row.values[i], V + (1 + uc_row_column(row, i)) * S, S);
     for (size_t k = 0; k < S; k++)
         bounds[k] = self->scores[k] + sqrt(settings->eta * bounds[k]);
     proposal->label = (uint32_t)uc_argmax(bounds, self->classes.count);
@@ -88,7 +88,7 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
         learn_entry(self, p, self->train.bias, sign);
     for (size_t i = 0; i < row.count; i++)
         if (row.values[i] != 0.0f)
-            learn_entry(self, (1 + (row.columns ? row.columns[i] : i)) * S + p, row.values[i], sign);
+            learn_entry(self, (1 + uc_row_column(row, i)) * S + p, row.values[i], sign);
     self->updates++;
     return UC_OK;
 }

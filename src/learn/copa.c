@@ -1,6 +1,6 @@
 /*
- * COPA, confusion passive-aggressive (Ralaivola, NIPS 2012): makes the norm of the confusion matrix small, so that rare
- * classes count as much as frequent ones.
+ * COPA, confusion passive-aggressive (Ralaivola, NIPS 2012): makes the norm of the confusion matrix small, so
+ * that rare classes count as much as frequent ones.
  *
  *   s_q  scores, mean 0     y  the label     Q  classes     xx  squared length of the row     C  cost of the example
  *   l_q  = s_q + 1/(Q-1), q != y, the losses where positive      kappa = 1/C + xx
@@ -17,7 +17,8 @@
  * found from below, by solving for the classes that are active at the last value until no other becomes active.
  * The S/Q that all classes gain alike is left out (`relative` in learner.h).
  *
- * `--cost-scale class` is the cost of the confusion matrix: C = c (T/T_y)^2, T_y of T examples being of the label's class.
+ * `--cost-scale class` is the cost of the confusion matrix: C = c (T/T_y)^2, T_y of T examples being of the
+ * label's class.
  */
 #include <stddef.h>
 

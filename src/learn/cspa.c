@@ -1,11 +1,12 @@
 /*
- * CSPA, complementary support-class passive-aggressive (Kaneko, Sato, Sugiyama, 2019): the feedback is only right or wrong.
+ * CSPA, complementary support-class passive-aggressive (Kaneko, Sato, Sugiyama, 2019): the feedback is only
+ * right or wrong.
  *
  *   s_k  scores      p  the class proposed, the best-scoring one      K  classes      xx  squared length of the row
  *
- * Right: p is the label, and the step is that of `spa` with a hard margin. Wrong: p is a complementary label. With
- * l = 1 + s_p - max_{i != p} s_i the smallest change that takes beta l off the margin, and leaves the other classes
- * where they stand to each other, is
+ * Right: p is the label, and the step is that of `spa` with a hard margin. Wrong: p is a complementary label.
+ * With l = 1 + s_p - max_{i != p} s_i the smallest change that takes beta l off the margin, and leaves the
+ * other classes where they stand to each other, is
  *
  *   tau_i = beta l/(K xx), i != p;   tau_p = -(K-1) beta l/(K xx)
  *

@@ -172,8 +172,9 @@ static bool plane(double *start, const void *user, size_t number, uc_shape shape
     const bool full = metric_kind(settings, shape) == UC_METRIC_FULL;
     const bool tail = isnan(settings->tail) ? full : settings->tail > 0.0;
     const bool pair = full && settings->pair != 0;
+    const bool has[] = {tail, pair, pair && tail};
     *start = 0.0;
-    return number == 0 ? tail : number == 1 ? pair : pair && tail;
+    return has[number];
 }
 
 /* What the rest of this file makes of `auto`. */
@@ -181,9 +182,11 @@ static void decide(void *user, uc_shape shape, size_t classes)
 {
     uc_cspa_plus_settings *settings = user;
     (void)classes;
-    const uc_metric_kind kind = metric_kind(settings, shape);
-    const bool full = kind == UC_METRIC_FULL;
-    settings->metric = full ? METRIC_FULL : kind == UC_METRIC_DIAGONAL ? METRIC_DIAGONAL : METRIC_NONE;
+    const bool full = metric_kind(settings, shape) == UC_METRIC_FULL;
+    if (full)
+        settings->metric = METRIC_FULL;
+    else if (settings->metric != METRIC_DIAGONAL)
+        settings->metric = METRIC_NONE;
     if (isnan(settings->tail))
         settings->tail = full ? 10.0 : 0.0;
     if (settings->pair == UC_AUTO_FLAG)
@@ -225,8 +228,10 @@ static double memory_bytes(const void *user, uc_shape shape, double row_bytes, d
     const uc_metric_kind kind = metric_kind(settings, shape);
     const double size = (double)shape.features + 1.0, vectors = 2.0 * (double)settings->replay + 4.0;
     double bytes = 0.0;
-    if (kind != UC_METRIC_NONE)
-        bytes += sizeof(double) * size * ((kind == UC_METRIC_FULL ? size : 1.0) + vectors);
+    if (kind == UC_METRIC_FULL)
+        bytes += sizeof(double) * size * (size + vectors);
+    if (kind == UC_METRIC_DIAGONAL)
+        bytes += sizeof(double) * size * (1.0 + vectors);
     if (settings->replay > 0)
         bytes += uc_replay_bytes(fmin(rounds, (double)settings->memory_rounds), row_bytes);
     return bytes;
@@ -246,22 +251,31 @@ static void release(void *user)
     uc_free(memory->replayed);
 }
 
-static uc_status remember(uc_online *self, uc_state *state)
+static uc_status remember_counts(plus_memory *memory, size_t K, uc_state *state)
 {
-    plus_memory *memory = self->memory;
-    const size_t K = self->classes.count;
     uc_status status = uc_state_array(state, "state.right", UC_ARRAY_U64, memory->right, K);
-    if (status == UC_OK)
-        status = uc_state_array(state, "state.proposed", UC_ARRAY_U64, memory->proposed, K);
+    if (status != UC_OK)
+        return status;
+    status = uc_state_array(state, "state.proposed", UC_ARRAY_U64, memory->proposed, K);
     if (status == UC_OK)
         status = uc_state_array(state, "state.tail", UC_ARRAY_F64, &memory->tail_sum, 1);
     if (status == UC_OK)
         status = uc_state_array(state, "state.tried", UC_ARRAY_U64, memory->tried, 2);
     if (status == UC_OK)
         status = uc_state_array(state, "state.tried_right", UC_ARRAY_U64, memory->tried_right, 2);
+    return status;
+}
+
+static uc_status remember(uc_online *self, uc_state *state)
+{
+    plus_memory *memory = self->memory;
+    const size_t K = self->classes.count;
+    uc_status status = remember_counts(memory, K, state);
     if (status == UC_OK)
         status = uc_metric_remember(&memory->metric, state);
-    return status == UC_OK ? uc_replay_remember(&memory->replay, state, self->features, K) : status;
+    if (status == UC_OK)
+        status = uc_replay_remember(&memory->replay, state, self->features, K);
+    return status;
 }
 
 /* ---- rounds ---- */
@@ -308,7 +322,8 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     memory->proposed[proposal->label]++;
 }
 
-/* Where they differ, the learner whose class was proposed is judged. Feedback that is late judges them as they are now. */
+/* Where they differ, the learner whose class was proposed is judged. Feedback that is late judges them as
+ * they are now. */
 static void judge(uc_online *self, uc_row row, const uc_proposal *proposal, bool right)
 {
     plus_memory *memory = self->memory;
@@ -331,12 +346,15 @@ static void spread_step(uc_step *out, const double *s, size_t K, uint32_t p, dou
     double sum = 0.0;
     for (uint32_t i = 0; i < K; i++) {
         out->classes[i] = i;
-        out->tau[i] = i == p ? 0.0 : exp(settings->spread * (s[i] - s[runner_up]));
+        out->tau[i] = 0.0;
+        if (i != p)
+            out->tau[i] = exp(settings->spread * (s[i] - s[runner_up]));
         sum += out->tau[i];
     }
     const double c = settings->beta * loss / (xx * (1.0 + 1.0 / sum));
     for (uint32_t i = 0; i < K; i++)
-        out->tau[i] = i == p ? -c : c * out->tau[i] / sum;
+        out->tau[i] = c * out->tau[i] / sum;
+    out->tau[p] = -c;
     out->count = K;
 }
 
@@ -382,8 +400,10 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
     plus_memory *memory = self->memory;
     const uint32_t p = round->proposal.label;
     const bool right = round->answer.kind == UC_ANSWER_RIGHT;
-    const size_t limit = settings->replay > 0 ? (size_t)settings->memory_rounds : 0;
+    size_t limit = 0;
     uc_row kept = {0};
+    if (settings->replay > 0)
+        limit = (size_t)settings->memory_rounds;
     if (limit > 0) {
         const uc_status status = uc_replay_copy(&kept, &memory->replay, row, limit);
         if (status != UC_OK)
@@ -418,8 +438,10 @@ static double weight(const uc_online *self, size_t at)
     const plus_memory *memory = self->memory;
     const int which = better_of(self);
     const double *tail = self->plane[tail_of[which]];
-    return self->plane[weights_of[which]][at] -
-           (tail && memory->tail_sum > 0.0 ? tail[at] / memory->tail_sum : 0.0);
+    double weight = self->plane[weights_of[which]][at];
+    if (tail && memory->tail_sum > 0.0)
+        weight -= tail[at] / memory->tail_sum;
+    return weight;
 }
 
 const uc_learner uc_learner_cspa_plus = {

@@ -16,7 +16,7 @@ typedef struct uc_round {
     uc_proposal proposal;
     uc_answer answer;
     double weight;   /* of the label's class; 1 unless class weights are on */
-    double rareness; /* examples for every one of the label's class, counted beforehand or so far */
+    double rareness; /* total / count of this class, counted beforehand or so far */
 } uc_round;
 
 /* A change of the weights: class classes[i] gets tau[i] times the row. */
@@ -56,13 +56,13 @@ struct uc_learner {
     const uc_option *options;
     size_t settings_size;
     bool full, partial;  /* the feedback that it learns from */
-    bool normalizes;     /* {normalize} is on unless it is set */
-    bool free_offset;    /* has an offset a class that is not penalised, instead of a constant feature */
+    bool normalizes;     /* {normalize=auto} means on */
+    bool free_offset;    /* has one offset per class that is not penalised, instead of a constant feature */
     bool uses_noise;     /* learns with a noise matrix */
     bool uses_rates;     /* of two classes only, which uc_noise_rates_from_data estimates */
     bool unlabelled;     /* rows without a label are of use to it */
     bool probabilities;  /* the softmax of its scores is the probability of the true class */
-    uc_map_kind map;     /* {map=auto} */
+    uc_map_kind map;     /* what {map=auto} means */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 
     const uc_candidates *candidates; /* NULL: no option of its own is `auto` before training */
@@ -73,11 +73,14 @@ struct uc_learner {
 
     /* Online: the update that this round asks for; `step` comes with count 0, which means none. */
     void (*step)(uc_step *step, const uc_round *round, const void *settings);
-    bool
-        relative; /* a step leaves out what it would add to all classes alike; in the model their mean is 0 */
+    /* A step leaves out what it would add to all classes equally; in the model the mean over the classes is
+     * 0. */
+    bool relative;
 
-    /* Online, for a learner that a step does not describe; NULL: nothing special. online.h tells what it works on. */
-    /* Whether it keeps another number for every weight, in its own plane 0, 1 or 2 (online.h), and what that starts as. */
+    /* Online, for a learner that a step does not describe; each may be NULL. online.h has what they work
+     * on. */
+    /* Whether it keeps another number for every weight, in its own plane 0, 1 or 2, and what that starts
+     * as. */
     bool (*plane)(double *start, const void *settings, size_t plane, uc_shape shape);
     double (*weight)(const uc_online *self, size_t at); /* what the model gets, at this place of the planes */
     /* Every `auto` of its settings becomes what it means for rows of this shape and so many classes. */
@@ -89,9 +92,11 @@ struct uc_learner {
     double (*memory_bytes)(const void *settings, uc_shape shape, double row_bytes, double rounds);
     void (*release)(void *memory);                           /* what the memory points to */
     uc_status (*remember)(uc_online *self, uc_state *state); /* the memory, to a model and back */
-    /* Changes label, probability or favourite of a proposal, which come as the best-scoring class, 1 and that class. */
+    /* Changes label, probability or favourite of a proposal, which come as the best-scoring class, 1 and that
+     * class. */
     void (*propose)(uc_proposal *proposal, uc_online *self, uc_row row);
-    /* Instead of `step`: changes the weights by itself, and counts an update. self->scores belong to the row. */
+    /* Instead of `step`: changes the weights by itself, and counts an update. self->scores belong to the
+     * row. */
     uc_status (*learn)(uc_online *self, uc_row row, const uc_round *round);
 };
 
@@ -107,7 +112,8 @@ uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback);
 /* Whether train->class_weights, when given, are for a learner that has such, and all above 0. */
 uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
                                  const uc_names *classes);
-/* Bytes that an online learner comes to: its planes and its memory, for rows of `row_bytes` and so many rounds. */
+/* Bytes that an online learner comes to: its planes and its memory, for rows of `row_bytes` and so many
+ * rounds. */
 double uc_learner_bytes(const uc_learner *learner, const void *settings, bool average, uc_shape shape,
                         size_t classes, double row_bytes, double rounds);
 /* A copy of the learner's settings, or its defaults for NULL; freed with uc_free. */

@@ -10,12 +10,13 @@
  *   forward   loss = -log o,  o = sum_q C[y][q] p_q                               p_q - C[y][q] p_q / o
  *   backward  loss = -sum_q B[q][y] log p_q                                       p_q sum_r B[r][y] - B[q][y]
  *
- * Forward is the likelihood of the labels that were observed (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR 2017); it
- * is not convex: it starts at zero, and without offsets. p then estimates the probability of the true class. L-BFGS by liblbfgs; the
- * gradient is a sum over the examples.
+ * Forward is the likelihood of the labels that were observed (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR
+ * 2017); it is not convex: it starts at zero, and without offsets. p then estimates the probability of the
+ * true class. L-BFGS by liblbfgs; the gradient is a sum over the examples.
  *
- * Rows that are sparse and, in a process, fewer than the columns (text) are kept transposed as well: first the gradient r_i
- * in the scores of every row, then that of the weights of column j, sum_i x_ij r_i, which no two threads share.
+ * Rows that are sparse and, in a process, fewer than the columns (text) are kept transposed as well: first
+ * the gradient r_i in the scores of every row, then that of the weights of column j, sum_i x_ij r_i, which no
+ * two threads share.
  */
 #include <math.h>
 #include <string.h>
@@ -125,7 +126,8 @@ typedef struct gradient_job {
 
 enum { LOSS, NUMBER, TOTALS }; /* of rows: what stands behind a sum */
 
-/* Scores of rows from `first` on become the gradients in them; adds these, which are those of the offsets, and the totals. */
+/* Scores of rows from `first` on become the gradients in them; adds these, which are those of the offsets,
+ * and the totals. */
 static void add_offsets(double *offsets, double *totals, double *scores, const problem *self, size_t first,
                         size_t rows)
 {
@@ -150,14 +152,16 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
     const size_t work_size = uc_matrix_is_sparse(X) ? 0 : ROWS_AT_ONCE * d;
     double *scores = uc_alloc(ROWS_AT_ONCE * S, sizeof *scores), *work = uc_alloc(work_size, sizeof *work);
     for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
-        const size_t rows = last - start < ROWS_AT_ONCE ? last - start : ROWS_AT_ONCE;
+        const size_t rows = uc_min_size(last - start, ROWS_AT_ONCE);
         uc_score_rows_for_gradient(scores, X, start, rows, job->W + S, S, job->W, work);
         add_offsets(sum, sum + (d + 1) * S, scores, self, start, rows);
         uc_block_update(sum + S, X, start, rows, S, scores, work);
     }
     uc_free(work);
     uc_free(scores);
-    return scores && work ? UC_OK : UC_ERR_NOMEM;
+    if (!scores || !work)
+        return UC_ERR_NOMEM;
+    return UC_OK;
 }
 
 /* The sums over all rows: gradient, loss and number. */
@@ -178,7 +182,8 @@ static uc_status sum_by_row(double *gradient, double *totals, const double *W, c
 
 /* ---- the same with more columns than rows: a sum a thread would be longer than the data ---- */
 
-/* The gradients in the scores of rows first .. last-1; adds those of the offsets, and behind them loss and number. */
+/* The gradients in the scores of rows first .. last-1; adds those of the offsets, and behind them loss and
+ * number. */
 static uc_status add_residuals(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;
@@ -224,7 +229,9 @@ static uc_status sum_by_column(double *gradient, double *totals, const double *W
     if (status == UC_OK)
         status = uc_run_blocks(context, (d + COLUMNS_PER_BLOCK - 1) / COLUMNS_PER_BLOCK, multiply_columns,
                                &columns);
-    return status == UC_OK ? uc_comm_sum(uc_comm_of(context), gradient + S, d * S) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_comm_sum(uc_comm_of(context), gradient + S, d * S);
 }
 
 uc_status uc_logistic_gradient(double *objective, double *gradient, const double *W, const problem *self,
@@ -232,8 +239,11 @@ uc_status uc_logistic_gradient(double *objective, double *gradient, const double
 {
     const size_t S = self->S, used = (self->data->X.cols + 1) * S;
     double totals[TOTALS] = {0}, squares = 0.0;
-    const uc_status status =
-        (self->by_column ? sum_by_column : sum_by_row)(gradient, totals, W, self, context);
+    uc_status status;
+    if (self->by_column)
+        status = sum_by_column(gradient, totals, W, self, context);
+    else
+        status = sum_by_row(gradient, totals, W, self, context);
     if (status != UC_OK)
         return status;
     const double n = totals[NUMBER];
@@ -258,7 +268,8 @@ static uc_status evaluate(double *objective, double *gradient, const double *W, 
     return uc_logistic_gradient(objective, gradient, W, self->problem, self->context);
 }
 
-/* One run of L-BFGS. The second derivative of the mean loss in a score is p (1 - p), which is 1/K (1 - 1/K) at the start. */
+/* One run of L-BFGS. The second derivative of the mean loss in a score is p (1 - p), which is 1/K (1 - 1/K)
+ * at the start. */
 static uc_status descend(uc_minimum *out, double *weights, const problem *self,
                          const uc_logistic_settings *settings, const uc_context *context)
 {
@@ -275,9 +286,9 @@ static uc_status descend(uc_minimum *out, double *weights, const problem *self,
     return status;
 }
 
-/* The forward loss is not convex. Offsets that are free from the start may drive a class to probability 0, from where no
- * gradient brings it back (digits with 70% wrong labels lost one of ten); weights that have found the classes first do
- * not let that happen. */
+/* The forward loss is not convex. Offsets that are free from the start may drive a class to probability 0,
+ * from where no gradient brings it back (digits with 70% wrong labels lost one of ten); weights that have
+ * found the classes first do not let that happen. */
 static uc_status minimise(uc_model *model, const problem *self, const uc_logistic_settings *settings,
                           const uc_context *context)
 {
@@ -295,7 +306,7 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
     uc_minimum_warn(&found, "logistic", settings->iterations, true, context);
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
-    model->bias = self->free_offset ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */
+    model->bias = self->free_offset; /* the free offset is the weight of a constant 1 */
     status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)found.iterations));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "updates", json_integer((json_int_t)found.evaluations));
@@ -304,8 +315,8 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
     return status;
 }
 
-/* With more columns than rows in a process, and memory for it in every one, gradients are added up by columns. In how many
- * processes they are changes rounding alone. */
+/* With more columns than rows in a process, and memory for it in every one, gradients are added up by
+ * columns. In how many processes they are changes rounding alone. */
 static uc_status turn_data(uc_matrix *by_column, problem *self, const uc_fit *fit)
 {
     const uc_matrix *X = &fit->data->X;
@@ -320,7 +331,9 @@ static uc_status turn_data(uc_matrix *by_column, problem *self, const uc_fit *fi
     if (status != UC_OK || lacking > 0.0)
         return status;
     self->residuals = uc_alloc(X->rows * self->S, sizeof *self->residuals);
-    status = self->residuals ? uc_matrix_transpose(by_column, X) : UC_ERR_NOMEM;
+    status = UC_ERR_NOMEM;
+    if (self->residuals)
+        status = uc_matrix_transpose(by_column, X);
     self->by_column = by_column;
     return uc_comm_agree(comm, status);
 }
@@ -343,17 +356,20 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     uc_status status = uc_blas_begin(uc_threads(fit->context));
     if (status == UC_OK && correction == UC_CORRECTION_BACKWARD) {
         inverse = uc_alloc(K * K, sizeof *inverse);
-        status = inverse ? uc_noise_invert(inverse, noise, 0.0) : UC_ERR_NOMEM;
+        status = UC_ERR_NOMEM;
+        if (inverse)
+            status = uc_noise_invert(inverse, noise, 0.0);
     }
     problem self = {.data = fit->data,
                     .K = K,
                     .S = model->stride,
                     .correction = (uc_correction)correction,
-                    .C = noise ? noise->values : NULL,
                     .B = inverse,
                     .l2 = settings->l2,
                     .free_offset = fit->train->bias != 0.0};
     uc_matrix by_column = {0};
+    if (noise)
+        self.C = noise->values;
     status = uc_comm_agree(uc_comm_of(fit->context), status);
     if (status == UC_OK)
         status = turn_data(&by_column, &self, fit);

@@ -5,8 +5,8 @@
  *
  *   new A^-1 x = f u,  new A^-1 r = A^-1 r - f (u'r) u
  *
- * so the directions of x and of other rows r need products with the old inverse only, and the change can wait for the
- * next round's products: one pass over the matrix a round.
+ * so the directions of x and of other rows r need products with the old inverse only, and the change can wait
+ * for the next round's products: one pass over the matrix a round.
  */
 #include "learn/metric.h"
 
@@ -77,7 +77,7 @@ static void expand(double *dense, uc_row row, double bias, size_t stride)
     memset(dense, 0, stride * sizeof *dense);
     dense[0] = bias;
     for (size_t i = 0; i < row.count; i++)
-        dense[1 + (row.columns ? row.columns[i] : i)] = row.values[i];
+        dense[1 + uc_row_column(row, i)] = row.values[i];
 }
 
 static double product(uc_row row, double bias, const double *vector)
@@ -113,13 +113,13 @@ static void add_diagonal(uc_direction *out, uc_metric *self, const uc_row *rows,
     double *inverse = self->inverse + 1;
     add_to_entry(self->inverse, bias);
     for (size_t i = 0; i < rows[0].count; i++)
-        add_to_entry(&inverse[rows[0].columns ? rows[0].columns[i] : i], rows[0].values[i]);
+        add_to_entry(&inverse[uc_row_column(rows[0], i)], rows[0].values[i]);
     const double constant = bias * self->inverse[0];
     for (size_t r = 0; r < count; r++) {
         float *scaled = (float *)(void *)(self->rows + r * self->stride);
         double length = bias * constant;
         for (size_t i = 0; i < rows[r].count; i++) {
-            scaled[i] = (float)(rows[r].values[i] * inverse[rows[r].columns ? rows[r].columns[i] : i]);
+            scaled[i] = (float)(rows[r].values[i] * inverse[uc_row_column(rows[r], i)]);
             length += (double)scaled[i] * (double)rows[r].values[i];
         }
         out[r] = (uc_direction){

@@ -1,4 +1,5 @@
-/* A second-order metric A = prior I + sum of x x', for learners whose updates go along A^-1 x instead of x. */
+/* A second-order metric A = prior I + sum of x x', for learners whose updates go along A^-1 x instead of
+ * x. */
 #ifndef UC_METRIC_H
 #define UC_METRIC_H
 

@@ -1,10 +1,11 @@
 /*
  * L-BFGS by liblbfgs: its callbacks, its ways to end, and its wish for arrays of a multiple of 16 numbers.
  *
- * Its best line search (More, Thuente) sometimes ends without a step far from a minimum, where the function is concave or
- * nearly piecewise linear along the direction. Searches that only go back until the function has fallen do find steps there,
- * so they take over from the best point, with no memory of the curvature: first one that also asks for a flatter slope, which
- * keeps the approximation of the curvature positive, then one that asks for nothing else.
+ * Its best line search (More, Thuente) sometimes ends without a step far from a minimum, where the function
+ * is concave or nearly piecewise linear along the direction. Searches that only go back until the function
+ * has fallen do find steps there, so they take over from the best point, with no memory of the curvature:
+ * first one that also asks for a flatter slope, which keeps the approximation of the curvature positive, then
+ * one that asks for nothing else.
  */
 #include "learn/minimise.h"
 
@@ -42,7 +43,8 @@ typedef struct search {
     uc_status status; /* why the search was stopped */
 } search;
 
-/* How far from stationary: the length of the gradient, relative to that of the point, or to 1 if that is longer. */
+/* How far from stationary: the length of the gradient, relative to that of the point, or to 1 if that is
+ * longer. */
 static double excess_of(const search *self, const double *gradient, const double *point)
 {
     double squares = 0.0, length = 0.0;
@@ -53,8 +55,9 @@ static double excess_of(const search *self, const double *gradient, const double
     return sqrt(squares) / (self->tolerance * fmax(1.0, sqrt(length)));
 }
 
-/* The objective at `point`, and how far from stationary it is there: in the variables and in the weights, the farther of the
- * two. A short gradient in one of them alone may leave directions of little curvature in the other. */
+/* The objective at `point`, and how far from stationary it is there: in the variables and in the weights, the
+ * farther of the two. A short gradient in one of them alone may leave directions of little curvature in the
+ * other. */
 static uc_status ask(double *value, double *gradient, search *self, const double *point)
 {
     if (!self->conditioning) {
@@ -85,8 +88,8 @@ static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *x, lbfgsfloat
     return isnan(value) ? (double)INFINITY : value; /* a step that is too long, as one that falls is not */
 }
 
-/* Columns of 1e30 never have a short gradient in the weights, by their units alone: there a short one in the variables will do
- * once the value no longer falls. */
+/* Columns of 1e30 never have a short gradient in the weights, by their units alone: there a short one in the
+ * variables will do once the value no longer falls. */
 static void forgive_units(search *self, double value)
 {
     double *past = &self->past[self->found.iterations % PAST];
@@ -103,7 +106,8 @@ static int progress(void *user, const lbfgsfloatval_t *x, const lbfgsfloatval_t 
     (void)gradient, (void)length, (void)step, (void)tries;
     search *self = user;
     char detail[96];
-    /* A step that is too short to change x leaves liblbfgs with a curvature of 0/0, and with points that are no numbers. */
+    /* A step that is too short to change x leaves liblbfgs with a curvature of 0/0, and with points that are
+     * no numbers. */
     if (!(value < self->best_value))
         return NO_STEP;
     self->best_value = value;
@@ -161,7 +165,8 @@ static uc_status look_around(search *self, const double *point)
     return status;
 }
 
-/* One line search, from `point` to where it ends; *over unless another one may get farther from the best point. */
+/* One line search, from `point` to where it ends; *over unless another one may get farther from the best
+ * point. */
 static uc_status descend(bool *over, search *self, double *point, int line_search)
 {
     const uint64_t left = self->most_iterations - self->found.iterations;
@@ -174,7 +179,9 @@ static uc_status descend(bool *over, search *self, double *point, int line_searc
     self->before = self->found.iterations;
     const int code =
         lbfgs((int)self->padded, point, &self->found.value, evaluate, progress, self, &parameters);
-    const uc_status status = self->status != UC_OK ? self->status : status_of(code);
+    uc_status status = self->status;
+    if (status == UC_OK)
+        status = status_of(code);
     *over = status != UC_OK || (code >= 0 && code != NO_STEP) || code == LBFGSERR_MAXIMUMITERATION;
     if (code == LBFGS_ALREADY_MINIMIZED)
         self->found.excess = 0.0;
@@ -219,25 +226,26 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
     double *point = uc_alloc(self.padded, sizeof *point);
     self.best = uc_alloc(self.padded, sizeof *self.best);
     self.weights = uc_alloc(conditioning ? count : 0, sizeof *self.weights);
-    uc_status status = point && self.best && self.weights ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK) {
-        if (conditioning)
-            uc_conditioning_enter(point, conditioning, x);
-        else
-            memcpy(point, x, count * sizeof *x);
-        memcpy(self.best, point, self.padded * sizeof *point);
-        status = descend_with_all(&self, point);
-    }
+    uc_status status = UC_ERR_NOMEM;
+    if (!point || !self.best || !self.weights)
+        goto cleanup;
+    if (conditioning)
+        uc_conditioning_enter(point, conditioning, x);
+    else
+        memcpy(point, x, count * sizeof *x);
+    memcpy(self.best, point, self.padded * sizeof *point);
+    status = descend_with_all(&self, point);
     if (status == UC_OK && !isfinite(self.found.value))
         status = uc_fail(UC_ERR_DIVERGED,
                          "the objective is not a finite number: scale the data ({scale}, {normalize})");
-    if (status == UC_OK) {
-        if (conditioning)
-            uc_conditioning_leave(x, conditioning, point);
-        else
-            memcpy(x, point, count * sizeof *x);
-        *out = self.found;
-    }
+    if (status != UC_OK)
+        goto cleanup;
+    if (conditioning)
+        uc_conditioning_leave(x, conditioning, point);
+    else
+        memcpy(x, point, count * sizeof *x);
+    *out = self.found;
+cleanup:
     uc_free(self.weights);
     uc_free(self.best);
     uc_free(point);
@@ -247,15 +255,19 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
 void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, bool settable,
                      const uc_context *context)
 {
+    const unsigned long long took = (unsigned long long)self->iterations;
+    const bool ended = self->iterations >= iterations && self->excess > 1.0;
     if (self->stuck)
         uc_warn(context,
                 "%s stopped where no step makes its loss smaller: the gradient is %.2g times the tolerance",
                 what, self->excess);
-    else if (self->iterations >= iterations && self->excess > 1.0)
+    else if (ended && settable)
         uc_warn(context,
-                settable ? "%s has not converged after %llu iterations: the gradient is %.2g times the "
-                           "tolerance; allow more {iterations}"
-                         : "%s has not converged after %llu iterations: the gradient is %.2g times the "
-                           "tolerance",
-                what, (unsigned long long)self->iterations, self->excess);
+                "%s has not converged after %llu iterations: the gradient is %.2g times the tolerance; allow "
+                "more {iterations}",
+                what, took, self->excess);
+    else if (ended)
+        uc_warn(context,
+                "%s has not converged after %llu iterations: the gradient is %.2g times the tolerance", what,
+                took, self->excess);
 }

@@ -16,16 +16,17 @@ typedef struct uc_minimum {
     bool stuck; /* no line search finds a step that improves, although the gradient is far from 0 */
 } uc_minimum;
 
-/* With a change of variables (conditioning; NULL: none) the search is in the variables, and has converged when the gradient is
- * short in both; x and the objective are in the weights. From x[0..count) downhill, until the gradient is
- * `tolerance` times as long as x (or than 1), no step improves any more, or after `iterations`. x becomes the best point that was found. A failure of the objective, or a cancelled progress, ends
- * it with that status. */
+/* With a change of variables (conditioning; NULL: none) the search is in the variables, and has converged
+ * when the gradient is short in both; x and the objective are in the weights. From x[0..count) downhill,
+ * until the gradient is `tolerance` times as long as x (or than 1), no step improves any more, or after
+ * `iterations`. x becomes the best point that was found. A failure of the objective, or a cancelled progress,
+ * ends it with that status. */
 uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn *objective, void *user,
                       const uc_conditioning *conditioning, uint64_t iterations, double tolerance,
                       const uc_context *context);
 
-/* Warns of a search of `what` that has not converged: why it ended, and how far from stationary. Where iterations
- * ran out and are an option of the learner (`settable`), it says so. */
+/* Warns of a search of `what` that has not converged: why it ended, and how far from stationary. Where
+ * iterations ran out and are an option of the learner (`settable`), it says so. */
 void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, bool settable,
                      const uc_context *context);
 

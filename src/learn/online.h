@@ -1,4 +1,5 @@
-/* An online learner at work: its weights and what it has seen. For the learners; train/online.h drives them. */
+/* An online learner at work: its weights and what it has seen. For the learners; train/online.h drives
+ * them. */
 #ifndef UC_ONLINE_H
 #define UC_ONLINE_H
 
@@ -35,9 +36,8 @@ struct uc_online {
     bool counts_are_final; /* counted beforehand, not round by round */
     uc_rng rng;            /* of a learner that explores or replays */
 
-    double *scores; /* of the last row scored, stride of them */
-    double *
-        full_step; /* an update as one number per class, stride of them; the learner's work space otherwise */
+    double *scores;    /* of the last row scored, stride of them */
+    double *full_step; /* an update as one number per class, stride of them; else work space of the learner */
     uc_step step;
     uint64_t ticket; /* of the scores: a proposal with the same ticket was made from them */
     uc_row prepared; /* the last row that was prepared here */
@@ -50,10 +50,10 @@ void uc_online_score(uc_online *self, uc_row row);
 /* The same of another plane, into `scores` (stride of them). */
 void uc_online_plane_scores(double *scores, const uc_online *self, size_t plane, uc_row row);
 
-/* Where an update goes: along `dense` (1 + features; the constant feature comes first), or, where that is NULL, along a
- * row and a constant feature. */
+/* Where an update goes: along `dense` (1 + features; the constant feature comes first), or, where that is
+ * NULL, along a row and a constant feature. */
 typedef struct uc_direction {
-    double length; /* scores of the row at hand grow by this a unit */
+    double length; /* what one unit of a step adds to the score of the row at hand */
     const double *dense;
     double constant;
     uc_row row;

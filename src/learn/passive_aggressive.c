@@ -1,17 +1,18 @@
 /*
  * Passive-aggressive learning with one pair of classes (Crammer, Dekel, Keshet, Shalev-Shwartz, Singer, JMLR
- * 7:551-585, 2006), and with all classes that matter: support-class PA (Matsushima, Shimizu, Yoshida, Ninomiya,
- * Nakagawa, SDM 2010).
+ * 7:551-585, 2006), and with all classes that matter: support-class PA (Matsushima, Shimizu, Yoshida,
+ * Ninomiya, Nakagawa, SDM 2010).
  *
  *   s_k  scores      y  the label      xx  squared length of the row      C  cost (times the class weight)
  *   l_i  = max(0, 1 + s_i - s_y), i != y, the losses
  *
- * Both ask for the smallest change of the weights that gives the row a margin of 1: `pa` against the best wrong class
- * r only,
+ * Both ask for the smallest change of the weights that gives the row a margin of 1: `pa` against the best
+ * wrong class r only,
  *
  *   tau_y = t, tau_r = -t;   t = l_r/(2 xx)  |  min(C, l_r/(2 xx))  |  l_r/(2 xx + 1/(2C))   for variants 0, 1, 2
  *
- * `spa` against every wrong class, exactly. The classes that change are those with l_i > theta, where theta solves
+ * `spa` against every wrong class, exactly. The classes that change are those with l_i > theta, where theta
+ * solves
  *
  *   sum_i (l_i - theta)_+ = a theta + b                                                                        (*)
  *
@@ -19,9 +20,10 @@
  *   variant 1 (slack C xi)     as 0 while theta/xx <= C; else a = 0, b = C xx
  *   variant 2 (slack C xi^2)   a = 1/(1 + 1/(2 C xx))  b = 0
  *
- * tau_i = -(l_i - theta)/xx for these, and tau_y is minus their sum. (*) has one root: its left side falls, its right
- * side does not. Michelot's iteration finds it without sorting: solve (*) for a set of classes, drop those at or below
- * the root, repeat; every root found is a lower bound, so no support class is ever dropped.
+ * tau_i = -(l_i - theta)/xx for these, and tau_y is minus their sum. (*) has one root: its left side falls,
+ * its right side does not. Michelot's iteration finds it without sorting: solve (*) for a set of classes,
+ * drop those at or below the root, repeat; every root found is a lower bound, so no support class is ever
+ * dropped.
  *
  * A class weight multiplies C; the hard variant has no C, there it multiplies the step.
  */
@@ -60,9 +62,11 @@ uint32_t uc_best_other(const double *scores, size_t classes, uint32_t y)
 {
     const uint32_t below = (uint32_t)uc_argmax(scores, y);
     const uint32_t above = y + 1 + (uint32_t)uc_argmax(scores + y + 1, classes - y - 1);
-    if (y == 0 || above >= classes)
-        return y == 0 ? above : below;
-    return scores[above] > scores[below] ? above : below;
+    if (y == 0)
+        return above;
+    if (above >= classes || !(scores[above] > scores[below]))
+        return below;
+    return above;
 }
 
 static void pa_step(uc_step *out, const uc_round *round, const void *user)
@@ -106,9 +110,9 @@ static double michelot(double *losses, uint32_t *classes, size_t *count, double 
     }
 }
 
-/* The losses of the classes but y that may be support classes, in `work`, and their classes behind out->classes[0]; returns how
- * many. The root of (*) with b = 0 over the largest loss alone, l / (1 + a), is a lower bound of that over all: of thousands
- * of classes few are above it. */
+/* The losses of the classes but y that may be support classes, in `work`, and their classes behind
+ * out->classes[0]; returns how many. The root of (*) with b = 0 over the largest loss alone, l / (1 + a), is
+ * a lower bound of that over all: of thousands of classes few are above it. */
 static size_t gather_losses(uc_step *out, const double *s, size_t K, uint32_t y, double a)
 {
     const double largest = 1.0 + s[uc_best_other(s, K, y)] - s[y];

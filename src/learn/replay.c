@@ -14,7 +14,10 @@ const uc_replay_round *uc_replay_at(const uc_replay *self, size_t i)
 
 static size_t row_bytes(uc_row row)
 {
-    return row.count * (sizeof *row.values + (row.columns ? sizeof *row.columns : 0));
+    size_t bytes = row.count * sizeof *row.values;
+    if (row.columns)
+        bytes += row.count * sizeof *row.columns;
+    return bytes;
 }
 
 static void drop_oldest(uc_replay *self)
@@ -53,8 +56,12 @@ static uc_status grow(uc_replay *self)
 /* The values, and behind them the columns. */
 uc_status uc_replay_copy(uc_row *copy, uc_replay *self, uc_row row, size_t limit)
 {
-    const uc_status status = self->count < limit && self->count == self->capacity ? grow(self) : UC_OK;
-    float *values = status == UC_OK ? uc_alloc(row_bytes(row), 1) : NULL;
+    if (self->count < limit && self->count == self->capacity) {
+        const uc_status status = grow(self);
+        if (status != UC_OK)
+            return status;
+    }
+    float *values = uc_alloc(row_bytes(row), 1);
     if (!values)
         return UC_ERR_NOMEM;
     *copy = (uc_row){row.count, values, NULL};
@@ -107,16 +114,20 @@ static uc_status remember_counts(flat_rounds *flat, uc_state *state)
     return status;
 }
 
-static uc_status write_told(const uc_replay *self, uc_state *state)
+static uc_status write_outcomes(const uc_replay *self, uc_state *state)
 {
     uint32_t *outcomes = uc_alloc(self->count, sizeof *outcomes);
     for (size_t i = 0; i < self->count && outcomes; i++) {
         const uc_replay_round *round = uc_replay_at(self, i);
-        outcomes[i] = (round->proposed << OUTCOME_BITS) | (round->row.columns ? OUTCOME_SPARSE : 0) |
-                      (round->right ? OUTCOME_RIGHT : 0);
+        outcomes[i] = round->proposed << OUTCOME_BITS;
+        if (round->row.columns)
+            outcomes[i] |= OUTCOME_SPARSE;
+        if (round->right)
+            outcomes[i] |= OUTCOME_RIGHT;
     }
-    return outcomes ? uc_state_give(state, "state.replay.told", UC_ARRAY_U32, outcomes, self->count)
-                    : UC_ERR_NOMEM;
+    if (!outcomes)
+        return UC_ERR_NOMEM;
+    return uc_state_give(state, "state.replay.told", UC_ARRAY_U32, outcomes, self->count);
 }
 
 static uc_status write_ends(const uc_replay *self, uc_state *state)
@@ -124,7 +135,9 @@ static uc_status write_ends(const uc_replay *self, uc_state *state)
     uint64_t *ends = uc_alloc(self->count, sizeof *ends), end = 0;
     for (size_t i = 0; i < self->count && ends; i++)
         ends[i] = end += uc_replay_at(self, i)->row.count;
-    return ends ? uc_state_give(state, "state.replay.ends", UC_ARRAY_U64, ends, self->count) : UC_ERR_NOMEM;
+    if (!ends)
+        return UC_ERR_NOMEM;
+    return uc_state_give(state, "state.replay.ends", UC_ARRAY_U64, ends, self->count);
 }
 
 static uc_status write_values(const uc_replay *self, uc_state *state, size_t entries)
@@ -136,7 +149,9 @@ static uc_status write_values(const uc_replay *self, uc_state *state, size_t ent
             memcpy(next, row.values, row.count * sizeof *next);
         next += row.count;
     }
-    return values ? uc_state_give(state, "state.replay.values", UC_ARRAY_F32, values, entries) : UC_ERR_NOMEM;
+    if (!values)
+        return UC_ERR_NOMEM;
+    return uc_state_give(state, "state.replay.values", UC_ARRAY_F32, values, entries);
 }
 
 static uc_status write_columns(const uc_replay *self, uc_state *state, size_t count)
@@ -149,8 +164,9 @@ static uc_status write_columns(const uc_replay *self, uc_state *state, size_t co
         memcpy(next, row.columns, row.count * sizeof *next);
         next += row.count;
     }
-    return columns ? uc_state_give(state, "state.replay.columns", UC_ARRAY_U32, columns, count)
-                   : UC_ERR_NOMEM;
+    if (!columns)
+        return UC_ERR_NOMEM;
+    return uc_state_give(state, "state.replay.columns", UC_ARRAY_U32, columns, count);
 }
 
 /* Straight into the model's arrays: rows may be all that there is memory for twice. */
@@ -160,16 +176,19 @@ static uc_status write_rounds(const uc_replay *self, uc_state *state)
     for (size_t i = 0; i < self->count; i++) {
         const uc_row row = uc_replay_at(self, i)->row;
         flat.entries += row.count;
-        flat.columns_count += row.columns ? row.count : 0;
+        if (row.columns)
+            flat.columns_count += row.count;
     }
     uc_status status = remember_counts(&flat, state);
     if (status == UC_OK)
-        status = write_told(self, state);
+        status = write_outcomes(self, state);
     if (status == UC_OK)
         status = write_ends(self, state);
     if (status == UC_OK)
         status = write_values(self, state, flat.entries);
-    return status == UC_OK ? write_columns(self, state, flat.columns_count) : status;
+    if (status != UC_OK)
+        return status;
+    return write_columns(self, state, flat.columns_count);
 }
 
 static bool row_makes_sense(uc_row row, size_t features)
@@ -191,7 +210,11 @@ static uc_status unflatten(uc_replay *self, const flat_rounds *flat, size_t feat
         if (end < entries || end > flat->entries || (sparse && count > flat->columns_count - columns) ||
             proposed >= classes)
             return uc_state_damaged();
-        const uc_row row = {(size_t)count, flat->values + entries, sparse ? flat->columns + columns : NULL};
+        uc_row row = {(size_t)count, flat->values + entries, NULL};
+        if (sparse) {
+            row.columns = flat->columns + columns;
+            columns += count;
+        }
         if (!row_makes_sense(row, features))
             return uc_state_damaged();
         uc_row copy;
@@ -199,7 +222,6 @@ static uc_status unflatten(uc_replay *self, const flat_rounds *flat, size_t feat
         if (status == UC_OK)
             uc_replay_keep(self, copy, proposed, flat->outcomes[i] & OUTCOME_RIGHT, SIZE_MAX);
         entries = end;
-        columns += sparse ? count : 0;
     }
     return status;
 }
@@ -215,12 +237,14 @@ static uc_status read_rounds(uc_replay *self, uc_state *state, size_t features, 
     flat.ends = uc_state_lend(state, "state.replay.ends", UC_ARRAY_U64, flat.rounds);
     flat.values = uc_state_lend(state, "state.replay.values", UC_ARRAY_F32, flat.entries);
     flat.columns = uc_state_lend(state, "state.replay.columns", UC_ARRAY_U32, flat.columns_count);
-    return flat.outcomes && flat.ends && flat.values && flat.columns
-               ? unflatten(self, &flat, features, classes)
-               : UC_ERR_FORMAT;
+    if (!flat.outcomes || !flat.ends || !flat.values || !flat.columns)
+        return UC_ERR_FORMAT;
+    return unflatten(self, &flat, features, classes);
 }
 
 uc_status uc_replay_remember(uc_replay *self, uc_state *state, size_t features, size_t classes)
 {
-    return state->reading ? read_rounds(self, state, features, classes) : write_rounds(self, state);
+    if (state->reading)
+        return read_rounds(self, state, features, classes);
+    return write_rounds(self, state);
 }

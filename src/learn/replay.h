@@ -16,8 +16,8 @@ typedef struct uc_replay {
     size_t bytes; /* of all rows */
 } uc_replay;      /* zero-initialised: empty */
 
-/* What may fail of keeping a round, in front of learning from it: a copy of its row, and room for it among at most
- * `limit` rounds. The copy goes to uc_replay_keep. */
+/* What may fail of keeping a round, in front of learning from it: a copy of its row, and room for it among at
+ * most `limit` rounds. The copy goes to uc_replay_keep. */
 uc_status uc_replay_copy(uc_row *copy, uc_replay *self, uc_row row, size_t limit);
 /* Keeps at most `limit` rounds, and rows of 256 MB in all; the oldest go. Takes over the copy. */
 void uc_replay_keep(uc_replay *self, uc_row copy, uint32_t proposed, bool right, size_t limit);

@@ -1,6 +1,6 @@
 /*
- * The RP-classifier (Stempfel, Ralaivola, ALT 2007): a perceptron that tolerates labels flipped at random (Bylander 1994,
- * 1998), on a finite projection of a kernel's space.
+ * The RP-classifier (Stempfel, Ralaivola, ALT 2007): a perceptron that tolerates labels flipped at random
+ * (Bylander 1994, 1998), on a finite projection of a kernel's space.
  *
  *   x_i, y_i  an example and its label, +1 or -1        m   examples        a_i = y_i <w, x_i>
  *   mu        = 1/m sum_i y_i x_i                       mu' = 1/m sum of y_i x_i where a_i <= 0
@@ -11,16 +11,17 @@
  *         z = a mu' + b mu,            a = (<w, mu> - nu |w|)/D,  b = (nu |w| - <w, mu'>)/D,  D = <w, mu> - <w, mu'>
  *   eta   z = (1 - 2 eta) mu' + eta mu
  *
- * less its part along w, when that is positive. What is returned is the first w with the most a_i > 0, never simply the
- * last. Since |mu| shrinks like 1 - 2 eta by itself, the rule nu needs no noise rate; kappa >= 1 keeps w along mu, the
- * class-mean classifier. The rule eta's z is -(1 - 2 eta) times the gradient of sloppy-svm's corrected loss, with the
- * perceptron's loss max(0, -a) for the hinge.
+ * less its part along w, when that is positive. What is returned is the first w with the most a_i > 0, never
+ * simply the last. Since |mu| shrinks like 1 - 2 eta by itself, the rule nu needs no noise rate; kappa >= 1
+ * keeps w along mu, the class-mean classifier. The rule eta's z is -(1 - 2 eta) times the gradient of
+ * sloppy-svm's corrected loss, with the perceptron's loss max(0, -a) for the hinge.
  *
- * The noise rate comes out as well: eta^ = sum of |a_i| where a_i <= 0 / sum of all |a_i|. On classes that overlap it
- * contains their own error: an upper estimate.
+ * The noise rate comes out as well: eta^ = sum of |a_i| where a_i <= 0 / sum of all |a_i|. On classes that
+ * overlap it contains their own error: an upper estimate.
  *
- * One step is one sweep: a = S w and mu' together; <w, mu> and <w, mu'> are sums of a. To m mu' a sweep adds only the
- * examples that have become wrong, and takes off those that have become right: few, after the first steps.
+ * One step is one sweep: a = S w and mu' together; <w, mu> and <w, mu'> are sums of a. To m mu' a sweep adds
+ * only the examples that have become wrong, and takes off those that have become right: few, after the first
+ * steps.
  */
 #include <math.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static void add_example(double *sums, double a)
     sums[SUM] += a;
     sums[LENGTH] += fabs(a);
     sums[SQUARES] += a * a;
-    sums[CORRECT] += a > 0.0 ? 1.0 : 0.0;
+    sums[CORRECT] += a > 0.0;
     sums[SUM_WRONG] += wrong;
     sums[SQUARES_WRONG] += wrong * a;
 }
@@ -171,11 +172,14 @@ typedef struct outcome {
 /* The noise rate as a ratio of two means, and the deviation of such a ratio. */
 static void estimate_noise(outcome *out, const double *sums, size_t m)
 {
-    const double rate = sums[LENGTH] > 0.0 ? fabs(sums[SUM_WRONG]) / sums[LENGTH] : 0.0;
+    if (!(sums[LENGTH] > 0.0)) {
+        out->noise_rate = out->noise_rate_deviation = 0.0;
+        return;
+    }
+    const double rate = fabs(sums[SUM_WRONG]) / sums[LENGTH];
     const double residual = (1.0 - 2.0 * rate) * sums[SQUARES_WRONG] + rate * rate * sums[SQUARES];
     out->noise_rate = rate;
-    out->noise_rate_deviation =
-        sums[LENGTH] > 0.0 ? sqrt(fmax(residual, 0.0) / (double)m) / sums[LENGTH] : 0.0;
+    out->noise_rate_deviation = sqrt(fmax(residual, 0.0) / (double)m) / sums[LENGTH];
 }
 
 /* `best` is the first of the most correct iterates. w, best, mu: d each, zeroed; sum: d + SUMS. */
@@ -210,7 +214,9 @@ static uc_status learn_one(outcome *out, double *best, machine *self)
     const size_t d = self->d, rows = self->data->X.rows;
     double *memory = uc_alloc(4 * d + SUMS, sizeof *memory);
     self->wrong = uc_alloc(rows, sizeof *self->wrong); /* none yet, so that the first sweep adds all */
-    uc_status status = memory && self->wrong ? UC_OK : UC_ERR_NOMEM;
+    uc_status status = UC_ERR_NOMEM;
+    if (memory && self->wrong)
+        status = UC_OK;
     if (status == UC_OK) {
         self->sum_wrong = memory + 2 * d;
         status = run(out, self, memory, best, memory + d, memory + 3 * d);
@@ -279,13 +285,17 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         iterations += found.iterations;
         for (size_t j = 0; j < self.d && status == UC_OK; j++) {
             double *row = model->weights + (j + 1) * model->stride;
-            row[self.positive] = K == 2 ? best[j] / 2.0 : best[j];
-            if (K == 2)
+            row[self.positive] = best[j];
+            if (K == 2) {
                 row[0] = -best[j] / 2.0;
+                row[1] = best[j] / 2.0;
+            }
         }
     }
     uc_free(best);
-    return status == UC_OK ? summarise(model, &found, iterations, K == 2) : status;
+    if (status != UC_OK)
+        return status;
+    return summarise(model, &found, iterations, K == 2);
 }
 
 const uc_learner uc_learner_rp = {

@@ -8,10 +8,10 @@
  *   minimise  1/2 sum_k |w_k|^2 + C/l sum over labelled i of   sum_k L(t_ik f_k(x_i))
  *                               + C_u/u sum over unlabelled i of min_y sum_k L(t_k(y) f_k(x_i))
  *
- * An unlabelled row counts as if it had the label that suits it best (Bennett, Demiriz, NIPS 11, 1998). With K
- * machines that is *one* class for all of them: sum_k L(-f_k) + min_y e_y with e_y = L(f_y) - L(-f_y). Machines that
- * choose their signs apart from each other may call a row nobody's or everybody's (docs/learners/s3vm.md has figures).
- * Two classes need one machine: its choice is between e and 0.
+ * An unlabelled row counts as if it had the label that suits it best (Bennett, Demiriz, NIPS 11, 1998). With
+ * K machines that is *one* class for all of them: sum_k L(-f_k) + min_y e_y with e_y = L(f_y) - L(-f_y).
+ * Machines that choose their signs apart from each other may call a row nobody's or everybody's
+ * (docs/learners/s3vm.md has figures). Two classes need one machine: its choice is between e and 0.
  *
  *   smooth    min_y e_y becomes -T log sum_y exp(-e_y / T)
  *   anneal    C_u = 0, then from a hundredth of its value up to it, each minimum the start of the next by L-BFGS
@@ -19,8 +19,8 @@
  *   balance   the unlabelled rows must score on average what the labelled rows score in the plain machine (C_u = 0),
  *             lest they all go to one class:  b_k = target_k - <w_k, mean of the unlabelled rows>
  *
- * The balance eliminates b, so it holds exactly; its gradient goes to w by the chain rule. The usual target, 2 share_k
- * - 1, takes every score for +1 or -1; scores of the rest are mostly below -1.
+ * The balance eliminates b, so it holds exactly; its gradient goes to w by the chain rule. The usual target,
+ * 2 share_k - 1, takes every score for +1 or -1; scores of the rest are mostly below -1.
  */
 #include "learn/s3vm.h"
 
@@ -70,9 +70,10 @@ static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
     const uc_s3vm *self = user;
     double *counts = sum + 2 * self->d;
     for (size_t i = first; i < last; i++) {
-        const uint32_t y = self->data->y[i];
-        uc_row_axpy(1.0, uc_matrix_row(&self->data->X, i), y == UC_NONE ? sum + self->d : sum);
-        counts[y == UC_NONE ? self->data->classes.count : y] += 1.0;
+        const bool labelled = self->data->y[i] != UC_NONE;
+        double *into = labelled ? sum : sum + self->d;
+        uc_row_axpy(1.0, uc_matrix_row(&self->data->X, i), into);
+        counts[labelled ? self->data->y[i] : self->data->classes.count] += 1.0;
     }
     return UC_OK;
 }
@@ -97,10 +98,10 @@ static uc_status count_rows(uc_s3vm *self)
         self->labelled += (size_t)counts[k];
     }
     self->unlabelled = (size_t)counts[classes->count];
-    for (size_t j = 0; j < self->d; j++) {
+    for (size_t j = 0; j < self->d; j++)
         self->means[j] /= (double)self->labelled;
-        self->means[self->d + j] /= self->unlabelled ? (double)self->unlabelled : 1.0;
-    }
+    for (size_t j = 0; j < self->d && self->unlabelled > 0; j++)
+        self->means[self->d + j] /= (double)self->unlabelled;
     return UC_OK;
 }
 
@@ -119,7 +120,9 @@ uc_status uc_s3vm_begin(uc_s3vm *self, const uc_fit *fit, double cost)
     self->target = uc_alloc(self->S, sizeof *self->target);
     self->offset = uc_alloc(self->S, sizeof *self->offset);
     self->sum = uc_alloc((self->d + 1) * self->S + 1, sizeof *self->sum);
-    uc_status status = self->target && self->offset && self->sum ? count_rows(self) : UC_ERR_NOMEM;
+    uc_status status = UC_ERR_NOMEM;
+    if (self->target && self->offset && self->sum)
+        status = count_rows(self);
     if (status != UC_OK)
         uc_s3vm_end(self);
     return status;
@@ -147,9 +150,12 @@ static void add_mean_scores(double *out, const uc_s3vm *self, const double *W, c
 
 static void set_offset(uc_s3vm *self, const double *W)
 {
-    memcpy(self->offset, self->balanced ? self->target : W, self->S * sizeof *W);
-    if (self->balanced)
-        add_mean_scores(self->offset, self, W, self->means + self->d, -1.0);
+    if (!self->balanced) {
+        memcpy(self->offset, W, self->S * sizeof *W);
+        return;
+    }
+    memcpy(self->offset, self->target, self->S * sizeof *W);
+    add_mean_scores(self->offset, self, W, self->means + self->d, -1.0);
 }
 
 void uc_s3vm_balance(uc_s3vm *self, const double *W)
@@ -159,13 +165,21 @@ void uc_s3vm_balance(uc_s3vm *self, const double *W)
     self->balanced = true;
 }
 
+/* Whether a label is that of machine k; the only machine of two classes is for the second. */
+static bool is_own(const uc_s3vm *self, uint32_t y, size_t k)
+{
+    if (self->P == 1)
+        return y == 1;
+    return y == k;
+}
+
 /* Scores become the gradient in the scores; returns the loss. */
 static double labelled_gradient(const uc_s3vm *self, double *f, uint32_t y)
 {
     const double scale = self->cost / (double)self->labelled;
     double loss = 0.0;
     for (size_t k = 0; k < self->P; k++) {
-        const double t = (self->P == 1 ? y == 1 : y == k) ? 1.0 : -1.0;
+        const double t = is_own(self, y, k) ? 1.0 : -1.0;
         const double short_by = fmax(0.0, 1.0 - t * f[k]);
         loss += short_by * short_by;
         f[k] = -2.0 * scale * t * short_by;
@@ -173,8 +187,8 @@ static double labelled_gradient(const uc_s3vm *self, double *f, uint32_t y)
     return scale * loss;
 }
 
-/* The same without a label; `q` has room for P. With q_k the smooth choice of class k, machine k's gradient is the mean
- * of what its two signs ask for: q_k L'(f) - (1 - q_k) L'(-f). */
+/* The same without a label; `q` has room for P. With q_k the smooth choice of class k, machine k's gradient
+ * is the mean of what its two signs ask for: q_k L'(f) - (1 - q_k) L'(-f). */
 static double unlabelled_gradient(const uc_s3vm *self, double *f, double *q)
 {
     const size_t P = self->P;
@@ -207,7 +221,7 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
     double *scores = uc_alloc((ROWS_AT_ONCE + 1) * S, sizeof *scores);
     double *work = uc_alloc(work_size, sizeof *work);
     for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
-        const size_t rows = last - start < ROWS_AT_ONCE ? last - start : ROWS_AT_ONCE;
+        const size_t rows = uc_min_size(last - start, ROWS_AT_ONCE);
         double *choice = scores + ROWS_AT_ONCE * S;
         uc_score_rows_for_gradient(scores, X, start, rows, self->W + S, S, self->offset, work);
         for (size_t i = 0; i < rows; i++) {
@@ -227,7 +241,9 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
     }
     uc_free(work);
     uc_free(scores);
-    return scores && work ? UC_OK : UC_ERR_NOMEM;
+    if (!scores || !work)
+        return UC_ERR_NOMEM;
+    return UC_OK;
 }
 
 uc_status uc_s3vm_objective(double *value, double *gradient, uc_s3vm *self, const double *W)
@@ -246,7 +262,9 @@ uc_status uc_s3vm_objective(double *value, double *gradient, uc_s3vm *self, cons
     for (size_t j = 0; j < self->d; j++)
         for (size_t k = 0; k < S; k++) {
             const size_t at = (j + 1) * S + k;
-            gradient[at] = W[at] + self->sum[at] - (self->balanced ? mean[j] * self->sum[k] : 0.0);
+            gradient[at] = W[at] + self->sum[at];
+            if (self->balanced)
+                gradient[at] -= mean[j] * self->sum[k];
             penalty += W[at] * W[at];
         }
     for (size_t k = 0; k < S; k++)
@@ -305,11 +323,16 @@ static uc_status anneal(double *value, uc_s3vm *self, double *W, double unlabell
 /* One machine for two classes becomes two weight vectors, -w/2 and +w/2. */
 static void write_weights(uc_model *model, const uc_s3vm *self, const double *W)
 {
-    for (size_t j = 0; j <= self->d; j++)
-        for (size_t k = 0; k < model->stride; k++)
-            model->weights[j * model->stride + k] =
-                self->P > 1 ? W[j * self->S + k] : W[j] * (k == 0 ? -0.5 : 0.5);
-    model->bias = self->free_offset ? 1.0 : 0.0; /* the offset is the weight of a constant 1 */
+    for (size_t j = 0; j <= self->d; j++) {
+        double *row = model->weights + j * model->stride;
+        if (self->P > 1) {
+            memcpy(row, W + j * self->S, model->stride * sizeof *row);
+        } else {
+            row[0] = W[j] * -0.5;
+            row[1] = W[j] * 0.5;
+        }
+    }
+    model->bias = self->free_offset; /* the offset is the weight of a constant 1 */
 }
 
 static uc_status write_summary(uc_model *model, const uc_s3vm *self, double objective)
@@ -333,14 +356,17 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         return status;
     double objective = 0.0, *W = NULL;
     status = uc_blas_ready(fit->context);
-    if (status == UC_OK)
-        W = uc_alloc((self.d + 1) * self.S, sizeof *W);
-    if (status == UC_OK)
-        status = W ? anneal(&objective, &self, W, settings->cost * settings->unlabelled_cost) : UC_ERR_NOMEM;
+    if (status != UC_OK)
+        goto cleanup;
+    W = uc_alloc((self.d + 1) * self.S, sizeof *W);
+    status = UC_ERR_NOMEM;
+    if (W)
+        status = anneal(&objective, &self, W, settings->cost * settings->unlabelled_cost);
     if (status == UC_OK) {
         write_weights(model, &self, W);
         status = write_summary(model, &self, objective);
     }
+cleanup:
     uc_free(W);
     uc_s3vm_end(&self);
     return status;

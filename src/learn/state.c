@@ -43,9 +43,9 @@ static bool all_finite(const uc_array *array)
 
 static uc_status check_written(const uc_array *array)
 {
-    return all_finite(array)
-               ? UC_OK
-               : uc_fail(UC_ERR_DIVERGED, "what the learner keeps overflowed; try {normalize} or {scale}");
+    if (!all_finite(array))
+        return uc_fail(UC_ERR_DIVERGED, "what the learner keeps overflowed; try {normalize} or {scale}");
+    return UC_OK;
 }
 
 uc_status uc_state_give(uc_state *self, const char *name, uc_array_type type, void *data, size_t count)
@@ -72,7 +72,9 @@ uc_status uc_state_array(uc_state *self, const char *name, uc_array_type type, v
     if (!self->reading) {
         const uc_array written = {name, type, data, count};
         const uc_status status = check_written(&written);
-        return status == UC_OK ? uc_model_state_add(self->model, written) : status;
+        if (status != UC_OK)
+            return status;
+        return uc_model_state_add(self->model, written);
     }
     const void *stored = uc_state_lend(self, name, type, count);
     if (!stored)

@@ -1,5 +1,5 @@
-/* What an online learner remembers, written to a model and read back by the same calls: a learner lists its state once,
- * and whether that saves or resumes it is up to the state. */
+/* What an online learner remembers, written to a model and read back by the same calls: a learner lists its
+ * state once, and whether that saves or resumes it is up to the state. */
 #ifndef UC_LEARN_STATE_H
 #define UC_LEARN_STATE_H
 

@@ -1,36 +1,43 @@
 /*
- * Convex support vector machines by dual coordinate descent (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008), for the
- * smoothed hinge, over parts of the rows at a time (Lee, Chang, Distributed block-diagonal approximation methods, 2019).
- * With U the weight of an example's loss (C/n, times its class's), and L its smoothed hinge loss:
+ * Convex support vector machines by dual coordinate descent (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML
+ * 2008), for the smoothed hinge, over parts of the rows at a time (Lee, Chang, Distributed block-diagonal
+ * approximation methods, 2019). With U the weight of an example's loss (C/n, times its class's), and L its
+ * smoothed hinge loss:
  *
  *   L(g) = max over 0 <= a <= 1 of a (1 + h - g) - h a^2,        so the dual is
  *
  *   maximise  sum_i (1 + h) alpha_i - h/U alpha_i^2  -  1/2 |w|^2,   w = sum_i alpha_i t_i x_i,   0 <= alpha_i <= U
  *
- * An epoch takes one example after the other, in an order drawn anew, to its best alpha, which costs a product of its row
- * with w and at most an addition of the row to w. Examples whose alpha stays at a bound are left out until the next check.
+ * An epoch takes one example after the other, in an order drawn anew, to its best alpha, which costs a
+ * product of its row with w and at most an addition of the row to w. Examples whose alpha stays at a bound
+ * are left out until the next check.
  *
- * The unpenalised offset b asks for s = sum_i alpha_i t_i = 0. It is found by proximal steps: (b - centre)^2/(2 rho) is added
- * to the objective, so that b = centre + rho s, and after every epoch the centre moves to b.
+ * The unpenalised offset b asks for s = sum_i alpha_i t_i = 0. It is found by proximal steps: (b -
+ * centre)^2/(2 rho) is added to the objective, so that b = centre + rho s, and after every epoch the centre
+ * moves to b.
  *
- * Parts. The rows are cut into P parts. In a round each part takes m of its examples on a copy of b and w of its own, as if
- * the others stood still; then what they changed, D alpha and D w = sum_p D w_p, is joined. They do not stand still, and where
- * all parts have seen the same (a frequent column, say) they mend it P times over. Two things keep that in hand: a part counts
- * its own changes sigma times, 1 <= sigma <= P (Ma, Smith, Jaggi, Jordan, Richtarik, Takac, ICML 2015), and the joint change
- * gets its best step, for the dual is quadratic along it:
+ * Parts. The rows are cut into P parts. In a round each part takes m of its examples on a copy of b and w of
+ * its own, as if the others stood still; then what they changed, D alpha and D w = sum_p D w_p, is joined.
+ * They do not stand still, and where all parts have seen the same (a frequent column, say) they mend it P
+ * times over. Two things keep that in hand: a part counts its own changes sigma times, 1 <= sigma <= P (Ma,
+ * Smith, Jaggi, Jordan, Richtarik, Takac, ICML 2015), and the joint change gets its best step, for the dual
+ * is quadratic along it:
  *
  *   eta = - slope / curve,     slope = <w, D w> + b D s + sum_i (2h/U alpha_i - 1 - h) D alpha_i
  *                              curve = |D w|^2 + rho D s^2 + sum_i 2h/U D alpha_i^2
  *
- * cut off at 1, so that every alpha stays within its bounds. sigma grows when eta is below 1 and falls when it is well above.
- * What is lost to one example after the other grows with P m, so P is as large as m allows (uc_svm_plan_for): joining costs as
- * much as d entries of a part, so rows with few entries need a large m. Weakly regularised machines have directions in which
- * the alphas of the parts could change against each other at no cost, but every part for itself is held back by its own; when
- * the gap falls too slowly, the parts become one. Parts are cut by the number of the row in all of the data, and sums over
- * parts pass through uc_comm_sum, once a round: neither threads nor processes change what is computed. Where the parts become
- * one, every process takes the rows of all, and goes on alone; when its memory does not hold them, L-BFGS takes over.
+ * cut off at 1, so that every alpha stays within its bounds. sigma grows when eta is below 1 and falls when
+ * it is well above. What is lost to one example after the other grows with P m, so P is as large as m allows
+ * (uc_svm_plan_for): joining costs as much as d entries of a part, so rows with few entries need a large m.
+ * Weakly regularised machines have directions in which the alphas of the parts could change against each
+ * other at no cost, but every part for itself is held back by its own; when the gap falls too slowly, the
+ * parts become one. Parts are cut by the number of the row in all of the data, and sums over parts pass
+ * through uc_comm_sum, once a round: neither threads nor processes change what is computed. Where the parts
+ * become one, every process takes the rows of all, and goes on alone; when its memory does not hold them,
+ * L-BFGS takes over.
  *
- * A check adds up, from all examples, how far each is from the equality of Fenchel and Young (no term is negative):
+ * A check adds up, from all examples, how far each is from the equality of Fenchel and Young (no term is
+ * negative):
  *
  *   gap = sum_i U L(g_i) + alpha_i g_i - (1 + h) alpha_i + h/U alpha_i^2
  *
@@ -190,7 +197,7 @@ static size_t tile_count(const dual *self)
 static size_t tile_width(const dual *self, size_t tile)
 {
     const size_t left = self->svm->data->X.cols - tile * COLUMNS_PER_TILE;
-    return left < COLUMNS_PER_TILE ? left : COLUMNS_PER_TILE;
+    return uc_min_size(left, COLUMNS_PER_TILE);
 }
 
 /* D w of this process's parts, a tile of columns. */
@@ -346,7 +353,8 @@ static size_t part_start(const dual *self, size_t number)
     return uc_even_start(self->total_rows, self->plan.parts, number);
 }
 
-/* Parts of all the data, as far as they are this process's. Processes begin where a part does (uc_svm_arrange). */
+/* Parts of all the data, as far as they are this process's. Processes begin where a part does
+ * (uc_svm_arrange). */
 static uc_status cut_parts(dual *self)
 {
     const size_t first = self->first_row, end = first + self->svm->data->X.rows,
@@ -368,8 +376,10 @@ static uc_status cut_parts(dual *self)
     if (!self->parts || (self->together && (!self->copies || !self->before || !self->change)))
         return UC_ERR_NOMEM;
     for (size_t p = 0; p < self->count; p++) {
-        const size_t number = lowest + p, from = p ? part_start(self, number) : first,
-                     next = part_start(self, number + 1), to = next < end ? next : end;
+        const size_t number = lowest + p, to = uc_min_size(part_start(self, number + 1), end);
+        size_t from = first;
+        if (p > 0)
+            from = part_start(self, number);
         self->parts[p] = (part){.rows = to - from,
                                 .active = to - from,
                                 .order = self->order + (from - first),
@@ -380,9 +390,10 @@ static uc_status cut_parts(dual *self)
     return UC_OK;
 }
 
-/* rho. It must be so small that the steps of the alphas are not much shorter for it, in all parts together: b is what they
- * have in common most of all. And b forgets an example after about (norm2 + 2h/U) / rho others: when these are few, it follows
- * them wherever they pull; when they are more than the rows, it takes many epochs to find. */
+/* rho. It must be so small that the steps of the alphas are not much shorter for it, in all parts together: b
+ * is what they have in common most of all. And b forgets an example after about (norm2 + 2h/U) / rho others:
+ * when these are few, it follows them wherever they pull; when they are more than the rows, it takes many
+ * epochs to find. */
 static double offset_step(const dual *self, double norm2, double parts)
 {
     const double diagonal = fmin(self->diagonal[0], self->diagonal[1]);
@@ -435,36 +446,64 @@ static uc_status gather_items(void **items, size_t size, const dual *self)
     return UC_OK;
 }
 
+/* The first part's state, which the first process has, becomes the only part of this one. */
+static uc_status gather_first_part(dual *self)
+{
+    const bool has_first = self->first_row == 0 && self->count > 0;
+    void *firsts = NULL;
+    const uc_status status = uc_comm_gather(&firsts, NULL, uc_comm_of(self->context), self->parts,
+                                            has_first * sizeof *self->parts);
+    if (status != UC_OK)
+        return status;
+    part *first = uc_alloc(1, sizeof *first);
+    if (first) {
+        memcpy(first, firsts, sizeof *first);
+        uc_free(self->parts);
+        self->parts = first;
+    }
+    uc_free(firsts);
+    if (!first)
+        return UC_ERR_NOMEM;
+    return UC_OK;
+}
+
 /* This process goes on with the rows of all, as if it had been alone from the beginning. */
 static uc_status take_all_rows(dual *self)
 {
-    void *firsts = NULL; /* the first part's state, which the first process has */
     for (size_t i = 0; i < self->svm->data->X.rows; i++)
         self->order[i] += (uint32_t)self->first_row;
     uc_status status = uc_gather_dataset(&self->all, self->svm->data, NULL, 0, self->context);
-    if (status == UC_OK)
-        status = gather_items((void **)&self->alpha, sizeof *self->alpha, self);
+    if (status != UC_OK)
+        return status;
+    status = gather_items((void **)&self->alpha, sizeof *self->alpha, self);
     if (status == UC_OK)
         status = gather_items((void **)&self->norm2, sizeof *self->norm2, self);
     if (status == UC_OK)
         status = gather_items((void **)&self->order, sizeof *self->order, self);
     if (status == UC_OK)
-        status = uc_comm_gather(&firsts, NULL, uc_comm_of(self->context), self->parts,
-                                self->first_row == 0 && self->count > 0 ? sizeof *self->parts : 0);
-    part *first = status == UC_OK ? uc_alloc(1, sizeof *first) : NULL;
-    if (first) {
-        memcpy(first, firsts, sizeof *first);
-        uc_free(self->parts);
-        self->parts = first;
-        self->whole = *self->svm;
-        self->whole.data = &self->all;
-        self->svm = &self->whole;
-        self->alone = uc_context_alone(self->context);
-        self->context = &self->alone;
-        self->first_row = 0;
-    }
-    uc_free(firsts);
-    return status == UC_OK && !first ? UC_ERR_NOMEM : status;
+        status = gather_first_part(self);
+    if (status != UC_OK)
+        return status;
+    self->whole = *self->svm;
+    self->whole.data = &self->all;
+    self->svm = &self->whole;
+    self->alone = uc_context_alone(self->context);
+    self->context = &self->alone;
+    self->first_row = 0;
+    return UC_OK;
+}
+
+/* *fits: whether every process has the memory for the rows of all, and so took them. */
+static uc_status take_all_rows_if_they_fit(bool *fits, dual *self)
+{
+    const uc_matrix *X = &self->svm->data->X;
+    double entries = (double)uc_matrix_entries(X);
+    uc_status status = uc_comm_sum(uc_comm_of(self->context), &entries, 1);
+    if (status == UC_OK)
+        status = uc_svm_fits_all(fits, X, self->total_rows, entries, self->context);
+    if (status == UC_OK && *fits)
+        status = take_all_rows(self);
+    return status;
 }
 
 /* One example after the other from here on. */
@@ -503,14 +542,8 @@ static uc_status judge(uc_minimum *out, bool *arrived, bool *fast, progress *so_
     *arrived = so_far->gap <= target;
     out->excess = so_far->gap / target;
     bool merges = self->together && uc_svm_slows_down(so_far->recent, epoch, so_far->gap, target);
-    if (status == UC_OK && merges && uc_is_shared(self->context)) {
-        double entries = (double)uc_matrix_entries(&self->svm->data->X);
-        status = uc_comm_sum(uc_comm_of(self->context), &entries, 1);
-        if (status == UC_OK)
-            status = uc_svm_fits_all(&merges, &self->svm->data->X, self->total_rows, entries, self->context);
-        if (status == UC_OK && merges)
-            status = take_all_rows(self);
-    }
+    if (status == UC_OK && merges && uc_is_shared(self->context))
+        status = take_all_rows_if_they_fit(&merges, self);
     if (status == UC_OK && merges) {
         merge_parts(self);
         so_far->last = (uc_svm_pace){epoch, so_far->gap};
@@ -553,7 +586,9 @@ uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_sv
     self.alpha = uc_alloc(n, sizeof *self.alpha);
     self.norm2 = uc_alloc(n, sizeof *self.norm2);
     self.order = uc_alloc(n, sizeof *self.order);
-    status = self.alpha && self.norm2 && self.order ? begin(&self, plan) : UC_ERR_NOMEM;
+    status = UC_ERR_NOMEM;
+    if (self.alpha && self.norm2 && self.order)
+        status = begin(&self, plan);
     if (status == UC_OK)
         status = descend(out, arrived, &self, epochs, tolerance);
     void *const blocks[] = {self.alpha,  self.norm2,  self.order, self.parts,

@@ -1,12 +1,13 @@
 /*
- * Plans for dual coordinate descent (svm_dual.c): into how many parts the rows of a convex machine are cut, how often these join what
- * they changed, and when something else would be faster.
+ * Plans for dual coordinate descent (svm_dual.c): into how many parts the rows of a convex machine are cut,
+ * how often these join what they changed, and when something else would be faster.
  *
  *   P, m    parts, and the rows that each takes from one joining to the next        n, d, e   rows, columns, entries a row
  *
- * Joining costs as much as some d entries of every part, which should be little compared with m e. What the parts do not know of each
- * other grows with P m, and costs epochs. So m is as small, and P as large, as these two allow; P is 2 at least, unless there
- * is too little to do. All of it depends on the size of the whole data alone: not on threads, nor on processes.
+ * Joining costs as much as some d entries of every part, which should be little compared with m e. What the
+ * parts do not know of each other grows with P m, and costs epochs. So m is as small, and P as large, as
+ * these two allow; P is 2 at least, unless there is too little to do. All of it depends on the size of the
+ * whole data alone: not on threads, nor on processes.
  */
 #include <math.h>
 
@@ -48,8 +49,8 @@ uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double ent
     return status;
 }
 
-/* Whole parts for each process, as even as can be. Rows that are even already stay where they are when there are so many
- * parts a process. */
+/* Whole parts for each process, as even as can be. Rows that are even already stay where they are when there
+ * are so many parts a process. */
 static uc_status deal_parts(uc_dataset *out, const uc_dataset *data, size_t rows, size_t parts,
                             const uc_context *context)
 {

@@ -1,6 +1,6 @@
 /*
- * Support vector machines for two classes whose labels may be wrong: CSVM, and SloppySVM (Stempfel, Ralaivola, ICANN
- * 2009), which knows at what rates the labels of each class were flipped.
+ * Support vector machines for two classes whose labels may be wrong: CSVM, and SloppySVM (Stempfel,
+ * Ralaivola, ICANN 2009), which knows at what rates the labels of each class were flipped.
  *
  *   x_i, t_i    an example and its observed label, +1 or -1        f(x) = <w, x> + b        n  examples
  *   eta+, eta-  the share of true positives, and of true negatives, that carry the other label
@@ -13,10 +13,10 @@
  *   weighted  l(g, t) = K (1 - eta_-t + eta_t) L(g), the convex function with the same slope around 0
  *   with class weights v, of the true classes, (1 - eta_-t) gets the factor v_t, and eta_t the factor v_-t
  *
- * The mean of the sloppy loss over the flips is L of the true label (Lemma 1 of the paper). It is not convex; L-BFGS
- * starts from zero. It falls for ever with a growing b unless the observed labels allow for the rates: the share of
- * labels -1 must exceed eta+, and that of +1 eta-. The others are convex: dual coordinate descent (svm_dual.c), and L-BFGS
- * from where that becomes slow.
+ * The mean of the sloppy loss over the flips is L of the true label (Lemma 1 of the paper). It is not convex;
+ * L-BFGS starts from zero. It falls for ever with a growing b unless the observed labels allow for the rates:
+ * the share of labels -1 must exceed eta+, and that of +1 eta-. The others are convex: dual coordinate
+ * descent (svm_dual.c), and L-BFGS from where that becomes slow.
  */
 #include "learn/svm/svm.h"
 
@@ -117,44 +117,6 @@ static const uc_candidates sloppy_candidates[] = {
     {"cost", sloppy_costs, sizeof sloppy_costs / sizeof *sloppy_costs}, {0}};
 static const uc_candidates plain_candidates[] = {
     {"cost", plain_costs, sizeof plain_costs / sizeof *plain_costs}, {0}};
-
-/* ---- losses ---- */
-
-double uc_svm_hinge(double *slope, double margin, double h)
-{
-    if (margin >= 1.0 + h) {
-        *slope = 0.0;
-        return 0.0;
-    }
-    if (margin <= 1.0 - h) {
-        *slope = -1.0;
-        return 1.0 - margin;
-    }
-    const double short_of = 1.0 + h - margin;
-    *slope = -short_of / (2.0 * h);
-    return short_of * short_of / (4.0 * h);
-}
-
-double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int label)
-{
-    const double own = self->rate[label], other = self->rate[1 - label], K = 1.0 / (1.0 - own - other);
-    const double forth_weight = K * (1.0 - other) * self->weight[label],
-                 back_weight = K * own * self->weight[1 - label];
-    double forth, back;
-    const double loss = uc_svm_hinge(&forth, margin, self->smoothing);
-    if (self->loss == UC_SVM_WEIGHTED || own == 0.0) {
-        *slope = (forth_weight + back_weight) * forth;
-        return (forth_weight + back_weight) * loss;
-    }
-    const double opposite = uc_svm_hinge(&back, -margin, self->smoothing);
-    *slope = forth_weight * forth + back_weight * back;
-    return forth_weight * loss - back_weight * opposite;
-}
-
-bool uc_svm_is_convex(const uc_svm *self)
-{
-    return self->loss == UC_SVM_WEIGHTED || (self->rate[0] == 0.0 && self->rate[1] == 0.0);
-}
 
 /* ---- the objective ---- */
 
@@ -284,8 +246,8 @@ static uc_status count_labels(double labelled[2], const uc_svm *self, const uc_c
     return uc_comm_sum(uc_comm_of(context), labelled, 2);
 }
 
-/* As given, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in what they
- * truly are, as far as the rates tell. */
+/* As given, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in
+ * what they truly are, as far as the rates tell. */
 static void weigh_classes(uc_svm *self, const double labelled[2], const uc_svm_settings *settings)
 {
     const double *given = self->class_weights;
@@ -308,6 +270,7 @@ static void weigh_classes(uc_svm *self, const double labelled[2], const uc_svm_s
 static uc_status check_rates(const uc_svm *self, const double labelled[2])
 {
     const uc_names *classes = &self->data->classes;
+    const uint32_t class_of[2] = {1 - self->positive, self->positive};
     const double total = labelled[0] + labelled[1];
     if (!(self->rate[0] + self->rate[1] < 1.0))
         return uc_fail(UC_ERR_INVALID,
@@ -318,9 +281,8 @@ static uc_status check_rates(const uc_svm *self, const double labelled[2])
             return uc_fail(UC_ERR_INVALID,
                            "%.4g of the labels are '%s', but at a noise rate of %g for '%s' more than that "
                            "must be: the rate is too high, or use {loss=weighted}",
-                           labelled[label] / total,
-                           classes->text[label ? self->positive : 1 - self->positive], self->rate[1 - label],
-                           classes->text[label ? 1 - self->positive : self->positive]);
+                           labelled[label] / total, classes->text[class_of[label]], self->rate[1 - label],
+                           classes->text[class_of[1 - label]]);
     return UC_OK;
 }
 
@@ -484,8 +446,8 @@ static uc_status add_lengths(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* The mean squared length of the rows of all processes; from their mean, when there is a free offset to take it up. Sums by
- * threads would be longer than sparse rows: these are added up by one. */
+/* The mean squared length of the rows of all processes; from their mean, when there is a free offset to take
+ * it up. Sums by threads would be longer than sparse rows: these are added up by one. */
 static uc_status mean_square_length(double *out, const uc_matrix *X, bool free_offset,
                                     const uc_context *context)
 {
@@ -510,8 +472,8 @@ static uc_status mean_square_length(double *out, const uc_matrix *X, bool free_o
     return status;
 }
 
-/* Where --cost is 0: short rows are regularised alike, whatever their length. Long ones may be so by one column alone, whose
- * size would decide for all. */
+/* Where --cost is 0: short rows are regularised alike, whatever their length. Long ones may be so by one
+ * column alone, whose size would decide for all. */
 static uc_status suit_cost(uc_svm *self, const uc_context *context)
 {
     double length2 = 0.0;
@@ -531,8 +493,10 @@ static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
         status = uc_svm_arrange(&arranged, &self->arranged, &context, fit->data, fit->rows);
     if (arranged.y)
         self->data = &arranged;
-    if (status == UC_OK)
-        status = (fit->data->classes.count == 2 ? fit_pair : fit_each)(model, self, settings, &context);
+    if (status == UC_OK && fit->data->classes.count == 2)
+        status = fit_pair(model, self, settings, &context);
+    else if (status == UC_OK)
+        status = fit_each(model, self, settings, &context);
     uc_dataset_free(&arranged);
     return status;
 }

@@ -22,7 +22,8 @@ typedef struct uc_svm {
 
 /* The smoothed hinge loss and its slope at `margin`. */
 double uc_svm_hinge(double *slope, double margin, double smoothing);
-/* The corrected loss of an example labelled `label` (0 or 1) at `margin`, its label's sign times its score. */
+/* The corrected loss of an example labelled `label` (0 or 1) at `margin`, its label's sign times its
+ * score. */
 double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int label);
 /* point[0] is the offset, then d weights. */
 uc_status uc_svm_gradient(double *value, double *gradient, const double *point, const uc_svm *self,
@@ -30,16 +31,18 @@ uc_status uc_svm_gradient(double *value, double *gradient, const double *point, 
 
 bool uc_svm_is_convex(const uc_svm *self);
 
-/* How a convex machine is cut up: into 1, 2, 4, 8 or 16 parts, which join what they changed after so many rows each. */
+/* How a convex machine is cut up: into 1, 2, 4, 8 or 16 parts, which join what they changed after so many
+ * rows each. */
 #define UC_SVM_MOST_PARTS ((size_t)16)
 typedef struct uc_svm_plan {
     size_t parts;
     double rows_a_round;
 } uc_svm_plan;
 uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries);
-/* Rows as dual coordinate descent wants them in several processes, where parts must not be cut in two: other rows for each;
- * or, when there is one part only, the rows of all for each, and *context becomes that of a process alone. *out is freed by
- * the caller, and untouched when the rows can stay as they are. *possible: whether a process's memory has room for it. */
+/* Rows as dual coordinate descent wants them in several processes, where parts must not be cut in two: other
+ * rows for each; or, when there is one part only, the rows of all for each, and *context becomes that of a
+ * process alone. *out is freed by the caller, and untouched when the rows can stay as they are. *possible:
+ * whether a process's memory has room for it. */
 uc_status uc_svm_arrange(uc_dataset *out, bool *possible, uc_context *context, const uc_dataset *data,
                          size_t rows);
 /* Whether every process has the memory for a machine with the rows of all: so many, with so many entries. */
@@ -52,14 +55,15 @@ typedef struct uc_svm_pace {
     uint64_t epoch;
     double gap;
 } uc_svm_pace;
-/* Whether the gap, if it goes on falling as it did since half of the epochs, comes down to `target` soon enough. */
+/* Whether the gap, if it goes on falling as it did since half of the epochs, comes down to `target` soon
+ * enough. */
 bool uc_svm_keeps_pace(uc_svm_pace *last, uint64_t epoch, double gap, double target);
 /* Whether it falls too slowly for several parts; `recent` are the last two checks. */
 bool uc_svm_slows_down(uc_svm_pace *recent, uint64_t epoch, double gap, double target);
 
-/* From zeros in point[0..d] towards the minimum of a convex machine until the objective is at most `tolerance`,
- * relative, above it (`arrived`), `epochs` are over, or L-BFGS is likely to be faster from there. plan NULL: by size. Rows of
- * several processes must be arranged. */
+/* From zeros in point[0..d] towards the minimum of a convex machine until the objective is at most
+ * `tolerance`, relative, above it (`arrived`), `epochs` are over, or L-BFGS is likely to be faster from
+ * there. plan NULL: by size. Rows of several processes must be arranged. */
 uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *svm,
                       const uc_svm_plan *plan, uint64_t epochs, double tolerance, const uc_context *context);
 

@@ -1,9 +1,9 @@
 /*
  * Sums of examples by pairs, and rows that move from pair to pair (pair_sums.h).
  *
- * Only what moves is touched: the moves are sorted by pair, large pairs are cut into pieces, and each piece is added up by
- * one thread. Several processes tell each other how many rows move in which pair, and what that changes in the sums of the
- * pairs that change.
+ * Only what moves is touched: the moves are sorted by pair, large pairs are cut into pieces, and each piece
+ * is added up by one thread. Several processes tell each other how many rows move in which pair, and what
+ * that changes in the sums of the pairs that change.
  */
 #include "learn/uma/pair_sums.h"
 
@@ -37,8 +37,8 @@ static uc_status open_pair(uc_pair_sums *self, size_t pair)
     return UC_OK;
 }
 
-/* Entries of one pair, or of a part of a large one, in order of rows: entry e >= n means that row e - n leaves, else row e
- * enters. */
+/* Entries of one pair, or of a part of a large one, in order of rows: entry e >= n means that row e - n
+ * leaves, else row e enters. */
 typedef struct piece {
     size_t first, last; /* entries */
     double *from, *sum; /* the pair's, and where these are added: `from` itself, or numbers of their own */
@@ -57,15 +57,16 @@ static uc_status move_piece(size_t number, void *user)
     const uc_pair_sums *self = job->self;
     const piece *mine = job->pieces + number;
     for (size_t e = mine->first; e < mine->last; e++) {
-        const bool leaves = self->entry[e] >= self->n;
-        const size_t row = leaves ? self->entry[e] - self->n : self->entry[e];
-        uc_row_axpy(leaves ? -1.0 : 1.0, uc_matrix_row(self->X, row), mine->sum);
+        if (self->entry[e] < self->n) /* it enters the pair, or leaves it */
+            uc_row_axpy(1.0, uc_matrix_row(self->X, self->entry[e]), mine->sum);
+        else
+            uc_row_axpy(-1.0, uc_matrix_row(self->X, self->entry[e] - self->n), mine->sum);
     }
     return UC_OK;
 }
 
-/* Large pairs are cut, so that threads find work where there are few pairs: by the size of the data alone, and so that the
- * numbers of their pieces stay small compared with the rows. */
+/* Large pairs are cut, so that threads find work where there are few pairs: by the size of the data alone,
+ * and so that the numbers of their pieces stay small compared with the rows. */
 static uc_status cut_pairs(move_job *out, const uc_pair_sums *self)
 {
     const size_t pairs = self->Q * self->Q;
@@ -75,8 +76,9 @@ static uc_status cut_pairs(move_job *out, const uc_pair_sums *self)
     *out = (move_job){.self = self};
     for (size_t pair = 0; pair < pairs; pair++) {
         const size_t entries = self->pair_start[pair + 1] - self->pair_start[pair];
-        out->count += (entries + most - 1) / most;
-        own += entries ? (entries - 1) / most : 0;
+        const size_t pieces = (entries + most - 1) / most;
+        out->count += pieces;
+        own += pieces - (pieces > 0);
     }
     out->pieces = uc_alloc(out->count, sizeof *out->pieces);
     out->own = uc_alloc(own * self->d, sizeof *out->own);
@@ -86,11 +88,13 @@ static uc_status cut_pairs(move_job *out, const uc_pair_sums *self)
     double *next = out->own;
     for (size_t pair = 0; pair < pairs; pair++)
         for (size_t first = self->pair_start[pair]; first < self->pair_start[pair + 1]; first += most) {
-            const bool begins = first == self->pair_start[pair];
-            const size_t left = self->pair_start[pair + 1] - first;
-            out->pieces[made++] = (piece){first, first + (left < most ? left : most), self->target[pair],
-                                          begins ? self->target[pair] : next};
-            next += begins ? 0 : self->d;
+            const size_t last = uc_min_size(first + most, self->pair_start[pair + 1]);
+            double *sum = self->target[pair];
+            if (first > self->pair_start[pair]) {
+                sum = next;
+                next += self->d;
+            }
+            out->pieces[made++] = (piece){first, last, self->target[pair], sum};
         }
     return UC_OK;
 }
@@ -145,7 +149,8 @@ static void list_moves(uc_pair_sums *self, const uint32_t *before, const uint32_
         }
 }
 
-/* The entries that all processes have in each pair, and how many rows come in more than leave: 2 Q^2 numbers. */
+/* The entries that all processes have in each pair, and how many rows come in more than leave: 2 Q^2
+ * numbers. */
 static uc_status count_moves(double *moves, const uc_pair_sums *self)
 {
     const size_t pairs = self->Q * self->Q;
@@ -172,7 +177,8 @@ static uc_status change_pairs(uc_pair_sums *self, const double *moves)
     return status;
 }
 
-/* What the rows of all processes change in the pairs that change, which is all that they tell each other of a step. */
+/* What the rows of all processes change in the pairs that change, which is all that they tell each other of a
+ * step. */
 static uc_status add_entries_of_all(uc_pair_sums *self, const double *moves)
 {
     const size_t pairs = self->Q * self->Q;
@@ -205,11 +211,12 @@ static uc_status sort_moves(uc_pair_sums *self, const uint32_t *before, const ui
     if (!position)
         return UC_ERR_NOMEM;
     list_moves(self, before, after, position, false);
-    for (size_t pair = 0; pair <= pairs; pair++) {
-        const size_t here = pair < pairs ? position[pair] : 0;
+    for (size_t pair = 0; pair < pairs; pair++) {
+        const size_t here = position[pair];
         self->pair_start[pair] = position[pair] = total;
         total += here;
     }
+    self->pair_start[pairs] = position[pairs] = total;
     list_moves(self, before, after, position, true);
     uc_free(position);
     return UC_OK;
@@ -218,19 +225,24 @@ static uc_status sort_moves(uc_pair_sums *self, const uint32_t *before, const ui
 uc_status uc_pair_sums_move(uc_pair_sums *self, const uint32_t *before, const uint32_t *after)
 {
     double *moves = uc_alloc(2 * self->Q * self->Q, sizeof *moves);
-    uc_status status = moves ? sort_moves(self, before, after) : UC_ERR_NOMEM;
+    if (!moves)
+        return UC_ERR_NOMEM;
+    uc_status status = sort_moves(self, before, after);
     if (status == UC_OK)
         status = count_moves(moves, self);
     if (status == UC_OK)
         status = change_pairs(self, moves);
-    if (status == UC_OK && !uc_is_shared(self->context)) {
+    if (status != UC_OK)
+        goto cleanup;
+    if (uc_is_shared(self->context)) {
+        status = add_entries_of_all(self, moves);
+    } else {
         memcpy(self->target, self->S, self->Q * self->Q * sizeof *self->target);
         status = move_pairs(self);
-    } else if (status == UC_OK) {
-        status = add_entries_of_all(self, moves);
     }
     if (status == UC_OK)
         close_empty_pairs(self);
+cleanup:
     uc_free(moves);
     return status;
 }
@@ -264,7 +276,9 @@ uc_status uc_pair_sums_allocate(uc_pair_sums *self)
     complete &= (self->entry = uc_alloc(2 * n, sizeof(size_t))) != NULL;
     complete &= (self->pair_start = uc_alloc(Q * Q + 1, sizeof(size_t))) != NULL;
     complete &= (self->target = uc_alloc(Q * Q, sizeof(double *))) != NULL;
-    return complete ? UC_OK : UC_ERR_NOMEM;
+    if (!complete)
+        return UC_ERR_NOMEM;
+    return UC_OK;
 }
 
 void uc_pair_sums_free(uc_pair_sums *self)

@@ -1,5 +1,5 @@
-/* The sums that uma works on: a pair for every predicted class p and label k has the sum S[p][k] of its examples and their
- * number N[p][k], those of all processes. */
+/* The sums that uma works on: a pair for every predicted class p and label k has the sum S[p][k] of its
+ * examples and their number N[p][k], those of all processes. */
 #ifndef UC_PAIR_SUMS_H
 #define UC_PAIR_SUMS_H
 
@@ -25,10 +25,12 @@ typedef struct uc_pair_sums {
     double **target;    /* Q x Q: what the entries of each pair are added to */
 } uc_pair_sums;
 
-/* X, y, n, d, Q and context are there; what was allocated is freed with uc_pair_sums_free, also after a failure. */
+/* X, y, n, d, Q and context are there; what was allocated is freed with uc_pair_sums_free, also after a
+ * failure. */
 uc_status uc_pair_sums_allocate(uc_pair_sums *self);
 void uc_pair_sums_free(uc_pair_sums *self);
-/* The rows in `moved` leave the pair of their prediction before, and enter that of the one after; UC_NONE: no pair. */
+/* The rows in `moved` leave the pair of their prediction before, and enter that of the one after; UC_NONE: no
+ * pair. */
 uc_status uc_pair_sums_move(uc_pair_sums *self, const uint32_t *before, const uint32_t *after);
 /* N alone, for these predictions; S is of no use any more. */
 uc_status uc_pair_sums_count(uc_pair_sums *self, const uint32_t *predicted);

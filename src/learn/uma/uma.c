@@ -1,24 +1,26 @@
 /*
- * UMA, the unconfused multiclass additive algorithm (Louche, Ralaivola, 2013): learns from labels that a known matrix
- * has confused.
+ * UMA, the unconfused multiclass additive algorithm (Louche, Ralaivola, 2013): learns from labels that a
+ * known matrix has confused.
  *
  *   n, d, Q    examples, dimensions, classes           x_i, y_i   an example and its observed label
  *   C, B       C[p][q] = P(observed p | true q), and its (regularised) inverse
  *   S[p][k]    sum of the x_i that are predicted p and labelled k;  N[p][k] how many they are
  *   z_pq       = 1/n sum_k B[q][k] S[p][k]: an estimate of the mean of what is truly q and predicted p
  *
- * A step chooses a pair p != q, and moves the weights by z = z_pq as an ultraconservative perceptron would move them
- * for an example z of class q: w_q += z, and the classes that z scores too high for, E = {r != q: <w_r, z> >= <w_q, z>},
- * lose it between them. There is no step when E is empty. z is an estimate, so p itself may be outside of E: then
- * `perceptron`, which takes z from p, has no step either, while `uniform` and `worst` take it from E as Algorithm 2 says.
+ * A step chooses a pair p != q, and moves the weights by z = z_pq as an ultraconservative perceptron would
+ * move them for an example z of class q: w_q += z, and the classes that z scores too high for, E = {r != q:
+ * <w_r, z> >= <w_q, z>}, lose it between them. There is no step when E is empty. z is an estimate, so p
+ * itself may be outside of E: then `perceptron`, which takes z from p, has no step either, while `uniform`
+ * and `worst` take it from E as Algorithm 2 says.
  *
  * Seen as a whole: with m_q the corrected class means, UMA is a pairwise subgradient method on
  *
  *   J(W) = 1/n sum_i max_q <w_q, x_i> - sum_q <w_q, m_q> = sum_{p != q} <w_p - w_q, z_pq>.
  *
- * The step is incremental: it changes the scores by multiples of X z only, so one pass over X is all it needs; only the
- * examples whose prediction changed move between the sums S, and only the rows p of z whose sums changed are refreshed.
- * The naive form, which recomputes all of it, is the oracle in tests/unit/learn_uma.c.
+ * The step is incremental: it changes the scores by multiples of X z only, so one pass over X is all it
+ * needs; only the examples whose prediction changed move between the sums S, and only the rows p of z whose
+ * sums changed are refreshed. The naive form, which recomputes all of it, is the oracle in
+ * tests/unit/learn_uma.c.
  */
 #include <math.h>
 #include <string.h>
@@ -155,7 +157,7 @@ static uc_status score_block(size_t block, void *user)
 {
     uma *self = user;
     const size_t Q = self->Q, first = block * UC_PAIR_SUMS_ROWS;
-    const size_t last = first + UC_PAIR_SUMS_ROWS < self->n ? first + UC_PAIR_SUMS_ROWS : self->n;
+    const size_t last = uc_min_size(first + UC_PAIR_SUMS_ROWS, self->n);
     for (size_t i = first; i < last; i++) {
         const double product = uc_row_dot(uc_matrix_row(self->X, i), self->z);
         double *scores = self->scores + i * Q;
@@ -180,10 +182,13 @@ static uc_status update_predictions(uma *self)
 {
     const uc_status status = uc_run_blocks(
         self->context, (self->n + UC_PAIR_SUMS_ROWS - 1) / UC_PAIR_SUMS_ROWS, score_block, self);
-    return status == UC_OK ? move_rows(self) : status;
+    if (status != UC_OK)
+        return status;
+    return move_rows(self);
 }
 
-/* 1 - sum over (p, k) of B[p][k] N[p][k] / n: what the error would be on true labels; and its standard error. */
+/* 1 - sum over (p, k) of B[p][k] N[p][k] / n: what the error would be on true labels; and its standard
+ * error. */
 static double corrected_error(const uma *self, double *deviation)
 {
     double mean = 0.0, square = 0.0;
@@ -214,7 +219,7 @@ static uc_status norm_tile(size_t tile, void *user)
     const norm_job *job = user;
     const uma *self = job->self;
     const size_t first = tile * COLUMNS_PER_TILE, Q = self->Q;
-    const size_t width = self->d - first < COLUMNS_PER_TILE ? self->d - first : COLUMNS_PER_TILE;
+    const size_t width = uc_min_size(self->d - first, COLUMNS_PER_TILE);
     double *sums = uc_alloc(job->count * width, sizeof *sums), *Z = uc_alloc(Q * width, sizeof *Z);
     if (sums && Z) {
         for (size_t i = 0; i < job->count; i++)
@@ -230,7 +235,9 @@ static uc_status norm_tile(size_t tile, void *user)
     }
     uc_free(sums);
     uc_free(Z);
-    return sums && Z ? UC_OK : UC_ERR_NOMEM;
+    if (!sums || !Z)
+        return UC_ERR_NOMEM;
+    return UC_OK;
 }
 
 static uc_status refresh_norms(uma *self, size_t p)
@@ -242,18 +249,18 @@ static uc_status refresh_norms(uma *self, size_t p)
                     0,
                     uc_alloc(Q * Q, sizeof(double)),
                     uc_alloc(tiles * Q, sizeof(double))};
-    uc_status status = job.present && job.B_present && job.squares ? UC_OK : UC_ERR_NOMEM;
-    if (status == UC_OK) {
-        for (size_t k = 0; k < Q; k++)
-            if (self->sums.S[p * Q + k])
-                job.present[job.count++] = k;
-        for (size_t q = 0; q < Q; q++)
-            for (size_t i = 0; i < job.count; i++)
-                job.B_present[q * job.count + i] = self->B[q * Q + job.present[i]];
-        const uc_context fitting =
-            uc_context_for_work(self->context, (double)Q * (double)job.count * (double)self->d);
-        status = uc_run_blocks(&fitting, job.count ? tiles : 0, norm_tile, &job);
-    }
+    uc_status status = UC_ERR_NOMEM;
+    if (!job.present || !job.B_present || !job.squares)
+        goto cleanup;
+    for (size_t k = 0; k < Q; k++)
+        if (self->sums.S[p * Q + k])
+            job.present[job.count++] = k;
+    for (size_t q = 0; q < Q; q++)
+        for (size_t i = 0; i < job.count; i++)
+            job.B_present[q * job.count + i] = self->B[q * Q + job.present[i]];
+    const uc_context fitting =
+        uc_context_for_work(self->context, (double)Q * (double)job.count * (double)self->d);
+    status = uc_run_blocks(&fitting, job.count ? tiles : 0, norm_tile, &job);
     for (size_t q = 0; q < Q && status == UC_OK; q++) {
         double square = 0.0;
         for (size_t tile = 0; tile < tiles; tile++)
@@ -261,6 +268,7 @@ static uc_status refresh_norms(uma *self, size_t p)
         self->norm[p * Q + q] = sqrt(square) / self->total;
     }
     self->sums.stale[p] = false;
+cleanup:
     uc_free(job.present);
     uc_free(job.B_present);
     uc_free(job.squares);
@@ -288,7 +296,9 @@ static bool plan_step(uma *self, size_t p, size_t q)
     for (size_t r = 0; r < Q; r++) {
         const double score = uc_dot(self->W + r * self->d, self->z, self->d);
         const bool error = r != q && score >= own;
-        self->change[r] = error ? -1.0 : 0.0;
+        self->change[r] = 0.0;
+        if (error)
+            self->change[r] = -1.0;
         if (error && (errors == 0 || score > highest)) {
             worst = r;
             highest = score;
@@ -384,9 +394,10 @@ static void keep_best(uma *self)
 /* Within a step, which takes long where there are thousands of classes. */
 static uc_status ask_to_go_on(const uma *self)
 {
-    return self->Q < MANY_CLASSES ? UC_OK
-                                  : uc_report(self->context, "training", (double)self->steps,
-                                              (double)self->settings->iterations, NULL);
+    if (self->Q < MANY_CLASSES)
+        return UC_OK;
+    return uc_report(self->context, "training", (double)self->steps, (double)self->settings->iterations,
+                     NULL);
 }
 
 /* *done: no pair is left to mend. */
@@ -462,7 +473,9 @@ static uc_status allocate(uma *self)
         complete &= (self->early[i] = uc_alloc(weights, sizeof(double))) != NULL;
     if (self->returns == RETURN_BEST)
         complete &= (self->best = uc_alloc(weights, sizeof(double))) != NULL;
-    return complete ? uc_pair_sums_allocate(&self->sums) : UC_ERR_NOMEM;
+    if (!complete)
+        return UC_ERR_NOMEM;
+    return uc_pair_sums_allocate(&self->sums);
 }
 
 static uc_status invert_noise(uma *self, const uc_noise *noise)
@@ -507,7 +520,7 @@ static uc_status predict_first(uma *self)
     memset(self->predicted, 0xff, self->n * sizeof *self->predicted);
     for (size_t block = 0; block < blocks; block++) {
         const size_t first = block * UC_PAIR_SUMS_ROWS;
-        const size_t last = first + UC_PAIR_SUMS_ROWS < self->n ? first + UC_PAIR_SUMS_ROWS : self->n;
+        const size_t last = uc_min_size(first + UC_PAIR_SUMS_ROWS, self->n);
         for (size_t i = first; i < last; i++)
             self->next[i] = prediction(self, self->scores + i * self->Q);
         note_moves(self, block, first, last);
@@ -515,8 +528,8 @@ static uc_status predict_first(uma *self)
     return move_rows(self);
 }
 
-/* w_q = corrected mean of class q, minus the mean of these. At zero weights all examples are predicted 0, so S[0][k]
- * are the sums of the labels. */
+/* w_q = corrected mean of class q, minus the mean of these. At zero weights all examples are predicted 0, so
+ * S[0][k] are the sums of the labels. */
 static uc_status start_at_means(uma *self)
 {
     const size_t Q = self->Q, d = self->d;
@@ -539,7 +552,9 @@ static uc_status start_at_means(uma *self)
         memcpy(self->z, self->W + q * d, d * sizeof *self->z);
         status = uc_run_blocks(self->context, blocks, score_block, self);
     }
-    return status == UC_OK ? move_rows(self) : status;
+    if (status != UC_OK)
+        return status;
+    return move_rows(self);
 }
 
 /* The iterate, or mean of iterates, that was asked for, into W. */
@@ -560,7 +575,8 @@ static void choose_result(uma *self)
     }
     for (size_t i = 0; i < weights; i++) {
         const double all = (double)t * self->W[i] - self->sum[i];
-        self->W[i] = (all - (before ? self->early[0][i] : 0.0)) / (double)(t - before);
+        const double early = before > 0 ? self->early[0][i] : 0.0;
+        self->W[i] = (all - early) / (double)(t - before);
     }
 }
 
@@ -568,7 +584,30 @@ static void choose_result(uma *self)
 static uc_status count_again(uma *self, const uc_model *model)
 {
     const uc_status status = uc_model_predict_prepared(self->next, model, self->X, self->context);
-    return status == UC_OK ? uc_pair_sums_count(&self->sums, self->next) : status;
+    if (status != UC_OK)
+        return status;
+    return uc_pair_sums_count(&self->sums, self->next);
+}
+
+static uc_status write_summary(json_t *summary, uma *self)
+{
+    uc_status status = uc_json_set(summary, "iterations", json_integer((json_int_t)self->steps));
+    if (status == UC_OK)
+        status = uc_json_set(summary, "updates", json_integer((json_int_t)self->steps));
+    if (status != UC_OK)
+        return status;
+    json_t *condition = isfinite(self->condition) ? json_real(self->condition) : json_null();
+    status = uc_json_set(summary, "condition_number", condition);
+    if (status == UC_OK)
+        status = uc_json_set(summary, "ridge", json_real(self->ridge));
+    if (status != UC_OK || !self->knows_noise)
+        return status;
+    double deviation;
+    const double error = corrected_error(self, &deviation);
+    status = uc_json_set(summary, "corrected_error", json_real(error));
+    if (status == UC_OK)
+        status = uc_json_set(summary, "corrected_error_deviation", json_real(deviation));
+    return status;
 }
 
 static uc_status write_model(uc_model *model, uma *self)
@@ -576,24 +615,10 @@ static uc_status write_model(uc_model *model, uma *self)
     for (size_t q = 0; q < self->Q; q++)
         for (size_t j = 0; j < self->d; j++)
             model->weights[(j + 1) * model->stride + q] = self->W[q * self->d + j];
-    uc_status status = count_again(self, model);
+    const uc_status status = count_again(self, model);
     if (status != UC_OK)
         return status;
-    double deviation;
-    const double error = corrected_error(self, &deviation);
-    status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)self->steps));
-    if (status == UC_OK)
-        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)self->steps));
-    if (status == UC_OK)
-        status = uc_json_set(model->summary, "condition_number",
-                             isfinite(self->condition) ? json_real(self->condition) : json_null());
-    if (status == UC_OK)
-        status = uc_json_set(model->summary, "ridge", json_real(self->ridge));
-    if (status == UC_OK && self->knows_noise)
-        status = uc_json_set(model->summary, "corrected_error", json_real(error));
-    if (status == UC_OK && self->knows_noise)
-        status = uc_json_set(model->summary, "corrected_error_deviation", json_real(deviation));
-    return status;
+    return write_summary(model->summary, self);
 }
 
 static uc_status learn(uma *self, const uc_noise *noise)
@@ -656,10 +681,12 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         status = uc_noise_uniform(&identity, self.Q, 0.0);
         noise = &identity;
     }
-    if (status == UC_OK)
-        status = learn(&self, noise);
+    if (status != UC_OK)
+        goto cleanup;
+    status = learn(&self, noise);
     if (status == UC_OK)
         status = write_model(model, &self);
+cleanup:
     release(&self);
     uc_noise_free(&identity);
     return status;
