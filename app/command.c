@@ -304,7 +304,7 @@ static uc_status check_words(const app_call *call, size_t words)
 uc_status app_parse(app_call *call, const app_command *command, int argc, char **argv)
 {
     *call = (app_call){.command = command, .member = APP_NO_MEMBER};
-    call->args = app_calloc(1, command->args_size);
+    call->args = app_calloc(command->args_size, 1);
     call->words = app_calloc((size_t)argc + 1, sizeof *call->words);
     find_tables(call);
     if (command->family) {

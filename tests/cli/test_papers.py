@@ -103,14 +103,15 @@ def test_the_files_of_a_result_appear_together(tmp_path):
 
 def test_options_may_come_before_the_command(tmp_path):
     data = write_digits(tmp_path)
-    before, after = (papers(tmp_path, *words) for words in
-                     [["--data", data, "--seed=7", "run", "uma.figure2", "--json"], ["run", "uma.figure2", "--json", "--data", data, "--seed", 7]])
+    before = papers(tmp_path, "--data", data, "--seed=7", "run", "uma.figure2", "--json")
+    after = papers(tmp_path, "run", "uma.figure2", "--json", "--data", data, "--seed", 7)
     first, second = (json.loads(result.stdout)["experiments"][0] for result in (before, after))
     assert first["panels"] and {**first, "seconds": 0} == {**second, "seconds": 0}
 
 
 def test_an_interrupted_run_writes_no_result(tmp_path):
-    process = subprocess.Popen([PAPERS, "run", "uma.figure1a", "--out", tmp_path / "out"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([PAPERS, "run", "uma.figure1a", "--out", tmp_path / "out"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
     while not (tmp_path / "out").exists():
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
@@ -128,6 +129,28 @@ def test_list_and_fetch_in_json_tell_the_same_as_the_text(tmp_path):
     fetched = json.loads(papers(tmp_path, "fetch", "--json", "--data", data).stdout)
     assert {one["name"]: one["there"] for one in fetched["data"]}["optdigits"] is True
     assert all(name.endswith(".svm") for one in fetched["data"] for name in one["files"])
+
+
+def test_help_of_a_command_is_the_same_both_ways(tmp_path):
+    for command in ["list", "run", "fetch", "help"]:
+        text = papers(tmp_path, "help", command).stdout
+        assert text == papers(tmp_path, command, "--help").stdout
+        assert text.startswith(f"usage: unconfuse-papers {command} ") and "--threads N" in text
+    for option in ["--runs N", "--quick", "--out DIR", "--only A,B", "--data DIR"]:
+        assert papers(tmp_path, "run", "--help").stdout.count(f"\n      {option} ") == 1
+
+
+@pytest.mark.parametrize("typed, offered", [
+    ("unconfuse-papers r", ["run"]),
+    ("unconfuse-papers run uma.figure1", ["uma.figure1a", "uma.figure1b"]),
+    ("unconfuse-papers run uma --qu", ["--quick", "--quiet"]),
+])
+def test_bash_completes(tmp_path, typed, offered):
+    (tmp_path / "completion.bash").write_text(papers(tmp_path, "help", "--completion", "bash").stdout)
+    script = ('source ./completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _unconfuse_papers; '
+              'printf "%s\\n" "${COMPREPLY[@]}"')
+    result = subprocess.run(["bash", "-c", script, "bash", *typed.split(" ")], capture_output=True, cwd=tmp_path, check=True)
+    assert result.stdout.decode().split() == offered
 
 
 def test_no_arguments_print_the_usage(tmp_path):
