@@ -18,12 +18,11 @@ typedef struct uc_mapping uc_mapping;
 typedef struct uc_dataset {
     uc_matrix X;
     uint32_t *y; /* position in `classes`, or UC_NONE for an unlabelled row; NULL: the data have no labels */
-    uc_names classes; /* every name occurs in the data that were read */
-    uint32_t *bag;    /* position in `bags`; NULL: no bags */
-    uc_names bags;
-    uc_mapping
-        *mapping; /* not NULL: X, y and bag point into a mapped file or are lent by the caller; private */
-} uc_dataset;     /* zero-initialised is empty and may be freed */
+    uc_names classes;    /* every name occurs in the data that were read */
+    uint32_t *bag;       /* position in `bags`; NULL: no bags */
+    uc_names bags;       /* every name occurs in the data that were read */
+    uc_mapping *mapping; /* private; not NULL: X, y and bag are borrowed, from a mapped file or the caller */
+} uc_dataset;            /* a zero-initialised one is empty and may be freed */
 
 void uc_dataset_free(uc_dataset *self);
 
@@ -38,8 +37,8 @@ typedef struct uc_read_settings {
     const char *bag;    /* CSV: the bag's column, a name or number; NULL: none */
     const char *labels; /* NPY: the file of labels; NULL: none */
     int storage; /* uc_storage of LIBSVM text: auto is dense when a quarter or more of the values are given */
-    uint64_t
-        expected_cols; /* columns a model expects; 0: any. A CSV of exactly that many columns has no label column */
+    uint64_t expected_cols; /* columns that a model expects; 0: any number. A CSV file of exactly that many
+                               columns has no column of labels */
 } uc_read_settings;
 
 extern const uc_option uc_read_options[]; /* the table of uc_read_settings */
@@ -50,29 +49,29 @@ uc_read_settings uc_reader_defaults(void);
 uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
                           const uc_context *context);
 
-/* A part of a file: of text the lines that begin at bytes from .. to-1, of UCD the rows at that share of the
- * file; to 0: all of it. */
+/* A part of a file: the lines of text that begin at bytes from .. to-1, or the rows of a UCD file that take
+ * up that share of it. With to = 0 it is the whole file. */
 typedef struct uc_file_range {
     const char *path;
     uint64_t from, to;
-    bool may_be_empty; /* it is one of several: no examples are no failure */
-    const char *first; /* of the files that belong together: CSV columns must be as there; NULL: none */
+    bool may_be_empty; /* one of several: having no examples is not an error */
+    const char *first; /* the first of several CSV files, whose columns this one must have; NULL: none */
 } uc_file_range;
 
-/* Which ranges of these files are for this process to read: in their order, and about as many bytes as any
- * other's. What cannot be cut (packed files, NPY, standard input) goes to one process as a whole; empty files
- * to none, with a warning. Fails when the processes see other files. The list is freed with
- * uc_file_ranges_free; it points to `paths`. */
+/* The ranges of these files that this process reads: in the order of the files, about as many bytes for each
+ * process. A file that cannot be cut (compressed, NPY, standard input) goes to one process as a whole; an
+ * empty one is skipped with a warning. Fails when the processes do not see the same files. Free the list with
+ * uc_file_ranges_free; it borrows `paths`. */
 uc_status uc_file_ranges(uc_file_range **out, size_t *count, const char *const *paths, size_t path_count,
                          const uc_context *context);
 void uc_file_ranges_free(uc_file_range *ranges);
-/* Several files as one data set, in their order. With several processes each has an even share of the rows,
- * in the order of the ranks; columns, classes and bags are those of all. A file without examples is passed
- * over with a warning. */
+/* Reads several files as one data set, in their order. With several processes each gets an even share of the
+ * rows, in the order of the ranks, and all of them have the same columns, classes and bags. A file without
+ * examples is skipped with a warning. */
 uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,
                                 const uc_read_settings *settings, const uc_context *context);
 
-/* Reads block after block in constant memory. */
+/* Reads a file block by block, in constant memory. */
 typedef struct uc_reader uc_reader;
 uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
                          const uc_context *context);
@@ -101,26 +100,26 @@ typedef enum uc_format {
  * .ucd, then .gz or .zst). "-" is standard output. For NPY the labels go to `labels` (NULL: not written). */
 uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,
                            const uc_context *context);
-/* The same to outputs that stay open; their names have the endings. */
+/* Writes to outputs that the caller has opened and will commit; UC_FORMAT_AUTO looks at their names. */
 uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_format format, uc_output *labels,
                               const uc_context *context);
-/* What UC_FORMAT_AUTO stands for, by the ending; fails when there is none that it knows. */
+/* The format that UC_FORMAT_AUTO means for this path; fails when the ending is not a known one. */
 uc_status uc_format_of_path(uc_format *out, const char *path);
 
 /* ---- parts ---- */
 
-/* The rows named, in that order; keeps all class and bag names. rows NULL: all. */
+/* Copies rows[0..count), in that order (NULL: all rows); keeps the names of all classes and bags. */
 uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count,
                             const uc_context *context);
-/* fold[i] in 0..folds-1 for every row, sizes as equal as possible; stratified: within every class too. Whole
- * bags are dealt out when every row is in one of two bags or more. */
+/* Sets fold[i] to 0 .. folds-1 for every row. Folds are as equal in size as possible; stratified: also within
+ * each class. When every row is in a bag and there are at least two bags, whole bags are assigned instead. */
 uc_status uc_dataset_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
                            uint64_t seed, const uc_context *context);
-/* What uc_dataset_folds deals out: bags, when every row is in one and there are two or more, else rows. */
+/* How many units uc_dataset_folds assigns to folds: bags or rows. */
 size_t uc_dataset_fold_units(const uc_dataset *data);
-/* About `most` rows in random order, every class by its share, but 20 of each when there are so many; all
- * rows, in their order, when there are no more than `most`. With several processes: of the rows of all, to
- * all. */
+/* About `most` rows in random order: each class in proportion, but at least 20 rows of it if it has them. If
+ * there are no more than `most` rows, all of them in their order. With several processes the sample is drawn
+ * from the rows of all of them, and each gets all of it. */
 uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
                             const uc_context *context);
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
@@ -129,19 +128,19 @@ uc_status uc_dataset_split(uc_dataset *first, uc_dataset *second, const uc_datas
 /* counts[k]: rows of class k; `counts` has classes.count entries. Unlabelled rows are not counted. */
 void uc_dataset_class_counts(size_t *counts, const uc_dataset *data);
 
-/* Rows of fold `fold`, and all others, as two new sets. */
+/* Two new sets: the rows outside fold `fold`, and those inside it. */
 uc_status uc_dataset_fold_split(uc_dataset *others, uc_dataset *inside, const uc_dataset *data,
                                 const uint32_t *fold_of, unsigned fold, const uc_context *context);
 
-/* ---- labels that mean something else ---- */
+/* ---- labels with another meaning ---- */
 
-/* Only examples of class `positive` (NULL: the only class, or the later of two) are surely labelled: rows
- * without a label join the other class, which gets a name when there is none. *index is the positive class
- * afterwards. */
+/* For positive and unlabelled data: only labels of class `positive` (NULL: the only class, or the second of
+ * two) can be trusted. Unlabelled rows join the other class, which is given a name if it has none. *index
+ * becomes the position of the positive class. */
 uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, const char *positive,
                                          const uc_context *context);
-/* Labels belong to bags: every row must be in a bag, there must be two bags or more, and the rows of a bag
- * must have one label. */
+/* For labels of bags: checks that every row is in a bag, that there are at least two bags, and that all rows
+ * of a bag have the same label. */
 uc_status uc_dataset_check_bags(const uc_dataset *data, const uc_context *context);
 
 /* ---- labels in a file of their own ---- */
@@ -152,9 +151,9 @@ typedef struct uc_labels {
     size_t count;
 } uc_labels; /* zero-initialised is empty and may be freed */
 
-/* Reads labels: one per line, or an NPY array of one dimension. Unless `known` is NULL the file may also be a
- * data file; it is one when it has more than a label per line, and those lines are not names of `known`. *out
- * is untouched on failure. */
+/* Reads labels: one per line, or an NPY array of one dimension. Unless `known` is NULL, the file may also be
+ * a data file: it is taken for one when a line has a delimiter or colon and is not a name in `known`. *out is
+ * untouched on failure. */
 uc_status uc_labels_read(uc_labels *out, const char *path, const uc_names *known,
                          const uc_read_settings *settings, const uc_context *context);
 void uc_labels_free(uc_labels *self);

@@ -1,4 +1,4 @@
-/* Features: rows of floats, dense or sparse, behind one row view. */
+/* Features: rows of floats, dense or sparse, with one view of a row. */
 #ifndef UNCONFUSE_MATRIX_H
 #define UNCONFUSE_MATRIX_H
 

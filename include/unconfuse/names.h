@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* "no such name"; as a label: an example without one, or a label that a model does not know. */
+/* Not a position. As a label: the example has none, or one that the model does not know. */
 #define UC_NONE UINT32_MAX
 
 typedef struct uc_names {
@@ -30,7 +30,7 @@ uc_status uc_names_copy(uc_names *out, const uc_names *self);
 uc_status uc_names_sort(uc_names *self, uint32_t *renumber);
 void uc_names_free(uc_names *self); /* leaves an empty set */
 
-/* The i-th of some names; NULL past the end. */
+/* Returns name i of a list, or NULL past its end. */
 typedef const char *uc_name_at_fn(size_t i, const void *user);
 /* The name that a mistyped `word` was probably meant to be, for "did you mean"; NULL when none is near. */
 const char *uc_names_nearest(const char *word, uc_name_at_fn *name_at, const void *user);

@@ -16,7 +16,7 @@ typedef struct uc_noise {
 
 typedef enum uc_noise_orientation { UC_NOISE_COLUMNS, UC_NOISE_ROWS } uc_noise_orientation;
 
-/* What a user should know before learning with C. */
+/* What to know about a matrix before learning with it. */
 typedef struct uc_noise_check {
     double condition;     /* 2-norm condition number; infinite when singular */
     size_t dominated;     /* rows whose diagonal is not their largest entry */
@@ -24,29 +24,29 @@ typedef struct uc_noise_check {
     double wrong;         /* the share of wrong labels when all classes are equally frequent */
 } uc_noise_check;
 
-/* Copies `values` (K x K, row by row; `orientation` says whether columns or rows are the true class). Sums
- * within 1e-3 of 1 are renormalised; an entry outside [0,1], sums that are off and a singular matrix are
- * refused with a sentence that begins with `source`. `names` may be NULL. */
+/* Copies `values` (K x K, row by row; `orientation` says whether columns or rows stand for the true class).
+ * Columns or rows whose sum is within 1e-3 of 1 are renormalised. Fails, with a sentence that begins with
+ * `source`, on an entry outside [0,1], a sum further from 1, or a singular matrix. `names` may be NULL. */
 uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, const uc_names *names,
                           uc_noise_orientation orientation, const char *source);
-/* Every class is mislabelled with probability `rate`, as each other class equally often. 0 <= rate < 1. */
+/* Each class is mislabelled with probability `rate`, 0 <= rate < 1, as every other class equally often. */
 uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate);
-/* The UMA paper's random matrices: level 0 is the identity, 10 a random stochastic matrix; up to 20 it moves
- * on, away from the diagonal. */
+/* The UMA paper's random matrices: level 0 is the identity, level 10 a random stochastic matrix; levels up to
+ * 20 move further away from the diagonal. */
 uc_status uc_noise_random(uc_noise *out, size_t classes, double level, uint64_t seed);
-/* Two classes: the share of true positives, and of true negatives, that carry the wrong label. The positive
- * class is the second one. */
+/* Two classes: the share of positive examples, and of negative ones, that are mislabelled. The positive class
+ * is the second one. */
 uc_status uc_noise_binary(uc_noise *out, double rate_positive, double rate_negative);
 
-/* CSV with or without class names, or NPY; NULL context is fine. */
+/* Reads CSV, with or without class names, or NPY. `context` may be NULL. */
 uc_status uc_noise_read(uc_noise *out, const char *path, uc_noise_orientation orientation,
                         const uc_context *context);
-/* CSV; with names in the first row and column when there are any. "-": standard output. */
+/* Writes CSV, with the class names, if any, in the first row and column. "-" is standard output. */
 uc_status uc_noise_write(const uc_noise *self, const char *path);
 uc_status uc_noise_write_to(const uc_noise *self, uc_output *output); /* which stays open */
 
-/* Reorders rows and columns to `classes`: names decide, else the position. A class that is missing, or a
- * different number of them, is refused with a sentence. */
+/* Reorders rows and columns to match `classes`, by name if the matrix has names, else by position. Fails when
+ * a class is missing or the numbers of classes differ. */
 uc_status uc_noise_match(uc_noise *self, const uc_names *classes);
 uc_status uc_noise_inspect(uc_noise_check *out, const uc_noise *self);
 /* inverse[q * classes + p]: C^-1, row by row, for ridge 0; else (C'C + ridge I)^-1 (C' + ridge I). */

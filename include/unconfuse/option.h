@@ -41,7 +41,7 @@ typedef struct uc_option {
     const char *choices;  /* "none|range|standard" */
     const char *zero;     /* a word for the value 0 of a real, whatever its bounds: "median"; NULL: none */
     const char *argument; /* what the help calls the value; NULL: made from the type */
-    const char *help;     /* one line, for uc_message_render; the default is added by whoever prints it */
+    const char *help;     /* one line, for uc_message_render; front ends add the default */
 } uc_option;
 
 /* Sets every field of the table to its default. */

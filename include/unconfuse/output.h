@@ -15,18 +15,19 @@ extern "C" {
 
 typedef struct uc_output uc_output;
 
-/* Asked while a write waits, as for the reader of a pipe; false: UC_ERR_CANCELLED. */
+/* Called while a write waits, for the reader of a pipe say. When it returns false, the write fails with
+ * UC_ERR_CANCELLED. */
 typedef bool uc_go_on_fn(void *user);
 
-/* Bytes go to a temporary file beside `path`, which takes the name only in uc_output_commit. Symbolic links
+/* Bytes go to a temporary file next to `path`, which takes the name only in uc_output_commit. Symbolic links
  * are followed; "-" is standard output; a pipe or a device is written directly. Temporary files that a
  * process left here when it was killed are removed. `go_on` may be NULL: then it waits for as long as it
  * takes, whatever signals come. */
 uc_status uc_output_begin(uc_output **out, const char *path, uc_go_on_fn *go_on, void *user);
 uc_status uc_output_write(uc_output *self, const void *bytes, size_t length);
-/* Ends and frees *self whatever happens; durable: fsync first. */
+/* Gives the file its name; durable: fsync first. Frees *self, also on failure. */
 uc_status uc_output_commit(uc_output *self, bool durable);
-/* The same for several: either all of them appear, or everything stays as it was. */
+/* Commits several at once: either all of them appear, or none does. */
 uc_status uc_output_commit_all(uc_output *const *outputs, size_t count, bool durable);
 void uc_output_abort(uc_output *self); /* removes the temporary file; NULL is fine */
 

@@ -11,7 +11,7 @@ extern "C" {
 /* Values are never renumbered. */
 typedef enum uc_status {
     UC_OK = 0,
-    UC_ERR_INVALID = -1,   /* arguments, or data, that cannot be used like this */
+    UC_ERR_INVALID = -1,   /* arguments or data that cannot be used in this way */
     UC_ERR_NOMEM = -2,     /* an allocation failed, or would exceed the memory limit */
     UC_ERR_IO = -3,        /* the system refused to open, read or write a file */
     UC_ERR_FORMAT = -4,    /* a file's content is not what its format asks for */

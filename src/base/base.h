@@ -48,7 +48,7 @@ char *uc_strdup(const char *text);
 char *uc_strndup(const char *text, size_t length);
 /* Makes the allocation after the next `successes` fail, and all later ones; negative: none. For tests. */
 void uc_alloc_fail_after(long successes);
-void uc_alloc_fail_once_after(long successes); /* the allocations behind the one that fails succeed */
+void uc_alloc_fail_once_after(long successes); /* only that one fails */
 /* Allocations since the last uc_alloc_fail_after; blocks that are not freed yet. For tests. */
 long uc_alloc_count(void);
 long uc_alloc_live(void);

@@ -78,7 +78,7 @@ static const char *read_value(option *out, const char *text)
     return *text ? text + 1 : text;
 }
 
-/* From behind the opening brace; returns what follows the closing one, or NULL when there is no name. */
+/* `text` follows the opening brace; returns what follows the closing one, or NULL when there is no name. */
 static const char *read_option(option *out, const char *text)
 {
     const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");

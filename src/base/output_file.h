@@ -1,5 +1,5 @@
-/* Where an output goes: the target behind its name, the temporary file beside it, and what killed processes
- * left there. */
+/* Where an output goes: the target that its name leads to, the temporary file next to it, and what killed
+ * processes left there. */
 #ifndef UC_OUTPUT_FILE_H
 #define UC_OUTPUT_FILE_H
 

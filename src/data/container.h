@@ -1,4 +1,4 @@
-/* A file of named arrays behind a JSON header: model files and .ucd data files.
+/* A file of named arrays after a JSON header: model files and .ucd data files.
  *
  *   0   8   magic
  *   8   4   format version, little-endian as everything else

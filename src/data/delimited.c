@@ -53,7 +53,7 @@ static void cut_plain(uc_field *out, char **at, char delimiter)
     *at = p;
 }
 
-/* *at is behind the opening quote. */
+/* *at follows the opening quote. */
 static const char *cut_quoted(uc_field *out, char **at, char delimiter)
 {
     char *p = *at, *to = p;

@@ -1,10 +1,10 @@
 /*
- * Rows that go from process to process. They travel as packets of 32-bit words, one row behind the other:
+ * Rows that go from process to process. They travel as packets of 32-bit words, one row after the other:
  *
  *   label, bag, values               a dense row
  *   label, bag, n, columns, values   a sparse one
  *
- * so n rows with e entries are 3 n + 2 e words, and who knows n knows e. Who holds row i is known to all from
+ * so n rows with e entries are 3 n + 2 e words, so that n gives e. Every process knows who holds row i from
  * the numbers of rows that all have.
  */
 #define _GNU_SOURCE
@@ -237,7 +237,7 @@ typedef struct deal {
     const uc_comm *comm;
     size_t processes;
     const size_t *had, *wanted; /* starts */
-    size_t *sent, *received;    /* bytes, a process */
+    size_t *sent, *received;    /* bytes, per process */
     uint32_t **out_packets, **in_packets;
 } deal;
 

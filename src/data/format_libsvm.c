@@ -43,7 +43,7 @@ static const char *read_long_column(uint64_t *column, const char *p)
     return p;
 }
 
-/* Says what is wrong with the word at p, which is not a good column:value pair behind column `before`. */
+/* Says what is wrong with the word at p, which is not a good column:value pair after column `before`. */
 static void blame_pair(uc_text_block *block, const char *line, const char *p, uint64_t before)
 {
     if (uc_text_blame_control(block, line))
@@ -121,19 +121,19 @@ static const char *read_front(uc_text_block *block, const uc_reader *reader, con
 static inline bool read_long_mantissa(uint64_t *mantissa, const char *p, unsigned whole, unsigned decimals)
 {
     const unsigned head = decimals < 8 ? decimals : 8;
-    const char *behind = p + whole + 1;
+    const char *after_point = p + whole + 1;
     if (decimals > 8 && whole > 3)
         return false;
     *mantissa = uc_number_value(uc_number_word(p), whole) * uc_count_of_ten[head] +
-                uc_number_value(uc_number_word(behind), head);
+                uc_number_value(uc_number_word(after_point), head);
     if (decimals > 8)
         *mantissa = *mantissa * uc_count_of_ten[decimals - 8] +
-                    uc_number_value(uc_number_word(behind + 8), decimals - 8);
+                    uc_number_value(uc_number_word(after_point + 8), decimals - 8);
     return *mantissa <= (uint64_t)1 << 53;
 }
 
-/* A pair of the usual shape at p, `12345:-0.678` with a blank or newline behind it: at most eight digits in
- * the column and before the point, sixteen behind it, all within 32 characters. Where it ends is found from a
+/* A pair of the usual shape at p, `12345:-0.678` followed by a blank or newline: at most eight digits in
+ * the column and before the point, sixteen after it, all within 32 characters. Where it ends is found from a
  * mask of the characters that are not digits and not digit by digit, so that the next pair can begin while
  * this one is still being computed. Returns its end, or NULL when the pair is of another shape, right or
  * wrong. */
@@ -163,7 +163,7 @@ static inline const char *read_usual_pair(uint64_t *column, float *value, const 
     }
     uint64_t mantissa;
     if (whole + decimals <= 8) {
-        /* The digits before the point, and those behind it moved up by its one place. */
+        /* The digits before the point, and those after it moved up by its one place. */
         const uint64_t before = UINT64_MAX >> (64 - 8 * whole);
         const uint64_t digits =
             (uc_number_word(p + first) & before) | (uc_number_word(p + first + 1) & ~before);

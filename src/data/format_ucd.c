@@ -224,7 +224,7 @@ static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, s
 
 /* ---- a range of the rows ---- */
 
-/* The row that stands behind byte `at` of the file if rows fill it evenly. Where bytes are cut evenly
+/* The row that follows byte `at` of the file if rows fill it evenly. Where bytes are cut evenly
  * (uc_even_start), so are the rows, as long as a row has more bytes than there are processes. */
 static size_t row_at(const uc_reader *reader, size_t rows, uint64_t at)
 {

@@ -17,8 +17,8 @@
  *                 section 5.2)
  *
  * A label is decided by the coordinates as they are stored, in float: the definition holds for every example
- * exactly. The problem, the training and the test examples have a random sequence each, so that none depends on
- * how many examples of another were asked for.
+ * exactly. The problem, the training and the test examples have a random sequence each, so that none depends
+ * on how many examples of another were asked for.
  */
 #include "unconfuse/dataset.h"
 
@@ -303,7 +303,7 @@ static uc_status circle_prepare(problem *self, uc_rng *rng)
         CIRCLE_DRAWS, (unsigned)settings->classes, settings->margin);
 }
 
-/* At least 1% of the circle a class was found to pass, so the loop ends. */
+/* At least 1% of the circle per class was found to pass, so the loop ends. */
 static uint32_t circle_draw(float point[2], problem *self, uc_rng *rng)
 {
     double position[2], margin;

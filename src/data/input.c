@@ -29,7 +29,7 @@ struct uc_input {
     bool regular;
     const unsigned char *memory;
     uint64_t done, total;
-    bool windowed; /* the file goes on behind `total` */
+    bool windowed; /* the file goes on after `total` */
 
     packing packing;
     z_stream gzip;

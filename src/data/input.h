@@ -16,7 +16,7 @@ void uc_input_close(uc_input *self); /* NULL is fine */
 /* The next up to `size` bytes; *got is 0 at the end only. Fewer than `size` come at the end, and from a pipe
  * or terminal that has no more just now. */
 uc_status uc_input_read(size_t *got, uc_input *self, void *buffer, size_t size);
-/* All the rest, in a block that the caller frees with uc_free and that holds `slack` zero bytes more. */
+/* All the rest, in memory that the caller frees with uc_free and that holds `slack` zero bytes more. */
 uc_status uc_input_read_all(char **out, size_t *length, uc_input *self, size_t slack,
                             const uc_context *context);
 /* Exactly `size` bytes, or `FILE: the file ends too early`. */
@@ -37,7 +37,7 @@ int uc_input_file(const uc_input *self);
 
 /* Parts of such a file. From now on only the bytes from .. to-1 come. */
 uc_status uc_input_window(uc_input *self, uint64_t from, uint64_t to);
-/* Where the first line begins that begins at byte `at` or behind it; the length of the file when there is
+/* Where the first line begins that begins at byte `at` or later; the length of the file when there is
  * none. */
 uc_status uc_input_line_at(uint64_t *begin, const uc_input *self, uint64_t at);
 /* The newlines among the first `bytes` bytes. */

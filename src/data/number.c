@@ -2,7 +2,7 @@
  * Numbers that the inline reader leaves over, and numbers as text.
  *
  *   m   the first 19 significant digits, as an integer
- *   e   the power of ten behind them: the value is m 10^e
+ *   e   the power of ten after them: the value is m 10^e
  *
  * Reading: q = m * 10^e, with double arithmetic and a table of powers, is within 4 units in the last place of
  * the nearest double d (m, the power and the product are each rounded once; further digits change less than
@@ -39,7 +39,7 @@ const double uc_part_of_ten[17] = {1e0,  1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6
 typedef struct decimal {
     bool negative;
     const char *digits,
-        *end;          /* from the first digit that is not 0 to behind the last; a point may be between */
+        *end;          /* from the first digit that is not 0 to after the last; a point may be between */
     uint64_t mantissa; /* m */
     long exponent;     /* e */
     long scale;        /* power of ten of the first significant digit, for the slow path */
@@ -56,7 +56,7 @@ static const char *read_mantissa(decimal *out, const char *p)
 {
     int kept = 0;
     bool point = false;
-    long before_point = 0; /* significant digits before the point, or minus the zeros behind it */
+    long before_point = 0; /* significant digits before the point, or minus the zeros after it */
     for (;; p++) {
         if (*p == '.' && !point) {
             point = true;

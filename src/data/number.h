@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Bytes behind a text that its owner must make readable, so that eight digits can be loaded at once. */
+/* Readable bytes that must follow a text, so that eight digits can be loaded at once. */
 #define UC_NUMBER_SLACK ((size_t)64)
 
 extern const double uc_power_of_ten[65];  /* 10^0 .. 10^64; exact up to 10^22 */

@@ -253,7 +253,7 @@ static uc_status choose_storage(uc_reader *self)
     const double bytes = (double)X->rows * (double)uc_matrix_stride(X->cols) * (double)sizeof(float);
     const uc_status status = uc_memory_check(&self->context, bytes, uc_input_name(self->input));
     if (status != UC_OK && self->settings.storage == UC_STORAGE_AUTO)
-        return UC_OK; /* whoever did not ask for dense data can do without */
+        return UC_OK; /* dense storage was not asked for */
     if (status != UC_OK)
         return status;
     return uc_matrix_densify(X);

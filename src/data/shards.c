@@ -18,7 +18,7 @@
 
 #define UNEVEN 1.1 /* this many times an even share of the rows is too much */
 
-/* ---- who reads what ---- */
+/* ---- which process reads what ---- */
 
 typedef struct extent {
     uint64_t begin, bytes; /* in the files laid end to end */

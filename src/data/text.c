@@ -115,7 +115,7 @@ static uc_status grow_chunk(chunk *self, const uc_reader *reader, size_t capacit
     return UC_OK;
 }
 
-/* Reads on behind the bytes that the chunk has, until it is full, or the input has nothing more at the moment
+/* Reads on after the bytes that the chunk has, until it is full, or the input has nothing more at the moment
  * and there is a whole line. */
 static uc_status read_lines(chunk *self, uc_reader *reader)
 {

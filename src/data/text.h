@@ -48,7 +48,7 @@ void uc_text_end(uc_reader *self);
 /* The first line of the chunk at hand that is not blank and does not begin with `comment` (0: none do),
  * without its end; NULL: there is none. Its number, from 1, goes to *number. */
 const char *uc_text_first_line(size_t *length, size_t *number, const uc_reader *self, char comment);
-/* Goes on behind a line of the first chunk that uc_text_first_line found. */
+/* Goes on after a line of the first chunk that uc_text_first_line found. */
 void uc_text_skip_line(uc_reader *self, const char *line, size_t number);
 /* What the parser is handed, and what frees it in the end. */
 void uc_text_set_layout(uc_reader *self, void *layout, void (*free_layout)(void *layout));

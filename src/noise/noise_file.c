@@ -18,11 +18,13 @@
  */
 #include "unconfuse/noise.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "data/delimited.h"
 #include "data/npy.h"
+#include "noise/valid.h"
 
 /* ---- text ---- */
 
@@ -367,6 +369,7 @@ uc_status uc_noise_write_to(const uc_noise *self, uc_output *output)
 {
     const bool named = self->names.count > 0;
     uc_status status = UC_OK;
+    assert(uc_noise_is_valid(self));
     for (size_t q = 0; q < self->names.count && status == UC_OK; q++) {
         status = uc_output_write(output, ",", 1);
         if (status == UC_OK)
