@@ -154,7 +154,10 @@ static uc_status renumber(uc_labels *self, const uc_names *classes, const char *
 
 static uc_status need_labels(const uc_dataset *data, const char *path)
 {
-    return data->y ? UC_OK : app_fail(UC_ERR_FORMAT, "%s: the data have no labels", path);
+    if (data->y)
+        return UC_OK;
+    (void)app_fail(UC_ERR_FORMAT, "%s: the data have no labels", path);
+    return UC_ERR_FORMAT;
 }
 
 /* *out is to be freed whatever happens. */
@@ -166,9 +169,6 @@ static uc_status read_labelled(uc_dataset *out, const app_call *call, const char
 }
 
 /* ---- the methods ---- */
-
-typedef uc_status method_fn(uc_noise_estimate *out, app_call *call, const cli_files *files,
-                            const uc_context *context);
 
 /* Observed labels from DATA, true ones from --gold. */
 static uc_status from_gold(uc_noise_estimate *out, app_call *call, const cli_files *files,
@@ -268,15 +268,6 @@ cleanup:
     return status;
 }
 
-static uc_status from_model_or_predictions(uc_noise_estimate *out, app_call *call, const cli_files *files,
-                                           const uc_context *context)
-{
-    const estimate_args *args = call->args;
-    if (args->model)
-        return from_model(out, call, files, context);
-    return from_predictions(out, call, files, context);
-}
-
 /* The learner's own settings, or NULL for its defaults; freed with free. */
 static void *learner_settings(const uc_learner *learner, const estimate_args *args)
 {
@@ -330,6 +321,21 @@ static uc_status from_itself(uc_noise_estimate *out, app_call *call, const cli_f
         status = uc_noise_from_data(out, &data, &args->estimate, &args->train, context);
     uc_dataset_free(&data);
     return status;
+}
+
+static uc_status estimate(uc_noise_estimate *out, app_call *call, const cli_files *files,
+                          const uc_context *context)
+{
+    const estimate_args *args = call->args;
+    if (args->method == METHOD_GOLD)
+        return from_gold(out, call, files, context);
+    if (args->method == METHOD_MODEL && args->model)
+        return from_model(out, call, files, context);
+    if (args->method == METHOD_MODEL)
+        return from_predictions(out, call, files, context);
+    if (args->method == METHOD_CV)
+        return from_folds(out, call, files, context);
+    return from_itself(out, call, files, context);
 }
 
 /* ---- what was found ---- */
@@ -430,7 +436,6 @@ static void print(const app_call *call, const uc_noise_estimate *found, const uc
 
 static uc_status run(app_call *call)
 {
-    static method_fn *const methods[] = {NULL, from_gold, from_model_or_predictions, from_folds, from_itself};
     const estimate_args *args = call->args;
     uc_noise_estimate found = {0};
     uc_noise_check check = {0};
@@ -447,7 +452,7 @@ static uc_status run(app_call *call)
         goto cleanup;
     if ((status = app_agree(begin_matrix(&file, args, &files))) != UC_OK)
         goto cleanup;
-    if ((status = blame_data(methods[args->method](&found, call, &files, &context), files.shown)) != UC_OK)
+    if ((status = blame_data(estimate(&found, call, &files, &context), files.shown)) != UC_OK)
         goto cleanup;
     if ((status = uc_noise_inspect(&check, &found.noise)) != UC_OK)
         goto cleanup;
