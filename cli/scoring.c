@@ -77,15 +77,15 @@ typedef struct scoring {
     double rows, beyond; /* seen; with columns that the model does not know */
 } scoring;
 
-static uc_status score_piece(scoring *self, const uc_file_range *piece, const uc_read_settings *settings,
+static uc_status score_range(scoring *self, const uc_file_range *range, const uc_read_settings *settings,
                              size_t file)
 {
     const size_t features = uc_model_features(self->model);
     uc_reader *reader = NULL;
     const uc_dataset *block = NULL;
-    uc_status status = uc_reader_open_range(&reader, piece, settings, &self->call->context);
+    uc_status status = uc_reader_open_range(&reader, range, settings, &self->call->context);
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
-        status = check_width(block, reader, piece->path, features);
+        status = check_width(block, reader, range->path, features);
         if (status == UC_OK)
             status = score_block(&self->buffer, self->model, &block->X, self->wanted, &self->call->context);
         if (status == UC_OK)
@@ -106,13 +106,13 @@ uc_status cli_score_files(const app_call *call, const uc_model *model, const cli
     scoring self = {.call = call, .model = model, .wanted = wanted, .visit = visit, .user = user};
     uc_read_settings settings = *read;
     settings.expected_cols = uc_model_features(model);
-    uc_file_range *pieces = NULL;
+    uc_file_range *ranges = NULL;
     size_t count = 0;
     uc_status status =
-        uc_file_ranges(&pieces, &count, (const char *const *)files->paths, files->count, &call->context);
+        uc_file_ranges(&ranges, &count, (const char *const *)files->paths, files->count, &call->context);
     for (size_t i = 0; i < count && status == UC_OK; i++)
-        status = score_piece(&self, &pieces[i], &settings, i);
-    if (pieces)
+        status = score_range(&self, &ranges[i], &settings, i);
+    if (ranges)
         status = app_agree(status);
     if (status == UC_OK)
         status = app_check_interrupt();
@@ -124,7 +124,7 @@ uc_status cli_score_files(const app_call *call, const uc_model *model, const cli
             "%s: %.0f of %.0f examples have columns above %zu, which the model does not know; those were "
             "ignored",
             files->shown, counts[1], counts[0], uc_model_features(model));
-    uc_file_ranges_free(pieces);
+    uc_file_ranges_free(ranges);
     free(self.buffer.predicted);
     free(self.buffer.scores);
     return status;

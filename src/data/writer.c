@@ -2,14 +2,12 @@
  * Writing data sets. Text is made row by row in parallel: every block of rows fills a buffer of its own, and
  * the buffers go out in order. Numbers are the shortest text that reads back as the same float.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "data/container.h"
 #include "data/number.h"
 #include "data/reader.h"
 #include "data/sink.h"
-#include "data/valid.h"
 
 #define BLOCKS_AT_ONCE ((size_t)32)
 #define BLOCK_BYTES ((size_t)64 << 10) /* of text, about */
@@ -483,7 +481,6 @@ uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_form
 {
     const char *path = uc_output_name(output);
     uc_status status = UC_OK;
-    assert(uc_dataset_is_valid(self));
     if (format == UC_FORMAT_AUTO)
         status = uc_format_of_path(&format, path);
     if (status != UC_OK)
