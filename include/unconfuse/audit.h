@@ -16,7 +16,7 @@ typedef enum uc_noise_estimator {
 } uc_noise_estimator;
 
 typedef struct uc_noise_estimate_settings {
-    uint64_t bootstrap; /* resamples behind the intervals; 0: no intervals             (200) */
+    uint64_t bootstrap; /* resamples for the intervals; 0: no intervals                (200) */
     uint64_t folds;     /* from data: of the out-of-fold probabilities                 (5) */
     int estimator;      /* from data: uc_noise_estimator                               (counting) */
     double anchors;     /* from data: anchors of a class, as a share of its labels     (0.3) */
@@ -27,7 +27,8 @@ typedef struct uc_noise_estimate_settings {
 extern const uc_option uc_noise_estimate_options[]; /* the table of uc_noise_estimate_settings */
 uc_noise_estimate_settings uc_noise_estimate_defaults(void);
 
-/* An estimated matrix C and how sure it is; all arrays are K x K, row by row: observed class p, true class q. */
+/* An estimated matrix C and how sure it is; all arrays are K x K, row by row: observed class p, true class
+ * q. */
 typedef struct uc_noise_estimate {
     uc_noise noise;     /* with class names; may be singular, which uc_noise_inspect tells */
     double *low, *high; /* 95% bootstrap intervals; NULL without bootstrap */
@@ -38,18 +39,20 @@ typedef struct uc_noise_estimate {
 
 void uc_noise_estimate_free(uc_noise_estimate *self);
 
-/* From two labels of the same examples, positions in `classes`: C[p][q] is the share of gold q that is observed as p. An
- * example with UC_NONE as either label is skipped. A class without gold examples gets the identity's column, the interval
- * [0, 1], and a warning; one with fewer than 30 a warning. `settings` may be NULL. */
+/* From two labels of the same examples, positions in `classes`: C[p][q] is the share of gold q that is
+ * observed as p. An example with UC_NONE as either label is skipped. A class without gold examples gets the
+ * identity's column, the interval [0, 1], and a warning; one with fewer than 30 a warning. `settings` may be
+ * NULL. */
 uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
                                size_t count, const uc_names *classes,
                                const uc_noise_estimate_settings *settings, const uc_context *context);
-/* From noisy labels alone, through out-of-fold probabilities of `logistic` after preprocessing of `train` (NULL: the
- * defaults). Right where classes hardly overlap; elsewhere overlap is taken for noise. */
+/* From noisy labels alone, through out-of-fold probabilities of `logistic` after preprocessing of `train`
+ * (NULL: the defaults). Right where classes hardly overlap; elsewhere overlap is taken for noise. */
 uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
                              const uc_noise_estimate_settings *settings, const uc_train_settings *train,
                              const uc_context *context);
-/* The matrix alone, to train with: uc_noise_from_data at its defaults, without intervals. Refuses a singular one. */
+/* The matrix alone, to train with: uc_noise_from_data at its defaults, without intervals. Refuses a singular
+ * one. */
 uc_status uc_noise_estimate_self(uc_noise *out, const uc_dataset *data, const uc_train_settings *train,
                                  const uc_context *context);
 
@@ -70,10 +73,11 @@ typedef struct uc_rates_estimate {
 
 typedef enum uc_rates_free { UC_RATES_BOTH, UC_RATES_POSITIVE_ONLY, UC_RATES_NEGATIVE_ONLY } uc_rates_free;
 
-/* The rates at which the labels of two classes were flipped, by the criterion of Blum and Mitchell (1998) that the paper on
- * SloppySVM takes over: those whose machine separates the *observed* labels best, in 5-fold cross-validation over a grid
- * that is refined around its best point. What is not `free_rates` is 0. `settings` of sloppy-svm, NULL for its defaults. Out
- * becomes the noise matrix; *estimate (may be NULL) is freed with uc_rates_estimate_free. */
+/* The rates at which the labels of two classes were flipped, by the criterion of Blum and Mitchell (1998)
+ * that the paper on SloppySVM takes over: those whose machine separates the *observed* labels best, in 5-fold
+ * cross-validation over a grid that is refined around its best point. What is not `free_rates` is 0.
+ * `settings` of sloppy-svm, NULL for its defaults. Out becomes the noise matrix; *estimate (may be NULL) is
+ * freed with uc_rates_estimate_free. */
 uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
                                    const uc_svm_settings *settings, const uc_train_settings *train,
                                    const uc_dataset *data, uint32_t positive, uc_rates_free free_rates,

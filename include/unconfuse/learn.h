@@ -26,8 +26,8 @@ bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
 bool uc_learner_uses_noise(const uc_learner *self);        /* learns with a noise matrix */
 bool uc_learner_uses_unlabelled(const uc_learner *self);   /* rows without a label are of use to it */
 bool uc_learner_has_probabilities(const uc_learner *self); /* its models do */
-bool uc_learner_uses_rates(
-    const uc_learner *self); /* of two classes: uc_noise_rates_from_data estimates it */
+/* Learns with the noise rates of two classes, which uc_noise_rates_from_data can estimate. */
+bool uc_learner_uses_rates(const uc_learner *self);
 /* The i-th option that a comparison tunes, and the values that it tries (NaN: auto); NULL past the end. */
 const char *uc_learner_grid(const double **values, size_t *count, const uc_learner *self, size_t i);
 
@@ -35,8 +35,8 @@ const char *uc_learner_grid(const double **values, size_t *count, const uc_learn
 typedef enum uc_class_weight { UC_CLASS_WEIGHT_NONE, UC_CLASS_WEIGHT_BALANCED } uc_class_weight;
 
 typedef struct uc_perceptron_settings {
-    int step; /* max: the best wrong class pays; uniform: all that score too high pay alike  (max) */
-    int class_weight; /* uc_class_weight: balanced weighs every class by n / (K n_class), K of those present             (none) */
+    int step;         /* max: the best wrong class pays; uniform: all that score too high pay alike  (max) */
+    int class_weight; /* uc_class_weight: balanced weighs every class by n / (K n_class)     (none) */
 } uc_perceptron_settings;
 
 /* pa and spa */
@@ -119,7 +119,7 @@ typedef struct uc_s3vm_settings {
 
 /* ---- settings that every learner shares ---- */
 
-/* When online learners of several processes, each of which learns from its own rows, take the mean of their weights. */
+/* When the online learners of several processes, each learning from its own rows, average their weights. */
 typedef enum uc_mix { UC_MIX_AVERAGE /* after every pass */, UC_MIX_ONCE /* after the last one */ } uc_mix;
 
 typedef struct uc_train_settings {
@@ -128,7 +128,7 @@ typedef struct uc_train_settings {
     int average;         /* the model is the mean of the iterates                 (auto: on with labels) */
     int scale;           /* uc_scaling                                            (none) */
     int normalize_input; /* rows to unit length before the map                    (off) */
-    int normalize;       /* rows to unit length where the weights live            (auto: by learner) */
+    int normalize;       /* rows to unit length after the map                     (auto: by learner) */
     double bias;         /* a constant feature of this value; 0: none             (auto: by learner) */
     uint64_t seed;       /* same seed, same model                                 (1) */
     uc_map_settings map; /* of the table uc_map_options                           (none) */
@@ -139,9 +139,9 @@ typedef struct uc_train_settings {
     int keep_state; /* uc_train: uc_online_resume can go on from the model of an online learner */
     const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not known */
     const char *positive;  /* the positive one of two classes, which the model remembers; NULL: not known */
-    const double
-        *class_weights; /* > 0, one per class in the data's order, instead of the learner's class-weight;
-                                    csvm against the rest weighs the one class only; NULL: none */
+    /* > 0, one per class in the data's order, instead of the learner's class-weight; NULL: none. When csvm
+     * trains one class against the rest, only that class is weighted. */
+    const double *class_weights;
 } uc_train_settings;
 
 extern const uc_option uc_train_options[];
@@ -155,7 +155,7 @@ typedef struct uc_proposal {
     uint32_t label;     /* what was proposed */
     double probability; /* with which it was drawn; 1 for a learner that does not explore */
     uint32_t favourite; /* the best-scoring class, which a learner that explores may not have proposed */
-    uint64_t ticket;    /* private: whether the scores behind it are still at hand */
+    uint64_t ticket;    /* private: tells whether the scores it was made from are still in memory */
 } uc_proposal;
 
 typedef enum uc_answer_kind { UC_ANSWER_LABEL, UC_ANSWER_RIGHT, UC_ANSWER_WRONG } uc_answer_kind;

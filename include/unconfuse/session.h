@@ -1,10 +1,12 @@
 /* A stream: an online learner meets one example after the other, proposes a class, gets feedback, and learns.
  *
- *   uc_first_look   what must be known of the data before the first round: classes, columns, scaling, kernel width
- *   uc_session      the rounds: their order, what feedback comes back and when, and how often the learner was right
+ *   uc_first_look   what must be known of the data before the first round: classes, columns, scaling, kernel
+ *                   width
+ *   uc_session      the rounds: their order, what feedback comes back and when, and how often the learner was
+ *                   right
  *
- * A session replays labelled examples, from a file or from memory. A program whose feedback comes from outside calls
- * uc_online_propose and uc_online_learn itself. */
+ * A session replays labelled examples, from a file or from memory. A program whose feedback comes from
+ * outside calls uc_online_propose and uc_online_learn itself. */
 #ifndef UNCONFUSE_SESSION_H
 #define UNCONFUSE_SESSION_H
 
@@ -26,8 +28,9 @@ typedef struct uc_first_look {
 } uc_first_look;  /* uc_first_look_none() is that of data that can be read only once */
 
 uc_first_look uc_first_look_none(void);
-/* One pass over a file, in constant memory. Of `train` scale, normalize_input, map and seed count. A median width is that
- * of 2,000 examples drawn evenly, after scaling; so it is the same for a file and for its examples in memory. */
+/* One pass over a file, in constant memory. Of `train` scale, normalize_input, map and seed count. A median
+ * width is that of 2,000 examples drawn evenly, after scaling; so it is the same for a file and for its
+ * examples in memory. */
 uc_status uc_first_look_at_file(uc_first_look *out, const char *path, const uc_read_settings *read,
                                 const uc_train_settings *train, const uc_context *context);
 /* The same of examples in memory. Data without names have no classes. */
@@ -62,14 +65,14 @@ typedef struct uc_session_settings {
     void *user;            /* handed to on_round */
 } uc_session_settings;
 
-/* Begins a learner for data that were looked at, and a session of it. `passes` over the data are to come, for the memory
- * that they need. The arguments of uc_online_begin, as far as they are the same; *out belongs to the caller, everything
- * else may be freed. */
+/* Begins a learner for data that were looked at, and a session with it. `passes`, the number of passes to
+ * come, is used to estimate the memory only. The other arguments are those of uc_online_begin. *out belongs
+ * to the caller; everything else may be freed after the call. */
 uc_status uc_session_begin(uc_session **out, const uc_learner *learner, const void *settings,
                            const uc_train_settings *train, const uc_session_settings *session,
                            const uc_first_look *look, uint64_t passes, const uc_context *context);
-/* A session that continues with a learner, which stays the caller's and must outlive it. Orders and missing feedback
- * continue where the learner's last session ended. */
+/* A session that continues with a learner, which stays the caller's and must outlive it. Orders and missing
+ * feedback continue where the learner's last session ended. */
 uc_status uc_session_continue(uc_session **out, uc_online *online, const uc_session_settings *session,
                               const uc_context *context);
 void uc_session_free(uc_session *self);               /* NULL is fine */
@@ -78,11 +81,11 @@ uc_online *uc_session_online(const uc_session *self); /* borrowed */
 /* `passes` over a file in its order. */
 uc_status uc_session_run_file(uc_session *self, const char *path, const uc_read_settings *read,
                               uint64_t passes);
-/* `passes` over examples in memory; shuffled: a new random order in each, by the learner's seed. Labels are positions in
- * data->classes, whatever order the learner has them in. */
+/* `passes` over examples in memory; shuffled: a new random order in each, by the learner's seed. Labels are
+ * positions in data->classes, whatever order the learner has them in. */
 uc_status uc_session_run_data(uc_session *self, const uc_dataset *data, uint64_t passes, bool shuffled);
-/* One round for each of rows[0..count) of X (NULL: rows 0 to count-1). Labels are positions among the learner's classes.
- * prepared: rows are as the weights see them (uc_online_prepare). */
+/* One round for each of rows[0..count) of X (NULL: rows 0 to count-1). Labels are positions among the
+ * learner's classes. prepared: rows are as the weights see them (uc_online_prepare). */
 uc_status uc_session_run_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
                               const size_t *rows, size_t count, bool prepared);
 /* Delivers the feedback that is still on its way. */
@@ -105,7 +108,8 @@ typedef struct uc_session_point {
 } uc_session_point;
 const uc_session_point *uc_session_curve(size_t *count, uc_session *self);
 
-/* The i-th label: first the learner's classes in their order, then labels that it does not know. false past the end. */
+/* The i-th label: first the learner's classes in their order, then labels that it does not know. false past
+ * the end. */
 typedef struct uc_session_label {
     const char *name;
     bool known; /* the learner's class i */

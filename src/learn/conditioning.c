@@ -1,11 +1,12 @@
 /*
  * A change of variables for linear machines, which leaves the objective as it is.
  *
- *   w, b    weights and offset, in which the objective is written      m_j, e_j   column j's mean and mean deviation
- *   u, a    the variables that L-BFGS sees
+ *   w, b       weights and offset, in which the objective is written
+ *   u, a       the variables that L-BFGS sees
+ *   m_j, e_j   column j's mean and mean deviation
  *
- *   u_j = s_j w_j                s_j = sqrt(penalty + curvature e_j^2), about the root of the second derivative in w_j
- *   a   = s_0 (b + <w, m>)       s_0 = sqrt(curvature)
+ *   u_j = s_j w_j             s_j = sqrt(penalty + curvature e_j^2), about the root of d^2F/dw_j^2
+ *   a   = s_0 (b + <w, m>)    s_0 = sqrt(curvature)
  *
  * That is what standardised columns would be, but for the penalty, which stays |w|^2. By the chain rule
  *

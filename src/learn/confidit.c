@@ -6,8 +6,9 @@
  *
  *   p = argmax_k  s_k + sqrt(eta sum_j x_j^2 v_kj)
  *
- *   then, Z = 1 for right and -1 for wrong:  A_p += x^2,  w_p = (A_p(old) w_p + Z x)/A_p, element by element; where x_j is
- *   0 nothing changes.
+ *   then, Z = 1 for right and -1 for wrong:  A_p += x^2,  w_p = (A_p(old) w_p + Z x)/A_p
+ *
+ * element by element; where x_j is 0 nothing changes.
  */
 #include <math.h>
 #include <stddef.h>

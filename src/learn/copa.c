@@ -2,7 +2,7 @@
  * COPA, confusion passive-aggressive (Ralaivola, NIPS 2012): makes the norm of the confusion matrix small, so
  * that rare classes count as much as frequent ones.
  *
- *   s_q  scores, mean 0     y  the label     Q  classes     xx  squared length of the row     C  cost of the example
+ *   s_q  scores, mean 0   y  the label   Q  classes   xx  squared length of the row    C  cost of the example
  *   l_q  = s_q + 1/(Q-1), q != y, the losses where positive      kappa = 1/C + xx
  *
  * A round solves, with sum_q w_q = 0 kept,
@@ -13,9 +13,9 @@
  *
  *   alpha_q = (l_q + theta)_+ / kappa,  theta = xx S/Q.
  *
- * theta is the root of  kappa Q theta/xx = sum_q (l_q + theta)_+,  the right side of which is flatter everywhere: it is
- * found from below, by solving for the classes that are active at the last value until no other becomes active.
- * The S/Q that all classes gain alike is left out (`relative` in learner.h).
+ * theta is the root of  kappa Q theta/xx = sum_q (l_q + theta)_+,  the right side of which is flatter
+ * everywhere: it is found from below, by solving for the classes that are active at the last value until no
+ * other becomes active. The S/Q that all classes gain alike is left out (`relative` in learner.h).
  *
  * `--cost-scale class` is the cost of the confusion matrix: C = c (T/T_y)^2, T_y of T examples being of the
  * label's class.

@@ -2,7 +2,7 @@
  * CSPA, complementary support-class passive-aggressive (Kaneko, Sato, Sugiyama, 2019): the feedback is only
  * right or wrong.
  *
- *   s_k  scores      p  the class proposed, the best-scoring one      K  classes      xx  squared length of the row
+ *   s_k  scores    p  the class proposed, the best-scoring one    K  classes    xx  squared length of the row
  *
  * Right: p is the label, and the step is that of `spa` with a hard margin. Wrong: p is a complementary label.
  * With l = 1 + s_p - max_{i != p} s_i the smallest change that takes beta l off the margin, and leaves the

@@ -1,21 +1,23 @@
 /*
  * CSPA with six additions, each an option; still one bit of feedback a round.
  *
- *   s_k  scores      p  the class proposed      xx = x'A^-1 x      l = 1 + s_p - max_{i != p} s_i      K  classes
+ *   s_k  scores     p  the class proposed     xx = x'A^-1 x     l = 1 + s_p - max_{i != p} s_i     K  classes
  *
- *   spread  after "wrong" the classes that score well gain more:  tau_i = c q_i,  tau_p = -c,  q = softmax(rho s) over
- *           i != p,  c = beta l/(xx (1 + q_r)),  r the runner-up. rho = 0 is CSPA.
- *   metric  updates go along A^-1 x, A = a0 I + sum of x x' over the rounds, the current one included (metric.h).
- *   bonus   proposes argmax s_k + b/((1 + n_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a class that was
- *           never found is tried. The update knows nothing of it.
- *   replay  after each round some of the past ones, drawn evenly, are learned from again, with the feedback of that time; a
- *           "wrong" acts only while its class still scores best (l >= 1). They are not added to A again.
- *   tail    the proposal's scores are of a mean of the weights in which those after round t count t^P, mostly the last
- *           ones. With C the sum of these numbers so far and U the sum of what every round added, times the C in front
- *           of it, the mean is W - U/C. The update knows nothing of it either.
- *   pair    a second learner without the metric gets the same rounds and the same replays. When the two would propose
- *           differently, the one whose class was proposed is judged by the answer; the one that was right in the larger
- *           share of such rounds, (r + 2)/(c + 2), proposes.
+ *   spread  after "wrong" the classes that score well gain more:  tau_i = c q_i,  tau_p = -c,  q =
+ *           softmax(rho s) over i != p,  c = beta l/(xx (1 + q_r)),  r the runner-up. rho = 0 is CSPA.
+ *   metric  updates go along A^-1 x, A = a0 I + sum of x x' over the rounds, the current one included
+ *           (metric.h).
+ *   bonus   proposes argmax s_k + b/((1 + n_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a class
+ *           that was never found is tried. The update knows nothing of it.
+ *   replay  after each round some of the past ones, drawn evenly, are learned from again, with the feedback
+ *           of that time; a "wrong" acts only while its class still scores best (l >= 1). They are not added
+ *           to A again.
+ *   tail    the proposal's scores are of a mean of the weights in which those after round t count t^P, mostly
+ *           the last ones. With C the sum of these numbers so far and U the sum of what every round added,
+ *           times the C in front of it, the mean is W - U/C. The update knows nothing of it either.
+ *   pair    a second learner without the metric gets the same rounds and the same replays. When the two would
+ *           propose differently, the one whose class was proposed is judged by the answer; the one that was
+ *           right in the larger share of such rounds, (r + 2)/(c + 2), proposes.
  */
 #include <math.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *   s_k  scores      f  the best-scoring class      p  the class proposed      gamma  --explore
  *   P(k) = (1 - gamma) [k = f] + gamma/K            R  1 when p was right, else 0
  *
- * Banditron (Kakade, Shalev-Shwartz, Tewari, ICML 2008) makes from the answer an unbiased estimate of the perceptron's
- * step:  w_p += R x/P(p),  w_f -= x.
+ * Banditron (Kakade, Shalev-Shwartz, Tewari, ICML 2008) makes from the answer an unbiased estimate of the
+ * perceptron's step:  w_p += R x/P(p),  w_f -= x.
  *
  * Bandit passive-aggressive, BPA (Zhong, Dauce, ECML 2015) moves the class proposed to a score of 1 or -1:
  * w_p += (2R - 1) l/xx x,  l = max(0, 1 - (2R - 1) s_p).

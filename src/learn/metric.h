@@ -13,8 +13,7 @@ typedef struct uc_metric {
     size_t size;     /* 1 + features: the constant feature comes first */
     size_t stride;   /* of the rows of a full metric, and of the vectors; a multiple of 8 */
     double *inverse; /* A^-1: size x stride, or its diagonal */
-    double *
-        pending; /* u: what a full metric has learned last is not in `inverse` yet: A^-1 = inverse - factor u u' */
+    double *pending; /* u of a full metric, not yet in `inverse`: A^-1 = inverse - factor u u' */
     double factor;
     size_t vectors;     /* that there is room for in the next two, stride doubles each */
     double *rows;       /* as dense vectors; floats for a diagonal metric: the directions */

@@ -11,9 +11,8 @@ typedef uc_status uc_objective_fn(double *value, double *gradient, const double 
 typedef struct uc_minimum {
     double value;
     uint64_t iterations, evaluations;
-    double
-        excess; /* how far from stationary, as a multiple of what was asked for: at most 1 when it has converged */
-    bool stuck; /* no line search finds a step that improves, although the gradient is far from 0 */
+    double excess; /* of the gradient, as a multiple of the tolerance: at most 1 when it has converged */
+    bool stuck;    /* no line search finds a step that improves, although the gradient is far from 0 */
 } uc_minimum;
 
 /* With a change of variables (conditioning; NULL: none) the search is in the variables, and has converged

@@ -9,12 +9,13 @@
  * Both ask for the smallest change of the weights that gives the row a margin of 1: `pa` against the best
  * wrong class r only,
  *
- *   tau_y = t, tau_r = -t;   t = l_r/(2 xx)  |  min(C, l_r/(2 xx))  |  l_r/(2 xx + 1/(2C))   for variants 0, 1, 2
+ *   tau_y = t, tau_r = -t;   t = l_r/(2 xx)  |  min(C, l_r/(2 xx))  |  l_r/(2 xx + 1/(2C))
+ *                            for variants 0, 1, 2
  *
  * `spa` against every wrong class, exactly. The classes that change are those with l_i > theta, where theta
  * solves
  *
- *   sum_i (l_i - theta)_+ = a theta + b                                                                        (*)
+ *   sum_i (l_i - theta)_+ = a theta + b                                                                   (*)
  *
  *   variant 0 (hard)           a = 1                   b = 0
  *   variant 1 (slack C xi)     as 0 while theta/xx <= C; else a = 0, b = C xx

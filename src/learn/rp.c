@@ -7,8 +7,8 @@
  *
  * w starts at 0; each of T steps adds
  *
- *   nu    z = mu                       where <w, mu> <= nu |w|, nu = kappa |mu|; else
- *         z = a mu' + b mu,            a = (<w, mu> - nu |w|)/D,  b = (nu |w| - <w, mu'>)/D,  D = <w, mu> - <w, mu'>
+ *   nu    z = mu                where <w, mu> <= nu |w|, nu = kappa |mu|; else
+ *         z = a mu' + b mu      a = (<w, mu> - nu |w|)/D,  b = (nu |w| - <w, mu'>)/D,  D = <w, mu> - <w, mu'>
  *   eta   z = (1 - 2 eta) mu' + eta mu
  *
  * less its part along w, when that is positive. What is returned is the first w with the most a_i > 0, never

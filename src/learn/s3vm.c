@@ -14,10 +14,10 @@
  * (docs/learners/s3vm.md has figures). Two classes need one machine: its choice is between e and 0.
  *
  *   smooth    min_y e_y becomes -T log sum_y exp(-e_y / T)
- *   anneal    C_u = 0, then from a hundredth of its value up to it, each minimum the start of the next by L-BFGS
- *             (Chapelle, Zien, AISTATS 2005)
- *   balance   the unlabelled rows must score on average what the labelled rows score in the plain machine (C_u = 0),
- *             lest they all go to one class:  b_k = target_k - <w_k, mean of the unlabelled rows>
+ *   anneal    C_u = 0, then from a hundredth of its value up to it, each minimum the start of the next by
+ *             L-BFGS (Chapelle, Zien, AISTATS 2005)
+ *   balance   the unlabelled rows must score on average what the labelled rows score in the plain machine
+ *             (C_u = 0), lest they all go to one class:  b_k = target_k - <w_k, mean of the unlabelled rows>
  *
  * The balance eliminates b, so it holds exactly; its gradient goes to w by the chain rule. The usual target,
  * 2 share_k - 1, takes every score for +1 or -1; scores of the rest are mostly below -1.
@@ -280,7 +280,8 @@ static uc_status evaluate(double *value, double *gradient, const double *W, void
     return uc_s3vm_objective(value, gradient, user, W);
 }
 
-uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double tolerance)
+/* From W; self->offset holds the offsets afterwards. */
+static uc_status minimise(double *value, uc_s3vm *self, double *W, double tolerance)
 {
     uc_minimum found;
     uc_conditioning conditioning;
@@ -305,7 +306,7 @@ uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double toler
 static uc_status anneal(double *value, uc_s3vm *self, double *W, double unlabelled_cost)
 {
     const bool plain = self->unlabelled == 0 || unlabelled_cost == 0.0;
-    uc_status status = uc_s3vm_minimise(value, self, W, plain ? FINE : ROUGH);
+    uc_status status = minimise(value, self, W, plain ? FINE : ROUGH);
     if (plain || status != UC_OK)
         return status;
     if (self->free_offset)
@@ -313,7 +314,7 @@ static uc_status anneal(double *value, uc_s3vm *self, double *W, double unlabell
     for (int stage = 1; stage <= STAGES && status == UC_OK; stage++) {
         const double left = (double)(STAGES - stage) / (STAGES - 1);
         self->unlabelled_cost = unlabelled_cost * pow(FIRST_SHARE, left);
-        status = uc_s3vm_minimise(value, self, W, stage < STAGES ? ROUGH : FINE);
+        status = minimise(value, self, W, stage < STAGES ? ROUGH : FINE);
     }
     return status;
 }

@@ -26,7 +26,5 @@ void uc_s3vm_end(uc_s3vm *self); /* zero-initialised is fine */
 void uc_s3vm_balance(uc_s3vm *self, const double *W);
 /* The objective at W, (1 + d) x S with the offsets in row 0 (not read when balanced), and its gradient. */
 uc_status uc_s3vm_objective(double *value, double *gradient, uc_s3vm *self, const double *W);
-/* Minimises from W; self->offset holds the offsets afterwards. */
-uc_status uc_s3vm_minimise(double *value, uc_s3vm *self, double *W, double tolerance);
 
 #endif

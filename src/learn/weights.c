@@ -4,8 +4,8 @@
  *   W      weights        U   sum over rounds s of (s - 1) D_s, D_s what round s added
  *   t      rounds so far
  *
- * The mean of the iterates W_1..W_t costs O(1) extra per step:  mean = W - U / t,  because D_s is in the iterates
- * s..t and so counts t - s + 1 = t - (s - 1) times.
+ * The mean of the iterates W_1..W_t costs O(1) extra per step:  mean = W - U / t,  because D_s is in the
+ * iterates s..t and so counts t - s + 1 = t - (s - 1) times.
  */
 #include <string.h>
 

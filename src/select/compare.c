@@ -5,8 +5,8 @@
  *   ratio of a run      correct proposals / rounds
  *   p_ij                that learners i and j have the same mean ratio, from the differences run by run
  *
- * The options on a learner's grid are chosen on shuffles of their own (another sequence of random numbers), so
- * that the runs that are reported had no say in it. The settings that it came with win ties.
+ * The options on a learner's grid are chosen on shuffles of their own (another sequence of random numbers),
+ * so that the runs that are reported had no say in it. The settings that it came with win ties.
  */
 #include <math.h>
 #include <string.h>

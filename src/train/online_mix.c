@@ -1,12 +1,13 @@
 /*
- * Online learners in several processes: iterative parameter mixing (McDonald, Hall, Mann, Distributed training
- * strategies for the structured perceptron, NAACL 2010). Every process learns from its own rows; then
+ * Online learners in several processes: iterative parameter mixing (McDonald, Hall, Mann, Distributed
+ * training strategies for the structured perceptron, NAACL 2010). Every process learns from its own rows;
+ * then
  *
  *   W <- sum_r mu_r W_r     mu_r   the share of process r in all rows
- *   A <- sum_r mu_r A_r     A_r = W_r - U_r / t_r   the mean of its iterates (learn/weights.c), when it is kept
+ *   A <- sum_r mu_r A_r     A_r = W_r - U_r / t_r   the mean of its iterates (learn/weights.c), if kept
  *
- * and all go on from W. So that the mean goes on from A, U becomes t_r (W - A) in process r. After the last pass
- * all have A, or W when no mean is kept, as if one had learned it in as many rounds as there were in all
+ * and all go on from W. So that the mean goes on from A, U becomes t_r (W - A) in process r. After the last
+ * pass all have A, or W when no mean is kept, as if one had learned it in as many rounds as there were in all
  * processes.
  */
 #include <string.h>

@@ -2,7 +2,7 @@
  * The rounds of a stream, for everyone who has labelled examples to learn from: one loop.
  *
  *   uc_session_run_file, _data, _rows   which rows come, in which order
- *   run_each, run_mapped                rows as the weights see them: one by one, or many at a time after a map
+ *   run_each, run_mapped                rows as the weights see them: one by one, or many at a time by a map
  *   run_round                           propose; deliver what is due; feedback at once, late, or never; count
  *
  * Feedback of round t arrives after the proposal of round t + delay. Until then a copy of the row waits, as

@@ -6,7 +6,8 @@
  *
  *   L(g) = max over 0 <= a <= 1 of a (1 + h - g) - h a^2,        so the dual is
  *
- *   maximise  sum_i (1 + h) alpha_i - h/U alpha_i^2  -  1/2 |w|^2,   w = sum_i alpha_i t_i x_i,   0 <= alpha_i <= U
+ *   maximise  sum_i (1 + h) alpha_i - h/U alpha_i^2  -  1/2 |w|^2
+ *             w = sum_i alpha_i t_i x_i,   0 <= alpha_i <= U
  *
  * An epoch takes one example after the other, in an order drawn anew, to its best alpha, which costs a
  * product of its row with w and at most an addition of the row to w. Examples whose alpha stays at a bound

@@ -3,7 +3,8 @@
 
 #include <assert.h>
 
-double uc_svm_hinge(double *slope, double margin, double h)
+/* The smoothed hinge loss and its slope at `margin`. */
+static double hinge(double *slope, double margin, double h)
 {
     if (margin >= 1.0 + h) {
         *slope = 0.0;
@@ -25,12 +26,12 @@ double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int labe
                  back_weight = K * own * self->weight[1 - label];
     double forth, back;
     assert(own >= 0.0 && other >= 0.0 && own + other < 1.0);
-    const double loss = uc_svm_hinge(&forth, margin, self->smoothing);
+    const double loss = hinge(&forth, margin, self->smoothing);
     if (self->loss == UC_SVM_WEIGHTED || own == 0.0) {
         *slope = (forth_weight + back_weight) * forth;
         return (forth_weight + back_weight) * loss;
     }
-    const double opposite = uc_svm_hinge(&back, -margin, self->smoothing);
+    const double opposite = hinge(&back, -margin, self->smoothing);
     *slope = forth_weight * forth + back_weight * back;
     return forth_weight * loss - back_weight * opposite;
 }

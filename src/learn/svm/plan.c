@@ -1,8 +1,9 @@
 /*
- * Plans for dual coordinate descent (svm_dual.c): into how many parts the rows of a convex machine are cut,
+ * Plans for dual coordinate descent (dual.c): into how many parts the rows of a convex machine are cut,
  * how often these join what they changed, and when something else would be faster.
  *
- *   P, m    parts, and the rows that each takes from one joining to the next        n, d, e   rows, columns, entries a row
+ *   P, m      parts, and the rows that each takes from one joining to the next
+ *   n, d, e   rows, columns, entries per row
  *
  * Joining costs as much as some d entries of every part, which should be little compared with m e. What the
  * parts do not know of each other grows with P m, and costs epochs. So m is as small, and P as large, as

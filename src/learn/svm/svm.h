@@ -20,8 +20,6 @@ typedef struct uc_svm {
     bool arranged; /* for dual coordinate descent: uc_svm_arrange */
 } uc_svm;
 
-/* The smoothed hinge loss and its slope at `margin`. */
-double uc_svm_hinge(double *slope, double margin, double smoothing);
 /* The corrected loss of an example labelled `label` (0 or 1) at `margin`, its label's sign times its
  * score. */
 double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int label);
