@@ -215,7 +215,10 @@ static uc_status choose_member(app_call *call, int argc, char **argv)
     const uc_status status = first_word(&word, call, argc, argv);
     if (status != UC_OK || !word)
         return status;
-    const size_t member = app_family_find(family, word);
+    size_t member = app_family_find(family, word);
+    call->member_is_implied = member == APP_NO_MEMBER && family->standard && looks_like_data(word);
+    if (call->member_is_implied)
+        member = app_family_find(family, family->standard);
     if (member != APP_NO_MEMBER) {
         call->member_settings = app_calloc(1, family->settings_size(member));
         call->member = member;
@@ -316,7 +319,7 @@ uc_status app_parse(app_call *call, const app_command *command, int argc, char *
     app_tables_defaults(&call->tables);
 
     char *help = see(call);
-    size_t words = 0;
+    size_t words = call->member_is_implied; /* it counts as a word */
     app_parser parser = {.tables = &call->tables,
                          .argc = argc,
                          .argv = argv,

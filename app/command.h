@@ -29,6 +29,7 @@ struct app_family {
     /* For who gives the data without a member: which to take when, and the one to try first; NULL: data
      * never follow. */
     const char *advice, *first_choice;
+    const char *standard; /* the member that data alone mean; NULL: one must be named */
 };
 
 size_t app_family_find(const app_family *self, const char *name); /* or APP_NO_MEMBER */
@@ -68,9 +69,10 @@ struct app_call {
     const app_command *command;
     void *args; /* the command's struct, filled in */
     app_common common;
-    size_t member;         /* of the family; APP_NO_MEMBER: none chosen */
-    void *member_settings; /* the struct of the member's own options */
-    const char **words;    /* what is not an option, without the member's name */
+    size_t member;          /* of the family; APP_NO_MEMBER: none chosen */
+    bool member_is_implied; /* by data that came without one */
+    void *member_settings;  /* the struct of the member's own options */
+    const char **words;     /* what is not an option, without the member's name */
     size_t word_count;
     const uc_option **given; /* options that were typed */
     size_t given_count;

@@ -68,8 +68,10 @@ static void print_error(FILE *text, const uc_values *found, bool online)
     if (online)
         fprintf(text, "training error %.2f%% (progressive, in the last of %.0f passes), %.0f updates\n",
                 error, iterations, uc_values_number(found, "updates"));
-    else
+    else if (!isnan(iterations))
         fprintf(text, "training error %.2f%% (of the labels as given), %.0f iterations\n", error, iterations);
+    else
+        fprintf(text, "training error %.2f%% (of the labels as given)\n", error);
     if (!isnan(corrected))
         fprintf(text,
                 "corrected error %.2f%% +- %.2f%% (estimated for the true labels), condition number %.3g\n",
@@ -93,6 +95,7 @@ static void print_model(const app_call *call, const uc_model_summary *summary, c
             summary->features, summary->classes->count, seconds);
     if (!isnan(uc_values_number(&summary->found, "training_error")))
         print_error(text, &summary->found, uc_learner_is_online(uc_learner_at(call->member)));
+    cli_print_auto(text, &summary->found);
     if (positive)
         fprintf(text, "positive class: '%s'%s\n", positive,
                 args->noise.positive ? "" : " (--positive NAME for the other)");
@@ -427,9 +430,10 @@ cleanup:
 
 const app_command command_train = {
     .name = "train",
-    .usage = "LEARNER [options] DATA|--shards GLOB -o MODEL",
+    .usage = "[LEARNER] [options] DATA|--shards GLOB -o MODEL",
     .summary = "train a model on a data file (-v K: cross-validate)",
-    .description = "Learns a model from labelled data and writes it to a file. The same data, options and "
+    .description = "Learns a model from labelled data and writes it to a file. Without a learner it is auto, "
+                   "which needs to know nothing about the labels. The same data, options and "
                    "seed give the same bytes, whatever the number of threads.",
     .sections = sections,
     .args_size = sizeof(train_args),

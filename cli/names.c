@@ -53,9 +53,7 @@ const app_family cli_learners = {
     .options = learner_options,
     .settings_size = learner_settings_size,
     .lists = "learners",
-    .advice = "Use logistic for labels that are clean or confused with one another, sloppy-svm for two "
-              "classes with flipped labels, s3vm for few labels",
-    .first_choice = "logistic",
+    .standard = "auto",
 };
 const app_family cli_generators = {
     .word = "generator",

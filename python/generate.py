@@ -197,8 +197,8 @@ def class_source(name: str, bases: str, documentation: list[str], constant: str,
 
 
 def class_name(learner: str) -> str:
-    """cspa-plus -> CSPAPlusClassifier: what has up to four letters is an abbreviation, except for a plus."""
-    words = [word.upper() if len(word) <= 4 and word != "plus" else word.capitalize() for word in learner.split("-")]
+    """cspa-plus -> CSPAPlusClassifier: what has up to four letters is an abbreviation, except for words."""
+    words = [word.upper() if len(word) <= 4 and word not in ("plus", "auto") else word.capitalize() for word in learner.split("-")]
     words = [word[:-3] + "SVM" if word.endswith("svm") else word for word in words]
     return "".join(words) + "Classifier"
 

@@ -117,6 +117,14 @@ typedef struct uc_s3vm_settings {
     double unlabelled_cost; /* of the unlabelled rows' mean loss, in units of the cost  (1) */
 } uc_s3vm_settings;
 
+typedef struct uc_ridge_settings {
+    double lambda; /* penalty on the squared length of the weights, > 0; auto: by leave-one-out  (auto) */
+} uc_ridge_settings;
+
+typedef struct uc_auto_settings {
+    int effort; /* fast, normal, thorough: how many views are tried  (normal) */
+} uc_auto_settings;
+
 /* ---- settings that every learner shares ---- */
 
 /* When the online learners of several processes, each learning from its own rows, average their weights. */

@@ -35,7 +35,9 @@ typedef enum uc_value_kind {
     UC_VALUE_FLAG,
     UC_VALUE_COUNT,
     UC_VALUE_REAL,
-    UC_VALUE_TEXT
+    UC_VALUE_TEXT,
+    UC_VALUE_OBJECT, /* members with names */
+    UC_VALUE_LIST    /* members without: their name is NULL */
 } uc_value_kind;
 typedef struct uc_value {
     const char *name;
@@ -44,6 +46,7 @@ typedef struct uc_value {
     int64_t count;
     double real;
     const char *text;
+    struct uc_values *members;
 } uc_value;
 
 typedef struct uc_values {

@@ -16,6 +16,7 @@ typedef enum uc_scaling {
     UC_SCALE_RANGE,    /* every column to [-1, 1]; a constant column becomes 0; dense data only */
     UC_SCALE_STANDARD, /* mean 0, standard deviation 1; a constant column becomes 0; dense data only */
     UC_SCALE_MAXABS,   /* every column divided by its largest absolute value: zeros stay zeros */
+    UC_SCALE_AUTO,     /* chosen before training (uc_tune_and_train): none or standard */
 } uc_scaling;
 
 /* Learned from training data. scaled value = (value - shift[j]) * factor[j]. */

@@ -21,7 +21,20 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
  * 2,000 examples, with the labels as they are; no clean labels are needed. */
 uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *learner, const uc_dataset *data,
                   const uc_context *context);
-/* uc_tune on a copy of the settings, then uc_train. */
+/* A view of the rows, and how well ridge regression predicts labels by it that it has not seen. */
+typedef struct uc_view {
+    uc_scaling scale;
+    uc_map_settings map;
+    double criterion; /* leave-one-out: mean squared error + share of errors */
+    double error;     /* the share of errors, of the labels as they are */
+} uc_view;
+typedef struct uc_views {
+    uc_view *tried;
+    size_t count, best;
+} uc_views; /* zero-initialised is empty and may be freed */
+void uc_views_free(uc_views *self);
+
+/* Chooses the view, if that is `auto`; then uc_tune on a copy of the settings, and uc_train. */
 uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train, uc_dataset *data, const uc_context *context);
 

@@ -103,9 +103,9 @@ const uc_option uc_train_options[] = {
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(scale),
      .standard = "none",
-     .choices = "none|range|standard|maxabs",
-     .help =
-         "scale columns: to [-1,1], to mean 0 and deviation 1, or divided by their largest absolute value"},
+     .choices = "none|range|standard|maxabs|auto",
+     .help = "scale columns: to [-1,1], to mean 0 and deviation 1, or divided by their largest absolute "
+             "value; auto: chosen by leave-one-out"},
     {.name = "normalize-input",
      .type = UC_OPTION_FLAG,
      .offset = FIELD(normalize_input),
@@ -178,6 +178,8 @@ uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_sett
         settings.normalize = learner->normalizes;
     if (settings.map.map == UC_MAP_AUTO)
         settings.map.map = (int)learner->map;
+    if (settings.map.map == UC_MAP_AUTO && settings.scale == UC_SCALE_NONE)
+        settings.scale = UC_SCALE_AUTO; /* the view is chosen as a whole */
     if (isnan(settings.bias))
         settings.bias = learner->free_offset;
     return settings;

@@ -105,7 +105,7 @@ struct uc_learner {
 extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_copa,
     uc_learner_cspa, uc_learner_cspa_plus, uc_learner_banditron, uc_learner_bpa, uc_learner_confidit,
     uc_learner_uma, uc_learner_logistic, uc_learner_rp, uc_learner_csvm, uc_learner_sloppy_svm,
-    uc_learner_s3vm;
+    uc_learner_s3vm, uc_learner_ridge, uc_learner_auto;
 
 /* Whether the learner learns from such feedback. */
 uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback);

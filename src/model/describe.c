@@ -43,6 +43,9 @@ static json_t *reals_json(const double *values, size_t count)
     return list;
 }
 
+static json_t *values_json(const uc_values *values);
+static json_t *list_json(const uc_values *values);
+
 static json_t *value_json(const uc_value *value)
 {
     switch (value->kind) {
@@ -54,10 +57,22 @@ static json_t *value_json(const uc_value *value)
         return json_real(value->real);
     case UC_VALUE_TEXT:
         return json_string(value->text);
+    case UC_VALUE_OBJECT:
+        return values_json(value->members);
+    case UC_VALUE_LIST:
+        return list_json(value->members);
     case UC_VALUE_NONE:
         break;
     }
     return json_null();
+}
+
+static json_t *list_json(const uc_values *values)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < values->count && list; i++)
+        append(&list, value_json(&values->items[i]));
+    return list;
 }
 
 static json_t *values_json(const uc_values *values)

@@ -58,6 +58,7 @@ void uc_model_free(uc_model *self)
     uc_preprocessing_free(&self->preprocessing);
     uc_free(self->weights);
     uc_free(self->noise);
+    uc_free(self->calibration);
     uc_free(self->learner);
     json_decref(self->settings);
     json_decref(self->summary);

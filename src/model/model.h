@@ -22,6 +22,17 @@ uc_status uc_model_state_take(uc_model_state *self, uc_array array);
 const uc_array *uc_model_state_find(const uc_model_state *self, const char *name); /* NULL: not there */
 void uc_model_state_free(uc_model_state *self);
 
+/* One part of a calibration: `weight` times softmax(a1 f + a2 log max(f, .02)) of the scores f. */
+typedef struct uc_calibration {
+    double weight, a1, a2;
+} uc_calibration;
+void uc_softmax(double *scores, size_t count); /* in place */
+/* S = softmax(a1 f + a2 log max(f, .02)), K of each; S may be f. */
+void uc_calibrate_scores(double *S, double a1, double a2, const double *f, size_t K);
+double uc_calibration_log(double f); /* log max(f, .02) */
+/* K scores become probabilities; `work` has room for 2 K. */
+void uc_calibration_apply(double *scores, const uc_calibration *parts, size_t count, size_t K, double *work);
+
 struct uc_model {
     uc_names classes;
     size_t features;    /* columns of raw data */
@@ -30,7 +41,9 @@ struct uc_model {
     double bias;        /* the value of the constant feature; 0: none */
     double *weights;    /* (1 + dimension) x stride, feature-major; row 0 belongs to the constant feature */
     bool probabilities; /* the softmax of the scores is the probability of the true class */
-    double *noise;      /* K x K, as uc_noise has it, of the labels that it was trained on; NULL: not known */
+    uc_calibration *calibration; /* probabilities are the sum of these; NULL: the softmax of the scores */
+    size_t calibrations;
+    double *noise; /* K x K, as uc_noise has it, of the labels that it was trained on; NULL: not known */
     uc_preprocessing preprocessing;
     char *learner;
     json_t *settings; /* what it was trained with */

@@ -19,6 +19,8 @@
 #define NEWEST_VERSION 1u
 static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
 
+#define MOST_CALIBRATIONS 1000
+
 static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
 
 const char *uc_scaling_word(int scaling)
@@ -35,14 +37,15 @@ bool uc_model_recognise(const void *bytes, size_t length)
 
 static json_t *header_of(const uc_model *self)
 {
-    return json_pack("{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:{s:s, s:b, s:b}, s:o, s:O?}", "library",
-                     uc_version(), "learner", self->learner, "settings", self->settings, "summary",
-                     self->summary, "class_count", (json_int_t)self->classes.count, "features",
-                     (json_int_t)self->features, "bias", self->bias, "probabilities",
-                     (int)self->probabilities, "steps", "scale", scalings[self->preprocessing.scaling],
-                     "normalize_input", (int)self->preprocessing.normalize_input, "normalize",
-                     (int)self->preprocessing.normalize, "map", uc_map_header(self->preprocessing.map),
-                     "state", self->state.counters);
+    json_t *calibrations = self->calibration ? json_integer((json_int_t)self->calibrations) : NULL;
+    return json_pack(
+        "{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:o*, s:{s:s, s:b, s:b}, s:o, s:O?}", "library",
+        uc_version(), "learner", self->learner, "settings", self->settings, "summary", self->summary,
+        "class_count", (json_int_t)self->classes.count, "features", (json_int_t)self->features, "bias",
+        self->bias, "probabilities", (int)self->probabilities, "calibrations", calibrations, "steps", "scale",
+        scalings[self->preprocessing.scaling], "normalize_input", (int)self->preprocessing.normalize_input,
+        "normalize", (int)self->preprocessing.normalize, "map", uc_map_header(self->preprocessing.map),
+        "state", self->state.counters);
 }
 
 static char *joined_names(const uc_names *names, size_t *length)
@@ -76,7 +79,7 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
     size_t filled = 0, names_length;
     char *class_names = joined_names(&self->classes, &names_length);
     double *weights = packed(self->weights, self->dimension, K, self->stride);
-    uc_array *arrays = uc_alloc(5 + UC_MAP_ARRAYS + self->state.count, sizeof *arrays);
+    uc_array *arrays = uc_alloc(6 + UC_MAP_ARRAYS + self->state.count, sizeof *arrays);
     json_t *header = header_of(self);
     uc_status status = UC_OK;
     if (!class_names || !weights || !arrays || !header) {
@@ -89,6 +92,8 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
         arrays[filled++] = self->state.arrays[i];
     if (self->noise)
         arrays[filled++] = (uc_array){"noise", UC_ARRAY_F64, self->noise, K * K};
+    if (self->calibration)
+        arrays[filled++] = (uc_array){"calibration", UC_ARRAY_F64, self->calibration, 3 * self->calibrations};
     filled += uc_map_arrays(arrays + filled, self->preprocessing.map);
     if (self->preprocessing.shift)
         arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->preprocessing.shift, self->features};
@@ -273,6 +278,30 @@ static uc_status check_dimensions(const uc_model *self, const uc_container *file
     return UC_OK;
 }
 
+/* Probabilities that are not the softmax of the scores: parts of three numbers, whose weights are shares. */
+static uc_status read_calibration(uc_model *self, const uc_container *file)
+{
+    const json_int_t parts = json_integer_value(json_object_get(file->header, "calibrations"));
+    double *numbers = NULL;
+    if (parts <= 0)
+        return UC_OK;
+    if (parts > MOST_CALIBRATIONS)
+        return damaged(file, "its calibration has too many parts");
+    const uc_status status = read_reals(&numbers, file, "calibration", 3 * (size_t)parts);
+    if (status != UC_OK)
+        return status;
+    self->calibration = (uc_calibration *)(void *)numbers;
+    self->calibrations = (size_t)parts;
+    double total = 0.0;
+    for (size_t i = 0; i < self->calibrations; i++) {
+        const uc_calibration *part = &self->calibration[i];
+        total += part->weight;
+        if (part->weight < 0.0 || part->a1 <= 0.0 || part->a2 < 0.0)
+            return damaged(file, "its calibration is not one");
+    }
+    return fabs(total - 1.0) < 1e-6 ? UC_OK : damaged(file, "the shares of its calibration do not sum to 1");
+}
+
 static uc_status adopt(uc_model *self, const uc_container *file)
 {
     json_t *settings = json_object_get(file->header, "settings"),
@@ -294,6 +323,8 @@ static uc_status adopt(uc_model *self, const uc_container *file)
         status = read_weights(&self->weights, file, "weights", self->dimension, self->classes.count);
     if (status == UC_OK)
         status = read_reals(&self->noise, file, "noise", self->classes.count * self->classes.count);
+    if (status == UC_OK)
+        status = read_calibration(self, file);
     if (status == UC_OK)
         status = check_dimensions(self, file);
     if (status != UC_OK)

@@ -38,17 +38,6 @@ __attribute__((unused)) static bool sums_to_one(const double *probabilities, siz
     return fabs(sum - 1.0) <= 1e-9;
 }
 
-static void softmax(double *scores, size_t count)
-{
-    const double highest = scores[uc_argmax(scores, count)];
-    double total = 0.0;
-    for (size_t k = 0; k < count; k++)
-        total += scores[k] = exp(scores[k] - highest);
-    for (size_t k = 0; k < count; k++)
-        scores[k] /= total;
-    assert(sums_to_one(scores, count));
-}
-
 /* What is not finite, times 0, is not a number. */
 static bool are_finite(const double *scores, size_t count)
 {
@@ -69,7 +58,18 @@ static uc_status refuse_row(const score_job *job, size_t i)
     return uc_fail(UC_ERR_INVALID, "row %zu has no finite scores: %s", i + 1, reason);
 }
 
-static uc_status keep(const score_job *job, double *scores, size_t first, size_t last)
+/* Scores become probabilities; `work` has room for 2 K. */
+static void make_probabilities(double *scores, const uc_model *model, double *work)
+{
+    const size_t K = model->classes.count;
+    if (model->calibration)
+        uc_calibration_apply(scores, model->calibration, model->calibrations, K, work);
+    else
+        uc_softmax(scores, K);
+    assert(sums_to_one(scores, K));
+}
+
+static uc_status keep(const score_job *job, double *scores, size_t first, size_t last, double *work)
 {
     const size_t K = job->model->classes.count, S = job->model->stride;
     for (size_t i = first; i < last; i++) {
@@ -77,7 +77,7 @@ static uc_status keep(const score_job *job, double *scores, size_t first, size_t
         if (!are_finite(row_scores, K))
             return refuse_row(job, i);
         if (job->probabilities)
-            softmax(row_scores, K);
+            make_probabilities(row_scores, job->model, work);
         if (job->scores)
             memcpy(job->scores + i * K, row_scores, K * sizeof *row_scores);
         if (job->predicted)
@@ -159,7 +159,8 @@ static uc_status score_block(size_t block, void *user)
 {
     const score_job *job = user;
     const uc_range rows = uc_block_range(block, job->X->rows, ROWS_PER_BLOCK);
-    double *scores = uc_alloc((rows.last - rows.first) * job->model->stride, sizeof *scores);
+    const size_t used = (rows.last - rows.first) * job->model->stride;
+    double *scores = uc_alloc(used + 2 * job->model->stride, sizeof *scores); /* and work space */
     if (!scores)
         return UC_ERR_NOMEM;
     uc_status status;
@@ -168,7 +169,7 @@ static uc_status score_block(size_t block, void *user)
     else
         status = plain_scores(scores, job, rows.first, rows.last);
     if (status == UC_OK)
-        status = keep(job, scores, rows.first, rows.last);
+        status = keep(job, scores, rows.first, rows.last, scores + used);
     uc_free(scores);
     return status;
 }

@@ -6,12 +6,14 @@
 #include "model/model.h"
 #include "model/model_file.h"
 
+#define MOST_DEPTH 8 /* of values within values */
+
 /* ---- values ---- */
 
 const uc_value *uc_values_find(const uc_values *self, const char *name)
 {
     for (size_t i = 0; i < self->count; i++)
-        if (strcmp(self->items[i].name, name) == 0)
+        if (self->items[i].name && strcmp(self->items[i].name, name) == 0)
             return &self->items[i];
     return NULL;
 }
@@ -37,15 +39,54 @@ static uc_value value_of(const char *name, const json_t *json)
     return (uc_value){.name = name, .kind = UC_VALUE_NONE};
 }
 
-static uc_status list_values(uc_values *out, json_t *object)
+static uc_status list_values(uc_values *out, json_t *json, unsigned depth);
+
+/* Adds a value, with its members if it has any. Headers come from files: what is nested too deeply is not shown. */
+static uc_status add_value(uc_values *out, const char *name, json_t *json, unsigned depth)
+{
+    uc_value *value = &out->items[out->count++];
+    *value = value_of(name, json);
+    if ((!json_is_object(json) && !json_is_array(json)) || depth == MOST_DEPTH)
+        return UC_OK;
+    value->members = uc_alloc(1, sizeof *value->members);
+    if (!value->members)
+        return UC_ERR_NOMEM;
+    value->kind = json_is_object(json) ? UC_VALUE_OBJECT : UC_VALUE_LIST;
+    return list_values(value->members, json, depth + 1);
+}
+
+static uc_status list_values(uc_values *out, json_t *json, unsigned depth)
 {
     const char *name;
-    json_t *json;
-    out->items = uc_alloc(json_object_size(object), sizeof *out->items);
+    json_t *member;
+    size_t i;
+    uc_status status = UC_OK;
+    out->items = uc_alloc(json_object_size(json) + json_array_size(json), sizeof *out->items);
     if (!out->items)
         return UC_ERR_NOMEM;
-    json_object_foreach(object, name, json) out->items[out->count++] = value_of(name, json);
-    return UC_OK;
+    json_object_foreach(json, name, member)
+    {
+        status = add_value(out, name, member, depth);
+        if (status != UC_OK)
+            return status;
+    }
+    json_array_foreach(json, i, member)
+    {
+        status = add_value(out, NULL, member, depth);
+        if (status != UC_OK)
+            return status;
+    }
+    return status;
+}
+
+static void free_values(uc_values *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        if (self->items[i].members) {
+            free_values(self->items[i].members);
+            uc_free(self->items[i].members);
+        }
+    uc_free(self->items);
 }
 
 /* ---- the summary ---- */
@@ -98,9 +139,9 @@ uc_status uc_model_summarize(uc_model_summary *out, const uc_model *self)
     for (size_t k = 0; k < self->classes.count && status == UC_OK; k++)
         out->weight_norms[k] = norm_of(self, k);
     if (status == UC_OK)
-        status = list_values(&out->settings, self->settings);
+        status = list_values(&out->settings, self->settings, 0);
     if (status == UC_OK)
-        status = list_values(&out->found, self->summary);
+        status = list_values(&out->found, self->summary, 0);
     if (status == UC_OK)
         return UC_OK;
     uc_model_summary_free(out);
@@ -109,8 +150,8 @@ uc_status uc_model_summarize(uc_model_summary *out, const uc_model *self)
 
 void uc_model_summary_free(uc_model_summary *self)
 {
-    uc_free(self->settings.items);
-    uc_free(self->found.items);
+    free_values(&self->settings);
+    free_values(&self->found);
     uc_free(self->weight_norms);
     *self = (uc_model_summary){0};
 }

@@ -150,6 +150,7 @@ static void scale_column(double *shift, double *factor, const column_sums *colum
         *factor = inverse_or_zero(fmax(fabs(column->low), fabs(column->high)));
         break;
     case UC_SCALE_NONE:
+    case UC_SCALE_AUTO: /* never here: it is decided before */
         *factor = 1.0;
         break;
     }

@@ -19,6 +19,7 @@
 #include "map/map.h"
 #include "parallel/parallel.h"
 #include "select/folds.h"
+#include "select/view.h"
 #include "train/train.h"
 #include "unconfuse/select.h"
 
@@ -503,14 +504,25 @@ uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const voi
                             const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
     uc_train_settings chosen = uc_train_defaults();
+    uc_model *model = NULL;
+    uc_views views = {0};
     void *own = uc_learner_settings(learner, settings);
     if (!own)
         return UC_ERR_NOMEM;
     if (train)
         chosen = *train;
-    uc_status status = uc_tune(own, &chosen, learner, data, context);
+    uc_status status = uc_view_choose_for(&views, own, &chosen, learner, data, context);
     if (status == UC_OK)
-        status = uc_train(out, learner, own, &chosen, data, context);
+        status = uc_tune(own, &chosen, learner, data, context);
+    if (status == UC_OK)
+        status = uc_train(&model, learner, own, &chosen, data, context);
+    if (status == UC_OK && views.count > 0)
+        status = uc_views_write(model, &views);
+    uc_views_free(&views);
     uc_free(own);
+    if (status == UC_OK)
+        *out = model;
+    else
+        uc_model_free(model);
     return status;
 }

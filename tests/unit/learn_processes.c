@@ -177,6 +177,8 @@ static void batch_learners_do_in_many_processes_what_they_do_in_one(void **state
             check_learner("uma", &uma, train, &data, 1e-9);
         train.noise = NULL;
         check_learner("csvm", &svm, train, &data, 1e-9);
+        check_learner("ridge", NULL, train, &data, 1e-9);
+        check_learner("auto", NULL, train, &data, 1e-6);
         uc_dataset_free(&data);
     }
     uc_noise_free(&matrix);

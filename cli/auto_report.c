@@ -1,0 +1,86 @@
+/* What `train auto` chose and found, for people. */
+#include <math.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define CLOSE 0.01 /* of the criterion: views that would have done as well */
+#define WIDE 0.25  /* an interval that says next to nothing */
+
+static const char *text_of(const uc_values *values, const char *name)
+{
+    const uc_value *value = values ? uc_values_find(values, name) : NULL;
+    return value && value->text ? value->text : "";
+}
+
+static const uc_values *members_of(const uc_values *values, const char *name)
+{
+    const uc_value *value = uc_values_find(values, name);
+    return value ? value->members : NULL;
+}
+
+/* "standardised columns, Gaussian kernel of width 12.5" */
+static void print_view(FILE *text, const uc_values *options)
+{
+    const bool standard = strcmp(text_of(options, "scale"), "standard") == 0;
+    const double width = uc_values_number(options, "width");
+    fprintf(text, "%s columns, ", standard ? "standardised" : "unscaled");
+    if (!isnan(width))
+        fprintf(text, "Gaussian kernel of width %.4g", width);
+    else
+        fputs("linear", text);
+}
+
+static double criterion_of(const uc_values *candidates, size_t i)
+{
+    return uc_values_number(candidates->items[i].members, "criterion");
+}
+
+/* The view that was chosen, and how many others were as good. */
+static void print_views(FILE *text, const uc_values *candidates)
+{
+    size_t best = 0, close = 0;
+    for (size_t i = 1; i < candidates->count; i++)
+        if (criterion_of(candidates, i) < criterion_of(candidates, best))
+            best = i;
+    for (size_t i = 0; i < candidates->count; i++)
+        close += i != best && criterion_of(candidates, i) < criterion_of(candidates, best) + CLOSE;
+    fputs("view: ", text);
+    print_view(text, members_of(candidates->items[best].members, "options"));
+    fprintf(text, " (the best of %zu by leave-one-out", candidates->count);
+    if (close > 0)
+        fprintf(text, "; %zu others were close", close);
+    fputs(")\n", text);
+}
+
+static void print_noise(FILE *text, const uc_values *found)
+{
+    const char *noise = text_of(members_of(found, "chosen"), "noise");
+    const double wrong = 100 * uc_values_number(found, "wrong_labels");
+    if (strcmp(noise, "none") == 0)
+        fputs("labels: no sign of wrong ones\n", text);
+    else if (strcmp(noise, "full") == 0)
+        fprintf(text, "labels: about %.1f%% are wrong, some classes more often than others\n", wrong);
+    else
+        fprintf(text, "labels: about %.1f%% are wrong, in all classes alike\n", wrong);
+}
+
+static void print_clean_error(FILE *text, const uc_values *error)
+{
+    const double low = uc_values_number(error, "low"), high = uc_values_number(error, "high");
+    fprintf(text, "error on true classes: %.1f%% to %.1f%%, if wrong labels do not depend on the example\n",
+            100 * low, 100 * high);
+    if (high - low > WIDE)
+        fputs("These labels alone cannot tell more: check some rows by hand.\n", text);
+}
+
+void cli_print_auto(FILE *text, const uc_values *found)
+{
+    const uc_values *candidates = members_of(found, "candidates"), *error = members_of(found, "clean_error");
+    if (candidates && candidates->count > 0)
+        print_views(text, candidates);
+    if (!isnan(uc_values_number(found, "wrong_labels")))
+        print_noise(text, found);
+    if (error)
+        print_clean_error(text, error);
+}

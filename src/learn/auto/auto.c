@@ -1,0 +1,432 @@
+/*
+ * `auto`: nothing is known but rows and labels, of which some are wrong.
+ *
+ * Which view of the rows suits them (scaling, kernel, width) is chosen before (src/select/view.c). On the rows so prepared:
+ *
+ *   1. ridge regression on the labels, lambda by exact leave-one-out (learn/ridge)
+ *   2. the leave-one-out scores are calibrated together with a noise matrix: none, symmetric, or full (calibrate.c)
+ *   3. the fit again, on expected true classes instead of labels; how, is chosen for each family by held-out scores (refit.c)
+ *   4. the family: symmetric if it predicts held-out labels better than none, full if better still by two standard errors
+ *   5. probabilities of the true class: the calibration averaged over noise rates, as likely as the labels make them
+ *   6. the error on true classes, as an interval (clean_error.c)
+ *
+ * All of this is decided on at most SAMPLE rows; the last fit takes all. On several processes every one has the sample, and
+ * decides the same.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/auto/clean_error.h"
+#include "learn/auto/refit.h"
+#include "learn/learner.h"
+#include "learn/ridge/path.h"
+#include "linalg/linalg.h"
+
+#define SAMPLE ((size_t)20000)
+#define SHRINKS 4
+#define REFITS (2 * SHRINKS)
+#define FOLDS 3
+
+static const double shrinks[SHRINKS] = {1.0, 0.3, 0.1, 0.03}; /* of lambda, for a refit */
+static const double rates[] = {0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+#define RATES (sizeof rates / sizeof *rates)
+
+static const uc_option options[] = {
+    {.name = "time",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(uc_auto_settings, effort),
+     .standard = "normal",
+     .choices = "fast|normal|thorough",
+     .help = "how many views of the columns are tried: 4, 14 or more"},
+    {.name = NULL},
+};
+
+/* What is decided on the sample. */
+typedef struct choice {
+    const uc_dataset *rows;
+    const double *weights;
+    size_t K;
+    uint64_t seed;
+    const uc_context *context;
+    double lambda;
+    uc_calibrator first[UC_FAMILIES]; /* of the leave-one-out scores */
+    uc_refit refits[REFITS];
+    double *held_out[UC_FAMILIES * REFITS];
+    size_t best[UC_FAMILIES];        /* refit of each family */
+    uc_calibrator last[UC_FAMILIES]; /* of its held-out scores */
+    double *fit[UC_FAMILIES];        /* log-likelihood of each row, out of fold */
+    uc_noise_family family;
+    uc_clean_error error;
+} choice;
+
+static uc_held_out held_out_rows(const choice *self, const double *scores)
+{
+    return (uc_held_out){scores, self->rows->y, self->weights, self->rows->X.rows, self->K, self->context};
+}
+
+/* The calibrators of all families; each is where the next one starts. */
+static uc_status calibrate_all(uc_calibrator *out, const uc_held_out *rows)
+{
+    uc_status status = UC_OK;
+    for (size_t family = 0; family < UC_FAMILIES && status == UC_OK; family++) {
+        const uc_calibrator *near = family == UC_FAMILY_FULL ? &out[UC_FAMILY_SYMMETRIC] : NULL;
+        status = uc_calibrate(&out[family], rows, (uc_noise_family)family, near);
+    }
+    return status;
+}
+
+/* ---- 1, 2: the fit on labels ---- */
+
+static uc_status fit_labels(choice *self, const uc_fit *fit)
+{
+    const size_t n = self->rows->X.rows, K = self->K;
+    uc_ridge ridge = {0};
+    uc_ridge_targets targets = {0};
+    uc_ridge_path path;
+    double *Y = uc_alloc(n * K, sizeof *Y), *f = uc_alloc(n * K, sizeof *f);
+    const uc_held_out rows = held_out_rows(self, f);
+    uc_status status = UC_ERR_NOMEM;
+    if (Y && f)
+        status = uc_ridge_decompose(&ridge, &self->rows->X, self->weights, self->context);
+    if (status != UC_OK)
+        goto cleanup;
+    uc_ridge_label_targets(Y, self->rows->y, n, K);
+    status = uc_ridge_project(&targets, &ridge, Y, K);
+    if (status == UC_OK)
+        status = uc_ridge_try_lambdas(&path, &ridge, &targets, self->rows->y,
+                                      uc_ridge_scale(&ridge, &fit->train->map));
+    if (status != UC_OK)
+        goto cleanup;
+    self->lambda = path.lambda[path.best];
+    status = uc_ridge_leave_one_out(f, &ridge, &targets, self->lambda);
+    if (status == UC_OK)
+        status = calibrate_all(self->first, &rows);
+
+cleanup:
+    uc_ridge_targets_free(&targets);
+    uc_ridge_free(&ridge);
+    uc_free(f);
+    uc_free(Y);
+    return status;
+}
+
+/* ---- 3: refits ---- */
+
+static uc_status score_refits(choice *self)
+{
+    const uc_refits refits = {self->rows, self->weights, self->lambda, self->refits,
+                              REFITS,     self->seed,    self->context};
+    for (size_t r = 0; r < REFITS; r++)
+        self->refits[r] = (uc_refit){self->lambda * shrinks[r % SHRINKS], 1 + (unsigned)(r / SHRINKS)};
+    for (size_t i = 0; i < UC_FAMILIES * REFITS; i++) {
+        self->held_out[i] = uc_alloc(self->rows->X.rows * self->K, sizeof *self->held_out[i]);
+        if (!self->held_out[i])
+            return UC_ERR_NOMEM;
+    }
+    return uc_refit_held_out(self->held_out, &refits, self->first);
+}
+
+/* The refit of a family under which the labels are most likely, with the matrix found before. */
+static uc_status choose_refit(choice *self, size_t family)
+{
+    double best = -INFINITY;
+    for (size_t r = 0; r < REFITS; r++) {
+        const uc_held_out rows = held_out_rows(self, self->held_out[family * REFITS + r]);
+        uc_calibrator given;
+        const uc_status status =
+            uc_calibrate_given(&given, &rows, self->first[family].C, &self->first[family]);
+        if (status != UC_OK)
+            return status;
+        if (given.fit > best) {
+            best = given.fit;
+            self->best[family] = r;
+        }
+        uc_calibrator_free(&given);
+    }
+    return UC_OK;
+}
+
+static const double *best_scores(const choice *self, size_t family)
+{
+    return self->held_out[family * REFITS + self->best[family]];
+}
+
+/* ---- 4: the family ---- */
+
+/* Rows of other folds than `fold`, packed, for calibration. */
+typedef struct packed_rows {
+    double *scores, *weights;
+    uint32_t *labels;
+    size_t count;
+} packed_rows;
+
+static uc_status pack_rows(packed_rows *out, const choice *self, const double *scores, size_t fold)
+{
+    const size_t n = self->rows->X.rows, K = self->K;
+    out->count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i % FOLDS == fold)
+            continue;
+        memcpy(out->scores + out->count * K, scores + i * K, K * sizeof *scores);
+        out->labels[out->count] = self->rows->y[i];
+        if (self->weights)
+            out->weights[out->count] = self->weights[i];
+        out->count++;
+    }
+    return UC_OK;
+}
+
+/* fit[i] = the log-likelihood of row i by a calibrator that was found on the other folds. */
+static uc_status fit_out_of_fold(choice *self, size_t family, packed_rows *packed)
+{
+    const double *scores = best_scores(self, family);
+    const size_t n = self->rows->X.rows, K = self->K;
+    double *S = uc_alloc(K, sizeof *S);
+    uc_status status = S ? UC_OK : UC_ERR_NOMEM;
+    for (size_t fold = 0; fold < FOLDS && status == UC_OK; fold++) {
+        uc_calibrator own = {0};
+        status = pack_rows(packed, self, scores, fold);
+        const uc_held_out rows = {
+            packed->scores, packed->labels, self->weights ? packed->weights : NULL, packed->count, K,
+            self->context};
+        const uc_calibrator *near = family == UC_FAMILY_NONE ? NULL : &self->last[family];
+        if (status == UC_OK)
+            status = uc_calibrate(&own, &rows, (uc_noise_family)family, near);
+        for (size_t i = fold; i < n && status == UC_OK; i += FOLDS) {
+            uc_calibrated(S, &own, scores + i * K);
+            self->fit[family][i] = log(uc_posterior(S, &own, S, self->rows->y[i]));
+        }
+        uc_calibrator_free(&own);
+    }
+    uc_free(S);
+    return status;
+}
+
+static uc_status fit_families(choice *self)
+{
+    const size_t n = self->rows->X.rows;
+    packed_rows packed = {uc_alloc(n * self->K, sizeof(double)), uc_alloc(n, sizeof(double)),
+                          uc_alloc(n, sizeof(uint32_t)), 0};
+    uc_status status = UC_ERR_NOMEM;
+    if (packed.scores && packed.weights && packed.labels)
+        status = UC_OK;
+    for (size_t family = 0; family < UC_FAMILIES && status == UC_OK; family++) {
+        const uc_held_out rows = held_out_rows(self, best_scores(self, family));
+        uc_calibrator near = {0};
+        if (family == UC_FAMILY_FULL)
+            status = uc_calibrate(&near, &rows, UC_FAMILY_SYMMETRIC, NULL);
+        if (status == UC_OK)
+            status = uc_calibrate(&self->last[family], &rows, (uc_noise_family)family, near.C ? &near : NULL);
+        uc_calibrator_free(&near);
+        self->fit[family] = uc_alloc(n, sizeof *self->fit[family]);
+        if (status == UC_OK && !self->fit[family])
+            status = UC_ERR_NOMEM;
+        if (status == UC_OK)
+            status = fit_out_of_fold(self, family, &packed);
+    }
+    uc_free(packed.scores);
+    uc_free(packed.weights);
+    uc_free(packed.labels);
+    return status;
+}
+
+/* How much likelier the labels are by one family than by another: the mean difference and its standard error. */
+static double gain(double *deviation, const choice *self, size_t family, size_t other)
+{
+    const size_t n = self->rows->X.rows;
+    double mean = 0.0, squares = 0.0;
+    for (size_t i = 0; i < n; i++)
+        mean += (self->fit[family][i] - self->fit[other][i]) / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += pow(self->fit[family][i] - self->fit[other][i] - mean, 2.0);
+    *deviation = sqrt(squares) / (double)n;
+    return mean;
+}
+
+static void choose_family(choice *self)
+{
+    double deviation;
+    self->family = UC_FAMILY_NONE;
+    if (gain(&deviation, self, UC_FAMILY_SYMMETRIC, UC_FAMILY_NONE) > 0.0)
+        self->family = UC_FAMILY_SYMMETRIC;
+    if (gain(&deviation, self, UC_FAMILY_FULL, self->family) > 2.0 * deviation)
+        self->family = UC_FAMILY_FULL;
+}
+
+static uc_status choose(choice *self, const uc_fit *fit)
+{
+    uc_status status = fit_labels(self, fit);
+    if (status == UC_OK)
+        status = score_refits(self);
+    for (size_t family = 0; family < UC_FAMILIES && status == UC_OK; family++)
+        status = choose_refit(self, family);
+    if (status == UC_OK)
+        status = fit_families(self);
+    if (status != UC_OK)
+        return status;
+    choose_family(self);
+    const uc_held_out rows = held_out_rows(self, best_scores(self, self->family));
+    uc_calibrator full = {0};
+    if (self->family == UC_FAMILY_FULL)
+        return uc_clean_error_find(&self->error, &rows, &self->last[UC_FAMILY_FULL],
+                                   &self->last[UC_FAMILY_FULL]);
+    uc_calibrator symmetric = {0};
+    status = uc_calibrate(&symmetric, &rows, UC_FAMILY_SYMMETRIC, NULL);
+    if (status == UC_OK)
+        status = uc_calibrate(&full, &rows, UC_FAMILY_FULL, &symmetric);
+    if (status == UC_OK)
+        status = uc_clean_error_find(&self->error, &rows, &self->last[self->family], &full);
+    uc_calibrator_free(&symmetric);
+    uc_calibrator_free(&full);
+    return status;
+}
+
+static void free_choice(choice *self)
+{
+    for (size_t family = 0; family < UC_FAMILIES; family++) {
+        uc_calibrator_free(&self->first[family]);
+        uc_calibrator_free(&self->last[family]);
+        uc_free(self->fit[family]);
+    }
+    for (size_t i = 0; i < UC_FAMILIES * REFITS; i++)
+        uc_free(self->held_out[i]);
+}
+
+/* ---- 5: probabilities ---- */
+
+/* The calibration averaged over noise rates: likely rates count most, as exp of their log-likelihood. */
+static uc_status average_calibration(uc_model *model, const choice *self)
+{
+    const uc_held_out rows = held_out_rows(self, best_scores(self, self->family));
+    const bool full = self->family == UC_FAMILY_FULL;
+    double fit[RATES], best = -INFINITY, total = 0.0, *C = uc_alloc(self->K * self->K, sizeof *C);
+    uc_calibration *parts = uc_alloc(RATES + 1, sizeof *parts);
+    uc_status status = C && parts ? UC_OK : UC_ERR_NOMEM;
+    for (size_t i = 0; i < RATES && status == UC_OK; i++) {
+        uc_calibrator at;
+        uc_symmetric_noise(C, self->K, rates[i] * (1.0 - 1.0 / (double)self->K));
+        status = uc_calibrate_given(&at, &rows, C, NULL);
+        if (status == UC_OK) {
+            parts[i] = (uc_calibration){0.0, at.a1, at.a2};
+            fit[i] = at.fit * (double)rows.rows;
+            best = fmax(best, fit[i]);
+            uc_calibrator_free(&at);
+        }
+    }
+    uc_free(C);
+    if (status != UC_OK) {
+        uc_free(parts);
+        return status;
+    }
+    for (size_t i = 0; i < RATES; i++)
+        total += parts[i].weight = exp(fit[i] - best);
+    for (size_t i = 0; i < RATES; i++)
+        parts[i].weight /= full ? 2.0 * total : total;
+    if (full)
+        parts[RATES] = (uc_calibration){0.5, self->last[UC_FAMILY_FULL].a1, self->last[UC_FAMILY_FULL].a2};
+    model->calibration = parts;
+    model->calibrations = RATES + full;
+    return UC_OK;
+}
+
+/* ---- the model ---- */
+
+/* The last fit, on all rows. */
+static uc_status fit_all(uc_model *model, const uc_fit *fit, const choice *self)
+{
+    const size_t n = fit->data->X.rows, K = self->K;
+    uc_ridge ridge = {0};
+    uc_ridge_targets targets = {0};
+    const uc_calibrator *calibrator = &self->first[self->family];
+    double *Y = uc_alloc(n * K, sizeof *Y), *f = uc_alloc(n * K, sizeof *f);
+    uc_status status = uc_comm_agree(uc_comm_of(fit->context), Y && f ? UC_OK : UC_ERR_NOMEM);
+    if (status == UC_OK)
+        status = uc_ridge_decompose(&ridge, &fit->data->X, NULL, fit->context);
+    if (status != UC_OK)
+        goto cleanup;
+    uc_ridge_label_targets(Y, fit->data->y, n, K);
+    status = uc_ridge_project(&targets, &ridge, Y, K);
+    if (status == UC_OK)
+        status = uc_ridge_leave_one_out(f, &ridge, &targets, self->lambda);
+    if (status == UC_OK)
+        status = uc_expected_classes(Y, f, fit->data->y, n, calibrator, fit->context);
+    if (status == UC_OK)
+        status = uc_refit_weights(model->weights + model->stride, model->weights, model->stride, &ridge, Y,
+                                  fit->data->y, calibrator, self->refits[self->best[self->family]]);
+    model->bias = 1.0;
+
+cleanup:
+    uc_ridge_targets_free(&targets);
+    uc_ridge_free(&ridge);
+    uc_free(f);
+    uc_free(Y);
+    return status;
+}
+
+static uc_status keep_noise(uc_model *model, const choice *self)
+{
+    const size_t K = self->K;
+    const double *C = self->last[self->family].C;
+    model->noise = uc_alloc(K * K, sizeof *model->noise);
+    if (!model->noise)
+        return UC_ERR_NOMEM;
+    for (size_t p = 0; p < K; p++)
+        for (size_t q = 0; q < K; q++)
+            model->noise[p * K + q] = C[q * K + p];
+    return UC_OK;
+}
+
+static uc_status write_summary(uc_model *model, const choice *self)
+{
+    static const char *const families[UC_FAMILIES] = {"none", "symmetric", "full"};
+    const uc_refit *refit = &self->refits[self->best[self->family]];
+    uc_status status =
+        uc_json_set(model->summary, "chosen",
+                    json_pack("{s:f, s:s, s:f, s:i}", "lambda", self->lambda, "noise", families[self->family],
+                              "refit_lambda", refit->lambda, "refits", (int)refit->rounds));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "wrong_labels", json_real(self->error.wrong));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "clean_error",
+                             json_pack("{s:f, s:f, s:f, s:f, s:s}", "estimate", self->error.estimate, "low",
+                                       self->error.low, "high", self->error.high, "level", 0.9, "method",
+                                       "noise hypotheses"));
+    return status;
+}
+
+static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
+{
+    (void)user;
+    uc_dataset sample = {0};
+    uc_context alone = uc_context_alone(fit->context);
+    choice self = {.rows = &sample, .K = model->classes.count, .seed = fit->train->seed, .context = &alone};
+    uc_status status = uc_dataset_sample(&sample, fit->data, SAMPLE, fit->train->seed, fit->context);
+    if (status == UC_OK)
+        status = choose(&self, fit);
+    status = uc_comm_agree(uc_comm_of(fit->context), status);
+    if (status == UC_OK)
+        status = fit_all(model, fit, &self);
+    if (status == UC_OK)
+        status = average_calibration(model, &self);
+    if (status == UC_OK)
+        status = keep_noise(model, &self);
+    if (status == UC_OK)
+        status = write_summary(model, &self);
+    free_choice(&self);
+    uc_dataset_free(&sample);
+    return status;
+}
+
+const uc_learner uc_learner_auto = {
+    .name = "auto",
+    .summary = "any labels: chooses view, noise and fit by itself; probabilities, and an error to believe",
+    .paper = "docs/learners/auto.md",
+    .options = options,
+    .settings_size = sizeof(uc_auto_settings),
+    .full = true,
+    .free_offset = true,
+    .probabilities = true,
+    .map = UC_MAP_AUTO,
+    .class_weight = UC_NO_CLASS_WEIGHT,
+    .fit = fit,
+};

@@ -1,0 +1,439 @@
+/*
+ * Calibration of scores when the labels themselves are wrong.
+ *
+ *   f_i      K scores of row i by a fit that has not seen its label        k_i  its label
+ *   S_iq     softmax_q(a1 f_i + a2 log max(f_i, .02)), the probability of true class q
+ *   C[q][k]  P(label k | true class q); rows sum to 1 here
+ *   p_i      sum_q C[q][k_i] S_iq, the probability of what was observed
+ *
+ * a1, a2 > 0 and C maximise the mean of log p_i within a family of matrices: the identity; symmetric noise at a rate eta <
+ * 1 - 1/K; any matrix, with a Dirichlet prior on each row that is worth PRIOR K rows and is centred at symmetric noise: without
+ * it a class that overlaps another is taken for one that is mislabelled. The search for the full matrix starts at the same
+ * symmetric noise: from the identity it finds half of the noise between pairs of classes. Parameters are kept within
+ * bounds by a logistic function, x = low + (high - low) / (1 + exp(-u)), so that L-BFGS may walk anywhere in u.
+ */
+#include "learn/auto/calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "learn/minimise.h"
+#include "model/model.h"
+
+#define LOG_A1_LOW (-4.0)
+#define LOG_A1_HIGH 5.0
+#define LOG_A2_LOW (-6.0)
+#define LOG_A2_HIGH 1.5
+#define ETA_LOW (-8.0) /* of its logit */
+#define ETA_HIGH 4.0
+#define LOGIT_MOST 12.0  /* of an entry of a full matrix */
+#define PRIOR 0.3        /* rows per true class and class, that the prior is worth */
+#define LEAST_CENTRE 0.3 /* the prior's centre has at least this noise, at K / (K - 1) .9 */
+#define ITERATIONS 200
+#define TOLERANCE 1e-5
+#define TINY 1e-300
+
+enum { A1, A2, MATRIX }; /* places of the parameters */
+
+static double between(double low, double high, double u)
+{
+    return low + (high - low) / (1.0 + exp(-u));
+}
+
+static double back_from(double low, double high, double x)
+{
+    const double share = fmin(fmax((x - low) / (high - low), 1e-6), 1.0 - 1e-6);
+    return log(share / (1.0 - share));
+}
+
+/* d between / du */
+static double slope(double low, double high, double u)
+{
+    const double share = 1.0 / (1.0 + exp(-u));
+    return (high - low) * share * (1.0 - share);
+}
+
+static double most_eta(size_t K)
+{
+    return 1.0 - 1.0 / (double)K;
+}
+
+/* ---- calibrators ---- */
+
+void uc_symmetric_noise(double *C, size_t K, double eta)
+{
+    for (size_t q = 0; q < K; q++)
+        for (size_t k = 0; k < K; k++)
+            C[q * K + k] = eta / ((double)K - 1.0);
+    for (size_t q = 0; q < K; q++)
+        C[q * K + q] = 1.0 - eta;
+}
+
+static uc_status create(uc_calibrator *out, size_t K)
+{
+    *out = (uc_calibrator){.K = K, .a1 = 4.0, .a2 = 0.3, .C = uc_alloc(K * K, sizeof *out->C)};
+    if (!out->C)
+        return UC_ERR_NOMEM;
+    uc_symmetric_noise(out->C, K, 0.0);
+    return UC_OK;
+}
+
+uc_status uc_calibrator_copy(uc_calibrator *out, const uc_calibrator *self)
+{
+    double *C = uc_alloc(self->K * self->K, sizeof *C);
+    if (!C)
+        return UC_ERR_NOMEM;
+    memcpy(C, self->C, self->K * self->K * sizeof *C);
+    *out = *self;
+    out->C = C;
+    return UC_OK;
+}
+
+void uc_calibrator_free(uc_calibrator *self)
+{
+    uc_free(self->C);
+    *self = (uc_calibrator){0};
+}
+
+void uc_calibrated(double *S, const uc_calibrator *self, const double *f)
+{
+    uc_calibrate_scores(S, self->a1, self->a2, f, self->K);
+}
+
+double uc_posterior(double *R, const uc_calibrator *self, const double *S, uint32_t label)
+{
+    const size_t K = self->K;
+    double p = 0.0;
+    for (size_t q = 0; q < K; q++)
+        p += R[q] = self->C[q * K + label] * S[q];
+    p = fmax(p, TINY);
+    for (size_t q = 0; q < K; q++)
+        R[q] /= p;
+    return p;
+}
+
+/* ---- likelihood and gradient ---- */
+
+typedef struct gradient_job {
+    const uc_calibrator *at;
+    const uc_held_out *rows;
+    const double *logs; /* log max(f, .02), rows x K */
+} gradient_job;
+
+enum {
+    VALUE,
+    TOTAL,
+    FIRST
+}; /* of a sum: log-likelihood, weights, then the gradient in log a1, log a2 and C */
+
+static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
+{
+    const gradient_job *job = user;
+    const uc_calibrator *at = job->at;
+    const size_t K = at->K;
+    double *S = uc_alloc(2 * K, sizeof *S), *R = S + K;
+    if (!S)
+        return UC_ERR_NOMEM;
+    for (size_t i = first; i < last; i++) {
+        const double *f = job->rows->scores + i * K, *g = job->logs + i * K;
+        const uint32_t label = job->rows->labels[i];
+        const double r = job->rows->weights ? job->rows->weights[i] : 1.0;
+        for (size_t q = 0; q < K; q++)
+            S[q] = at->a1 * f[q] + at->a2 * g[q];
+        uc_softmax(S, K);
+        const double p = uc_posterior(R, at, S, label);
+        sum[VALUE] += r * log(p);
+        sum[TOTAL] += r;
+        for (size_t q = 0; q < K; q++) {
+            const double along = r * (R[q] - S[q]);
+            sum[FIRST + A1] += along * at->a1 * f[q];
+            sum[FIRST + A2] += along * at->a2 * g[q];
+            sum[FIRST + MATRIX + q * K + label] += r * S[q] / p;
+        }
+    }
+    uc_free(S);
+    return UC_OK;
+}
+
+/* log max(f, .02) of all scores, which every evaluation needs; the caller frees it. */
+static double *logs_of(const uc_held_out *rows)
+{
+    const size_t count = rows->rows * rows->K;
+    double *logs = uc_alloc(count, sizeof *logs);
+    for (size_t i = 0; i < count && logs; i++)
+        logs[i] = uc_calibration_log(rows->scores[i]);
+    return logs;
+}
+
+static uc_status gradient_at(double *value, double *gradient, const uc_calibrator *at,
+                             const uc_held_out *rows, const double *logs)
+{
+    const size_t count = MATRIX + at->K * at->K;
+    gradient_job job = {at, rows, logs};
+    double *sum = uc_alloc(FIRST + count, sizeof *sum);
+    if (!sum)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_sum_over(rows->context, rows->rows, add_rows, &job, sum, FIRST + count);
+    *value = sum[VALUE] / sum[TOTAL];
+    for (size_t i = 0; i < count; i++)
+        gradient[i] = sum[FIRST + i] / sum[TOTAL];
+    uc_free(sum);
+    return status;
+}
+
+uc_status uc_calibrator_gradient(double *value, double *gradient, const uc_calibrator *at,
+                                 const uc_held_out *rows)
+{
+    double *logs = logs_of(rows);
+    const uc_status status = logs ? gradient_at(value, gradient, at, rows, logs) : UC_ERR_NOMEM;
+    uc_free(logs);
+    return status;
+}
+
+/* ---- the search ---- */
+
+typedef struct search {
+    uc_calibrator at;
+    const uc_held_out *rows;
+    uc_noise_family family; /* NONE: the matrix stays as it is */
+    const double *centre;   /* of the prior, K x K; full only */
+    double prior;           /* rows that it is worth per true class, as a share of all rows */
+    double *gradient;       /* MATRIX + K x K */
+    double *logs;           /* of the scores */
+    double fit;
+} search;
+
+static size_t parameter_count(const search *self)
+{
+    switch (self->family) {
+    case UC_FAMILY_SYMMETRIC:
+        return MATRIX + 1;
+    case UC_FAMILY_FULL:
+        return MATRIX + self->at.K * self->at.K;
+    default:
+        return MATRIX;
+    }
+}
+
+/* A row of the matrix from its logits. */
+static void matrix_row(double *row, const double *u, size_t K)
+{
+    double total = 0.0;
+    for (size_t k = 0; k < K; k++)
+        total += row[k] = exp(between(-LOGIT_MOST, LOGIT_MOST, u[k]));
+    for (size_t k = 0; k < K; k++)
+        row[k] /= total;
+}
+
+/* The calibrator that the parameters u stand for. */
+static void go_to(search *self, const double *u)
+{
+    uc_calibrator *at = &self->at;
+    const size_t K = at->K;
+    at->a1 = exp(between(LOG_A1_LOW, LOG_A1_HIGH, u[A1]));
+    at->a2 = exp(between(LOG_A2_LOW, LOG_A2_HIGH, u[A2]));
+    if (self->family == UC_FAMILY_SYMMETRIC) {
+        at->eta = most_eta(K) / (1.0 + exp(-between(ETA_LOW, ETA_HIGH, u[MATRIX])));
+        uc_symmetric_noise(at->C, K, at->eta);
+    }
+    for (size_t q = 0; q < K && self->family == UC_FAMILY_FULL; q++)
+        matrix_row(at->C + q * K, u + MATRIX + q * K, K);
+}
+
+/* The gradient in C becomes that in the logit of eta. */
+static double symmetric_slope(const search *self, const double *u)
+{
+    const size_t K = self->at.K;
+    const double share = self->at.eta / most_eta(K), *in_C = self->gradient + MATRIX;
+    double along = 0.0;
+    for (size_t q = 0; q < K; q++)
+        for (size_t k = 0; k < K; k++)
+            along += q == k ? -in_C[q * K + k] : in_C[q * K + k] / ((double)K - 1.0);
+    return along * most_eta(K) * share * (1.0 - share) * slope(ETA_LOW, ETA_HIGH, u[MATRIX]);
+}
+
+/* The gradient in C, and that of the prior, becomes that in the logits; returns the log of the prior. */
+static double full_slopes(double *out, const search *self, const double *u)
+{
+    const size_t K = self->at.K;
+    double prior = 0.0;
+    for (size_t q = 0; q < K; q++) {
+        const double *C = self->at.C + q * K, *in_C = self->gradient + MATRIX + q * K;
+        double mean = 0.0;
+        for (size_t k = 0; k < K; k++)
+            mean += C[k] * in_C[k];
+        for (size_t k = 0; k < K; k++) {
+            const double centre = self->centre[q * K + k];
+            prior += self->prior * centre * log(C[k]);
+            out[q * K + k] = (C[k] * (in_C[k] - mean) + self->prior * (centre - C[k])) *
+                             slope(-LOGIT_MOST, LOGIT_MOST, u[MATRIX + q * K + k]);
+        }
+    }
+    return prior;
+}
+
+static uc_status objective(double *value, double *gradient, const double *u, void *user)
+{
+    search *self = user;
+    double prior = 0.0;
+    go_to(self, u);
+    const uc_status status = gradient_at(&self->fit, self->gradient, &self->at, self->rows, self->logs);
+    if (status != UC_OK)
+        return status;
+    gradient[A1] = self->gradient[A1] * slope(LOG_A1_LOW, LOG_A1_HIGH, u[A1]);
+    gradient[A2] = self->gradient[A2] * slope(LOG_A2_LOW, LOG_A2_HIGH, u[A2]);
+    if (self->family == UC_FAMILY_SYMMETRIC)
+        gradient[MATRIX] = symmetric_slope(self, u);
+    else if (self->family == UC_FAMILY_FULL)
+        prior = full_slopes(gradient + MATRIX, self, u);
+    for (size_t i = 0; i < parameter_count(self); i++)
+        gradient[i] = -gradient[i];
+    *value = -(self->fit + prior);
+    return UC_OK;
+}
+
+/* The parameters of the calibrator that the search is at. */
+static void parameters_of(double *u, const search *self)
+{
+    const uc_calibrator *at = &self->at;
+    const size_t K = at->K;
+    u[A1] = back_from(LOG_A1_LOW, LOG_A1_HIGH, log(at->a1));
+    u[A2] = back_from(LOG_A2_LOW, LOG_A2_HIGH, log(at->a2));
+    if (self->family == UC_FAMILY_SYMMETRIC) {
+        const double share = fmin(fmax(at->eta / most_eta(K), 1e-9), 1.0 - 1e-9);
+        u[MATRIX] = back_from(ETA_LOW, ETA_HIGH, log(share / (1.0 - share)));
+    }
+    for (size_t i = 0; i < K * K && self->family == UC_FAMILY_FULL; i++)
+        u[MATRIX + i] = back_from(-LOGIT_MOST, LOGIT_MOST, log(fmax(at->C[i], TINY)));
+}
+
+/* From where self->at is to the nearest maximum; its value, with the prior, is *found. */
+static uc_status climb(double *found, search *self)
+{
+    const size_t count = parameter_count(self), K = self->at.K;
+    uc_context quiet = self->rows->context ? *self->rows->context : (uc_context){0};
+    quiet.progress = NULL; /* one of many short searches */
+    uc_minimum minimum = {0};
+    double *u = uc_alloc(count, sizeof *u);
+    self->logs = logs_of(self->rows);
+    self->gradient = uc_alloc(MATRIX + K * K, sizeof *self->gradient);
+    uc_status status = UC_ERR_NOMEM;
+    if (u && self->logs && self->gradient) {
+        parameters_of(u, self);
+        status = uc_minimise(&minimum, u, count, objective, self, NULL, ITERATIONS, TOLERANCE, &quiet);
+    }
+    if (status == UC_OK) {
+        go_to(self, u); /* the last evaluation may have been elsewhere */
+        status = gradient_at(&self->at.fit, self->gradient, &self->at, self->rows, self->logs);
+    }
+    *found = -minimum.value;
+    uc_free(self->gradient);
+    uc_free(self->logs);
+    uc_free(u);
+    return status;
+}
+
+/* Symmetric noise has more than one maximum: the best of three starts, or of `near` alone. */
+static uc_status climb_symmetric(uc_calibrator *out, search *self, const uc_calibrator *near)
+{
+    static const double starts[] = {-3.0, -0.7, 0.8};
+    const size_t count = near ? 1 : sizeof starts / sizeof *starts;
+    double best = -INFINITY, found = 0.0;
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        self->at.a1 = near ? near->a1 : 8.0;
+        self->at.a2 = near ? near->a2 : 0.3;
+        self->at.eta = near ? near->eta : most_eta(self->at.K) / (1.0 + exp(-starts[i]));
+        status = climb(&found, self);
+        if (status == UC_OK && found > best) {
+            uc_calibrator_free(out);
+            status = uc_calibrator_copy(out, &self->at);
+            best = found;
+        }
+    }
+    return status;
+}
+
+/* `near` is symmetric, which gives the prior its centre and the search its start, or full: its start alone. */
+static uc_status climb_full(uc_calibrator *out, search *self, const uc_calibrator *near, double prior)
+{
+    const size_t K = self->at.K;
+    double *centre = uc_alloc(K * K, sizeof *centre), found, total = (double)self->rows->rows;
+    if (!centre)
+        return UC_ERR_NOMEM;
+    uc_symmetric_noise(centre, K, fmax(near->eta, LEAST_CENTRE * most_eta(K) / 0.9));
+    memcpy(self->at.C, near->family == UC_FAMILY_FULL ? near->C : centre, K * K * sizeof *centre);
+    self->centre = centre;
+    uc_status status = uc_comm_sum(uc_comm_of(self->rows->context), &total, 1);
+    self->prior = prior * (double)K / total;
+    if (status == UC_OK)
+        status = climb(&found, self);
+    if (status == UC_OK)
+        status = uc_calibrator_copy(out, &self->at);
+    if (status == UC_OK)
+        out->eta = near->eta;
+    uc_free(centre);
+    return status;
+}
+
+uc_status uc_calibrate(uc_calibrator *out, const uc_held_out *rows, uc_noise_family family,
+                       const uc_calibrator *near)
+{
+    search self = {.rows = rows, .family = family};
+    double found;
+    if (family == UC_FAMILY_FULL)
+        return uc_calibrate_full(out, rows, near, PRIOR);
+    *out = (uc_calibrator){0};
+    uc_status status = create(&self.at, rows->K);
+    if (status != UC_OK)
+        return status;
+    self.at.family = family;
+    if (family == UC_FAMILY_SYMMETRIC)
+        status = climb_symmetric(out, &self, near);
+    else {
+        status = climb(&found, &self);
+        if (status == UC_OK)
+            status = uc_calibrator_copy(out, &self.at);
+    }
+    uc_calibrator_free(&self.at);
+    if (status != UC_OK)
+        uc_calibrator_free(out);
+    return status;
+}
+
+uc_status uc_calibrate_full(uc_calibrator *out, const uc_held_out *rows, const uc_calibrator *near,
+                            double prior)
+{
+    search self = {.rows = rows, .family = UC_FAMILY_FULL};
+    *out = (uc_calibrator){0};
+    uc_status status = create(&self.at, rows->K);
+    self.at.family = UC_FAMILY_FULL;
+    if (status == UC_OK)
+        status = climb_full(out, &self, near, prior);
+    uc_calibrator_free(&self.at);
+    if (status != UC_OK)
+        uc_calibrator_free(out);
+    return status;
+}
+
+uc_status uc_calibrate_given(uc_calibrator *out, const uc_held_out *rows, const double *C,
+                             const uc_calibrator *near)
+{
+    search self = {.rows = rows, .family = UC_FAMILY_NONE};
+    double found;
+    *out = (uc_calibrator){0};
+    uc_status status = create(&self.at, rows->K);
+    if (status != UC_OK)
+        return status;
+    memcpy(self.at.C, C, rows->K * rows->K * sizeof *C);
+    if (near) {
+        self.at.a1 = near->a1;
+        self.at.a2 = near->a2;
+    }
+    status = climb(&found, &self);
+    if (status == UC_OK)
+        *out = self.at;
+    else
+        uc_calibrator_free(&self.at);
+    return status;
+}

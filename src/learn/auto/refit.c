@@ -1,0 +1,236 @@
+/*
+ * Ridge fits on expected true classes.
+ *
+ *   f      leave-one-out scores of the fit on labels       S, C   the calibrator's classes and noise (calibrate.c)
+ *   R_iq   proportional to S_iq C[q][k_i]: the probability of class q, given the row *and* its label
+ *
+ * A fit on R instead of labels is where the gain comes from: a label that the rest of the data contradicts counts for little.
+ * The second round finds R from the leave-one-out scores of the first refit, S = max(l, .01) with rows normalised.
+ *
+ * Which refit is best must be judged by scores that have not seen the label, and those of a refit have: R holds it. So five folds
+ * do all of it again without the rows that they score. The noise is never estimated from scores that have seen R.
+ */
+#include "learn/auto/refit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "learn/ridge/path.h"
+#include "linalg/linalg.h"
+
+#define FOLDS 5
+#define ROWS_PER_BLOCK ((size_t)512)
+#define LEAST 0.01
+
+/* ---- expected classes ---- */
+
+typedef struct expect_job {
+    double *R;
+    const double *f; /* NULL: R holds S */
+    const uint32_t *labels;
+    size_t rows;
+    const uc_calibrator *calibrator;
+} expect_job;
+
+static uc_status expect_block(size_t block, void *user)
+{
+    const expect_job *job = user;
+    const size_t K = job->calibrator->K, first = block * ROWS_PER_BLOCK;
+    for (size_t i = first; i < first + ROWS_PER_BLOCK && i < job->rows; i++) {
+        double *R = job->R + i * K;
+        if (job->f)
+            uc_calibrated(R, job->calibrator, job->f + i * K);
+        (void)uc_posterior(R, job->calibrator, R, job->labels[i]);
+    }
+    return UC_OK;
+}
+
+static uc_status expect(const expect_job *job, const uc_context *context)
+{
+    const size_t blocks = (job->rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK;
+    const uc_context fitting =
+        uc_context_for_work(context, 20.0 * (double)job->rows * (double)job->calibrator->K);
+    return uc_run_blocks(&fitting, blocks, expect_block, (void *)(uintptr_t)job);
+}
+
+uc_status uc_expected_classes(double *R, const double *f, const uint32_t *labels, size_t rows,
+                              const uc_calibrator *calibrator, const uc_context *context)
+{
+    const expect_job job = {R, f, labels, rows, calibrator};
+    return expect(&job, context);
+}
+
+/* Leave-one-out scores of a refit as probabilities. */
+static void scores_to_shares(double *S, size_t rows, size_t K)
+{
+    for (size_t i = 0; i < rows; i++) {
+        double total = 0.0;
+        for (size_t q = 0; q < K; q++)
+            total += S[i * K + q] = fmax(S[i * K + q], LEAST);
+        for (size_t q = 0; q < K; q++)
+            S[i * K + q] /= total;
+    }
+}
+
+/* ---- refits ---- */
+
+/* The expected classes once more, from a refit on them. */
+static uc_status second_round(double *R, const uc_ridge *ridge, const uc_ridge_targets *first,
+                              const uint32_t *labels, const uc_calibrator *calibrator, double lambda)
+{
+    const size_t rows = ridge->X->rows;
+    const uc_status status = uc_ridge_leave_one_out(R, ridge, first, lambda);
+    if (status != UC_OK)
+        return status;
+    scores_to_shares(R, rows, calibrator->K);
+    const expect_job job = {R, NULL, labels, rows, calibrator};
+    return expect(&job, ridge->context);
+}
+
+uc_status uc_refit_weights(double *W, double *offset, size_t stride, const uc_ridge *ridge, const double *R,
+                           const uint32_t *labels, const uc_calibrator *calibrator, uc_refit refit)
+{
+    const size_t K = calibrator->K;
+    uc_ridge_targets first = {0}, second = {0};
+    double *again = NULL;
+    uc_status status = uc_ridge_project(&first, ridge, R, K);
+    if (status == UC_OK && refit.rounds == 1) {
+        status = uc_ridge_weights(W, offset, stride, ridge, &first, refit.lambda);
+    } else if (status == UC_OK) {
+        again = uc_alloc(ridge->X->rows * K, sizeof *again);
+        status = uc_comm_agree(uc_comm_of(ridge->context), again ? UC_OK : UC_ERR_NOMEM);
+        if (status == UC_OK)
+            status = second_round(again, ridge, &first, labels, calibrator, refit.lambda);
+        if (status == UC_OK)
+            status = uc_ridge_project(&second, ridge, again, K);
+        if (status == UC_OK)
+            status = uc_ridge_weights(W, offset, stride, ridge, &second, refit.lambda);
+    }
+    uc_ridge_targets_free(&first);
+    uc_ridge_targets_free(&second);
+    uc_free(again);
+    return status;
+}
+
+/* ---- folds ---- */
+
+typedef struct fold_rows {
+    uc_dataset train, held_out;
+    double *weights;  /* of the training rows; NULL: all 1 */
+    size_t *position; /* of the held-out rows in the whole */
+} fold_rows;
+
+static void free_fold(fold_rows *self)
+{
+    uc_dataset_free(&self->train);
+    uc_dataset_free(&self->held_out);
+    uc_free(self->weights);
+    uc_free(self->position);
+}
+
+static uc_status split_fold(fold_rows *out, const uc_refits *self, const uint32_t *fold_of, unsigned fold)
+{
+    const size_t n = self->data->X.rows;
+    size_t kept = 0, held = 0;
+    uc_status status =
+        uc_dataset_fold_split(&out->train, &out->held_out, self->data, fold_of, fold, self->context);
+    if (status != UC_OK)
+        return status;
+    out->position = uc_alloc(n, sizeof *out->position);
+    if (self->weights)
+        out->weights = uc_alloc(n, sizeof *out->weights);
+    if (!out->position || (self->weights && !out->weights))
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        if (fold_of[i] == fold)
+            out->position[held++] = i;
+        else if (self->weights)
+            out->weights[kept++] = self->weights[i];
+    }
+    return UC_OK;
+}
+
+/* The scores of the held-out rows by weights W, into their places. */
+static uc_status score_held_out(double *scores, const fold_rows *fold, const double *W, const double *offset,
+                                size_t K, size_t stride)
+{
+    const uc_matrix *X = &fold->held_out.X;
+    double *own = uc_alloc(X->rows * stride, sizeof *own);
+    if (!own)
+        return UC_ERR_NOMEM;
+    uc_score_rows(own, X, 0, X->rows, W, X->cols, stride, offset);
+    for (size_t i = 0; i < X->rows; i++)
+        memcpy(scores + fold->position[i] * K, own + i * stride, K * sizeof *own);
+    uc_free(own);
+    return UC_OK;
+}
+
+/* All refits of a family, with its calibrator found on the fold's own leave-one-out scores f. */
+static uc_status refit_family(double *const *scores, const uc_refits *self, const fold_rows *fold,
+                              const uc_ridge *ridge, const double *f, const uc_calibrator *near)
+{
+    const size_t n = fold->train.X.rows, K = near->K, stride = uc_class_stride(K);
+    const uc_held_out rows = {f, fold->train.y, fold->weights, n, K, self->context};
+    uc_calibrator own = {0};
+    double *R = uc_alloc(n * K, sizeof *R), *W = uc_alloc((fold->train.X.cols + 1) * stride, sizeof *W);
+    uc_status status = UC_ERR_NOMEM;
+    if (R && W)
+        status = uc_calibrate(&own, &rows, near->family, near->family == UC_FAMILY_NONE ? NULL : near);
+    if (status == UC_OK)
+        status = uc_expected_classes(R, f, fold->train.y, n, &own, self->context);
+    for (size_t r = 0; r < self->count && status == UC_OK; r++) {
+        status = uc_refit_weights(W + stride, W, stride, ridge, R, fold->train.y, &own, self->refits[r]);
+        if (status == UC_OK)
+            status = score_held_out(scores[r], fold, W + stride, W, K, stride);
+    }
+    uc_calibrator_free(&own);
+    uc_free(W);
+    uc_free(R);
+    return status;
+}
+
+static uc_status run_fold(double *const *scores, const uc_refits *self, const fold_rows *fold,
+                          const uc_calibrator *calibrators)
+{
+    const size_t n = fold->train.X.rows, K = calibrators->K;
+    uc_ridge ridge = {0};
+    uc_ridge_targets targets = {0};
+    double *Y = uc_alloc(n * K, sizeof *Y), *f = uc_alloc(n * K, sizeof *f);
+    uc_status status = UC_ERR_NOMEM;
+    if (Y && f)
+        status = uc_ridge_decompose(&ridge, &fold->train.X, fold->weights, self->context);
+    if (status == UC_OK) {
+        uc_ridge_label_targets(Y, fold->train.y, n, K);
+        status = uc_ridge_project(&targets, &ridge, Y, K);
+    }
+    if (status == UC_OK)
+        status = uc_ridge_leave_one_out(f, &ridge, &targets, self->lambda);
+    for (size_t family = 0; family < UC_FAMILIES && status == UC_OK; family++)
+        status = refit_family(scores + family * self->count, self, fold, &ridge, f, calibrators + family);
+    uc_ridge_targets_free(&targets);
+    uc_ridge_free(&ridge);
+    uc_free(f);
+    uc_free(Y);
+    return status;
+}
+
+uc_status uc_refit_held_out(double *const *scores, const uc_refits *self, const uc_calibrator *calibrators)
+{
+    uint32_t *fold_of = uc_alloc(self->data->X.rows, sizeof *fold_of);
+    const size_t units = uc_dataset_fold_units(self->data);
+    const unsigned folds = units < FOLDS ? (unsigned)units : FOLDS;
+    uc_status status = UC_ERR_NOMEM;
+    if (fold_of)
+        status = uc_dataset_folds(fold_of, self->data, folds, true, self->seed, self->context);
+    for (unsigned fold = 0; fold < folds && status == UC_OK; fold++) {
+        fold_rows rows = {0};
+        status = split_fold(&rows, self, fold_of, fold);
+        if (status == UC_OK)
+            status = run_fold(scores, self, &rows, calibrators);
+        if (status == UC_OK)
+            status = uc_report(self->context, "refitting", (double)fold + 1.0, (double)folds, "folds");
+        free_fold(&rows);
+    }
+    uc_free(fold_of);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* Ridge fits on expected true classes instead of labels (refit.c). */
+#ifndef UC_REFIT_H
+#define UC_REFIT_H
+
+#include "learn/auto/calibrate.h"
+#include "learn/ridge/decomposition.h"
+#include "unconfuse/dataset.h"
+
+/* How to refit: the penalty, and whether the expected classes are found once more from the first refit. */
+typedef struct uc_refit {
+    double lambda;
+    unsigned rounds; /* 1 or 2 */
+} uc_refit;
+
+/* R[i * K + q]: the probability that row i is of class q, from its scores f and its label. */
+uc_status uc_expected_classes(double *R, const double *f, const uint32_t *labels, size_t rows,
+                              const uc_calibrator *calibrator, const uc_context *context);
+/* The weights W (columns x stride) and offset of a refit. R are the expected classes of the rows of `ridge`. */
+uc_status uc_refit_weights(double *W, double *offset, size_t stride, const uc_ridge *ridge, const double *R,
+                           const uint32_t *labels, const uc_calibrator *calibrator, uc_refit refit);
+
+/* Scores of rows by refits that have not seen their labels. */
+typedef struct uc_refits {
+    const uc_dataset *data; /* prepared; every row has a label */
+    const double *weights;  /* NULL: all 1 */
+    double lambda;          /* of the fit on labels, whose leave-one-out scores are calibrated */
+    const uc_refit *refits;
+    size_t count;
+    uint64_t seed; /* of the folds */
+    const uc_context *context;
+} uc_refits;
+/* scores[family * count + r]: rows x K each, by refit r. calibrators[family], found on all rows, are where those of a fold
+ * start. */
+uc_status uc_refit_held_out(double *const *scores, const uc_refits *self, const uc_calibrator *calibrators);
+
+#endif

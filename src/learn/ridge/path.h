@@ -1,0 +1,27 @@
+/* The best lambda of a ridge regression on labels, by exact leave-one-out. */
+#ifndef UC_RIDGE_PATH_H
+#define UC_RIDGE_PATH_H
+
+#include "learn/ridge/decomposition.h"
+#include "unconfuse/map.h"
+
+#define UC_RIDGE_LAMBDAS 11
+
+/* How well labels are predicted by the fits without them, for each lambda of the path. */
+typedef struct uc_ridge_path {
+    double lambda[UC_RIDGE_LAMBDAS];
+    double squared[UC_RIDGE_LAMBDAS];   /* mean of |y - l|^2, y the label as K numbers, one of them 1 */
+    double error[UC_RIDGE_LAMBDAS];     /* share of labels that are not the largest of l */
+    double criterion[UC_RIDGE_LAMBDAS]; /* the sum of the two */
+    size_t best;                        /* the least criterion, the largest lambda of equals */
+} uc_ridge_path;
+
+/* lambda = scale x 10^-3, 10^-2.5, ..., 10^2. `targets` are those of the labels. */
+uc_status uc_ridge_try_lambdas(uc_ridge_path *out, const uc_ridge *self, const uc_ridge_targets *targets,
+                               const uint32_t *labels, double scale);
+/* The scale of lambdas that suits the rows: columns may have any size, features of a Gaussian kernel are of length 1. */
+double uc_ridge_scale(const uc_ridge *self, const uc_map_settings *map);
+/* Labels as targets, rows x K; all rows have one. */
+void uc_ridge_label_targets(double *Y, const uint32_t *labels, size_t rows, size_t K);
+
+#endif

@@ -1,0 +1,21 @@
+/* Which view of the rows suits the labels: scaling, kernel and width, by leave-one-out (view.c). */
+#ifndef UC_VIEW_H
+#define UC_VIEW_H
+
+#include "model/model.h"
+#include "unconfuse/select.h"
+
+/* How many views are tried. */
+typedef enum uc_effort { UC_EFFORT_FAST, UC_EFFORT_NORMAL, UC_EFFORT_THOROUGH } uc_effort;
+
+/* The best view becomes train->scale and train->map, as far as these are `auto`. */
+uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_dataset *data, uc_effort effort,
+                         const uc_context *context);
+
+/* The same for a learner that leaves scale or map to the data; nothing happens for another. `settings` are its own. */
+uc_status uc_view_choose_for(uc_views *out, const void *settings, uc_train_settings *train,
+                             const uc_learner *learner, const uc_dataset *data, const uc_context *context);
+/* What was tried becomes part of what the model remembers. */
+uc_status uc_views_write(uc_model *model, const uc_views *views);
+
+#endif
