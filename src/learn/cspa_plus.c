@@ -224,9 +224,10 @@ static uc_status grow(uc_online *self, uc_shape shape, size_t classes)
     return status;
 }
 
-static double memory_bytes(const void *user, uc_shape shape, double row_bytes, double rounds)
+static double memory_bytes(const void *user, uc_shape shape, size_t classes, double row_bytes, double rounds)
 {
     const uc_cspa_plus_settings *settings = user;
+    (void)classes;
     const uc_metric_kind kind = metric_kind(settings, shape);
     const double size = (double)shape.features + 1.0, vectors = 2.0 * (double)settings->replay + 4.0;
     double bytes = 0.0;
@@ -274,7 +275,7 @@ static uc_status remember(uc_online *self, uc_state *state)
     const size_t K = self->classes.count;
     uc_status status = remember_counts(memory, K, state);
     if (status == UC_OK)
-        status = uc_metric_remember(&memory->metric, state);
+        status = uc_metric_remember(&memory->metric, state, "state.metric");
     if (status == UC_OK)
         status = uc_replay_remember(&memory->replay, state, self->features, K);
     return status;

@@ -210,6 +210,6 @@ double uc_learner_bytes(const uc_learner *learner, const void *settings, bool av
         planes += learner->plane(&start, settings, p, shape);
     double bytes = planes * 8.0 * ((double)shape.features + 1.0) * (double)uc_class_stride(classes);
     if (learner->memory_bytes)
-        bytes += learner->memory_bytes(settings, shape, row_bytes, rounds);
+        bytes += learner->memory_bytes(settings, shape, classes, row_bytes, rounds);
     return bytes;
 }

@@ -57,6 +57,7 @@ struct uc_learner {
     size_t settings_size;
     bool full, partial;  /* the feedback that it learns from */
     bool normalizes;     /* {normalize=auto} means on */
+    bool last;           /* {average=auto} means off, though labels are given */
     bool free_offset;    /* has one offset per class that is not penalised, instead of a constant feature */
     bool uses_noise;     /* learns with a noise matrix */
     bool uses_rates;     /* of two classes only, which uc_noise_rates_from_data estimates */
@@ -89,7 +90,8 @@ struct uc_learner {
     /* Before there are so many columns or classes, the start included. */
     uc_status (*grow)(uc_online *self, uc_shape shape, size_t classes);
     /* Bytes that the memory grows to: rows of `row_bytes`, so many rounds. */
-    double (*memory_bytes)(const void *settings, uc_shape shape, double row_bytes, double rounds);
+    double (*memory_bytes)(const void *settings, uc_shape shape, size_t classes, double row_bytes,
+                           double rounds);
     void (*release)(void *memory);                           /* what the memory points to */
     uc_status (*remember)(uc_online *self, uc_state *state); /* the memory, to a model and back */
     /* Changes label, probability or favourite of a proposal, which come as the best-scoring class, 1 and that
@@ -104,8 +106,8 @@ struct uc_learner {
 
 extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_copa,
     uc_learner_cspa, uc_learner_cspa_plus, uc_learner_banditron, uc_learner_bpa, uc_learner_confidit,
-    uc_learner_uma, uc_learner_logistic, uc_learner_rp, uc_learner_csvm, uc_learner_sloppy_svm,
-    uc_learner_s3vm, uc_learner_ridge, uc_learner_auto;
+    uc_learner_arow, uc_learner_scw, uc_learner_soba, uc_learner_uma, uc_learner_logistic, uc_learner_rp,
+    uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm, uc_learner_ridge, uc_learner_auto;
 
 /* Whether the learner learns from such feedback. */
 uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback);

@@ -10,6 +10,7 @@
  */
 #include "learn/metric.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
@@ -43,16 +44,10 @@ static double *grown_inverse(const uc_metric *self, uc_metric_kind kind, size_t 
     return inverse;
 }
 
-uc_status uc_metric_resize(uc_metric *self, uc_metric_kind kind, size_t features, double prior,
-                           size_t vectors)
+uc_status uc_metric_grown(uc_metric *out, const uc_metric *self, uc_metric_kind kind, size_t features,
+                          double prior, size_t vectors)
 {
     const size_t size = features + 1, stride = padded(size);
-    if (kind == UC_METRIC_NONE) {
-        uc_metric_free(self);
-        return UC_OK;
-    }
-    if (size == self->size && vectors == self->vectors)
-        return UC_OK;
     uc_metric grown = {
         .kind = kind, .size = size, .stride = stride, .factor = self->factor, .vectors = vectors};
     grown.inverse = grown_inverse(self, kind, size, stride, prior);
@@ -65,6 +60,21 @@ uc_status uc_metric_resize(uc_metric *self, uc_metric_kind kind, size_t features
     }
     if (self->pending)
         memcpy(grown.pending, self->pending, self->size * sizeof *grown.pending);
+    *out = grown;
+    return UC_OK;
+}
+
+uc_status uc_metric_resize(uc_metric *self, uc_metric_kind kind, size_t features, double prior,
+                           size_t vectors)
+{
+    uc_metric grown = {0};
+    if (features + 1 == self->size && vectors == self->vectors && kind != UC_METRIC_NONE)
+        return UC_OK;
+    if (kind != UC_METRIC_NONE) {
+        const uc_status status = uc_metric_grown(&grown, self, kind, features, prior, vectors);
+        if (status != UC_OK)
+            return status;
+    }
     uc_metric_free(self);
     *self = grown;
     return UC_OK;
@@ -83,6 +93,29 @@ static void expand(double *dense, uc_row row, double bias, size_t stride)
 static double product(uc_row row, double bias, const double *vector)
 {
     return bias * vector[0] + uc_row_dot(row, vector + 1);
+}
+
+uc_direction uc_metric_direction_dense(uc_metric *self)
+{
+    uc_sweep(self->directions, self->inverse, self->size, self->stride, self->pending, self->factor,
+             self->rows, 1);
+    memcpy(self->pending, self->directions, self->size * sizeof *self->pending);
+    self->factor = 0.0;
+    double length = 0.0;
+    for (size_t i = 0; i < self->size; i++)
+        length += self->rows[i] * self->pending[i];
+    return (uc_direction){.length = length > 0.0 ? length : 0.0, .dense = self->pending}; /* else rounding */
+}
+
+uc_direction uc_metric_direction(uc_metric *self, uc_row row, double bias)
+{
+    expand(self->rows, row, bias, self->stride);
+    return uc_metric_direction_dense(self);
+}
+
+void uc_metric_add_last(uc_metric *self, const uc_direction *direction, double weight)
+{
+    self->factor = direction->length > 0.0 ? weight / (1.0 + weight * direction->length) : 0.0;
 }
 
 static void add_full(uc_direction *out, uc_metric *self, const uc_row *rows, size_t count, double bias)
@@ -144,16 +177,17 @@ void uc_metric_add(uc_direction *directions, uc_metric *self, const uc_row *rows
 
 /* ---- saving and resuming ---- */
 
-uc_status uc_metric_remember(uc_metric *self, uc_state *state)
+uc_status uc_metric_remember(uc_metric *self, uc_state *state, const char *name)
 {
+    char pending[64], factor[64];
     if (self->kind == UC_METRIC_NONE)
         return UC_OK;
     if (self->kind == UC_METRIC_DIAGONAL)
-        return uc_state_array(state, "state.metric", UC_ARRAY_F64, self->inverse, self->size);
-    uc_status status =
-        uc_state_array(state, "state.metric", UC_ARRAY_F64, self->inverse, self->size * self->stride);
+        return uc_state_array(state, name, UC_ARRAY_F64, self->inverse, self->size);
+    snprintf(pending, sizeof pending, "%s.pending", name);
+    snprintf(factor, sizeof factor, "%s.factor", name);
+    uc_status status = uc_state_array(state, name, UC_ARRAY_F64, self->inverse, self->size * self->stride);
     if (status == UC_OK)
-        status = uc_state_array(state, "state.metric.pending", UC_ARRAY_F64, self->pending, self->stride);
-    return status == UC_OK ? uc_state_array(state, "state.metric.factor", UC_ARRAY_F64, &self->factor, 1)
-                           : status;
+        status = uc_state_array(state, pending, UC_ARRAY_F64, self->pending, self->stride);
+    return status == UC_OK ? uc_state_array(state, factor, UC_ARRAY_F64, &self->factor, 1) : status;
 }

@@ -23,10 +23,21 @@ typedef struct uc_metric {
 /* `kind` may change to none only. `vectors`: rows at most in one call of uc_metric_add. */
 uc_status uc_metric_resize(uc_metric *self, uc_metric_kind kind, size_t features, double prior,
                            size_t vectors);
+/* The same into a new one, which is not none, and `self` stays as it is. */
+uc_status uc_metric_grown(uc_metric *out, const uc_metric *self, uc_metric_kind kind, size_t features,
+                          double prior, size_t vectors);
 void uc_metric_free(uc_metric *self);
-uc_status uc_metric_remember(uc_metric *self, uc_state *state);
+/* Its arrays are called `name`, `name`.pending and `name`.factor. */
+uc_status uc_metric_remember(uc_metric *self, uc_state *state, const char *name);
 
 /* A += rows[0] rows[0]', then the directions of all rows, which are valid until the next call. */
 void uc_metric_add(uc_direction *directions, uc_metric *self, const uc_row *rows, size_t count, double bias);
+
+/* Full metric: the direction A^-1 x of a row, which is valid until the next call. */
+uc_direction uc_metric_direction(uc_metric *self, uc_row row, double bias);
+/* The same of the vector that self->rows begins with: `size` numbers, then zeros up to `stride`. */
+uc_direction uc_metric_direction_dense(uc_metric *self);
+/* A += weight x x', x the row of the last uc_metric_direction, which gave `direction`. */
+void uc_metric_add_last(uc_metric *self, const uc_direction *direction, double weight);
 
 #endif
