@@ -16,6 +16,9 @@ typedef union online_settings {
     uc_cspa_plus_settings plus;
     uc_explore_settings explore; /* banditron and bpa */
     uc_confidit_settings confidit;
+    uc_arow_settings arow;
+    uc_scw_settings scw;
+    uc_soba_settings soba;
 } online_settings;
 
 typedef struct online_setup {
@@ -71,12 +74,28 @@ static inline bool online_kind(online_setup *out, size_t i)
                            .bonus = 2,
                            .replay = 7,
                            .memory_rounds = 5}},
+        {.learner = "arow", .settings.arow = {.regularizer = 0.3}},
+        {.learner = "arow", .settings.arow = {.regularizer = 2.0, .covariance = 1, .class_weight = 1}},
+        {.learner = "scw", .settings.scw = {.cost = 0.5, .confidence = 0.9, .class_weight = 1}},
+        {.learner = "scw", .settings.scw = {.variant = 1, .cost = 2.0, .confidence = 0.6, .covariance = 1}},
+        {.learner = "soba", .settings.soba = {.explore = 0.2, .prior = 0.5, .covariance = 1}},
+        {.learner = "soba", .settings.soba = {.explore = 0.1, .prior = 2.0, .covariance = 2}},
     };
     if (i >= sizeof kinds / sizeof *kinds)
         return false;
     *out = kinds[i];
     out->train = uc_train_defaults();
     return true;
+}
+
+/* Whether a round changes the weights of all features, not only those of its row. */
+static inline bool online_has_full_matrix(const online_setup *self)
+{
+    const online_settings *settings = &self->settings;
+    return (strcmp(self->learner, "cspa-plus") == 0 && settings->plus.metric == 3) ||
+           (strcmp(self->learner, "arow") == 0 && settings->arow.covariance == 1) ||
+           (strcmp(self->learner, "scw") == 0 && settings->scw.covariance == 1) ||
+           (strcmp(self->learner, "soba") == 0 && settings->soba.covariance == 1);
 }
 
 /* The same with and without averaging, a constant feature, unit length: every pair of these values. */

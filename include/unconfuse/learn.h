@@ -51,6 +51,20 @@ typedef struct uc_copa_settings {
     int cost_scale; /* class: C (T/T_y)^2, T_y examples of the label's class of T; none (class) */
 } uc_copa_settings;
 
+typedef struct uc_arow_settings {
+    double regularizer; /* r: how slowly weights become sure, > 0                  (0.1) */
+    int covariance;     /* diagonal | full: one matrix of the columns per class    (diagonal) */
+    int class_weight;   /* uc_class_weight                                         (none) */
+} uc_arow_settings;
+
+typedef struct uc_scw_settings {
+    int variant;       /* 1: linear slack; 2: squared slack                       (1) */
+    double cost;       /* C: what an example may change, > 0                      (1) */
+    double confidence; /* eta: the probability that an example is right, in (.5, 1)   (0.9) */
+    int covariance;    /* diagonal | full: one matrix of the columns per class    (diagonal) */
+    int class_weight;  /* uc_class_weight                                         (none) */
+} uc_scw_settings;
+
 typedef struct uc_cspa_settings {
     double beta; /* step after "wrong", in (0, 1]; auto: 1/(2(K-1))  (auto) */
 } uc_cspa_settings;
@@ -76,6 +90,12 @@ typedef struct uc_confidit_settings {
     double eta;   /* how much uncertainty counts in the proposal  (1) */
     double prior; /* A_k starts as this times the identity, > 0   (4) */
 } uc_confidit_settings;
+
+typedef struct uc_soba_settings {
+    double explore; /* share of proposals drawn evenly, in (0, 1]            (0.2) */
+    double prior;   /* A starts as this times the identity, > 0              (1) */
+    int covariance; /* auto | full: one matrix of all weights | diagonal     (auto) */
+} uc_soba_settings;
 
 typedef struct uc_uma_settings {
     uint64_t iterations; /* steps at most                                         (1000) */

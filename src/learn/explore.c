@@ -13,34 +13,25 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "learn/online.h"
+#include "learn/explore.h"
 
 static const uc_option options[] = {
-    {.name = "explore",
-     .type = UC_OPTION_REAL,
-     .offset = offsetof(uc_explore_settings, explore),
-     .standard = "0.05",
-     .low = 0,
-     .above_low = true,
-     .high = 1,
-     .argument = "G",
-     .help = "share of the proposals that are drawn at random, all classes alike"},
+    UC_EXPLORE_OPTION(uc_explore_settings, "0.05"),
     {.name = NULL},
 };
 
 static const double grid_values[] = {0.001, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
-static const uc_candidates grid[] = {{"explore", grid_values, sizeof grid_values / sizeof *grid_values}, {0}};
+const uc_candidates uc_explore_grid[] = {{"explore", grid_values, sizeof grid_values / sizeof *grid_values},
+                                         {0}};
 
 /* The first k at which the sum of P(0..k) exceeds one uniform number. */
-static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
+void uc_explore_propose(uc_proposal *proposal, uc_online *self, double explore)
 {
-    (void)row;
-    const uc_explore_settings *settings = self->settings;
     const size_t K = self->classes.count;
-    const double even = settings->explore / (double)K, u = uc_rng_uniform(&self->rng);
+    const double even = explore / (double)K, u = uc_rng_uniform(&self->rng);
     double sum = 0.0;
     for (uint32_t k = 0; k < K; k++) {
-        const double P = even + (k == proposal->favourite ? 1.0 - settings->explore : 0.0);
+        const double P = even + (k == proposal->favourite ? 1.0 - explore : 0.0);
         sum += P;
         if (sum > u || k + 1 == K) {
             proposal->label = k;
@@ -48,6 +39,13 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
             return;
         }
     }
+}
+
+static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
+{
+    (void)row;
+    const uc_explore_settings *settings = self->settings;
+    uc_explore_propose(proposal, self, settings->explore);
 }
 
 static void banditron_step(uc_step *out, const uc_round *round, const void *user)
@@ -87,7 +85,7 @@ const uc_learner uc_learner_banditron = {
              "ICML 2008",
     .options = options,
     .settings_size = sizeof(uc_explore_settings),
-    .grid = grid,
+    .grid = uc_explore_grid,
     .partial = true,
     .normalizes = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
@@ -102,7 +100,7 @@ const uc_learner uc_learner_bpa = {
     .paper = "Zhong, Dauce: Passive-aggressive bounds in bandit feedback classification, ECML PKDD 2015",
     .options = options,
     .settings_size = sizeof(uc_explore_settings),
-    .grid = grid,
+    .grid = uc_explore_grid,
     .partial = true,
     .normalizes = true,
     .class_weight = UC_NO_CLASS_WEIGHT,

@@ -98,7 +98,9 @@ const uc_option uc_train_options[] = {
      .automatic = true,
      .offset = FIELD(average),
      .standard = "auto",
-     .help = "use the mean of the weights over all steps as the model (auto: on when labels are given)"},
+     .help = "use the mean of the weights over all steps as the model (auto: on when labels are given, "
+             "except for arow "
+             "and scw)"},
     {.name = "scale",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(scale),
@@ -173,7 +175,7 @@ uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_sett
     if (train)
         settings = *train;
     if (settings.average == UC_AUTO_FLAG)
-        settings.average = learner->full;
+        settings.average = learner->full && !learner->last;
     if (settings.normalize == UC_AUTO_FLAG)
         settings.normalize = learner->normalizes;
     if (settings.map.map == UC_MAP_AUTO)

@@ -12,7 +12,7 @@ FIELDS = ["learners", "best", "best_position", "runs", "passes", "examples", "cl
           "significance", "p_values"]
 LEARNER_FIELDS = ["learner", "settings", "feedback", "reference", "mean", "deviation", "ratios", "seconds",
                   "differs_from_best", "p_value"]
-PARTIAL = {"cspa", "cspa-plus", "banditron", "bpa", "confidit"}
+PARTIAL = {"cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba"}
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_learners_that_need_labels_are_a_reference_and_marked(unconfuse, data):
 
 def test_full_feedback_compares_learners_of_labels_and_marks_those_of_right_or_wrong(unconfuse, data):
     result = unconfuse.json("compare", data, "--feedback", "full", "--runs", "2")
-    assert {"perceptron", "pa", "spa", "copa"} <= set(names(result)) and not PARTIAL & set(names(result))
+    assert {"perceptron", "pa", "spa", "copa", "arow", "scw"} <= set(names(result)) and not PARTIAL & set(names(result))
     shown = unconfuse.ok("compare", data, "--feedback", "full", "--learners", "spa,cspa", "--runs", "2").out
     assert "feedback: the label\n" in shown and "; sees only right or wrong\n" in shown
 

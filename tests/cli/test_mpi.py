@@ -115,7 +115,7 @@ def test_two_classes_with_estimated_rates(shards):
         assert compare(shards, "one.uc", "many.uc")[1] >= 0.999
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "pa", "spa", "copa"])
+@pytest.mark.parametrize("learner", ["perceptron", "pa", "spa", "copa", "arow", "scw"])
 def test_online_learners_mix_their_weights(shards, learner):
     shards.ok("train", learner, "n.svm", "-o", "one.uc")
     error = shards.json("evaluate", "one.uc", "test.svm")["error"]

@@ -16,8 +16,8 @@ import pytest
 from conftest import PROGRAM, blobs
 
 FIELDS = ["rounds", "correct", "ratio_correct", "curve", "per_class", "seconds", "rounds_before", "unknown_labels"]
-FULL = ["perceptron", "pa", "spa", "copa"]
-PARTIAL = ["cspa", "cspa-plus", "banditron", "bpa", "confidit"]
+FULL = ["perceptron", "pa", "spa", "copa", "arow", "scw"]
+PARTIAL = ["cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba"]
 MAP = ["--map", "landmarks", "--dimension", "80", "--width", "2"]
 
 
@@ -130,7 +130,7 @@ def test_resumed_half_way_gives_the_same_bytes_as_never_stopped(unconfuse, learn
 def test_every_learner_goes_on_exactly_where_it_stopped(unconfuse, learner, mapped):
     halves(unconfuse, blobs(["a", "b", "c", "d"], 600), at=251)
     whole = check_resumed(unconfuse, learner, [*mapped, "--bias", "0.5", "--seed", "7"])
-    assert whole["ratio_correct"] > (0.35 if learner in ("banditron", "bpa") else 0.55)
+    assert whole["ratio_correct"] > (0.35 if learner in ("banditron", "bpa", "soba") else 0.55)
     check_resumed(unconfuse, learner, [*mapped, "--average"], ["--missing", "0.3"])
 
 
@@ -145,7 +145,7 @@ def test_landmarks_may_still_be_missing_when_a_stream_stops(unconfuse):
 def test_a_stream_may_go_on_from_standard_input_and_more_than_once(unconfuse):
     text = blobs(["a", "b", "c"], 400)
     halves(unconfuse, text)
-    for learner, options in itertools.product(["copa", "cspa-plus", "confidit"], [[], MAP]):
+    for learner, options in itertools.product(["copa", "cspa-plus", "confidit", "arow", "soba"], [[], MAP]):
         unconfuse.ok("stream", learner, *options, "whole.svm", "-o", "whole.uc")
         lines = text.splitlines(keepends=True)
         unconfuse.ok("stream", learner, *options, "--classes", "a,b,c", "-", "-o", "part.uc", stdin="".join(lines[:100]))
@@ -627,7 +627,7 @@ def test_help_and_completion_offer_learners_that_can_stream_only(unconfuse):
 
 def test_options_of_learners(unconfuse, data):
     assert unconfuse.fails(2, "stream", "cspa", data, "--explore", "0.1") == \
-        "--explore is not an option of cspa, but of banditron, bpa"
+        "--explore is not an option of cspa, but of banditron, bpa, soba"
     assert unconfuse.json("stream", "cspa", data, "--beta", "0.9")["curve"] != unconfuse.json("stream", "cspa", data)["curve"]
     assert unconfuse.json("stream", "banditron", data, "--explore", "1")["ratio_correct"] == pytest.approx(1 / 3, abs=0.1)
 

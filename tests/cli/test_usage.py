@@ -148,7 +148,11 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
      "give only one of --noise-matrix, --noise-rate and --noise-rates"),
     (["stream", "pa", "data.svm", "--feedback", "partial"],
      "--feedback partial: pa needs labels; learners for right or wrong: cspa, cspa-plus, banditron, bpa, "
-     "confidit"),
+     "confidit, soba"),
+    (["train", "arow", "--regularizer", "0", "data.svm", "-o", "m"], "--regularizer 0: it must be a number from 1e-06 to 1000000000000"),
+    (["train", "scw", "--confidence", "0.5", "data.svm", "-o", "m"],
+     "--confidence 0.5: it must be a number above 0.5 and at most 0.999999"),
+    (["stream", "soba", "data.svm", "--covariance", "none"], "--covariance none: it must be one of auto|full|diagonal"),
     (["stream", "pa", "data.svm", "--missing", "1.5"], "--missing 1.5: it must be a number from 0 to 1"),
     (["noise"], "noise must be followed by make, apply or estimate; see unconfuse help noise"),
     (["noise", "make", "triangular", "--classes", "3", "-o", "m"], "noise make triangular: it must be uniform or random"),
@@ -235,10 +239,10 @@ def test_learners_are_listed_with_the_feedback_that_they_need(unconfuse):
                                                         ["pa", "labels"]]
     described = unconfuse.json("learners")["learners"]
     assert [learner["name"] for learner in described] == [
-        "auto", "perceptron", "pa", "spa", "copa", "cspa", "cspa-plus", "banditron", "bpa", "confidit", "uma", "logistic", "rp", "csvm",
-        "sloppy-svm", "s3vm", "ridge"]
+        "auto", "perceptron", "pa", "spa", "copa", "arow", "scw", "cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba",
+        "uma", "logistic", "rp", "csvm", "sloppy-svm", "s3vm", "ridge"]
     assert {learner["name"] for learner in described if learner["feedback"] == "right/wrong"} == {
-        "cspa", "cspa-plus", "banditron", "bpa", "confidit"}
+        "cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba"}
     cost = next(option for option in unconfuse.json("learners", "pa")["options"] if option["name"] == "cost")
     assert cost["type"] == "real" and cost["default"] == "1" and cost["low"] == 0
 
@@ -273,7 +277,7 @@ def test_completion_scripts_parse(unconfuse, shell):
 
 @pytest.mark.parametrize("typed, offered", [
     ("unconfuse tra", ["train"]),
-    ("unconfuse train s", ["spa", "sloppy-svm", "s3vm"]),
+    ("unconfuse train s", ["spa", "scw", "soba", "sloppy-svm", "s3vm"]),
     ("unconfuse train pa --cost-", ["--cost-scale"]),
     ("unconfuse train pa --scale ", ["none", "range", "standard", "maxabs", "auto"]),
     ("unconfuse noise ", ["make", "apply", "estimate"]),

@@ -15,7 +15,7 @@ def test_there_is_a_class_for_every_learner_and_map():
     assert names >= {
         "UMAClassifier", "LogisticClassifier", "S3VMClassifier", "COPAClassifier", "SPAClassifier", "PAClassifier",
         "PerceptronClassifier", "CSPAClassifier", "CSPAPlusClassifier", "BanditronClassifier", "ConfiditClassifier",
-        "BPAClassifier", "RPClassifier", "CSVMClassifier", "SloppySVMClassifier",
+        "BPAClassifier", "SOBAClassifier", "AROWClassifier", "SCWClassifier", "RPClassifier", "CSVMClassifier", "SloppySVMClassifier",
         "KernelPCA", "KernelGramSchmidt", "RandomProjectionMap", "Nystroem"}
 
 

@@ -27,9 +27,9 @@ static uc_model *trained(const char *learner, const uc_train_settings *train, in
 static void weights_told_are_those_counted(void **state)
 {
     (void)state;
-    static const char *const learners[] = {"perceptron", "pa", "spa", "csvm", "sloppy-svm"};
-    for (size_t l = 0; l < 5; l++) {
-        const size_t classes = l < 3 ? CLASSES : 2;
+    static const char *const learners[] = {"perceptron", "pa", "spa", "arow", "scw", "csvm", "sloppy-svm"};
+    for (size_t l = 0; l < 7; l++) {
+        const size_t classes = l < 5 ? CLASSES : 2;
         uc_dataset data = sample_data(ROWS, COLS, classes, false, 2);
         size_t counts[CLASSES];
         double weights[CLASSES];

@@ -303,8 +303,8 @@ static void one_pass_is_the_mean_of_what_the_parts_learn(void **state)
 {
     (void)state;
     uc_dataset data = sample_data(900, 7, 3, true, 5);
-    const char *const names[] = {"perceptron", "pa", "spa", "copa"};
-    for (size_t l = 0; l < 4; l++)
+    const char *const names[] = {"perceptron", "pa", "spa", "copa", "arow", "scw"};
+    for (size_t l = 0; l < 6; l++)
         for (int average = 0; average < 2; average++) {
             task self = {.whole = &data, .learner = uc_learner_find(names[l]), .train = uc_train_defaults()};
             self.train.passes = 1;

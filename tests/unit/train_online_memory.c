@@ -102,6 +102,22 @@ static void metric_and_replay_of_cspa_plus_are_counted_within_their_bounds(void 
     assert_near(least(&settings, &ahead), plane(1000000), 1.0);
 }
 
+static void the_matrices_of_second_order_learners_are_counted(void **state)
+{
+    (void)state;
+    const uc_online_ahead ahead = {.columns = 99, .classes = 8, .density = 1, .rounds = INFINITY};
+    const uc_arow_settings arow = {.regularizer = 1, .covariance = 1};
+    const uc_soba_settings soba = {.explore = 0.1, .prior = 1, .covariance = 1};
+    needs(2 * plane(99) + 2 * 100 * 8.0, "arow", NULL, NULL,
+          &ahead); /* variances and the parts of one margin */
+    needs(plane(99) + 8 * 100 * 103 * 8.0, "arow", &arow, NULL,
+          &ahead); /* a matrix and three vectors per class */
+    needs(2 * plane(99) + 800 * 803 * 8.0, "soba", &soba, NULL, &ahead);
+    needs(2 * plane(99) + 800 * 803 * 8.0, "soba", NULL, NULL, &ahead); /* auto */
+    const uc_online_ahead wide = {.columns = 999, .classes = 8, .density = 1, .rounds = INFINITY};
+    needs(2 * plane(999), "soba", NULL, NULL, &wide);
+}
+
 static void the_sentence_has_the_figures(void **state)
 {
     (void)state;
@@ -139,6 +155,7 @@ int main(void)
         cmocka_unit_test(rows_that_are_held_are_counted),
         cmocka_unit_test(behind_a_map_the_dimension_counts_and_the_landmarks),
         cmocka_unit_test(metric_and_replay_of_cspa_plus_are_counted_within_their_bounds),
+        cmocka_unit_test(the_matrices_of_second_order_learners_are_counted),
         cmocka_unit_test(the_sentence_has_the_figures),
         cmocka_unit_test(a_learner_that_runs_is_asked_the_same),
     };
