@@ -3,8 +3,10 @@
  *   perceptron   scaling, a bias, names that need care
  *   landmarks    `confidit` behind a map that still grows: 4 of 6 landmarks
  *   cspa-plus    a metric, tails, a second learner, and replayed rounds that have gone round their ring
+ *   arow         a full matrix per class
+ *   soba         one matrix of all weights
  *
- * All have a learner's state. The last two play the rounds of rounds.h, and what their models score and propose after
+ * All have a learner's state. All but the first play the rounds of rounds.h, and what their models score and propose after
  * that goes to standard output, for the test that goes on with them.
  *
  * The first is worked by hand: three rounds of `perceptron` on two features. The scaling turns the raw rows into exact
@@ -93,6 +95,20 @@ static uc_status learn_cspa_plus(uc_online **out)
     return learn_rounds(out, "cspa-plus", &settings, &map, 25);
 }
 
+/* With full matrices. */
+static uc_status learn_arow(uc_online **out)
+{
+    const uc_map_settings map = uc_map_defaults();
+    const uc_arow_settings settings = {.regularizer = 0.5, .covariance = 1};
+    return learn_rounds(out, "arow", &settings, &map, 25);
+}
+
+static uc_status learn_soba(uc_online **out)
+{
+    const uc_map_settings map = uc_map_defaults();
+    return learn_rounds(out, "soba", NULL, &map, 60);
+}
+
 /* Scores of rows 100 to 103, then the proposals of the next 12 rounds, then scores again. */
 static uc_status tell_what_follows(uc_online *online)
 {
@@ -125,21 +141,29 @@ static uc_status tell_what_follows(uc_online *online)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: make_model perceptron|landmarks|cspa-plus FILE\n");
+    static const struct {
+        const char *name;
+        uc_status (*learn)(uc_online **out);
+    } kinds[] = {{"perceptron", learn_by_hand},
+                 {"landmarks", learn_landmarks},
+                 {"cspa-plus", learn_cspa_plus},
+                 {"arow", learn_arow},
+                 {"soba", learn_soba}};
+    size_t kind = 0;
+    while (argc == 3 && kind < sizeof kinds / sizeof *kinds && strcmp(argv[1], kinds[kind].name) != 0)
+        kind++;
+    if (argc != 3 || kind == sizeof kinds / sizeof *kinds) {
+        fprintf(stderr, "usage: make_model perceptron|landmarks|cspa-plus|arow|soba FILE\n");
         return 2;
     }
-    const bool by_hand = strcmp(argv[1], "perceptron") == 0;
     uc_online *online = NULL;
     uc_model *model = NULL;
-    uc_status status = by_hand                             ? learn_by_hand(&online)
-                       : strcmp(argv[1], "landmarks") == 0 ? learn_landmarks(&online)
-                                                           : learn_cspa_plus(&online);
+    uc_status status = kinds[kind].learn(&online);
     if (status == UC_OK)
         status = uc_online_model(&model, online, true);
     if (status == UC_OK)
         status = uc_model_save(model, argv[2]);
-    if (status == UC_OK && !by_hand)
+    if (status == UC_OK && kind > 0)
         status = tell_what_follows(online);
     if (status != UC_OK)
         fprintf(stderr, "%s\n", uc_last_error());

@@ -29,7 +29,7 @@ static inline void golden_make_row(golden_row *out, size_t t)
     out->row = (uc_row){count, out->values, t % 2 ? out->columns : NULL};
 }
 
-/* One round of right or wrong. */
+/* One round, of labels or of right or wrong. */
 static inline uc_status golden_play(uint32_t *proposed, uc_online *online, size_t t)
 {
     golden_row at;
@@ -39,7 +39,9 @@ static inline uc_status golden_play(uint32_t *proposed, uc_online *online, size_
     if (status != UC_OK)
         return status;
     *proposed = proposal.label;
-    const uc_answer answer = {proposal.label == at.label ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, 0};
+    uc_answer answer = {proposal.label == at.label ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, 0};
+    if (uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL))
+        answer = (uc_answer){UC_ANSWER_LABEL, at.label};
     return uc_online_learn(online, &at.row, &proposal, answer);
 }
 

@@ -55,12 +55,13 @@ class Nearly(doctest.OutputChecker):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_examples_of_the_tutorial_run():
-    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    test = doctest.DocTestParser().get_doctest(text, {}, "docs/python.md", "docs/python.md", 0)
+@pytest.mark.parametrize("page, examples", [("python.md", 30), ("from-scikit-learn.md", 25)])
+def test_examples_of_the_pages_run(page, examples):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    test = doctest.DocTestParser().get_doctest(text, {}, page, page, 0)
     runner = doctest.DocTestRunner(Nearly())
     runner.run(test)
-    assert runner.tries > 30 and runner.failures == 0
+    assert runner.tries > examples and runner.failures == 0
 
 
 def test_the_tutorial_shows_what_its_script_prints(tmp_path):

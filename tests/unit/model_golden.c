@@ -179,12 +179,64 @@ static void the_whole_state_of_cspa_plus_in_format_1_goes_on(void **state)
     uc_online_free(online);
 }
 
+static void check_state(const golden *expected, const char *const *arrays, size_t count)
+{
+    uc_model *model;
+    assert_ok(uc_model_load(&model, source_path(expected->file)));
+    for (size_t i = 0; i < count; i++)
+        assert_non_null(uc_model_state_find(&model->state, arrays[i]));
+    uc_model_free(model);
+    uc_online_free(check_golden(expected));
+}
+
+static void the_matrices_of_arow_in_format_1_go_on(void **state)
+{
+    (void)state;
+    const golden expected = {"tests/golden/model-v1-arow.uc",
+                             "arow",
+                             25,
+                             {{0.1057069505362242, 0.11368247242780091, 0.089070209238134163},
+                              {-0.65418682519408133, 0.6834068656329878, -0.47090514451084547},
+                              {0.16293804953997224, 0.55448185037347453, -0.079664695545198005},
+                              {0.057069665514854123, -0.2563094897986633, 1.3665609670273431}},
+                             {0, 0, 0, 1, 1, 1, 2, 1, 2, 0, 0, 0},
+                             {{0.075071857207263198, 0.087771007944642904, 0.078613583907686635},
+                              {-0.84414972615114459, 0.67566019436662328, -0.44415082918416393},
+                              {0.0074800111576610942, 0.57808262792387033, -0.0050369090449414733},
+                              {0.1296110974758046, -0.35250420044334718, 1.3741935697030525}}};
+    static const char *const arrays[] = {"state.covariance1", "state.covariance3",
+                                         "state.covariance2.pending", "state.covariance2.factor"};
+    check_state(&expected, arrays, 4);
+}
+
+static void the_matrix_of_soba_in_format_1_goes_on(void **state)
+{
+    (void)state;
+    const golden expected = {"tests/golden/model-v1-soba.uc",
+                             "soba",
+                             60,
+                             {{0.53647584281318894, 0.22134338587474409, -0.75781922868793306},
+                              {0.16978523306055793, 0.81602651547584326, -0.98581174853640086},
+                              {0.36991694991906376, 0.13747818250125579, -0.50739513242031942},
+                              {-0.27156655336770641, -1.05168526394477, 1.3232518173124763}},
+                             {2, 0, 0, 0, 0, 1, 2, 0, 2, 2, 0, 2},
+                             {{0.54570080240843344, 0.21242840709748423, -0.75812920950591756},
+                              {0.14590651963981932, 0.74295752325311348, -0.88886404289293242},
+                              {0.37978272895576115, 0.11926563744406443, -0.49904836639982547},
+                              {-0.2651606118638018, -1.0869194548483496, 1.3520800667121511}}};
+    static const char *const arrays[] = {"state.own1", "state.margins", "state.metric",
+                                         "state.metric.pending", "state.metric.factor"};
+    check_state(&expected, arrays, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_of_format_1_loads_and_predicts_as_it_did),
         cmocka_unit_test(a_stream_of_format_1_behind_landmarks_goes_on),
         cmocka_unit_test(the_whole_state_of_cspa_plus_in_format_1_goes_on),
+        cmocka_unit_test(the_matrices_of_arow_in_format_1_go_on),
+        cmocka_unit_test(the_matrix_of_soba_in_format_1_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
