@@ -46,20 +46,38 @@ uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data, cons
     return uc_comm_agree(uc_comm_of(context), check_labels(learner, data, share));
 }
 
-/* The weights, and what the learner keeps for each of them, before anything large is allocated. */
-static uc_status check_memory(const uc_dataset *data, const uc_train_settings *train,
-                              const uc_context *context)
+/* Bytes that an online learner keeps in addition to its weights and their average: planes and memory of its own. */
+static double own_bytes(const uc_learner *learner, const void *settings, const uc_dataset *data,
+                        const uc_train_settings *train, size_t dimension)
+{
+    const bool mapped = train->map.map != UC_MAP_NONE;
+    const uc_learner plain = {0};
+    const size_t K = data->classes.count;
+    const uc_shape shape = uc_shape_of(dimension, mapped ? 1.0 : uc_matrix_density(&data->X));
+    const double rows = (double)data->X.rows, rounds = rows * (double)train->passes;
+    double row_bytes = sizeof(float) * (double)dimension;
+    if (!mapped && uc_matrix_is_sparse(&data->X) && rows > 0.0)
+        row_bytes = 8.0 * (double)uc_matrix_entries(&data->X) / rows;
+    return uc_learner_bytes(learner, settings, false, shape, K, row_bytes, rounds) -
+           uc_learner_bytes(&plain, NULL, false, shape, K, row_bytes, rounds);
+}
+
+/* The weights, and what the learner keeps besides, before anything large is allocated. */
+static uc_status check_memory(const uc_learner *learner, const void *settings, const uc_dataset *data,
+                              const uc_train_settings *train, const uc_context *context)
 {
     const bool mapped = train->map.map != UC_MAP_NONE;
     if (mapped &&
         (train->map.dimension == UC_AUTO_COUNT || (isnan(train->map.width) && isnan(train->map.gamma))))
         return uc_fail(UC_ERR_INVALID,
                        "{dimension=auto} and {width=auto} must become numbers before training (uc_tune)");
-    const double dimension = mapped ? (double)train->map.dimension : (double)data->X.cols;
+    const size_t dimension = mapped ? (size_t)train->map.dimension : data->X.cols;
     const double arrays = 2.0 + (train->average != 0);
-    const double bytes = arrays * 8.0 * (dimension + 1.0) * (double)uc_class_stride(data->classes.count);
+    double bytes = arrays * 8.0 * ((double)dimension + 1.0) * (double)uc_class_stride(data->classes.count);
+    if (uc_learner_is_online(learner))
+        bytes += own_bytes(learner, settings, data, train, dimension);
     char what[128];
-    snprintf(what, sizeof what, "a model of %.0f features and %zu classes", dimension, data->classes.count);
+    snprintf(what, sizeof what, "a model of %zu features and %zu classes", dimension, data->classes.count);
     return uc_memory_check(context, bytes, what);
 }
 
@@ -404,7 +422,7 @@ static uc_status check_settings(const uc_learner *learner, const void *own, cons
     if (status == UC_OK)
         status = uc_check_class_weights(learner, train, &data->classes);
     if (status == UC_OK)
-        status = check_memory(data, train, context);
+        status = check_memory(learner, own, data, train, context);
     return status;
 }
 

@@ -344,6 +344,24 @@ static void a_model_too_large_for_the_memory_is_refused_before_training(void **s
     uc_dataset_free(&data);
 }
 
+/* 2 planes and the model's weights, and a square of 404 weights with three vectors. */
+static void matrices_too_large_for_the_memory_are_refused_before_training(void **state)
+{
+    (void)state;
+    const double planes = 3 * 8.0 * 101 * 4, matrix = 8.0 * 404 * 407;
+    uc_dataset data = sample_data(10, 100, 4, false, 9);
+    uc_model *model = NULL;
+    uc_context context = {.memory = (uint64_t)(planes + matrix) - 1};
+    assert_error(
+        uc_train(&model, uc_learner_find("soba"), NULL, NULL, &data, &context), UC_ERR_NOMEM,
+        "a model of 100 features and 4 classes needs 1.3 MB of memory, more than the limit of 1.3 MB "
+        "(--memory)");
+    context.memory++;
+    assert_ok(uc_train(&model, uc_learner_find("soba"), NULL, NULL, &data, &context));
+    uc_model_free(model);
+    uc_dataset_free(&data);
+}
+
 /* What was checked against the limit is what is used: the weights of a data set have its columns, not more.
  * */
 static void the_weights_have_room_for_the_columns_and_not_for_more(void **state)
@@ -479,6 +497,7 @@ int main(void)
         cmocka_unit_test(the_model_remembers_its_settings_and_steps),
         cmocka_unit_test(data_that_cannot_be_learned_from_are_refused),
         cmocka_unit_test(a_model_too_large_for_the_memory_is_refused_before_training),
+        cmocka_unit_test(matrices_too_large_for_the_memory_are_refused_before_training),
         cmocka_unit_test(the_weights_have_room_for_the_columns_and_not_for_more),
         cmocka_unit_test(progress_is_told_and_may_stop_the_training),
         cmocka_unit_test(enormous_values_are_learned_from_or_refused),
