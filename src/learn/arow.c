@@ -1,16 +1,17 @@
 /*
- * AROW, adaptive regularization of weight vectors (Crammer, Kulesza, Dredze, NIPS 2009), for several classes as in
- * Crammer, Dredze, Kulesza (Multi-class confidence weighted algorithms, EMNLP 2009): the true class against the best
- * wrong one.
+ * AROW, adaptive regularization of weight vectors (Crammer, Kulesza, Dredze, NIPS 2009), for several classes
+ * as in Crammer, Dredze, Kulesza (Multi-class confidence weighted algorithms, EMNLP 2009): the label's class
+ * against the best wrong one.
  *
- *   y  the label    r  the best wrong class    m = <w_y - w_r, x>    l = max(0, 1 - m)    c  class weight    R  --regularizer
+ *   y  the label      r  the best wrong class      m = <w_y - w_r, x>      l = max(0, 1 - m)
+ *   c  class weight   R  --regularizer
  *
- * The weights are believed to be Gaussian, N(w, S), S the identity at first, with one block per class (covariance.h). When
- * l > 0, a round solves, over all w and all S of the same blocks,
+ * The weights are believed to be Gaussian, N(w, S), S the identity at first, with one block per class
+ * (covariance.h). When l > 0, a round solves, over all w and all S of the same blocks,
  *
  *   min  KL(N(w, S) || N(w(old), S(old)))  +  c/(2R) l^2  +  c/(2R) (x'S_y x + x'S_r x)
  *
- * The two parts of the problem have nothing to do with each other. With V = S/R, so that V starts as I/R, and
+ * which falls into one problem of w and one of S. With V = S/R, so that V starts as I/R, and
  * v = x'V_y x + x'V_r x before the round,
  *
  *   w_y += a V_y x,   w_r -= a V_r x,   a = l/(1/c + v),        then   V_y^-1 += c x x',   V_r^-1 += c x x'

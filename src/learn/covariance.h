@@ -3,7 +3,7 @@
  *   w_k, V_k   mean and covariance of class k; V_k starts as I/prior       y, r  two classes
  *   m = <w_y - w_r, x>, the margin of y over r, has the variance  v = x'V_y x + x'V_r x
  *
- * diagonal  one number per weight, in the learner's own plane 0; v is the sum of a part for every column and class
+ * diagonal  one number per weight, in the learner's own plane 0; v has a part for every column and class
  * full      one matrix of the columns per class (metric.h); v has two parts */
 #ifndef UC_COVARIANCE_H
 #define UC_COVARIANCE_H
@@ -41,8 +41,8 @@ uc_status uc_covariance_remember(uc_online *online, uc_state *state);
 
 /* Fills self->parts and returns how many there are; *v is their sum. */
 size_t uc_covariance_margin(double *v, uc_online *online, uc_row row, uint32_t y, uint32_t r);
-/* w_y += step V_y x, w_r -= step V_r x, then V^-1 += weight x x' for both (diagonal: of it the diagonal). The row and
- * classes are those of the last uc_covariance_margin. */
+/* w_y += step V_y x, w_r -= step V_r x, then V^-1 += weight x x' for both (diagonal: of it the diagonal). The
+ * row and classes are those of the last uc_covariance_margin. */
 void uc_covariance_learn(uc_online *online, uc_row row, uint32_t y, uint32_t r, double step, double weight);
 
 #endif

@@ -1,27 +1,28 @@
 /*
- * SCW, exact soft confidence-weighted learning (Wang, Zhao, Hoi, ICML 2012), the true class against the best wrong one.
+ * SCW, exact soft confidence-weighted learning (Wang, Zhao, Hoi, ICML 2012), the label's class against the
+ * best wrong one.
  *
  *   y  the label    r  the best wrong class    m = <w_y - w_r, x>    C  cost (times the class weight)
  *   phi  the normal quantile of --confidence: the margin is to be positive with this probability
  *
- * The weights are believed to be Gaussian, N(w, S), S the identity at first, with one block per class (covariance.h). A round
- * solves, over all w and all S of the same blocks,
+ * The weights are believed to be Gaussian, N(w, S), S the identity at first, with one block per class
+ * (covariance.h). A round solves, over all w and all S of the same blocks,
  *
  *   min  KL(N(w, S) || N(w(old), S(old)))  +  C l   (variant 1)   |   C l^2   (variant 2)
  *
  *   l = max(0, phi sqrt(x'S_y x + x'S_r x) - m)
  *
- * Whatever the blocks are, with s_b the parts of v = x'S_y x + x'S_r x before the round (covariance.h), the solution is
+ * Whatever the blocks are, with s_b the parts of v = x'S_y x + x'S_r x before the round, the solution is
  *
- *   w_y += a S_y x,   w_r -= a S_r x,   S^-1 += c x x' for both classes                     a = c sqrt(u)/phi
+ *   w_y += a S_y x,   w_r -= a S_r x,   S^-1 += c x x' for both classes,   a = c sqrt(u)/phi
  *   u = sum_b s_b/(1 + c s_b), the variance after the round
  *
  * where c is the root of
  *
- *   m + n a - phi sqrt(u) = 0,      n = v for variant 1,  v + 1/(2C) for variant 2                            (*)
+ *   m + n a - phi sqrt(u) = 0,      n = v for variant 1,  v + 1/(2C) for variant 2
  *
- * and in variant 1, when a > C there, of a = C instead. Both sides grow with c, so there is one root. If there were one part
- * only, as with one full matrix over all classes, it would have the paper's closed form,
+ * and in variant 1, when a > C there, of a = C instead. a grows with c and u falls, so there is one root. If
+ * there were one part only, as with one full matrix over all classes, it would be the paper's closed form,
  *
  *   a = (-(2 m n + phi^2 m v) + phi sqrt(phi^2 m^2 v^2 + 4 n v (n + v phi^2))) / (2 (n^2 + n v phi^2))
  *
@@ -83,8 +84,8 @@ typedef struct scw_memory {
 
 /* ---- room ---- */
 
-/* The x with P(N(0, 1) <= x) = probability, which is above one half: Newton's method from 0 goes up, since the distribution is
- * concave there. */
+/* The x with P(N(0, 1) <= x) = probability, above one half: Newton's method from 0 goes up, since the
+ * distribution is concave there. */
 static double normal_quantile(double probability)
 {
     double x = 0.0;

@@ -1,11 +1,11 @@
 /*
  * SOBA, the second-order banditron (Beygelzimer, Orabona, Zhang, ICML 2017).
  *
- *   s_k  scores      f  the best-scoring class      p  the class proposed      gamma  --explore      a  --prior
+ *   s_k  scores      f  the best-scoring class      p  the class proposed      gamma  --explore    a  --prior
  *   P(k) = (1 - gamma) [k = f] + gamma/K            r  the best-scoring class but p
  *
- * All weights are one vector W, class by class for every column. A round whose proposal was wrong changes nothing. When it
- * was right, with D = (e_r - e_p) (x) x, that is x at the weights of r and -x at those of p,
+ * All weights are one vector W, class by class for every column. A round whose proposal was wrong changes
+ * nothing. When it was right, with D = (e_r - e_p) (x) x, that is x at the weights of r and -x at those of p,
  *
  *   g = D/P(p),   z = sqrt(P(p)) g,   M = (<W, z>^2 + 2 <W, g>)/(1 + z'A^-1 z)
  *
@@ -17,8 +17,8 @@
  *
  *   W -= u (1 + d)/(P + v)
  *
- * so theta need not be kept. The diagonal of A is kept as well, A_j += z_j^2, as 1/A_j in a plane of its own: where A is
- * diagonal, v is the sum of D_j^2/A_j, and W_j = theta_j/A_j after the update is (A_j(old) W_j - g_j)/A_j.
+ * so theta need not be kept. The diagonal of A is kept as well, A_j += z_j^2, as 1/A_j in a plane of its own:
+ * where A is diagonal, v is the sum of D_j^2/A_j, and W_j = theta_j/A_j is (A_j(old) W_j - g_j)/A_j.
  */
 #include <stddef.h>
 #include <string.h>
@@ -168,7 +168,7 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     uc_explore_propose(proposal, self, settings->explore);
 }
 
-/* Where the weights of the i-th value of a row begin in the planes, the constant feature being the value 0. */
+/* Where the weights of the i-th value of a row begin in the planes; value 0 is the constant feature. */
 static size_t column_of(uc_row row, size_t i)
 {
     if (i == 0)

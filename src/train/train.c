@@ -46,7 +46,7 @@ uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data, cons
     return uc_comm_agree(uc_comm_of(context), check_labels(learner, data, share));
 }
 
-/* Bytes that an online learner keeps in addition to its weights and their average: planes and memory of its own. */
+/* Bytes that an online learner keeps besides its weights and their average: planes and memory of its own. */
 static double own_bytes(const uc_learner *learner, const void *settings, const uc_dataset *data,
                         const uc_train_settings *train, size_t dimension)
 {

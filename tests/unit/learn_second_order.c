@@ -1,14 +1,14 @@
 /*
- * arow and scw: every round against the optimality conditions of the problem that it claims to solve, with gradients taken by
- * differences of an objective that is written out with explicit matrices.
+ * arow and scw: every round against the optimality conditions of the problem that it claims to solve, with
+ * gradients taken by differences of an objective that is written out with explicit matrices.
  *
  *   min  KL(N(w, S) || N(w(old), S(old)))  +  f(l)  +  e u         u = x'S_y x + x'S_r x,  m = <w_y - w_r, x>
  *
  *   arow   l = 1 - m,             f = c/(2R) max(0, l)^2,                    e = c/(2R)
  *   scw    l = phi sqrt(u) - m,   f = C c max(0, l)  |  C c max(0, l)^2,     e = 0
  *
- * In w and the square root of S the problem is convex: (w, S) is its solution if for some b in the slope of f at l the gradient
- * of KL + e u + b l is zero.
+ * In w and the square root of S the problem is convex: (w, S) is its solution if for some b in the slope of f
+ * at l the gradient of KL + e u + b l is zero.
  */
 #include "tests/online_sample.h"
 
@@ -341,7 +341,7 @@ static void rounds_of_scw_solve_its_problem(void **state)
     }
 }
 
-/* With one part only, the paper's closed forms: a row of one column, and a wrong class of which all is known. */
+/* With one part only, the closed forms of the paper: a row of one column, a wrong class of which all is known. */
 static void scw_has_the_closed_forms_of_the_paper(void **state)
 {
     (void)state;

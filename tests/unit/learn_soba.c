@@ -1,10 +1,12 @@
 /*
- * SOBA (Beygelzimer, Orabona, Zhang, ICML 2017) as the paper writes it: A and theta are kept, and W = A^-1 theta is solved for in
- * every round. After a right proposal p, with r the best-scoring other class and P the probability of p,
+ * SOBA (Beygelzimer, Orabona, Zhang, ICML 2017) as the paper writes it: A and theta are kept, and
+ * W = A^-1 theta is solved for in every round. After a right proposal p, with r the best other class and
+ * P the probability of p,
  *
  *   g = (e_r - e_p) (x) x / P,  z = sqrt(P) g,  M = (<W, z>^2 + 2 <W, g>)/(1 + z'A^-1 z)
  *
- * and if the sum of M and those of all updates is not negative: A += z z', theta -= g. Diagonal: the diagonal of A alone.
+ * and if the sum of M and those of all updates is not negative: A += z z', theta -= g. Diagonal: the diagonal
+ * of A alone.
  */
 #include "tests/online_sample.h"
 
