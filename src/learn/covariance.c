@@ -48,10 +48,10 @@ uc_status uc_covariance_grow(uc_covariance *self, int kind, double prior, uc_sha
     const size_t room = kind == UC_COVARIANCE_FULL ? 2 : 2 * (shape.features + 1);
     if (kind == UC_COVARIANCE_FULL && shape.features > UC_COVARIANCE_FEATURES)
         return uc_fail(UC_ERR_INVALID,
-                       "--covariance full is for at most %d features, not %zu: use --covariance diagonal",
+                       "{covariance=full} is for at most %d features, not %zu: use {covariance=diagonal}",
                        UC_COVARIANCE_FEATURES, shape.features);
     if (kind == UC_COVARIANCE_FULL && shape.sparse)
-        return uc_fail(UC_ERR_INVALID, "--covariance full is for dense rows: use --covariance diagonal");
+        return uc_fail(UC_ERR_INVALID, "{covariance=full} is for dense rows: use {covariance=diagonal}");
     if (room > self->room) {
         double *parts = uc_alloc(room, sizeof *parts);
         if (!parts)

@@ -125,12 +125,12 @@ static uc_status grow(uc_online *self, uc_shape shape, size_t classes)
         return UC_OK;
     }
     if (shape.sparse)
-        return uc_fail(UC_ERR_INVALID, "--covariance full is for dense rows: use --covariance auto");
+        return uc_fail(UC_ERR_INVALID, "{covariance=full} is for dense rows: use {covariance=auto}");
     if (weight_count(shape, classes) > MOST_WEIGHTS)
         return uc_fail(
             UC_ERR_INVALID,
-            "--covariance full is for at most %d weights, not %.0f (%zu classes of %zu features and a "
-            "constant): use --covariance auto",
+            "{covariance=full} is for at most %d weights, not %.0f (%zu classes of %zu features and a "
+            "constant): use {covariance=auto}",
             MOST_WEIGHTS, weight_count(shape, classes), classes, shape.features);
     if (memory->metric.kind == UC_METRIC_FULL && memory->features == shape.features &&
         memory->classes == classes)

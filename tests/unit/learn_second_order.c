@@ -462,13 +462,13 @@ static void bad_settings_are_refused_with_a_sentence(void **state)
 {
     (void)state;
     refuse("arow", &(uc_arow_settings){.regularizer = 0.0},
-           "--regularizer 0: it must be from 1e-06 to 1000000000000");
+           "{regularizer=0}: it must be from 1e-06 to 1000000000000");
     refuse("scw", &(uc_scw_settings){.cost = 0.0, .confidence = 0.9},
-           "--cost 0: it must be above 0 and at most 1000000000000");
+           "{cost=0}: it must be above 0 and at most 1000000000000");
     refuse("scw", &(uc_scw_settings){.cost = 1.0, .confidence = 0.5},
-           "--confidence 0.5: it must be above 0.5 and at most 0.999999");
+           "{confidence=0.5}: it must be above 0.5 and at most 0.999999");
     refuse("scw", &(uc_scw_settings){.cost = 1.0, .confidence = 1.0},
-           "--confidence 1: it must be above 0.5 and at most 0.999999");
+           "{confidence=1}: it must be above 0.5 and at most 0.999999");
 }
 
 static void full_matrices_are_for_few_dense_columns(void **state)
@@ -483,9 +483,9 @@ static void full_matrices_are_for_few_dense_columns(void **state)
         setups[s].train = uc_train_defaults();
         uc_online *online = online_begin(&setups[s], &classes, NULL);
         assert_error(uc_online_expect(online, 2049, 1.0), UC_ERR_INVALID,
-                     "--covariance full is for at most 2048 features, not 2049: use --covariance diagonal");
+                     "{covariance=full} is for at most 2048 features, not 2049: use {covariance=diagonal}");
         assert_error(uc_online_expect(online, 10, 0.01), UC_ERR_INVALID,
-                     "--covariance full is for dense rows: use --covariance diagonal");
+                     "{covariance=full} is for dense rows: use {covariance=diagonal}");
         assert_ok(uc_online_expect(online, 20, 0.5));
         uc_online_free(online);
     }

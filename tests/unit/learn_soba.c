@@ -256,20 +256,20 @@ static void bad_settings_are_refused_with_a_sentence(void **state)
                           .train = uc_train_defaults()};
     uc_online *online = online_begin(&setup, &classes, NULL);
     assert_error(uc_online_expect(online, 2048, 1.0), UC_ERR_INVALID,
-                 "--covariance full is for at most 8192 weights, not 8196 (4 classes of 2048 features and a "
-                 "constant): use --covariance auto");
+                 "{covariance=full} is for at most 8192 weights, not 8196 (4 classes of 2048 features and a "
+                 "constant): use {covariance=auto}");
     assert_error(uc_online_expect(online, 10, 0.01), UC_ERR_INVALID,
-                 "--covariance full is for dense rows: use --covariance auto");
+                 "{covariance=full} is for dense rows: use {covariance=auto}");
     uc_online_free(online);
     online = NULL;
     setup.settings.soba.prior = 0.0;
     assert_error(
         uc_online_begin(&online, uc_learner_find("soba"), &setup.settings, &setup.train, &classes, NULL),
-        UC_ERR_OPTION, "--prior 0: it must be from 1e-06 to 1000000000000");
+        UC_ERR_OPTION, "{prior=0}: it must be from 1e-06 to 1000000000000");
     setup.settings.soba = (uc_soba_settings){.explore = 0.0, .prior = 1.0};
     assert_error(
         uc_online_begin(&online, uc_learner_find("soba"), &setup.settings, &setup.train, &classes, NULL),
-        UC_ERR_OPTION, "--explore 0: it must be above 0 and at most 1");
+        UC_ERR_OPTION, "{explore=0}: it must be above 0 and at most 1");
     uc_names_free(&classes);
 }
 

@@ -355,7 +355,7 @@ static void matrices_too_large_for_the_memory_are_refused_before_training(void *
     assert_error(
         uc_train(&model, uc_learner_find("soba"), NULL, NULL, &data, &context), UC_ERR_NOMEM,
         "a model of 100 features and 4 classes needs 1.3 MB of memory, more than the limit of 1.3 MB "
-        "(--memory)");
+        "({memory})");
     context.memory++;
     assert_ok(uc_train(&model, uc_learner_find("soba"), NULL, NULL, &data, &context));
     uc_model_free(model);
