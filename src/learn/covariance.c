@@ -43,10 +43,15 @@ static uc_status grow_metrics(uc_covariance *self, double prior, size_t features
     return UC_OK;
 }
 
+static bool allows_full(uc_shape shape)
+{
+    return !shape.sparse && shape.features <= UC_COVARIANCE_FEATURES;
+}
+
 uc_status uc_covariance_grow(uc_covariance *self, int kind, double prior, uc_shape shape, size_t classes)
 {
     const size_t room = kind == UC_COVARIANCE_FULL ? 2 : 2 * (shape.features + 1);
-    if (kind == UC_COVARIANCE_FULL && shape.features > UC_COVARIANCE_FEATURES)
+    if (kind == UC_COVARIANCE_FULL && shape.features > UC_COVARIANCE_FEATURES && !shape.sparse)
         return uc_fail(UC_ERR_INVALID,
                        "{covariance=full} is for at most %d features, not %zu: use {covariance=diagonal}",
                        UC_COVARIANCE_FEATURES, shape.features);
@@ -67,7 +72,7 @@ uc_status uc_covariance_grow(uc_covariance *self, int kind, double prior, uc_sha
 double uc_covariance_bytes(int kind, uc_shape shape, size_t classes)
 {
     const double size = (double)shape.features + 1.0;
-    if (kind == UC_COVARIANCE_DIAGONAL)
+    if (kind == UC_COVARIANCE_DIAGONAL || !allows_full(shape)) /* which uc_covariance_grow refuses */
         return sizeof(double) * 2.0 * size;
     return sizeof(double) * (double)classes * size * (size + 3.0);
 }

@@ -143,7 +143,9 @@ static double memory_bytes(const void *user, uc_shape shape, size_t classes, dou
     const double size = weight_count(shape, classes);
     (void)row_bytes;
     (void)rounds;
-    return is_full(user, shape, classes) ? sizeof(double) * size * (size + 3.0) : 0.0;
+    if (!is_full(user, shape, classes) || shape.sparse || size > MOST_WEIGHTS) /* `grow` refuses the others */
+        return 0.0;
+    return sizeof(double) * size * (size + 3.0);
 }
 
 static void release(void *user)

@@ -90,6 +90,15 @@ def test_a_binary_file_counts_where_it_is_not_mapped_or_must_be_copied(unconfuse
     assert unconfuse.read("data.ucd") == content
 
 
+@pytest.mark.parametrize("learner, instead", [("arow", "diagonal"), ("scw", "diagonal"), ("soba", "auto")])
+@pytest.mark.parametrize("command", ["train", "stream"])
+def test_full_matrices_of_sparse_rows_are_refused(unconfuse, command, learner, instead):
+    unconfuse.write("sparse.svm", "a 1:1 900000:2\nb 5:1 7:2\n")
+    sentence = unconfuse.fails(1, command, learner, "sparse.svm", "-o", "m.uc", "--covariance", "full")
+    assert sentence == f"--covariance full is for dense rows: use --covariance {instead}"
+    assert not (unconfuse.directory / "m.uc").exists()
+
+
 def test_a_model_too_large_for_memory_is_refused_before_training(unconfuse):
     unconfuse.write("wide", "1 1:1\n2 2147483647:1\n")
     sentence = unconfuse.fails(1, "train", "pa", "wide", "-o", "m.uc", "--memory", "1G")
