@@ -437,7 +437,7 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
     uc_online_free(NULL);
     assert_null(uc_learner_find("svm"));
     assert_non_null(
-        strstr(uc_last_error(), "there is no learner 'svm'; the learners are perceptron, pa, spa, "));
+        strstr(uc_last_error(), "there is no learner 'svm'; the learners are auto, perceptron, pa, "));
     uc_names_free(&classes);
 }
 
