@@ -70,6 +70,7 @@ static void write_line(const char *sentence)
  * handler that runs there runs before or after files_appear is set, not while. */
 static bool passed_on(int signal_number)
 {
+    /* it compares two numbers: NOLINTNEXTLINE(bugprone-signal-handler,cert-sig30-c) */
     if (pthread_equal(pthread_self(), first_thread))
         return false;
     (void)pthread_kill(first_thread, signal_number);

@@ -26,7 +26,7 @@ int uc_comm_neighbours(const uc_comm *self); /* processes on this machine, this 
  * processes. uc_last_error is then the sentence of that rank, after "rank R: " unless all ranks failed.
  * The second form takes the sentence from the caller instead of from uc_last_error. */
 uc_status uc_comm_agree(const uc_comm *self, uc_status status);
-uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *sentence);
+uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *reason);
 
 /* Returns UC_ERR_INVALID in all processes if a rank passed another text than rank 0: "rank R: WHAT is
  * TEXT, but that of rank 0 is ...". */

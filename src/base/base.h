@@ -19,7 +19,7 @@
  * (message.c); braces in arguments are the user's. */
 uc_status uc_fail(uc_status status, const char *format, ...) UC_PRINTF(2, 3);
 /* A sentence that the library has put together already once more, after another such text ("": none). */
-uc_status uc_fail_again(uc_status status, const char *before, const char *sentence);
+uc_status uc_fail_again(uc_status status, const char *before, const char *text);
 /* What uc_fail stores, and uc_warn hands on. */
 void uc_message_format(char *out, size_t size, const char *format, va_list arguments) UC_PRINTF(3, 0);
 

@@ -131,18 +131,18 @@ void uc_name_rank(char *sentence, size_t size, int rank)
     snprintf(sentence, size, "%.*s", (int)size - 1, named);
 }
 
-uc_status uc_comm_agree(const uc_comm *self, uc_status status)
+uc_status(uc_comm_agree)(const uc_comm *self, uc_status status)
 {
     return uc_comm_agree_on(self, status, uc_last_error());
 }
 
-uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *own)
+uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *reason)
 {
     if (uc_comm_size(self) == 1)
         return status;
     char sentence[SENTENCE_BYTES] = {0};
     if (status != UC_OK)
-        snprintf(sentence, sizeof sentence, "%s", own);
+        snprintf(sentence, sizeof sentence, "%s", reason);
     double failures = 0.0;
     const uc_status counted = self->count_failures(self, &failures, status != UC_OK);
     if (counted != UC_OK && status != UC_OK)

@@ -127,6 +127,10 @@ struct uc_comm {
                      void *user, int code);
 };
 
+#ifdef __clang_analyzer__ /* which cannot see that UC_OK comes back only where UC_OK was passed */
+#define uc_comm_agree(self, status) ((status) == UC_OK ? (uc_comm_agree)((self), UC_OK) : (status))
+#endif
+
 /* The pieces of all processes, concatenated in the order of the ranks; *all is freed with uc_free. `sizes`
  * (may be NULL) gets the bytes of each piece. */
 uc_status uc_comm_gather(void **all, size_t *sizes, const uc_comm *self, const void *piece, size_t bytes);

@@ -420,7 +420,7 @@ cleanup:
     return status;
 }
 
-uc_status uc_compare(uc_comparison *out, const uc_compare_entry *wanted, size_t count,
+uc_status uc_compare(uc_comparison *out, const uc_compare_entry *entries, size_t count,
                      const uc_compare_settings *settings, const uc_train_settings *train,
                      const uc_dataset *data, const uc_context *context)
 {
@@ -429,7 +429,7 @@ uc_status uc_compare(uc_comparison *out, const uc_compare_entry *wanted, size_t 
                               .settings = uc_compare_defaults(),
                               .train = uc_train_defaults(),
                               .width = (double)NAN};
-    uc_entry *entries = NULL;
+    uc_entry *made = NULL;
     if (settings)
         setup.settings = *settings;
     if (train)
@@ -439,16 +439,16 @@ uc_status uc_compare(uc_comparison *out, const uc_compare_entry *wanted, size_t 
     setup.mapped = setup.train.map.map != UC_MAP_NONE;
     uc_status status = check_settings(&setup);
     if (status == UC_OK)
-        status = make_entries(&entries, &count, wanted, &setup);
+        status = make_entries(&made, &count, entries, &setup);
     if (status != UC_OK)
         return status;
     if (uc_is_shared(context))
         status = uc_fail(UC_ERR_INVALID, "learners are compared in one process, not in several");
     else
-        status = uc_train_check(entries[0].learner, data, context);
+        status = uc_train_check(made[0].learner, data, context);
     if (status == UC_OK)
-        status = compare_entries(out, entries, count, &setup);
-    free_entries(entries, count);
+        status = compare_entries(out, made, count, &setup);
+    free_entries(made, count);
     uc_compare_setup_free(&setup);
     return status;
 }
