@@ -11,7 +11,7 @@
  *
  * Small problems go to LAPACK; large ones to a block Krylov iteration, which only multiplies by K. Tiles
  * of the upper half of K are kept while they take at most half of the memory that is allowed; beyond that
- * every product makes them again, and uses larger blocks so that there are fewer products.
+ * every product makes them again, and takes more columns at once so that there are fewer products.
  *
  * Several processes gather all rows, which are the landmarks of the map; then each makes its blocks of
  * rows of every product, from the tiles of these rows alone, and the blocks are gathered. So all have the

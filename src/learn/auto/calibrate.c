@@ -131,9 +131,10 @@ static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
     const gradient_job *job = user;
     const uc_calibrator *at = job->at;
     const size_t K = at->K;
-    double *S = uc_alloc(2 * K, sizeof *S), *R = S + K;
+    double *S = uc_alloc(2 * K, sizeof *S);
     if (!S)
         return UC_ERR_NOMEM;
+    double *R = S + K;
     for (size_t i = first; i < last; i++) {
         const double *f = job->rows->scores + i * K, *g = job->logs + i * K;
         const uint32_t label = job->rows->labels[i];

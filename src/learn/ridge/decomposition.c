@@ -300,7 +300,7 @@ uc_status uc_ridge_decompose(uc_ridge *out, const uc_matrix *X, const double *we
                              const uc_context *context)
 {
     uc_ridge self = {.X = X, .weights = weights, .context = context};
-    uc_share share;
+    uc_share share = {0};
     uc_status status = uc_blas_ready(context);
     if (status == UC_OK)
         status = uc_share_of(&share, context, X->rows);
