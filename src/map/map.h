@@ -44,7 +44,8 @@ uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *
                                 const uc_context *context);
 /* norm2 of the landmarks that are there. */
 uc_status uc_map_measure_landmarks(uc_map *self);
-/* The width of the Gaussian kernel as the settings give it, by itself or as gamma; NaN: auto; 0: the median. */
+/* The width of the Gaussian kernel as the settings give it, by itself or as gamma; NaN: auto; 0: the
+ * median. */
 double uc_map_width_given(const uc_map_settings *settings);
 /* `count` different row numbers below `rows`, in random order. */
 uc_status uc_map_random_rows(size_t **out, size_t rows, size_t count, uint64_t seed);

@@ -1,4 +1,5 @@
-/* Probabilities of the true class from the scores of a least-squares classifier, which are near 0 and 1 but not between. */
+/* Probabilities of the true class from the scores of a least-squares classifier, which are near 0 and 1
+ * but not between. */
 #include <math.h>
 
 #include "model/model.h"

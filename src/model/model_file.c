@@ -323,8 +323,9 @@ static uc_status adopt(uc_model *self, const uc_container *file)
         status = read_weights(&self->weights, file, "weights", self->dimension, self->classes.count);
     if (status == UC_OK)
         status = read_reals(&self->noise, file, "noise", self->classes.count * self->classes.count);
-    if (status == UC_OK)
-        status = read_calibration(self, file);
+    if (status != UC_OK)
+        return status;
+    status = read_calibration(self, file);
     if (status == UC_OK)
         status = check_dimensions(self, file);
     if (status != UC_OK)
