@@ -24,7 +24,7 @@ typedef struct cli_noise {
 extern const uc_option cli_noise_options[];
 bool cli_noise_is_given(const app_call *call);
 /* The noise that the options tell of, in the order of `classes`; untouched when they tell of none. Warns
- * when a diagonal does not dominate its row. */
+ * when a diagonal does not dominate its row, unless labels are complementary. */
 uc_status cli_noise_build(uc_noise *out, uc_noise_check *check, const cli_noise *self,
                           const uc_names *classes, const app_call *call);
 /* Warns about a matrix that hides a class. */

@@ -58,43 +58,79 @@ static uc_status parse_classes(size_t *count, uc_names *names, const char *text)
     return UC_OK;
 }
 
-static uc_status check_make(const app_call *call, bool uniform)
+/* The kinds of matrices, and the option that each needs. */
+typedef enum matrix_kind { UNIFORM, RANDOM, COMPLEMENTARY, KINDS } matrix_kind;
+static const char *const kind_names[KINDS + 1] = {"uniform", "random", "complementary", NULL};
+static const char *const kind_options[KINDS] = {"rate", "level", NULL};
+
+static const char *kind_name(size_t i)
+{
+    return kind_names[i];
+}
+
+/* KINDS if there is no such kind. */
+static matrix_kind find_kind(const char *name)
+{
+    size_t k = 0;
+    while (k < KINDS && strcmp(name, kind_names[k]) != 0)
+        k++;
+    return (matrix_kind)k;
+}
+
+static uc_status check_make(const app_call *call, matrix_kind kind)
 {
     const make_args *args = call->args;
-    const char *const options[] = {"level", "rate"}; /* of random, of uniform */
-    const char *wanted = options[uniform], *other = options[!uniform];
-    if (!uniform && strcmp(call->words[0], "random") != 0)
-        return app_fail(UC_ERR_OPTION, "noise make %s: it must be uniform or random", call->words[0]);
-    if (!args->classes || !args->output || !app_given(call, wanted))
+    if (kind == KINDS)
+        return app_fail(UC_ERR_OPTION, "noise make %s: it must be uniform, random or complementary",
+                        call->words[0]);
+    const char *wanted = kind_options[kind];
+    if (wanted && (!args->classes || !args->output || !app_given(call, wanted)))
         return app_fail(UC_ERR_OPTION, "noise make %s needs --classes, --%s and -o FILE", call->words[0],
                         wanted);
-    if (app_given(call, other))
+    if (!args->classes || !args->output)
+        return app_fail(UC_ERR_OPTION, "noise make %s needs --classes and -o FILE", call->words[0]);
+    for (size_t k = 0; k < KINDS; k++) {
+        const char *other = kind_options[k];
+        if (k == kind || !other || !app_given(call, other))
+            continue;
+        if (!wanted)
+            return app_fail(UC_ERR_OPTION, "--%s is not for noise make %s", other, call->words[0]);
         return app_fail(UC_ERR_OPTION, "--%s is not for noise make %s, which takes --%s", other,
                         call->words[0], wanted);
+    }
     return UC_OK;
+}
+
+static uc_status make_matrix(uc_noise *out, matrix_kind kind, size_t classes, const app_call *call)
+{
+    const make_args *args = call->args;
+    switch (kind) {
+    case UNIFORM:
+        return uc_noise_uniform(out, classes, args->rate);
+    case RANDOM:
+        return uc_noise_random(out, classes, args->level, call->common.seed);
+    default:
+        return uc_noise_complementary(out, classes);
+    }
 }
 
 static uc_status run_make(app_call *call)
 {
     const make_args *args = call->args;
-    const bool uniform = strcmp(call->words[0], "uniform") == 0;
+    const matrix_kind kind = find_kind(call->words[0]);
     uc_noise noise = {0};
     uc_names names = {0};
     uc_noise_check check = {0};
     size_t classes = 0;
     uc_output *file;
-    uc_status status = check_make(call, uniform);
+    uc_status status = check_make(call, kind);
     if (status != UC_OK)
         goto cleanup;
     if ((status = app_begin_file(&file, args->output, "-o")) != UC_OK)
         goto cleanup;
     if ((status = parse_classes(&classes, &names, args->classes)) != UC_OK)
         goto cleanup;
-    if (uniform)
-        status = uc_noise_uniform(&noise, classes, args->rate);
-    else
-        status = uc_noise_random(&noise, classes, args->level, call->common.seed);
-    if (status != UC_OK)
+    if ((status = make_matrix(&noise, kind, classes, call)) != UC_OK)
         goto cleanup;
     if (names.count && (status = uc_noise_match(&noise, &names)) != UC_OK)
         goto cleanup;
@@ -119,21 +155,16 @@ cleanup:
     return status;
 }
 
-static const char *kind(size_t i)
-{
-    static const char *const kinds[] = {"uniform", "random", NULL};
-    return kinds[i];
-}
-
 const app_command command_noise_make = {
     .name = "noise make",
-    .usage = "uniform|random --classes K (--rate ETA | --level I) -o FILE",
+    .usage = "uniform|random|complementary --classes K [--rate ETA | --level I] -o FILE",
     .summary = "make a noise matrix",
     .description = "Writes a noise matrix as CSV: a column for each true class and a row for each observed "
-                   "class; every column sums to 1.",
+                   "class; every column sums to 1. A label of a complementary matrix names a class that the "
+                   "example does not belong to, each of them equally often.",
     .sections = make_sections,
     .args_size = sizeof(make_args),
-    .word = kind,
+    .word = kind_name,
     .least = 1,
     .most = 1,
     .run = run_make,

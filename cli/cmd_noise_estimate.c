@@ -362,7 +362,7 @@ static void note_learnability(const uc_noise *noise, const uc_noise_check *check
     if (isinf(check->condition))
         note("the matrix is singular: different true classes give the same labels, and no learner can use it",
              warnings);
-    if (check->dominated == 0 || noise->names.count == 0)
+    if (check->dominated == 0 || check->complementary || noise->names.count == 0)
         return;
     snprintf(sentence, sizeof sentence,
              "%zu of %zu observed classes more often hide another class than show their own; the first is "

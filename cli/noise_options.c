@@ -77,7 +77,7 @@ static uc_status build_binary(uc_noise *out, const cli_noise *self, const uc_nam
 uc_status cli_noise_check(uc_noise_check *out, const uc_noise *noise)
 {
     const uc_status status = uc_noise_inspect(out, noise);
-    if (status == UC_OK && out->dominated > 0) {
+    if (status == UC_OK && out->dominated > 0 && !out->complementary) {
         char number[32];
         snprintf(number, sizeof number, "%zu", out->dominated_row + 1);
         app_warn(

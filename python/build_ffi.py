@@ -65,10 +65,11 @@ typedef struct { uc_matrix X; uint32_t *y; uc_names classes; uint32_t *bag; uc_n
 uc_status uc_dataset_positive_unlabelled(uint32_t *, uc_dataset *, const char *, const uc_context *);
 uc_status uc_dataset_check_bags(const uc_dataset *, const uc_context *);
 typedef struct { size_t classes; double *values; uc_names names; } uc_noise;
-typedef struct { double condition; size_t dominated, dominated_row; double wrong; } uc_noise_check;
+typedef struct { double condition; size_t dominated, dominated_row; double wrong; _Bool complementary; } uc_noise_check;
 typedef enum { UC_NOISE_COLUMNS, UC_NOISE_ROWS } uc_noise_orientation;
 uc_status uc_noise_create(uc_noise *, const double *, size_t, const uc_names *, uc_noise_orientation, const char *);
 uc_status uc_noise_uniform(uc_noise *, size_t, double);
+uc_status uc_noise_complementary(uc_noise *, size_t);
 uc_status uc_noise_binary(uc_noise *, double, double);
 uc_status uc_noise_random(uc_noise *, size_t, double, uint64_t);
 uc_status uc_noise_match(uc_noise *, const uc_names *);

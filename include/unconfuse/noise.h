@@ -22,6 +22,7 @@ typedef struct uc_noise_check {
     size_t dominated;     /* rows whose diagonal is not their largest entry */
     size_t dominated_row; /* the first of them */
     double wrong;         /* the share of wrong labels when all classes are equally frequent */
+    bool complementary;   /* three classes or more, a diagonal of zeros: labels name what an example is not */
 } uc_noise_check;
 
 /* Copies `values` (K x K, row by row; `orientation` says whether columns or rows stand for the true class).
@@ -31,6 +32,9 @@ uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, c
                           uc_noise_orientation orientation, const char *source);
 /* Each class is mislabelled with probability `rate`, 0 <= rate < 1, as every other class equally often. */
 uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate);
+/* Complementary labels: every class but the true one is named equally often, the true one never. Needs three
+ * classes or more: with two, such labels are merely swapped. */
+uc_status uc_noise_complementary(uc_noise *out, size_t classes);
 /* The UMA paper's random matrices: level 0 is the identity, level 10 a random stochastic matrix; levels up to
  * 20 move further away from the diagonal. */
 uc_status uc_noise_random(uc_noise *out, size_t classes, double level, uint64_t seed);

@@ -69,7 +69,7 @@ def checked_noise(noise_matrix: Any, classes: Classes) -> Any:
     """The same, to learn with; warns when that is hard."""
     noise = library_noise(noise_matrix, classes)
     found = _inspected(noise)
-    if found.dominated:
+    if found.dominated and not found.complementary:
         warnings.warn(f"the noise matrix does not identify every class: in the row of class "
                       f"{classes.labels[found.dominated_row]} the diagonal is not the largest entry", stacklevel=6)
     return noise
@@ -108,20 +108,22 @@ def inverse_of(noise_matrix: Any) -> np.ndarray:
 
 
 def make_noise_matrix(n_classes: int, *, rate: float | None = None, level: float | None = None,
-                      rates: tuple[float, float] | None = None, random_state: Any = None) -> np.ndarray:
-    """Makes a noise matrix from a rate, two rates or a level.
+                      rates: tuple[float, float] | None = None, complementary: bool = False,
+                      random_state: Any = None) -> np.ndarray:
+    """Makes a noise matrix from a rate, two rates or a level, or one of complementary labels.
 
     rate: the share of wrong labels in every class, spread evenly over the other classes.
     level, from 0 to 20: a random matrix; 0 is the identity, 10 a random stochastic matrix.
     rates, for two classes: the share of the later, positive class that carries the wrong label, and that of the earlier one.
+    complementary, for three classes or more: a label names a class that the example does not belong to, each equally often.
 
     >>> make_noise_matrix(3, rate=0.4)
     array([[0.6, 0.2, 0.2],
            [0.2, 0.6, 0.2],
            [0.2, 0.2, 0.6]])
     """
-    if sum(given is not None for given in (rate, level, rates)) != 1:
-        raise ValueError("give one of rate, level and rates")
+    if sum(given is not None for given in (rate, level, rates)) + bool(complementary) != 1:
+        raise ValueError("give one of rate, level, rates and complementary")
     if not isinstance(n_classes, Integral) or n_classes < 1:
         raise ValueError(f"n_classes={n_classes!r}: it must be a whole number from 1")
     if rates is not None and (n_classes != 2 or np.shape(rates) != (2,)):
@@ -132,6 +134,8 @@ def make_noise_matrix(n_classes: int, *, rate: float | None = None, level: float
         check(lib.uc_noise_uniform(noise, n_classes, rate))
     elif rates is not None:
         check(lib.uc_noise_binary(noise, *rates))
+    elif complementary:
+        check(lib.uc_noise_complementary(noise, n_classes))
     else:
         seed = seed_of(random_state)
         check(lib.uc_noise_random(noise, n_classes, level, DEFAULT_SEED if seed is None else seed))

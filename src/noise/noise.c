@@ -206,13 +206,9 @@ uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, c
     return UC_OK;
 }
 
-uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate)
+/* `rate` of every class is labelled as another, each equally often. */
+static uc_status spread_evenly(uc_noise *out, size_t classes, double rate)
 {
-    if (!(rate >= 0.0 && rate < 1.0))
-        return uc_fail(UC_ERR_INVALID, "the noise rate must be at least 0 and below 1, not %g", rate);
-    uc_status status = check_classes(classes);
-    if (status != UC_OK)
-        return status;
     double *values = allocate(classes);
     if (!values)
         return UC_ERR_NOMEM;
@@ -224,9 +220,26 @@ uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate)
                 values[p * classes + q] = rate / (double)(classes - 1);
     char source[80];
     snprintf(source, sizeof source, "noise rate %g for %zu classes", rate, classes);
-    status = uc_noise_create(out, values, classes, NULL, UC_NOISE_COLUMNS, source);
+    const uc_status status = uc_noise_create(out, values, classes, NULL, UC_NOISE_COLUMNS, source);
     uc_free(values);
     return status;
+}
+
+uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate)
+{
+    if (!(rate >= 0.0 && rate < 1.0))
+        return uc_fail(UC_ERR_INVALID, "the noise rate must be at least 0 and below 1, not %g", rate);
+    const uc_status status = check_classes(classes);
+    if (status != UC_OK)
+        return status;
+    return spread_evenly(out, classes, rate);
+}
+
+uc_status uc_noise_complementary(uc_noise *out, size_t classes)
+{
+    if (classes < 3)
+        return uc_fail(UC_ERR_INVALID, "complementary labels need at least 3 classes, not %zu", classes);
+    return spread_evenly(out, classes, 1.0);
 }
 
 /* M, with the true class in rows. */
@@ -372,6 +385,7 @@ uc_status uc_noise_inspect(uc_noise_check *out, const uc_noise *self)
             }
     }
     check.wrong = 1.0 - trace / (double)K;
+    check.complementary = K > 2 && trace == 0.0;
     *out = check;
     return UC_OK;
 }

@@ -61,6 +61,40 @@ def test_a_diagonal_that_does_not_dominate_is_a_warning(unconfuse):
                           "diagonal is not the largest entry\n")
 
 
+def test_complementary_labels(unconfuse):
+    """No label is that of its example, every other class is as likely, and logistic learns from them."""
+    result = unconfuse.ok("noise", "make", "complementary", "--classes", "a,b,c,d", "-o", "c.csv")
+    assert result.err == "" and result.out == "4 classes, 100.0% of the labels wrong, condition number 3: c.csv\n"
+    rows = [line.split(",")[1:] for line in unconfuse.read("c.csv").decode().splitlines()[1:]]
+    assert all(float(rows[p][q]) == pytest.approx(0 if p == q else 1 / 3) for p in range(4) for q in range(4))
+    unconfuse.write("data.svm", blobs(["a", "b", "c", "d"], 4000))
+    result = unconfuse.ok("noise", "apply", "data.svm", "-o", "noisy.svm", "--noise-matrix", "c.csv")
+    assert result.err == "" and result.out.startswith("4000 of 4000 labels changed (100.0%)")
+    pairs = list(zip(labels_of(unconfuse, "data.svm"), labels_of(unconfuse, "noisy.svm"), strict=True))
+    for true in "abcd":
+        others = [p for t, p in pairs if t == true]
+        assert true not in others and all(abs(others.count(p) / len(others) - 1 / 3) < 0.06 for p in set("abcd") - {true})
+    clean = unconfuse.json("train", "logistic", "data.svm", "-o", "m.uc") and unconfuse.json(
+        "evaluate", "m.uc", "data.svm")["error"]
+    result = unconfuse.ok("train", "logistic", "noisy.svm", "--noise-matrix", "c.csv", "-o", "m.uc")
+    assert result.err == ""
+    assert unconfuse.json("evaluate", "m.uc", "data.svm")["error"] < clean + 0.03
+    unconfuse.ok("train", "uma", "noisy.svm", "--noise-matrix", "c.csv", "-o", "m.uc")
+    assert unconfuse.json("evaluate", "m.uc", "data.svm")["error"] < clean + 0.1
+    unconfuse.ok("train", "logistic", "noisy.svm", "-o", "m.uc")
+    assert unconfuse.json("evaluate", "m.uc", "data.svm")["error"] > 0.9
+
+
+@pytest.mark.parametrize("words, status, sentence", [
+    (["--classes", "2"], 1, "complementary labels need at least 3 classes, not 2"),
+    (["--classes", "4", "--rate", "0.1"], 2, "--rate is not for noise make complementary"),
+    (["--classes", "4", "--level", "3"], 2, "--level is not for noise make complementary"),
+    ([], 2, "noise make complementary needs --classes and -o FILE"),
+])
+def test_complementary_labels_that_cannot_be(unconfuse, words, status, sentence):
+    assert unconfuse.fails(status, "noise", "make", "complementary", *words, "-o", "c.csv").startswith(sentence)
+
+
 def test_applied_noise_changes_the_share_of_labels_that_it_says(unconfuse):
     unconfuse.write("data.svm", blobs(["a", "b", "c"], 6000))
     result = unconfuse.json("noise", "apply", "data.svm", "-o", "noisy.svm", "--noise-rate", "0.25")

@@ -155,7 +155,7 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
     (["stream", "soba", "data.svm", "--covariance", "none"], "--covariance none: it must be one of auto|full|diagonal"),
     (["stream", "pa", "data.svm", "--missing", "1.5"], "--missing 1.5: it must be a number from 0 to 1"),
     (["noise"], "noise must be followed by make, apply or estimate; see unconfuse help noise"),
-    (["noise", "make", "triangular", "--classes", "3", "-o", "m"], "noise make triangular: it must be uniform or random"),
+    (["noise", "make", "triangular", "--classes", "3", "-o", "m"], "noise make triangular: it must be uniform, random or complementary"),
     (["noise", "make", "uniform", "--classes", "3", "-o", "m"], "noise make uniform needs --classes, --rate and -o FILE"),
     (["noise", "make", "uniform", "--classes", "1", "--rate", ".1", "-o", "m"],
      "--classes 1: it must be a whole number from 2 to 65536, or names"),

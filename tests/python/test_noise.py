@@ -70,7 +70,8 @@ def test_matrices_are_made():
     np.testing.assert_allclose(unconfuse.make_noise_matrix(2, rates=(0.4, 0.1)), [[0.9, 0.4], [0.1, 0.6]])
     assert (unconfuse.make_noise_matrix(5, level=0) == np.eye(5)).all()
     assert (unconfuse.make_noise_matrix(5, level=5) == unconfuse.make_noise_matrix(5, level=5, random_state=1)).all()
-    for arguments in (dict(), dict(rate=0.1, level=3), dict(rates=(0.1, 0.2))):
+    np.testing.assert_allclose(unconfuse.make_noise_matrix(3, complementary=True), (1 - np.eye(3)) / 2)
+    for arguments in (dict(), dict(rate=0.1, level=3), dict(rates=(0.1, 0.2)), dict(rate=0.1, complementary=True)):
         with pytest.raises(ValueError, match="give one of|of two classes"):
             unconfuse.make_noise_matrix(3, **arguments)
     with pytest.raises(ValueError):

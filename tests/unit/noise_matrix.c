@@ -630,6 +630,39 @@ static void rows_without_a_dominant_diagonal_are_counted(void **state)
     uc_noise_free(&noise);
 }
 
+/* (J - I)/(K - 1) has the singular values 1 and, K - 1 times, 1/(K - 1). */
+static void complementary_labels_name_every_other_class_alike(void **state)
+{
+    (void)state;
+    for (size_t K = 3; K <= 9; K += 3) {
+        uc_noise noise;
+        uc_noise_check check;
+        assert_ok(uc_noise_complementary(&noise, K));
+        for (size_t i = 0; i < K * K; i++)
+            assert_near(noise.values[i], i / K == i % K ? 0 : 1.0 / (double)(K - 1), 1e-15);
+        assert_ok(uc_noise_inspect(&check, &noise));
+        assert_true(check.complementary && check.dominated == K && check.wrong == 1);
+        assert_near_relative(check.condition, (double)(K - 1), 1e-12);
+        uc_status status;
+        uc_noise_free(&noise);
+        FOR_EACH_FAILING_ALLOCATION(status, uc_noise_complementary(&noise, K));
+        noise.values[0] = 0.01; /* one class shows itself now and then */
+        noise.values[K] -= 0.01;
+        assert_ok(uc_noise_inspect(&check, &noise));
+        assert_false(check.complementary);
+        uc_noise_free(&noise);
+    }
+    uc_noise noise = {0};
+    uc_noise_check check;
+    assert_error(uc_noise_complementary(&noise, 2), UC_ERR_INVALID,
+                 "complementary labels need at least 3 classes, not 2");
+    const double swapped[4] = {0, 1, 1, 0};
+    assert_ok(uc_noise_create(&noise, swapped, 2, NULL, UC_NOISE_COLUMNS, "C"));
+    assert_ok(uc_noise_inspect(&check, &noise));
+    assert_true(!check.complementary && check.dominated == 2);
+    uc_noise_free(&noise);
+}
+
 static void multiply(double *out, const double *A, const double *B, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -759,6 +792,7 @@ int main(void)
         cmocka_unit_test(classes_that_do_not_match_are_refused),
         cmocka_unit_test(the_condition_number_of_two_classes_is_known),
         cmocka_unit_test(rows_without_a_dominant_diagonal_are_counted),
+        cmocka_unit_test(complementary_labels_name_every_other_class_alike),
         cmocka_unit_test(the_inverse_times_the_matrix_is_the_identity),
         cmocka_unit_test(the_ridge_inverse_solves_its_equation),
         cmocka_unit_test(the_ridge_leads_from_the_inverse_to_the_identity),
