@@ -17,7 +17,8 @@ static const uc_option options[] = {
      .type = UC_OPTION_FLAG,
      .offset = offsetof(evaluate_args, bags),
      .standard = "off",
-     .help = "evaluate bags instead of examples: a bag is predicted positive when any of its examples is"},
+     .help = "evaluate bags instead of examples: of two classes, a bag is positive when any of its examples "
+             "is predicted so; of more, it has the class with the highest score of any example"},
     {0},
 };
 
@@ -41,7 +42,7 @@ typedef struct pairs {
     /* With --bags `labels` and `predicted` are of bags, and each bag has */
     bool bags;
     uint32_t positive;
-    double *best; /* by how much its best example scores higher as positive */
+    double *best; /* one per class: uc_bag_add */
 } pairs;
 
 static void learn_positions(pairs *self, const uc_names *names, size_t file)
@@ -67,7 +68,8 @@ static void make_room(pairs *self, size_t needed)
     self->labels = app_realloc(self->labels, self->capacity, sizeof *self->labels);
     self->predicted = app_realloc(self->predicted, self->capacity, sizeof *self->predicted);
     self->probability = app_realloc(self->probability, self->capacity, sizeof *self->probability);
-    self->best = app_realloc(self->best, self->capacity, sizeof *self->best);
+    if (self->bags)
+        self->best = app_realloc(self->best, self->capacity * self->classes->count, sizeof *self->best);
 }
 
 static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *scores)
@@ -76,6 +78,7 @@ static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *
         return app_fail(UC_ERR_INVALID,
                         "--bags: the data have no bags: LIBSVM rows name theirs as bag:ID after "
                         "the label, CSV files in a column that --bag names");
+    const size_t K = self->classes->count;
     for (size_t i = 0; i < block->X.rows; i++) {
         const uint32_t bag = block->bag[i];
         const uint32_t label = block->y[i] == UC_NONE ? UC_NONE : self->position[block->y[i]];
@@ -84,16 +87,16 @@ static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *
         make_room(self, (size_t)bag + 1);
         for (; self->count <= bag; self->count++) {
             self->labels[self->count] = UC_NONE;
-            self->predicted[self->count] = 1 - self->positive;
-            self->best[self->count] = -HUGE_VAL;
+            for (size_t k = 0; k < K; k++)
+                self->best[self->count * K + k] = -HUGE_VAL;
         }
         if (self->labels[bag] != UC_NONE && label != UC_NONE && self->labels[bag] != label)
-            return app_fail(UC_ERR_INVALID, "--bags: bag number %u has examples of both labels", bag + 1);
+            return app_fail(UC_ERR_INVALID, "--bags: bag number %u has examples of %s labels", bag + 1,
+                            K == 2 ? "both" : "two");
         if (label != UC_NONE)
             self->labels[bag] = label;
-        self->best[bag] =
-            fmax(self->best[bag], scores[2 * i + self->positive] - scores[2 * i + 1 - self->positive]);
-        self->predicted[bag] = self->best[bag] > 0 ? self->positive : 1 - self->positive;
+        uc_bag_add(self->best + bag * K, scores + i * K, K, self->positive);
+        self->predicted[bag] = uc_bag_class(self->best + bag * K, K, self->positive);
     }
     return UC_OK;
 }
@@ -120,16 +123,18 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     return UC_OK;
 }
 
-/* Which of the model's two classes makes a bag positive. */
+/* Which of the model's classes makes a bag positive, if there are two. */
 static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
 {
     self->bags = true;
     if (noisy)
         return app_fail(UC_ERR_OPTION,
                         "--bags: the noise is that of examples, not of bags; leave out one of the two");
-    if (self->classes->count != 2)
-        return app_fail(UC_ERR_INVALID, "--bags is for two classes, but the model has %zu",
+    if (self->classes->count != 2 && positive)
+        return app_fail(UC_ERR_INVALID, "--positive is for two classes, but the model has %zu",
                         self->classes->count);
+    if (self->classes->count != 2)
+        return UC_OK;
     self->positive = positive ? uc_names_find(self->classes, positive, strlen(positive)) : 1;
     if (self->positive == UC_NONE)
         return app_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s", positive,

@@ -42,6 +42,12 @@ uc_status uc_evaluation_set_log_loss(uc_evaluation *self, const uint32_t *labels
                                      const double *label_probability, size_t count);
 void uc_evaluation_free(uc_evaluation *self);
 
+/* What the scores of examples say about their bag. best[0..classes) starts as -HUGE_VAL and takes one example
+ * after the other. With two classes a bag is positive when an example of it scores higher as positive; with
+ * more, it has the class with the highest score of any example, and `positive` is not read. */
+void uc_bag_add(double *best, const double *scores, size_t classes, uint32_t positive);
+uint32_t uc_bag_class(const double *best, size_t classes, uint32_t positive);
+
 /* The 95% Wilson score interval for `hits` of `trials`. */
 void uc_metrics_wilson(double interval[2], size_t hits, size_t trials);
 /* Two-sided p-value of the paired t-test that a and b have the same mean; NaN for fewer than two pairs, 1
