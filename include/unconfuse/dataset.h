@@ -122,6 +122,9 @@ size_t uc_dataset_fold_units(const uc_dataset *data);
  * from the rows of all of them, and each gets all of it. */
 uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
                             const uc_context *context);
+/* The same for whole bags, whose rows stay in their order; the data must pass uc_dataset_check_bags. */
+uc_status uc_dataset_sample_bags(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
+                                 const uc_context *context);
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
 uc_status uc_dataset_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
                            bool stratified, uint64_t seed, const uc_context *context);

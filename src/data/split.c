@@ -253,8 +253,52 @@ static uc_status choose_sample(size_t *order, size_t *taken, const uc_dataset *l
     return UC_OK;
 }
 
-uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
-                            const uc_context *context)
+/* The same for whole bags: their rows, in the order of the data. Every class gets its share of the rows, or
+ * as many more as its last bag has. */
+static uc_status choose_bags(size_t *rows, size_t *taken, const uc_dataset *labels, size_t most,
+                             uint64_t seed)
+{
+    const size_t n = labels->X.rows, K = labels->classes.count, bags = labels->bags.count;
+    size_t *left = uc_alloc(K, sizeof *left), *size = uc_alloc(bags, sizeof *size);
+    size_t *order = uc_alloc(bags, sizeof *order);
+    uint32_t *label = uc_alloc(bags, sizeof *label);
+    uc_status status = UC_ERR_NOMEM;
+    if (!left || !size || !order || !label)
+        goto cleanup;
+    for (size_t i = 0; i < n; i++) {
+        left[labels->y[i]]++;
+        label[labels->bag[i]] = labels->y[i];
+        size[labels->bag[i]]++;
+    }
+    for (size_t k = 0; k < K; k++)
+        left[k] = (size_t)ceil((double)left[k] * (double)most / (double)n);
+    uc_rng rng = uc_rng_make(seed, SEQUENCE_SAMPLE);
+    uc_rng_choose(&rng, order, bags, bags);
+    for (size_t b = 0; b < bags; b++) {
+        size_t *quota = &left[label[order[b]]], *rows_of_bag = &size[order[b]];
+        if (*quota == 0)
+            *rows_of_bag = 0; /* which leaves it out */
+        *quota -= uc_min_size(*quota, *rows_of_bag);
+    }
+    *taken = 0;
+    for (size_t i = 0; i < n; i++)
+        if (size[labels->bag[i]] > 0)
+            rows[(*taken)++] = i;
+    status = UC_OK;
+
+cleanup:
+    uc_free(label);
+    uc_free(order);
+    uc_free(size);
+    uc_free(left);
+    return status;
+}
+
+typedef uc_status choose_fn(size_t *rows, size_t *taken, const uc_dataset *labels, size_t most,
+                            uint64_t seed);
+
+static uc_status sample(uc_dataset *out, const uc_dataset *data, size_t most, choose_fn *choose,
+                        uint64_t seed, const uc_context *context)
 {
     uc_dataset labels = *data; /* without several processes, theirs */
     size_t *order = NULL, taken = 0;
@@ -265,7 +309,7 @@ uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most
         status = UC_ERR_NOMEM;
         order = uc_alloc(labels.X.rows, sizeof *order);
         if (order)
-            status = choose_sample(order, &taken, &labels, most, seed);
+            status = choose(order, &taken, &labels, most, seed);
     }
     if (status == UC_OK)
         status = uc_gather_dataset(out, data, order, taken, context);
@@ -273,6 +317,21 @@ uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most
     if (uc_is_shared(context))
         uc_free_labels(&labels);
     return status;
+}
+
+uc_status uc_dataset_sample(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
+                            const uc_context *context)
+{
+    return sample(out, data, most, choose_sample, seed, context);
+}
+
+uc_status uc_dataset_sample_bags(uc_dataset *out, const uc_dataset *data, size_t most, uint64_t seed,
+                                 const uc_context *context)
+{
+    const uc_status status = uc_dataset_check_bags(data, context);
+    if (status != UC_OK)
+        return status;
+    return sample(out, data, most, choose_bags, seed, context);
 }
 
 /* round(share i), with a little more than a half: 0.3 * 15 must round up like its exact value. */

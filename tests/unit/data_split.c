@@ -387,9 +387,48 @@ static void a_sample_keeps_rare_classes(void **state)
     uc_dataset_free(&data);
 }
 
+/* Bags of one to five rows, a third of them of class 1. */
+static void a_sample_of_bags_has_whole_bags(void **state)
+{
+    (void)state;
+    enum { BAGS = 300 };
+    size_t size[BAGS], found[BAGS] = {0}, rows = 0, of_class[2] = {0, 0};
+    for (size_t b = 0; b < BAGS; b++)
+        rows += size[b] = 1 + b % 5;
+    uc_dataset data = sample_data(rows, 2, 2, false, 1), drawn;
+    data.bag = uc_alloc(rows, sizeof *data.bag);
+    for (size_t b = 0, i = 0; b < BAGS; b++) {
+        char name[24];
+        uint32_t index;
+        snprintf(name, sizeof name, "%zu", b);
+        assert_ok(uc_names_add(&index, &data.bags, name, strlen(name)));
+        for (size_t k = 0; k < size[b]; k++, i++) {
+            data.bag[i] = index;
+            data.y[i] = b % 3 == 0;
+        }
+    }
+    assert_ok(uc_dataset_sample_bags(&drawn, &data, 150, 5, NULL));
+    for (size_t i = 0; i < drawn.X.rows; i++) {
+        found[drawn.bag[i]]++;
+        of_class[drawn.y[i]]++;
+    }
+    for (size_t b = 0; b < BAGS; b++)
+        assert_true(found[b] == 0 || found[b] == size[b]);
+    assert_true(of_class[1] >= 50 && of_class[1] <= 54 && of_class[0] >= 100 && of_class[0] <= 104);
+    uc_dataset_free(&drawn);
+    assert_ok(uc_dataset_sample_bags(&drawn, &data, rows, 5, NULL)); /* all of them */
+    assert_int_equal(drawn.X.rows, rows);
+    uc_dataset_free(&drawn);
+    uc_status status;
+    FOR_EACH_FAILING_ALLOCATION(status, uc_dataset_sample_bags(&drawn, &data, 150, 6, NULL));
+    uc_dataset_free(&drawn);
+    uc_dataset_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sample_of_bags_has_whole_bags),
         cmocka_unit_test(folds_are_equal_in_size_and_in_every_class),
         cmocka_unit_test(folds_that_are_not_stratified_are_equal_in_size),
         cmocka_unit_test(folds_depend_on_the_seed_alone),
