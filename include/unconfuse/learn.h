@@ -121,6 +121,7 @@ typedef struct uc_svm_settings {
     int loss;                /* sloppy | weighted                                           (sloppy) */
     int positive_unlabelled; /* uc_dataset_positive_unlabelled was called on the data               (off) */
     int bags;                /* uc_dataset_check_bags was called on the data                        (off) */
+    int bag_rule;            /* with bags: spread | instance | witness                      (spread) */
     int class_weight;        /* uc_class_weight                                             (none) */
     uint64_t iterations;     /* epochs of coordinate descent and steps of L-BFGS at most    (1000) */
     double tolerance;        /* of the objective, relative; L-BFGS: of the gradient         (1e-5) */

@@ -18,6 +18,7 @@ REWORDED = {
     "read the data with {storage=dense}": "give dense rows, X.toarray()",
     "{noise-matrix}, {noise-rate}": "{noise-matrix}",
     "{noise-matrix} or {noise-rate}": "{noise-matrix}",
+    "is for labels of bags: say {bags}": "is for labels of bags: give {bags=on}",
     "the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a column that {bag} names":
         "bags=True needs to know the bag of every row: fit(X, y, groups=...)",
     " ({memory})": "",

@@ -66,6 +66,9 @@ struct uc_learner {
     uc_map_kind map;     /* what {map=auto} means */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 
+    /* Whether, with these settings, labels are those of bags and the learner finds out which examples of a
+     * bag have its label: then bags are to be judged, not examples. NULL: never. */
+    bool (*judges_bags)(const void *settings);
     const uc_candidates *candidates; /* NULL: no option of its own is `auto` before training */
     const uc_candidates *grid; /* what to try of its options when it is compared; NULL: its defaults do */
 

@@ -7,9 +7,10 @@
  *
  * The criterion is the error on the labels as they are, corrected for the noise that was given (sum_q
  * C^-1[q][y] [predicted is not q] has the clean error as its mean), or, for a learner that knows
- * probabilities, the likelihood of those labels; neither needs a clean label. Coordinates of kpca, kgs,
- * random and landmarks are nested, so one map a fold, of the largest dimension, serves for all smaller ones.
- * At most SAMPLE examples take part.
+ * probabilities, the likelihood of those labels; neither needs a clean label. Where a learner has to find
+ * out which examples of a bag have its label, it is the share of bags that are wrong, and whole bags are
+ * sampled. Coordinates of kpca, kgs, random and landmarks are nested, so one map a fold, of the largest
+ * dimension, serves for all smaller ones. At most SAMPLE examples take part.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "select/folds.h"
 #include "select/view.h"
 #include "train/train.h"
+#include "unconfuse/metrics.h"
 #include "unconfuse/select.h"
 
 #define FOLDS 5
@@ -44,6 +46,8 @@ typedef struct search {
     size_t dimensions[MOST_DIMENSIONS];
     size_t dimension_count;
     size_t value_count;          /* 1 when no option is open */
+    bool bags;                   /* they are judged, not examples */
+    uint32_t positive;           /* of two classes */
     double *loss;                /* widths x dimensions x values, of this fold or summed over the folds */
     size_t one_width, one_value; /* the only ones to try; ALL */
     char task[96];               /* "choosing {width}, {dimension}" */
@@ -133,12 +137,58 @@ static uc_status likelihood_loss(double *loss, const uc_model *model, const uc_d
     return status;
 }
 
-static uc_status held_out_loss(double *loss, const uc_model *model, const uc_dataset *test,
-                               const uc_noise *noise, const uc_context *context)
+/* best[0..K) of every bag (uc_bag_add), and the label that its examples share; UC_NONE: it has none here. */
+static void judge_bags(double *best, uint32_t *label, const double *scores, const uc_dataset *test,
+                       uint32_t positive)
 {
+    const size_t K = test->classes.count, bags = test->bags.count;
+    for (size_t b = 0; b < bags; b++)
+        label[b] = UC_NONE;
+    for (size_t i = 0; i < bags * K; i++)
+        best[i] = -HUGE_VAL;
+    for (size_t i = 0; i < test->X.rows; i++) {
+        label[test->bag[i]] = test->y[i];
+        uc_bag_add(best + test->bag[i] * K, scores + i * K, K, positive);
+    }
+}
+
+/* The share of bags that are wrong. */
+static uc_status bag_loss(double *loss, const uc_model *model, const uc_dataset *test, uint32_t positive,
+                          const uc_context *context)
+{
+    const size_t K = test->classes.count, bags = test->bags.count;
+    double *scores = uc_alloc(test->X.rows * K, sizeof *scores), *best = uc_alloc(bags * K, sizeof *best);
+    uint32_t *label = uc_alloc(bags, sizeof *label);
+    double wrong = 0.0, seen = 0.0;
+    uc_status status = UC_ERR_NOMEM;
+    if (!scores || !best || !label)
+        goto cleanup;
+    status = uc_model_scores(scores, model, &test->X, context);
+    if (status != UC_OK)
+        goto cleanup;
+    judge_bags(best, label, scores, test, positive);
+    for (size_t b = 0; b < bags; b++)
+        if (label[b] != UC_NONE) {
+            seen += 1.0;
+            wrong += uc_bag_class(best + b * K, K, positive) != label[b];
+        }
+    *loss = seen > 0.0 ? wrong / seen : 0.0;
+
+cleanup:
+    uc_free(label);
+    uc_free(best);
+    uc_free(scores);
+    return status;
+}
+
+static uc_status held_out_loss(double *loss, const search *self, const uc_model *model,
+                               const uc_dataset *test)
+{
+    if (self->bags)
+        return bag_loss(loss, model, test, self->positive, self->context);
     if (uc_model_has_probabilities(model))
-        return likelihood_loss(loss, model, test, noise, context);
-    return error_loss(loss, model, test, noise, context);
+        return likelihood_loss(loss, model, test, self->train.noise, self->context);
+    return error_loss(loss, model, test, self->train.noise, self->context);
 }
 
 /* The first `dimension` columns of a dense data set; borrows everything. */
@@ -173,7 +223,7 @@ static uc_status try_values(search *self, const uc_dataset *train, const uc_data
             *(double *)(void *)((char *)self->settings + self->open->offset) = self->values->values[value];
         status = uc_train(&model, self->learner, self->settings, &plain, &rows, self->context);
         if (status == UC_OK)
-            status = held_out_loss(&loss, model, &held_out, plain.noise, self->context);
+            status = held_out_loss(&loss, self, model, &held_out);
         if (status == UC_ERR_DIVERGED) { /* the others may still do */
             loss = INFINITY;
             status = UC_OK;
@@ -468,6 +518,12 @@ static uc_status search_sample(search *self, const uc_dataset *rows, const open_
     return status;
 }
 
+/* The later one unless the other is named. */
+static uint32_t positive_of(const uc_dataset *data, const char *name)
+{
+    return name && strcmp(name, data->classes.text[0]) == 0 ? 0 : 1;
+}
+
 uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *learner, const uc_dataset *data,
                   const uc_context *context)
 {
@@ -491,7 +547,12 @@ uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *le
         return UC_OK;
     }
     name_task(&self, &open);
-    status = uc_dataset_sample(&rows, data, SAMPLE, self.train.seed, context);
+    self.bags = learner->judges_bags && learner->judges_bags(settings);
+    self.positive = positive_of(data, train->positive);
+    if (self.bags)
+        status = uc_dataset_sample_bags(&rows, data, SAMPLE, self.train.seed, context);
+    else
+        status = uc_dataset_sample(&rows, data, SAMPLE, self.train.seed, context);
     if (status == UC_OK)
         status = search_sample(&self, &rows, &open);
     if (status == UC_OK)

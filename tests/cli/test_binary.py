@@ -428,7 +428,90 @@ def test_bags_that_cannot_be_evaluated_are_refused(unconfuse):
     assert "has examples of both labels" in unconfuse.fails(1, "evaluate", "m.uc", "both.svm", "--bags")
     unconfuse.write("three.svm", blobs(["a", "b", "c"], 60))
     unconfuse.ok("train", "csvm", "three.svm", "-o", "three.uc", "-q")
-    assert "--bags is for two classes, but the model has 3" in unconfuse.fails(1, "evaluate", "three.uc", "train.svm", "--bags")
+    assert "--positive is for two classes, but the model has 3" in unconfuse.fails(
+        1, "evaluate", "three.uc", "train.svm", "--bags", "--positive", "a")
+
+
+@pytest.mark.parametrize("rule", ["instance", "witness"])
+@pytest.mark.parametrize("learner", ["csvm", "sloppy-svm"])
+def test_bag_rules_find_the_positive_examples(unconfuse, learner, rule):
+    train, test = bags(200, 7, size=6), bags(200, 8, size=6)
+    unconfuse.write("train.svm", train)
+    unconfuse.write("test.svm", test)
+    told = unconfuse.json("train", learner, "--bags", "--bag-rule", rule, "train.svm", "-o", "m.uc")
+    assert told["settings"]["bag-rule"] == rule and told["alternations"] >= 1
+    truly = sum(float(line.split()[2].split(":")[1]) > 0 for line in train.splitlines())
+    assert told["positive_examples"] == 100 if rule == "witness" else abs(told["positive_examples"] - truly) < 40
+    found = unconfuse.json("evaluate", "m.uc", "test.svm", "--bags")
+    count, wrong = best_of_bags(unconfuse, test, "m.uc", "test.svm", "1")
+    assert found["examples"] == count == 200 and found["error"] == pytest.approx(wrong / count) and found["error"] < 0.12
+    unconfuse.ok("train", "csvm", "--bags", "train.svm", "-o", "spread.uc", "-q")
+    assert unconfuse.json("evaluate", "spread.uc", "test.svm", "--bags")["error"] > 1.5 * found["error"]
+    for threads in (2, 7):
+        unconfuse.ok("train", learner, "--bags", "--bag-rule", rule, "train.svm", "-o", "n.uc", "-q", "--threads", threads)
+        assert unconfuse.read("n.uc") == unconfuse.read("m.uc")
+
+
+def test_bag_rules_on_a_map_with_everything_chosen(unconfuse):
+    """Positive examples are near 0, all others on a ring around it: no line separates them."""
+    draw = random.Random(3)
+
+    def ringed(count):
+        lines = []
+        for b in range(count):
+            for i in range(4):
+                inside = b % 2 == 0 and i == 0
+                angle, radius = draw.uniform(0, 2 * math.pi), draw.gauss(0.3 if inside else 3, 0.3)
+                lines.append(f"{'+1' if b % 2 == 0 else '-1'} bag:{b} 1:{radius * math.cos(angle):.5f} 2:{radius * math.sin(angle):.5f}\n")
+        return "".join(lines)
+
+    unconfuse.write("train.svm", ringed(120))
+    unconfuse.write("test.svm", ringed(120))
+    unconfuse.ok("train", "csvm", "--bags", "--bag-rule", "witness", "--map", "kgs", "--dimension", "40", "--width", "auto",
+                 "-c", "auto", "train.svm", "-o", "m.uc", "-q")
+    assert unconfuse.json("evaluate", "m.uc", "test.svm", "--bags")["error"] < 0.05
+
+
+def test_bags_of_three_classes(unconfuse):
+    """A bag has one example of its class; the others are of no class."""
+    draw = random.Random(4)
+    centres = {"ant": (4, 0), "bee": (-4, 0), "cow": (0, 4)}
+
+    def mixed(count):
+        lines = []
+        for b in range(count):
+            name = list(centres)[b % 3]
+            for i in range(5):
+                x, y = centres[name] if i == 0 else (0, -1)
+                lines.append(f"{name} bag:{b} 1:{draw.gauss(x, 1):.5f} 2:{draw.gauss(y, 1):.5f}\n")
+        draw.shuffle(lines)
+        return "".join(lines)
+
+    test = mixed(150)
+    unconfuse.write("train.svm", mixed(300))
+    unconfuse.write("test.svm", test)
+    unconfuse.ok("train", "csvm", "--bags", "--bag-rule", "witness", "train.svm", "-o", "m.uc", "-q")
+    head, *rows = [line.split("\t") for line in unconfuse.ok("predict", "m.uc", "test.svm", "--scores").out.splitlines()]
+    best, label = {}, {}
+    for line, row in zip(test.splitlines(), rows, strict=True):
+        name, bag = line.split()[:2]
+        label[bag] = name
+        best[bag] = max(best.get(bag, (-math.inf, "")), *((float(row[head.index(k)]), k) for k in centres))
+    wrong = sum(best[bag][1] != label[bag] for bag in best)
+    found = unconfuse.json("evaluate", "m.uc", "test.svm", "--bags")
+    assert found["examples"] == 150 and found["error"] == pytest.approx(wrong / 150) and found["error"] < 0.08
+    unconfuse.write("both.svm", "ant bag:a 1:1\nbee bag:a 1:2\n")
+    assert "bag number 1 has examples of two labels" in unconfuse.fails(1, "evaluate", "m.uc", "both.svm", "--bags")
+
+
+@pytest.mark.parametrize("words, status, sentence", [
+    (["--bag-rule", "witness"], 1, "--bag-rule witness is for labels of bags: say --bags"),
+    (["--bag-rule", "instance"], 1, "--bag-rule instance is for labels of bags: say --bags"),
+    (["--bags", "--bag-rule", "vote"], 2, "--bag-rule vote: it must be one of spread|instance|witness"),
+])
+def test_bag_rules_that_are_none_are_refused(unconfuse, words, status, sentence):
+    unconfuse.write("train.svm", bags(20, 5))
+    assert sentence in unconfuse.fails(status, "train", "csvm", *words, "train.svm", "-o", "m.uc")
 
 
 def test_the_model_remembers_which_class_is_positive(unconfuse):

@@ -324,3 +324,18 @@ def test_a_rank_that_dies_ends_all(shards, signal_number):
         time.sleep(0.1)
     assert processes_of(name) == []
     assert sorted(os.listdir(shards.directory)) == before
+
+
+def test_bags_may_span_processes(unconfuse):
+    """Row i is in bag i mod 40, so that every process has rows of every bag."""
+    lines = []
+    for i in range(200):
+        positive = i % 40 < 20
+        x = 3 if positive and i < 40 else -1
+        lines.append(f"{'+1' if positive else '-1'} bag:{i % 40} 1:{x + (i * 7 % 11) / 10} 2:{(i * 5 % 13) / 10}\n")
+    unconfuse.write("bags.svm", "".join(lines))
+    for rule in ("instance", "witness"):
+        train = ["train", "csvm", "--bags", "--bag-rule", rule, "-c", "10", "bags.svm", "-q", "-o"]
+        unconfuse.ok(*train, "one.uc")
+        ok(unconfuse.directory, 3, *train, "three.uc")
+        assert unconfuse.read("three.uc") == unconfuse.read("one.uc")

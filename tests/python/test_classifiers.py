@@ -380,6 +380,8 @@ def test_groups_without_bags_are_refused():
     (dict(positive="maybe", positive_unlabelled=True), "positive='maybe': no example is labelled so"),
     (dict(positive_unlabelled=True, bags=True), "give only one of positive_unlabelled and bags"),
     (dict(bags=True), "bags=True needs to know the bag of every row"),
+    (dict(bag_rule="witness"), "bag_rule='witness' is for labels of bags: give bags=True"),
+    (dict(bags=True, bag_rule="vote"), "bag_rule"),
     (dict(noise_matrix="guess"), "noise_matrix='guess': it must be a matrix, 'estimate' or None"),
 ])
 def test_labels_that_mean_something_else_get_a_sentence(parameters, sentence):
@@ -387,6 +389,18 @@ def test_labels_that_mean_something_else_get_a_sentence(parameters, sentence):
     with pytest.raises(ValueError) as raised:
         unconfuse.SloppySVMClassifier(**parameters).fit(X, np.array(["no", "yes"])[y])
     assert sentence in str(raised.value)
+
+
+@pytest.mark.parametrize("rule", ["instance", "witness"])
+def test_bag_rules_find_the_positive_rows(rule):
+    """One row of every positive bag is far away; groups need not be in order."""
+    draw = np.random.default_rng(1)
+    groups = np.tile(np.arange(80), 5)
+    truly = (groups % 2 == 1) & (np.arange(400) < 80)
+    X = draw.normal(size=(400, 3)) + 5 * truly[:, None]
+    y = np.where(groups % 2 == 1, "sick", "well")
+    model = unconfuse.CSVMClassifier(bags=True, bag_rule=rule, positive="sick").fit(X, y, groups=groups)
+    assert ((model.predict(X) == "sick") == truly).mean() > 0.98
 
 
 def test_positives_that_are_numbers_need_a_number_for_the_others():
@@ -401,6 +415,17 @@ def test_a_matrix_that_hides_a_class_is_warned_of():
     with pytest.warns(UserWarning, match="in the row of class 0 the diagonal is not the largest") as caught:
         unconfuse.LogisticClassifier(noise_matrix=[[0.4, 0.5], [0.6, 0.5]]).fit(X, y)
     assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_complementary_labels_are_learned_from_without_a_warning():
+    X, y = blobs(3, rows=1500)
+    noise = unconfuse.make_noise_matrix(3, complementary=True)
+    noisy = unconfuse.apply_noise(y, noise)
+    assert (noisy != y).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = unconfuse.LogisticClassifier(noise_matrix=noise).fit(X, noisy)
+    assert model.score(X, y) > unconfuse.LogisticClassifier().fit(X, y).score(X, y) - 0.05
 
 
 def test_the_library_sentence_for_files(program, tmp_path):

@@ -178,6 +178,10 @@ def test_of_bags(program, tmp_path):
     program("train", "sloppy-svm", "data.svm", "--bags", "-q", "-o", "cli.uc")
     estimator = unconfuse.SloppySVMClassifier(bags=True).fit(X, y, groups=bags)
     assert saved(tmp_path, estimator) == (tmp_path / "cli.uc").read_bytes()
+    for rule in ("instance", "witness"):
+        program("train", "csvm", "data.svm", "--bags", "--bag-rule", rule, "-q", "-o", f"{rule}.uc")
+        estimator = unconfuse.CSVMClassifier(bags=True, bag_rule=rule).fit(X, y, groups=bags)
+        assert saved(tmp_path, estimator) == (tmp_path / f"{rule}.uc").read_bytes()
 
 
 def test_of_unlabelled_rows(program, tmp_path):

@@ -39,6 +39,9 @@ COMMANDS = [
     command("train-rp", "train rp two.svm -o out.uc --dimension 5 --kappa 0.5 --width 1", "out.uc"),
     command("train-kpca", "train pa two.svm -o out.uc --map kpca --dimension 4", "out.uc"),
     command("train-sloppy", "train sloppy-svm two.svm -o out.uc --noise-rates 0.1,0.2", "out.uc"),
+    command("train-bags", "train csvm bags.svm -o out.uc --bags --bag-rule instance", "out.uc"),
+    command("train-witness", "train sloppy-svm bags.svm -o out.uc --bags --bag-rule witness --noise-rates 0,0.2", "out.uc"),
+    command("evaluate-bags", "evaluate bags.uc bags.svm --bags"),
     command("train-s3vm", "train s3vm few.svm -o out.uc", "out.uc"),
     command("train-folds", "train pa three.svm -v 3"),
     command("train-shards", "train pa --shards part-{0,1}.svm.gz -o out.uc", "out.uc"),
@@ -56,6 +59,7 @@ COMMANDS = [
     command("stream-stdin", "stream cspa - --classes 1,2,3 --json", stdin="three.svm"),
     command("compare", "compare three.svm --learners cspa,banditron --runs 2 --threads 2"),
     command("noise-make", "noise make random --classes 3 --level 5 -o out.csv", "out.csv"),
+    command("noise-complementary", "noise make complementary --classes a,b,c -o out.csv", "out.csv"),
     command("noise-apply", "noise apply three.svm --noise-matrix noise.csv -o out.svm", "out.svm"),
     command("noise-apply-npy", "noise apply three.npy --labels three-labels.npy --noise-matrix noise.npy -o out.npy"
             " --labels-out out-labels.npy", "out.npy", "out-labels.npy"),
@@ -116,6 +120,7 @@ def make_inputs(program, directory):
     three, two = blobs("123", 30, 1), blobs("12", 24, 2)
     write("three.svm", "\n".join(three) + "\n")
     write("two.svm", "\n".join(two) + "\n")
+    write("bags.svm", "".join(f"{1 + i // 12} bag:{i // 3} {line[2:]}\n" for i, line in enumerate(two)))
     write("few.svm", "\n".join(line if i < 6 else "?" + line[1:] for i, line in enumerate(two)) + "\n")
     write("gold.txt", "".join(line[0] + "\n" for line in three))
     for part in range(2):
@@ -130,6 +135,7 @@ def make_inputs(program, directory):
     run("train spa three.svm -o model.uc")
     run("train logistic three.svm -o logistic.uc --noise-matrix noise.csv")
     run("train pa two.svm -o map.uc --map nystroem --dimension 5")
+    run("train csvm bags.svm -o bags.uc --bags --bag-rule witness")
     run("stream cspa-plus three.svm -o stream.uc")
     run("convert model.uc model.liblinear --to liblinear")
 

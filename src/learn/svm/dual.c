@@ -43,6 +43,9 @@
  *   gap = sum_i U L(g_i) + alpha_i g_i - (1 + h) alpha_i + h/U alpha_i^2
  *
  * The objective is at most gap + |b - b*| |s| above its minimum; |b - b*| is taken for 1 + |b|.
+ *
+ * Rows without a label, which the rules for bags leave out (bags.c), belong to a part but are never in its
+ * order.
  */
 #include <math.h>
 #include <string.h>
@@ -78,6 +81,7 @@ typedef struct dual {
     const uc_context *context;
     uc_svm_plan plan;
     size_t total_rows, first_row; /* over all processes; where this one's begin */
+    double examples;              /* rows with a label, of all processes */
     double bound[2], diagonal[2]; /* U, and 2 h/U, of examples labelled negative, positive */
     double *alpha, *norm2;
     uint32_t *order;
@@ -301,8 +305,10 @@ static uc_status add_gaps(double *sums, size_t first, size_t last, void *user)
 {
     const dual *self = user;
     const uc_svm *svm = self->svm;
-    const double scale = svm->cost / (double)self->total_rows;
+    const double scale = svm->cost / self->examples;
     for (size_t i = first; i < last; i++) {
+        if (svm->data->y[i] == UC_NONE)
+            continue;
         const int label = label_of(svm, i);
         const double alpha = self->alpha[i],
                      score = self->point[0] + uc_row_dot(uc_matrix_row(&svm->data->X, i), self->point + 1),
@@ -328,24 +334,30 @@ static uc_status check(double *value, double *gap, dual *self)
         *gap += (1.0 + fabs(self->point[0])) * fabs(self->sum);
     for (size_t p = 0; p < self->count; p++)
         self->parts[p].active = self->parts[p].rows;
-    self->active = (double)self->total_rows;
+    self->active = self->examples;
     return status;
 }
 
 /* ---- before the first epoch ---- */
 
-/* The squared lengths of a part's rows; their sum stays in `square`. */
+/* The squared lengths of a part's rows; their sum stays in `square`. Rows without a label
+ * are last in its order. */
 static uc_status begin_part(size_t number, void *user)
 {
     const dual *self = user;
     part *mine = self->parts + number;
-    for (size_t k = 0; k < mine->rows; k++) {
-        const size_t i = (size_t)(mine->order - self->order) + k;
-        mine->order[k] = (uint32_t)i;
-        self->alpha[i] = 0.0;
+    const size_t first = (size_t)(mine->order - self->order), all = mine->rows;
+    mine->rows = 0;
+    for (size_t i = first; i < first + all; i++) {
+        if (self->svm->data->y[i] == UC_NONE) {
+            mine->order[all - 1 - (i - first - mine->rows)] = (uint32_t)i;
+            continue;
+        }
+        mine->order[mine->rows++] = (uint32_t)i;
         self->norm2[i] = uc_row_norm2(uc_matrix_row(&self->svm->data->X, i));
         mine->square += self->norm2[i];
     }
+    mine->active = mine->rows;
     return UC_OK;
 }
 
@@ -399,20 +411,23 @@ static double offset_step(const dual *self, double norm2, double parts)
 {
     const double diagonal = fmin(self->diagonal[0], self->diagonal[1]);
     const double harmless = (0.1 * norm2 + 0.25 * diagonal) / parts;
-    return fmin(harmless, OFFSET_TURNS * (norm2 + diagonal) / (double)self->total_rows);
+    return fmin(harmless, OFFSET_TURNS * (norm2 + diagonal) / self->examples);
 }
 
 static uc_status begin(dual *self, const uc_svm_plan *plan)
 {
     const uc_svm *svm = self->svm;
     const uc_comm *comm = uc_comm_of(self->context);
-    double entries = (double)uc_matrix_entries(&svm->data->X);
-    uc_status status = uc_comm_sum(comm, &entries, 1);
-    self->plan = plan ? *plan : uc_svm_plan_for(self->total_rows, svm->data->X.cols, entries);
+    double size[2] = {(double)uc_matrix_entries(&svm->data->X), 0.0}; /* and the rows with a label */
+    for (size_t i = 0; i < svm->data->X.rows; i++)
+        size[1] += svm->data->y[i] != UC_NONE;
+    uc_status status = uc_comm_sum(comm, size, 2);
+    self->examples = size[1];
+    self->plan = plan ? *plan : uc_svm_plan_for(self->total_rows, svm->data->X.cols, size[0]);
     for (int label = 0; label < 2; label++) {
         double slope; /* of the loss where the hinge's is -1 */
         uc_svm_loss_at(&slope, svm, -svm->smoothing, label);
-        self->bound[label] = -slope * svm->cost / (double)self->total_rows;
+        self->bound[label] = -slope * svm->cost / self->examples;
         self->diagonal[label] = 2.0 * svm->smoothing / self->bound[label];
     }
     if (status == UC_OK)
@@ -427,10 +442,45 @@ static uc_status begin(dual *self, const uc_svm_plan *plan)
     if (status == UC_OK)
         status = uc_comm_sum(comm, sums, 2);
     if (svm->free_offset)
-        self->rho = offset_step(self, sums[NORM2] / (double)self->total_rows, sums[PARTS]);
+        self->rho = offset_step(self, sums[NORM2] / self->examples, sums[PARTS]);
     self->all_parts = sums[PARTS];
-    self->active = (double)self->total_rows;
+    self->active = self->examples;
     self->sigma = 1.0;
+    return status;
+}
+
+/* ---- alphas of another machine to start from ---- */
+
+/* b and w become the sums of alpha_i t_i and of alpha_i t_i x_i. */
+static uc_status add_rows(double *sums, size_t first, size_t last, void *user)
+{
+    const dual *self = user;
+    const uc_svm *svm = self->svm;
+    for (size_t i = first; i < last; i++) {
+        const int label = label_of(svm, i);
+        if (svm->data->y[i] == UC_NONE || self->alpha[i] == 0.0)
+            continue;
+        const double signed_alpha = label ? self->alpha[i] : -self->alpha[i];
+        sums[0] += signed_alpha;
+        uc_row_axpy(signed_alpha, uc_matrix_row(&svm->data->X, i), sums + 1);
+    }
+    return UC_OK;
+}
+
+/* The offset starts where that machine left it, in point[0]. */
+static uc_status resume(dual *self)
+{
+    const uc_svm *svm = self->svm;
+    const size_t n = svm->data->X.rows, d = svm->data->X.cols;
+    const uc_context fitting = uc_context_for_work(self->context, (double)uc_matrix_entries(&svm->data->X));
+    for (size_t i = 0; i < n; i++)
+        if (svm->data->y[i] != UC_NONE)
+            self->alpha[i] = fmin(svm->alpha[i], self->bound[label_of(svm, i)]);
+    self->centre = svm->free_offset ? self->point[0] : 0.0;
+    memset(self->point, 0, (d + 1) * sizeof *self->point);
+    const uc_status status = uc_sum_over(&fitting, n, add_rows, self, self->point, d + 1);
+    self->sum = self->point[0];
+    self->point[0] = self->centre + self->rho * self->sum;
     return status;
 }
 
@@ -510,8 +560,12 @@ static uc_status take_all_rows_if_they_fit(bool *fits, dual *self)
 /* One example after the other from here on. */
 static void merge_parts(dual *self)
 {
-    self->parts[0] = (part){.rows = self->total_rows,
-                            .active = self->total_rows,
+    size_t labelled = 0;
+    for (size_t k = 0; k < self->total_rows; k++)
+        if (self->svm->data->y[self->order[k]] != UC_NONE)
+            self->order[labelled++] = self->order[k];
+    self->parts[0] = (part){.rows = labelled,
+                            .active = labelled,
                             .order = self->order,
                             .largest = HUGE_VAL,
                             .point = self->point,
@@ -590,8 +644,12 @@ uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_sv
     status = UC_ERR_NOMEM;
     if (self.alpha && self.norm2 && self.order)
         status = begin(&self, plan);
+    if (status == UC_OK && svm->alpha)
+        status = resume(&self);
     if (status == UC_OK)
         status = descend(out, arrived, &self, epochs, tolerance);
+    if (status == UC_OK && svm->alpha) /* those of the rows of all processes, once it has taken them */
+        memcpy(svm->alpha, self.alpha + (share.first - self.first_row), n * sizeof *svm->alpha);
     void *const blocks[] = {self.alpha,  self.norm2,  self.order, self.parts,
                             self.copies, self.before, self.change};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

@@ -16,13 +16,17 @@
  * The mean of the sloppy loss over the flips is L of the true label (Lemma 1 of the paper). It is not convex;
  * L-BFGS starts from zero. It falls for ever with a growing b unless the observed labels allow for the rates:
  * the share of labels -1 must exceed eta+, and that of +1 eta-. The others are convex: dual coordinate
- * descent (svm_dual.c), and L-BFGS from where that becomes slow.
+ * descent (dual.c), and L-BFGS from where that becomes slow. Labels of bags may ask for several machines, one
+ * after the other (bags.c).
  */
 #include "learn/svm/svm.h"
 
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
+#include "data/exchange.h"
+#include "learn/svm/bags.h"
 #include "linalg/linalg.h"
 
 #define RELATIVE_COST                                                                                        \
@@ -60,6 +64,14 @@
          .offset = FIELD(bags),                                                                              \
          .standard = "off",                                                                                  \
          .help = "labels belong to bags: a positive bag has at least one positive example"},                 \
+        {.name = "bag-rule",                                                                                 \
+         .type = UC_OPTION_CHOICE,                                                                           \
+         .offset = FIELD(bag_rule),                                                                          \
+         .standard = "spread",                                                                               \
+         .choices = "spread|instance|witness",                                                               \
+         .help =                                                                                             \
+             "with {bags}: spread: an example has its bag's label; instance: in positive bags the label "    \
+             "that suits it, at least one positive; witness: one example of each positive bag counts"},      \
         UC_CLASS_WEIGHT_OPTION(uc_svm_settings),                                                             \
         {.name = "iterations",                                                                               \
          .type = UC_OPTION_COUNT,                                                                            \
@@ -118,152 +130,39 @@ static const uc_candidates sloppy_candidates[] = {
 static const uc_candidates plain_candidates[] = {
     {"cost", plain_costs, sizeof plain_costs / sizeof *plain_costs}, {0}};
 
-/* ---- the objective ---- */
-
-typedef struct gradient_job {
-    const uc_svm *svm;
-    const double *point;
-} gradient_job;
-
-/* Adds the gradient in offset and weights, and behind it the loss and the number, of rows first .. last-1. */
-static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
-{
-    const gradient_job *job = user;
-    const uc_svm *self = job->svm;
-    const size_t d = self->data->X.cols;
-    sum[d + 2] += (double)(last - first);
-    for (size_t i = first; i < last; i++) {
-        const uc_row row = uc_matrix_row(&self->data->X, i);
-        const int label = self->data->y[i] == self->positive;
-        const double sign = label ? 1.0 : -1.0;
-        const double score = job->point[0] + uc_row_dot(row, job->point + 1);
-        double slope;
-        sum[d + 1] += uc_svm_loss_at(&slope, self, sign * score, label);
-        if (slope == 0.0)
-            continue;
-        sum[0] += sign * slope;
-        uc_row_axpy(sign * slope, row, sum + 1);
-    }
-    return UC_OK;
-}
-
-uc_status uc_svm_gradient(double *value, double *gradient, const double *point, const uc_svm *self,
-                          const uc_context *context)
-{
-    const size_t d = self->data->X.cols;
-    const uc_context fitting = uc_context_for_work(context, 2.0 * (double)uc_matrix_entries(&self->data->X));
-    gradient_job job = {self, point};
-    double *sum = uc_alloc(d + 3, sizeof *sum);
-    if (!sum)
-        return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_gradient, &job, sum, d + 3);
-    const double scale = self->cost / sum[d + 2];
-    double squares = 0.0;
-    for (size_t j = 1; j <= d && status == UC_OK; j++) {
-        gradient[j] = scale * sum[j] + point[j];
-        squares += point[j] * point[j];
-    }
-    if (status == UC_OK) {
-        gradient[0] = self->free_offset ? scale * sum[0] : 0.0;
-        *value = scale * sum[d + 1] + squares / 2.0;
-    }
-    uc_free(sum);
-    return status;
-}
-
-typedef struct search {
-    const uc_svm *svm;
-    const uc_context *context;
-} search;
-
-static uc_status evaluate(double *value, double *gradient, const double *point, void *user)
-{
-    const search *self = user;
-    return uc_svm_gradient(value, gradient, point, self->svm, self->context);
-}
-
 /* ---- learning ---- */
 
-#define MOST_CURVATURE                                                                                       \
-    0.25 /* of the mean loss: its second derivative, where a part of the examples is near the corner */
+/* What a machine ends with, or several of them together. */
+typedef struct outcome {
+    uc_minimum minimum;
+    uc_bags_found bags;
+} outcome;
 
-static uc_status minimise(uc_minimum *out, double *point, const uc_svm *self, uint64_t iterations,
-                          double tolerance, const uc_context *context)
-{
-    search user = {self, context};
-    uc_conditioning conditioning;
-    const double curvature = self->cost * fmin(MOST_CURVATURE, 0.5 / self->smoothing);
-    uc_status status =
-        uc_conditioning_fit(&conditioning, &self->data->X, 1, 1.0, curvature, self->free_offset, context);
-    if (status == UC_OK)
-        status = uc_minimise(out, point, self->data->X.cols + 1, evaluate, &user, &conditioning, iterations,
-                             tolerance, context);
-    uc_conditioning_free(&conditioning);
-    return status;
-}
-
-/* One machine, into `point`; its part of the summary is added up. */
-static uc_status solve(uc_minimum *total, double *point, const uc_svm *self, const uc_svm_settings *settings,
+/* One machine, or the last of several, into `point`. */
+static uc_status solve(outcome *out, double *point, const uc_svm *self, const uc_svm_settings *settings,
                        const uc_context *context)
 {
-    bool arrived = false;
-    uc_minimum first = {0}, found = {0};
-    uc_status status = UC_OK;
-    if (self->arranged)
-        status = uc_svm_dual(&first, &arrived, point, self, NULL, settings->iterations, settings->tolerance,
-                             context);
-    if (status == UC_OK && !arrived && first.iterations < settings->iterations)
-        status = minimise(&found, point, self, settings->iterations - first.iterations, settings->tolerance,
-                          context);
-    else
-        found = (uc_minimum){.value = first.value, .excess = first.excess};
+    if (settings->bag_rule == UC_BAG_SPREAD)
+        return uc_svm_solve(&out->minimum, point, self, settings, context);
+    return uc_bags_solve(&out->minimum, &out->bags, point, self, (uc_bag_rule)settings->bag_rule, settings,
+                         NULL, NULL, context);
+}
+
+static uc_status summarise(uc_model *model, const outcome *total, const uc_svm_settings *settings)
+{
+    const uc_minimum *minimum = &total->minimum;
+    uc_status status =
+        uc_json_set(model->summary, "iterations", json_integer((json_int_t)minimum->iterations));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)minimum->evaluations));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "objective", json_real(minimum->value));
+    if (status != UC_OK || settings->bag_rule == UC_BAG_SPREAD)
+        return status;
+    status = uc_json_set(model->summary, "alternations", json_integer((json_int_t)total->bags.alternations));
     if (status != UC_OK)
         return status;
-    found.iterations += first.iterations;
-    found.evaluations += first.evaluations;
-    if (!arrived)
-        uc_minimum_warn(&found, "the machine", settings->iterations, true, context);
-    total->value += found.value;
-    total->iterations += found.iterations;
-    total->evaluations += found.evaluations;
-    return UC_OK;
-}
-
-static uc_status summarise(uc_model *model, const uc_minimum *total)
-{
-    uc_status status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)total->iterations));
-    if (status == UC_OK)
-        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)total->evaluations));
-    return status == UC_OK ? uc_json_set(model->summary, "objective", json_real(total->value)) : status;
-}
-
-/* How many examples of all processes carry each label: labelled[1] the positive one. */
-static uc_status count_labels(double labelled[2], const uc_svm *self, const uc_context *context)
-{
-    labelled[0] = labelled[1] = 0.0;
-    for (size_t i = 0; i < self->data->X.rows; i++)
-        labelled[self->data->y[i] == self->positive] += 1.0;
-    return uc_comm_sum(uc_comm_of(context), labelled, 2);
-}
-
-/* As given, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in
- * what they truly are, as far as the rates tell. */
-static void weigh_classes(uc_svm *self, const double labelled[2], const uc_svm_settings *settings)
-{
-    const double *given = self->class_weights;
-    if (given) {
-        self->weight[0] = self->data->classes.count == 2 ? given[1 - self->positive] : 1.0;
-        self->weight[1] = given[self->positive];
-        return;
-    }
-    const double n = labelled[0] + labelled[1];
-    const bool balanced =
-        settings->class_weight == UC_CLASS_WEIGHT_BALANCED && labelled[0] > 0.0 && labelled[1] > 0.0;
-    const double observed = labelled[1] / n, least = 1.0 / n;
-    const double share = (observed - self->rate[0]) / (1.0 - self->rate[0] - self->rate[1]);
-    const double positive = fmin(fmax(share, least), 1.0 - least); /* of all examples, truly */
-    self->weight[0] = balanced ? 1.0 / (2.0 * (1.0 - positive)) : 1.0;
-    self->weight[1] = balanced ? 1.0 / (2.0 * positive) : 1.0;
+    return uc_json_set(model->summary, "positive_examples", json_integer((json_int_t)total->bags.positives));
 }
 
 /* The labels must allow for the rates, or the loss falls for ever with a growing offset. */
@@ -298,21 +197,21 @@ static void write_pair(uc_model *model, const double *point, uint32_t positive)
 static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
                           const uc_context *context)
 {
-    uc_minimum total = {0};
+    outcome total = {0};
     double *point = uc_alloc(self->data->X.cols + 1, sizeof *point);
     if (!point)
         return UC_ERR_NOMEM;
     double labelled[2];
-    uc_status status = count_labels(labelled, self, context);
+    uc_status status = uc_svm_count_labels(labelled, self, context);
     if (status == UC_OK)
         status = check_rates(self, labelled);
-    weigh_classes(self, labelled, settings);
+    uc_svm_weigh(self, labelled, settings);
     if (status == UC_OK)
         status = solve(&total, point, self, settings, context);
     if (status == UC_OK)
         write_pair(model, point, self->positive);
     uc_free(point);
-    return status == UC_OK ? summarise(model, &total) : status;
+    return status == UC_OK ? summarise(model, &total, settings) : status;
 }
 
 /* ---- one class against the rest, for every class ---- */
@@ -322,7 +221,7 @@ typedef struct machines {
     const uc_svm *common; /* of all machines: all but `positive` and the weights */
     const uc_svm_settings *settings;
     uc_context context; /* of each */
-    uc_minimum *found;  /* by each */
+    outcome *found;     /* by each */
     atomic_size_t done;
 } machines;
 
@@ -334,12 +233,13 @@ static uc_status fit_one(size_t k, void *user)
     double *point = uc_alloc(d + 1, sizeof *point);
     if (!point)
         return UC_ERR_NOMEM;
-    double labelled[2];
     svm.positive = (uint32_t)k;
-    uc_status status = count_labels(labelled, &svm, &self->context);
-    weigh_classes(&svm, labelled, self->settings);
-    if (status == UC_OK)
+    double labelled[2];
+    uc_status status = uc_svm_count_labels(labelled, &svm, &self->context);
+    if (status == UC_OK) {
+        uc_svm_weigh(&svm, labelled, self->settings);
         status = solve(self->found + k, point, &svm, self->settings, &self->context);
+    }
     for (size_t j = 0; j <= d && status == UC_OK; j++)
         self->model->weights[j * self->model->stride + k] = point[j];
     atomic_fetch_add(&self->done, 1);
@@ -392,7 +292,7 @@ static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *
     const size_t K = model->classes.count;
     const bool alone = !uc_is_shared(context);
     machines all = {.model = model, .common = self, .settings = settings};
-    uc_minimum total = {0};
+    outcome total = {0};
     uc_status status = UC_OK;
     all.context = context ? *context : (uc_context){0};
     all.found = uc_alloc(K, sizeof *all.found);
@@ -404,19 +304,24 @@ static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *
         for (size_t k = 0; k < K && status == UC_OK; k++)
             status = fit_one(k, &all);
     for (size_t k = 0; k < K; k++) {
-        total.value += all.found[k].value;
-        total.iterations += all.found[k].iterations;
-        total.evaluations += all.found[k].evaluations;
+        total.minimum.value += all.found[k].minimum.value;
+        total.minimum.iterations += all.found[k].minimum.iterations;
+        total.minimum.evaluations += all.found[k].minimum.evaluations;
+        total.bags.alternations += all.found[k].bags.alternations;
+        total.bags.positives += all.found[k].bags.positives;
     }
     uc_free(all.found);
-    return status == UC_OK ? summarise(model, &total) : status;
+    return status == UC_OK ? summarise(model, &total, settings) : status;
 }
 
 static uc_svm machine(uc_model *model, const uc_fit *fit, const uc_svm_settings *settings)
 {
+    const char *positive = fit->train->positive;
     model->bias = fit->train->bias != 0.0 ? 1.0 : 0.0; /* the free offset is the weight of a constant 1 */
+    const bool first = settings->bag_rule != UC_BAG_SPREAD && positive && fit->data->classes.count == 2 &&
+                       strcmp(positive, fit->data->classes.text[0]) == 0;
     return (uc_svm){.data = fit->data,
-                    .positive = 1,
+                    .positive = first ? 0 : 1,
                     .cost = settings->cost,
                     .smoothing = settings->smoothing,
                     .weight = {1.0, 1.0},
@@ -424,11 +329,16 @@ static uc_svm machine(uc_model *model, const uc_fit *fit, const uc_svm_settings 
                     .free_offset = fit->train->bias != 0.0};
 }
 
-static uc_status check_settings(const uc_svm_settings *settings)
+static uc_status check_settings(const uc_svm_settings *settings, const uc_fit *fit)
 {
-    return isnan(settings->cost)
-               ? uc_fail(UC_ERR_INVALID, "{cost=auto} must become a number before training (uc_tune)")
-               : UC_OK;
+    if (isnan(settings->cost))
+        return uc_fail(UC_ERR_INVALID, "{cost=auto} must become a number before training (uc_tune)");
+    if (settings->bag_rule == UC_BAG_SPREAD)
+        return UC_OK;
+    if (!settings->bags)
+        return uc_fail(UC_ERR_INVALID, "{bag-rule=%s} is for labels of bags: say {bags}",
+                       settings->bag_rule == UC_BAG_INSTANCE ? "instance" : "witness");
+    return uc_dataset_check_bags(fit->data, fit->context);
 }
 
 /* ---- a cost that suits the rows ---- */
@@ -489,7 +399,7 @@ static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
     uc_dataset arranged = {0};
     uc_context context = fit->context ? *fit->context : (uc_context){0};
     uc_status status = UC_OK;
-    if (uc_svm_is_convex(self))
+    if (uc_svm_is_convex(self) || settings->bag_rule != UC_BAG_SPREAD)
         status = uc_svm_arrange(&arranged, &self->arranged, &context, fit->data, fit->rows);
     if (arranged.y)
         self->data = &arranged;
@@ -505,7 +415,7 @@ static uc_status fit_plain(uc_model *model, const uc_fit *fit, const void *user)
 {
     const uc_svm_settings *settings = user;
     uc_svm self = machine(model, fit, settings);
-    uc_status status = check_settings(settings);
+    uc_status status = check_settings(settings, fit);
     if (status == UC_OK && self.cost == 0.0) {
         status = suit_cost(&self, fit->context);
         if (status == UC_OK)
@@ -519,7 +429,7 @@ static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user
     const uc_svm_settings *settings = user;
     const uc_noise *noise = fit->train->noise;
     uc_svm self = machine(model, fit, settings);
-    const uc_status status = check_settings(settings);
+    const uc_status status = check_settings(settings, fit);
     if (status != UC_OK)
         return status;
     if (fit->data->classes.count != 2)
@@ -529,14 +439,21 @@ static uc_status fit_sloppy(uc_model *model, const uc_fit *fit, const void *user
                        fit->data->classes.count);
     self.loss = (uc_svm_loss)settings->loss;
     if (noise) { /* C[p][q] = P(observed p | true q) */
-        self.rate[0] = noise->values[1 * 2 + 0];
-        self.rate[1] = noise->values[0 * 2 + 1];
+        const uint32_t positive = self.positive, negative = 1 - positive;
+        self.rate[0] = noise->values[positive * 2 + negative];
+        self.rate[1] = noise->values[negative * 2 + positive];
     } else {
         uc_warn(fit->context,
                 "no noise rates given, so sloppy-svm equals csvm: use {noise-rates ETA+,ETA-} or "
                 "{noise=estimate}");
     }
     return fit_arranged(model, fit, &self, settings);
+}
+
+static bool judges_bags(const void *user)
+{
+    const uc_svm_settings *settings = user;
+    return settings->bags && settings->bag_rule != UC_BAG_SPREAD;
 }
 
 const uc_learner uc_learner_csvm = {
@@ -550,6 +467,7 @@ const uc_learner uc_learner_csvm = {
     .settings_size = sizeof(uc_svm_settings),
     .full = true,
     .free_offset = true,
+    .judges_bags = judges_bags,
     .class_weight = FIELD(class_weight),
     .candidates = plain_candidates,
     .fit = fit_plain,
@@ -563,6 +481,7 @@ const uc_learner uc_learner_sloppy_svm = {
     .settings_size = sizeof(uc_svm_settings),
     .full = true,
     .free_offset = true,
+    .judges_bags = judges_bags,
     .uses_noise = true,
     .uses_rates = true,
     .class_weight = FIELD(class_weight),

@@ -7,7 +7,7 @@
 
 typedef enum uc_svm_loss { UC_SVM_SLOPPY, UC_SVM_WEIGHTED } uc_svm_loss;
 
-/* One machine: class `positive` against the rest. */
+/* One machine: class `positive` against the rest. Rows without a label (UC_NONE) are left out. */
 typedef struct uc_svm {
     const uc_dataset *data;
     uint32_t positive;
@@ -18,6 +18,8 @@ typedef struct uc_svm {
     const double *class_weights; /* given for every class; NULL: none */
     bool free_offset;
     bool arranged; /* for dual coordinate descent: uc_svm_arrange */
+    /* What it starts from and ends with, one per row, 0 where the label has changed; NULL: zeros. */
+    double *alpha;
 } uc_svm;
 
 /* The corrected loss of an example labelled `label` (0 or 1) at `margin`, its label's sign times its
@@ -28,6 +30,14 @@ uc_status uc_svm_gradient(double *value, double *gradient, const double *point, 
                           const uc_context *context);
 
 bool uc_svm_is_convex(const uc_svm *self);
+/* From point[0..d], zeros unless there is an svm->alpha, to a minimum. Rows of several processes must be
+ * arranged. */
+uc_status uc_svm_solve(uc_minimum *out, double *point, const uc_svm *self, const uc_svm_settings *settings,
+                       const uc_context *context);
+/* How many examples of all processes carry each label: labelled[1] the positive one. */
+uc_status uc_svm_count_labels(double labelled[2], const uc_svm *self, const uc_context *context);
+/* Sets self->weight for so many labels. */
+void uc_svm_weigh(uc_svm *self, const double labelled[2], const uc_svm_settings *settings);
 
 /* How a convex machine is cut up: into 1, 2, 4, 8 or 16 parts, which join what they changed after so many
  * rows each. */
@@ -59,9 +69,9 @@ bool uc_svm_keeps_pace(uc_svm_pace *last, uint64_t epoch, double gap, double tar
 /* Whether it falls too slowly for several parts; `recent` are the last two checks. */
 bool uc_svm_slows_down(uc_svm_pace *recent, uint64_t epoch, double gap, double target);
 
-/* From zeros in point[0..d] towards the minimum of a convex machine until the objective is at most
- * `tolerance`, relative, above it (`arrived`), `epochs` are over, or L-BFGS is likely to be faster from
- * there. plan NULL: by size. Rows of several processes must be arranged. */
+/* From zeros in point[0..d], or from svm->alpha and the offset, towards the minimum of a convex machine until
+ * the objective is at most `tolerance`, relative, above it (`arrived`), `epochs` are over, or L-BFGS is
+ * likely to be faster from there. plan NULL: by size. Rows of several processes must be arranged. */
 uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *svm,
                       const uc_svm_plan *plan, uint64_t epochs, double tolerance, const uc_context *context);
 
