@@ -10,6 +10,8 @@ typedef struct evaluate_args {
     cli_shards shards;
     cli_noise noise;
     int bags;
+    int positive_unlabelled, scenario;
+    double prior;
 } evaluate_args;
 
 static const uc_option options[] = {
@@ -19,6 +21,29 @@ static const uc_option options[] = {
      .standard = "off",
      .help = "evaluate bags instead of examples: of two classes, a bag is positive when any of its examples "
              "is predicted so; of more, it has the class with the highest score of any example"},
+    {.name = "positive-unlabelled",
+     .type = UC_OPTION_FLAG,
+     .offset = offsetof(evaluate_args, positive_unlabelled),
+     .standard = "off",
+     .help = "only some positives are labelled: recall, and precision, F1, AUC and error estimated by the "
+             "class prior"},
+    {.name = "prior",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(evaluate_args, prior),
+     .standard = "model",
+     .low = 0,
+     .above_low = true,
+     .high = 0.999,
+     .zero = "model",
+     .argument = "P",
+     .help = "positive-unlabelled: share of positives in the population (model: what it was trained with)"},
+    {.name = "scenario",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(evaluate_args, scenario),
+     .standard = "censored",
+     .choices = "sampled|censored",
+     .help = "positive-unlabelled: whether the unlabelled examples are the population (sampled) or all are "
+             "(censored)"},
     {0},
 };
 
@@ -214,8 +239,11 @@ static uc_status run(app_call *call)
     uc_noise noise = {0};
     uc_noise_check check;
     cli_noise given = args->noise;
-    if (args->bags && !given.rates)
-        given.positive = NULL; /* it is for the bags */
+    const cli_unlabelled how = {args->prior, args->scenario == 1, args->noise.positive};
+    if ((args->bags || args->positive_unlabelled) && !given.rates)
+        given.positive = NULL; /* it is for the bags, or for the labels that there are */
+    if (args->positive_unlabelled && (args->bags || cli_noise_is_given(call)))
+        return app_fail(UC_ERR_OPTION, "--positive-unlabelled cannot be combined with --bags or with noise");
     if (args->bags && (args->shards.pattern || uc_comm_size(app_comm) > 1))
         return app_fail(UC_ERR_OPTION, "--bags counts the bags of one file, in one process");
     cli_files files;
@@ -224,7 +252,9 @@ static uc_status run(app_call *call)
         status = app_agree(cli_load_first(&model, call->words[0], &files));
     if (status == UC_OK)
         status = cli_noise_build(&noise, &check, &given, uc_model_classes(model), call);
-    if (status == UC_OK)
+    if (status == UC_OK && args->positive_unlabelled)
+        status = cli_evaluate_unlabelled(call, model, &files, &args->read, &how);
+    else if (status == UC_OK)
         status = evaluate(call, model, &files, noise.classes ? &noise : NULL);
     cli_files_free(&files);
     uc_noise_free(&noise);
@@ -234,13 +264,14 @@ static uc_status run(app_call *call)
 
 const app_command command_evaluate = {
     .name = "evaluate",
-    .usage = "MODEL DATA|--shards GLOB [--noise-matrix FILE] [--bags]",
+    .usage = "MODEL DATA|--shards GLOB [--noise-matrix FILE] [--bags] [--positive-unlabelled]",
     .summary = "measure a model's error, F1 and confusion matrix on labelled data",
     .description =
         "Compares a model's predictions with the labels of the data: error, balanced accuracy, F1, "
         "log loss (for models with probabilities), the confusion matrix and its norms. When the "
         "noise of these labels is given, it also estimates the error and the confusion matrix that "
-        "clean labels would show.",
+        "clean labels would show. Where only some positives are labelled, --positive-unlabelled estimates "
+        "the same from them and the class prior.",
     .sections = sections,
     .args_size = sizeof(evaluate_args),
     .least = 1,

@@ -59,6 +59,16 @@ static const app_section sections[] = {
 
 /* ---- one model ---- */
 
+static void print_prior(FILE *text, const uc_values *found)
+{
+    const double prior = uc_values_number(found, "prior"), low = uc_values_number(found, "prior_low");
+    if (!isnan(low))
+        fprintf(text, "class prior %.3f (estimated; 95%% interval %.3f to %.3f)\n", prior, low,
+                uc_values_number(found, "prior_high"));
+    else if (!isnan(prior))
+        fprintf(text, "class prior %.3f (given)\n", prior);
+}
+
 static void print_error(FILE *text, const uc_values *found, bool online)
 {
     const double error = 100 * uc_values_number(found, "training_error");
@@ -77,6 +87,7 @@ static void print_error(FILE *text, const uc_values *found, bool online)
                 "corrected error %.2f%% +- %.2f%% (estimated for the true labels), condition number %.3g\n",
                 100 * corrected, 100 * uc_values_number(found, "corrected_error_deviation"),
                 uc_values_number(found, "condition_number"));
+    print_prior(text, found);
     if (!isnan(rate))
         fprintf(text,
                 "noise rate %.2f%% +- %.2f%% (estimated: too high where classes overlap, too low with few "
@@ -255,7 +266,9 @@ static bool learner_flag(const app_call *call, const char *name)
 static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const app_call *call, uc_dataset *data)
 {
     const train_args *args = call->args;
-    const bool unlabelled = learner_flag(call, "positive-unlabelled"), bags = learner_flag(call, "bags");
+    const bool unlabelled = learner_flag(call, "positive-unlabelled") ||
+                            uc_learner_is_positive_unlabelled(uc_learner_at(call->member));
+    const bool bags = learner_flag(call, "bags");
     const char *name = args->noise.positive;
     *rates = UC_RATES_BOTH;
     *positive = 1;
@@ -410,7 +423,8 @@ static uc_status run(app_call *call)
     if (noise.classes)
         settings.noise = &noise;
     if (data.classes.count == 2 && positive < 2 &&
-        uc_options_find(cli_learners.options(call->member), "positive-unlabelled"))
+        (uc_options_find(cli_learners.options(call->member), "positive-unlabelled") ||
+         uc_learner_is_positive_unlabelled(uc_learner_at(call->member))))
         settings.positive = data.classes.text[positive];
     if (args->folds)
         status = cross_validate(call, &data, &settings);

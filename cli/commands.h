@@ -8,6 +8,15 @@ extern const app_command command_train, command_predict, command_evaluate, comma
     command_noise_make, command_noise_apply, command_noise_estimate, command_split, command_generate,
     command_convert, command_inspect, command_learners;
 
+/* How `evaluate --positive-unlabelled` reads the labels (evaluate_unlabelled.c). */
+typedef struct cli_unlabelled {
+    double prior;         /* 0: the model's */
+    bool censored;        /* all examples are the population, not the unlabelled ones alone */
+    const char *positive; /* NULL: the model's, or the later class */
+} cli_unlabelled;
+uc_status cli_evaluate_unlabelled(app_call *call, const uc_model *model, const cli_files *files,
+                                  const uc_read_settings *read, const cli_unlabelled *how);
+
 /* An estimated matrix: numbers, shaded on a terminal, and how sure they are (noise_picture.c). */
 void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check,
                      const char *path);

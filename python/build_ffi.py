@@ -127,6 +127,7 @@ bool uc_learner_is_online(const uc_learner *);
 bool uc_learner_accepts(const uc_learner *, uc_feedback);
 bool uc_learner_uses_noise(const uc_learner *);
 bool uc_learner_uses_unlabelled(const uc_learner *);
+bool uc_learner_is_positive_unlabelled(const uc_learner *);
 bool uc_learner_has_probabilities(const uc_learner *);
 bool uc_learner_uses_rates(const uc_learner *);
 typedef struct {

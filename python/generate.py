@@ -150,7 +150,7 @@ def learner_parameters(learner) -> list[Parameter]:
         own.append(NOISE)
     if lib.uc_learner_uses_unlabelled(learner) or "positive_unlabelled" in names:
         own.append(UNLABELLED)
-    if "positive_unlabelled" in names:
+    if "positive_unlabelled" in names or lib.uc_learner_is_positive_unlabelled(learner):
         own.append(POSITIVE)
     online = lib.uc_learner_is_online(learner)
     return [*own, *training_parameters(online), RANDOM_STATE, JOBS]
@@ -228,10 +228,16 @@ ATTRIBUTES = """
 NOISE_ATTRIBUTE = """    noise_matrix_ : ndarray of shape (n_classes, n_classes) or None
         The noise matrix that was used in training, given or estimated.""".splitlines()
 
+PRIOR_ATTRIBUTES = """    prior_ : float
+        The share of positives that it was trained with, given or estimated.
+    prior_interval_ : tuple of two floats
+        Where 95% of resampled estimates are, when it was estimated.""".splitlines()
+
 
 def learner_source(learner) -> str:
     parameters = learner_parameters(learner)
     sections = ATTRIBUTES + NOISE_ATTRIBUTE * lib.uc_learner_uses_noise(learner)
+    sections = sections + PRIOR_ATTRIBUTES * lib.uc_learner_is_positive_unlabelled(learner)
     name = text(lib.uc_learner_name(learner))
     documentation = document(python_text(text(lib.uc_learner_summary(learner))) + ".",
                              text(lib.uc_learner_paper(learner)) + ".", parameters, sections)

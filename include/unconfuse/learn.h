@@ -23,8 +23,10 @@ const uc_option *uc_learner_options(const uc_learner *self);
 size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
-bool uc_learner_uses_noise(const uc_learner *self);        /* learns with a noise matrix */
-bool uc_learner_uses_unlabelled(const uc_learner *self);   /* rows without a label are of use to it */
+bool uc_learner_uses_noise(const uc_learner *self);      /* learns with a noise matrix */
+bool uc_learner_uses_unlabelled(const uc_learner *self); /* rows without a label are of use to it */
+/* Learns from one class alone: uc_dataset_positive_unlabelled must be called on the data before training. */
+bool uc_learner_is_positive_unlabelled(const uc_learner *self);
 bool uc_learner_has_probabilities(const uc_learner *self); /* its models do */
 /* Learns with the noise rates of two classes, which uc_noise_rates_from_data can estimate. */
 bool uc_learner_uses_rates(const uc_learner *self);
@@ -145,6 +147,18 @@ typedef struct uc_ridge_settings {
 typedef struct uc_auto_settings {
     int effort; /* fast, normal, thorough: how many views are tried  (normal) */
 } uc_auto_settings;
+
+typedef struct uc_pu_settings {
+    int risk;            /* unbiased | nonnegative | elkan-noto                           (nonnegative) */
+    int loss;            /* auto | logistic | sigmoid | hinge                             (auto) */
+    double prior;        /* share of positives in the population; 0: estimate             (0) */
+    int scenario;        /* sampled: the unlabelled rows are the population;
+                            censored: they and the labelled ones together                 (censored) */
+    double l2;           /* weight of the squared length of the weights                   (auto) */
+    int penalty;         /* plain | adaptive: small weights pay more                      (adaptive) */
+    uint64_t iterations; /* of L-BFGS at most                                             (1000) */
+    double tolerance;    /* of the gradient, compared with the weights                    (1e-5) */
+} uc_pu_settings;
 
 /* ---- settings that every learner shares ---- */
 

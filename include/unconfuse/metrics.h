@@ -48,6 +48,27 @@ void uc_evaluation_free(uc_evaluation *self);
 void uc_bag_add(double *best, const double *scores, size_t classes, uint32_t positive);
 uint32_t uc_bag_class(const double *best, size_t classes, uint32_t positive);
 
+/* What scores are worth on rows of which some positives alone are labelled. Every figure is an estimate
+ * of the one that all labels would show, by the class prior pi, and is right where it is chance which
+ * positives are labelled (docs/evaluate.md). */
+typedef struct uc_pu_evaluation {
+    size_t labelled, unlabelled;
+    double prior;              /* pi, as it was given */
+    double recall;             /* r: share of the labelled rows with a score above 0 */
+    double recall_interval[2]; /* Wilson's interval, 95% */
+    double predicted_positive; /* q: share of the population with a score above 0 */
+    double precision;          /* pi r / q, at most 1; NaN when no score is above 0 */
+    double f1;                 /* 2 pi r / (pi + q), at most 1 */
+    double error;              /* q + pi - 2 pi r, within [0, 1] */
+    double auc; /* (A - pi/2) / (1 - pi), within [0, 1]; A: that of labelled rows against the population */
+} uc_pu_evaluation;
+
+/* `scores` are above 0 where a row is predicted positive. censored: all rows are the population, else
+ * the unlabelled ones. UC_ERR_INVALID without labelled or unlabelled rows, or with a prior outside (0,
+ * 1). */
+uc_status uc_pu_evaluation_compute(uc_pu_evaluation *out, const bool *labelled, const double *scores,
+                                   size_t count, double prior, bool censored);
+
 /* The 95% Wilson score interval for `hits` of `trials`. */
 void uc_metrics_wilson(double interval[2], size_t hits, size_t trials);
 /* Two-sided p-value of the paired t-test that a and b have the same mean; NaN for fewer than two pairs, 1

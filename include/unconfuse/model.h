@@ -15,6 +15,7 @@ void uc_model_free(uc_model *self);
 const uc_names *uc_model_classes(const uc_model *self);
 size_t uc_model_features(const uc_model *self); /* the number of raw columns that it knows */
 const char *uc_model_learner(const uc_model *self);
+double uc_model_prior(const uc_model *self); /* the class prior that it was trained with; NaN: not known */
 const char *uc_model_positive(const uc_model *self); /* the positive one of two classes; NULL: not known */
 /* The weight of `feature`, counted after preprocessing, for class `cls`. */
 double uc_model_weight(const uc_model *self, size_t feature, size_t cls);

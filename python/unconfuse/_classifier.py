@@ -89,7 +89,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
     def _tell_labels(self, settings: Settings, data: Data, classes: Classes, work: Work) -> Classes:
         """What the labels mean: positives among unlabelled examples, bags, noise. As `unconfuse train` does."""
         positive, free = 1, lib.UC_RATES_BOTH
-        if hasattr(self, "positive_unlabelled"):
+        if hasattr(self, "positive"):
             classes, positive, free = self._meaning_of_labels(data, classes)
             if len(classes) == 2:
                 settings.tell_positive(names_list(data.pointer.classes)[positive])
@@ -99,20 +99,30 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
 
     def _meaning_of_labels(self, data: Data, classes: Classes) -> tuple[Classes, int, int]:
         """The classes, the place of the positive one, and which rates are left to be estimated."""
-        if self.positive_unlabelled and self.bags:
+        unlabelled = bool(lib.uc_learner_is_positive_unlabelled(find_learner(self._learner))) or self.positive_unlabelled
+        bags = getattr(self, "bags", False)
+        if unlabelled and bags:
             raise ValueError("give only one of positive_unlabelled and bags")
         if self.positive is not None and self.positive not in classes.values.tolist():
             raise ValueError(f"positive={self.positive!r}: no example is labelled so")
         positive = 1 if self.positive is None else int(classes.encode([self.positive])[0])
-        if self.positive_unlabelled:
+        if unlabelled:
+            self._refuse_one_class(data, classes)
             index = ffi.new("uint32_t *")
             named = ffi.NULL if self.positive is None else data.pointer.classes.text[positive]
             check(lib.uc_dataset_positive_unlabelled(index, data.pointer, named, ffi.NULL))
             return self._classes_with_others(data, classes), index[0], lib.UC_RATES_POSITIVE_ONLY
-        if not self.bags:
+        if not bags:
             return classes, positive, lib.UC_RATES_BOTH
         check(lib.uc_dataset_check_bags(data.pointer, ffi.NULL))
         return classes, positive, lib.UC_RATES_NEGATIVE_ONLY
+
+    @staticmethod
+    def _refuse_one_class(data: Data, classes: Classes) -> None:
+        """In the words that scikit-learn's checks look for."""
+        codes = np.frombuffer(ffi.buffer(data.pointer.y, 4 * data.pointer.X.rows), np.uint32)
+        if len(classes) == 1 and (codes == 0).all():
+            raise ValueError(f"every example is of one class, {classes.values[0]}: unlabelled ones are needed too")
 
     @staticmethod
     def _classes_with_others(data: Data, classes: Classes) -> Classes:
@@ -157,6 +167,10 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         is_plain = described["map"] == "none" and described["steps"]["scale"] == "none"
         found: dict[str, Any] = {"_learned": Learned(model, classes, seen.n_features_in_, is_plain),
                                  "classes_": classes.values, "n_iter_": int(described.get("iterations", 1))}
+        if "prior" in described:
+            found["prior_"] = described["prior"]
+        if "prior_low" in described:
+            found["prior_interval_"] = (described["prior_low"], described["prior_high"])
         if hasattr(self, "noise_matrix"):
             noise = model.noise()
             found["noise_matrix_"] = None if noise is None else classes.matrix_from_library(noise)
@@ -221,7 +235,8 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         return self._weights()[1]
 
     def _is_binary_only(self) -> bool:
-        return bool(lib.uc_learner_uses_rates(find_learner(self._learner)))
+        learner = find_learner(self._learner)
+        return bool(lib.uc_learner_uses_rates(learner)) or bool(lib.uc_learner_is_positive_unlabelled(learner))
 
 
 class ProbabilityClassifier(Classifier):

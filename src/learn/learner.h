@@ -55,15 +55,16 @@ struct uc_learner {
     const char *name, *summary, *paper;
     const uc_option *options;
     size_t settings_size;
-    bool full, partial;  /* the feedback that it learns from */
-    bool normalizes;     /* {normalize=auto} means on */
-    bool last;           /* {average=auto} means off, though labels are given */
-    bool free_offset;    /* has one offset per class that is not penalised, instead of a constant feature */
-    bool uses_noise;     /* learns with a noise matrix */
-    bool uses_rates;     /* of two classes only, which uc_noise_rates_from_data estimates */
-    bool unlabelled;     /* rows without a label are of use to it */
-    bool probabilities;  /* the softmax of its scores is the probability of the true class */
-    uc_map_kind map;     /* what {map=auto} means */
+    bool full, partial; /* the feedback that it learns from */
+    bool normalizes;    /* {normalize=auto} means on */
+    bool last;          /* {average=auto} means off, though labels are given */
+    bool free_offset;   /* has one offset per class that is not penalised, instead of a constant feature */
+    bool uses_noise;    /* learns with a noise matrix */
+    bool uses_rates;    /* of two classes only, which uc_noise_rates_from_data estimates */
+    bool unlabelled;    /* rows without a label are of use to it */
+    bool positive_unlabelled; /* learns from rows of one class and rows without a label */
+    bool probabilities;       /* the softmax of its scores is the probability of the true class */
+    uc_map_kind map;          /* what {map=auto} means */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 
     /* Whether, with these settings, labels are those of bags and the learner finds out which examples of a
@@ -110,7 +111,7 @@ struct uc_learner {
 extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_copa,
     uc_learner_cspa, uc_learner_cspa_plus, uc_learner_banditron, uc_learner_bpa, uc_learner_confidit,
     uc_learner_arow, uc_learner_scw, uc_learner_soba, uc_learner_uma, uc_learner_logistic, uc_learner_rp,
-    uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm, uc_learner_ridge, uc_learner_auto;
+    uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm, uc_learner_ridge, uc_learner_auto, uc_learner_pu;
 
 /* Whether the learner learns from such feedback. */
 uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback);

@@ -47,21 +47,7 @@ static const uc_option options[] = {
      .argument = "L",
      .help = "strength of the L2 penalty, the squared length of the weights (auto: by the likelihood of "
              "held-out labels)"},
-    {.name = "iterations",
-     .type = UC_OPTION_COUNT,
-     .offset = FIELD(iterations),
-     .standard = "1000",
-     .low = 1,
-     .high = 1e9,
-     .help = "largest number of steps of L-BFGS"},
-    {.name = "tolerance",
-     .type = UC_OPTION_REAL,
-     .offset = FIELD(tolerance),
-     .standard = "1e-05",
-     .low = 0,
-     .above_low = true,
-     .high = 1,
-     .help = "stop when the gradient is this small relative to the weights"},
+    UC_MINIMISE_OPTIONS(uc_logistic_settings),
     {.name = NULL},
 };
 

@@ -24,6 +24,21 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
                       const uc_conditioning *conditioning, uint64_t iterations, double tolerance,
                       const uc_context *context);
 
+/* The entries of a learner's table for `iterations` and `tolerance`. */
+#define UC_MINIMISE_OPTIONS(struct_name)                                                                     \
+    {.name = "iterations",                                                                                   \
+     .type = UC_OPTION_COUNT,                                                                                \
+     .offset = offsetof(struct_name, iterations),                                                            \
+     .standard = "1000",                                                                                     \
+     .low = 1,                                                                                               \
+     .high = 1e9,                                                                                            \
+     .help = "largest number of steps of L-BFGS"},                                                           \
+    {                                                                                                        \
+        .name = "tolerance", .type = UC_OPTION_REAL, .offset = offsetof(struct_name, tolerance),             \
+        .standard = "1e-05", .low = 0, .above_low = true, .high = 1,                                         \
+        .help = "stop when the gradient is this small relative to the weights"                               \
+    }
+
 /* Warns of a search of `what` that has not converged: why it ended, and how far from stationary. Where
  * iterations ran out and are an option of the learner (`settable`), it says so. */
 void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, bool settable,

@@ -1,6 +1,7 @@
 /* A model's life and what is in it. */
 #include "model/model.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
@@ -89,6 +90,12 @@ size_t uc_model_dimension(const uc_model *self)
 const double *uc_model_noise(const uc_model *self)
 {
     return self->noise;
+}
+
+double uc_model_prior(const uc_model *self)
+{
+    const json_t *prior = json_object_get(self->summary, "prior");
+    return json_is_number(prior) ? json_number_value(prior) : (double)NAN;
 }
 
 const char *uc_model_positive(const uc_model *self)

@@ -80,6 +80,28 @@ static uc_status corrected_loss(double *loss, const uint32_t *predicted, const u
     return status;
 }
 
+/* The share of errors where some positives alone are labelled, but for a constant: by the prior that the
+ * model has. */
+static double positive_unlabelled_loss(const uc_model *model, const uint32_t *predicted,
+                                       const uc_dataset *test)
+{
+    const char *name = uc_model_positive(model),
+               *scenario = json_string_value(json_object_get(model->settings, "scenario"));
+    const uint32_t positive = name ? uc_names_find(&test->classes, name, strlen(name)) : 1;
+    const bool censored = !scenario || strcmp(scenario, "censored") == 0;
+    double labelled = 0.0, found = 0.0, population = 0.0, above = 0.0;
+    for (size_t i = 0; i < test->X.rows; i++) {
+        const bool known = test->y[i] == positive, hit = predicted[i] == positive;
+        labelled += known;
+        found += known && hit;
+        population += censored || !known;
+        above += (censored || !known) && hit;
+    }
+    if (labelled == 0.0 || population == 0.0)
+        return 0.0;
+    return above / population - 2.0 * uc_model_prior(model) * found / labelled;
+}
+
 /* The share of errors on the labels as they are. */
 static double plain_loss(const uint32_t *predicted, const uc_dataset *test)
 {
@@ -93,13 +115,15 @@ static double plain_loss(const uint32_t *predicted, const uc_dataset *test)
 }
 
 static uc_status error_loss(double *loss, const uc_model *model, const uc_dataset *test,
-                            const uc_noise *noise, const uc_context *context)
+                            const uc_noise *noise, bool positive_unlabelled, const uc_context *context)
 {
     uint32_t *predicted = uc_alloc(test->X.rows, sizeof *predicted);
     if (!predicted)
         return UC_ERR_NOMEM;
     uc_status status = uc_model_predict(predicted, model, &test->X, context);
-    if (status == UC_OK && noise)
+    if (status == UC_OK && positive_unlabelled)
+        *loss = positive_unlabelled_loss(model, predicted, test);
+    else if (status == UC_OK && noise)
         status = corrected_loss(loss, predicted, test, noise);
     else if (status == UC_OK)
         *loss = plain_loss(predicted, test);
@@ -188,7 +212,8 @@ static uc_status held_out_loss(double *loss, const search *self, const uc_model 
         return bag_loss(loss, model, test, self->positive, self->context);
     if (uc_model_has_probabilities(model))
         return likelihood_loss(loss, model, test, self->train.noise, self->context);
-    return error_loss(loss, model, test, self->train.noise, self->context);
+    return error_loss(loss, model, test, self->train.noise, self->learner->positive_unlabelled,
+                      self->context);
 }
 
 /* The first `dimension` columns of a dense data set; borrows everything. */

@@ -13,7 +13,7 @@ ESTIMATORS = [getattr(unconfuse, name)() for name in unconfuse.estimators.__all_
 def test_there_is_a_class_for_every_learner_and_map():
     names = {type(estimator).__name__ for estimator in ESTIMATORS}
     assert names >= {
-        "UMAClassifier", "LogisticClassifier", "S3VMClassifier", "COPAClassifier", "SPAClassifier", "PAClassifier",
+        "UMAClassifier", "LogisticClassifier", "S3VMClassifier", "PUClassifier", "COPAClassifier", "SPAClassifier", "PAClassifier",
         "PerceptronClassifier", "CSPAClassifier", "CSPAPlusClassifier", "BanditronClassifier", "ConfiditClassifier",
         "BPAClassifier", "SOBAClassifier", "AROWClassifier", "SCWClassifier", "RPClassifier", "CSVMClassifier",
         "SloppySVMClassifier",

@@ -184,6 +184,19 @@ def test_of_bags(program, tmp_path):
         assert saved(tmp_path, estimator) == (tmp_path / f"{rule}.uc").read_bytes()
 
 
+@pytest.mark.parametrize("parameters, options", [({}, []), ({"prior": 0.5, "loss": "logistic"}, ["--prior", "0.5", "--loss", "logistic"])])
+def test_of_pu(program, tmp_path, parameters, options):
+    X, y = blobs(2)
+    labels = np.where((y == 1) & (np.arange(len(y)) % 3 > 0), "1", "?")
+    expected = trained(program, tmp_path, "pu", X, labels, *options)
+    for marker in ("?", 7, np.nan):
+        y_with_marker = labels if marker == "?" else np.where(labels == "?", marker, 1)
+        estimator = unconfuse.PUClassifier(unlabelled=marker, **parameters).fit(X, y_with_marker)
+        assert saved(tmp_path, estimator) == expected
+        assert estimator.classes_.tolist() == (["-1", "1"] if marker == "?" else [-1, 1])
+        assert 0 < estimator.prior_ < 1 and hasattr(estimator, "prior_interval_") == (not parameters)
+
+
 def test_of_unlabelled_rows(program, tmp_path):
     X, y = blobs()
     missing = np.arange(len(y)) % 5 != 0

@@ -42,6 +42,7 @@ COMMANDS = [
     command("train-bags", "train csvm bags.svm -o out.uc --bags --bag-rule instance", "out.uc"),
     command("train-witness", "train sloppy-svm bags.svm -o out.uc --bags --bag-rule witness --noise-rates 0,0.2", "out.uc"),
     command("evaluate-bags", "evaluate bags.uc bags.svm --bags"),
+    command("train-pu", "train pu few.svm -o out.uc --positive 1 --prior 0.5 --l2 0.1", "out.uc"),
     command("train-s3vm", "train s3vm few.svm -o out.uc", "out.uc"),
     command("train-folds", "train pa three.svm -v 3"),
     command("train-shards", "train pa --shards part-{0,1}.svm.gz -o out.uc", "out.uc"),
