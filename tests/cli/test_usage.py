@@ -240,7 +240,7 @@ def test_learners_are_listed_with_the_feedback_that_they_need(unconfuse):
     described = unconfuse.json("learners")["learners"]
     assert [learner["name"] for learner in described] == [
         "auto", "perceptron", "pa", "spa", "copa", "arow", "scw", "cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba",
-        "uma", "logistic", "rp", "csvm", "sloppy-svm", "s3vm", "ridge"]
+        "uma", "logistic", "rp", "csvm", "sloppy-svm", "s3vm", "ridge", "pu"]
     assert {learner["name"] for learner in described if learner["feedback"] == "right/wrong"} == {
         "cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba"}
     cost = next(option for option in unconfuse.json("learners", "pa")["options"] if option["name"] == "cost")
