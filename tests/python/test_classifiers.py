@@ -207,7 +207,7 @@ def test_probabilities_are_of_the_true_class():
     rows = np.arange(len(y))
     np.testing.assert_allclose(right, noise[noisy, noisy] * P[rows, noisy] / observed[rows, noisy])
     assert right[noisy == y].mean() > right[noisy != y].mean() + 0.5
-    assert [cls.__name__ for cls in CLASSIFIERS if hasattr(cls, "predict_proba")] == ["LogisticClassifier"]
+    assert [cls.__name__ for cls in CLASSIFIERS if hasattr(cls, "predict_proba")] == ["AutoClassifier", "LogisticClassifier"]
 
 
 def test_a_seed_is_a_seed():
