@@ -1,4 +1,4 @@
-/* Examples: features, labels as positions in a list of class names, and bags. */
+/* Examples: features, labels as positions in a list of class names, bags, weights and soft labels. */
 #ifndef UNCONFUSE_DATASET_H
 #define UNCONFUSE_DATASET_H
 
@@ -21,6 +21,8 @@ typedef struct uc_dataset {
     uc_names classes;    /* every name occurs in the data that were read */
     uint32_t *bag;       /* position in `bags`; NULL: no bags */
     uc_names bags;       /* every name occurs in the data that were read */
+    double *weights;     /* of each row, finite and >= 0; NULL: all are 1 */
+    double *soft;        /* rows x classes.count: how probable each class is; a row sums to 1; NULL: none */
     uc_mapping *mapping; /* private; not NULL: X, y and bag are borrowed, from a mapped file or the caller */
 } uc_dataset;            /* a zero-initialised one is empty and may be freed */
 
@@ -31,11 +33,15 @@ void uc_dataset_free(uc_dataset *self);
 typedef enum uc_storage { UC_STORAGE_AUTO, UC_STORAGE_DENSE, UC_STORAGE_SPARSE } uc_storage;
 
 typedef struct uc_read_settings {
-    int format;         /* auto | libsvm | csv | npy | ucd               (auto: from the content) */
-    const char *label;  /* CSV: the label's column, a name or 1, 2, ... (-1: the last); "none": no labels.
+    int format;          /* auto | libsvm | csv | npy | ucd               (auto: from the content) */
+    const char *label;   /* CSV: the label's column, a name or 1, 2, ... (-1: the last); "none": no labels.
                                NULL: a column called label, class, target or y, else the last */
-    const char *bag;    /* CSV: the bag's column, a name or number; NULL: none */
-    const char *labels; /* NPY: the file of labels; NULL: none */
+    const char *bag;     /* CSV: the bag's column, a name or number; NULL: none */
+    const char *labels;  /* NPY: the file of labels; NULL: none */
+    const char *weight;  /* CSV: the weights' column, a name or number; NULL: none */
+    const char *weights; /* a file of weights, for every format: uc_weights_read; NULL: none */
+    const char
+        *soft_labels; /* a file of soft labels: uc_soft_labels_read; NULL: none. Only for whole data sets */
     int storage; /* uc_storage of LIBSVM text: auto is dense when a quarter or more of the values are given */
     uint64_t expected_cols; /* columns that a model expects; 0: any number. A CSV file of exactly that many
                                columns has no column of labels */
@@ -71,7 +77,7 @@ void uc_file_ranges_free(uc_file_range *ranges);
 uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,
                                 const uc_read_settings *settings, const uc_context *context);
 
-/* Reads a file block by block, in constant memory. */
+/* Reads a file block by block, in constant memory but for a file of weights; soft labels are left out. */
 typedef struct uc_reader uc_reader;
 uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
                          const uc_context *context);
@@ -145,6 +151,32 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
 /* For labels of bags: checks that every row is in a bag, that there are at least two bags, and that all rows
  * of a bag have the same label. */
 uc_status uc_dataset_check_bags(const uc_dataset *data, const uc_context *context);
+
+/* ---- weights and soft labels ---- */
+
+/* Numbers >= 0, one per line or as an NPY array of one dimension; `rows` of them (SIZE_MAX: any number, which goes to
+ * *count). The caller frees *out with uc_weights_free. */
+uc_status uc_weights_read(double **out, size_t *count, const char *path, size_t rows,
+                          const uc_context *context);
+/* rows x classes->count probabilities. CSV has the names of the classes in its first line, in any order; a class that it
+ * does not name has probability 0. NPY has the classes in the order of `classes`. Rows that sum to 1 within 1e-3 are made
+ * to. The caller frees *out with uc_weights_free. */
+uc_status uc_soft_labels_read(double **out, const char *path, size_t rows, const uc_names *classes,
+                              const uc_context *context);
+void uc_weights_free(double *weights); /* NULL is fine */
+/* Reads the files of weights and soft labels that the settings name, for the rows of all processes. Soft labels take the
+ * place of labels: y becomes the most probable class, the first of several. */
+uc_status uc_dataset_attach(uc_dataset *data, const uc_read_settings *settings, const uc_context *context);
+/* Whether a row has weight 0, and a copy without such rows. */
+bool uc_dataset_has_weightless(const uc_dataset *data);
+uc_status uc_dataset_copy_weighted(uc_dataset *out, const uc_dataset *data, const uc_context *context);
+/* Takes out the rows of weight 0. A data set without such rows stays as it is. */
+uc_status uc_dataset_drop_weightless(uc_dataset *data, const uc_context *context);
+/* The sum of the weights of all processes; the number of rows where there are none. */
+uc_status uc_dataset_total_weight(double *total, const uc_dataset *data, const uc_context *context);
+/* One row for every class with a positive probability, weighted by it: a data set that says the same without soft
+ * labels. */
+uc_status uc_dataset_harden(uc_dataset *out, const uc_dataset *data, const uc_context *context);
 
 /* ---- labels in a file of their own ---- */
 

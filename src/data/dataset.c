@@ -2,6 +2,7 @@
 #include "unconfuse/dataset.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "data/dataset.h"
 #include "data/mapping.h"
@@ -16,6 +17,8 @@ void uc_dataset_free(uc_dataset *self)
         uc_free(self->y);
         uc_free(self->bag);
     }
+    uc_free(self->weights);
+    uc_free(self->soft);
     uc_names_free(&self->classes);
     uc_names_free(&self->bags);
     *self = (uc_dataset){0};
@@ -38,7 +41,13 @@ uc_status uc_dataset_create(uc_dataset *out, const uc_dataset_shape *shape)
         made.y = uc_alloc(shape->rows, sizeof *made.y);
     if (shape->bags)
         made.bag = uc_alloc(shape->rows, sizeof *made.bag);
-    if ((shape->labels && !made.y) || (shape->bags && !made.bag)) {
+    if (shape->weights)
+        made.weights = uc_alloc(shape->rows, sizeof *made.weights);
+    if (shape->soft)
+        made.soft = uc_alloc(shape->rows * shape->soft, sizeof *made.soft);
+    const bool incomplete = (shape->labels && !made.y) || (shape->bags && !made.bag) ||
+                            (shape->weights && !made.weights) || (shape->soft && !made.soft);
+    if (incomplete) {
         uc_dataset_free(&made);
         return UC_ERR_NOMEM;
     }
@@ -60,6 +69,19 @@ static uc_status pick(uint32_t **out, const uint32_t *from, const size_t *rows, 
     return UC_OK;
 }
 
+/* The same of `width` numbers a row. */
+static uc_status pick_reals(double **out, const double *from, size_t width, const size_t *rows, size_t count)
+{
+    size_t total;
+    if (!from)
+        return UC_OK;
+    if (!uc_size_mul(&total, width, count) || !(*out = uc_alloc(total, sizeof **out)))
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++)
+        memcpy(*out + i * width, from + (rows ? rows[i] : i) * width, width * sizeof **out);
+    return UC_OK;
+}
+
 static uc_status copy_rows(uc_dataset *out, const uc_dataset *self, const size_t *rows, size_t count,
                            const uc_context *context)
 {
@@ -68,6 +90,10 @@ static uc_status copy_rows(uc_dataset *out, const uc_dataset *self, const size_t
         status = pick(&out->y, self->y, rows, count);
     if (status == UC_OK)
         status = pick(&out->bag, self->bag, rows, count);
+    if (status == UC_OK)
+        status = pick_reals(&out->weights, self->weights, 1, rows, count);
+    if (status == UC_OK)
+        status = pick_reals(&out->soft, self->soft, self->classes.count, rows, count);
     return status;
 }
 

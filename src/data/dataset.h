@@ -7,7 +7,8 @@
 typedef struct uc_dataset_shape {
     size_t rows, cols;
     size_t entries; /* of sparse rows */
-    bool sparse, labels, bags;
+    bool sparse, labels, bags, weights;
+    size_t soft; /* columns of the soft labels; 0: none */
 } uc_dataset_shape;
 
 /* Arrays of that shape, all zero; no names. */

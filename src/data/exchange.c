@@ -4,8 +4,9 @@
  *   label, bag, values               a dense row
  *   label, bag, n, columns, values   a sparse one
  *
- * so n rows with e entries are 3 n + 2 e words, so that n gives e. Every process knows who holds row i from
- * the numbers of rows that all have.
+ * with its weight and its soft labels, of two words each, behind the bag when there are any. So n rows with e
+ * entries are (3 + extra) n + 2 e words, and n gives e. Every process knows who holds row i from the numbers
+ * of rows that all have.
  */
 #define _GNU_SOURCE
 #include "data/exchange.h"
@@ -15,11 +16,37 @@
 #include "base/base.h"
 #include "data/dataset.h"
 
-static size_t row_words(const uc_matrix *X, size_t i)
+#define WORDS_PER_REAL (sizeof(double) / sizeof(uint32_t))
+
+/* Words of a row's weight and soft labels. */
+static size_t extra_words(const uc_dataset *data)
 {
+    size_t reals = 0;
+    if (data->weights)
+        reals++;
+    if (data->soft)
+        reals += data->classes.count;
+    return reals * WORDS_PER_REAL;
+}
+
+static size_t row_words(const uc_dataset *data, size_t i)
+{
+    const uc_matrix *X = &data->X;
     if (uc_matrix_is_sparse(X))
-        return 3 + 2 * uc_matrix_row(X, i).count;
-    return 2 + X->cols;
+        return 3 + extra_words(data) + 2 * uc_matrix_row(X, i).count;
+    return 2 + extra_words(data) + X->cols;
+}
+
+static uint32_t *pack_reals(uint32_t *at, const double *values, size_t count)
+{
+    memcpy(at, values, count * sizeof *values);
+    return at + count * WORDS_PER_REAL;
+}
+
+static const uint32_t *unpack_reals(double *values, const uint32_t *at, size_t count)
+{
+    memcpy(values, at, count * sizeof *values);
+    return at + count * WORDS_PER_REAL;
 }
 
 /* Writes a row and returns where the next one goes. */
@@ -28,6 +55,10 @@ static uint32_t *pack_row(uint32_t *at, const uc_dataset *data, size_t i)
     const uc_row row = uc_matrix_row(&data->X, i);
     *at++ = data->y ? data->y[i] : UC_NONE;
     *at++ = data->bag ? data->bag[i] : UC_NONE;
+    if (data->weights)
+        at = pack_reals(at, data->weights + i, 1);
+    if (data->soft)
+        at = pack_reals(at, data->soft + i * data->classes.count, data->classes.count);
     if (row.columns) {
         *at++ = (uint32_t)row.count;
         memcpy(at, row.columns, row.count * sizeof *at);
@@ -43,6 +74,10 @@ static const uint32_t *unpack_row(uc_dataset *out, size_t i, const uint32_t *at)
     uc_matrix *X = &out->X;
     const uint32_t y = *at++, bag = *at++;
     size_t count = X->cols, first = i * X->stride;
+    if (out->weights)
+        at = unpack_reals(out->weights + i, at, 1);
+    if (out->soft)
+        at = unpack_reals(out->soft + i * out->classes.count, at, out->classes.count);
     if (out->y)
         out->y[i] = y;
     if (out->bag)
@@ -62,10 +97,16 @@ static const uint32_t *unpack_row(uc_dataset *out, size_t i, const uint32_t *at)
 static uc_status make_room(uc_dataset *out, const uc_dataset *data, size_t count, size_t words)
 {
     uc_dataset room = {0};
-    uc_dataset_shape shape = {.rows = count, .cols = data->X.cols, .labels = data->y, .bags = data->bag};
+    uc_dataset_shape shape = {.rows = count,
+                              .cols = data->X.cols,
+                              .labels = data->y,
+                              .bags = data->bag,
+                              .weights = data->weights};
+    if (data->soft)
+        shape.soft = data->classes.count;
     if (uc_matrix_is_sparse(&data->X)) {
         shape.sparse = true;
-        shape.entries = (words - 3 * count) / 2;
+        shape.entries = (words - (3 + extra_words(data)) * count) / 2;
     }
     uc_status status = uc_dataset_create(&room, &shape);
     if (status != UC_OK)
@@ -125,7 +166,7 @@ static uc_status gather_packets(uint32_t **packets, size_t *sizes, const uc_data
     for (size_t k = 0; k < count; k++) {
         const size_t row = listed(rows, k);
         if (row >= begin && row < end)
-            words += row_words(&data->X, row - begin);
+            words += row_words(data, row - begin);
     }
     uint32_t *mine = uc_alloc(words, sizeof *mine), *at = mine;
     if (!mine)
@@ -255,7 +296,7 @@ static uc_status pack_for_all(deal *self, const uc_dataset *data)
         size_t first, words = 0;
         const size_t count = overlap(&first, self->had, me, self->wanted, r);
         for (size_t i = 0; i < count; i++)
-            words += row_words(&data->X, first - self->had[me] + i);
+            words += row_words(data, first - self->had[me] + i);
         uint32_t *at = self->out_packets[r] = uc_alloc(words, sizeof *at);
         if (!at)
             return UC_ERR_NOMEM;

@@ -1,5 +1,5 @@
 /*
- * CSV and TSV: a table of numbers, with a column of labels and perhaps one of bags. Rows are dense.
+ * CSV and TSV: a table of numbers, with a column of labels and perhaps ones of bags and weights. Rows are dense.
  *
  * The first line is a header when a field that should be a feature is not a number, or when the label's field
  * is just its usual name. How lines become fields is delimited.h's business.
@@ -17,13 +17,13 @@
 typedef struct layout {
     char delimiter;
     size_t columns, features;
-    size_t label, bag; /* or NO_COLUMN */
-    char **names;      /* of the columns; NULL: there is no header */
+    size_t label, bag, weight; /* or NO_COLUMN */
+    char **names;              /* of the columns; NULL: there is no header */
 } layout;
 
 static bool is_feature(const layout *self, size_t column)
 {
-    return column != self->label && column != self->bag;
+    return column != self->label && column != self->bag && column != self->weight;
 }
 
 /* ---- the first line ---- */
@@ -87,19 +87,20 @@ static uc_status find_column(size_t *out, bool *header, const uc_reader *reader,
 static size_t usual_label(bool *header, const uc_reader *reader, const layout *self, const uc_field *fields)
 {
     static const char *const names[] = {"label", "class", "target", "y"};
+    const size_t others = (size_t)(self->bag != NO_COLUMN) + (size_t)(self->weight != NO_COLUMN);
     for (size_t n = 0; n < 4; n++) {
-        if (n == 3 && reader->settings.expected_cols == self->columns - (self->bag != NO_COLUMN))
+        if (n == 3 && reader->settings.expected_cols == self->columns - others)
             return NO_COLUMN; /* before `y`, which may well be a feature */
         for (size_t i = 0; i < self->columns; i++)
-            if (i != self->bag && is_called(&fields[i], names[n])) {
+            if (is_feature(self, i) && is_called(&fields[i], names[n])) {
                 *header = *header || n < 3; /* `y` may well be a label: yes or no */
                 return i;
             }
     }
-    const size_t last = self->columns - 1;
-    if (last != self->bag)
-        return last;
-    return last > 0 ? last - 1 : NO_COLUMN;
+    for (size_t i = self->columns; i > 0; i--)
+        if (is_feature(self, i - 1))
+            return i - 1;
+    return NO_COLUMN;
 }
 
 static uc_status find_columns(layout *self, bool *header, const uc_reader *reader, const uc_field *fields)
@@ -108,6 +109,12 @@ static uc_status find_columns(layout *self, bool *header, const uc_reader *reade
     if (settings->bag) {
         const uc_status status =
             find_column(&self->bag, header, reader, settings->bag, fields, self->columns);
+        if (status != UC_OK)
+            return status;
+    }
+    if (settings->weight) {
+        const uc_status status =
+            find_column(&self->weight, header, reader, settings->weight, fields, self->columns);
         if (status != UC_OK)
             return status;
     }
@@ -128,6 +135,22 @@ static void prefer_name(size_t *column, const char *wanted, const layout *self, 
         *column = named;
 }
 
+/* No column is two things. */
+static uc_status check_distinct(const layout *self, const uc_reader *reader)
+{
+    const struct {
+        const char *name;
+        size_t column;
+    } named[] = {{"label", self->label}, {"bag", self->bag}, {"weight", self->weight}};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = i + 1; j < 3; j++)
+            if (named[i].column != NO_COLUMN && named[i].column == named[j].column)
+                return uc_fail(UC_ERR_INVALID, "%s: %s and %s cannot both be column %zu",
+                               uc_input_name(reader->input), named[i].name, named[j].name,
+                               named[i].column + 1);
+    return UC_OK;
+}
+
 static uc_status choose_columns(layout *self, bool *header, const uc_reader *reader, const uc_field *fields)
 {
     const uc_status status = find_columns(self, header, reader, fields);
@@ -137,12 +160,15 @@ static uc_status choose_columns(layout *self, bool *header, const uc_reader *rea
         *header = *header || (is_feature(self, i) && !is_number(&fields[i]));
     if (*header) {
         prefer_name(&self->bag, reader->settings.bag, self, fields);
+        prefer_name(&self->weight, reader->settings.weight, self, fields);
         prefer_name(&self->label, reader->settings.label, self, fields);
     }
-    if (self->label != NO_COLUMN && self->label == self->bag)
-        return uc_fail(UC_ERR_INVALID, "%s: label and bag cannot both be column %zu",
-                       uc_input_name(reader->input), self->label + 1);
-    self->features = self->columns - (self->label != NO_COLUMN) - (self->bag != NO_COLUMN);
+    const uc_status distinct = check_distinct(self, reader);
+    if (distinct != UC_OK)
+        return distinct;
+    self->features = 0;
+    for (size_t i = 0; i < self->columns; i++)
+        self->features += is_feature(self, i);
     if (self->features == 0)
         return uc_fail(UC_ERR_FORMAT, "%s: no columns of features", uc_input_name(reader->input));
     return UC_OK;
@@ -246,8 +272,17 @@ static void read_name(uc_text_block *block, const uc_reader *reader, const layou
         uc_text_bag(block, reader, name->begin, name->length);
 }
 
-/* A field that is not simply a number: a label, a bag, a quoted or a bad one. Returns where it ends; NULL
- * when something is wrong. */
+static void read_weight(uc_text_block *block, const layout *self, const uc_field *field)
+{
+    double *weight = &block->weights[block->rows];
+    if (field->length == 0 || !uc_field_real(weight, field))
+        blame_column(block, self, self->weight, "is not a number", field);
+    else if (!(*weight >= 0.0 && isfinite(*weight)))
+        blame_column(block, self, self->weight, "is not a weight: a finite number of 0 or more", field);
+}
+
+/* A field that is not simply a number: a label, a bag, a weight, a quoted or a bad one. Returns where it ends;
+ * NULL when something is wrong. */
 static char *read_field(uc_text_block *block, const uc_reader *reader, const layout *self, size_t column,
                         char *p, float *value)
 {
@@ -255,6 +290,8 @@ static char *read_field(uc_text_block *block, const uc_reader *reader, const lay
     const char *start = p, *problem = uc_field_cut(&field, &p, self->delimiter);
     if (problem) {
         uc_text_blame(block, "%s", problem);
+    } else if (column == self->weight) {
+        read_weight(block, self, &field);
     } else if (!is_feature(self, column)) {
         read_name(block, reader, self, column, &field);
     } else if (field.length == 0 || uc_number_read(value, field.begin) != field.begin + field.length ||
@@ -322,7 +359,7 @@ static uc_status begin(uc_reader *self)
     layout *made = uc_alloc(1, sizeof *made);
     if (!made)
         return UC_ERR_NOMEM;
-    made->label = made->bag = NO_COLUMN;
+    made->label = made->bag = made->weight = NO_COLUMN;
     uc_text_set_layout(self, made, free_layout);
     size_t length, number;
     const char *line = uc_text_first_line(&length, &number, self, 0);
@@ -340,8 +377,10 @@ static uc_status begin(uc_reader *self)
     }
     self->has_labels = made->label != NO_COLUMN;
     self->has_bags = made->bag != NO_COLUMN;
+    self->has_weights = made->weight != NO_COLUMN;
     self->label = made->label + 1; /* NO_COLUMN becomes 0 */
     self->bag = made->bag + 1;
+    self->weight = made->weight + 1;
     self->rows.X.cols = made->features;
     self->rows.X.stride = uc_matrix_stride(made->features);
     return UC_OK;

@@ -4,7 +4,9 @@
  *
  *   header   {"rows", "cols", "sparse", "stride", "entries", "classes": [...], "bags": [...]};
  *            sparse has stride 0
- *   arrays   values; offsets and columns when sparse; y and bag when there are any
+ *   arrays   values; offsets and columns when sparse; y, bag, weights and soft when there are any
+ *
+ * Weights and soft labels are copied: they stay when the mapping is given back.
  *
  * Everything that the rest of the library relies on is checked in one pass over the arrays. The checksum is
  * not: that the pages of the file are there is the disk's business, and a pass over the arrays is all that
@@ -121,6 +123,34 @@ static uc_status read_labels(uc_dataset *out, const uc_container *file)
     return UC_OK;
 }
 
+static uc_status copy_reals(double **out, const uc_container *file, const char *name, size_t count)
+{
+    const double *values;
+    if (!uc_container_has(file, name))
+        return UC_OK;
+    const uc_status status = read_array(&values, file, name, UC_ARRAY_F64, count);
+    if (status != UC_OK)
+        return status;
+    *out = uc_alloc(count, sizeof **out);
+    if (!*out)
+        return UC_ERR_NOMEM;
+    memcpy(*out, values, count * sizeof **out);
+    return UC_OK;
+}
+
+/* Weights and soft labels, for the rows of the matrix and the reader's classes. */
+static uc_status read_weights(uc_dataset *out, const uc_reader *reader, const uc_container *file)
+{
+    size_t cells;
+    if (!uc_size_mul(&cells, out->X.rows, reader->classes.count))
+        return uc_fail(UC_ERR_FORMAT, "%s: damaged: %zu rows of %zu classes", file->source, out->X.rows,
+                       reader->classes.count);
+    const uc_status status = copy_reals(&out->weights, file, "weights", out->X.rows);
+    if (status != UC_OK)
+        return status;
+    return copy_reals(&out->soft, file, "soft", cells);
+}
+
 static uc_status read_header(uc_dataset *out, size_t *entries, uc_reader *reader, const uc_container *file)
 {
     uc_status status = read_matrix(&out->X, entries, file);
@@ -136,7 +166,7 @@ static uc_status read_header(uc_dataset *out, size_t *entries, uc_reader *reader
     if ((!out->y && reader->classes.count > 0) || (!out->bag && reader->bags.count > 0))
         return uc_fail(UC_ERR_FORMAT, "%s: damaged: it names classes or bags, but no example's",
                        file->source);
-    return UC_OK;
+    return read_weights(out, reader, file);
 }
 
 /* ---- the arrays ---- */
@@ -192,6 +222,21 @@ static uc_status check_row(const check *self, size_t i)
     return check_dense_row(self, i);
 }
 
+static bool is_weighted_well(const check *self, size_t i)
+{
+    const uc_dataset *data = self->data;
+    const double *soft = data->soft ? data->soft + i * self->classes : NULL;
+    double sum = 1.0;
+    if (data->weights && !(data->weights[i] >= 0.0 && isfinite(data->weights[i])))
+        return false;
+    for (size_t k = 0; soft && k < self->classes; k++) {
+        if (!(soft[k] >= 0.0))
+            return false;
+        sum -= soft[k];
+    }
+    return !soft || fabs(sum) <= 1e-9;
+}
+
 static uc_status check_job(size_t block, void *user)
 {
     const check *self = user;
@@ -206,6 +251,8 @@ static uc_status check_job(size_t block, void *user)
             return fail_row(self, i, "a label that is not in the list of classes");
         if (data->bag && data->bag[i] >= self->bags)
             return fail_row(self, i, "a bag that is not in the list of bags");
+        if (!is_weighted_well(self, i))
+            return fail_row(self, i, "a weight or soft label that is none");
     }
     return UC_OK;
 }
@@ -237,7 +284,7 @@ static size_t row_at(const uc_reader *reader, size_t rows, uint64_t at)
 }
 
 /* Only rows first .. last-1, as a copy; the mapping is given back. */
-static uc_status keep_rows(uc_dataset *data, size_t first, size_t last, const uc_context *context)
+static uc_status keep_rows(uc_dataset *data, const uc_reader *reader, size_t first, size_t last)
 {
     uc_dataset part = *data, kept = {0};
     part.X.rows = last - first;
@@ -249,10 +296,16 @@ static uc_status keep_rows(uc_dataset *data, size_t first, size_t last, const uc
         part.y += first;
     if (part.bag)
         part.bag += first;
-    const uc_status status = uc_dataset_subset(&kept, &part, NULL, 0, context);
+    if (part.weights)
+        part.weights += first;
+    part.classes = reader->classes; /* borrowed: the width of the soft labels */
+    if (part.soft)
+        part.soft += first * part.classes.count;
+    const uc_status status = uc_dataset_subset(&kept, &part, NULL, 0, &reader->context);
     if (status != UC_OK)
         return status;
-    uc_mapping_free(data->mapping);
+    uc_names_free(&kept.classes);
+    uc_dataset_free(data);
     *data = kept;
     return UC_OK;
 }
@@ -275,7 +328,7 @@ static uc_status read_arrays(uc_dataset *data, uc_reader *self, const uc_contain
     status = check_arrays(self, data, entries, first, last);
     if (status != UC_OK || whole)
         return status;
-    return keep_rows(data, first, last, &self->context);
+    return keep_rows(data, self, first, last);
 }
 
 static uc_status begin(uc_reader *self)
@@ -292,7 +345,7 @@ static uc_status begin(uc_reader *self)
         uc_container_close(&file);
     }
     if (status != UC_OK) {
-        uc_mapping_free(data.mapping);
+        uc_dataset_free(&data);
         return status;
     }
     self->rows = data;
@@ -301,6 +354,7 @@ static uc_status begin(uc_reader *self)
     self->sparse = data.X.offsets != NULL;
     self->has_labels = data.y != NULL;
     self->has_bags = data.bag != NULL;
+    self->has_weights = data.weights != NULL;
     return UC_OK;
 }
 

@@ -121,7 +121,9 @@ static uc_status read_labels(uc_labels *out, uc_lines *lines, const uc_names *kn
     if (!is_data)
         return read_list(out, lines, name);
     uc_dataset data = {0};
-    const uc_status status = uc_dataset_read_memory(&data, lines->text, lines->read, name, settings, context);
+    uc_read_settings own = settings ? *settings : uc_reader_defaults();
+    own.weights = own.soft_labels = NULL; /* they are of the data that the labels belong to */
+    const uc_status status = uc_dataset_read_memory(&data, lines->text, lines->read, name, &own, context);
     if (status != UC_OK)
         return status;
     return take_labels(out, &data, name);

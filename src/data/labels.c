@@ -38,6 +38,8 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
     const uc_names *classes = &data->classes;
     if (!data->y || classes->count == 0)
         return uc_fail(UC_ERR_FORMAT, "no example is labelled positive");
+    if (data->soft)
+        return uc_fail(UC_ERR_INVALID, "positive and unlabelled examples have no soft labels");
     if (classes->count > 2)
         return uc_fail(UC_ERR_INVALID, "positive and unlabelled examples are of one or two classes, not %zu",
                        classes->count);

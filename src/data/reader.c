@@ -33,6 +33,22 @@ const uc_option uc_read_options[] = {
      .offset = offsetof(uc_read_settings, labels),
      .argument = "FILE",
      .help = "NPY: the file that holds the labels"},
+    {.name = "weight",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(uc_read_settings, weight),
+     .argument = "COLUMN",
+     .help = "CSV: the column, by name or number, of the examples' weights: numbers of 0 or more"},
+    {.name = "weights",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(uc_read_settings, weights),
+     .argument = "FILE",
+     .help = "a file with the weight of every example, one number of 0 or more per line"},
+    {.name = "soft-labels",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(uc_read_settings, soft_labels),
+     .argument = "FILE",
+     .help = "a file with the probability of every class for each example: CSV with the class names in its "
+             "first line, or NPY; used instead of the labels"},
     {.name = "storage",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(uc_read_settings, storage),
@@ -71,6 +87,13 @@ static uc_status recognise(uc_reader *self)
     if (self->settings.labels && format != UC_FORMAT_NPY)
         return uc_fail(UC_ERR_INVALID, "%s: a file of labels goes with NPY data only, and this is %s", name,
                        formats[format]->name);
+    if (self->settings.weight && format != UC_FORMAT_CSV)
+        return uc_fail(UC_ERR_INVALID,
+                       "%s: {weight} names a column of CSV data, and this is %s: give the weights with "
+                       "{weights}",
+                       name, formats[format]->name);
+    if (self->settings.weight && self->settings.weights)
+        return uc_fail(UC_ERR_INVALID, "%s: give only one of {weight} and {weights}", name);
     self->format = formats[format];
     return UC_OK;
 }
@@ -93,6 +116,9 @@ static uc_status compare_columns(const uc_reader *self, const uc_reader *first)
     if (self->bag && first->bag && self->bag != first->bag)
         return uc_fail(UC_ERR_FORMAT, "%s: its bags would be column %zu, but those of %s are column %zu",
                        name, self->bag, first_name, first->bag);
+    if (self->weight != first->weight)
+        return uc_fail(UC_ERR_FORMAT, "%s: its weights would be column %zu, but those of %s are column %zu",
+                       name, self->weight, first_name, first->weight);
     return UC_OK;
 }
 
@@ -176,6 +202,9 @@ void uc_reader_close(uc_reader *self)
     if (self->format)
         self->format->end(self);
     uc_input_close(self->input);
+    if (self->weights)
+        self->rows.weights = NULL; /* a part of them */
+    uc_free(self->weights);
     uc_dataset_free(&self->rows);
     uc_names_free(&self->classes);
     uc_names_free(&self->bags);
@@ -200,11 +229,40 @@ static uc_status pull(uc_reader *self)
     return UC_OK;
 }
 
+/* The weights of the block at hand, from a file of their own. */
+static uc_status attach_block(uc_reader *self)
+{
+    uc_dataset *block = &self->rows;
+    const char *path = self->settings.weights;
+    if (!path)
+        return UC_OK;
+    if (!self->weights) {
+        if (self->range.to)
+            return uc_fail(UC_ERR_INVALID, "%s: weights are of whole files", path);
+        uc_free(block->weights);
+        block->weights = NULL;
+        const uc_status status =
+            uc_weights_read(&self->weights, &self->weight_count, path, SIZE_MAX, &self->context);
+        if (status != UC_OK)
+            return status;
+    }
+    const bool differ =
+        self->total_rows > self->weight_count || (self->ended && self->total_rows != self->weight_count);
+    if (differ)
+        return uc_fail(UC_ERR_FORMAT, "%s: %zu weights, but %s has %s%zu examples", path, self->weight_count,
+                       uc_input_name(self->input), self->ended ? "" : "more than ",
+                       self->ended ? self->total_rows : self->weight_count);
+    block->weights = self->weights + (self->total_rows - block->X.rows);
+    return UC_OK;
+}
+
 uc_status uc_reader_next(const uc_dataset **block, uc_reader *self)
 {
     if (!self->ended) {
         self->rows.X.rows = 0;
-        const uc_status status = pull(self);
+        uc_status status = pull(self);
+        if (status == UC_OK)
+            status = attach_block(self);
         if (status != UC_OK)
             return status;
         if (self->rows.X.rows > 0) {
@@ -233,11 +291,13 @@ static uc_status sort_classes(uc_reader *self)
     uint32_t *renumber = uc_alloc(self->classes.count, sizeof *renumber);
     if (!renumber)
         return UC_ERR_NOMEM;
-    const uc_status status = uc_names_sort(&self->classes, renumber);
+    uc_status status = uc_names_sort(&self->classes, renumber);
     uint32_t *y = self->rows.y;
     for (size_t i = 0; status == UC_OK && y && i < self->rows.X.rows; i++)
         if (y[i] != UC_NONE)
             y[i] = renumber[y[i]];
+    if (status == UC_OK && self->rows.soft)
+        status = uc_renumber_soft(self->rows.soft, self->rows.X.rows, renumber, self->classes.count);
     uc_free(renumber);
     return status;
 }
@@ -286,12 +346,17 @@ static uc_status read_all(uc_dataset *out, uc_input *input, const uc_file_range 
         return status;
     status = collect(self);
     if (status == UC_OK) {
-        *out = self->rows;
-        out->classes = self->classes;
-        out->bags = self->bags;
+        uc_dataset read = self->rows;
+        read.classes = self->classes;
+        read.bags = self->bags;
         self->rows = (uc_dataset){0};
         self->classes = self->bags = (uc_names){0};
-        assert(uc_dataset_is_valid(out));
+        status = uc_dataset_attach(&read, &self->settings, &self->context);
+        if (status == UC_OK)
+            *out = read;
+        else
+            uc_dataset_free(&read);
+        assert(status != UC_OK || uc_dataset_is_valid(out));
     }
     uc_reader_close(self);
     return status;

@@ -20,12 +20,14 @@ struct uc_reader {
     uc_dataset rows;
     uc_names classes, bags;
     size_t row_capacity, value_capacity;
-    bool sparse, has_labels, has_bags; /* which arrays there are; set before the first rows */
-    size_t total_rows;                 /* of all blocks */
-    bool whole;                        /* rows are collected, not handed out block by block */
+    bool sparse, has_labels, has_bags, has_weights; /* which arrays there are; set before the first rows */
+    size_t total_rows;                              /* of all blocks */
+    bool whole;                                     /* rows are collected, not handed out block by block */
     bool ended;
-    uint64_t header;   /* a mark of the names that CSV columns have; 0: none */
-    size_t label, bag; /* the columns of a CSV file, 1, 2, ...; 0: none */
+    uint64_t header;           /* a mark of the names that CSV columns have; 0: none */
+    size_t label, bag, weight; /* the columns of a CSV file, 1, 2, ...; 0: none */
+    double *weights;           /* of a file of their own, of all rows; NULL: none, or not read yet */
+    size_t weight_count;
 };
 
 /* One way to write data down. */
@@ -54,6 +56,9 @@ uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, con
 /* Bytes of a data file in memory; for tests and bindings. */
 uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
                                  const uc_read_settings *settings, const uc_context *context);
+
+/* Column k of the soft labels becomes column renumber[k], a permutation. */
+uc_status uc_renumber_soft(double *soft, size_t rows, const uint32_t *renumber, size_t classes);
 
 #define UC_DATA_MAGIC "\x89UCDATA\n"
 #define UC_DATA_VERSION 1

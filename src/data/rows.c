@@ -38,6 +38,8 @@ static uc_status reserve_rows(uc_reader *self, size_t rows)
         return UC_ERR_NOMEM;
     if (self->has_bags && !grow((void **)&data->bag, rows, sizeof *data->bag))
         return UC_ERR_NOMEM;
+    if (self->has_weights && !grow((void **)&data->weights, rows, sizeof *data->weights))
+        return UC_ERR_NOMEM;
     if (self->sparse) {
         if (!grow((void **)&data->X.offsets, rows + 1, sizeof *data->X.offsets))
             return UC_ERR_NOMEM;
@@ -108,6 +110,8 @@ void uc_reader_trim(uc_reader *self)
         (void)grow((void **)&data->y, rows, sizeof *data->y);
     if (self->has_bags)
         (void)grow((void **)&data->bag, rows, sizeof *data->bag);
+    if (self->has_weights)
+        (void)grow((void **)&data->weights, rows, sizeof *data->weights);
     if (self->sparse)
         (void)grow((void **)&data->X.offsets, rows + 1, sizeof *data->X.offsets);
 }

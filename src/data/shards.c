@@ -127,7 +127,7 @@ typedef struct pile {
     size_t cols;                    /* the largest */
     size_t dense_cols;              /* of dense parts, which must agree; 0: there are none */
     const char *dense, *unlabelled; /* a file of that kind */
-    bool labels, bags;
+    bool labels, bags, weights, soft;
     bool stays_sparse; /* a UCD file says so */
 } pile;
 
@@ -156,6 +156,8 @@ static uc_status add_part(pile *self, const uc_dataset *part, const char *path)
         self->unlabelled = path;
     self->labels = self->labels || part->y;
     self->bags = self->bags || part->bag;
+    self->weights = self->weights || part->weights;
+    self->soft = self->soft || part->soft;
     self->rows += X->rows;
     self->entries += uc_matrix_entries(X);
     self->cols = uc_max_size(self->cols, X->cols);
@@ -168,6 +170,7 @@ static uc_status read_ranges(pile *self, const uc_file_range *ranges, size_t cou
 {
     uc_read_settings own = settings ? *settings : uc_reader_defaults();
     own.storage = UC_STORAGE_SPARSE;
+    own.weights = own.soft_labels = NULL; /* of the rows of all files */
     self->parts = uc_alloc(count, sizeof *self->parts);
     if (!self->parts)
         return UC_ERR_NOMEM;
@@ -211,6 +214,8 @@ static uc_status append_labels(uc_dataset *out, size_t at, const uc_dataset *par
     }
     for (size_t i = 0; i < rows && out->bag; i++)
         out->bag[at + i] = part->bag ? part->bag[i] : UC_NONE;
+    for (size_t i = 0; i < rows && out->weights; i++)
+        out->weights[at + i] = part->weights ? part->weights[i] : 1.0;
     if (status == UC_OK && part->bag)
         status = renumber(out->bag + at, rows, &part->bags, &out->bags);
     return status;
@@ -237,7 +242,8 @@ static void append_rows(uc_matrix *to, size_t at, const uc_matrix *from)
 static bool fits_as_it_is(const uc_dataset *part, const pile *self, bool dense)
 {
     return uc_matrix_is_sparse(&part->X) != dense && (!dense || part->X.cols == self->cols) &&
-           !part->mapping && (part->y != NULL) == self->labels && (part->bag != NULL) == self->bags;
+           !part->mapping && (part->y != NULL) == self->labels && (part->bag != NULL) == self->bags &&
+           (part->weights != NULL) == self->weights;
 }
 
 /* One data set of all parts, which are freed on the way. */
@@ -261,7 +267,8 @@ static uc_status join_parts(uc_dataset *out, pile *self, bool dense, const uc_co
                                     .entries = self->entries,
                                     .sparse = !dense,
                                     .labels = self->labels,
-                                    .bags = self->bags};
+                                    .bags = self->bags,
+                                    .weights = self->weights};
     status = uc_dataset_create(&joined, &shape);
     for (size_t i = 0, at = 0; i < self->count && status == UC_OK; i++) {
         append_rows(&joined.X, at, &self->parts[i].X);
@@ -282,7 +289,7 @@ static uc_status join_parts(uc_dataset *out, pile *self, bool dense, const uc_co
 typedef struct likeness {
     double rows, entries;
     size_t cols, dense_cols;
-    bool labels, unlabelled, bags, stays_sparse;
+    bool labels, unlabelled, bags, weights, soft, stays_sparse;
 } likeness;
 
 /* *self becomes what all processes have in common. */
@@ -305,6 +312,8 @@ static uc_status compare_likenesses(likeness *self, const uc_context *context)
         common.labels |= one->labels;
         common.unlabelled |= one->unlabelled;
         common.bags |= one->bags;
+        common.weights |= one->weights;
+        common.soft |= one->soft;
         common.stays_sparse |= one->stays_sparse;
     }
     uc_free(all);
@@ -403,6 +412,8 @@ static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_r
                     .labels = self->labels,
                     .unlabelled = self->unlabelled != NULL,
                     .bags = self->bags,
+                    .weights = self->weights,
+                    .soft = self->soft,
                     .stays_sparse = self->stays_sparse};
     uc_status status = compare_likenesses(&all, context);
     if (status != UC_OK)
@@ -412,9 +423,15 @@ static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_r
     if (all.labels && all.unlabelled)
         return uc_fail(UC_ERR_FORMAT, "%s: no labels, but other files have them",
                        self->unlabelled ? self->unlabelled : "a file of another process");
+    if (all.soft)
+        return uc_fail(UC_ERR_FORMAT,
+                       "%s: soft labels within data files are read from one file, by one process: give them "
+                       "with {soft-labels}",
+                       shown);
     self->cols = all.cols;
     self->labels = all.labels;
     self->bags = all.bags;
+    self->weights = all.weights;
     bool room;
     status = has_room(&room, self->rows, all.cols, context);
     if (status != UC_OK)
@@ -424,6 +441,8 @@ static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_r
                            join_parts(&joined, self, becomes_dense(&all, room, settings), context));
     if (status == UC_OK)
         status = agree(&joined, context);
+    if (status == UC_OK && settings)
+        status = uc_dataset_attach(&joined, settings, context);
     if (status != UC_OK) {
         uc_dataset_free(&joined);
         return status;

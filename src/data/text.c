@@ -264,6 +264,7 @@ static void place_block(uc_text_block *block, const uc_reader *reader)
     const uc_matrix *X = &data->X;
     block->columns = block->y = block->bag = NULL;
     block->ends = NULL;
+    block->weights = NULL;
     if (reader->sparse) {
         block->values = X->values + block->pair_base;
         block->columns = X->columns + block->pair_base;
@@ -275,6 +276,8 @@ static void place_block(uc_text_block *block, const uc_reader *reader)
         block->y = data->y + block->row_base;
     if (reader->has_bags)
         block->bag = data->bag + block->row_base;
+    if (reader->has_weights)
+        block->weights = data->weights + block->row_base;
 }
 
 /* Gives every block its place, after the rows that there are. */
@@ -369,6 +372,8 @@ static void move_block(const uc_text_block *block, const uc_reader *reader, size
         memmove(reader->rows.y + row, block->y, block->rows * sizeof *block->y);
     if (block->bag)
         memmove(reader->rows.bag + row, block->bag, block->rows * sizeof *block->bag);
+    if (block->weights)
+        memmove(reader->rows.weights + row, block->weights, block->rows * sizeof *block->weights);
     if (block->rows == 0)
         return;
     if (!reader->sparse && block->values) {

@@ -23,6 +23,7 @@ typedef struct uc_text_block {
     uint32_t *columns; /* sparse; from 0 */
     uint64_t *ends;    /* sparse; ends[i] is pair_base + the pairs up to and with row i */
     uint32_t *y, *bag; /* NULL: no labels, no bags */
+    double *weights;   /* NULL: none */
     /* What the parser found. */
     size_t lines; /* seen so far; when the block failed, the number of the line to blame */
     size_t rows, pairs;

@@ -1,6 +1,8 @@
 /* The invariants of data sets. */
 #include "data/valid.h"
 
+#include <math.h>
+
 static bool is_sparse_row_valid(const uc_matrix *X, size_t i)
 {
     if (X->offsets[i] > X->offsets[i + 1])
@@ -34,8 +36,32 @@ static bool are_below(const uint32_t *positions, size_t rows, size_t bound)
     return true;
 }
 
+static bool are_weights(const double *weights, size_t count)
+{
+    for (size_t i = 0; weights && i < count; i++)
+        if (!(weights[i] >= 0.0 && isfinite(weights[i])))
+            return false;
+    return true;
+}
+
+static bool are_soft_labels(const uc_dataset *data)
+{
+    const size_t K = data->classes.count;
+    for (size_t i = 0; data->soft && i < data->X.rows; i++) {
+        double sum = 0.0;
+        if (!are_weights(data->soft + i * K, K))
+            return false;
+        for (size_t k = 0; k < K; k++)
+            sum += data->soft[i * K + k];
+        if (fabs(sum - 1.0) > 1e-9)
+            return false;
+    }
+    return true;
+}
+
 bool uc_dataset_is_valid(const uc_dataset *data)
 {
     return uc_matrix_is_valid(&data->X) && are_below(data->y, data->X.rows, data->classes.count) &&
-           are_below(data->bag, data->X.rows, data->bags.count);
+           are_below(data->bag, data->X.rows, data->bags.count) && are_weights(data->weights, data->X.rows) &&
+           are_soft_labels(data);
 }

@@ -57,6 +57,17 @@ static void put_number(text *self, float value)
         self->length += uc_number_write(to, value);
 }
 
+/* The shorter of two texts that read back as the same number. */
+static void put_real(text *self, double value)
+{
+    char digits[32];
+    double back;
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%.15g", value);
+    if (!uc_parse_real(&back, digits, length) || back != value)
+        length = (size_t)snprintf(digits, sizeof digits, "%.17g", value);
+    put_text(self, digits, length);
+}
+
 static void put_count(text *self, size_t value)
 {
     char digits[24];
@@ -144,6 +155,10 @@ static void put_csv_row(text *out, const uc_dataset *data, size_t i, char delimi
         put_character(out, delimiter);
         put_field(out, data->bags.text[data->bag[i]], delimiter);
     }
+    if (data->weights) {
+        put_character(out, delimiter);
+        put_real(out, data->weights[i]);
+    }
     put_character(out, '\n');
 }
 
@@ -211,6 +226,14 @@ static uc_status check_libsvm_names(const uc_names *names, const char *what, con
     return UC_OK;
 }
 
+static void put_column(text *out, char delimiter, bool present, const char *name)
+{
+    if (!present)
+        return;
+    put_character(out, delimiter);
+    put_text(out, name, strlen(name));
+}
+
 static uc_status write_header(uc_sink *sink, const uc_dataset *data, char delimiter)
 {
     text header = {0};
@@ -220,11 +243,9 @@ static uc_status write_header(uc_sink *sink, const uc_dataset *data, char delimi
         put_character(&header, 'x');
         put_count(&header, j + 1);
     }
-    const char extra[] = {delimiter, 'l', 'a', 'b', 'e', 'l', delimiter, 'b', 'a', 'g'};
-    if (data->y)
-        put_text(&header, extra, 6);
-    if (data->bag)
-        put_text(&header, extra + 6, 4);
+    put_column(&header, delimiter, data->y != NULL, "label");
+    put_column(&header, delimiter, data->bag != NULL, "bag");
+    put_column(&header, delimiter, data->weights != NULL, "weight");
     put_character(&header, '\n');
     uc_status status = UC_ERR_NOMEM;
     if (!header.failed)
@@ -392,7 +413,7 @@ static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, uc_out
     size_t values = entries;
     if (!sparse)
         values = X->rows * X->stride;
-    uc_array arrays[5] = {{"values", UC_ARRAY_F32, X->values, values}};
+    uc_array arrays[7] = {{"values", UC_ARRAY_F32, X->values, values}};
     size_t count = 1;
     if (sparse) {
         arrays[count++] = (uc_array){"offsets", UC_ARRAY_U64, X->offsets, X->rows + 1};
@@ -402,6 +423,10 @@ static uc_status write_arrays(const uc_dataset *data, const uc_matrix *X, uc_out
         arrays[count++] = (uc_array){"y", UC_ARRAY_U32, data->y, X->rows};
     if (data->bag)
         arrays[count++] = (uc_array){"bag", UC_ARRAY_U32, data->bag, X->rows};
+    if (data->weights)
+        arrays[count++] = (uc_array){"weights", UC_ARRAY_F64, data->weights, X->rows};
+    if (data->soft)
+        arrays[count++] = (uc_array){"soft", UC_ARRAY_F64, data->soft, X->rows * data->classes.count};
     json_t *header = json_pack("{s:I, s:I, s:b, s:I, s:I, s:o, s:o}", "rows", (json_int_t)X->rows, "cols",
                                (json_int_t)X->cols, "sparse", (int)sparse, "stride", (json_int_t)X->stride,
                                "entries", (json_int_t)entries, "classes", names_to_json(&data->classes),
@@ -488,6 +513,10 @@ uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_form
     if (labels && format != UC_FORMAT_NPY)
         return uc_fail(UC_ERR_INVALID, "%s: labels go to a file of their own with NPY only",
                        uc_output_name(labels));
+    if (self->weights && format != UC_FORMAT_CSV && format != UC_FORMAT_UCD)
+        uc_warn(context, "%s: the format has no place for weights; they are left out", path);
+    if (self->soft && format != UC_FORMAT_UCD)
+        uc_warn(context, "%s: only .ucd has a place for soft labels; they are left out", path);
     switch (format) {
     case UC_FORMAT_CSV:
         return write_text(self, output, path_ends_with(path, ".tsv") ? '\t' : ',', context);
