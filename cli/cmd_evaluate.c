@@ -60,6 +60,8 @@ typedef struct pairs {
     const uc_names *classes;
     uint32_t *labels, *predicted;
     double *probability; /* of each label; only filled in when the model has probabilities */
+    double *weights;     /* of each example */
+    bool weighted;       /* one of the files has weights */
     size_t count, capacity;
     size_t file;        /* that is being read */
     uint32_t *position; /* of each of its classes */
@@ -93,6 +95,7 @@ static void make_room(pairs *self, size_t needed)
     self->labels = app_realloc(self->labels, self->capacity, sizeof *self->labels);
     self->predicted = app_realloc(self->predicted, self->capacity, sizeof *self->predicted);
     self->probability = app_realloc(self->probability, self->capacity, sizeof *self->probability);
+    self->weights = app_realloc(self->weights, self->capacity, sizeof *self->weights);
     if (self->bags)
         self->best = app_realloc(self->best, self->capacity * self->classes->count, sizeof *self->best);
 }
@@ -142,7 +145,9 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         const bool known = scores && label < self->classes->count;
         self->labels[self->count + i] = label;
         self->probability[self->count + i] = known ? scores[i * self->classes->count + label] : 0.0;
+        self->weights[self->count + i] = block->weights ? block->weights[i] : 1.0;
     }
+    self->weighted = self->weighted || block->weights;
     memcpy(self->predicted + self->count, predicted, block->X.rows * sizeof *predicted);
     self->count = needed;
     return UC_OK;
@@ -167,22 +172,67 @@ static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
     return UC_OK;
 }
 
-/* What the processes have found, in the order of the rows, so that one sums up as one process would. */
-static uc_status compare(uc_evaluation *out, pairs *self, const uc_noise *noise, bool probabilities)
+/* Soft labels instead of labels: the most probable class is the label. */
+static uc_status read_soft(double **out, pairs *self, const char *path, const uc_context *context)
 {
-    size_t predictions = self->count, known = self->count;
+    const size_t K = self->classes->count;
+    const uc_status status = uc_soft_labels_read(out, path, self->count, self->classes, context);
+    for (size_t i = 0; i < self->count && status == UC_OK; i++) {
+        const double *soft = *out + i * K;
+        self->labels[i] = 0;
+        for (size_t k = 1; k < K; k++)
+            if (soft[k] > soft[self->labels[i]])
+                self->labels[i] = (uint32_t)k;
+    }
+    return status;
+}
+
+/* With the files of weights and soft labels, which are of the rows of all processes. The log loss needs labels. */
+static uc_status sum_up(uc_evaluation *out, pairs *self, const uc_noise *noise, bool probabilities,
+                        const uc_read_settings *read)
+{
+    double *weights = NULL, *soft = NULL;
+    uc_status status = UC_OK;
+    if (read->weights)
+        status = uc_weights_read(&weights, NULL, read->weights, self->count, NULL);
+    if (status == UC_OK && read->soft_labels)
+        status = read_soft(&soft, self, read->soft_labels, NULL);
+    uc_outcomes outcomes = {.labels = self->labels,
+                            .predicted = self->predicted,
+                            .weights = weights,
+                            .soft = soft,
+                            .count = self->count};
+    if (!weights && self->weighted)
+        outcomes.weights = self->weights;
+    if (status == UC_OK)
+        status = uc_evaluation_of(out, &outcomes, self->classes->count, noise);
+    if (status == UC_OK && probabilities && !soft)
+        status = uc_evaluation_set_weighted_log_loss(out, self->labels, self->probability, outcomes.weights,
+                                                     self->count);
+    uc_weights_free(soft);
+    uc_weights_free(weights);
+    return status;
+}
+
+/* What the processes have found, in the order of the rows, so that one sums up as one process would. */
+static uc_status compare(uc_evaluation *out, pairs *self, const uc_noise *noise, bool probabilities,
+                         const uc_read_settings *read)
+{
+    size_t predictions = self->count, known = self->count, weights = self->count;
+    double weighted = self->weighted;
     uc_status status = cli_collect((void **)&self->labels, &self->count, sizeof *self->labels);
     if (status == UC_OK)
         status = cli_collect((void **)&self->predicted, &predictions, sizeof *self->predicted);
     if (status == UC_OK && probabilities)
         status = cli_collect((void **)&self->probability, &known, sizeof *self->probability);
-    if (status != UC_OK || !app_is_first())
-        return status;
-    status =
-        uc_evaluation_compute(out, self->labels, self->predicted, self->count, self->classes->count, noise);
-    if (status != UC_OK || !probabilities)
-        return status;
-    return uc_evaluation_set_log_loss(out, self->labels, self->probability, self->count);
+    if (status == UC_OK)
+        status = cli_collect((void **)&self->weights, &weights, sizeof *self->weights);
+    if (status == UC_OK)
+        status = uc_comm_sum(app_comm, &weighted, 1);
+    self->weighted = weighted > 0.0;
+    if (status == UC_OK && app_is_first())
+        status = sum_up(out, self, noise, probabilities, read);
+    return status;
 }
 
 static void free_pairs(pairs *self)
@@ -191,6 +241,7 @@ static void free_pairs(pairs *self)
     free(self->predicted);
     free(self->probability);
     free(self->position);
+    free(self->weights);
     free(self->best);
 }
 
@@ -224,7 +275,7 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
     if (status == UC_OK)
         status = cli_score_files(call, model, files, &args->read, wanted, visit, &self);
     if (status == UC_OK)
-        status = compare(&evaluation, &self, noise, probabilities);
+        status = compare(&evaluation, &self, noise, probabilities, &args->read);
     if (status == UC_OK && app_is_first())
         tell(call, &evaluation, self.classes, files->shown);
     uc_evaluation_free(&evaluation);
@@ -244,6 +295,11 @@ static uc_status run(app_call *call)
         given.positive = NULL; /* it is for the bags, or for the labels that there are */
     if (args->positive_unlabelled && (args->bags || cli_noise_is_given(call)))
         return app_fail(UC_ERR_OPTION, "--positive-unlabelled cannot be combined with --bags or with noise");
+    if ((args->bags || args->positive_unlabelled) &&
+        (args->read.weight || args->read.weights || args->read.soft_labels))
+        return app_fail(UC_ERR_OPTION,
+                        "--weight, --weights and --soft-labels cannot be combined with --bags or "
+                        "--positive-unlabelled");
     if (args->bags && (args->shards.pattern || uc_comm_size(app_comm) > 1))
         return app_fail(UC_ERR_OPTION, "--bags counts the bags of one file, in one process");
     cli_files files;

@@ -211,6 +211,16 @@ static void tell_folds(app_call *call, const uc_evaluation *evaluation, const uc
     cli_report_json(call->result, evaluation, classes);
 }
 
+/* A copy of an array of the data, for cli_collect; NULL: there is none. */
+static void *copy_all(const void *items, size_t count, size_t size)
+{
+    if (!items)
+        return NULL;
+    void *copy = app_calloc(count, size);
+    memcpy(copy, items, count * size);
+    return copy;
+}
+
 static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc_train_settings *settings)
 {
     const uint64_t folds = ((const train_args *)call->args)->folds;
@@ -221,20 +231,27 @@ static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc
     uint32_t *predicted = app_calloc(data->X.rows, sizeof *predicted);
     double *fold_error = app_calloc(folds, sizeof *fold_error);
     uc_evaluation evaluation = {0};
-    uint32_t *labels = app_calloc(data->X.rows, sizeof *labels);
-    size_t count = data->X.rows, predictions = count;
+    const size_t soft_size = data->classes.count * sizeof(double);
+    uint32_t *labels = copy_all(data->y, data->X.rows, sizeof *labels);
+    double *weights = copy_all(data->weights, data->X.rows, sizeof *weights);
+    double *soft = copy_all(data->soft, data->X.rows, soft_size);
+    size_t count = data->X.rows, predictions = count, weight_count = count, soft_count = count;
     uc_status status =
         uc_cross_validate(predicted, fold_error, uc_learner_at(call->member), call->member_settings, settings,
                           data, (unsigned)folds, &call->context);
     if (status != UC_OK)
         goto cleanup;
-    memcpy(labels, data->y, count * sizeof *labels);
     if ((status = cli_collect((void **)&labels, &count, sizeof *labels)) != UC_OK)
         goto cleanup;
     if ((status = cli_collect((void **)&predicted, &predictions, sizeof *predicted)) != UC_OK)
         goto cleanup;
-    if (app_is_first() && (status = uc_evaluation_compute(&evaluation, labels, predicted, count,
-                                                          data->classes.count, settings->noise)) != UC_OK)
+    if (weights && (status = cli_collect((void **)&weights, &weight_count, sizeof *weights)) != UC_OK)
+        goto cleanup;
+    if (soft && (status = cli_collect((void **)&soft, &soft_count, soft_size)) != UC_OK)
+        goto cleanup;
+    const uc_outcomes outcomes = {labels, predicted, weights, soft, count};
+    if (app_is_first() && (status = uc_evaluation_of(&evaluation, &outcomes, data->classes.count,
+                                                     settings->noise)) != UC_OK)
         goto cleanup;
     if (app_is_first())
         tell_folds(call, &evaluation, &data->classes, fold_error, settings, app_seconds() - began);
@@ -242,6 +259,8 @@ static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc
 cleanup:
     uc_evaluation_free(&evaluation);
     free(fold_error);
+    free(soft);
+    free(weights);
     free(labels);
     free(predicted);
     return status;
@@ -415,6 +434,8 @@ static uc_status run(app_call *call)
     if (args->output && (status = app_agree(begin_model(&file, args, &files))) != UC_OK)
         goto cleanup;
     if ((status = cli_read_files(&data, call, &files, &args->read)) != UC_OK)
+        goto cleanup;
+    if ((status = app_agree(uc_dataset_drop_weightless(&data, &call->context))) != UC_OK)
         goto cleanup;
     if ((status = blame_data(read_labels(&positive, &rates, call, &data), files.shown)) != UC_OK)
         goto cleanup;

@@ -118,6 +118,10 @@ uc_status cli_find_files(cli_files *out, const app_call *call, const cli_shards 
 uc_status cli_keep_inputs(const cli_files *files, const uc_read_settings *read)
 {
     uc_status status = app_keep_input(read->labels);
+    if (status == UC_OK)
+        status = app_keep_input(read->weights);
+    if (status == UC_OK)
+        status = app_keep_input(read->soft_labels);
     for (size_t i = 0; i < files->count && status == UC_OK; i++)
         status = app_keep_input(files->paths[i]);
     return status;

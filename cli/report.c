@@ -19,6 +19,32 @@ static json_t *json_counts(const uint64_t *counts, size_t classes)
     return rows;
 }
 
+/* Whole numbers, unless examples have weights. */
+static json_t *json_confusion(const uc_evaluation *evaluation)
+{
+    const size_t K = evaluation->classes;
+    if (evaluation->weighted)
+        return app_json_matrix(evaluation->weighted_confusion, K, K);
+    return json_counts(evaluation->confusion, K);
+}
+
+/* N[cell] by weights. */
+static double weight_of(const uc_evaluation *evaluation, size_t cell)
+{
+    if (evaluation->weighted)
+        return evaluation->weighted_confusion[cell];
+    return (double)evaluation->confusion[cell];
+}
+
+/* A cell of counts, or of weights. */
+static void count_cell(app_grid *table, const uc_evaluation *evaluation, size_t cell)
+{
+    if (evaluation->weighted)
+        app_cell(table, "%.6g", evaluation->weighted_confusion[cell]);
+    else
+        app_cell(table, "%llu", (unsigned long long)evaluation->confusion[cell]);
+}
+
 static uint64_t examples_of(const uc_evaluation *evaluation, size_t cls)
 {
     uint64_t sum = 0;
@@ -51,7 +77,11 @@ void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_n
     json_object_set_new(object, "macro_f1", app_json_real(evaluation->macro_f1));
     json_object_set_new(object, "log_loss", app_json_real(evaluation->log_loss));
     json_object_set_new(object, "classes", app_json_names(classes));
-    json_object_set_new(object, "confusion", json_counts(evaluation->confusion, evaluation->classes));
+    json_object_set_new(object, "confusion", json_confusion(evaluation));
+    if (evaluation->weighted) {
+        json_object_set_new(object, "weight", app_json_real(evaluation->weight));
+        json_object_set_new(object, "effective_examples", app_json_real(evaluation->effective_examples));
+    }
     json_object_set_new(object, "confusion_rate", app_json_real(evaluation->confusion_rate));
     json_object_set_new(object, "confusion_norm", app_json_real(evaluation->confusion_norm));
     json_object_set_new(object, "confusion_norm_joint", app_json_real(evaluation->confusion_norm_joint));
@@ -104,7 +134,7 @@ static void print_matrix(FILE *file, const uc_evaluation *evaluation, const uc_n
             if (shares)
                 app_cell(&table, "%.1f%%", 100 * shares[p * K + q]);
             else
-                app_cell(&table, "%llu", (unsigned long long)evaluation->confusion[p * K + q]);
+                count_cell(&table, evaluation, p * K + q);
         if (!shares)
             percent_cell(&table, evaluation->recall[p]);
     }
@@ -138,11 +168,11 @@ static void print_largest(FILE *file, const uc_evaluation *evaluation, const uc_
     const size_t K = evaluation->classes;
     size_t largest[LARGEST], count = 0; /* cells, by descending count */
     for (size_t cell = 0; cell < K * K; cell++) {
-        const uint64_t value = evaluation->confusion[cell];
-        if (cell / K == cell % K || value == 0)
+        const double value = weight_of(evaluation, cell);
+        if (cell / K == cell % K || value == 0.0)
             continue;
         size_t at = count < LARGEST ? count++ : LARGEST;
-        for (; at > 0 && evaluation->confusion[largest[at - 1]] < value; at--)
+        for (; at > 0 && weight_of(evaluation, largest[at - 1]) < value; at--)
             if (at < LARGEST)
                 largest[at] = largest[at - 1];
         if (at < LARGEST)
@@ -157,7 +187,7 @@ static void print_largest(FILE *file, const uc_evaluation *evaluation, const uc_
     for (size_t i = 0; i < count; i++) {
         app_cell(&table, "%s", classes->text[largest[i] / K]);
         app_cell(&table, "%s", classes->text[largest[i] % K]);
-        app_cell(&table, "%llu", (unsigned long long)evaluation->confusion[largest[i]]);
+        count_cell(&table, evaluation, largest[i]);
     }
     fputs("\nlargest confusions\n", file);
     app_grid_print(&table, file);
@@ -165,9 +195,17 @@ static void print_largest(FILE *file, const uc_evaluation *evaluation, const uc_
 
 static void print_numbers(FILE *file, const uc_evaluation *evaluation)
 {
-    fprintf(file, "error              %.2f%% (%zu of %zu; 95%% interval %.2f%% to %.2f%%)\n",
-            100 * evaluation->error, evaluation->errors, evaluation->examples,
+    if (evaluation->weighted)
+        fprintf(
+            file,
+            "error              %.2f%% (of a weight of %.6g, as much as %.6g equal examples; 95%% interval "
+            "%.2f%% to %.2f%%)\n",
+            100 * evaluation->error, evaluation->weight, evaluation->effective_examples,
             100 * evaluation->error_interval[0], 100 * evaluation->error_interval[1]);
+    else
+        fprintf(file, "error              %.2f%% (%zu of %zu; 95%% interval %.2f%% to %.2f%%)\n",
+                100 * evaluation->error, evaluation->errors, evaluation->examples,
+                100 * evaluation->error_interval[0], 100 * evaluation->error_interval[1]);
     if (evaluation->unknown_labels)
         fprintf(file, "unknown labels     %zu, counted as errors and as one more class\n",
                 evaluation->unknown_labels);

@@ -106,6 +106,7 @@ uc_status cli_score_files(const app_call *call, const uc_model *model, const cli
     scoring self = {.call = call, .model = model, .wanted = wanted, .visit = visit, .user = user};
     uc_read_settings settings = *read;
     settings.expected_cols = uc_model_features(model);
+    settings.weights = settings.soft_labels = NULL; /* of the rows of all files: the command's business */
     uc_file_range *ranges = NULL;
     size_t count = 0;
     uc_status status =

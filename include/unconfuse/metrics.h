@@ -12,9 +12,13 @@ typedef struct uc_evaluation {
     size_t classes, examples; /* examples with a label, known or not */
     size_t unlabelled;        /* rows without a label; not counted anywhere else */
     size_t unknown_labels;    /* labels that the model does not know; they count as errors */
-    size_t errors;
-    double error, error_interval[2]; /* 95% Wilson interval */
+    size_t errors;            /* of the labels; of soft labels, of the most probable class */
+    double error, error_interval[2]; /* 95% Wilson interval, for `effective_examples` examples */
     uint64_t *confusion;             /* row = true class, column = predicted; unknown labels are not in it */
+    bool weighted;              /* examples have weights or soft labels, which everything below counts with */
+    double weight;              /* of all examples: their number, unless weighted */
+    double effective_examples;  /* (sum of weights)^2 / sum of squared weights: the number, unless weighted */
+    double *weighted_confusion; /* the confusion by weights; NULL unless weighted */
     double confusion_rate; /* Frobenius norm of the row-normalised matrix without its diagonal / sqrt(K) */
     double confusion_norm; /* largest singular value of that matrix before the division */
     double confusion_norm_joint; /* largest singular value of counts/examples without the diagonal */
@@ -35,12 +39,28 @@ typedef struct uc_evaluation {
  * classes. */
 uc_status uc_evaluation_compute(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted,
                                 size_t count, size_t classes, const uc_noise *noise);
+/* What is compared: labels and predictions, and what they count. */
+typedef struct uc_outcomes {
+    const uint32_t *labels, *predicted;
+    const double *weights; /* of the rows; rows of weight 0 are left out; NULL: all are 1 */
+    const double *soft;    /* count x classes: instead of labels that are known; NULL: none */
+    size_t count;
+} uc_outcomes;
+/* The same with weights and soft labels. An example with soft labels counts for each class by its
+ * probability. */
+uc_status uc_evaluation_of(uc_evaluation *out, const uc_outcomes *outcomes, size_t classes,
+                           const uc_noise *noise);
 /* Sets log_loss to the mean of -log p_i over the labelled rows, where p_i = label_probability[i] is the
  * probability that the model gives to the label of row i, clipped to [e, 1 - e] with e = DBL_EPSILON. NaN
  * if any label is unknown, since it has no probability. */
 uc_status uc_evaluation_set_log_loss(uc_evaluation *self, const uint32_t *labels,
                                      const double *label_probability, size_t count);
 void uc_evaluation_free(uc_evaluation *self);
+
+/* The same, a mean by weights; NULL: all are 1. */
+uc_status uc_evaluation_set_weighted_log_loss(uc_evaluation *self, const uint32_t *labels,
+                                              const double *label_probability, const double *weights,
+                                              size_t count);
 
 /* What the scores of examples say about their bag. best[0..classes) starts as -HUGE_VAL and takes one example
  * after the other. With two classes a bag is positive when an example of it scores higher as positive; with
@@ -71,6 +91,8 @@ uc_status uc_pu_evaluation_compute(uc_pu_evaluation *out, const bool *labelled, 
 
 /* The 95% Wilson score interval for `hits` of `trials`. */
 void uc_metrics_wilson(double interval[2], size_t hits, size_t trials);
+/* The same for a share of so many trials, which need not be whole numbers. */
+void uc_metrics_wilson_of_share(double interval[2], double share, double trials);
 /* Two-sided p-value of the paired t-test that a and b have the same mean; NaN for fewer than two pairs, 1
  * when all differences are zero. */
 double uc_metrics_paired_t_test(const double *a, const double *b, size_t count);

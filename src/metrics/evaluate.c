@@ -3,6 +3,7 @@
  *
  *   n       examples with a label, known to the model or not
  *   N       confusion counts: N[k][p] examples of label k were predicted p
+ *           with weights u_i, both are sums of weights, and intervals are those of (sum u)^2 / sum u^2 examples
  *   B       N with every row divided by its sum (a class without examples: a zero row), and a zero diagonal
  *   C       noise of the labels: C[k][q] = P(label k | true class q)
  *
@@ -35,6 +36,7 @@
 void uc_evaluation_free(uc_evaluation *self)
 {
     uc_free(self->confusion);
+    uc_free(self->weighted_confusion);
     uc_free(self->recall);
     uc_free(self->precision);
     uc_free(self->f1);
@@ -42,7 +44,7 @@ void uc_evaluation_free(uc_evaluation *self)
     *self = (uc_evaluation){0};
 }
 
-static uc_status allocate(uc_evaluation *self, size_t classes, bool corrected)
+static uc_status allocate(uc_evaluation *self, size_t classes, bool corrected, bool weighted)
 {
     size_t cells;
     if (!uc_size_mul(&cells, classes, classes))
@@ -53,44 +55,86 @@ static uc_status allocate(uc_evaluation *self, size_t classes, bool corrected)
     self->recall = uc_alloc(classes, sizeof *self->recall);
     self->precision = uc_alloc(classes, sizeof *self->precision);
     self->f1 = uc_alloc(classes, sizeof *self->f1);
+    self->weighted = weighted;
     if (corrected)
         self->corrected_confusion = uc_alloc(cells, sizeof *self->corrected_confusion);
+    if (weighted)
+        self->weighted_confusion = uc_alloc(cells, sizeof *self->weighted_confusion);
     if (!self->confusion || !self->recall || !self->precision || !self->f1)
         return UC_ERR_NOMEM;
-    if (corrected && !self->corrected_confusion)
+    if ((corrected && !self->corrected_confusion) || (weighted && !self->weighted_confusion))
         return UC_ERR_NOMEM;
     return UC_OK;
 }
 
-/* Fills in the counts, and in `precision` how often every class was predicted. */
-static uc_status tally(uc_evaluation *self, const uint32_t *labels, const uint32_t *predicted, size_t count)
+/* Sums over the examples. */
+typedef struct weight_sums {
+    double weight, squares; /* of the weights, and of their squares */
+    double errors, unknown; /* weights of errors, and of labels that are not known */
+} weight_sums;
+
+/* The weight of a labelled row goes to its label, or to its classes. */
+static void tally_weight(uc_evaluation *self, weight_sums *sums, const uc_outcomes *outcomes, size_t i)
 {
-    for (size_t i = 0; i < count; i++) {
+    const size_t K = self->classes;
+    const uint32_t label = outcomes->labels[i], predicted = outcomes->predicted[i];
+    const double weight = outcomes->weights ? outcomes->weights[i] : 1.0;
+    const double *soft = outcomes->soft ? outcomes->soft + i * K : NULL;
+    sums->weight += weight;
+    sums->squares += weight * weight;
+    self->precision[predicted] += weight;
+    if (label >= K) {
+        sums->errors += weight;
+        sums->unknown += weight;
+    } else if (soft) {
+        sums->errors += weight * (1.0 - soft[predicted]);
+        for (size_t k = 0; k < K; k++)
+            self->weighted_confusion[k * K + predicted] += weight * soft[k];
+    } else {
+        sums->errors += label == predicted ? 0.0 : weight;
+        if (self->weighted)
+            self->weighted_confusion[label * K + predicted] += weight;
+    }
+}
+
+/* Fills in the counts, and in `precision` how often every class was predicted. */
+static uc_status tally(uc_evaluation *self, weight_sums *sums, const uc_outcomes *outcomes)
+{
+    const uint32_t *labels = outcomes->labels, *predicted = outcomes->predicted;
+    for (size_t i = 0; i < outcomes->count; i++) {
         if (predicted[i] >= self->classes)
             return uc_fail(UC_ERR_INVALID, "prediction %zu is class %u of %zu", i + 1, predicted[i],
                            self->classes);
+        if (outcomes->weights && outcomes->weights[i] == 0.0)
+            continue;
         if (labels[i] == UC_NONE) {
             self->unlabelled++;
             continue;
         }
         self->examples++;
         self->errors += labels[i] != predicted[i];
-        self->precision[predicted[i]] += 1.0;
         if (labels[i] >= self->classes)
             self->unknown_labels++;
         else
             self->confusion[labels[i] * self->classes + predicted[i]]++;
+        tally_weight(self, sums, outcomes, i);
     }
     if (self->examples == 0)
         return uc_fail(UC_ERR_INVALID, "there is no labelled example to evaluate");
     return UC_OK;
 }
 
+/* N[cell] */
+static double cell(const uc_evaluation *self, size_t at)
+{
+    return self->weighted ? self->weighted_confusion[at] : (double)self->confusion[at];
+}
+
 static double row_sum(const uc_evaluation *self, size_t k)
 {
     double sum = 0.0;
     for (size_t p = 0; p < self->classes; p++)
-        sum += (double)self->confusion[k * self->classes + p];
+        sum += cell(self, k * self->classes + p);
     return sum;
 }
 
@@ -105,7 +149,7 @@ static void measure_classes(uc_evaluation *self)
     double recalls = 0.0, f1s = 0.0;
     size_t occurring = self->unknown_labels > 0, counted = occurring;
     for (size_t k = 0; k < self->classes; k++) {
-        const double right = (double)self->confusion[k * self->classes + k], sum = row_sum(self, k);
+        const double right = cell(self, k * self->classes + k), sum = row_sum(self, k);
         const double predictions = self->precision[k];
         self->recall[k] = ratio(right, sum);
         self->precision[k] = ratio(right, predictions);
@@ -139,7 +183,7 @@ static uc_status off_diagonal_norms(double *spectral, double *frobenius, const u
         const double divisor = total > 0.0 ? total : row_sum(self, k);
         for (size_t p = 0; p < K; p++)
             if (p != k && divisor > 0.0) {
-                B[k * K + p] = (double)self->confusion[k * K + p] / divisor;
+                B[k * K + p] = cell(self, k * K + p) / divisor;
                 squares += B[k * K + p] * B[k * K + p];
             }
     }
@@ -160,17 +204,17 @@ static uc_status measure_norms(uc_evaluation *self)
     double frobenius, ignored;
     uc_status status = off_diagonal_norms(&self->confusion_norm, &frobenius, self, 0.0);
     if (status == UC_OK)
-        status = off_diagonal_norms(&self->confusion_norm_joint, &ignored, self, (double)self->examples);
+        status = off_diagonal_norms(&self->confusion_norm_joint, &ignored, self, self->weight);
     if (status == UC_OK)
         self->confusion_rate = frobenius / sqrt((double)self->classes);
     return status;
 }
 
 /* What clean labels would have shown. */
-static uc_status correct(uc_evaluation *self, const uc_noise *noise)
+static uc_status correct(uc_evaluation *self, const uc_noise *noise, double unknown)
 {
     const size_t K = self->classes;
-    const double n = (double)self->examples;
+    const double n = self->weight;
     double *inverse = uc_alloc(K * K, sizeof *inverse);
     if (!inverse)
         return UC_ERR_NOMEM;
@@ -182,42 +226,47 @@ static uc_status correct(uc_evaluation *self, const uc_noise *noise)
     for (size_t q = 0; q < K; q++) {
         for (size_t k = 0; k < K; k++)
             for (size_t p = 0; p < K; p++)
-                self->corrected_confusion[q * K + p] +=
-                    inverse[q * K + k] * (double)self->confusion[k * K + p] / n;
+                self->corrected_confusion[q * K + p] += inverse[q * K + k] * cell(self, k * K + p) / n;
         mean += self->corrected_confusion[q * K + q];
     }
-    double variance = (double)self->unknown_labels / n * mean * mean;
+    double variance = unknown / n * mean * mean;
     for (size_t k = 0; k < K; k++)
         for (size_t p = 0; p < K; p++) {
             const double difference = inverse[p * K + k] - mean;
-            variance += (double)self->confusion[k * K + p] / n * difference * difference;
+            variance += cell(self, k * K + p) / n * difference * difference;
         }
     self->corrected_error = 1.0 - mean;
-    self->corrected_error_deviation = sqrt(variance / n);
+    self->corrected_error_deviation = sqrt(variance / self->effective_examples);
 
 cleanup:
     uc_free(inverse);
     return status;
 }
 
-uc_status uc_evaluation_compute(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted,
-                                size_t count, size_t classes, const uc_noise *noise)
+uc_status uc_evaluation_of(uc_evaluation *out, const uc_outcomes *outcomes, size_t classes,
+                           const uc_noise *noise)
 {
     if (noise && noise->classes != classes)
         return uc_fail(UC_ERR_INVALID, "the noise matrix has %zu classes, the model has %zu", noise->classes,
                        classes);
     uc_evaluation evaluation = {0};
-    uc_status status = allocate(&evaluation, classes, noise != NULL);
+    weight_sums sums = {0};
+    uc_status status = allocate(&evaluation, classes, noise != NULL, outcomes->weights || outcomes->soft);
     if (status == UC_OK)
-        status = tally(&evaluation, labels, predicted, count);
+        status = tally(&evaluation, &sums, outcomes);
     if (status == UC_OK) {
-        evaluation.error = (double)evaluation.errors / (double)evaluation.examples;
-        uc_metrics_wilson(evaluation.error_interval, evaluation.errors, evaluation.examples);
+        evaluation.weight = sums.weight;
+        evaluation.effective_examples = (double)evaluation.examples;
+        if (outcomes->weights)
+            evaluation.effective_examples = sums.weight * sums.weight / sums.squares;
+        evaluation.error = sums.errors / sums.weight;
+        uc_metrics_wilson_of_share(evaluation.error_interval, evaluation.error,
+                                   evaluation.effective_examples);
         measure_classes(&evaluation);
         status = measure_norms(&evaluation);
     }
     if (status == UC_OK && noise)
-        status = correct(&evaluation, noise);
+        status = correct(&evaluation, noise, sums.unknown);
     if (status == UC_OK)
         *out = evaluation;
     else
@@ -225,21 +274,35 @@ uc_status uc_evaluation_compute(uc_evaluation *out, const uint32_t *labels, cons
     return status;
 }
 
+uc_status uc_evaluation_compute(uc_evaluation *out, const uint32_t *labels, const uint32_t *predicted,
+                                size_t count, size_t classes, const uc_noise *noise)
+{
+    const uc_outcomes outcomes = {.labels = labels, .predicted = predicted, .count = count};
+    return uc_evaluation_of(out, &outcomes, classes, noise);
+}
+
 uc_status uc_evaluation_set_log_loss(uc_evaluation *self, const uint32_t *labels,
                                      const double *label_probability, size_t count)
 {
-    double sum = 0.0;
-    size_t labelled = 0;
+    return uc_evaluation_set_weighted_log_loss(self, labels, label_probability, NULL, count);
+}
+
+uc_status uc_evaluation_set_weighted_log_loss(uc_evaluation *self, const uint32_t *labels,
+                                              const double *label_probability, const double *weights,
+                                              size_t count)
+{
+    double sum = 0.0, labelled = 0.0;
     for (size_t i = 0; i < count; i++) {
         if (labels[i] >= self->classes) /* unlabelled or unknown */
             continue;
         if (!(label_probability[i] >= 0.0 && label_probability[i] <= 1.0))
             return uc_fail(UC_ERR_INVALID, "row %zu: %g is not a probability", i + 1, label_probability[i]);
-        sum -= log(fmin(fmax(label_probability[i], DBL_EPSILON), 1.0 - DBL_EPSILON));
-        labelled++;
+        const double weight = weights ? weights[i] : 1.0;
+        sum -= weight * log(fmin(fmax(label_probability[i], DBL_EPSILON), 1.0 - DBL_EPSILON));
+        labelled += weight;
     }
     self->log_loss = (double)NAN;
-    if (labelled > 0 && self->unknown_labels == 0)
-        self->log_loss = sum / (double)labelled;
+    if (labelled > 0.0 && self->unknown_labels == 0)
+        self->log_loss = sum / labelled;
     return UC_OK;
 }

@@ -24,21 +24,25 @@
 
 void uc_metrics_wilson(double interval[2], size_t hits, size_t trials)
 {
-    if (trials == 0) {
+    uc_metrics_wilson_of_share(interval, (double)hits / (double)trials, (double)trials);
+}
+
+void uc_metrics_wilson_of_share(double interval[2], double p, double n)
+{
+    if (!(n > 0.0)) {
         interval[0] = 0.0;
         interval[1] = 1.0;
         return;
     }
-    assert(hits <= trials);
-    const double n = (double)trials, p = (double)hits / n, zz = NORMAL_97_5 * NORMAL_97_5;
-    const double middle = p + zz / (2.0 * n);
-    const double half = NORMAL_97_5 * sqrt(p * (1.0 - p) / n + zz / (4.0 * n * n));
+    assert(p >= 0.0 && p <= 1.0 + 1e-9);
+    const double zz = NORMAL_97_5 * NORMAL_97_5, middle = p + zz / (2.0 * n);
+    const double half = NORMAL_97_5 * sqrt(fmax(p * (1.0 - p), 0.0) / n + zz / (4.0 * n * n));
     /* Rounding must not move an end that is exactly 0 or 1. */
     interval[0] = 0.0;
     interval[1] = 1.0;
-    if (hits > 0)
+    if (p > 0.0)
         interval[0] = fmax(0.0, (middle - half) / (1.0 + zz / n));
-    if (hits < trials)
+    if (p < 1.0)
         interval[1] = fmin(1.0, (middle + half) / (1.0 + zz / n));
 }
 
