@@ -107,6 +107,7 @@ typedef struct uc_uma_settings {
     int returns;         /* last | average | tail | best | auto                   (auto) */
     double ridge;        /* of the inverse of the noise matrix                    (auto) */
     int init;            /* zero | means                                          (zero) */
+    int class_weight;    /* uc_class_weight                                       (none) */
 } uc_uma_settings;
 
 typedef struct uc_logistic_settings {
@@ -114,6 +115,7 @@ typedef struct uc_logistic_settings {
     double l2;           /* weight of the squared length of the weights           (1e-4) */
     uint64_t iterations; /* of L-BFGS at most                                     (1000) */
     double tolerance;    /* of the gradient, relative to the weights              (1e-5) */
+    int class_weight;    /* uc_class_weight                                       (none) */
 } uc_logistic_settings;
 
 /* csvm and sloppy-svm */
@@ -133,11 +135,13 @@ typedef struct uc_rp_settings {
     int rule;            /* nu | eta: what a step takes for the noise                       (nu) */
     double kappa;        /* nu as a share of the length of the class mean                   (auto) */
     uint64_t iterations; /*                                                                 (300) */
+    int class_weight;    /* uc_class_weight                                                 (none) */
 } uc_rp_settings;
 
 typedef struct uc_s3vm_settings {
     double cost;            /* C: weight of the labelled rows' mean loss, > 0           (100) */
     double unlabelled_cost; /* of the unlabelled rows' mean loss, in units of the cost  (1) */
+    int class_weight;       /* uc_class_weight, of labelled rows                        (none) */
 } uc_s3vm_settings;
 
 typedef struct uc_ridge_settings {

@@ -35,7 +35,8 @@ typedef struct uc_preprocessing_settings {
     bool normalize_input;
     const uc_map_settings *map; /* NULL, or UC_MAP_NONE: no map */
     bool normalize;
-    uint64_t seed; /* of the map's random choices */
+    uint64_t seed;         /* of the map's random choices */
+    const double *weights; /* of the rows, > 0, for the scaling; maps do not use them. NULL: all are 1 */
 } uc_preprocessing_settings;
 
 /* Learns the scaling and then the map from X, and applies both to X. With a map, X becomes another matrix
@@ -46,7 +47,8 @@ uc_status uc_preprocessing_fit(uc_preprocessing *out, uc_matrix *X, const uc_pre
 /* Learns the scaling alone, from data that come in several matrices: begin with *sums NULL, add every
  * matrix, then finish. */
 typedef struct uc_scale_sums uc_scale_sums;
-uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X);
+uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X,
+                            const double *weights); /* of the rows; NULL: all are 1 */
 uc_status uc_scale_sums_finish(uc_preprocessing *out, uc_scale_sums *sums, uc_scaling scaling, size_t cols);
 void uc_scale_sums_free(uc_scale_sums *sums);
 

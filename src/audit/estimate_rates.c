@@ -190,8 +190,9 @@ static uc_status prepare_fold(uc_fold *fold, void *user)
 {
     search *self = user;
     uc_preprocessing preprocessing = {0};
-    uc_status status =
-        uc_preprocessing_fit(&preprocessing, &fold->train.X, &self->preprocessing, fold->context);
+    uc_preprocessing_settings wanted = self->preprocessing;
+    wanted.weights = fold->train.weights;
+    uc_status status = uc_preprocessing_fit(&preprocessing, &fold->train.X, &wanted, fold->context);
     if (status == UC_OK)
         status = uc_preprocessing_apply(&preprocessing, &fold->held_out.X, fold->context);
     uc_preprocessing_free(&preprocessing);
@@ -267,8 +268,12 @@ static uc_status search_rates(search *self, const uc_learner *learner, uc_train_
     self->train.scale = UC_SCALE_NONE;
     self->train.normalize = self->train.normalize_input = self->train.overwrite = 0;
     self->fold_count = uc_folds_at_most(rows, FOLDS);
-    self->preprocessing = (uc_preprocessing_settings){(uc_scaling)decided.scale, decided.normalize_input,
-                                                      &decided.map, decided.normalize, decided.seed};
+    self->preprocessing = (uc_preprocessing_settings){(uc_scaling)decided.scale,
+                                                      decided.normalize_input,
+                                                      &decided.map,
+                                                      decided.normalize,
+                                                      decided.seed,
+                                                      NULL};
     const size_t pairs = self->free_rates == UC_RATES_BOTH ? 41 : 13;
     uc_parts trainings = {.task = "estimating noise rates",
                           .part = "training",

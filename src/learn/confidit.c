@@ -71,11 +71,11 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     proposal->label = (uint32_t)uc_argmax(bounds, self->classes.count);
 }
 
-static void learn_entry(uc_online *self, size_t at, double x, double sign)
+static void learn_entry(uc_online *self, size_t at, double x, double sign, double weight)
 {
     double *w = self->plane[UC_WEIGHTS] + at, *v = self->plane[VARIANCE] + at;
-    const double before = *w, known = 1.0 / *v, sum = known + x * x;
-    *w = (known * before + sign * x) / sum;
+    const double before = *w, known = 1.0 / *v, sum = known + weight * (x * x);
+    *w = (known * before + weight * (sign * x)) / sum;
     *v = 1.0 / sum;
     if (self->plane[UC_AVERAGE])
         self->plane[UC_AVERAGE][at] += (double)self->rounds * (*w - before);
@@ -86,10 +86,10 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
     const size_t S = self->stride, p = round->proposal.label;
     const double sign = round->answer.kind == UC_ANSWER_RIGHT ? 1.0 : -1.0;
     if (self->train.bias != 0.0)
-        learn_entry(self, p, self->train.bias, sign);
+        learn_entry(self, p, self->train.bias, sign, round->weight);
     for (size_t i = 0; i < row.count; i++)
         if (row.values[i] != 0.0f)
-            learn_entry(self, (1 + uc_row_column(row, i)) * S + p, row.values[i], sign);
+            learn_entry(self, (1 + uc_row_column(row, i)) * S + p, row.values[i], sign, round->weight);
     self->updates++;
     return UC_OK;
 }

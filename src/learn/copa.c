@@ -56,7 +56,7 @@ static void step(uc_step *out, const uc_round *round, const void *user)
     const size_t Q = round->classes;
     const uint32_t y = round->answer.label;
     const double scale = settings->cost_scale == SCALE_CLASS ? round->rareness * round->rareness : 1.0;
-    const double kappa = 1.0 / (settings->cost * scale) + round->xx;
+    const double kappa = 1.0 / (settings->cost * scale * round->weight) + round->xx;
     double mean = 0.0, theta = 0.0, *losses = out->work;
     for (size_t q = 0; q < Q; q++)
         mean += round->scores[q] / (double)Q;
@@ -92,6 +92,7 @@ const uc_learner uc_learner_copa = {
     .grid = grid,
     .full = true,
     .relative = true,
+    .weighs_steps = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
     .step = step,
 };

@@ -375,12 +375,19 @@ static void find_step(uc_online *self, const double *s, double length, uint32_t 
         spread_step(&self->step, s, K, p, loss, length, self->settings);
 }
 
+static void scale_step(uc_step *step, double factor)
+{
+    for (size_t i = 0; i < step->count && factor != 1.0; i++)
+        step->tau[i] *= factor;
+}
+
 /* Both learners learn from one row, the first from self->scores; true when weights changed. */
 static bool learn_row(uc_online *self, uc_row row, const uc_direction *direction, uint32_t p, bool right,
-                      bool replayed)
+                      bool replayed, double weight)
 {
     plus_memory *memory = self->memory;
     find_step(self, self->scores, direction->length, p, right, replayed);
+    scale_step(&self->step, weight);
     bool changed = self->step.count > 0;
     uc_online_add(self, direction);
     if (self->plane[tail_of[0]])
@@ -391,6 +398,7 @@ static bool learn_row(uc_online *self, uc_row row, const uc_direction *direction
     const uc_direction straight = {.length = uc_row_norm2(row) + bias * bias, .constant = bias, .row = row};
     uc_online_plane_scores(memory->scores[1], self, weights_of[1], row);
     find_step(self, memory->scores[1], straight.length, p, right, replayed);
+    scale_step(&self->step, weight);
     uc_online_add_to(self, weights_of[1], &straight, 1.0);
     if (self->plane[tail_of[1]])
         uc_online_add_to(self, tail_of[1], &straight, memory->tail_sum);
@@ -421,11 +429,11 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
         memory->rows[count] = memory->replayed[count]->row;
     }
     uc_metric_add(memory->directions, &memory->metric, memory->rows, count, self->train.bias);
-    bool changed = learn_row(self, row, &memory->directions[0], p, right, false);
+    bool changed = learn_row(self, row, &memory->directions[0], p, right, false, round->weight);
     for (size_t r = 1; r < count; r++) {
         const uc_replay_round *past = memory->replayed[r];
         uc_online_score(self, past->row);
-        changed |= learn_row(self, past->row, &memory->directions[r], past->proposed, past->right, true);
+        changed |= learn_row(self, past->row, &memory->directions[r], past->proposed, past->right, true, 1.0);
     }
     memory->right[p] += right;
     memory->tail_sum += pow((double)self->rounds + 1.0, tail_power(settings));

@@ -202,6 +202,22 @@ void *uc_learner_settings(const uc_learner *learner, const void *settings)
     return copy;
 }
 
+uc_status uc_weight_sums(double *total, double *effective, const uc_fit *fit)
+{
+    double sums[2] = {0.0, 0.0};
+    *total = *effective = (double)fit->rows;
+    if (!fit->weights)
+        return UC_OK;
+    for (size_t i = 0; i < fit->data->X.rows; i++) {
+        sums[0] += fit->weights[i];
+        sums[1] += fit->weights[i] * fit->weights[i];
+    }
+    const uc_status status = uc_comm_sum(uc_comm_of(fit->context), sums, 2);
+    *total = sums[0];
+    *effective = sums[0] * sums[0] / sums[1];
+    return status;
+}
+
 /* ---- memory ---- */
 
 uc_shape uc_shape_of(size_t features, double density)

@@ -15,8 +15,8 @@ typedef struct uc_round {
     double xx;            /* the constant feature included; > 0 */
     uc_proposal proposal;
     uc_answer answer;
-    double weight;   /* of the label's class; 1 unless class weights are on */
-    double rareness; /* total / count of this class, counted beforehand or so far */
+    double weight;   /* of the example, times that of the label's class */
+    double rareness; /* total / count of this class, by the examples' weights, beforehand or so far */
 } uc_round;
 
 /* A change of the weights: class classes[i] gets tau[i] times the row. */
@@ -33,6 +33,8 @@ typedef struct uc_fit {
     const uc_train_settings *train; /* with every `auto` decided */
     const uc_context *context;
     size_t rows; /* of all processes that share the work; the data have those of this one */
+    /* Of each row, its example's weight times that of its class, all above 0; NULL: all are 1. data->weights are the same. */
+    const double *weights;
 } uc_fit;
 
 typedef struct uc_state uc_state; /* learn/state.h */
@@ -63,6 +65,8 @@ struct uc_learner {
     bool uses_rates;    /* of two classes only, which uc_noise_rates_from_data estimates */
     bool unlabelled;    /* rows without a label are of use to it */
     bool positive_unlabelled; /* learns from rows of one class and rows without a label */
+    bool soft;                /* batch: uses data->soft; otherwise a row comes once per class, weighted */
+    bool weighs_classes;      /* batch: class weights are its own business, and not in fit->weights */
     bool probabilities;       /* the softmax of its scores is the probability of the true class */
     uc_map_kind map;          /* what {map=auto} means */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
@@ -78,6 +82,7 @@ struct uc_learner {
 
     /* Online: the update that this round asks for; `step` comes with count 0, which means none. */
     void (*step)(uc_step *step, const uc_round *round, const void *settings);
+    bool weighs_steps; /* `step` uses round->weight; otherwise the step is multiplied by it */
     /* A step leaves out what it would add to all classes equally; in the model the mean over the classes is
      * 0. */
     bool relative;
@@ -113,6 +118,8 @@ extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc
     uc_learner_arow, uc_learner_scw, uc_learner_soba, uc_learner_uma, uc_learner_logistic, uc_learner_rp,
     uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm, uc_learner_ridge, uc_learner_auto, uc_learner_pu;
 
+/* The sum of the weights of the rows of all processes, and how many equal examples say as much: (sum u)^2 / sum u^2. */
+uc_status uc_weight_sums(double *total, double *effective, const uc_fit *fit);
 /* Whether the learner learns from such feedback. */
 uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback);
 /* Whether train->class_weights, when given, are for a learner that has such, and all above 0. */

@@ -10,6 +10,9 @@
  *   forward   loss = -log o,  o = sum_q C[y][q] p_q                               p_q - C[y][q] p_q / o
  *   backward  loss = -sum_q B[q][y] log p_q                                       p_q sum_r B[r][y] - B[q][y]
  *
+ * With weights u_i the mean is sum_i u_i loss_i / sum_i u_i; with soft labels loss_i is the mean over the
+ * label.
+ *
  * Forward is the likelihood of the labels that were observed (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR
  * 2017); it is not convex: it starts at zero, and without offsets. p then estimates the probability of the
  * true class. L-BFGS by liblbfgs; the gradient is a sum over the examples.
@@ -48,6 +51,7 @@ static const uc_option options[] = {
      .help = "strength of the L2 penalty, the squared length of the weights (auto: by the likelihood of "
              "held-out labels)"},
     UC_MINIMISE_OPTIONS(uc_logistic_settings),
+    UC_CLASS_WEIGHT_OPTION(uc_logistic_settings),
     {.name = NULL},
 };
 
@@ -105,12 +109,70 @@ static double gradient_in_scores(const problem *self, double *s, uint32_t y)
     return loss;
 }
 
+/* ---- soft labels: the mean of the above over the label ---- */
+
+/* The column of B that a soft label stands for is that of its classes, on average; `work` has room for K. */
+static double soft_backward_gradient(const problem *self, double *s, const double *soft, double *work)
+{
+    const size_t K = self->K;
+    double along = 0.0, weight = 0.0;
+    for (size_t q = 0; q < K; q++) {
+        work[q] = 0.0;
+        for (size_t k = 0; k < K; k++)
+            work[q] += soft[k] * self->B[q * K + k];
+        along += work[q] * s[q];
+        weight += work[q];
+    }
+    const double loss = weight * softmax(s, K) - along;
+    for (size_t q = 0; q < K; q++)
+        s[q] = weight * s[q] - work[q];
+    return loss;
+}
+
+static double soft_forward_gradient(const problem *self, double *s, const double *soft, double *work)
+{
+    const size_t K = self->K;
+    double loss = 0.0;
+    memset(work, 0, K * sizeof *work);
+    (void)softmax(s, K);
+    for (size_t k = 0; k < K; k++) {
+        const double *row = self->C + k * K;
+        double observed = 0.0;
+        if (soft[k] == 0.0)
+            continue;
+        for (size_t q = 0; q < K; q++)
+            observed += row[q] * s[q];
+        observed = fmax(observed, 1e-300);
+        for (size_t q = 0; q < K; q++)
+            work[q] += soft[k] * (row[q] * s[q] / observed);
+        loss -= soft[k] * log(observed);
+    }
+    for (size_t q = 0; q < K; q++)
+        s[q] -= work[q];
+    return loss;
+}
+
+static double soft_gradient_in_scores(const problem *self, double *s, const double *soft, double *work)
+{
+    if (self->correction == UC_CORRECTION_FORWARD)
+        return soft_forward_gradient(self, s, soft, work);
+    if (self->correction == UC_CORRECTION_BACKWARD)
+        return soft_backward_gradient(self, s, soft, work);
+    double own = 0.0;
+    for (size_t k = 0; k < self->K; k++)
+        own += soft[k] * s[k];
+    const double loss = softmax(s, self->K) - own;
+    for (size_t k = 0; k < self->K; k++)
+        s[k] -= soft[k];
+    return loss;
+}
+
 typedef struct gradient_job {
     const problem *problem;
     const double *W; /* (1 + d) x S: the point at which the gradient is taken */
 } gradient_job;
 
-enum { LOSS, NUMBER, TOTALS }; /* of rows: what stands behind a sum */
+enum { LOSS, NUMBER, TOTALS }; /* of rows, by their weights: what stands behind a sum */
 
 /* Scores of rows from `first` on become the gradients in them; adds these, which are those of the offsets,
  * and the totals. */
@@ -128,6 +190,36 @@ static void add_offsets(double *offsets, double *totals, double *scores, const p
     totals[NUMBER] += (double)rows;
 }
 
+/* The same of rows with weights or soft labels; `work` has room for K. */
+static void add_weighted_offsets(double *offsets, double *totals, double *scores, const problem *self,
+                                 size_t first, size_t rows, double *work)
+{
+    const double *soft = self->data->soft;
+    for (size_t i = 0; i < rows; i++) {
+        double *s = scores + i * self->S, loss;
+        const double weight = self->weights ? self->weights[first + i] : 1.0;
+        if (soft)
+            loss = soft_gradient_in_scores(self, s, soft + (first + i) * self->K, work);
+        else
+            loss = gradient_in_scores(self, s, self->data->y[first + i]);
+        totals[LOSS] += weight * loss;
+        totals[NUMBER] += weight;
+        for (size_t q = self->K; q < self->S; q++)
+            s[q] = 0.0;
+        for (size_t q = 0; q < self->K; q++)
+            offsets[q] += s[q] *= weight;
+    }
+}
+
+static void add_all_offsets(double *offsets, double *totals, double *scores, const problem *self,
+                            size_t first, size_t rows, double *work)
+{
+    if (self->weights || self->data->soft)
+        add_weighted_offsets(offsets, totals, scores, self, first, rows, work);
+    else
+        add_offsets(offsets, totals, scores, self, first, rows);
+}
+
 /* Adds the gradient, (1 + d) x S, and behind it the loss and the number, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
@@ -136,11 +228,12 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
     const uc_matrix *X = &self->data->X;
     const size_t S = self->S, d = X->cols;
     const size_t work_size = uc_matrix_is_sparse(X) ? 0 : ROWS_AT_ONCE * d;
-    double *scores = uc_alloc(ROWS_AT_ONCE * S, sizeof *scores), *work = uc_alloc(work_size, sizeof *work);
+    double *scores = uc_alloc((ROWS_AT_ONCE + 1) * S, sizeof *scores);
+    double *work = uc_alloc(work_size, sizeof *work);
     for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
         const size_t rows = uc_min_size(last - start, ROWS_AT_ONCE);
         uc_score_rows_for_gradient(scores, X, start, rows, job->W + S, S, job->W, work);
-        add_offsets(sum, sum + (d + 1) * S, scores, self, start, rows);
+        add_all_offsets(sum, sum + (d + 1) * S, scores, self, start, rows, scores + ROWS_AT_ONCE * S);
         uc_block_update(sum + S, X, start, rows, S, scores, work);
     }
     uc_free(work);
@@ -177,7 +270,11 @@ static uc_status add_residuals(double *sum, size_t first, size_t last, void *use
     const size_t S = self->S;
     double *scores = self->residuals + first * S;
     uc_score_rows_for_gradient(scores, &self->data->X, first, last - first, job->W + S, S, job->W, NULL);
-    add_offsets(sum, sum + S, scores, self, first, last - first);
+    double *work = uc_alloc(S, sizeof *work);
+    if (!work)
+        return UC_ERR_NOMEM;
+    add_all_offsets(sum, sum + S, scores, self, first, last - first, work);
+    uc_free(work);
     return UC_OK;
 }
 
@@ -352,6 +449,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
                     .correction = (uc_correction)correction,
                     .B = inverse,
                     .l2 = settings->l2,
+                    .weights = fit->weights,
                     .free_offset = fit->train->bias != 0.0};
     uc_matrix by_column = {0};
     if (noise)
@@ -382,7 +480,8 @@ const uc_learner uc_learner_logistic = {
     .free_offset = true,
     .uses_noise = true,
     .probabilities = true,
-    .class_weight = UC_NO_CLASS_WEIGHT,
+    .soft = true,
+    .class_weight = offsetof(uc_logistic_settings, class_weight),
     .candidates = candidates,
     .fit = fit,
 };

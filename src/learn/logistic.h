@@ -18,7 +18,8 @@ typedef struct uc_logistic_problem {
     const double *C; /* K x K; forward */
     const double *B; /* K x K, its inverse; backward */
     double l2;
-    bool free_offset; /* row 0 of the weights is learned; else it stays */
+    const double *weights; /* of the rows; NULL: all are 1 */
+    bool free_offset;      /* row 0 of the weights is learned; else it stays */
     /* To add the gradient up column by column, where there are more of these than rows; NULL: row by row. */
     const uc_matrix *by_column; /* the data, transposed */
     double *residuals;          /* n x S, of the last gradient */

@@ -31,8 +31,8 @@ struct uc_online {
     size_t stride;            /* uc_class_stride(classes.count) */
     double *plane[UC_PLANES]; /* (1 + capacity) x stride; row 0 belongs to the constant feature */
     uint64_t proposals, rounds, updates;
-    uint64_t *label_counts; /* of each class */
-    uint64_t label_total;
+    double *label_counts; /* of each class, by the weights of the examples */
+    double label_total;
     bool counts_are_final; /* counted beforehand, not round by round */
     uc_rng rng;            /* of a learner that explores or replays */
 

@@ -180,6 +180,7 @@ const uc_learner uc_learner_pa = {
     .options = options,
     .settings_size = sizeof(uc_pa_settings),
     .full = true,
+    .weighs_steps = true,
     .class_weight = offsetof(uc_pa_settings, class_weight),
     .step = pa_step,
 };
@@ -194,6 +195,7 @@ const uc_learner uc_learner_spa = {
     .options = options,
     .settings_size = sizeof(uc_pa_settings),
     .full = true,
+    .weighs_steps = true,
     .class_weight = offsetof(uc_pa_settings, class_weight),
     .step = spa_step,
 };

@@ -63,6 +63,7 @@ const uc_learner uc_learner_perceptron = {
     .options = options,
     .settings_size = sizeof(uc_perceptron_settings),
     .full = true,
+    .weighs_steps = true,
     .class_weight = offsetof(uc_perceptron_settings, class_weight),
     .step = step,
 };

@@ -4,6 +4,7 @@
  *
  *   x_i, y_i  an example and its label, +1 or -1        m   examples        a_i = y_i <w, x_i>
  *   mu        = 1/m sum_i y_i x_i                       mu' = 1/m sum of y_i x_i where a_i <= 0
+ *             with weights, every sum over examples is weighted, and m is the sum of the weights
  *
  * w starts at 0; each of T steps adds
  *
@@ -26,10 +27,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/weights.h"
 #include "learn/learner.h"
 #include "linalg/linalg.h"
 
 enum { RULE_NU, RULE_ETA };
+
+#define ALL_CORRECT (1.0 - 1e-12) /* sums of weights are rounded */
 
 #define FIELD(name) offsetof(uc_rp_settings, name)
 
@@ -57,6 +61,7 @@ static const uc_option options[] = {
      .low = 1,
      .high = 1e9,
      .help = "largest number of steps"},
+    UC_CLASS_WEIGHT_OPTION(uc_rp_settings),
     {.name = NULL},
 };
 
@@ -70,7 +75,9 @@ typedef struct machine {
     const uc_rp_settings *settings;
     double eta;
     const uc_context *context;
-    size_t d, m;       /* m: of all processes */
+    size_t d;
+    double m;          /* weight of the examples of all processes, */
+    double effective;  /* which say as much as so many equal ones */
     const double *w;   /* of the sweep */
     bool *wrong;       /* a_i <= 0 in the last sweep */
     double *sum_wrong; /* m mu' */
@@ -93,13 +100,13 @@ static double sign_of(const machine *self, size_t i)
 }
 
 /* Without branches or calls: which ones are wrong cannot be foreseen. */
-static void add_example(double *sums, double a)
+static void add_example(double *sums, double a, double weight)
 {
-    const double wrong = a > 0.0 ? 0.0 : a;
-    sums[SUM] += a;
-    sums[LENGTH] += fabs(a);
-    sums[SQUARES] += a * a;
-    sums[CORRECT] += a > 0.0;
+    const double weighted = weight * a, wrong = a > 0.0 ? 0.0 : weighted;
+    sums[SUM] += weighted;
+    sums[LENGTH] += fabs(weighted);
+    sums[SQUARES] += weighted * a;
+    sums[CORRECT] += a > 0.0 ? weight : 0.0;
     sums[SUM_WRONG] += wrong;
     sums[SQUARES_WRONG] += wrong * a;
 }
@@ -111,12 +118,13 @@ static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(&self->data->X, i);
         const double sign = sign_of(self, i), a = sign * uc_row_dot(row, self->w);
+        const double weight = uc_row_weight(self->data, i);
         const bool wrong = !(a > 0.0);
-        add_example(sums, a);
+        add_example(sums, a, weight);
         if (wrong == self->wrong[i])
             continue;
         self->wrong[i] = wrong;
-        uc_row_axpy(wrong ? sign : -sign, row, sum);
+        uc_row_axpy(wrong ? weight * sign : -weight * sign, row, sum);
     }
     for (size_t j = 0; j < SUMS; j++)
         sum[self->d + j] += sums[j];
@@ -126,7 +134,8 @@ static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 /* Into sum: mu' and the means. */
 static uc_status sweep(double *sum, machine *self, const double *w)
 {
-    const size_t d = self->d, m = self->m;
+    const size_t d = self->d;
+    const double m = self->m;
     const uc_context fitting =
         uc_context_for_work(self->context, 2.0 * (double)uc_matrix_entries(&self->data->X));
     self->w = w;
@@ -134,10 +143,10 @@ static uc_status sweep(double *sum, machine *self, const double *w)
     const uc_status status = uc_sum_over(&fitting, self->data->X.rows, add_rows, self, sum, d + SUMS);
     for (size_t j = 0; j < d && status == UC_OK; j++) {
         self->sum_wrong[j] += sum[j];
-        sum[j] = self->sum_wrong[j] / (double)m;
+        sum[j] = self->sum_wrong[j] / m;
     }
     for (size_t j = d; j < d + SUMS && status == UC_OK; j++)
-        sum[j] /= (double)m;
+        sum[j] /= m;
     return status;
 }
 
@@ -170,7 +179,7 @@ typedef struct outcome {
 } outcome;
 
 /* The noise rate as a ratio of two means, and the deviation of such a ratio. */
-static void estimate_noise(outcome *out, const double *sums, size_t m)
+static void estimate_noise(outcome *out, const double *sums, double examples)
 {
     if (!(sums[LENGTH] > 0.0)) {
         out->noise_rate = out->noise_rate_deviation = 0.0;
@@ -179,18 +188,18 @@ static void estimate_noise(outcome *out, const double *sums, size_t m)
     const double rate = fabs(sums[SUM_WRONG]) / sums[LENGTH];
     const double residual = (1.0 - 2.0 * rate) * sums[SQUARES_WRONG] + rate * rate * sums[SQUARES];
     out->noise_rate = rate;
-    out->noise_rate_deviation = sqrt(fmax(residual, 0.0) / (double)m) / sums[LENGTH];
+    out->noise_rate_deviation = sqrt(fmax(residual, 0.0) / examples) / sums[LENGTH];
 }
 
 /* `best` is the first of the most correct iterates. w, best, mu: d each, zeroed; sum: d + SUMS. */
 static uc_status run(outcome *out, machine *self, double *w, double *best, double *mu, double *sum)
 {
-    const size_t d = self->d, m = self->m;
+    const size_t d = self->d;
     uc_status status = sweep(sum, self, w); /* at w = 0 all are wrong: mu' is mu */
     memcpy(mu, sum, d * sizeof *mu);
     *out = (outcome){0};
     for (uint64_t t = 0; t < self->settings->iterations && status == UC_OK; t++) {
-        if (sum[d + CORRECT] >= 1.0 || !step_from(sum, self, mu, w, sum + d))
+        if (sum[d + CORRECT] >= ALL_CORRECT || !step_from(sum, self, mu, w, sum + d))
             break;
         for (size_t j = 0; j < d; j++)
             w[j] += sum[j];
@@ -198,7 +207,7 @@ static uc_status run(outcome *out, machine *self, double *w, double *best, doubl
         out->iterations = t + 1;
         if (status == UC_OK && sum[d + CORRECT] > out->correct) {
             out->correct = sum[d + CORRECT];
-            estimate_noise(out, sum + d, m);
+            estimate_noise(out, sum + d, self->effective);
             memcpy(best, w, d * sizeof *best);
         }
         if (status == UC_OK)
@@ -265,8 +274,7 @@ static uc_status noise_rate_of(double *eta, const uc_fit *fit)
 
 static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
 {
-    machine self = {
-        .data = fit->data, .settings = user, .context = fit->context, .d = fit->data->X.cols, .m = fit->rows};
+    machine self = {.data = fit->data, .settings = user, .context = fit->context, .d = fit->data->X.cols};
     const size_t K = fit->data->classes.count, machines = K == 2 ? 1 : K;
     uint64_t iterations = 0;
     outcome found = {0};
@@ -275,6 +283,8 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         status = noise_rate_of(&self.eta, fit);
     else if (isnan(self.settings->kappa))
         return uc_fail(UC_ERR_INVALID, "{kappa=auto} must become a number before training (uc_tune)");
+    if (status == UC_OK)
+        status = uc_weight_sums(&self.m, &self.effective, fit);
     double *best = uc_alloc(self.d, sizeof *best);
     if (status == UC_OK && !best)
         status = UC_ERR_NOMEM;
@@ -310,7 +320,7 @@ const uc_learner uc_learner_rp = {
     .normalizes = true,
     .uses_noise = true,
     .map = UC_MAP_KGS,
-    .class_weight = UC_NO_CLASS_WEIGHT,
+    .class_weight = offsetof(uc_rp_settings, class_weight),
     .candidates = candidates,
     .fit = fit,
 };

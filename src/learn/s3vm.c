@@ -4,6 +4,7 @@
  *   x_i, y_i  a row and its class; l rows have one, u rows do not
  *   f_k(x)    = <w_k, x> + b_k, one machine a class against the rest        t_ik = +1 when y_i = k, else -1
  *   L(g)      = max(0, 1 - g)^2
+ *             with weights, every sum over rows is weighted, and l and u are sums of weights
  *
  *   minimise  1/2 sum_k |w_k|^2 + C/l sum over labelled i of   sum_k L(t_ik f_k(x_i))
  *                               + C_u/u sum over unlabelled i of min_y sum_k L(t_k(y) f_k(x_i))
@@ -27,6 +28,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/weights.h"
 #include "learn/minimise.h"
 #include "linalg/linalg.h"
 
@@ -59,21 +61,25 @@ static const uc_option options[] = {
      .high = 1e6,
      .argument = "R",
      .help = "weight of the unlabelled examples' mean loss, in units of the cost; 0: they are ignored"},
+    UC_CLASS_WEIGHT_OPTION(uc_s3vm_settings),
     {.name = NULL},
 };
 
 /* ---- the rows, counted and averaged ---- */
 
-/* Adds both sums of rows, then the numbers of labelled rows of every class and of unlabelled ones. */
+/* Adds both sums of rows, then the weights of labelled rows of every class and of unlabelled ones, and the number of
+ * these. */
 static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 {
     const uc_s3vm *self = user;
     double *counts = sum + 2 * self->d;
     for (size_t i = first; i < last; i++) {
         const bool labelled = self->data->y[i] != UC_NONE;
+        const double weight = uc_row_weight(self->data, i);
         double *into = labelled ? sum : sum + self->d;
-        uc_row_axpy(1.0, uc_matrix_row(&self->data->X, i), into);
-        counts[labelled ? self->data->y[i] : self->data->classes.count] += 1.0;
+        uc_row_axpy(weight, uc_matrix_row(&self->data->X, i), into);
+        counts[labelled ? self->data->y[i] : self->data->classes.count] += weight;
+        counts[self->data->classes.count + 1] += !labelled;
     }
     return UC_OK;
 }
@@ -81,7 +87,7 @@ static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 static uc_status count_rows(uc_s3vm *self)
 {
     const uc_names *classes = &self->data->classes;
-    const size_t length = 2 * self->d + classes->count + 1;
+    const size_t length = 2 * self->d + classes->count + 2;
     self->means = uc_alloc(length, sizeof *self->means);
     if (!self->means)
         return UC_ERR_NOMEM;
@@ -95,13 +101,14 @@ static uc_status count_rows(uc_s3vm *self)
             return uc_fail(UC_ERR_FORMAT,
                            "class '%s' has no labelled example, and s3vm needs one of every class",
                            classes->text[k]);
-        self->labelled += (size_t)counts[k];
+        self->labelled += counts[k];
     }
-    self->unlabelled = (size_t)counts[classes->count];
+    self->unlabelled = counts[classes->count];
+    self->unlabelled_rows = (size_t)counts[classes->count + 1];
     for (size_t j = 0; j < self->d; j++)
-        self->means[j] /= (double)self->labelled;
-    for (size_t j = 0; j < self->d && self->unlabelled > 0; j++)
-        self->means[self->d + j] /= (double)self->unlabelled;
+        self->means[j] /= self->labelled;
+    for (size_t j = 0; j < self->d && self->unlabelled_rows > 0; j++)
+        self->means[self->d + j] /= self->unlabelled;
     return UC_OK;
 }
 
@@ -174,9 +181,9 @@ static bool is_own(const uc_s3vm *self, uint32_t y, size_t k)
 }
 
 /* Scores become the gradient in the scores; returns the loss. */
-static double labelled_gradient(const uc_s3vm *self, double *f, uint32_t y)
+static double labelled_gradient(const uc_s3vm *self, double *f, uint32_t y, double weight)
 {
-    const double scale = self->cost / (double)self->labelled;
+    const double scale = weight * (self->cost / self->labelled);
     double loss = 0.0;
     for (size_t k = 0; k < self->P; k++) {
         const double t = is_own(self, y, k) ? 1.0 : -1.0;
@@ -189,10 +196,10 @@ static double labelled_gradient(const uc_s3vm *self, double *f, uint32_t y)
 
 /* The same without a label; `q` has room for P. With q_k the smooth choice of class k, machine k's gradient
  * is the mean of what its two signs ask for: q_k L'(f) - (1 - q_k) L'(-f). */
-static double unlabelled_gradient(const uc_s3vm *self, double *f, double *q)
+static double unlabelled_gradient(const uc_s3vm *self, double *f, double *q, double weight)
 {
     const size_t P = self->P;
-    const double scale = self->unlabelled_cost / (double)self->unlabelled;
+    const double scale = weight * (self->unlabelled_cost / self->unlabelled);
     double best = P == 1 ? 0.0 : -INFINITY, total = 0.0, loss = 0.0;
     for (size_t k = 0; k < P; k++) {
         const double as_own = fmax(0.0, 1.0 - f[k]), as_rest = fmax(0.0, 1.0 + f[k]);
@@ -227,10 +234,11 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
         for (size_t i = 0; i < rows; i++) {
             double *f = scores + i * S, loss = 0.0;
             const uint32_t y = self->data->y[start + i];
+            const double weight = uc_row_weight(self->data, start + i);
             if (y != UC_NONE)
-                loss = labelled_gradient(self, f, y);
+                loss = labelled_gradient(self, f, y, weight);
             else if (self->unlabelled_cost > 0.0)
-                loss = unlabelled_gradient(self, f, choice);
+                loss = unlabelled_gradient(self, f, choice, weight);
             else
                 memset(f, 0, S * sizeof *f);
             sum[(self->d + 1) * S] += loss;
@@ -305,7 +313,7 @@ static uc_status minimise(double *value, uc_s3vm *self, double *W, double tolera
 /* The plain machine first, then with the unlabelled rows, of which more and more is made. */
 static uc_status anneal(double *value, uc_s3vm *self, double *W, double unlabelled_cost)
 {
-    const bool plain = self->unlabelled == 0 || unlabelled_cost == 0.0;
+    const bool plain = self->unlabelled_rows == 0 || unlabelled_cost == 0.0;
     uc_status status = minimise(value, self, W, plain ? FINE : ROUGH);
     if (plain || status != UC_OK)
         return status;
@@ -344,7 +352,7 @@ static uc_status write_summary(uc_model *model, const uc_s3vm *self, double obje
     if (status == UC_OK)
         status = uc_json_set(model->summary, "objective", json_real(objective));
     if (status == UC_OK)
-        status = uc_json_set(model->summary, "unlabelled", json_integer((json_int_t)self->unlabelled));
+        status = uc_json_set(model->summary, "unlabelled", json_integer((json_int_t)self->unlabelled_rows));
     return status;
 }
 
@@ -383,6 +391,6 @@ const uc_learner uc_learner_s3vm = {
     .full = true,
     .free_offset = true,
     .unlabelled = true,
-    .class_weight = UC_NO_CLASS_WEIGHT,
+    .class_weight = offsetof(uc_s3vm_settings, class_weight),
     .fit = fit,
 };

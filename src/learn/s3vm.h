@@ -9,13 +9,14 @@ typedef struct uc_s3vm {
     const uc_context *context;
     double cost, unlabelled_cost; /* C, and C_u at this moment of the annealing */
     size_t d, P, S;               /* dimensions; machines: K, or 1 for two classes; their stride */
-    size_t labelled, unlabelled;  /* l, u */
-    double *means;                /* d of the labelled rows, d of the unlabelled ones */
-    bool free_offset, balanced;   /* there are offsets; they follow from the balance */
-    double *target;               /* S: the mean score of the unlabelled rows, when balanced */
-    double *offset;               /* S: b at the point of the last evaluation */
-    double *sum;                  /* (1 + d) x S, and one more: work space */
-    const double *W;              /* the point at which the gradient is taken */
+    double labelled, unlabelled;  /* l, u: their weights */
+    size_t unlabelled_rows;
+    double *means;              /* d of the labelled rows, d of the unlabelled ones */
+    bool free_offset, balanced; /* there are offsets; they follow from the balance */
+    double *target;             /* S: the mean score of the unlabelled rows, when balanced */
+    double *offset;             /* S: b at the point of the last evaluation */
+    double *sum;                /* (1 + d) x S, and one more: work space */
+    const double *W;            /* the point at which the gradient is taken */
     uint64_t evaluations, iterations;
 } uc_s3vm;
 

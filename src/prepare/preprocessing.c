@@ -8,7 +8,8 @@
  *   maxabs    shift = 0,             factor = 1/max |value|
  *
  * A constant column gets factor 0. Means and deviations are gathered value by value (Welford) over the
- * values that are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.).
+ * values that are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.). A row of
+ * weight u is u rows.
  */
 #include "prepare/preprocessing.h"
 
@@ -23,24 +24,28 @@
 
 typedef struct column_sums {
     uint64_t count; /* stored values */
+    double weight;  /* of their rows */
     double low, high, mean, squares;
 } column_sums;
 
 struct uc_scale_sums {
     uint64_t rows;
+    double weight; /* of the rows */
     size_t cols, capacity;
     column_sums *columns;
 };
 
-static void add_value(column_sums *column, double value)
+static void add_value(column_sums *column, double value, double weight)
 {
     if (column->count == 0 || value < column->low)
         column->low = value;
     if (column->count == 0 || value > column->high)
         column->high = value;
     const double difference = value - column->mean;
-    column->mean += difference / (double)++column->count;
-    column->squares += difference * (value - column->mean);
+    column->count++;
+    column->weight += weight;
+    column->mean += weight * difference / column->weight;
+    column->squares += weight * difference * (value - column->mean);
 }
 
 static uc_status widen(uc_scale_sums *self, size_t cols)
@@ -59,18 +64,20 @@ static uc_status widen(uc_scale_sums *self, size_t cols)
     return UC_OK;
 }
 
-static void add_sparse(uc_scale_sums *self, const uc_matrix *X)
+static void add_sparse(uc_scale_sums *self, const uc_matrix *X, const double *weights)
 {
     for (size_t i = 0; i < X->rows; i++) {
         const uc_row row = uc_matrix_row(X, i);
-        for (size_t j = 0; j < row.count; j++)
-            add_value(&self->columns[row.columns[j]], row.values[j]);
+        const double weight = weights ? weights[i] : 1.0;
+        for (size_t j = 0; weight > 0.0 && j < row.count; j++)
+            add_value(&self->columns[row.columns[j]], row.values[j], weight);
     }
 }
 
 typedef struct column_job {
     uc_scale_sums *sums;
     const uc_matrix *X;
+    const double *weights;
 } column_job;
 
 /* Some columns of all rows: a column is gathered by one thread, in the order of the rows. */
@@ -79,13 +86,16 @@ static uc_status add_columns(size_t number, void *user)
     const column_job *job = user;
     const uc_matrix *X = job->X;
     const uc_range columns = uc_block_range(number, X->cols, COLUMNS_PER_JOB);
-    for (size_t i = 0; i < X->rows; i++)
-        for (size_t j = columns.first; j < columns.last; j++)
-            add_value(&job->sums->columns[j], X->values[i * X->stride + j]);
+    for (size_t i = 0; i < X->rows; i++) {
+        const double weight = job->weights ? job->weights[i] : 1.0;
+        for (size_t j = columns.first; weight > 0.0 && j < columns.last; j++)
+            add_value(&job->sums->columns[j], X->values[i * X->stride + j], weight);
+    }
     return UC_OK;
 }
 
-static uc_status add_rows(uc_scale_sums **sums, const uc_matrix *X, const uc_context *context)
+static uc_status add_rows(uc_scale_sums **sums, const uc_matrix *X, const double *weights,
+                          const uc_context *context)
 {
     if (!*sums && !(*sums = uc_alloc(1, sizeof **sums)))
         return UC_ERR_NOMEM;
@@ -93,35 +103,40 @@ static uc_status add_rows(uc_scale_sums **sums, const uc_matrix *X, const uc_con
     uc_status status = widen(self, X->cols);
     if (status != UC_OK)
         return status;
-    self->rows += X->rows;
+    for (size_t i = 0; i < X->rows; i++) {
+        const double weight = weights ? weights[i] : 1.0;
+        self->rows += weight > 0.0;
+        self->weight += weight;
+    }
     if (uc_matrix_is_sparse(X)) {
-        add_sparse(self, X);
+        add_sparse(self, X, weights);
         return UC_OK;
     }
-    column_job job = {self, X};
+    column_job job = {self, X, weights};
     const uc_context fitting = uc_context_for_work(context, 4.0 * (double)X->rows * (double)X->cols);
     return uc_run_blocks(&fitting, uc_block_count(X->cols, COLUMNS_PER_JOB), add_columns, &job);
 }
 
-uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X)
+uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X, const double *weights)
 {
     const uc_context one_thread = {.threads = 1};
-    return add_rows(sums, X, &one_thread);
+    return add_rows(sums, X, weights, &one_thread);
 }
 
 /* The column as if its zeros had been stored. */
-static column_sums with_zeros(column_sums column, uint64_t rows)
+static column_sums with_zeros(column_sums column, uint64_t rows, double weight)
 {
-    const uint64_t zeros = rows - column.count;
-    if (zeros == 0)
+    if (rows == column.count)
         return column;
     if (column.count == 0)
-        return (column_sums){.count = rows};
+        return (column_sums){.count = rows, .weight = weight};
+    const double zeros = fmax(weight - column.weight, 0.0);
     column.low = fmin(column.low, 0.0);
     column.high = fmax(column.high, 0.0);
-    column.squares += column.mean * column.mean * (double)column.count * (double)zeros / (double)rows;
-    column.mean *= (double)column.count / (double)rows;
+    column.squares += column.mean * column.mean * column.weight * zeros / weight;
+    column.mean *= column.weight / weight;
     column.count = rows;
+    column.weight = weight;
     return column;
 }
 
@@ -144,7 +159,7 @@ static void scale_column(double *shift, double *factor, const column_sums *colum
         *shift = column->mean;
         *factor = 0.0;
         if (column->high != column->low)
-            *factor = inverse_or_zero(sqrt(column->squares / (double)column->count));
+            *factor = inverse_or_zero(sqrt(column->squares / column->weight));
         break;
     case UC_SCALE_MAXABS:
         *factor = inverse_or_zero(fmax(fabs(column->low), fabs(column->high)));
@@ -173,7 +188,7 @@ uc_status uc_scale_sums_finish(uc_preprocessing *out, uc_scale_sums *sums, uc_sc
         return UC_ERR_NOMEM;
     }
     for (size_t j = 0; j < cols; j++) {
-        const column_sums column = with_zeros(sums->columns[j], sums->rows);
+        const column_sums column = with_zeros(sums->columns[j], sums->rows, sums->weight);
         scale_column(&preprocessing.shift[j], &preprocessing.factor[j], &column, scaling);
     }
     if (scaling == UC_SCALE_MAXABS) {
@@ -198,12 +213,13 @@ static column_sums merge_columns(column_sums a, column_sums b)
         return b;
     if (b.count == 0)
         return a;
-    const double all = (double)(a.count + b.count), difference = b.mean - a.mean;
+    const double all = a.weight + b.weight, difference = b.mean - a.mean;
     a.low = fmin(a.low, b.low);
     a.high = fmax(a.high, b.high);
-    a.squares += b.squares + difference * difference * (double)a.count * (double)b.count / all;
-    a.mean += difference * (double)b.count / all;
+    a.squares += b.squares + difference * difference * a.weight * b.weight / all;
+    a.mean += difference * b.weight / all;
     a.count += b.count;
+    a.weight = all;
     return a;
 }
 
@@ -225,6 +241,8 @@ static uc_status merge_sums(uc_scale_sums *self, size_t cols, const uc_context *
     }
     self->rows = share.total;
     uc_free(all);
+    if (status == UC_OK)
+        status = uc_comm_sum(comm, &self->weight, 1);
     return status;
 }
 
@@ -241,7 +259,7 @@ uc_status uc_check_sparse_scaling(uc_scaling scaling)
 }
 
 static uc_status learn_scaling(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X,
-                               const uc_context *context)
+                               const double *weights, const uc_context *context)
 {
     uc_scale_sums *sums = NULL;
     uc_status status = UC_OK;
@@ -250,7 +268,7 @@ static uc_status learn_scaling(uc_preprocessing *out, uc_scaling scaling, const 
     if (status != UC_OK)
         return status;
     if (scaling != UC_SCALE_NONE)
-        status = add_rows(&sums, X, context);
+        status = add_rows(&sums, X, weights, context);
     if (status == UC_OK && sums)
         status = merge_sums(sums, X->cols, context);
     if (status == UC_OK)
@@ -462,7 +480,7 @@ uc_status uc_preprocessing_fit(uc_preprocessing *out, uc_matrix *X, const uc_pre
                                const uc_context *context)
 {
     uc_preprocessing preprocessing = {0};
-    uc_status status = learn_scaling(&preprocessing, settings->scaling, X, context);
+    uc_status status = learn_scaling(&preprocessing, settings->scaling, X, settings->weights, context);
     if (status != UC_OK)
         return status;
     preprocessing.normalize_input = settings->normalize_input;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/weights.h"
 #include "learn/learner.h"
 #include "select/folds.h"
 #include "train/train.h"
@@ -24,11 +25,12 @@ static uc_status predict_fold(validation *self, const uc_fold *fold, const uc_mo
     if (!answers)
         return UC_ERR_NOMEM;
     uc_status status = uc_model_predict(answers, model, &test->X, fold->context);
-    double counts[2] = {0.0, 0.0}; /* errors and labelled rows */
+    double counts[2] = {0.0, 0.0}; /* errors and labelled rows, by their weights */
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         self->predicted[fold->rows[i]] = answers[i];
-        counts[1] += test->y[i] != UC_NONE;
-        counts[0] += test->y[i] != UC_NONE && answers[i] != test->y[i];
+        const double weight = test->y[i] == UC_NONE ? 0.0 : uc_row_weight(test, i);
+        counts[1] += weight;
+        counts[0] += weight * uc_row_error(test, i, answers[i]);
     }
     if (status == UC_OK)
         status = uc_comm_sum(uc_comm_of(fold->context), counts, 2);

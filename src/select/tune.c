@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/weights.h"
 #include "learn/learner.h"
 #include "map/map.h"
 #include "parallel/parallel.h"
@@ -61,6 +62,18 @@ static double *loss_of(const search *self, size_t width, size_t dimension, size_
 
 /* ---- one candidate on one fold ---- */
 
+/* The one of these numbers, one per class, that is of the row's label; their mean over a soft label. */
+static double mean_over_label(const double *values, const uc_dataset *data, size_t i)
+{
+    const size_t K = data->classes.count;
+    double mean = 0.0;
+    if (!data->soft)
+        return values[data->y[i]];
+    for (size_t k = 0; k < K; k++)
+        mean += data->soft[i * K + k] * values[k];
+    return mean;
+}
+
 /* The share of errors that clean labels would show: 1 - C^-1[predicted][y], on average. */
 static uc_status corrected_loss(double *loss, const uint32_t *predicted, const uc_dataset *test,
                                 const uc_noise *noise)
@@ -72,8 +85,9 @@ static uc_status corrected_loss(double *loss, const uint32_t *predicted, const u
     const uc_status status = uc_noise_invert(inverse, noise, 0.0);
     for (size_t i = 0; i < test->X.rows && status == UC_OK; i++)
         if (test->y[i] != UC_NONE) {
-            sum += 1.0 - inverse[predicted[i] * K + test->y[i]];
-            labelled += 1.0;
+            const double right = mean_over_label(inverse + predicted[i] * K, test, i);
+            sum += uc_row_weight(test, i) * (1.0 - right);
+            labelled += uc_row_weight(test, i);
         }
     *loss = labelled > 0.0 ? sum / labelled : 0.0;
     uc_free(inverse);
@@ -108,8 +122,8 @@ static double plain_loss(const uint32_t *predicted, const uc_dataset *test)
     double sum = 0.0, labelled = 0.0;
     for (size_t i = 0; i < test->X.rows; i++)
         if (test->y[i] != UC_NONE) {
-            sum += predicted[i] != test->y[i];
-            labelled += 1.0;
+            sum += uc_row_weight(test, i) * uc_row_error(test, i, predicted[i]);
+            labelled += uc_row_weight(test, i);
         }
     return labelled > 0.0 ? sum / labelled : 0.0;
 }
@@ -132,7 +146,7 @@ static uc_status error_loss(double *loss, const uc_model *model, const uc_datase
 }
 
 /* The probability of observing the label when the true class has these probabilities. */
-static double observed_probability(const double *P, uint32_t label, size_t K, const uc_noise *noise)
+static double observed_probability(const double *P, size_t label, size_t K, const uc_noise *noise)
 {
     if (!noise)
         return P[label];
@@ -140,6 +154,19 @@ static double observed_probability(const double *P, uint32_t label, size_t K, co
     for (size_t q = 0; q < K; q++)
         observed += noise->values[label * K + q] * P[q];
     return observed;
+}
+
+/* -log P(observed label) of row i, from the probabilities of the true class. */
+static double surprise(const double *P, const uc_dataset *test, size_t i, const uc_noise *noise)
+{
+    const size_t K = test->classes.count;
+    double sum = 0.0;
+    if (!test->soft)
+        return -log(fmax(observed_probability(P, test->y[i], K, noise), 1e-300));
+    for (size_t k = 0; k < K; k++)
+        if (test->soft[i * K + k] > 0.0)
+            sum -= test->soft[i * K + k] * log(fmax(observed_probability(P, k, K, noise), 1e-300));
+    return sum;
 }
 
 /* The mean of -log P(observed label). */
@@ -153,8 +180,8 @@ static uc_status likelihood_loss(double *loss, const uc_model *model, const uc_d
     const uc_status status = uc_model_probabilities(P, model, &test->X, context);
     for (size_t i = 0; i < n && status == UC_OK; i++)
         if (test->y[i] != UC_NONE) {
-            sum -= log(fmax(observed_probability(P + i * K, test->y[i], K, noise), 1e-300));
-            labelled += 1.0;
+            sum += uc_row_weight(test, i) * surprise(P + i * K, test, i, noise);
+            labelled += uc_row_weight(test, i);
         }
     *loss = labelled > 0.0 ? sum / labelled : 0.0;
     uc_free(P);
@@ -334,7 +361,8 @@ static uc_status try_fold(search *self, uc_fold *fold)
 {
     uc_preprocessing preprocessing = {0};
     const uc_preprocessing_settings input = {.scaling = (uc_scaling)self->train.scale,
-                                             .normalize_input = self->train.normalize_input};
+                                             .normalize_input = self->train.normalize_input,
+                                             .weights = fold->train.weights};
     uc_status status = uc_preprocessing_fit(&preprocessing, &fold->train.X, &input, self->context);
     if (status == UC_OK)
         status = uc_preprocessing_apply(&preprocessing, &fold->held_out.X, self->context);
@@ -418,7 +446,8 @@ static uc_status list_widths(search *self, const uc_dataset *data)
     uc_dataset scaled = {0};
     uc_preprocessing preprocessing = {0};
     const uc_preprocessing_settings input = {.scaling = (uc_scaling)self->train.scale,
-                                             .normalize_input = self->train.normalize_input};
+                                             .normalize_input = self->train.normalize_input,
+                                             .weights = data->weights};
     double median = 0.0;
     uc_status status = uc_dataset_subset(&scaled, data, NULL, 0, self->context);
     if (status == UC_OK)

@@ -100,7 +100,7 @@ static void add_density(scan *self, const uc_matrix *X)
     self->density_rows += rows;
 }
 
-static uc_status scan_rows(scan *self, const uc_matrix *X)
+static uc_status scan_rows(scan *self, const uc_matrix *X, const double *weights)
 {
     uc_status status = draw_sample(self, X);
     add_density(self, X);
@@ -109,7 +109,7 @@ static uc_status scan_rows(scan *self, const uc_matrix *X)
     self->entries += (double)uc_matrix_entries(X);
     self->sparse = uc_matrix_is_sparse(X);
     if (status == UC_OK && self->train->scale != UC_SCALE_NONE)
-        status = uc_scale_sums_add(&self->sums, X);
+        status = uc_scale_sums_add(&self->sums, X, weights);
     return status;
 }
 
@@ -212,7 +212,7 @@ static uc_status scan_file(uc_names *classes, scan *self, const char *path, cons
     const uc_dataset *block = NULL;
     uc_status status = uc_reader_open(&reader, path, read, &self->context);
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block)
-        status = scan_rows(self, &block->X);
+        status = scan_rows(self, &block->X, block->weights);
     if (status == UC_OK)
         status = uc_names_copy(classes, uc_reader_classes(reader));
     if (status == UC_OK)
@@ -255,7 +255,7 @@ uc_status uc_first_look_at_data(uc_first_look *out, const uc_dataset *data, cons
     scan pass;
     uc_status status = scan_begin(&pass, train, context);
     if (status == UC_OK)
-        status = scan_rows(&pass, &data->X);
+        status = scan_rows(&pass, &data->X, data->weights);
     if (status == UC_OK)
         status = uc_names_copy(&found.classes, &data->classes);
     if (status == UC_OK)

@@ -10,6 +10,7 @@ typedef struct uc_late_round {
     uc_proposal proposal;
     uint32_t label;
     bool right;
+    double weight;
     uc_row_copy row; /* as the weights saw it when it was proposed for */
 } uc_late_round;
 

@@ -160,7 +160,7 @@ uc_status uc_online_expect(uc_online *self, size_t columns, double density)
 
 /* The arrays with a place per class. */
 typedef struct class_arrays {
-    uint64_t *label_counts;
+    double *label_counts;
     double *scores, *full_step;
     uc_step step;
 } class_arrays;
@@ -444,8 +444,8 @@ static double class_weight(const uc_online *self, uint32_t label)
         return 1.0;
     size_t present = 0;
     for (size_t k = 0; k < self->classes.count; k++)
-        present += self->label_counts[k] > 0;
-    return (double)self->label_total / ((double)present * (double)self->label_counts[label]);
+        present += self->label_counts[k] > 0.0;
+    return self->label_total / ((double)present * self->label_counts[label]);
 }
 
 /* The step that the round asks for, along the row. */
@@ -453,12 +453,16 @@ static void learn_step(uc_online *self, uc_row row, const uc_round *round)
 {
     self->step.count = 0;
     self->learner->step(&self->step, round, self->settings);
+    if (round->weight != 1.0 && !self->learner->weighs_steps)
+        for (size_t i = 0; i < self->step.count; i++)
+            self->step.tau[i] *= round->weight;
     const uc_direction along = {.length = round->xx, .constant = self->train.bias, .row = row};
     uc_online_add(self, &along);
     self->updates += self->step.count > 0;
 }
 
-uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer)
+uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer,
+                                 double weight)
 {
     const uint64_t before = self->updates;
     uc_round round = {
@@ -467,18 +471,18 @@ uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal 
         .xx = uc_row_norm2(row) + self->train.bias * self->train.bias,
         .proposal = *proposal,
         .answer = answer,
-        .weight = 1.0,
+        .weight = weight,
         .rareness = 1.0,
     };
-    assert(uc_row_width(row) <= self->features);
+    assert(uc_row_width(row) <= self->features && weight > 0.0);
     if (answer.kind == UC_ANSWER_LABEL) {
         assert(answer.label < self->classes.count);
         if (!self->counts_are_final) {
-            self->label_counts[answer.label]++;
-            self->label_total++;
+            self->label_counts[answer.label] += round.weight;
+            self->label_total += round.weight;
         }
-        round.weight = class_weight(self, answer.label);
-        round.rareness = (double)self->label_total / (double)self->label_counts[answer.label];
+        round.weight *= class_weight(self, answer.label);
+        round.rareness = self->label_total / self->label_counts[answer.label];
     }
     uc_status status = UC_OK;
     const bool moves = round.xx > 0.0 && round.classes > 1;

@@ -16,7 +16,8 @@ uc_status uc_online_prepare_row(uc_row *out, uc_online *self, uc_row row);
 uc_status uc_online_check_prepared(uc_online *self, const uc_matrix *X);
 /* Both from self->scores, which belong to `row`. */
 uc_proposal uc_online_propose_scored(uc_online *self, uc_row row);
-uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer);
+uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal *proposal, uc_answer answer,
+                                 double weight);
 
 /* ---- models ---- */
 

@@ -106,13 +106,21 @@ static uc_status remember_plane(uc_online *self, size_t plane, uc_state *state)
     return status;
 }
 
+/* A sum of weights; whole ones, which all are where there are no weights, as integers. */
+static json_t *count_json(double count)
+{
+    if (count == floor(count) && count < 0x1p53)
+        return json_integer((json_int_t)count);
+    return json_real(count);
+}
+
 static uc_status remember_label_counts(uc_online *self, uc_state *state)
 {
     json_t *counters = state->model->counters;
     if (!state->reading) {
         json_t *counts = json_array();
         for (size_t k = 0; k < self->classes.count; k++)
-            if (json_array_append_new(counts, json_integer((json_int_t)self->label_counts[k])) != 0) {
+            if (json_array_append_new(counts, count_json(self->label_counts[k])) != 0) {
                 json_decref(counts);
                 return uc_fail(UC_ERR_NOMEM, "not enough memory for the learner's state");
             }
@@ -123,9 +131,9 @@ static uc_status remember_label_counts(uc_online *self, uc_state *state)
         return uc_state_damaged();
     for (size_t k = 0; k < self->classes.count; k++) {
         const json_t *count = json_array_get(counts, k);
-        if (!json_is_integer(count) || json_integer_value(count) < 0)
+        if (!json_is_number(count) || !(json_number_value(count) >= 0.0))
             return uc_state_damaged();
-        self->label_counts[k] = (uint64_t)json_integer_value(count);
+        self->label_counts[k] = json_number_value(count);
         self->label_total += self->label_counts[k];
     }
     return UC_OK;

@@ -157,7 +157,7 @@ static uc_status learn_prepared(uc_online *self, uc_row row, const uc_proposal *
 {
     if (proposal->ticket != self->ticket)
         uc_online_score(self, row);
-    return uc_online_learn_scored(self, row, proposal, answer);
+    return uc_online_learn_scored(self, row, proposal, answer, 1.0);
 }
 
 uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal *proposal, uc_answer answer)

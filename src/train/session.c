@@ -369,7 +369,8 @@ static uc_status class_of_label(uint32_t *out, uc_session *self, uint32_t label)
     return reserve_proposals(self);
 }
 
-static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal, uint32_t label, bool right)
+static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal, uint32_t label, bool right,
+                       double weight)
 {
     uc_online *online = self->online;
     uc_answer answer = {UC_ANSWER_WRONG, self->tally[label].class};
@@ -383,20 +384,20 @@ static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal
     }
     if (proposal->ticket != online->ticket)
         uc_online_score(online, row);
-    return uc_online_learn_scored(online, row, proposal, answer);
+    return uc_online_learn_scored(online, row, proposal, answer, weight);
 }
 
 static uc_status learn_late(uc_session *self)
 {
     const uc_late_round *round = uc_late_first(&self->late);
-    const uc_status status =
-        learn(self, uc_row_copy_view(&round->row), &round->proposal, round->label, round->right);
+    const uc_status status = learn(self, uc_row_copy_view(&round->row), &round->proposal, round->label,
+                                   round->right, round->weight);
     uc_late_remove_first(&self->late);
     return status;
 }
 
 static uc_status wait_for_feedback(uc_session *self, uc_row row, const uc_proposal *proposal, uint32_t label,
-                                   bool right)
+                                   bool right, double weight)
 {
     uc_late_round *round;
     uc_status status = UC_OK;
@@ -410,6 +411,7 @@ static uc_status wait_for_feedback(uc_session *self, uc_row row, const uc_propos
     round->proposal = *proposal;
     round->label = label;
     round->right = right;
+    round->weight = weight;
     return uc_row_copy_set(&round->row, row);
 }
 
@@ -420,7 +422,7 @@ static bool feedback_comes(uc_session *self)
 }
 
 /* `row` as the weights see it; `label` is one of self->labels. */
-static uc_status run_round(uc_session *self, uc_row row, uint32_t label)
+static uc_status run_round(uc_session *self, uc_row row, uint32_t label, double weight)
 {
     uc_online *online = self->online;
     uc_online_score(online, row);
@@ -432,9 +434,9 @@ static uc_status run_round(uc_session *self, uc_row row, uint32_t label)
     while (status == UC_OK && (first = uc_late_first(&self->late)) && first->due <= self->rounds)
         status = learn_late(self);
     if (status == UC_OK && comes && self->settings.delay > 0)
-        status = wait_for_feedback(self, row, &proposal, label, right);
+        status = wait_for_feedback(self, row, &proposal, label, right, weight);
     else if (status == UC_OK && comes)
-        status = learn(self, row, &proposal, label, right);
+        status = learn(self, row, &proposal, label, right, weight);
     if (status != UC_OK)
         return status;
     return count_round(self, label, proposal.label, right);
@@ -446,6 +448,7 @@ static uc_status run_round(uc_session *self, uc_row row, uint32_t label)
 typedef struct batch {
     const uc_matrix *X;
     const uint32_t *labels;
+    const double *weights; /* NULL: all are 1 */
     const size_t *rows;
     size_t count;
 } batch;
@@ -492,7 +495,7 @@ static uc_status run_each(uc_session *self, const batch *rows, bool prepared)
         else if (status == UC_OK)
             status = uc_online_prepare_row(&row, self->online, row);
         if (status == UC_OK)
-            status = run_round(self, row, label);
+            status = run_round(self, row, label, rows->weights ? rows->weights[row_of(rows, i)] : 1.0);
     }
     return status;
 }
@@ -502,6 +505,7 @@ static uc_status run_mapped(uc_session *self, const batch *rows)
 {
     size_t taken[MAPPED_ROWS];
     uint32_t labels[MAPPED_ROWS];
+    double weights[MAPPED_ROWS];
     uc_status status = UC_OK;
     for (size_t first = 0; first < rows->count && status == UC_OK; first += MAPPED_ROWS) {
         const size_t count = uc_min_size(rows->count - first, MAPPED_ROWS);
@@ -509,11 +513,12 @@ static uc_status run_mapped(uc_session *self, const batch *rows)
         for (size_t i = 0; i < count; i++) {
             taken[i] = row_of(rows, first + i);
             labels[i] = rows->labels[taken[i]];
+            weights[i] = rows->weights ? rows->weights[taken[i]] : 1.0;
         }
         status = uc_matrix_subset(&part, rows->X, taken, count, &self->context);
         if (status == UC_OK)
             status = uc_online_prepare(&mapped, self->online, &part, &self->context);
-        const batch prepared = {&mapped, labels, NULL, count};
+        const batch prepared = {&mapped, labels, weights, NULL, count};
         if (status == UC_OK)
             status = run_each(self, &prepared, true);
         uc_matrix_free(&mapped);
@@ -523,7 +528,7 @@ static uc_status run_mapped(uc_session *self, const batch *rows)
 }
 
 /* Labels are positions in `names`, whose translations are kept from call to call. */
-static uc_status run(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
+static uc_status run_all(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
 {
     uc_online *online = self->online;
     char source[SOURCE_LENGTH];
@@ -543,10 +548,49 @@ static uc_status run(uc_session *self, const batch *rows, const uc_names *names,
     return run_each(self, rows, prepared);
 }
 
+/* The rows whose weight is not 0, in *out; `kept` has room for all. */
+static void leave_out_weightless(batch *out, size_t *kept, const batch *rows)
+{
+    *out = *rows;
+    out->rows = kept;
+    out->count = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->weights[row_of(rows, i)] > 0.0)
+            kept[out->count++] = row_of(rows, i);
+}
+
+/* The same, without rows of weight 0. */
+static uc_status run(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
+{
+    batch weighted;
+    if (!rows->weights)
+        return run_all(self, rows, names, prepared);
+    for (size_t i = 0; i < rows->count; i++) {
+        const double weight = rows->weights[row_of(rows, i)];
+        if (!(weight >= 0.0 && isfinite(weight)))
+            return uc_fail(UC_ERR_INVALID,
+                           "the weight of example %zu, %g, is not a finite number of 0 or more",
+                           row_of(rows, i) + 1, weight);
+    }
+    size_t *kept = uc_alloc(rows->count, sizeof *kept);
+    if (!kept)
+        return UC_ERR_NOMEM;
+    leave_out_weightless(&weighted, kept, rows);
+    const uc_status status = run_all(self, &weighted, names, prepared);
+    uc_free(kept);
+    return status;
+}
+
 uc_status uc_session_run_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
                               const size_t *rows, size_t count, bool prepared)
 {
-    const batch all = {X, labels, rows, count};
+    return uc_session_run_weighted(self, X, labels, NULL, rows, count, prepared);
+}
+
+uc_status uc_session_run_weighted(uc_session *self, const uc_matrix *X, const uint32_t *labels,
+                                  const double *weights, const size_t *rows, size_t count, bool prepared)
+{
+    const batch all = {X, labels, weights, rows, count};
     if (!self->translates_classes)
         forget_translation(self, true);
     return run(self, &all, uc_online_classes(self->online), prepared);
@@ -561,7 +605,7 @@ static uc_status pass_over_file(uc_session *self, const char *path, const uc_rea
     uc_status status = uc_reader_open(&reader, path, read, &self->context);
     forget_translation(self, false);
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
-        const batch rows = {&block->X, block->y, NULL, block->X.rows};
+        const batch rows = {&block->X, block->y, block->weights, NULL, block->X.rows};
         status = run(self, &rows, uc_reader_classes(reader), false);
     }
     uc_reader_close(reader);
@@ -601,7 +645,7 @@ uc_status uc_session_run_data(uc_session *self, const uc_dataset *data, uint64_t
     for (uint64_t pass = 0; pass < passes && status == UC_OK; pass++) {
         if (shuffled)
             uc_order_next(&order);
-        const batch all = {&data->X, data->y, order.rows, data->X.rows};
+        const batch all = {&data->X, data->y, data->weights, order.rows, data->X.rows};
         status = run(self, &all, &data->classes, false);
     }
     uc_order_free(&order);

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "data/mapping.h"
+#include "data/weights.h"
 #include "train/online.h"
 #include "train/order.h"
+#include "train/row_weights.h"
 #include "train/train.h"
 #include "unconfuse/session.h"
 
@@ -144,7 +146,7 @@ static uc_status run_passes(double *training_error, uc_online *self, const uc_da
         shown.done = shown.errors = 0;
         if (order.rows)
             uc_order_next(&order);
-        status = uc_session_run_rows(session, &data->X, data->y, order.rows, rows, true);
+        status = uc_session_run_weighted(session, &data->X, data->y, data->weights, order.rows, rows, true);
         if (last || self->train.mix == UC_MIX_AVERAGE)
             status = uc_online_mix(self, (double)rows / (double)total, last, status, context);
     }
@@ -157,14 +159,14 @@ static uc_status run_passes(double *training_error, uc_online *self, const uc_da
     return status;
 }
 
-/* The examples of every class, and how many values are not 0, of all processes; a process without rows knows
+/* The examples of every class, by their weights, and how many values are not 0, of all processes; a process without rows knows
  * no density. */
 static uc_status count_classes(double *counts, double *density, const uc_fit *fit)
 {
     const uc_comm *comm = uc_comm_of(fit->context);
     for (size_t i = 0; i < fit->data->X.rows; i++)
         if (fit->data->y[i] != UC_NONE)
-            counts[fit->data->y[i]] += 1.0;
+            counts[fit->data->y[i]] += uc_row_weight(fit->data, i);
     if (uc_comm_size(comm) == 1)
         return UC_OK;
     double known[2] = {0.0, 0.0};
@@ -185,9 +187,11 @@ static uc_status expect_data(uc_online *self, const double *counts, double densi
     const uc_status status = uc_online_expect(self, fit->data->X.cols, density);
     if (status != UC_OK)
         return status;
-    for (size_t k = 0; k < fit->data->classes.count; k++)
-        self->label_counts[k] = (uint64_t)counts[k];
-    self->label_total = fit->rows;
+    self->label_total = 0.0;
+    for (size_t k = 0; k < fit->data->classes.count; k++) {
+        self->label_counts[k] = counts[k];
+        self->label_total += counts[k];
+    }
     self->counts_are_final = true;
     return UC_OK;
 }
@@ -286,10 +290,11 @@ static uc_status count_errors(double *training_error, const uc_model *model, con
     if (!predicted)
         return UC_ERR_NOMEM;
     uc_status status = uc_model_predict_prepared(predicted, model, &data->X, context);
-    double counts[2] = {0.0, 0.0}; /* errors and labelled rows */
+    double counts[2] = {0.0, 0.0}; /* errors and labelled rows, by their weights */
     for (size_t i = 0; i < data->X.rows && status == UC_OK; i++) {
-        counts[1] += data->y[i] != UC_NONE;
-        counts[0] += data->y[i] != UC_NONE && predicted[i] != data->y[i];
+        const double weight = data->y[i] == UC_NONE ? 0.0 : uc_row_weight(data, i);
+        counts[1] += weight;
+        counts[0] += weight * uc_row_error(data, i, predicted[i]);
     }
     if (status == UC_OK)
         status = uc_comm_sum(uc_comm_of(context), counts, 2);
@@ -324,7 +329,7 @@ static uc_status fit_with_constant(uc_model *model, const uc_learner *learner, c
         status = uc_model_create(&wide_model, &model->classes, wider.X.cols, wider.X.cols, learner->name);
     if (status != UC_OK)
         goto cleanup;
-    const uc_fit wide_fit = {&wider, fit->train, fit->context, fit->rows};
+    const uc_fit wide_fit = {&wider, fit->train, fit->context, fit->rows, fit->weights};
     status = learner->fit(wide_model, &wide_fit, settings);
     if (status == UC_OK)
         status = take_weights(model, wide_model);
@@ -334,15 +339,49 @@ cleanup:
     return status;
 }
 
+/* The learner on rows of its kind of labels. */
+static uc_status fit_rows(uc_model *model, const uc_learner *learner, const uc_fit *fit, const void *settings)
+{
+    uc_dataset weighted = *fit->data;
+    uc_status status = uc_row_weights(&weighted, learner, settings, fit);
+    const uc_fit own = {&weighted, fit->train, fit->context, fit->rows, weighted.weights};
+    model->bias = fit->train->bias;
+    if (status == UC_OK && (model->bias == 0.0 || learner->free_offset))
+        status = learner->fit(model, &own, settings);
+    else if (status == UC_OK)
+        status = fit_with_constant(model, learner, &own, settings);
+    if (weighted.weights != fit->data->weights)
+        uc_free(weighted.weights);
+    if (weighted.soft != fit->data->soft)
+        uc_free(weighted.soft);
+    return status;
+}
+
+/* Soft labels become a row for every class, unless the learner uses them. */
+static uc_status fit_soft(uc_model *model, const uc_learner *learner, const uc_fit *fit, const void *settings)
+{
+    uc_dataset hard = {0};
+    uc_share share;
+    uc_status status = uc_dataset_harden(&hard, fit->data, fit->context);
+    status = uc_comm_agree(uc_comm_of(fit->context), status);
+    if (status == UC_OK)
+        status = uc_share_of(&share, fit->context, hard.X.rows);
+    if (status == UC_OK) {
+        const uc_fit own = {&hard, fit->train, fit->context, share.total, hard.weights};
+        status = fit_rows(model, learner, &own, settings);
+    }
+    uc_dataset_free(&hard);
+    return status;
+}
+
 static uc_status train_batch(uc_model *model, double *training_error, const uc_learner *learner,
                              const uc_fit *fit, const void *settings)
 {
     uc_status status;
-    model->bias = fit->train->bias;
-    if (model->bias == 0.0 || learner->free_offset)
-        status = learner->fit(model, fit, settings);
+    if (fit->data->soft && !learner->soft)
+        status = fit_soft(model, learner, fit, settings);
     else
-        status = fit_with_constant(model, learner, fit, settings);
+        status = fit_rows(model, learner, fit, settings);
     if (status == UC_OK)
         status = count_errors(training_error, model, fit->data, fit->context);
     return status;
@@ -377,8 +416,12 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
                                 const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
     const size_t features = data->X.cols;
-    const uc_preprocessing_settings wanted = {(uc_scaling)train->scale, train->normalize_input, &train->map,
-                                              train->normalize, train->seed};
+    const uc_preprocessing_settings wanted = {(uc_scaling)train->scale,
+                                              train->normalize_input,
+                                              &train->map,
+                                              train->normalize,
+                                              train->seed,
+                                              data->weights};
     uc_share share;
     uc_model *model = NULL;
     uc_preprocessing preprocessing = {0};
@@ -392,7 +435,7 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
         uc_preprocessing_free(&preprocessing);
         return status;
     }
-    const uc_fit fit = {data, train, context, share.total};
+    const uc_fit fit = {data, train, context, share.total, data->weights};
     model->preprocessing = preprocessing;
     model->preprocessing.cols = features;
     model->probabilities = learner->probabilities;
@@ -436,6 +479,23 @@ static bool needs_copy(const uc_train_settings *train, const uc_dataset *data)
            (replaces && (!train->overwrite || data->mapping));
 }
 
+/* Rows of weight 0 are left out as if they were absent: *data becomes the copy when there are any. */
+static uc_status drop_weightless(uc_dataset *copy, uc_dataset **data, const uc_learner *learner,
+                                 const uc_context *context)
+{
+    uc_status status = uc_weights_check(*data);
+    if (status == UC_OK && (*data)->soft && !learner->fit)
+        status = uc_fail(UC_ERR_INVALID,
+                         "%s learns from one example after the other and cannot use soft labels: a batch "
+                         "learner such as logistic can",
+                         learner->name);
+    if (status == UC_OK && uc_dataset_has_weightless(*data)) {
+        status = uc_dataset_copy_weighted(copy, *data, context);
+        *data = copy;
+    }
+    return uc_comm_agree(uc_comm_of(context), status);
+}
+
 uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settings,
                    const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
@@ -444,13 +504,15 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
     void *own = uc_learner_settings(learner, settings);
     if (!own)
         return UC_ERR_NOMEM;
-    uc_status status = uc_train_check(learner, data, context);
+    uc_status status = drop_weightless(&copy, &data, learner, context);
+    if (status == UC_OK)
+        status = uc_train_check(learner, data, context);
     if (status != UC_OK) /* for all processes */
         goto cleanup;
     status = check_settings(learner, own, &common, data, context);
     if (status == UC_OK && common.noise && !learner->uses_noise)
         uc_warn(context, "%s does not use a noise matrix; it is ignored", learner->name);
-    if (status == UC_OK && needs_copy(&common, data)) {
+    if (status == UC_OK && data != &copy && needs_copy(&common, data)) {
         status = copy_data(&copy, data, context);
         data = &copy;
     }

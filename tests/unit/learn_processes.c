@@ -323,8 +323,8 @@ static void one_pass_is_the_mean_of_what_the_parts_learn(void **state)
                 assert_ok(uc_online_expect(online, data.X.cols, uc_matrix_density(&data.X)));
                 uc_dataset_class_counts(counts, &data);
                 for (size_t k = 0; k < 3; k++)
-                    online->label_counts[k] = counts[k];
-                online->label_total = data.X.rows;
+                    online->label_counts[k] = (double)counts[k];
+                online->label_total = (double)data.X.rows;
                 online->counts_are_final = true;
                 for (size_t i = first; i < last; i++) {
                     const uc_row row = uc_matrix_row(&data.X, i);

@@ -43,7 +43,7 @@ static double cloud_error(const uc_model *model, const uc_dataset *data)
 
 static uc_model *train_on(uc_dataset *data, double cost, double unlabelled_cost, const uc_context *context)
 {
-    const uc_s3vm_settings settings = {cost, unlabelled_cost};
+    const uc_s3vm_settings settings = {.cost = cost, .unlabelled_cost = unlabelled_cost};
     uc_model *model = NULL;
     assert_ok(uc_train(&model, uc_learner_find("s3vm"), &settings, NULL, data, context));
     return model;
@@ -87,7 +87,7 @@ static void the_gradient_is_that_of_the_objective(void **state)
             uc_dataset data = sample_data(60, 5, classes, kind & 1, 3);
             hide_labels(&data, 10);
             const uc_train_settings train = {.bias = 1.0};
-            const uc_fit fit = {&data, &train, NULL, data.X.rows};
+            const uc_fit fit = {.data = &data, .train = &train, .rows = data.X.rows};
             uc_s3vm self;
             assert_ok(uc_s3vm_begin(&self, &fit, 7.0));
             self.unlabelled_cost = 3.0;
@@ -303,7 +303,7 @@ static void what_cannot_be_learned_from_is_refused(void **state)
                      "has no labelled example");
     uc_names_free(&data.classes);
     assert_error(uc_train(&model, learner, NULL, NULL, &data, NULL), UC_ERR_FORMAT, "no example has a label");
-    const uc_s3vm_settings bad = {0.0, 1.0};
+    const uc_s3vm_settings bad = {.cost = 0.0, .unlabelled_cost = 1.0};
     assert_null(model);
     uc_dataset_free(&data);
     data = sample_data(40, 4, 3, false, 10);
@@ -335,7 +335,7 @@ static void every_allocation_may_fail(void **state)
     uc_dataset data = sample_data(30, 2, 3, false, 12);
     hide_labels(&data, 10);
     const uc_context context = {.threads = 1};
-    const uc_s3vm_settings settings = {1.0, 1.0};
+    const uc_s3vm_settings settings = {.cost = 1.0, .unlabelled_cost = 1.0};
     uc_status status;
     uc_model *model = NULL;
     FOR_EACH_FAILING_ALLOCATION(status,

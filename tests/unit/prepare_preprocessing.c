@@ -137,7 +137,7 @@ static void sparse_sums_with_their_zeros_are_dense_sums(void **state)
         uc_preprocessing a, b;
         uc_scale_sums *sums = NULL;
         assert_ok(learn_scaling(&a, (uc_scaling)scaling, &dense.X));
-        assert_ok(uc_scale_sums_add(&sums, &sparse.X));
+        assert_ok(uc_scale_sums_add(&sums, &sparse.X, NULL));
         assert_ok(uc_scale_sums_finish(&b, sums, (uc_scaling)scaling, 20));
         for (size_t j = 0; j < 20; j++) {
             if (a.shift)
@@ -175,7 +175,7 @@ static void sums_over_blocks_are_sums_over_the_whole(void **state)
         uc_matrix block;
         assert_ok(uc_matrix_subset(&block, &again.X, rows, count, NULL));
         block.cols = widest;
-        assert_ok(uc_scale_sums_add(&sums, &block));
+        assert_ok(uc_scale_sums_add(&sums, &block, NULL));
         uc_matrix_free(&block);
     }
     assert_ok(uc_scale_sums_finish(&blocks, sums, UC_SCALE_STANDARD, 20));
@@ -196,7 +196,7 @@ static void a_column_that_never_occurs_is_constant_zero(void **state)
     uc_dataset data = sample_data(30, 6, 2, true, 7);
     uc_scale_sums *sums = NULL;
     uc_preprocessing preprocessing;
-    assert_ok(uc_scale_sums_add(&sums, &data.X));
+    assert_ok(uc_scale_sums_add(&sums, &data.X, NULL));
     assert_ok(uc_scale_sums_finish(&preprocessing, sums, UC_SCALE_RANGE, 9));
     assert_int_equal(preprocessing.cols, 9);
     for (size_t j = 6; j < 9; j++)

@@ -1,8 +1,8 @@
 /*
  * Convex support vector machines by dual coordinate descent (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML
  * 2008), for the smoothed hinge, over parts of the rows at a time (Lee, Chang, Distributed block-diagonal
- * approximation methods, 2019). With U the weight of an example's loss (C/n, times its class's), and L its
- * smoothed hinge loss:
+ * approximation methods, 2019). With U the weight of an example's loss (C/n, times its class's and its own),
+ * and L its smoothed hinge loss:
  *
  *   L(g) = max over 0 <= a <= 1 of a (1 + h - g) - h a^2,        so the dual is
  *
@@ -51,6 +51,7 @@
 #include <string.h>
 
 #include "data/exchange.h"
+#include "data/weights.h"
 #include "learn/svm/svm.h"
 #include "linalg/linalg.h"
 
@@ -81,8 +82,9 @@ typedef struct dual {
     const uc_context *context;
     uc_svm_plan plan;
     size_t total_rows, first_row; /* over all processes; where this one's begin */
-    double examples;              /* rows with a label, of all processes */
-    double bound[2], diagonal[2]; /* U, and 2 h/U, of examples labelled negative, positive */
+    double examples;              /* rows with a label, of all processes, */
+    double total_weight;          /* and their weights */
+    double bound[2], diagonal[2]; /* U, and 2 h/U, of examples of weight 1 labelled negative, positive */
     double *alpha, *norm2;
     uint32_t *order;
     double *point;           /* b and w */
@@ -140,8 +142,12 @@ static bool improve(const dual *self, part *mine, size_t i)
     const uc_svm *svm = self->svm;
     const uc_row row = uc_matrix_row(&svm->data->X, i);
     const int label = label_of(svm, i);
-    const double sign = label ? 1.0 : -1.0, alpha = self->alpha[i], bound = self->bound[label],
-                 diagonal = self->diagonal[label], sigma = self->sigma;
+    const double sign = label ? 1.0 : -1.0, alpha = self->alpha[i], sigma = self->sigma;
+    double bound = self->bound[label], diagonal = self->diagonal[label];
+    if (svm->data->weights) {
+        bound *= svm->data->weights[i];
+        diagonal /= svm->data->weights[i];
+    }
     const double margin = sign * (mine->point[0] + uc_row_dot(row, mine->point + 1));
     const double slope = margin - 1.0 - svm->smoothing + diagonal * alpha;
     if (self->together)
@@ -305,7 +311,7 @@ static uc_status add_gaps(double *sums, size_t first, size_t last, void *user)
 {
     const dual *self = user;
     const uc_svm *svm = self->svm;
-    const double scale = svm->cost / self->examples;
+    const double scale = svm->cost / self->total_weight;
     for (size_t i = first; i < last; i++) {
         if (svm->data->y[i] == UC_NONE)
             continue;
@@ -314,9 +320,10 @@ static uc_status add_gaps(double *sums, size_t first, size_t last, void *user)
                      score = self->point[0] + uc_row_dot(uc_matrix_row(&svm->data->X, i), self->point + 1),
                      margin = label ? score : -score;
         double slope;
-        const double loss = scale * uc_svm_loss_at(&slope, svm, margin, label);
+        const double weight = uc_row_weight(svm->data, i), diagonal = self->diagonal[label] / weight;
+        const double loss = weight * scale * uc_svm_loss_at(&slope, svm, margin, label);
         sums[LOSS] += loss;
-        sums[GAP] += loss + alpha * (margin - 1.0 - svm->smoothing + self->diagonal[label] / 2.0 * alpha);
+        sums[GAP] += loss + alpha * (margin - 1.0 - svm->smoothing + diagonal / 2.0 * alpha);
     }
     return UC_OK;
 }
@@ -409,7 +416,8 @@ static uc_status cut_parts(dual *self)
  * epochs to find. */
 static double offset_step(const dual *self, double norm2, double parts)
 {
-    const double diagonal = fmin(self->diagonal[0], self->diagonal[1]);
+    const double mean_weight = self->total_weight / self->examples;
+    const double diagonal = fmin(self->diagonal[0], self->diagonal[1]) / mean_weight;
     const double harmless = (0.1 * norm2 + 0.25 * diagonal) / parts;
     return fmin(harmless, OFFSET_TURNS * (norm2 + diagonal) / self->examples);
 }
@@ -418,16 +426,20 @@ static uc_status begin(dual *self, const uc_svm_plan *plan)
 {
     const uc_svm *svm = self->svm;
     const uc_comm *comm = uc_comm_of(self->context);
-    double size[2] = {(double)uc_matrix_entries(&svm->data->X), 0.0}; /* and the rows with a label */
+    double size[3] = {(double)uc_matrix_entries(&svm->data->X), 0.0, 0.0}; /* rows with a label, weights */
     for (size_t i = 0; i < svm->data->X.rows; i++)
-        size[1] += svm->data->y[i] != UC_NONE;
-    uc_status status = uc_comm_sum(comm, size, 2);
+        if (svm->data->y[i] != UC_NONE) {
+            size[1] += 1.0;
+            size[2] += uc_row_weight(svm->data, i);
+        }
+    uc_status status = uc_comm_sum(comm, size, 3);
     self->examples = size[1];
+    self->total_weight = size[2];
     self->plan = plan ? *plan : uc_svm_plan_for(self->total_rows, svm->data->X.cols, size[0]);
     for (int label = 0; label < 2; label++) {
         double slope; /* of the loss where the hinge's is -1 */
         uc_svm_loss_at(&slope, svm, -svm->smoothing, label);
-        self->bound[label] = -slope * svm->cost / self->examples;
+        self->bound[label] = -slope * svm->cost / self->total_weight;
         self->diagonal[label] = 2.0 * svm->smoothing / self->bound[label];
     }
     if (status == UC_OK)

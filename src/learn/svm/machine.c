@@ -2,6 +2,7 @@
  * formulas. */
 #include <math.h>
 
+#include "data/weights.h"
 #include "learn/svm/svm.h"
 #include "linalg/linalg.h"
 
@@ -12,7 +13,7 @@ uc_status uc_svm_count_labels(double labelled[2], const uc_svm *self, const uc_c
     labelled[0] = labelled[1] = 0.0;
     for (size_t i = 0; i < self->data->X.rows; i++)
         if (self->data->y[i] != UC_NONE)
-            labelled[self->data->y[i] == self->positive] += 1.0;
+            labelled[self->data->y[i] == self->positive] += uc_row_weight(self->data, i);
     return uc_comm_sum(uc_comm_of(context), labelled, 2);
 }
 
@@ -55,15 +56,16 @@ static uc_status add_gradient(double *sum, size_t first, size_t last, void *user
             continue;
         const uc_row row = uc_matrix_row(&self->data->X, i);
         const int label = self->data->y[i] == self->positive;
-        sum[d + 2] += 1.0;
+        const double weight = uc_row_weight(self->data, i);
+        sum[d + 2] += weight;
         const double sign = label ? 1.0 : -1.0;
         const double score = job->point[0] + uc_row_dot(row, job->point + 1);
         double slope;
-        sum[d + 1] += uc_svm_loss_at(&slope, self, sign * score, label);
+        sum[d + 1] += weight * uc_svm_loss_at(&slope, self, sign * score, label);
         if (slope == 0.0)
             continue;
-        sum[0] += sign * slope;
-        uc_row_axpy(sign * slope, row, sum + 1);
+        sum[0] += weight * sign * slope;
+        uc_row_axpy(weight * sign * slope, row, sum + 1);
     }
     return UC_OK;
 }

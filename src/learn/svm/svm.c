@@ -11,6 +11,7 @@
  *   csvm      l(g, t) = L(g)
  *   sloppy    l(g, t) = K ((1 - eta_-t) L(g) - eta_t L(-g)),   K = 1/(1 - eta+ - eta-)
  *   weighted  l(g, t) = K (1 - eta_-t + eta_t) L(g), the convex function with the same slope around 0
+ *   with weights u_i of the examples, C/n sum_i becomes C / (sum_i u_i) sum_i u_i
  *   with class weights v, of the true classes, (1 - eta_-t) gets the factor v_t, and eta_t the factor v_-t
  *
  * The mean of the sloppy loss over the flips is L of the true label (Lemma 1 of the paper). It is not convex;
@@ -26,6 +27,7 @@
 #include <string.h>
 
 #include "data/exchange.h"
+#include "data/weights.h"
 #include "learn/svm/bags.h"
 #include "linalg/linalg.h"
 
@@ -343,36 +345,39 @@ static uc_status check_settings(const uc_svm_settings *settings, const uc_fit *f
 
 /* ---- a cost that suits the rows ---- */
 
-/* Sums of the values and, behind them, of their squares and of the rows. */
+/* Sums of the values and, behind them, of their squares and of the rows' weights. */
 static uc_status add_lengths(double *sum, size_t first, size_t last, void *user)
 {
-    const uc_matrix *X = user;
+    const uc_dataset *data = user;
+    const uc_matrix *X = &data->X;
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(X, i);
-        uc_row_axpy(1.0, row, sum);
-        sum[X->cols] += uc_row_norm2(row);
+        const double weight = uc_row_weight(data, i);
+        uc_row_axpy(weight, row, sum);
+        sum[X->cols] += weight * uc_row_norm2(row);
+        sum[X->cols + 1] += weight;
     }
-    sum[X->cols + 1] += (double)(last - first);
     return UC_OK;
 }
 
 /* The mean squared length of the rows of all processes; from their mean, when there is a free offset to take
  * it up. Sums by threads would be longer than sparse rows: these are added up by one. */
-static uc_status mean_square_length(double *out, const uc_matrix *X, bool free_offset,
+static uc_status mean_square_length(double *out, const uc_dataset *data, bool free_offset,
                                     const uc_context *context)
 {
+    const uc_matrix *X = &data->X;
     const size_t d = X->cols;
     double *sum = uc_alloc(d + 2, sizeof *sum);
     if (!sum)
         return UC_ERR_NOMEM;
     uc_status status;
     if (uc_matrix_is_sparse(X)) {
-        status = add_lengths(sum, 0, X->rows, (void *)X);
+        status = add_lengths(sum, 0, X->rows, (void *)data);
         if (status == UC_OK)
             status = uc_comm_sum(uc_comm_of(context), sum, d + 2);
     } else {
         const uc_context fitting = uc_context_for_work(context, (double)uc_matrix_entries(X));
-        status = uc_sum_over(&fitting, X->rows, add_lengths, (void *)X, sum, d + 2);
+        status = uc_sum_over(&fitting, X->rows, add_lengths, (void *)data, sum, d + 2);
     }
     const double n = sum[d + 1];
     *out = sum[d] / n;
@@ -387,7 +392,7 @@ static uc_status mean_square_length(double *out, const uc_matrix *X, bool free_o
 static uc_status suit_cost(uc_svm *self, const uc_context *context)
 {
     double length2 = 0.0;
-    const uc_status status = mean_square_length(&length2, &self->data->X, self->free_offset, context);
+    const uc_status status = mean_square_length(&length2, self->data, self->free_offset, context);
     self->cost = length2 > 0.0 ? fmin(fmax(RELATIVE_COST / length2, LEAST_COST), MOST_COST) : LEAST_COST;
     return status;
 }
@@ -468,6 +473,7 @@ const uc_learner uc_learner_csvm = {
     .full = true,
     .free_offset = true,
     .judges_bags = judges_bags,
+    .weighs_classes = true,
     .class_weight = FIELD(class_weight),
     .candidates = plain_candidates,
     .fit = fit_plain,
@@ -484,6 +490,7 @@ const uc_learner uc_learner_sloppy_svm = {
     .judges_bags = judges_bags,
     .uses_noise = true,
     .uses_rates = true,
+    .weighs_classes = true,
     .class_weight = FIELD(class_weight),
     .candidates = sloppy_candidates,
     .fit = fit_sloppy,

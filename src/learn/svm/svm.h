@@ -9,7 +9,7 @@ typedef enum uc_svm_loss { UC_SVM_SLOPPY, UC_SVM_WEIGHTED } uc_svm_loss;
 
 /* One machine: class `positive` against the rest. Rows without a label (UC_NONE) are left out. */
 typedef struct uc_svm {
-    const uc_dataset *data;
+    const uc_dataset *data; /* with the weights of its rows, if any */
     uint32_t positive;
     double cost, smoothing;
     uc_svm_loss loss;

@@ -20,6 +20,11 @@ static size_t pair_of(const uc_pair_sums *self, uint32_t p, size_t row)
     return (size_t)p * self->Q + self->y[row];
 }
 
+static double weight_of(const uc_pair_sums *self, size_t row)
+{
+    return self->weights ? self->weights[row] : 1.0;
+}
+
 static uc_status open_pair(uc_pair_sums *self, size_t pair)
 {
     if (self->S[pair])
@@ -57,10 +62,10 @@ static uc_status move_piece(size_t number, void *user)
     const uc_pair_sums *self = job->self;
     const piece *mine = job->pieces + number;
     for (size_t e = mine->first; e < mine->last; e++) {
-        if (self->entry[e] < self->n) /* it enters the pair, or leaves it */
-            uc_row_axpy(1.0, uc_matrix_row(self->X, self->entry[e]), mine->sum);
-        else
-            uc_row_axpy(-1.0, uc_matrix_row(self->X, self->entry[e] - self->n), mine->sum);
+        const bool enters = self->entry[e] < self->n; /* it enters the pair, or leaves it */
+        const size_t row = enters ? self->entry[e] : self->entry[e] - self->n;
+        const double weight = weight_of(self, row);
+        uc_row_axpy(enters ? weight : -weight, uc_matrix_row(self->X, row), mine->sum);
     }
     return UC_OK;
 }
@@ -120,7 +125,8 @@ static uc_status move_pairs(uc_pair_sums *self)
 static void close_empty_pairs(uc_pair_sums *self)
 {
     for (size_t pair = 0; pair < self->Q * self->Q; pair++)
-        if (self->S[pair] && self->N[pair] == 0) {
+        if (self->S[pair] && self->rows[pair] == 0) {
+            self->N[pair] = 0.0;
             uc_free(self->S[pair]);
             self->S[pair] = NULL;
             self->sums--;
@@ -149,17 +155,20 @@ static void list_moves(uc_pair_sums *self, const uint32_t *before, const uint32_
         }
 }
 
-/* The entries that all processes have in each pair, and how many rows come in more than leave: 2 Q^2
- * numbers. */
+/* The entries that all processes have in each pair, how many rows come in more than leave, and what those
+ * weigh: 3 Q^2 numbers. */
 static uc_status count_moves(double *moves, const uc_pair_sums *self)
 {
     const size_t pairs = self->Q * self->Q;
     for (size_t pair = 0; pair < pairs; pair++)
         for (size_t e = self->pair_start[pair]; e < self->pair_start[pair + 1]; e++) {
+            const bool enters = self->entry[e] < self->n;
+            const double weight = weight_of(self, enters ? self->entry[e] : self->entry[e] - self->n);
             moves[pair] += 1.0;
-            moves[pairs + pair] += self->entry[e] < self->n ? 1.0 : -1.0;
+            moves[pairs + pair] += enters ? 1.0 : -1.0;
+            moves[2 * pairs + pair] += enters ? weight : -weight;
         }
-    return uc_comm_sum(uc_comm_of(self->context), moves, 2 * pairs);
+    return uc_comm_sum(uc_comm_of(self->context), moves, 3 * pairs);
 }
 
 /* Opens the pairs that change, and counts. */
@@ -171,7 +180,8 @@ static uc_status change_pairs(uc_pair_sums *self, const double *moves)
         if (moves[pair] == 0.0)
             continue;
         self->stale[pair / self->Q] = true;
-        self->N[pair] += (uint64_t)(int64_t)moves[pairs + pair];
+        self->rows[pair] += (uint64_t)(int64_t)moves[pairs + pair];
+        self->N[pair] += moves[2 * pairs + pair];
         status = open_pair(self, pair);
     }
     return status;
@@ -224,7 +234,7 @@ static uc_status sort_moves(uc_pair_sums *self, const uint32_t *before, const ui
 
 uc_status uc_pair_sums_move(uc_pair_sums *self, const uint32_t *before, const uint32_t *after)
 {
-    double *moves = uc_alloc(2 * self->Q * self->Q, sizeof *moves);
+    double *moves = uc_alloc(3 * self->Q * self->Q, sizeof *moves);
     if (!moves)
         return UC_ERR_NOMEM;
     uc_status status = sort_moves(self, before, after);
@@ -254,10 +264,10 @@ uc_status uc_pair_sums_count(uc_pair_sums *self, const uint32_t *predicted)
     if (!counts)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < self->n; i++)
-        counts[pair_of(self, predicted[i], i)] += 1.0;
+        counts[pair_of(self, predicted[i], i)] += weight_of(self, i);
     const uc_status status = uc_comm_sum(uc_comm_of(self->context), counts, pairs);
     for (size_t pair = 0; pair < pairs; pair++)
-        self->N[pair] = (uint64_t)counts[pair];
+        self->N[pair] = counts[pair];
     uc_free(counts);
     return status;
 }
@@ -269,7 +279,8 @@ uc_status uc_pair_sums_allocate(uc_pair_sums *self)
     const size_t n = self->n, Q = self->Q, blocks = (n + UC_PAIR_SUMS_ROWS - 1) / UC_PAIR_SUMS_ROWS;
     bool complete = true;
     complete &= (self->S = uc_alloc(Q * Q, sizeof(double *))) != NULL;
-    complete &= (self->N = uc_alloc(Q * Q, sizeof(uint64_t))) != NULL;
+    complete &= (self->N = uc_alloc(Q * Q, sizeof(double))) != NULL;
+    complete &= (self->rows = uc_alloc(Q * Q, sizeof(uint64_t))) != NULL;
     complete &= (self->stale = uc_alloc(Q, sizeof(bool))) != NULL;
     complete &= (self->moved = uc_alloc(n, sizeof(size_t))) != NULL;
     complete &= (self->moved_in = uc_alloc(blocks, sizeof(size_t))) != NULL;
@@ -285,7 +296,7 @@ void uc_pair_sums_free(uc_pair_sums *self)
 {
     for (size_t pair = 0; self->S && pair < self->Q * self->Q; pair++)
         uc_free(self->S[pair]);
-    void *const blocks[] = {self->S,        self->N,     self->stale,      self->moved,
+    void *const blocks[] = {self->S,        self->N,     self->stale,      self->moved, self->rows,
                             self->moved_in, self->entry, self->pair_start, self->target};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         uc_free(blocks[i]);

@@ -1,5 +1,5 @@
 /* The sums that uma works on: a pair for every predicted class p and label k has the sum S[p][k] of its
- * examples and their number N[p][k], those of all processes. */
+ * examples and their number N[p][k], those of all processes. Both count an example by its weight. */
 #ifndef UC_PAIR_SUMS_H
 #define UC_PAIR_SUMS_H
 
@@ -11,12 +11,14 @@
 typedef struct uc_pair_sums {
     const uc_matrix *X;
     const uint32_t *y;
-    size_t n, d, Q; /* rows of this process, columns, classes */
+    const double *weights; /* of the rows; NULL: all are 1 */
+    size_t n, d, Q;        /* rows of this process, columns, classes */
     const uc_context *context;
-    double **S;  /* Q x Q sums of d numbers, NULL while nothing is in it */
-    uint64_t *N; /* Q x Q */
-    size_t sums; /* of S that are not NULL */
-    bool *stale; /* Q: whether sums of this p have changed; the user takes it back */
+    double **S;     /* Q x Q sums of d numbers, NULL while nothing is in it */
+    double *N;      /* Q x Q */
+    uint64_t *rows; /* Q x Q: how many examples are in it */
+    size_t sums;    /* of S that are not NULL */
+    bool *stale;    /* Q: whether sums of this p have changed; the user takes it back */
 
     size_t *moved;      /* n: the rows of each block whose prediction changed, filled in by the user */
     size_t *moved_in;   /* how many they are, a block */

@@ -5,6 +5,7 @@
  *   n, d, Q    examples, dimensions, classes           x_i, y_i   an example and its observed label
  *   C, B       C[p][q] = P(observed p | true q), and its (regularised) inverse
  *   S[p][k]    sum of the x_i that are predicted p and labelled k;  N[p][k] how many they are
+ *              an example of weight u counts u times, and n is the sum of the weights
  *   z_pq       = 1/n sum_k B[q][k] S[p][k]: an estimate of the mean of what is truly q and predicted p
  *
  * A step chooses a pair p != q, and moves the weights by z = z_pq as an ultraconservative perceptron would
@@ -40,7 +41,7 @@ enum { INIT_ZERO, INIT_MEANS };
 #define RIDGE_CONDITION 50.0 /* from this condition number on, `auto` regularises */
 #define RIDGE_WHEN_BAD 0.01
 #define MANY_CLASSES 1000
-#define PAIR_BYTES 81.0   /* of all that is kept for a pair of classes, here and in the sums */
+#define PAIR_BYTES 97.0   /* of all that is kept for a pair of classes, here and in the sums */
 #define LOW_DIMENSION 100 /* below it, `auto` returns the best iterate, otherwise the average */
 
 #define FIELD(name) offsetof(uc_uma_settings, name)
@@ -98,13 +99,15 @@ static const uc_option options[] = {
      .standard = "zero",
      .choices = "zero|means",
      .help = "start at zero, or at the corrected class means"},
+    UC_CLASS_WEIGHT_OPTION(uc_uma_settings),
     {.name = NULL},
 };
 
 typedef struct uma {
     const uc_matrix *X;
     size_t n, d, Q;
-    double total; /* n of all processes, whose rows are in S and N together */
+    double total;     /* n of all processes, whose rows are in S and N together */
+    double effective; /* so many equal examples say as much */
     const uc_uma_settings *settings;
     const uc_context *context;
     uc_rng rng;
@@ -193,12 +196,12 @@ static double corrected_error(const uma *self, double *deviation)
 {
     double mean = 0.0, square = 0.0;
     for (size_t pair = 0; pair < self->Q * self->Q; pair++) {
-        const double share = (double)self->sums.N[pair] / self->total;
+        const double share = self->sums.N[pair] / self->total;
         mean += self->B[pair] * share;
         square += self->B[pair] * self->B[pair] * share;
     }
     if (deviation)
-        *deviation = sqrt(fmax(0.0, square - mean * mean) / self->total);
+        *deviation = sqrt(fmax(0.0, square - mean * mean) / self->effective);
     return 1.0 - mean;
 }
 
@@ -320,7 +323,7 @@ static bool plan_step(uma *self, size_t p, size_t q)
 
 static bool is_eligible(const uma *self, size_t p, size_t q)
 {
-    return p != q && !self->rejected[p * self->Q + q] && self->norm[p * self->Q + q] > 0.5 / self->total;
+    return p != q && !self->rejected[p * self->Q + q] && self->norm[p * self->Q + q] > 0.5 / self->effective;
 }
 
 /* The next pair in the order of the criterion; false when none is left. */
@@ -505,8 +508,8 @@ static void estimate_class_shares(uma *self)
         double share = 0.0;
         for (size_t p = 0; p < self->Q; p++)
             for (size_t k = 0; k < self->Q; k++)
-                share += self->B[q * self->Q + k] * (double)self->sums.N[p * self->Q + k] / self->total;
-        self->class_share[q] = fmax(share, 1.0 / self->total);
+                share += self->B[q * self->Q + k] * self->sums.N[p * self->Q + k] / self->total;
+        self->class_share[q] = fmax(share, 1.0 / self->effective);
         total += self->class_share[q];
     }
     for (size_t q = 0; q < self->Q; q++)
@@ -655,7 +658,6 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     uma self = {
         .X = &fit->data->X,
         .n = fit->data->X.rows,
-        .total = (double)fit->rows,
         .d = fit->data->X.cols,
         .Q = fit->data->classes.count,
         .settings = settings,
@@ -666,12 +668,21 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         .knows_noise = fit->train->noise != NULL,
     };
     self.sums = (uc_pair_sums){
-        .X = self.X, .y = fit->data->y, .n = self.n, .d = self.d, .Q = self.Q, .context = self.context};
+        .X = self.X,
+        .y = fit->data->y,
+        .weights = fit->weights,
+        .n = self.n,
+        .d = self.d,
+        .Q = self.Q,
+        .context = self.context,
+    };
     if (self.returns == RETURN_AUTO)
         self.returns = self.d < LOW_DIMENSION ? RETURN_BEST : RETURN_AVERAGE;
     uc_noise identity = {0};
     const uc_noise *noise = fit->train->noise;
     uc_status status = check_size(&self);
+    if (status == UC_OK)
+        status = uc_weight_sums(&self.total, &self.effective, fit);
     if (status == UC_OK)
         status = uc_blas_ready(fit->context);
     if (status == UC_OK && !noise) {
@@ -702,6 +713,6 @@ const uc_learner uc_learner_uma = {
     .full = true,
     .normalizes = true,
     .uses_noise = true,
-    .class_weight = UC_NO_CLASS_WEIGHT,
+    .class_weight = offsetof(uc_uma_settings, class_weight),
     .fit = fit,
 };
