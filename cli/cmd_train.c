@@ -250,8 +250,8 @@ static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc
     if (soft && (status = cli_collect((void **)&soft, &soft_count, soft_size)) != UC_OK)
         goto cleanup;
     const uc_outcomes outcomes = {labels, predicted, weights, soft, count};
-    if (app_is_first() && (status = uc_evaluation_of(&evaluation, &outcomes, data->classes.count,
-                                                     settings->noise)) != UC_OK)
+    if (app_is_first() &&
+        (status = uc_evaluation_of(&evaluation, &outcomes, data->classes.count, settings->noise)) != UC_OK)
         goto cleanup;
     if (app_is_first())
         tell_folds(call, &evaluation, &data->classes, fold_error, settings, app_seconds() - began);

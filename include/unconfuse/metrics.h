@@ -9,10 +9,10 @@ extern "C" {
 #endif
 
 typedef struct uc_evaluation {
-    size_t classes, examples; /* examples with a label, known or not */
-    size_t unlabelled;        /* rows without a label; not counted anywhere else */
-    size_t unknown_labels;    /* labels that the model does not know; they count as errors */
-    size_t errors;            /* of the labels; of soft labels, of the most probable class */
+    size_t classes, examples;        /* examples with a label, known or not */
+    size_t unlabelled;               /* rows without a label; not counted anywhere else */
+    size_t unknown_labels;           /* labels that the model does not know; they count as errors */
+    size_t errors;                   /* of the labels; of soft labels, of the most probable class */
     double error, error_interval[2]; /* 95% Wilson interval, for `effective_examples` examples */
     uint64_t *confusion;             /* row = true class, column = predicted; unknown labels are not in it */
     bool weighted;              /* examples have weights or soft labels, which everything below counts with */

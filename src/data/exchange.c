@@ -97,11 +97,8 @@ static const uint32_t *unpack_row(uc_dataset *out, size_t i, const uint32_t *at)
 static uc_status make_room(uc_dataset *out, const uc_dataset *data, size_t count, size_t words)
 {
     uc_dataset room = {0};
-    uc_dataset_shape shape = {.rows = count,
-                              .cols = data->X.cols,
-                              .labels = data->y,
-                              .bags = data->bag,
-                              .weights = data->weights};
+    uc_dataset_shape shape = {
+        .rows = count, .cols = data->X.cols, .labels = data->y, .bags = data->bag, .weights = data->weights};
     if (data->soft)
         shape.soft = data->classes.count;
     if (uc_matrix_is_sparse(&data->X)) {

@@ -132,7 +132,7 @@ static uc_status read_text(table *out, uc_lines *lines, bool named, const char *
     }
     if (status != UC_OK)
         return status;
-    out->rows = count - uc_size_min(count, out->header);
+    out->rows = count - uc_min_size(count, out->header);
     size_t items;
     if (!uc_size_mul(&items, out->rows, out->columns) ||
         !(out->values = uc_alloc(items, sizeof *out->values)))

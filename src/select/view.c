@@ -51,7 +51,7 @@ static uc_status mean_distance2(double *out, const uc_matrix *X, uc_scaling scal
     uc_scale_sums *sums = NULL;
     uc_preprocessing standard = {0}, wanted = {0};
     *out = 0.0;
-    uc_status status = uc_scale_sums_add(&sums, X);
+    uc_status status = uc_scale_sums_add(&sums, X, NULL);
     if (status == UC_OK)
         status = uc_scale_sums_finish(&standard, sums, UC_SCALE_STANDARD, X->cols);
     if (status == UC_OK)
@@ -134,7 +134,7 @@ static uc_status judge(uc_view *view, const trial *self, const uc_matrix *X, con
     uc_ridge ridge = {0};
     uc_ridge_targets targets = {0};
     uc_ridge_path path;
-    uc_status status = uc_ridge_decompose(&ridge, X, NULL, context);
+    uc_status status = uc_ridge_decompose(&ridge, X, self->rows->weights, context);
     if (status == UC_OK)
         status = uc_ridge_project(&targets, &ridge, self->Y, self->rows->classes.count);
     if (status == UC_OK)
@@ -158,7 +158,8 @@ static uc_status try_view(size_t number, const uc_context *context, void *user)
     map.dimension = uc_min_size(n, LANDMARKS);
     uc_context quiet = context ? *context : (uc_context){0};
     quiet.warn = NULL; /* rows may span less than there are landmarks */
-    const uc_preprocessing_settings wanted = {.scaling = view->scale, .map = &map, .seed = self->seed};
+    const uc_preprocessing_settings wanted = {
+        .scaling = view->scale, .map = &map, .seed = self->seed, .weights = self->rows->weights};
     uc_preprocessing preprocessing = {0};
     uc_matrix X = {0};
     uc_status status = uc_matrix_subset(&X, &self->rows->X, NULL, 0, context);

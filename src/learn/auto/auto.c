@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/weights.h"
 #include "learn/auto/clean_error.h"
 #include "learn/auto/refit.h"
 #include "learn/learner.h"
@@ -234,12 +235,15 @@ static uc_status fit_families(choice *self)
 static double gain(double *deviation, const choice *self, size_t family, size_t other)
 {
     const size_t n = self->rows->X.rows;
-    double mean = 0.0, squares = 0.0;
+    double mean = 0.0, squares = 0.0, total = 0.0;
     for (size_t i = 0; i < n; i++)
-        mean += (self->fit[family][i] - self->fit[other][i]) / (double)n;
+        total += uc_row_weight(self->rows, i);
     for (size_t i = 0; i < n; i++)
-        squares += pow(self->fit[family][i] - self->fit[other][i] - mean, 2.0);
-    *deviation = sqrt(squares) / (double)n;
+        mean += uc_row_weight(self->rows, i) * (self->fit[family][i] - self->fit[other][i]) / total;
+    for (size_t i = 0; i < n; i++)
+        squares +=
+            pow(uc_row_weight(self->rows, i) * (self->fit[family][i] - self->fit[other][i] - mean), 2.0);
+    *deviation = sqrt(squares) / total;
     return mean;
 }
 
@@ -341,7 +345,7 @@ static uc_status fit_all(uc_model *model, const uc_fit *fit, const choice *self)
     double *Y = uc_alloc(n * K, sizeof *Y), *f = uc_alloc(n * K, sizeof *f);
     uc_status status = uc_comm_agree(uc_comm_of(fit->context), Y && f ? UC_OK : UC_ERR_NOMEM);
     if (status == UC_OK)
-        status = uc_ridge_decompose(&ridge, &fit->data->X, NULL, fit->context);
+        status = uc_ridge_decompose(&ridge, &fit->data->X, fit->weights, fit->context);
     if (status != UC_OK)
         goto cleanup;
     uc_ridge_label_targets(Y, fit->data->y, n, K);
@@ -401,6 +405,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     uc_context alone = uc_context_alone(fit->context);
     choice self = {.rows = &sample, .K = model->classes.count, .seed = fit->train->seed, .context = &alone};
     uc_status status = uc_dataset_sample(&sample, fit->data, SAMPLE, fit->train->seed, fit->context);
+    self.weights = sample.weights;
     if (status == UC_OK)
         status = choose(&self, fit);
     status = uc_comm_agree(uc_comm_of(fit->context), status);

@@ -73,7 +73,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     double *Y = uc_alloc(n * K, sizeof *Y);
     uc_status status = uc_comm_agree(uc_comm_of(fit->context), Y ? UC_OK : UC_ERR_NOMEM);
     if (status == UC_OK)
-        status = uc_ridge_decompose(&ridge, &fit->data->X, NULL, fit->context);
+        status = uc_ridge_decompose(&ridge, &fit->data->X, fit->weights, fit->context);
     if (status == UC_OK) {
         uc_ridge_label_targets(Y, fit->data->y, n, K);
         status = fit_targets(model, &ridge, Y, fit, settings->lambda);
