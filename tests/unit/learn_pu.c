@@ -116,7 +116,7 @@ static void the_gradient_is_that_of_the_objective(void **state)
     uint32_t truth[80];
     uc_dataset data = clouds(truth, 80, 4, 2.0, 0.4, 0.4, 3);
     const uc_train_settings train = {.bias = 1.0, .seed = 1};
-    const uc_fit fit = {&data, &train, NULL, data.X.rows};
+    const uc_fit fit = {&data, &train, NULL, data.X.rows, NULL};
     const double factors[] = {0.5, 1.0, 2.0, 1.5};
     for (int kind = 0; kind < 3 * 3 * 2 * 2; kind++) {
         uc_pu_rows rows;
@@ -166,7 +166,7 @@ static void risks_are_unbiased(void **state)
                         data.y[i] = 1;
                     }
                 const uc_train_settings train = {.bias = 1.0, .seed = 1};
-                const uc_fit fit = {&data, &train, NULL, ROWS};
+                const uc_fit fit = {&data, &train, NULL, ROWS, NULL};
                 uc_pu_rows rows;
                 assert_ok(uc_pu_rows_begin(&rows, &fit, 1, (uc_pu_scenario)scenario));
                 uc_pu_problem self = {.rows = &rows, .loss = (uc_pu_loss)loss, .prior = 0.3, .held_out = -1};
@@ -200,7 +200,7 @@ static void the_negative_part_is_never_below_0(void **state)
     uint32_t truth[120];
     uc_dataset data = clouds(truth, 120, 60, 1.0, 0.5, 0.3, 5);
     const uc_train_settings train = {.bias = 1.0, .seed = 1};
-    const uc_fit fit = {&data, &train, NULL, data.X.rows};
+    const uc_fit fit = {&data, &train, NULL, data.X.rows, NULL};
     for (int loss = 0; loss < 3; loss++) {
         double negative[2];
         for (int kind = 0; kind < 2; kind++) {
@@ -511,7 +511,7 @@ static void every_allocation_may_fail(void **state)
                                 uc_train(&model, uc_learner_find("pu"), &settings, NULL, &data, &context));
     uc_model_free(model);
     const uc_train_settings train = {.bias = 1.0, .seed = 1};
-    const uc_fit fit = {&data, &train, &context, data.X.rows};
+    const uc_fit fit = {&data, &train, &context, data.X.rows, NULL};
     uc_pu_rows rows;
     assert_ok(uc_pu_rows_begin(&rows, &fit, 1, UC_PU_CENSORED));
     const uc_pu_problem problem = {

@@ -455,6 +455,7 @@ const uc_learner uc_learner_pu = {
     .free_offset = true,
     .unlabelled = true,
     .positive_unlabelled = true,
+    .unweighted = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
     .fit = fit,
 };
