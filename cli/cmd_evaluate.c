@@ -187,7 +187,8 @@ static uc_status read_soft(double **out, pairs *self, const char *path, const uc
     return status;
 }
 
-/* With the files of weights and soft labels, which are of the rows of all processes. The log loss needs labels. */
+/* With the files of weights and soft labels, which are of the rows of all processes. The log loss needs
+ * labels. */
 static uc_status sum_up(uc_evaluation *out, pairs *self, const uc_noise *noise, bool probabilities,
                         const uc_read_settings *read)
 {

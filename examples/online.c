@@ -1,5 +1,6 @@
-/* Learns from right or wrong alone, told after a restart: each call of ./online state.uc learns what became of the last
- * request, routes the next one, and saves. What waits for its feedback is kept in state.uc.waiting. */
+/* Learns from right or wrong alone, told after a restart: each call of ./online state.uc learns what
+ * became of the last request, routes the next one, and saves. What waits for its feedback is kept in
+ * state.uc.waiting. */
 #include <stdio.h>
 #include <unconfuse/unconfuse.h>
 #include <unistd.h>

@@ -10,7 +10,8 @@
 #include "map/map.h"
 #include "unconfuse/random.h"
 
-/* Rows around a few centres; about half of the values are zero, so that the same data make sense as sparse rows. */
+/* Rows around a few centres; about half of the values are zero, so that the same data make sense as sparse
+ * rows. */
 static inline uc_matrix sample_rows(size_t rows, size_t cols, uint64_t seed)
 {
     uc_rng rng = uc_rng_make(seed, 200);

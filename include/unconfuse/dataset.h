@@ -154,18 +154,18 @@ uc_status uc_dataset_check_bags(const uc_dataset *data, const uc_context *contex
 
 /* ---- weights and soft labels ---- */
 
-/* Numbers >= 0, one per line or as an NPY array of one dimension; `rows` of them (SIZE_MAX: any number, which goes to
- * *count). The caller frees *out with uc_weights_free. */
+/* Numbers >= 0, one per line or as an NPY array of one dimension; `rows` of them (SIZE_MAX: any number,
+ * which goes to *count). The caller frees *out with uc_weights_free. */
 uc_status uc_weights_read(double **out, size_t *count, const char *path, size_t rows,
                           const uc_context *context);
-/* rows x classes->count probabilities. CSV has the names of the classes in its first line, in any order; a class that it
- * does not name has probability 0. NPY has the classes in the order of `classes`. Rows that sum to 1 within 1e-3 are made
- * to. The caller frees *out with uc_weights_free. */
+/* rows x classes->count probabilities. CSV has the names of the classes in its first line, in any order; a
+ * class that it does not name has probability 0. NPY has the classes in the order of `classes`. Rows that
+ * sum to 1 within 1e-3 are made to. The caller frees *out with uc_weights_free. */
 uc_status uc_soft_labels_read(double **out, const char *path, size_t rows, const uc_names *classes,
                               const uc_context *context);
 void uc_weights_free(double *weights); /* NULL is fine */
-/* Reads the files of weights and soft labels that the settings name, for the rows of all processes. Soft labels take the
- * place of labels: y becomes the most probable class, the first of several. */
+/* Reads the files of weights and soft labels that the settings name, for the rows of all processes. Soft
+ * labels take the place of labels: y becomes the most probable class, the first of several. */
 uc_status uc_dataset_attach(uc_dataset *data, const uc_read_settings *settings, const uc_context *context);
 /* Whether a row has weight 0, and a copy without such rows. */
 bool uc_dataset_has_weightless(const uc_dataset *data);
@@ -174,8 +174,8 @@ uc_status uc_dataset_copy_weighted(uc_dataset *out, const uc_dataset *data, cons
 uc_status uc_dataset_drop_weightless(uc_dataset *data, const uc_context *context);
 /* The sum of the weights of all processes; the number of rows where there are none. */
 uc_status uc_dataset_total_weight(double *total, const uc_dataset *data, const uc_context *context);
-/* One row for every class with a positive probability, weighted by it: a data set that says the same without soft
- * labels. */
+/* One row for every class with a positive probability, weighted by it: a data set that says the same
+ * without soft labels. */
 uc_status uc_dataset_harden(uc_dataset *out, const uc_dataset *data, const uc_context *context);
 
 /* ---- labels in a file of their own ---- */

@@ -88,8 +88,8 @@ uc_status uc_session_run_data(uc_session *self, const uc_dataset *data, uint64_t
  * learner's classes. prepared: rows are as the weights see them (uc_online_prepare). */
 uc_status uc_session_run_rows(uc_session *self, const uc_matrix *X, const uint32_t *labels,
                               const size_t *rows, size_t count, bool prepared);
-/* The same with weights, one for every row of X (NULL: all are 1): what the learner makes of a round is weighted so. A row of
- * weight 0 has no round. */
+/* The same with weights, one for every row of X (NULL: all are 1): what the learner makes of a round is
+ * weighted so. A row of weight 0 has no round. */
 uc_status uc_session_run_weighted(uc_session *self, const uc_matrix *X, const uint32_t *labels,
                                   const double *weights, const size_t *rows, size_t count, bool prepared);
 /* Delivers the feedback that is still on its way. */

@@ -1,5 +1,6 @@
 /*
- * CSV and TSV: a table of numbers, with a column of labels and perhaps ones of bags and weights. Rows are dense.
+ * CSV and TSV: a table of numbers, with a column of labels and perhaps ones of bags and weights. Rows are
+ * dense.
  *
  * The first line is a header when a field that should be a feature is not a number, or when the label's field
  * is just its usual name. How lines become fields is delimited.h's business.
@@ -281,8 +282,8 @@ static void read_weight(uc_text_block *block, const layout *self, const uc_field
         blame_column(block, self, self->weight, "is not a weight: a finite number of 0 or more", field);
 }
 
-/* A field that is not simply a number: a label, a bag, a weight, a quoted or a bad one. Returns where it ends;
- * NULL when something is wrong. */
+/* A field that is not simply a number: a label, a bag, a weight, a quoted or a bad one. Returns where it
+ * ends; NULL when something is wrong. */
 static char *read_field(uc_text_block *block, const uc_reader *reader, const layout *self, size_t column,
                         char *p, float *value)
 {

@@ -7,8 +7,8 @@
 
 /* Offsets ascend; the columns of a row strictly ascend and are below cols; dense rows do not overlap. */
 bool uc_matrix_is_valid(const uc_matrix *X);
-/* A valid matrix; labels are below classes.count and bags below bags.count, or UC_NONE; weights are finite and not
- * negative; rows of soft labels sum to 1. */
+/* A valid matrix; labels are below classes.count and bags below bags.count, or UC_NONE; weights are finite
+ * and not negative; rows of soft labels sum to 1. */
 bool uc_dataset_is_valid(const uc_dataset *data);
 
 #endif

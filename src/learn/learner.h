@@ -33,7 +33,8 @@ typedef struct uc_fit {
     const uc_train_settings *train; /* with every `auto` decided */
     const uc_context *context;
     size_t rows; /* of all processes that share the work; the data have those of this one */
-    /* Of each row, its example's weight times that of its class, all above 0; NULL: all are 1. data->weights are the same. */
+    /* Of each row, its example's weight times that of its class, all above 0; NULL: all are 1.
+     * data->weights are the same. */
     const double *weights;
 } uc_fit;
 
@@ -119,7 +120,8 @@ extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc
     uc_learner_arow, uc_learner_scw, uc_learner_soba, uc_learner_uma, uc_learner_logistic, uc_learner_rp,
     uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm, uc_learner_ridge, uc_learner_auto, uc_learner_pu;
 
-/* The sum of the weights of the rows of all processes, and how many equal examples say as much: (sum u)^2 / sum u^2. */
+/* The sum of the weights of the rows of all processes, and how many equal examples say as much: (sum u)^2
+ * / sum u^2. */
 uc_status uc_weight_sums(double *total, double *effective, const uc_fit *fit);
 /* Whether the learner learns from such feedback. */
 uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback);

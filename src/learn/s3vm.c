@@ -67,8 +67,8 @@ static const uc_option options[] = {
 
 /* ---- the rows, counted and averaged ---- */
 
-/* Adds both sums of rows, then the weights of labelled rows of every class and of unlabelled ones, and the number of
- * these. */
+/* Adds both sums of rows, then the weights of labelled rows of every class and of unlabelled ones, and the
+ * number of these. */
 static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 {
     const uc_s3vm *self = user;

@@ -3,7 +3,8 @@
  *
  *   n       examples with a label, known to the model or not
  *   N       confusion counts: N[k][p] examples of label k were predicted p
- *           with weights u_i, both are sums of weights, and intervals are those of (sum u)^2 / sum u^2 examples
+ *           with weights u_i, both are sums of weights, and intervals are those of (sum u)^2 / sum u^2
+ *           examples
  *   B       N with every row divided by its sum (a class without examples: a zero row), and a zero diagonal
  *   C       noise of the labels: C[k][q] = P(label k | true class q)
  *

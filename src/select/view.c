@@ -1,15 +1,16 @@
 /*
- * The view of the rows that a linear classifier needs: columns as they are or standardised, used directly or through a Gaussian
- * kernel of some width. Each candidate is judged by ridge regression on the labels, whose exact leave-one-out criterion along
- * the whole path of lambdas costs one decomposition (learn/ridge): no folds, no second fit.
+ * The view of the rows that a linear classifier needs: columns as they are or standardised, used directly
+ * or through a Gaussian kernel of some width. Each candidate is judged by ridge regression on the labels,
+ * whose exact leave-one-out criterion along the whole path of lambdas costs one decomposition
+ * (learn/ridge): no folds, no second fit.
  *
  *   w       2 x the sum of the columns' variances: the mean squared distance of two rows
  *   linear  the columns themselves
  *   c       Gaussian kernel exp(-|x - y|^2 / (c w)), c = 1/16 ... 4, through LANDMARKS random rows (Nystroem)
  *
- * Wrong labels change the criterion of all candidates alike, unless they depend on the rows: no clean label is needed.
- * Sparse rows are used directly, since standardising would fill them; many of them, whose decomposition would take n^3, through
- * MANY_LANDMARKS of them and a linear kernel.
+ * Wrong labels change the criterion of all candidates alike, unless they depend on the rows: no clean
+ * label is needed. Sparse rows are used directly, since standardising would fill them; many of them, whose
+ * decomposition would take n^3, through MANY_LANDMARKS of them and a linear kernel.
  */
 #include "select/view.h"
 

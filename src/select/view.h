@@ -12,7 +12,8 @@ typedef enum uc_effort { UC_EFFORT_FAST, UC_EFFORT_NORMAL, UC_EFFORT_THOROUGH } 
 uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_dataset *data, uc_effort effort,
                          const uc_context *context);
 
-/* The same for a learner that leaves scale or map to the data; nothing happens for another. `settings` are its own. */
+/* The same for a learner that leaves scale or map to the data; nothing happens for another. `settings` are
+ * its own. */
 uc_status uc_view_choose_for(uc_views *out, const void *settings, uc_train_settings *train,
                              const uc_learner *learner, const uc_dataset *data, const uc_context *context);
 /* What was tried becomes part of what the model remembers. */

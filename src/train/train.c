@@ -159,8 +159,8 @@ static uc_status run_passes(double *training_error, uc_online *self, const uc_da
     return status;
 }
 
-/* The examples of every class, by their weights, and how many values are not 0, of all processes; a process without rows knows
- * no density. */
+/* The examples of every class, by their weights, and how many values are not 0, of all processes; a
+ * process without rows knows no density. */
 static uc_status count_classes(double *counts, double *density, const uc_fit *fit)
 {
     const uc_comm *comm = uc_comm_of(fit->context);

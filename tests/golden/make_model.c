@@ -6,11 +6,11 @@
  *   arow         a full matrix per class
  *   soba         one matrix of all weights
  *
- * All have a learner's state. All but the first play the rounds of rounds.h, and what their models score and propose after
- * that goes to standard output, for the test that goes on with them.
+ * All have a learner's state. All but the first play the rounds of rounds.h, and what their models score
+ * and propose after that goes to standard output, for the test that goes on with them.
  *
- * The first is worked by hand: three rounds of `perceptron` on two features. The scaling turns the raw rows into exact
- * numbers: shift (1, -2), factor (0.5, 2), bias 2.
+ * The first is worked by hand: three rounds of `perceptron` on two features. The scaling turns the raw
+ * rows into exact numbers: shift (1, -2), factor (0.5, 2), bias 2.
  *
  *   raw row       as the weights see it   label    before the round          what the round adds
  *   (3, -1.5)     ( 1, 1) and 2           cat      all scores 0: wrong       cat + row, "a dog" - row

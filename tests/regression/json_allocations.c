@@ -100,7 +100,8 @@ static void every_allocation_of_json_may_fail(void **state)
     json_set_alloc_funcs(before_alloc, before_free);
 }
 
-/* One allocation of jansson fails, and all later ones succeed: what replaces the old model is the new one, whole. */
+/* One allocation of jansson fails, and all later ones succeed: what replaces the old model is the new one,
+ * whole. */
 static void one_failed_allocation_of_json_spoils_no_file(void **state)
 {
     (void)state;
@@ -137,8 +138,8 @@ static void one_failed_allocation_of_json_spoils_no_file(void **state)
     uc_model_free(model);
 }
 
-/* The same while a model is read: it comes back as it was saved or not at all. jansson itself may stop the program by an
- * assertion, in a process of its own. */
+/* The same while a model is read: it comes back as it was saved or not at all. jansson itself may stop the
+ * program by an assertion, in a process of its own. */
 static void one_failed_allocation_of_json_changes_no_model(void **state)
 {
     (void)state;

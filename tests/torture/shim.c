@@ -1,15 +1,16 @@
 /*
- * A library for LD_PRELOAD that makes the n-th call of a class fail: only that one, or that one and all after it.
+ * A library for LD_PRELOAD that makes the n-th call of a class fail: only that one, or that one and all
+ * after it.
  *
- * The file that TORTURE_PLAN names is mapped, shared, as a `plan`. The driver writes there what is to fail and reads
- * there how many calls there were and which one failed. Since the mapping is a file, counting goes on when the program
- * starts itself again (uc_threads_sleep_when_idle).
+ * The file that TORTURE_PLAN names is mapped, shared, as a `plan`. The driver writes there what is to fail
+ * and reads there how many calls there were and which one failed. Since the mapping is a file, counting
+ * goes on when the program starts itself again (uc_threads_sleep_when_idle).
  *
- * Counting begins with main: what the dynamic loader and the constructors of libraries do is not ours to handle.
- * Calls inside the C library go around the shim, but for malloc's family, which the C library calls through its public
- * names. Streams are led back to the shim: fopen gives a stream that reads by way of the shim's read, and standard output
- * becomes one that writes by way of its write. Standard error is left alone, so that the program can still say what is
- * wrong.
+ * Counting begins with main: what the dynamic loader and the constructors of libraries do is not ours to
+ * handle. Calls inside the C library go around the shim, but for malloc's family, which the C library
+ * calls through its public names. Streams are led back to the shim: fopen gives a stream that reads by way
+ * of the shim's read, and standard output becomes one that writes by way of its write. Standard error is
+ * left alone, so that the program can still say what is wrong.
  */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE /* whose checks redefine functions that are defined here */
@@ -339,8 +340,8 @@ ssize_t __readlink_chk(const char *path, char *target, size_t length, size_t roo
     return FAILS(STAT) ? -1 : syscall(SYS_readlinkat, AT_FDCWD, path, target, length);
 }
 
-/* Fills in the pointer to the C library's own function of that name. Constructors of libraries come this way too,
- * before there is a main. */
+/* Fills in the pointer to the C library's own function of that name. Constructors of libraries come this
+ * way too, before there is a main. */
 static void find(void *function_pointer, const char *name)
 {
     void *function = dlsym(RTLD_NEXT, name);

@@ -352,8 +352,9 @@ static double distance_from_data(uc_dataset data, const double *matrix, int esti
     return distance;
 }
 
-/* Counting needs no more than that the clearest examples are those of the class; a linear model of Gaussians far apart is
- * enough, although it cannot be the flat P(observed | x). Anchors take P(observed | x) as it is. */
+/* Counting needs no more than that the clearest examples are those of the class; a linear model of
+ * Gaussians far apart is enough, although it cannot be the flat P(observed | x). Anchors take P(observed |
+ * x) as it is. */
 static void estimates_from_noisy_labels_converge_on_separable_data(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Noise rates of two classes from the noisy labels alone: against cross-validation, converging, biased, refused. */
+/* Noise rates of two classes from the noisy labels alone: against cross-validation, converging, biased,
+ * refused. */
 #include "tests/sample.h"
 
 #include <math.h>
@@ -10,8 +11,8 @@
 
 enum { MOST = 4000 };
 
-/* Separable, without a gap: x uniform on both sides of 0 beside a feature that says nothing. `share` of the rows are
- * truly positive (class "2"); the clean labels go to `truth`. */
+/* Separable, without a gap: x uniform on both sides of 0 beside a feature that says nothing. `share` of
+ * the rows are truly positive (class "2"); the clean labels go to `truth`. */
 static uc_dataset separable(uint32_t *truth, size_t rows, double share, double eta_positive,
                             double eta_negative, uint64_t seed)
 {
@@ -185,7 +186,8 @@ static void on_balanced_separable_data_one_rate_converges(void **state)
     assert_true(distance[1] < 0.035 && distance[1] < distance[0]);
 }
 
-/* Both open: what they share cannot be seen (labels that flip alike move no boundary); what they differ by can. */
+/* Both open: what they share cannot be seen (labels that flip alike move no boundary); what they differ by
+ * can. */
 static void on_balanced_separable_data_the_difference_of_two_rates_converges(void **state)
 {
     (void)state;
@@ -200,8 +202,8 @@ static void on_balanced_separable_data_the_difference_of_two_rates_converges(voi
     }
 }
 
-/* The criterion follows the balanced error: where positives are rare, even clean ones are taken for flipped, because
- * that moves the boundary in their favour. */
+/* The criterion follows the balanced error: where positives are rare, even clean ones are taken for
+ * flipped, because that moves the boundary in their favour. */
 static void on_unbalanced_data_the_estimate_is_biased(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Sentences that name options: as the library has them, as each front end writes them, and what the user brought. */
+/* Sentences that name options: as the library has them, as each front end writes them, and what the user
+ * brought. */
 #include "tests/support.h"
 
 #include <string.h>

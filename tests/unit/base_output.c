@@ -245,7 +245,8 @@ static int read_slowly(const char *path)
     return length == PIPE_BYTES ? 0 : 1;
 }
 
-/* Signals that have nothing to do with the output, such as a profiler's, in a program that gave nobody to ask. */
+/* Signals that have nothing to do with the output, such as a profiler's, in a program that gave nobody to
+ * ask. */
 static void signals_do_not_end_the_wait_for_a_pipe(void **state)
 {
     (void)state;

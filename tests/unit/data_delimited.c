@@ -76,7 +76,8 @@ static void a_quote_must_be_closed_and_end_its_field(void **state)
     }
 }
 
-/* The fast path accepts exactly the fields that the slow one reads as finite numbers without quotes, and agrees. */
+/* The fast path accepts exactly the fields that the slow one reads as finite numbers without quotes, and
+ * agrees. */
 static void the_fast_path_of_numbers_agrees_with_the_slow_one(void **state)
 {
     (void)state;

@@ -209,8 +209,8 @@ static void storage_follows_the_share_of_given_values(void **state)
 
 /* ---- many lines ---- */
 
-/* About `bytes` of text with what makes blocks differ: comments with colons, blank lines, long lines, and a new label
- * every `bytes_a_label`. */
+/* About `bytes` of text with what makes blocks differ: comments with colons, blank lines, long lines, and
+ * a new label every `bytes_a_label`. */
 static char *long_text(size_t bytes, size_t bytes_a_label, uint64_t seed)
 {
     uc_rng rng = uc_rng_make(seed, 0);

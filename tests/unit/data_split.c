@@ -294,7 +294,8 @@ static void every_allocation_may_fail(void **state)
     uc_dataset_free(&data);
 }
 
-/* Bags of 1 to 4 rows, some numbers unused: whole bags, in folds of as many bags as possible, in every class too. */
+/* Bags of 1 to 4 rows, some numbers unused: whole bags, in folds of as many bags as possible, in every
+ * class too. */
 static void rows_of_a_bag_stay_together(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The parts of `auto`: the calibrator's gradient, noise that is found again, families within each other, and the error that
- * one can believe. */
+/* The parts of `auto`: the calibrator's gradient, noise that is found again, families within each other,
+ * and the error that one can believe. */
 #include "tests/sample.h"
 
 #include <math.h>
@@ -105,7 +105,8 @@ static void a_full_matrix_is_found_again(void **state)
     free(self);
 }
 
-/* Without its prior the full family holds the symmetric one, which holds none (up to the least rate that it may have). */
+/* Without its prior the full family holds the symmetric one, which holds none (up to the least rate that
+ * it may have). */
 static void families_hold_each_other(void **state)
 {
     (void)state;

@@ -217,8 +217,8 @@ static double brute_force(const uc_dataset *data, uc_bag_rule rule, const uc_svm
 }
 
 /* Never below the best of all labels, and mostly that best: on 18 of 20 draws whose classes are far apart,
- * and on 11 of 20 that overlap. The others end in local minima: at most 1.52 times the best, and all 40 of them
- * 1.045 times on average. */
+ * and on 11 of 20 that overlap. The others end in local minima: at most 1.52 times the best, and all 40 of
+ * them 1.045 times on average. */
 static void tiny_problems_end_at_or_near_the_best_of_all_labels(void **state)
 {
     (void)state;

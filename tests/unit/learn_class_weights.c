@@ -1,5 +1,5 @@
-/* Class weights as they are told: the same as balanced ones of that size, remembered, and refused where they make no
- * sense. And what a learner says of itself. */
+/* Class weights as they are told: the same as balanced ones of that size, remembered, and refused where
+ * they make no sense. And what a learner says of itself. */
 #include "tests/sample.h"
 
 #include <math.h>
@@ -83,7 +83,8 @@ static void learn_rows(uc_online *online, const uc_dataset *data, size_t first, 
     }
 }
 
-/* The caller's array is not needed afterwards, a model remembers it, and a class that comes later weighs 1. */
+/* The caller's array is not needed afterwards, a model remembers it, and a class that comes later weighs
+ * 1. */
 static void a_learner_that_goes_on_keeps_its_weights(void **state)
 {
     (void)state;

@@ -11,8 +11,8 @@
 
 enum { N = 120, D = 5 };
 
-/* Columns from 1/100 to 100 times as large as before, and far from 0 by up to ten times their size. Sparse rows get no
- * shift, which would fill them. */
+/* Columns from 1/100 to 100 times as large as before, and far from 0 by up to ten times their size. Sparse
+ * rows get no shift, which would fill them. */
 static uc_dataset uneven_data(size_t classes, bool sparse, uint64_t seed, double most)
 {
     uc_dataset data = sample_data(N, D, classes, sparse, seed);

@@ -1,7 +1,8 @@
 /*
  * Confidit (Crammer, Gentile, ICML 2011) against diagonal matrices that are written out:
  *
- *   p = argmax_k  w_k'x + sqrt(eta x'A_k^-1 x);   A_p += diag(x)^2,   A_p(new) w_p = A_p(old) w_p + Z x,   Z = +-1
+ *   p = argmax_k  w_k'x + sqrt(eta x'A_k^-1 x);   A_p += diag(x)^2,   A_p(new) w_p = A_p(old) w_p + Z x,
+ *   Z = +-1
  */
 #include "tests/online_sample.h"
 

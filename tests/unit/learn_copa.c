@@ -1,11 +1,12 @@
 /*
- * COPA (Ralaivola, NIPS 2012) against independent solutions of its problem, and its theorems by simulation.
+ * COPA (Ralaivola, NIPS 2012) against independent solutions of its problem, and its theorems by
+ * simulation.
  *
  *   Q  classes     y  the label     s_q  scores, mean 0     xx  squared length of the row     C  cost
  *   l_q = s_q + 1/(Q-1),  q != y
  *
- * A step W += t x' solves (18):  min  xx/2 |t|^2 + C/2 sum_{q != y} (l_q + xx t_q)_+^2  such that  sum_q t_q = 0.
- * With m the multiplier of the constraint, divided by xx, every class satisfies
+ * A step W += t x' solves (18):  min  xx/2 |t|^2 + C/2 sum_{q != y} (l_q + xx t_q)_+^2  such that  sum_q
+ * t_q = 0. With m the multiplier of the constraint, divided by xx, every class satisfies
  *
  *   t_q + C (l_q + xx t_q)_+ = -m   (q != y),     t_y = -m
  *
@@ -185,8 +186,8 @@ static void two_classes_by_hand(void **state)
     assert_near(t[1], +(1.5 / (0.5 + 4.0 - 2.0)) / 2.0, 1e-15);
 }
 
-/* A class whose loss is minus the root, to the last bit: whether it is active is a matter of rounding, and the search
- * for the root must end all the same. */
+/* A class whose loss is minus the root, to the last bit: whether it is active is a matter of rounding, and
+ * the search for the root must end all the same. */
 static void the_search_ends_when_a_class_is_on_the_edge_of_being_active(void **state)
 {
     (void)state;
@@ -374,20 +375,19 @@ static void classes_may_be_added_while_the_algorithm_runs(void **state)
 
 /* ---- the theorems ----
  *
- * The labels y_1..y_T are fixed; X_t is drawn from POINTS equally likely points of its class, so every expectation is
- * a finite sum. h_t is what the learner has after t rounds. For a hypothesis h let L_pq(h) = E[l_q(h, X) | class p],
- * and
+ * The labels y_1..y_T are fixed; X_t is drawn from POINTS equally likely points of its class, so every
+ * expectation is a finite sum. h_t is what the learner has after t rounds. For a hypothesis h let L_pq(h)
+ * = E[l_q(h, X) | class p], and
  *
  *   C   = sum_t L_{y_t}(h_{t-1})/T_{y_t},     C^  = sum_t l_{y_t}(h_{t-1}, X_t)/T_{y_t}     (one row each)
  *
- * Theorem 1: with probability 1 - delta |C - C^| <= M sqrt(2 Q sum_p 1/T_p log(2Q/delta)), operator norm, losses in
- * [0, M]. (The paper prints log(Q/delta); its own corollary has d1 + d2 = 2Q.) Theorem 2: the mean h of h_0..h_{T-1}
- * has |L(h)| <= |C^| + the same.
- * Both are checked with M the largest loss that occurs at all, which is sharper than any M known beforehand, and the
- * martingale that is behind them with much sharper statistics: the mean of C - C^ over the draws is 0.
- * Row p of C looks only at the hypotheses in front of the examples of class p, while h averages all of them, so
- * convexity is not all that Theorem 2 needs: below it holds where the classes take turns, and fails where the labels
- * are sorted by class.
+ * Theorem 1: with probability 1 - delta |C - C^| <= M sqrt(2 Q sum_p 1/T_p log(2Q/delta)), operator norm,
+ * losses in [0, M]. (The paper prints log(Q/delta); its own corollary has d1 + d2 = 2Q.) Theorem 2: the
+ * mean h of h_0..h_{T-1} has |L(h)| <= |C^| + the same. Both are checked with M the largest loss that
+ * occurs at all, which is sharper than any M known beforehand, and the martingale that is behind them with
+ * much sharper statistics: the mean of C - C^ over the draws is 0. Row p of C looks only at the hypotheses
+ * in front of the examples of class p, while h averages all of them, so convexity is not all that Theorem
+ * 2 needs: below it holds where the classes take turns, and fails where the labels are sorted by class.
  */
 enum { POINTS = 6, CLASSES_T = 3, ROUNDS_T = 60, MOST_ROUNDS = 30000, DRAWS = 400, DIMENSION = 3 };
 

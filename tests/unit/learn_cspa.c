@@ -1,6 +1,6 @@
 /*
- * CSPA (Kaneko, Sato, Sugiyama, 2019) against its optimisation problem, the published algorithm with all classes
- * explicit, and its cumulative-loss bound.
+ * CSPA (Kaneko, Sato, Sugiyama, 2019) against its optimisation problem, the published algorithm with all
+ * classes explicit, and its cumulative-loss bound.
  *
  *   s_k  scores     p  the class proposed     K  classes     xx  squared length of the row
  *   l = 1 + s_p - max_{i != p} s_i  after "wrong";  max_{i != p} (1 + s_i - s_p)_+  after "right"
@@ -154,7 +154,8 @@ static void a_right_step_is_that_of_spa(void **state)
     }
 }
 
-/* ---- rounds: all weight vectors explicit, by the sorted rule of the paper (signs and 1/xx put right) ---- */
+/* ---- rounds: all weight vectors explicit, by the sorted rule of the paper (signs and 1/xx put right)
+ * ---- */
 
 enum { CLASSES = 5 };
 
@@ -248,7 +249,8 @@ static void a_stream_is_the_published_algorithm_with_all_classes_explicit(void *
     }
 }
 
-/* A class joins at zero weights, where the mean of the others is; beta auto goes with the number of classes. */
+/* A class joins at zero weights, where the mean of the others is; beta auto goes with the number of
+ * classes. */
 static void classes_may_be_added_while_the_algorithm_runs(void **state)
 {
     (void)state;
@@ -313,12 +315,13 @@ static void a_row_of_zeros_changes_nothing(void **state)
 
 /* ---- the bound on the sum of squared losses ----
  *
- * Theorem 2 with its misprints put right. |x_t| = R. For any u_1..u_K, D_t = sum_k |w_k - u_k|^2 before minus after
- * round t adds up to at most U = sum_k |u_k|^2. l*_t = max_{i != y} (1 + (u_i - u_y)'x)_+.
+ * Theorem 2 with its misprints put right. |x_t| = R. For any u_1..u_K, D_t = sum_k |w_k - u_k|^2 before
+ * minus after round t adds up to at most U = sum_k |u_k|^2. l*_t = max_{i != y} (1 + (u_i - u_y)'x)_+.
  *
  * Wrong, p != y. As in (37), with l >= 1 (p scores best) and
  *
- *   sum_{i != p, y} (u_p - u_i)'x <= alpha  for every p != y                                                       (26)
+ *   sum_{i != p, y} (u_p - u_i)'x <= alpha  for every p != y
+ *   (26)
  *
  * (the paper prints the difference the other way round, which the last step but four of (37) cannot use),
  *
@@ -326,15 +329,17 @@ static void a_row_of_zeros_changes_nothing(void **state)
  *
  * Right. a_i = (l_i - theta)/R^2 for the n support classes, A their sum, R^2 (a_i + A) = l_i. Then
  * D >= 2 sum a_i (l_i - l*) - R^2 (sum a_i^2 + A^2) = sum a_i l_i - 2 A l*, and
- *   R^2 sum a_i l_i = sum l_i^2 - (sum l_i)^2/(n+1) >= l^2/2   (the least is where all but the largest are l/2),
+ *   R^2 sum a_i l_i = sum l_i^2 - (sum l_i)^2/(n+1) >= l^2/2   (the least is where all but the largest are
+ *   l/2),
  *   R^2 A = sum l_i/(n+1) <= n l/(n+1), so
  *
  *   R^2 D >= l^2/2 - 2n/(n+1) l l*.         (35) prints 1 instead of 2n/(n+1), which is false for n >= 2.
  *
- * With beta = (1 - alpha)/(K-1) the smaller coefficient of l^2 is (1-alpha)^2/(K(K-1)) and the larger one of l l* is
- * 2(K-1)/K; Cauchy and Schwarz, and the quadratic in L = sqrt(sum l^2), give
+ * With beta = (1 - alpha)/(K-1) the smaller coefficient of l^2 is (1-alpha)^2/(K(K-1)) and the larger one
+ * of l l* is 2(K-1)/K; Cauchy and Schwarz, and the quadratic in L = sqrt(sum l^2), give
  *
- *   L <= 2(K-1)/K K(K-1)/(1-alpha)^2 L* + R sqrt(K(K-1))/(1-alpha) sqrt(U).                                       (29)
+ *   L <= 2(K-1)/K K(K-1)/(1-alpha)^2 L* + R sqrt(K(K-1))/(1-alpha) sqrt(U).
+ *   (29)
  */
 enum { BOUND_ROUNDS = 400, DIMENSION = 4, BOUND_CLASSES = 6 };
 
@@ -378,7 +383,8 @@ static double reference_loss(const match *self, size_t t)
     return largest;
 }
 
-/* Labels that follow u, labels at random, or a mixture; u scaled so that (26) holds with a random alpha < 1. */
+/* Labels that follow u, labels at random, or a mixture; u scaled so that (26) holds with a random alpha <
+ * 1. */
 static match random_match(uc_rng *rng, size_t number)
 {
     match self = {.K = 2 + number % (BOUND_CLASSES - 1)};

@@ -1,6 +1,7 @@
 /*
- * cspa-plus against a plain version: dense rows, the matrix A written out and inverted in every round, past rounds in a
- * list, every rule as the learner's own file states it. Only the random numbers are shared.
+ * cspa-plus against a plain version: dense rows, the matrix A written out and inverted in every round,
+ * past rounds in a list, every rule as the learner's own file states it. Only the random numbers are
+ * shared.
  */
 #include "tests/online_sample.h"
 
@@ -261,8 +262,9 @@ static void check_weights(const uc_online *online, const plain_plus *plain, doub
     assert_true((online->plane[UC_OWN + 1] != NULL) == plain_pair(plain));
 }
 
-/* Directions of a diagonal metric are floats; everything else is computed in doubles. The first `known` classes are
- * there from the beginning, the others are added one by one. Returns how often the second learner proposed. */
+/* Directions of a diagonal metric are floats; everything else is computed in doubles. The first `known`
+ * classes are there from the beginning, the others are added one by one. Returns how often the second
+ * learner proposed. */
 static size_t compare(const online_setup *setup, size_t K, size_t known, bool sparse, double tolerance)
 {
     static plain_plus plain;
@@ -340,7 +342,8 @@ static void the_first_four_additions_are_those_of_the_plain_version(void **state
             }
 }
 
-/* The second learner proposes sometimes, and so does the first: the data are such that it depends on the round. */
+/* The second learner proposes sometimes, and so does the first: the data are such that it depends on the
+ * round. */
 static void tail_and_pair_are_those_of_the_plain_version(void **state)
 {
     (void)state;
@@ -457,7 +460,8 @@ static void columns_that_come_later_give_what_knowing_them_gives(void **state)
     uc_dataset_free(&data);
 }
 
-/* Ten features, of which one or all are not 0, told beforehand or noticed in the first row; the same in both storages. */
+/* Ten features, of which one or all are not 0, told beforehand or noticed in the first row; the same in
+ * both storages. */
 static void sparse_data_get_no_metric_unless_they_ask_for_it(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /*
- * Learners that explore: what they propose, that Banditron's estimate is unbiased, and that BPA's step is the smallest.
+ * Learners that explore: what they propose, that Banditron's estimate is unbiased, and that BPA's step is
+ * the smallest.
  *
  *   f  the best-scoring class     P(k) = (1 - gamma) [k = f] + gamma/K
  */
@@ -139,7 +140,8 @@ static void banditrons_steps_by_hand(void **state)
     assert_true(tau[0] == 0.0 && tau[1] == -1.0 && tau[2] == 0.0);
 }
 
-/* A change of one score by d costs at least |d|/|x|: moving it to 1 or -1 and no farther is the smallest step. */
+/* A change of one score by d costs at least |d|/|x|: moving it to 1 or -1 and no farther is the smallest
+ * step. */
 static void bpa_moves_the_score_of_the_class_proposed_to_the_margin(void **state)
 {
     (void)state;
@@ -165,8 +167,8 @@ static void bpa_moves_the_score_of_the_class_proposed_to_the_margin(void **state
 
 /* ---- rounds ---- */
 
-/* Feedback that comes much later: with the probability and the favourite of the moment of the proposal, and for bpa the
- * scores of now. */
+/* Feedback that comes much later: with the probability and the favourite of the moment of the proposal,
+ * and for bpa the scores of now. */
 static void late_feedback_is_learned_from_with_the_probability_of_then(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The second-order metric against matrices that are written out and inverted, and its kernel at every CPU level. */
+/* The second-order metric against matrices that are written out and inverted, and its kernel at every CPU
+ * level. */
 #include "tests/online_sample.h"
 
 #include <stdlib.h>
@@ -76,7 +77,8 @@ static void the_sweep_of_every_level_is_plain_loops(void **state)
     assert_true(tested >= 1);
 }
 
-/* So that what is replayed beside a round does not change the metric, nor the rows beside it a row's direction. */
+/* So that what is replayed beside a round does not change the metric, nor the rows beside it a row's
+ * direction. */
 static void the_number_of_vectors_changes_no_bit(void **state)
 {
     (void)state;
@@ -206,8 +208,8 @@ static void directions_are_those_of_the_inverted_matrix(void **state)
         }
 }
 
-/* Many rounds in few directions. The first rounds subtract numbers of the size of 1/prior, so that is what rounding is
- * measured by; later rounds add nothing to it. */
+/* Many rounds in few directions. The first rounds subtract numbers of the size of 1/prior, so that is what
+ * rounding is measured by; later rounds add nothing to it. */
 static void rounding_does_not_pile_up(void **state)
 {
     (void)state;

@@ -11,8 +11,8 @@ static uc_status svm_objective(double *value, double *gradient, const double *po
     return uc_svm_gradient(value, gradient, point, user, NULL);
 }
 
-/* Rows of small integers, of which there are few different ones: most of the sloppy loss is piecewise linear, and some of it
- * is concave. */
+/* Rows of small integers, of which there are few different ones: most of the sloppy loss is piecewise
+ * linear, and some of it is concave. */
 static uc_dataset counted_rows(uint64_t seed, const double *eta)
 {
     uc_dataset data = sample_data(150, 6, 2, false, seed);
@@ -43,9 +43,9 @@ static void minimise_on_counted_rows(uc_minimum *found, uint64_t seed, double co
     uc_dataset_free(&data);
 }
 
-/* At larger costs rounding is the limit: a value of 545 is known to 1e-13, which hides gradients of 1e-5, the tolerance.
- * The line search of More and Thuente alone gives up in 3 of 100 at cost 1000, and in 20 at 10000, with gradients 1e5 times
- * as long as they should be; in seed 19 at 100 without a single step. */
+/* At larger costs rounding is the limit: a value of 545 is known to 1e-13, which hides gradients of 1e-5,
+ * the tolerance. The line search of More and Thuente alone gives up in 3 of 100 at cost 1000, and in 20 at
+ * 10000, with gradients 1e5 times as long as they should be; in seed 19 at 100 without a single step. */
 static void a_sloppy_loss_on_few_different_rows_is_minimised(void **state)
 {
     (void)state;

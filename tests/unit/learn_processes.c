@@ -118,8 +118,8 @@ static void check_learner(const char *name, const void *settings, uc_train_setti
 
 /* ---- batch learners ---- */
 
-/* Sparse rows, fewer than the columns, which logistic adds up by columns; or by rows, when the memory of one process has no
- * room for them twice. */
+/* Sparse rows, fewer than the columns, which logistic adds up by columns; or by rows, when the memory of
+ * one process has no room for them twice. */
 static void wide_rows_are_added_up_by_columns(void **state)
 {
     (void)state;
@@ -209,7 +209,8 @@ static void machines_of_two_classes_do_too(void **state)
     uc_dataset_free(&data);
 }
 
-/* Rows enough for several parts, which work beside each other; and a machine that is so hard that they become one. */
+/* Rows enough for several parts, which work beside each other; and a machine that is so hard that they
+ * become one. */
 static void parts_of_a_machine_are_those_of_one_process(void **state)
 {
     (void)state;
@@ -298,7 +299,8 @@ static void what_is_auto_is_chosen_alike(void **state)
 
 /* ---- online learners ---- */
 
-/* One pass without shuffling, worked out apart: every part is learned by itself, and the means are weighed by rows. */
+/* One pass without shuffling, worked out apart: every part is learned by itself, and the means are weighed
+ * by rows. */
 static void one_pass_is_the_mean_of_what_the_parts_learn(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Ridge regression for every lambda at once: leave-one-out against refitting without the row, weights against a direct
- * solution, both forms against each other. */
+/* Ridge regression for every lambda at once: leave-one-out against refitting without the row, weights
+ * against a direct solution, both forms against each other. */
 #include "tests/sample.h"
 
 #include <math.h>
@@ -30,8 +30,8 @@ static void begin(problem *out, size_t cols, bool sparse, uint64_t seed)
     }
 }
 
-/* The minimum over w and b of the sum of r_i |y_i - b - w'x_i|^2 + lambda |w|^2 without row `out`, from its normal equations;
- * `w` is (1 + cols) x CLASSES, the offset first. */
+/* The minimum over w and b of the sum of r_i |y_i - b - w'x_i|^2 + lambda |w|^2 without row `out`, from
+ * its normal equations; `w` is (1 + cols) x CLASSES, the offset first. */
 static void solve_directly(double *w, const problem *self, const double *weights, double lambda,
                            size_t left_out)
 {

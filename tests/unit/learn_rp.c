@@ -383,9 +383,10 @@ static void the_deviation_of_the_noise_rate_is_that_of_a_bootstrap(void **state)
     uc_dataset_free(&data);
 }
 
-/* Lemma 5 for pure label noise (theta = 0): where w is so bad that it errs more than eta + 3 eps/4, the update of rule nu
- * with nu = eps gamma/4 leaves <w, z> <= 0 and gains <w*, z> >= eps gamma/4. Its proof goes through Lemma 4 divided by
- * 1 - eta: a' = (1 - 2 eta)/(1 - eta) weighs mu', and b' = eta/(1 - eta) mu (the paper prints them swapped). */
+/* Lemma 5 for pure label noise (theta = 0): where w is so bad that it errs more than eta + 3 eps/4, the
+ * update of rule nu with nu = eps gamma/4 leaves <w, z> <= 0 and gains <w*, z> >= eps gamma/4. Its proof
+ * goes through Lemma 4 divided by 1 - eta: a' = (1 - 2 eta)/(1 - eta) weighs mu', and b' = eta/(1 - eta)
+ * mu (the paper prints them swapped). */
 static void lemma_5_holds_with_its_weights_the_right_way_round(void **state)
 {
     (void)state;
@@ -404,7 +405,7 @@ static void lemma_5_holds_with_its_weights_the_right_way_round(void **state)
             assert_true(dot(star, sample.signed_rows[i], 2) >= gamma - 1e-6);
             errors += dot(w, sample.signed_rows[i], 2) <= 0;
         }
-        /* On noisy labels w errs by eta + (1 - 2 eta) e, so this is the epsilon that makes it just bad enough. */
+        /* On noisy labels w errs by eta + (1 - 2 eta) e: the epsilon that makes it just bad enough. */
         const double share = (double)errors / M, epsilon = 4.0 / 3.0 * (1 - 2 * eta) * share;
         flip(&data, eta, trial + 1000);
         fill(&sample, &data, 1);

@@ -1,4 +1,5 @@
-/* The semi-supervised SVM: its gradient, its minimum, its balance, and what it makes of rows without a label. */
+/* The semi-supervised SVM: its gradient, its minimum, its balance, and what it makes of rows without a
+ * label. */
 #include "tests/sample.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ static void hide_labels(uc_dataset *data, size_t keep)
             data->y[i] = UC_NONE;
 }
 
-/* Round clouds at distance `apart` along the first column, classes by turns; `labels` rows a class have a label. */
+/* Round clouds at distance `apart` along the first column, classes by turns; `labels` rows a class have a
+ * label. */
 static uc_dataset clouds(size_t rows, size_t cols, size_t classes, double apart, size_t labels, uint64_t seed)
 {
     uc_rng rng = uc_rng_make(seed, 100);
@@ -49,7 +51,8 @@ static uc_model *train_on(uc_dataset *data, double cost, double unlabelled_cost,
     return model;
 }
 
-/* The objective as it is written down, row by row, with the smooth minimum over whole labellings of the machines. */
+/* The objective as it is written down, row by row, with the smooth minimum over whole labellings of the
+ * machines. */
 static double slow_objective(const uc_dataset *data, const double *W, const double *b, size_t P, size_t S,
                              double cost, double unlabelled_cost)
 {
@@ -121,7 +124,8 @@ static void the_gradient_is_that_of_the_objective(void **state)
         }
 }
 
-/* Without unlabelled rows: against plain gradient descent on the objective as written down, by finite differences. */
+/* Without unlabelled rows: against plain gradient descent on the objective as written down, by finite
+ * differences. */
 static void without_unlabelled_rows_it_is_the_plain_svm(void **state)
 {
     (void)state;
@@ -213,8 +217,8 @@ static void the_balance_holds(void **state)
     }
 }
 
-/* Two labels a class in ten dimensions: far too few alone, enough with the clouds that the others show. At distance 4
- * the best rule for two clouds errs in 2.3 % of the cases. */
+/* Two labels a class in ten dimensions: far too few alone, enough with the clouds that the others show. At
+ * distance 4 the best rule for two clouds errs in 2.3 % of the cases. */
 static void clouds_with_few_labels_are_found(void **state)
 {
     (void)state;

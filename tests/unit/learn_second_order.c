@@ -341,7 +341,8 @@ static void rounds_of_scw_solve_its_problem(void **state)
     }
 }
 
-/* With one part only, the closed forms of the paper: a row of one column, a wrong class of which all is known. */
+/* With one part only, the closed forms of the paper: a row of one column, a wrong class of which all is
+ * known. */
 static void scw_has_the_closed_forms_of_the_paper(void **state)
 {
     (void)state;

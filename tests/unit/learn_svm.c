@@ -236,7 +236,8 @@ static void point_of(double *point, const uc_model *model)
     }
 }
 
-/* Compass search: along every axis and diagonal of two axes, with steps that shrink. Slow, and knows no slopes. */
+/* Compass search: along every axis and diagonal of two axes, with steps that shrink. Slow, and knows no
+ * slopes. */
 static double compass(double *point, size_t first, size_t count, const uc_svm *self)
 {
     double least = plain_objective(point, self);
@@ -356,8 +357,8 @@ static void without_bias_there_is_no_offset(void **state)
     uc_dataset_free(&data);
 }
 
-/* n/(2 n_c) for every example is as good as examples of the rarer class several times. (With rates the weights are of the
- * true classes, which no repetition of observed ones gives.) */
+/* n/(2 n_c) for every example is as good as examples of the rarer class several times. (With rates the
+ * weights are of the true classes, which no repetition of observed ones gives.) */
 static void balanced_weights_are_as_good_as_repeated_rows(void **state)
 {
     (void)state;
@@ -521,8 +522,8 @@ static void the_objective_of_refused_rates_falls_without_end(void **state)
     uc_dataset_free(&data);
 }
 
-/* --cost scaled: C times the mean squared length of the rows, from their mean, is fixed. So short rows of any length, and moved by
- * any constant, are told apart alike. */
+/* --cost scaled: C times the mean squared length of the rows, from their mean, is fixed. So short rows of
+ * any length, and moved by any constant, are told apart alike. */
 static void the_default_cost_of_csvm_does_not_depend_on_the_length_of_short_rows(void **state)
 {
     (void)state;
@@ -643,7 +644,8 @@ static double error_of(const uc_model *model, const uc_dataset *data, const uint
     return (double)errors / (double)data->X.rows;
 }
 
-/* The best possible error is 15.9%. Labels of one class flipped: csvm follows the majority, the others do not. */
+/* The best possible error is 15.9%. Labels of one class flipped: csvm follows the majority, the others do
+ * not. */
 static void told_the_rates_a_machine_is_as_good_as_on_clean_labels(void **state)
 {
     (void)state;
@@ -728,7 +730,8 @@ static void one_example_moves_the_sum_by_what_the_proof_says(void **state)
     }
 }
 
-/* The largest difference of the clean and the corrected mean loss over many w of length <= W, for one sample. */
+/* The largest difference of the clean and the corrected mean loss over many w of length <= W, for one
+ * sample. */
 static double largest_difference(size_t n, const double *eta, double W, uc_rng *rng)
 {
     enum { D = 3, DIRECTIONS = 60, LENGTHS = 3 };
@@ -766,9 +769,9 @@ static double largest_difference(size_t n, const double *eta, double W, uc_rng *
     return largest;
 }
 
-/* With probability 1 - delta the two means differ by less than epsilon for *all* w, where n is what the proof asks for:
- * delta/2 >= 2 exp(-n eps^2/(8 K^2 L^2 (1 + RW)^2)) and eps/4 >= 4 (2 K L W R + 1)/sqrt(n). The bound is far away, so
- * that the difference shrinks with 1/sqrt(n) is asked for too. */
+/* With probability 1 - delta the two means differ by less than epsilon for *all* w, where n is what the
+ * proof asks for: delta/2 >= 2 exp(-n eps^2/(8 K^2 L^2 (1 + RW)^2)) and eps/4 >= 4 (2 K L W R +
+ * 1)/sqrt(n). The bound is far away, so that the difference shrinks with 1/sqrt(n) is asked for too. */
 static void the_corrected_mean_is_near_the_clean_one_for_all_weights_at_once(void **state)
 {
     (void)state;

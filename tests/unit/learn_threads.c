@@ -1,4 +1,5 @@
-/* The number of threads changes nothing: every learner and every map gives the same bytes with 1, 2, 3 and 7. */
+/* The number of threads changes nothing: every learner and every map gives the same bytes with 1, 2, 3 and
+ * 7. */
 #include "tests/sample.h"
 
 #include <math.h>

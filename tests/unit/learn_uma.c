@@ -249,7 +249,8 @@ static void the_incremental_form_takes_the_steps_of_the_naive_one(void **state)
     uc_dataset_free(&large);
 }
 
-/* Algorithm 2 of the paper asks for an error set that is not empty; only `perceptron`, where p pays, needs p in it. */
+/* Algorithm 2 of the paper asks for an error set that is not empty; only `perceptron`, where p pays, needs
+ * p in it. */
 static void uniform_and_worst_steps_do_not_need_p_among_the_errors(void **state)
 {
     (void)state;
@@ -291,10 +292,10 @@ static void from_zero_the_weights_of_all_classes_sum_to_zero(void **state)
     uc_noise_free(&noise);
 }
 
-/* The perceptron's bound (the paper's Theorem 1), for examples z of different lengths. On data of unit length that some W*
- * of length 1 separates with margin gamma, a z that sums the share m of the examples has length at most m and margin at
- * least m gamma. So |W|^2 <= 2 sum m^2 and <W, W*> >= gamma sum m, hence (sum m)^2 <= 2 / gamma^2 sum m^2; and the run
- * ends by itself. */
+/* The perceptron's bound (the paper's Theorem 1), for examples z of different lengths. On data of unit
+ * length that some W* of length 1 separates with margin gamma, a z that sums the share m of the examples
+ * has length at most m and margin at least m gamma. So |W|^2 <= 2 sum m^2 and <W, W*> >= gamma sum m,
+ * hence (sum m)^2 <= 2 / gamma^2 sum m^2; and the run ends by itself. */
 static void on_separable_data_the_perceptrons_bound_holds(void **state)
 {
     (void)state;

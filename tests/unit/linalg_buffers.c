@@ -90,8 +90,8 @@ static void check_products(products *self)
         }
 }
 
-/* How many threads are between uc_blas_enter and uc_blas_leave, and how many were at most. Each stays until all are there,
- * or for as long as `pause_ms`. */
+/* How many threads are between uc_blas_enter and uc_blas_leave, and how many were at most. Each stays
+ * until all are there, or for as long as `pause_ms`. */
 typedef struct crowd {
     atomic_uint inside, most;
     unsigned pause_ms;

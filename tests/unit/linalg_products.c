@@ -63,7 +63,8 @@ static void blocks_may_be_transposed_and_have_gaps(void **state)
 
 enum { LARGEST = 150 };
 
-/* `count` eigenvalues of a random symmetric matrix: A v = lambda v, v orthonormal, the same bits with threads. */
+/* `count` eigenvalues of a random symmetric matrix: A v = lambda v, v orthonormal, the same bits with
+ * threads. */
 static void check_eigenvalues(size_t n, size_t count)
 {
     static double half[LARGEST * LARGEST], A[LARGEST * LARGEST], copy[LARGEST * LARGEST];

@@ -241,7 +241,8 @@ typedef struct rows_sample {
     float y[TILE_ROWS * TILE_STRIDE];
 } rows_sample;
 
-/* Floats of very different sizes in the first `columns` columns, zeros behind: another order would give another sum. */
+/* Floats of very different sizes in the first `columns` columns, zeros behind: another order would give
+ * another sum. */
 static void random_rows(rows_sample *self, uc_rng *rng, size_t columns)
 {
     memset(self, 0, sizeof *self);

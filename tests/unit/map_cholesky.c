@@ -4,7 +4,8 @@
 #define ROWS ((size_t)120)
 #define COLS ((size_t)9)
 
-/* Pivoted Cholesky as in a textbook: the whole matrix, and the residual matrix (Schur complement) updated in place. */
+/* Pivoted Cholesky as in a textbook: the whole matrix, and the residual matrix (Schur complement) updated
+ * in place. */
 static void textbook_pivots(size_t *pivots, double *K, size_t n, size_t steps)
 {
     for (size_t s = 0; s < steps; s++) {

@@ -24,8 +24,8 @@ static void lapack_eigen(double *values, double *K, size_t n)
     }
 }
 
-/* The sine of the largest angle between the span of the map's components and that of the first D rows of V: the
- * components, as unit vectors, without their part in the span. */
+/* The sine of the largest angle between the span of the map's components and that of the first D rows of
+ * V: the components, as unit vectors, without their part in the span. */
 static double largest_sine(const uc_map *map, const double *V, size_t n)
 {
     const size_t D = uc_map_dimension(map);

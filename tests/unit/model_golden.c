@@ -1,4 +1,5 @@
-/* Model files of every format version that was ever written load, score as they did, and go on as they would have. */
+/* Model files of every format version that was ever written load, score as they did, and go on as they
+ * would have. */
 #include "tests/sample.h"
 
 #include <math.h>

@@ -222,7 +222,8 @@ static void equal_classes_tie_and_the_lowest_is_predicted(void **state)
             }
 }
 
-/* NaN and infinity end in no score that is a number; scaling, though, takes infinity for the largest float. */
+/* NaN and infinity end in no score that is a number; scaling, though, takes infinity for the largest
+ * float. */
 static void rows_that_are_not_finite_are_refused(void **state)
 {
     (void)state;

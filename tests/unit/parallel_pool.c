@@ -176,7 +176,8 @@ static uc_status add_long(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* Too long for all lanes: fewer of them are used, one if there is no memory, and still nothing depends on the threads. */
+/* Too long for all lanes: fewer of them are used, one if there is no memory, and still nothing depends on
+ * the threads. */
 static void very_long_sums_have_the_same_bits_too(void **state)
 {
     (void)state;

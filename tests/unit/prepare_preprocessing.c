@@ -384,8 +384,8 @@ static void every_allocation_may_fail(void **state)
 
 /* ---- many rows, as if they arrived one by one; maps: see map_landmarks.c ---- */
 
-/* Data with fewer columns, as many, and more than the scaling was learned from, for all preprocessing: the row as uc_preprocessing_row
- * prepares it, and the width that it stands for. */
+/* Data with fewer columns, as many, and more than the scaling was learned from, for all preprocessing: the
+ * row as uc_preprocessing_row prepares it, and the width that it stands for. */
 static void rows_are_played_as_single_rows_are_prepared(void **state)
 {
     (void)state;

@@ -439,8 +439,9 @@ static void p_values_are_those_of_the_formula(void **state)
     uc_dataset_free(&data);
 }
 
-/* All rows are alike, and of the last of three classes. Told the label, a learner is wrong once; told "wrong", cspa tries
- * one class after the other and is wrong twice. So it is in every run: there is no variance. */
+/* All rows are alike, and of the last of three classes. Told the label, a learner is wrong once; told
+ * "wrong", cspa tries one class after the other and is wrong twice. So it is in every run: there is no
+ * variance. */
 static void differences_without_variance_have_p_values_of_0_and_1(void **state)
 {
     (void)state;

@@ -48,7 +48,8 @@ static void nothing_open_is_left_as_it_is(void **state)
     uc_dataset_free(&data);
 }
 
-/* A ring of width 4 in a square of side 20: too wide a kernel sees a line, too narrow a one sees single points. */
+/* A ring of width 4 in a square of side 20: too wide a kernel sees a line, too narrow a one sees single
+ * points. */
 static void the_width_and_dimension_chosen_fit_the_problem(void **state)
 {
     (void)state;
@@ -128,8 +129,8 @@ static uc_logistic_settings l2_auto(void)
     return settings;
 }
 
-/* Half of the labels at random and as many features as examples: only a strong penalty is any good. On clean labels
- * that one feature tells, a weak one is. */
+/* Half of the labels at random and as many features as examples: only a strong penalty is any good. On
+ * clean labels that one feature tells, a weak one is. */
 static void the_penalty_follows_the_likelihood_of_held_out_labels(void **state)
 {
     (void)state;
@@ -203,7 +204,8 @@ static double corrected_error(const uint32_t *predicted, const uint32_t *labels,
     return sum / (double)count;
 }
 
-/* Told the noise, candidates are compared by the error that clean labels would show; without it, by that of the labels. */
+/* Told the noise, candidates are compared by the error that clean labels would show; without it, by that
+ * of the labels. */
 static void the_criterion_is_corrected_for_the_noise_that_is_told(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Learning one example at a time: averages, growth, resuming, delays, against plain bookkeeping; for every learner. */
+/* Learning one example at a time: averages, growth, resuming, delays, against plain bookkeeping; for every
+ * learner. */
 #include "tests/online_sample.h"
 
 #include <stdlib.h>

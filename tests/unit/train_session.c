@@ -83,8 +83,8 @@ static void a_session_is_rounds_played_by_hand(void **state)
     uc_dataset_free(&sparse);
 }
 
-/* Behind a map that grows, a session maps rows in blocks; by hand they are mapped one by one, and late feedback is
- * learned from with the row as the map is by then: so without delay only. */
+/* Behind a map that grows, a session maps rows in blocks; by hand they are mapped one by one, and late
+ * feedback is learned from with the row as the map is by then: so without delay only. */
 static void a_session_behind_landmarks_is_rounds_played_by_hand(void **state)
 {
     (void)state;

@@ -1,17 +1,22 @@
 /*
  * `auto`: nothing is known but rows and labels, of which some are wrong.
  *
- * Which view of the rows suits them (scaling, kernel, width) is chosen before (src/select/view.c). On the rows so prepared:
+ * Which view of the rows suits them (scaling, kernel, width) is chosen before (src/select/view.c). On the
+ * rows so prepared:
  *
  *   1. ridge regression on the labels, lambda by exact leave-one-out (learn/ridge)
- *   2. the leave-one-out scores are calibrated together with a noise matrix: none, symmetric, or full (calibrate.c)
- *   3. the fit again, on expected true classes instead of labels; how, is chosen for each family by held-out scores (refit.c)
- *   4. the family: symmetric if it predicts held-out labels better than none, full if better still by two standard errors
- *   5. probabilities of the true class: the calibration averaged over noise rates, as likely as the labels make them
+ *   2. the leave-one-out scores are calibrated together with a noise matrix: none, symmetric, or full
+ *      (calibrate.c)
+ *   3. the fit again, on expected true classes instead of labels; how, is chosen for each family by
+ *      held-out scores (refit.c)
+ *   4. the family: symmetric if it predicts held-out labels better than none, full if better still by two
+ *      standard errors
+ *   5. probabilities of the true class: the calibration averaged over noise rates, as likely as the labels
+ *      make them
  *   6. the error on true classes, as an interval (clean_error.c)
  *
- * All of this is decided on at most SAMPLE rows; the last fit takes all. On several processes every one has the sample, and
- * decides the same.
+ * All of this is decided on at most SAMPLE rows; the last fit takes all. On several processes every one
+ * has the sample, and decides the same.
  */
 #include <math.h>
 #include <string.h>
@@ -231,7 +236,8 @@ static uc_status fit_families(choice *self)
     return status;
 }
 
-/* How much likelier the labels are by one family than by another: the mean difference and its standard error. */
+/* How much likelier the labels are by one family than by another: the mean difference and its standard
+ * error. */
 static double gain(double *deviation, const choice *self, size_t family, size_t other)
 {
     const size_t n = self->rows->X.rows;

@@ -6,11 +6,12 @@
  *   C[q][k]  P(label k | true class q); rows sum to 1 here
  *   p_i      sum_q C[q][k_i] S_iq, the probability of what was observed
  *
- * a1, a2 > 0 and C maximise the mean of log p_i within a family of matrices: the identity; symmetric noise at a rate eta <
- * 1 - 1/K; any matrix, with a Dirichlet prior on each row that is worth PRIOR K rows and is centred at symmetric noise: without
- * it a class that overlaps another is taken for one that is mislabelled. The search for the full matrix starts at the same
- * symmetric noise: from the identity it finds half of the noise between pairs of classes. Parameters are kept within
- * bounds by a logistic function, x = low + (high - low) / (1 + exp(-u)), so that L-BFGS may walk anywhere in u.
+ * a1, a2 > 0 and C maximise the mean of log p_i within a family of matrices: the identity; symmetric noise
+ * at a rate eta < 1 - 1/K; any matrix, with a Dirichlet prior on each row that is worth PRIOR K rows and
+ * is centred at symmetric noise: without it a class that overlaps another is taken for one that is
+ * mislabelled. The search for the full matrix starts at the same symmetric noise: from the identity it
+ * finds half of the noise between pairs of classes. Parameters are kept within bounds by a logistic
+ * function, x = low + (high - low) / (1 + exp(-u)), so that L-BFGS may walk anywhere in u.
  */
 #include "learn/auto/calibrate.h"
 
@@ -355,7 +356,8 @@ static uc_status climb_symmetric(uc_calibrator *out, search *self, const uc_cali
     return status;
 }
 
-/* `near` is symmetric, which gives the prior its centre and the search its start, or full: its start alone. */
+/* `near` is symmetric, which gives the prior its centre and the search its start, or full: its start
+ * alone. */
 static uc_status climb_full(uc_calibrator *out, search *self, const uc_calibrator *near, double prior)
 {
     const size_t K = self->at.K;

@@ -1,4 +1,5 @@
-/* From held-out scores and noisy labels to probabilities of the true class and a noise matrix (calibrate.c). */
+/* From held-out scores and noisy labels to probabilities of the true class and a noise matrix
+ * (calibrate.c). */
 #ifndef UC_CALIBRATE_H
 #define UC_CALIBRATE_H
 
@@ -14,7 +15,8 @@ typedef struct uc_held_out {
     const uc_context *context; /* rows of all its processes count */
 } uc_held_out;
 
-/* What is assumed of the noise: the same scores are explained by less certain classes or by more wrong labels. */
+/* What is assumed of the noise: the same scores are explained by less certain classes or by more wrong
+ * labels. */
 typedef enum uc_noise_family {
     UC_FAMILY_NONE,      /* all labels are right */
     UC_FAMILY_SYMMETRIC, /* a label is wrong at one rate, and then any other class alike */
@@ -22,7 +24,8 @@ typedef enum uc_noise_family {
     UC_FAMILIES
 } uc_noise_family;
 
-/* P(true class q | scores f) = softmax_q(a1 f + a2 log max(f, .02)); C[q * K + k] = P(label k | true class q). */
+/* P(true class q | scores f) = softmax_q(a1 f + a2 log max(f, .02)); C[q * K + k] = P(label k | true class
+ * q). */
 typedef struct uc_calibrator {
     uc_noise_family family;
     size_t K;
@@ -32,8 +35,8 @@ typedef struct uc_calibrator {
     double fit;  /* mean log-likelihood of the labels, without the prior */
 } uc_calibrator; /* zero-initialised may be freed */
 
-/* The most likely one of the family. `near`, one of the same family or, for the full one, of the symmetric one, is where
- * the search starts; NULL, not for the full one: at the usual places. */
+/* The most likely one of the family. `near`, one of the same family or, for the full one, of the symmetric
+ * one, is where the search starts; NULL, not for the full one: at the usual places. */
 uc_status uc_calibrate(uc_calibrator *out, const uc_held_out *rows, uc_noise_family family,
                        const uc_calibrator *near);
 /* The full family, with a prior that is worth `prior` K rows per true class. */

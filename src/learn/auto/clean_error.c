@@ -4,10 +4,11 @@
  *   a noise hypothesis C gives, with its own a1 and a2, each row the probability R_iq of true class q
  *   e(C) = mean of 1 - R_i[prediction]        the error if C holds
  *
- * Two families of hypotheses are walked through: symmetric noise at rates from 0 to .95 (1 - 1/K), and I + t (C_full - I) for t
- * around 1. Within each, those whose log-likelihood is within SUPPORTED of the best stay; the interval spans their e, and is
- * widened by two standard errors and a point, for what is not in the families. It holds if wrong labels do not depend on the
- * example; where they do, nothing in the data shows it.
+ * Two families of hypotheses are walked through: symmetric noise at rates from 0 to .95 (1 - 1/K), and I +
+ * t (C_full - I) for t around 1. Within each, those whose log-likelihood is within SUPPORTED of the best
+ * stay; the interval spans their e, and is widened by two standard errors and a point, for what is not in
+ * the families. It holds if wrong labels do not depend on the example; where they do, nothing in the data
+ * shows it.
  */
 #include "learn/auto/clean_error.h"
 

@@ -9,8 +9,8 @@ typedef struct uc_clean_error {
     double wrong;               /* the share of labels that are wrong, by the same estimate */
 } uc_clean_error;
 
-/* Of the predictions argmax of the held-out scores. `full` is the matrix of the full family on the same scores, `chosen` the
- * calibrator that the estimate comes from. */
+/* Of the predictions argmax of the held-out scores. `full` is the matrix of the full family on the same
+ * scores, `chosen` the calibrator that the estimate comes from. */
 uc_status uc_clean_error_find(uc_clean_error *out, const uc_held_out *rows, const uc_calibrator *chosen,
                               const uc_calibrator *full);
 

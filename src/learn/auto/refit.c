@@ -1,14 +1,17 @@
 /*
  * Ridge fits on expected true classes.
  *
- *   f      leave-one-out scores of the fit on labels       S, C   the calibrator's classes and noise (calibrate.c)
+ *   f      leave-one-out scores of the fit on labels       S, C   the calibrator's classes and noise
+ *   (calibrate.c)
  *   R_iq   proportional to S_iq C[q][k_i]: the probability of class q, given the row *and* its label
  *
- * A fit on R instead of labels is where the gain comes from: a label that the rest of the data contradicts counts for little.
- * The second round finds R from the leave-one-out scores of the first refit, S = max(l, .01) with rows normalised.
+ * A fit on R instead of labels is where the gain comes from: a label that the rest of the data contradicts
+ * counts for little. The second round finds R from the leave-one-out scores of the first refit, S = max(l,
+ * .01) with rows normalised.
  *
- * Which refit is best must be judged by scores that have not seen the label, and those of a refit have: R holds it. So five folds
- * do all of it again without the rows that they score. The noise is never estimated from scores that have seen R.
+ * Which refit is best must be judged by scores that have not seen the label, and those of a refit have: R
+ * holds it. So five folds do all of it again without the rows that they score. The noise is never
+ * estimated from scores that have seen R.
  */
 #include "learn/auto/refit.h"
 

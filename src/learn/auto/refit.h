@@ -15,7 +15,8 @@ typedef struct uc_refit {
 /* R[i * K + q]: the probability that row i is of class q, from its scores f and its label. */
 uc_status uc_expected_classes(double *R, const double *f, const uint32_t *labels, size_t rows,
                               const uc_calibrator *calibrator, const uc_context *context);
-/* The weights W (columns x stride) and offset of a refit. R are the expected classes of the rows of `ridge`. */
+/* The weights W (columns x stride) and offset of a refit. R are the expected classes of the rows of
+ * `ridge`. */
 uc_status uc_refit_weights(double *W, double *offset, size_t stride, const uc_ridge *ridge, const double *R,
                            const uint32_t *labels, const uc_calibrator *calibrator, uc_refit refit);
 
@@ -29,8 +30,8 @@ typedef struct uc_refits {
     uint64_t seed; /* of the folds */
     const uc_context *context;
 } uc_refits;
-/* scores[family * count + r]: rows x K each, by refit r. calibrators[family], found on all rows, are where those of a fold
- * start. */
+/* scores[family * count + r]: rows x K each, by refit r. calibrators[family], found on all rows, are where
+ * those of a fold start. */
 uc_status uc_refit_held_out(double *const *scores, const uc_refits *self, const uc_calibrator *calibrators);
 
 #endif

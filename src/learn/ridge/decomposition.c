@@ -10,15 +10,17 @@
  *
  *   w = V diag(1 / (e + lambda)) B        b = n - w'm        p_i = n + B' diag(1 / (e + lambda)) z_i
  *
- * and the prediction for row i of the fit without row i needs no other fit: the weight that a row has on its own prediction is
+ * and the prediction for row i of the fit without row i needs no other fit: the weight that a row has on
+ * its own prediction is
  *
  *   h_i = r_i (1/R + sum_j z_ij^2 / (e_j + lambda))        l_i = y_i - (y_i - p_i) / (1 - h_i)
  *
- * (the penalty does not touch b, and the mean, too, is that without the row). So after one decomposition a lambda costs
- * products of n x rank x K. With fewer rows than columns the dual form has the same numbers: the Gram matrix of the rows
- * sqrt(r_i) (x_i - m) is U e U', and sqrt(r_i) z_i = U_i sqrt(e).
+ * (the penalty does not touch b, and the mean, too, is that without the row). So after one decomposition a
+ * lambda costs products of n x rank x K. With fewer rows than columns the dual form has the same numbers:
+ * the Gram matrix of the rows sqrt(r_i) (x_i - m) is U e U', and sqrt(r_i) z_i = U_i sqrt(e).
  *
- * Hastie, Tibshirani, Efficient quadratic regularization for expression arrays, Biostatistics 5:329-340, 2004.
+ * Hastie, Tibshirani, Efficient quadratic regularization for expression arrays, Biostatistics 5:329-340,
+ * 2004.
  */
 #include "learn/ridge/decomposition.h"
 
@@ -92,7 +94,8 @@ static uc_status keep_block(size_t block, void *user)
     return UC_OK;
 }
 
-/* Every pass over the rows needs their coordinates, which cost more than all else: kept where there is room. */
+/* Every pass over the rows needs their coordinates, which cost more than all else: kept where there is
+ * room. */
 static uc_status keep_coordinates(uc_ridge *self)
 {
     const size_t n = self->X->rows;

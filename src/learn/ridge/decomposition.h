@@ -5,8 +5,8 @@
 #include "parallel/parallel.h"
 #include "unconfuse/matrix.h"
 
-/* The centred rows in coordinates in which their sum of squares is diagonal. Does not depend on targets, so one serves for
- * all of them. */
+/* The centred rows in coordinates in which their sum of squares is diagonal. Does not depend on targets,
+ * so one serves for all of them. */
 typedef struct uc_ridge {
     const uc_matrix *X;    /* borrowed: the rows of this process */
     const double *weights; /* borrowed: one per row, > 0; NULL: all 1 */
@@ -19,7 +19,8 @@ typedef struct uc_ridge {
     double *coordinates; /* rows x rank, row i has sqrt(r_i) z_i; NULL: too many, found anew for every pass */
 } uc_ridge;              /* zero-initialised may be freed */
 
-/* X, weights and context must outlive *out. The dual form is taken for sparse rows with more columns than there are rows. */
+/* X, weights and context must outlive *out. The dual form is taken for sparse rows with more columns than
+ * there are rows. */
 uc_status uc_ridge_decompose(uc_ridge *out, const uc_matrix *X, const double *weights,
                              const uc_context *context);
 void uc_ridge_free(uc_ridge *self);
@@ -35,8 +36,8 @@ typedef struct uc_ridge_targets {
 uc_status uc_ridge_project(uc_ridge_targets *out, const uc_ridge *self, const double *Y, size_t count);
 void uc_ridge_targets_free(uc_ridge_targets *self);
 
-/* Visits the leave-one-out predictions of row i for each of the lambdas: L[l * K + k]. Called in any thread; adds to
- * `sum`, which is that of all rows of all processes in the end. */
+/* Visits the leave-one-out predictions of row i for each of the lambdas: L[l * K + k]. Called in any
+ * thread; adds to `sum`, which is that of all rows of all processes in the end. */
 typedef void uc_ridge_visit_fn(double *sum, size_t i, const double *L, void *user);
 uc_status uc_ridge_visit(double *sum, size_t length, const uc_ridge *self, const uc_ridge_targets *targets,
                          const double *lambdas, size_t lambda_count, uc_ridge_visit_fn *visit, void *user);

@@ -1,5 +1,5 @@
-/* Lambdas compared by leave-one-out. The criterion is the squared error plus the share of errors: each alone ranks worse, the
- * one because it asks for probabilities, the other because it is coarse. */
+/* Lambdas compared by leave-one-out. The criterion is the squared error plus the share of errors: each
+ * alone ranks worse, the one because it asks for probabilities, the other because it is coarse. */
 #include "learn/ridge/path.h"
 
 #include <math.h>

@@ -19,7 +19,8 @@ typedef struct uc_ridge_path {
 /* lambda = scale x 10^-3, 10^-2.5, ..., 10^2. `targets` are those of the labels. */
 uc_status uc_ridge_try_lambdas(uc_ridge_path *out, const uc_ridge *self, const uc_ridge_targets *targets,
                                const uint32_t *labels, double scale);
-/* The scale of lambdas that suits the rows: columns may have any size, features of a Gaussian kernel are of length 1. */
+/* The scale of lambdas that suits the rows: columns may have any size, features of a Gaussian kernel are
+ * of length 1. */
 double uc_ridge_scale(const uc_ridge *self, const uc_map_settings *map);
 /* Labels as targets, rows x K; all rows have one. */
 void uc_ridge_label_targets(double *Y, const uint32_t *labels, size_t rows, size_t K);
