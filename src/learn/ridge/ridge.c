@@ -45,19 +45,25 @@ static uc_status write_path(uc_model *model, const uc_ridge_path *path)
     return status;
 }
 
+static uc_status choose_lambda(double *lambda, uc_model *model, const uc_ridge *ridge,
+                               const uc_ridge_targets *targets, const uc_fit *fit)
+{
+    uc_ridge_path path;
+    const double scale = uc_ridge_scale(ridge, &fit->train->map);
+    const uc_status status = uc_ridge_try_lambdas(&path, ridge, targets, fit->data->y, scale);
+    if (status != UC_OK)
+        return status;
+    *lambda = path.lambda[path.best];
+    return write_path(model, &path);
+}
+
 static uc_status fit_targets(uc_model *model, const uc_ridge *ridge, const double *Y, const uc_fit *fit,
                              double lambda)
 {
     uc_ridge_targets targets = {0};
-    uc_ridge_path path;
     uc_status status = uc_ridge_project(&targets, ridge, Y, model->classes.count);
-    if (status == UC_OK && isnan(lambda)) {
-        status = uc_ridge_try_lambdas(&path, ridge, &targets, fit->data->y,
-                                      uc_ridge_scale(ridge, &fit->train->map));
-        if (status == UC_OK)
-            status = write_path(model, &path);
-        lambda = path.lambda[path.best];
-    }
+    if (status == UC_OK && isnan(lambda))
+        status = choose_lambda(&lambda, model, ridge, &targets, fit);
     if (status == UC_OK)
         status = uc_ridge_weights(model->weights + model->stride, model->weights, model->stride, ridge,
                                   &targets, lambda);
