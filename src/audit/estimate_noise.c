@@ -30,9 +30,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/folds.h"
 #include "linalg/linalg.h"
 #include "parallel/parallel.h"
-#include "select/folds.h"
 #include "unconfuse/audit.h"
 #include "unconfuse/select.h"
 

@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/folds.h"
 #include "learn/learner.h"
 #include "parallel/parallel.h"
-#include "select/folds.h"
 #include "train/train.h"
 #include "unconfuse/audit.h"
 #include "unconfuse/select.h"

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/folds.h"
 #include "data/weights.h"
 #include "learn/learner.h"
-#include "select/folds.h"
 #include "train/train.h"
 #include "unconfuse/select.h"
 

@@ -16,11 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/folds.h"
 #include "data/weights.h"
 #include "learn/learner.h"
 #include "map/map.h"
 #include "parallel/parallel.h"
-#include "select/folds.h"
 #include "select/view.h"
 #include "train/train.h"
 #include "unconfuse/metrics.h"

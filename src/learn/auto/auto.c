@@ -120,8 +120,7 @@ cleanup:
 
 static uc_status score_refits(choice *self)
 {
-    const uc_refits refits = {self->rows, self->weights, self->lambda, self->refits,
-                              REFITS,     self->seed,    self->context};
+    const uc_refits refits = {self->rows, self->lambda, self->refits, REFITS, self->seed, self->context};
     for (size_t r = 0; r < REFITS; r++)
         self->refits[r] = (uc_refit){self->lambda * shrinks[r % SHRINKS], 1 + (unsigned)(r / SHRINKS)};
     for (size_t i = 0; i < UC_FAMILIES * REFITS; i++) {

@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/folds.h"
 #include "learn/ridge/path.h"
 #include "linalg/linalg.h"
 
@@ -117,44 +118,15 @@ uc_status uc_refit_weights(double *W, double *offset, size_t stride, const uc_ri
 
 /* ---- folds ---- */
 
-typedef struct fold_rows {
-    uc_dataset train, held_out;
-    double *weights;  /* of the training rows; NULL: all 1 */
-    size_t *position; /* of the held-out rows in the whole */
-} fold_rows;
-
-static void free_fold(fold_rows *self)
-{
-    uc_dataset_free(&self->train);
-    uc_dataset_free(&self->held_out);
-    uc_free(self->weights);
-    uc_free(self->position);
-}
-
-static uc_status split_fold(fold_rows *out, const uc_refits *self, const uint32_t *fold_of, unsigned fold)
-{
-    const size_t n = self->data->X.rows;
-    size_t kept = 0, held = 0;
-    uc_status status =
-        uc_dataset_fold_split(&out->train, &out->held_out, self->data, fold_of, fold, self->context);
-    if (status != UC_OK)
-        return status;
-    out->position = uc_alloc(n, sizeof *out->position);
-    if (self->weights)
-        out->weights = uc_alloc(n, sizeof *out->weights);
-    if (!out->position || (self->weights && !out->weights))
-        return UC_ERR_NOMEM;
-    for (size_t i = 0; i < n; i++) {
-        if (fold_of[i] == fold)
-            out->position[held++] = i;
-        else if (self->weights)
-            out->weights[kept++] = self->weights[i];
-    }
-    return UC_OK;
-}
+/* What a fold works on. */
+typedef struct fold_job {
+    double *const *scores;
+    const uc_refits *refits;
+    const uc_calibrator *calibrators;
+} fold_job;
 
 /* The scores of the held-out rows by weights W, into their places. */
-static uc_status score_held_out(double *scores, const fold_rows *fold, const double *W, const double *offset,
+static uc_status score_held_out(double *scores, const uc_fold *fold, const double *W, const double *offset,
                                 size_t K, size_t stride)
 {
     const uc_matrix *X = &fold->held_out.X;
@@ -163,24 +135,24 @@ static uc_status score_held_out(double *scores, const fold_rows *fold, const dou
         return UC_ERR_NOMEM;
     uc_score_rows(own, X, 0, X->rows, W, X->cols, stride, offset);
     for (size_t i = 0; i < X->rows; i++)
-        memcpy(scores + fold->position[i] * K, own + i * stride, K * sizeof *own);
+        memcpy(scores + fold->rows[i] * K, own + i * stride, K * sizeof *own);
     uc_free(own);
     return UC_OK;
 }
 
 /* All refits of a family, with its calibrator found on the fold's own leave-one-out scores f. */
-static uc_status refit_family(double *const *scores, const uc_refits *self, const fold_rows *fold,
+static uc_status refit_family(double *const *scores, const uc_refits *self, const uc_fold *fold,
                               const uc_ridge *ridge, const double *f, const uc_calibrator *near)
 {
     const size_t n = fold->train.X.rows, K = near->K, stride = uc_class_stride(K);
-    const uc_held_out rows = {f, fold->train.y, fold->weights, n, K, self->context};
+    const uc_held_out rows = {f, fold->train.y, fold->train.weights, n, K, fold->context};
     uc_calibrator own = {0};
     double *R = uc_alloc(n * K, sizeof *R), *W = uc_alloc((fold->train.X.cols + 1) * stride, sizeof *W);
     uc_status status = UC_ERR_NOMEM;
     if (R && W)
         status = uc_calibrate(&own, &rows, near->family, near->family == UC_FAMILY_NONE ? NULL : near);
     if (status == UC_OK)
-        status = uc_expected_classes(R, f, fold->train.y, n, &own, self->context);
+        status = uc_expected_classes(R, f, fold->train.y, n, &own, fold->context);
     for (size_t r = 0; r < self->count && status == UC_OK; r++) {
         status = uc_refit_weights(W + stride, W, stride, ridge, R, fold->train.y, &own, self->refits[r]);
         if (status == UC_OK)
@@ -192,24 +164,31 @@ static uc_status refit_family(double *const *scores, const uc_refits *self, cons
     return status;
 }
 
-static uc_status run_fold(double *const *scores, const uc_refits *self, const fold_rows *fold,
-                          const uc_calibrator *calibrators)
+static uc_status run_fold(uc_fold *fold, void *user)
 {
-    const size_t n = fold->train.X.rows, K = calibrators->K;
+    const fold_job *job = user;
+    const uc_refits *self = job->refits;
+    const size_t n = fold->train.X.rows, K = job->calibrators->K;
     uc_ridge ridge = {0};
     uc_ridge_targets targets = {0};
     double *Y = uc_alloc(n * K, sizeof *Y), *f = uc_alloc(n * K, sizeof *f);
     uc_status status = UC_ERR_NOMEM;
-    if (Y && f)
-        status = uc_ridge_decompose(&ridge, &fold->train.X, fold->weights, self->context);
-    if (status == UC_OK) {
-        uc_ridge_label_targets(Y, fold->train.y, n, K);
-        status = uc_ridge_project(&targets, &ridge, Y, K);
-    }
+    if (!Y || !f)
+        goto cleanup;
+    status = uc_ridge_decompose(&ridge, &fold->train.X, fold->train.weights, fold->context);
+    if (status != UC_OK)
+        goto cleanup;
+    uc_ridge_label_targets(Y, fold->train.y, n, K);
+    status = uc_ridge_project(&targets, &ridge, Y, K);
     if (status == UC_OK)
         status = uc_ridge_leave_one_out(f, &ridge, &targets, self->lambda);
     for (size_t family = 0; family < UC_FAMILIES && status == UC_OK; family++)
-        status = refit_family(scores + family * self->count, self, fold, &ridge, f, calibrators + family);
+        status = refit_family(job->scores + family * self->count, self, fold, &ridge, f,
+                              job->calibrators + family);
+    if (status == UC_OK)
+        status = uc_part_done(fold->progress);
+
+cleanup:
     uc_ridge_targets_free(&targets);
     uc_ridge_free(&ridge);
     uc_free(f);
@@ -219,21 +198,14 @@ static uc_status run_fold(double *const *scores, const uc_refits *self, const fo
 
 uc_status uc_refit_held_out(double *const *scores, const uc_refits *self, const uc_calibrator *calibrators)
 {
-    uint32_t *fold_of = uc_alloc(self->data->X.rows, sizeof *fold_of);
-    const size_t units = uc_dataset_fold_units(self->data);
-    const unsigned folds = units < FOLDS ? (unsigned)units : FOLDS;
-    uc_status status = UC_ERR_NOMEM;
-    if (fold_of)
-        status = uc_dataset_folds(fold_of, self->data, folds, true, self->seed, self->context);
-    for (unsigned fold = 0; fold < folds && status == UC_OK; fold++) {
-        fold_rows rows = {0};
-        status = split_fold(&rows, self, fold_of, fold);
-        if (status == UC_OK)
-            status = run_fold(scores, self, &rows, calibrators);
-        if (status == UC_OK)
-            status = uc_report(self->context, "refitting", (double)fold + 1.0, (double)folds, "folds");
-        free_fold(&rows);
-    }
-    uc_free(fold_of);
+    fold_job job = {scores, self, calibrators};
+    uc_folds folds = {0};
+    uc_status status =
+        uc_folds_begin(&folds, self->data, uc_folds_at_most(self->data, FOLDS), self->seed, self->context);
+    if (status != UC_OK)
+        return status;
+    folds.progress = (uc_parts){.task = "refitting", .part = "fold", .count = folds.count};
+    status = uc_folds_each(&folds, run_fold, &job, self->context);
+    uc_folds_free(&folds);
     return status;
 }

@@ -22,8 +22,7 @@ uc_status uc_refit_weights(double *W, double *offset, size_t stride, const uc_ri
 
 /* Scores of rows by refits that have not seen their labels. */
 typedef struct uc_refits {
-    const uc_dataset *data; /* prepared; every row has a label */
-    const double *weights;  /* NULL: all 1 */
+    const uc_dataset *data; /* prepared; every row has a label; their weights count */
     double lambda;          /* of the fit on labels, whose leave-one-out scores are calibrated */
     const uc_refit *refits;
     size_t count;

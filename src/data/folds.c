@@ -1,6 +1,6 @@
 /* Folds of a data set, taken one by one. A fold's rows are copied when its turn comes, so that no more folds
  * are in memory than are worked on. */
-#include "select/folds.h"
+#include "data/folds.h"
 
 #include <assert.h>
 

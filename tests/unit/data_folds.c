@@ -1,7 +1,7 @@
 /* The loop over folds: every row is held out once, and the jobs see the same rows however they are run. */
 #include "tests/sample.h"
 
-#include "select/folds.h"
+#include "data/folds.h"
 
 enum { ROWS = 53, COLS = 4, FOLDS = 5, SHARES = 3 };
 
