@@ -23,6 +23,7 @@ const uc_option *uc_learner_options(const uc_learner *self);
 size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
+bool uc_learner_uses_weights(const uc_learner *self);    /* counts examples by their weights */
 bool uc_learner_uses_noise(const uc_learner *self);      /* learns with a noise matrix */
 bool uc_learner_uses_unlabelled(const uc_learner *self); /* rows without a label are of use to it */
 /* Learns from one class alone: uc_dataset_positive_unlabelled must be called on the data before training. */

@@ -44,6 +44,11 @@ bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)
     return self->partial;
 }
 
+bool uc_learner_uses_weights(const uc_learner *self)
+{
+    return !self->unweighted;
+}
+
 bool uc_learner_uses_noise(const uc_learner *self)
 {
     return self->uses_noise;
@@ -202,20 +207,31 @@ void *uc_learner_settings(const uc_learner *learner, const void *settings)
     return copy;
 }
 
-uc_status uc_weight_sums(double *total, double *effective, const uc_fit *fit)
+uc_status uc_weigh(uc_weight_sums *out, const uc_fit *fit)
 {
-    double sums[2] = {0.0, 0.0};
-    *total = *effective = (double)fit->rows;
+    double own[3] = {0.0, 0.0, INFINITY}, *all = NULL; /* sum, squares, smallest */
+    const double n = (double)fit->rows;
+    const uc_comm *comm = uc_comm_of(fit->context);
+    *out = (uc_weight_sums){n, n, n};
     if (!fit->weights)
         return UC_OK;
     for (size_t i = 0; i < fit->data->X.rows; i++) {
-        sums[0] += fit->weights[i];
-        sums[1] += fit->weights[i] * fit->weights[i];
+        own[0] += fit->weights[i];
+        own[1] += fit->weights[i] * fit->weights[i];
+        own[2] = fmin(own[2], fit->weights[i]);
     }
-    const uc_status status = uc_comm_sum(uc_comm_of(fit->context), sums, 2);
-    *total = sums[0];
-    *effective = sums[0] * sums[0] / sums[1];
-    return status;
+    const uc_status status = uc_comm_gather((void **)&all, NULL, comm, own, sizeof own);
+    if (status != UC_OK)
+        return status;
+    double sum = 0.0, squares = 0.0, least = INFINITY;
+    for (int r = 0; r < uc_comm_size(comm); r++) {
+        sum += all[3 * r];
+        squares += all[3 * r + 1];
+        least = fmin(least, all[3 * r + 2]);
+    }
+    uc_free(all);
+    *out = (uc_weight_sums){sum, sum * sum / squares, sum / least};
+    return UC_OK;
 }
 
 /* ---- memory ---- */

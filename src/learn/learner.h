@@ -120,9 +120,13 @@ extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc
     uc_learner_arow, uc_learner_scw, uc_learner_soba, uc_learner_uma, uc_learner_logistic, uc_learner_rp,
     uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm, uc_learner_ridge, uc_learner_auto, uc_learner_pu;
 
-/* The sum of the weights of the rows of all processes, and how many equal examples say as much: (sum u)^2
- * / sum u^2. */
-uc_status uc_weight_sums(double *total, double *effective, const uc_fit *fit);
+/* What the rows of all processes weigh; without weights each is their number. */
+typedef struct uc_weight_sums {
+    double total;
+    double effective; /* so many equal examples say as much: (sum u)^2 / sum u^2 */
+    double finest;    /* so many of the smallest weight are as much */
+} uc_weight_sums;
+uc_status uc_weigh(uc_weight_sums *out, const uc_fit *fit);
 /* Whether the learner learns from such feedback. */
 uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback);
 /* Whether train->class_weights, when given, are for a learner that has such, and all above 0. */

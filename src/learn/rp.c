@@ -278,13 +278,16 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     const size_t K = fit->data->classes.count, machines = K == 2 ? 1 : K;
     uint64_t iterations = 0;
     outcome found = {0};
+    uc_weight_sums weights = {0};
     uc_status status = UC_OK;
     if (self.settings->rule == RULE_ETA)
         status = noise_rate_of(&self.eta, fit);
     else if (isnan(self.settings->kappa))
         return uc_fail(UC_ERR_INVALID, "{kappa=auto} must become a number before training (uc_tune)");
     if (status == UC_OK)
-        status = uc_weight_sums(&self.m, &self.effective, fit);
+        status = uc_weigh(&weights, fit);
+    self.m = weights.total;
+    self.effective = weights.effective;
     double *best = uc_alloc(self.d, sizeof *best);
     if (status == UC_OK && !best)
         status = UC_ERR_NOMEM;

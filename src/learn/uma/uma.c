@@ -27,14 +27,10 @@
 #include <string.h>
 
 #include "learn/learner.h"
+#include "learn/uma/options.h"
 #include "learn/uma/pair_sums.h"
 #include "linalg/linalg.h"
 #include "model/model.h"
-
-enum { CHOOSE_ERROR, CHOOSE_CONFUSION, CHOOSE_RANDOM };
-enum { STEP_PERCEPTRON, STEP_UNIFORM, STEP_WORST };
-enum { RETURN_LAST, RETURN_AVERAGE, RETURN_TAIL, RETURN_BEST, RETURN_AUTO };
-enum { INIT_ZERO, INIT_MEANS };
 
 #define COLUMNS_PER_TILE ((size_t)512)
 #define SEQUENCE_CHOICE 2    /* of random numbers */
@@ -44,70 +40,10 @@ enum { INIT_ZERO, INIT_MEANS };
 #define PAIR_BYTES 97.0   /* of all that is kept for a pair of classes, here and in the sums */
 #define LOW_DIMENSION 100 /* below it, `auto` returns the best iterate, otherwise the average */
 
-#define FIELD(name) offsetof(uc_uma_settings, name)
-
-static const uc_option options[] = {
-    {.name = "iterations",
-     .type = UC_OPTION_COUNT,
-     .offset = FIELD(iterations),
-     .standard = "1000",
-     .low = 1,
-     .high = 1e9,
-     .help = "largest number of steps"},
-    {.name = "choose",
-     .type = UC_OPTION_CHOICE,
-     .offset = FIELD(choose),
-     .standard = "error",
-     .choices = "error|confusion|random",
-     .help = "which pair of confused classes a step corrects: the most frequent, the most frequent within "
-             "its true class, or a random one"},
-    {.name = "step",
-     .type = UC_OPTION_CHOICE,
-     .offset = FIELD(step),
-     .standard = "perceptron",
-     .choices = "perceptron|uniform|worst",
-     .help = "which classes lose weight in a step: the predicted one, all that score too high, or the one "
-             "that scores highest"},
-    {.name = "alpha",
-     .type = UC_OPTION_REAL,
-     .offset = FIELD(alpha),
-     .standard = "0",
-     .low = 0,
-     .high = 1e6,
-     .help = "ignore examples that are nearer than this to a class boundary"},
-    {.name = "return",
-     .type = UC_OPTION_CHOICE,
-     .offset = FIELD(returns),
-     .standard = "auto",
-     .choices = "last|average|tail|best|auto",
-     .help = "the last iterate, the mean of all or of the later half, or the one with the smallest corrected "
-             "error "
-             "(auto: best below 100 dimensions, else average)"},
-    {.name = "ridge",
-     .type = UC_OPTION_REAL,
-     .automatic = true,
-     .offset = FIELD(ridge),
-     .standard = "auto",
-     .low = 0,
-     .high = 1e6,
-     .argument = "R",
-     .help =
-         "shrinks the inverse of a badly conditioned noise matrix (auto: 0.01 from condition number 50 on)"},
-    {.name = "init",
-     .type = UC_OPTION_CHOICE,
-     .offset = FIELD(init),
-     .standard = "zero",
-     .choices = "zero|means",
-     .help = "start at zero, or at the corrected class means"},
-    UC_CLASS_WEIGHT_OPTION(uc_uma_settings),
-    {.name = NULL},
-};
-
 typedef struct uma {
     const uc_matrix *X;
     size_t n, d, Q;
-    double total;     /* n of all processes, whose rows are in S and N together */
-    double effective; /* so many equal examples say as much */
+    uc_weight_sums n_all; /* n of all processes, whose rows are in S and N together */
     const uc_uma_settings *settings;
     const uc_context *context;
     uc_rng rng;
@@ -196,12 +132,12 @@ static double corrected_error(const uma *self, double *deviation)
 {
     double mean = 0.0, square = 0.0;
     for (size_t pair = 0; pair < self->Q * self->Q; pair++) {
-        const double share = self->sums.N[pair] / self->total;
+        const double share = self->sums.N[pair] / self->n_all.total;
         mean += self->B[pair] * share;
         square += self->B[pair] * self->B[pair] * share;
     }
     if (deviation)
-        *deviation = sqrt(fmax(0.0, square - mean * mean) / self->effective);
+        *deviation = sqrt(fmax(0.0, square - mean * mean) / self->n_all.effective);
     return 1.0 - mean;
 }
 
@@ -268,7 +204,7 @@ static uc_status refresh_norms(uma *self, size_t p)
         double square = 0.0;
         for (size_t tile = 0; tile < tiles; tile++)
             square += job.squares[tile * Q + q];
-        self->norm[p * Q + q] = sqrt(square) / self->total;
+        self->norm[p * Q + q] = sqrt(square) / self->n_all.total;
     }
     self->sums.stale[p] = false;
 cleanup:
@@ -283,7 +219,7 @@ static void compute_z(uma *self, size_t p, size_t q)
     memset(self->z, 0, self->d * sizeof *self->z);
     for (size_t k = 0; k < self->Q; k++) {
         const double *sum = self->sums.S[p * self->Q + k];
-        const double factor = self->B[q * self->Q + k] / self->total;
+        const double factor = self->B[q * self->Q + k] / self->n_all.total;
         for (size_t j = 0; sum && j < self->d; j++)
             self->z[j] += factor * sum[j];
     }
@@ -323,7 +259,8 @@ static bool plan_step(uma *self, size_t p, size_t q)
 
 static bool is_eligible(const uma *self, size_t p, size_t q)
 {
-    return p != q && !self->rejected[p * self->Q + q] && self->norm[p * self->Q + q] > 0.5 / self->effective;
+    return p != q && !self->rejected[p * self->Q + q] &&
+           self->norm[p * self->Q + q] > 0.5 / self->n_all.finest;
 }
 
 /* The next pair in the order of the criterion; false when none is left. */
@@ -508,8 +445,8 @@ static void estimate_class_shares(uma *self)
         double share = 0.0;
         for (size_t p = 0; p < self->Q; p++)
             for (size_t k = 0; k < self->Q; k++)
-                share += self->B[q * self->Q + k] * self->sums.N[p * self->Q + k] / self->total;
-        self->class_share[q] = fmax(share, 1.0 / self->effective);
+                share += self->B[q * self->Q + k] * self->sums.N[p * self->Q + k] / self->n_all.total;
+        self->class_share[q] = fmax(share, 1.0 / self->n_all.finest);
         total += self->class_share[q];
     }
     for (size_t q = 0; q < self->Q; q++)
@@ -682,7 +619,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     const uc_noise *noise = fit->train->noise;
     uc_status status = check_size(&self);
     if (status == UC_OK)
-        status = uc_weight_sums(&self.total, &self.effective, fit);
+        status = uc_weigh(&self.n_all, fit);
     if (status == UC_OK)
         status = uc_blas_ready(fit->context);
     if (status == UC_OK && !noise) {
@@ -708,7 +645,7 @@ const uc_learner uc_learner_uma = {
     .summary = "labels confused by a matrix that is known or estimated ({noise-matrix})",
     .paper =
         "Louche, Ralaivola: Unconfused ultraconservative multiclass algorithms, Machine Learning 99, 2015",
-    .options = options,
+    .options = uc_uma_options,
     .settings_size = sizeof(uc_uma_settings),
     .full = true,
     .normalizes = true,
