@@ -366,7 +366,8 @@ static uc_status run(app_call *call)
         goto cleanup;
     if (args->learners && (status = parse_learners(&named, args->learners)) != UC_OK)
         goto cleanup;
-    if ((status = cli_read_data(&data, call, path, &args->read)) != UC_OK)
+    if ((status = cli_read_data(&data, call, path, &args->read)) != UC_OK ||
+        (status = uc_dataset_drop_weightless(&data, &call->context)) != UC_OK)
         goto cleanup;
     status =
         uc_compare(&found, named.items, named.count, &args->compare, &args->train, &data, &call->context);

@@ -318,6 +318,8 @@ static uc_status from_itself(uc_noise_estimate *out, app_call *call, const cli_f
     uc_dataset data = {0};
     uc_status status = cli_read_files(&data, call, files, &args->read);
     if (status == UC_OK)
+        status = app_agree(uc_dataset_drop_weightless(&data, &call->context));
+    if (status == UC_OK)
         status = uc_noise_from_data(out, &data, &args->estimate, &args->train, context);
     uc_dataset_free(&data);
     return status;

@@ -123,9 +123,10 @@ struct evidence {
     double *P;                /* counting, anchor: rows x K */
     uint32_t *clearest;       /* anchor: K lists of all rows, by descending P_q */
     double anchors;
+    const double *weights; /* of the rows; NULL: all are 1 */
     /* J and C (NaN in the columns of classes without examples) when row i counts weight[i] times. `work`
      * holds 2 K. */
-    void (*estimate)(double *C, double *J, const evidence *self, const uint32_t *weight, double *work);
+    void (*estimate)(double *C, double *J, const evidence *self, const double *weight, double *work);
 };
 
 /* Columns divided by their sums; NaN where the sum is 0. */
@@ -140,7 +141,7 @@ static void divide_columns(double *C, size_t K)
     }
 }
 
-static void estimate_from_labels(double *C, double *J, const evidence *self, const uint32_t *weight,
+static void estimate_from_labels(double *C, double *J, const evidence *self, const double *weight,
                                  double *work)
 {
     (void)work;
@@ -153,7 +154,7 @@ static void estimate_from_labels(double *C, double *J, const evidence *self, con
 }
 
 /* labelled[k] = n_k. */
-static void count_labels(double *labelled, const evidence *self, const uint32_t *weight)
+static void count_labels(double *labelled, const evidence *self, const double *weight)
 {
     memset(labelled, 0, self->K * sizeof *labelled);
     for (size_t i = 0; i < self->rows; i++)
@@ -170,7 +171,7 @@ static size_t confident_class(const double *P, const double *threshold, size_t K
     return best;
 }
 
-static void estimate_by_counting(double *C, double *J, const evidence *self, const uint32_t *weight,
+static void estimate_by_counting(double *C, double *J, const evidence *self, const double *weight,
                                  double *work)
 {
     const size_t K = self->K;
@@ -184,7 +185,7 @@ static void estimate_by_counting(double *C, double *J, const evidence *self, con
 
     memset(J, 0, K * K * sizeof *J);
     for (size_t i = 0; i < self->rows; i++) {
-        if (weight[i] == 0)
+        if (weight[i] == 0.0)
             continue;
         const size_t q = confident_class(self->P + i * K, threshold, K);
         if (q < K)
@@ -200,7 +201,7 @@ static void estimate_by_counting(double *C, double *J, const evidence *self, con
     divide_columns(C, K);
 }
 
-static void estimate_by_anchors(double *C, double *J, const evidence *self, const uint32_t *weight,
+static void estimate_by_anchors(double *C, double *J, const evidence *self, const double *weight,
                                 double *work)
 {
     const size_t K = self->K;
@@ -237,13 +238,15 @@ static uc_status run_replicate(size_t block, void *user)
     const bootstrap *self = user;
     const evidence *from = self->evidence;
     const size_t replicate = self->first + block, K = from->K;
-    uint32_t *weight = uc_alloc(from->rows, sizeof *weight);
-    double *J = uc_alloc(K * K, sizeof *J), *work = uc_alloc(2 * K, sizeof *work);
+    double *weight = uc_alloc(from->rows, sizeof *weight), *J = uc_alloc(K * K, sizeof *J),
+           *work = uc_alloc(2 * K, sizeof *work);
     uc_status status = UC_ERR_NOMEM;
     if (weight && J && work) {
         uc_rng rng = uc_rng_make(self->seed, SEQUENCE_BOOTSTRAP + replicate);
         for (size_t i = 0; i < from->rows; i++)
-            weight[uc_rng_below(&rng, from->rows)]++;
+            weight[uc_rng_below(&rng, from->rows)] += 1.0;
+        for (size_t i = 0; i < from->rows && from->weights; i++)
+            weight[i] *= from->weights[i];
         from->estimate(self->sample + replicate * K * K, J, from, weight, work);
         status = UC_OK;
     }
@@ -365,12 +368,18 @@ static void warn_of(const uc_noise_estimate *self, size_t least, size_t below, c
         uc_warn(context, "%s %s", sentence, list);
 }
 
-static void fill_in(uc_noise_estimate *out, const double *J)
+/* Examples, whatever they weigh. */
+static void count_examples(uc_noise_estimate *out, const double *J)
+{
+    for (size_t i = 0; i < out->noise.classes * out->noise.classes; i++)
+        out->counts[i] = (size_t)J[i];
+}
+
+static void fill_in(uc_noise_estimate *out)
 {
     const size_t K = out->noise.classes;
     double *C = out->noise.values;
     for (size_t i = 0; i < K * K; i++) {
-        out->counts[i] = (size_t)J[i];
         if (isnan(C[i])) /* no example of this true class */
             C[i] = i / K == i % K;
     }
@@ -392,17 +401,20 @@ static uc_status estimate(uc_noise_estimate *out, const evidence *from, size_t r
                                 .counts = uc_alloc(K * K, sizeof *result.counts),
                                 .examples = from->rows,
                                 .skipped = rows - from->rows};
-    uint32_t *weight = uc_alloc(from->rows, sizeof *weight);
-    double *J = uc_alloc(K * K, sizeof *J), *work = uc_alloc(2 * K, sizeof *work);
+    double *weight = uc_alloc(from->rows, sizeof *weight), *J = uc_alloc(K * K, sizeof *J),
+           *work = uc_alloc(2 * K, sizeof *work);
     uc_status status = UC_ERR_NOMEM;
     if (result.noise.values && result.counts && weight && J && work)
         status = uc_names_copy(&result.noise.names, classes);
     if (status != UC_OK)
         goto cleanup;
     for (size_t i = 0; i < from->rows; i++)
-        weight[i] = 1;
+        weight[i] = 1.0;
     from->estimate(result.noise.values, J, from, weight, work);
-    fill_in(&result, J);
+    count_examples(&result, J);
+    if (from->weights)
+        from->estimate(result.noise.values, J, from, from->weights, work);
+    fill_in(&result);
     if (settings->bootstrap > 0)
         status = find_intervals(&result, from, settings, context);
     if (status == UC_OK) {
@@ -616,9 +628,9 @@ static uc_status check_data(const uc_dataset *data, const uc_noise_estimate_sett
     return check_classes(&data->classes);
 }
 
-/* The labels and probabilities of all processes, in place of this one's. */
-static uc_status gather_evidence(evidence *from, uint32_t **observed, size_t rows, uc_share share,
-                                 const uc_context *context)
+/* The labels, weights and probabilities of all processes, in place of this one's. */
+static uc_status gather_evidence(evidence *from, uint32_t **observed, double **weights, size_t rows,
+                                 uc_share share, const uc_context *context)
 {
     const uc_comm *comm = uc_comm_of(context);
     double *P = NULL;
@@ -628,11 +640,16 @@ static uc_status gather_evidence(evidence *from, uint32_t **observed, size_t row
         uc_comm_gather((void **)observed, NULL, comm, from->observed, rows * sizeof *from->observed);
     if (status == UC_OK)
         status = uc_comm_gather((void **)&P, NULL, comm, from->P, rows * from->K * sizeof *P);
-    if (status != UC_OK)
+    if (status == UC_OK && from->weights)
+        status = uc_comm_gather((void **)weights, NULL, comm, from->weights, rows * sizeof **weights);
+    if (status != UC_OK) {
+        uc_free(P);
         return status;
+    }
     uc_free(from->P);
     from->P = P;
     from->observed = *observed;
+    from->weights = *weights;
     from->rows = share.total;
     return UC_OK;
 }
@@ -662,6 +679,7 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
     const uc_noise_estimate_settings own = settings ? *settings : uc_noise_estimate_defaults();
     const bool by_anchors = own.estimator == UC_NOISE_ANCHOR;
     uint32_t *observed = NULL;
+    double *weights = NULL;
     uc_share share;
     uc_status status = check_all(&share, data, &own, context);
     if (status != UC_OK)
@@ -669,6 +687,7 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
     evidence from = {.rows = data->X.rows,
                      .K = data->classes.count,
                      .observed = data->y,
+                     .weights = data->weights,
                      .P = uc_alloc(data->X.rows, data->classes.count * sizeof *from.P),
                      .anchors = own.anchors,
                      .estimate = estimate_by_counting};
@@ -679,7 +698,7 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
     status = held_out_probabilities(from.P, data, &own, train, context);
     if (status != UC_OK)
         goto cleanup;
-    status = gather_evidence(&from, &observed, data->X.rows, share, context);
+    status = gather_evidence(&from, &observed, &weights, data->X.rows, share, context);
     if (status == UC_OK && by_anchors)
         status = rank_rows(&from);
     if (status == UC_OK)
@@ -688,6 +707,7 @@ cleanup:
     uc_free(from.clearest);
     uc_free(from.P);
     uc_free(observed);
+    uc_free(weights);
     return status;
 }
 

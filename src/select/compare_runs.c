@@ -119,6 +119,7 @@ typedef struct mapped_run {
     uc_preprocessing preprocessing[UC_VIEWS];
     uc_matrix block[UC_VIEWS]; /* of the rounds at hand */
     uint32_t *labels;          /* of the same */
+    double *weights;           /* of the same; NULL: all are 1 */
 } mapped_run;
 
 typedef struct all_runs {
@@ -224,11 +225,11 @@ static uc_status run_rounds(all_runs *self, size_t job, size_t first, size_t las
     uc_status status;
     if (self->mapped) {
         const mapped_run *run = &self->mapped[training->run];
-        status =
-            uc_session_run_rows(training->session, &run->block[view], run->labels, NULL, last - first, true);
+        status = uc_session_run_weighted(training->session, &run->block[view], run->labels, run->weights,
+                                         NULL, last - first, true);
     } else {
-        status = uc_session_run_rows(training->session, X, setup->data->y,
-                                     training->order.rows + first % rows, last - first, true);
+        status = uc_session_run_weighted(training->session, X, setup->data->y, setup->data->weights,
+                                         training->order.rows + first % rows, last - first, true);
     }
     training->seconds += thread_seconds() - began;
     return status;
@@ -268,7 +269,9 @@ static uc_status begin_mapped_run(mapped_run *out, const all_runs *self, size_t 
     uc_status status = uc_order_begin(&out->order, setup->data->X.rows, seed_of(self, run), self->sequence);
     if (status == UC_OK) {
         out->labels = uc_alloc(BLOCK_ROUNDS, sizeof *out->labels);
-        if (!out->labels)
+        if (setup->data->weights)
+            out->weights = uc_alloc(BLOCK_ROUNDS, sizeof *out->weights);
+        if (!out->labels || (setup->data->weights && !out->weights))
             return UC_ERR_NOMEM;
     }
     for (size_t view = 0; view < UC_VIEWS && status == UC_OK; view++)
@@ -286,6 +289,7 @@ static void free_mapped_runs(all_runs *self)
     for (size_t run = 0; run < self->group && self->mapped; run++) {
         uc_order_free(&self->mapped[run].order);
         uc_free(self->mapped[run].labels);
+        uc_free(self->mapped[run].weights);
         for (size_t view = 0; view < UC_VIEWS; view++) {
             uc_preprocessing_free(&self->mapped[run].preprocessing[view]);
             uc_matrix_free(&self->mapped[run].block[view]);
@@ -305,8 +309,11 @@ static uc_status prepare_block(const all_runs *self, size_t run)
     if (self->first % rows == 0)
         uc_order_next(&mapped->order);
     const size_t *taken = mapped->order.rows + self->first % rows;
-    for (size_t i = 0; i < self->last - self->first; i++)
+    for (size_t i = 0; i < self->last - self->first; i++) {
         mapped->labels[i] = setup->data->y[taken[i]];
+        if (mapped->weights)
+            mapped->weights[i] = setup->data->weights[taken[i]];
+    }
     uc_status status =
         uc_matrix_subset(&raw, &setup->data->X, taken, self->last - self->first, setup->context);
     if (status != UC_OK)
