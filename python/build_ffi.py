@@ -61,7 +61,8 @@ void uc_matrix_free(uc_matrix *);
 double uc_matrix_density(const uc_matrix *);
 
 /* dataset.h, noise.h */
-typedef struct { uc_matrix X; uint32_t *y; uc_names classes; uint32_t *bag; uc_names bags; ...; } uc_dataset;
+typedef struct { uc_matrix X; uint32_t *y; uc_names classes; uint32_t *bag; uc_names bags; double *weights, *soft;
+                 ...; } uc_dataset;
 uc_status uc_dataset_positive_unlabelled(uint32_t *, uc_dataset *, const char *, const uc_context *);
 uc_status uc_dataset_check_bags(const uc_dataset *, const uc_context *);
 typedef struct { size_t classes; double *values; uc_names names; } uc_noise;
@@ -125,6 +126,7 @@ const uc_option *uc_learner_options(const uc_learner *);
 size_t uc_learner_settings_size(const uc_learner *);
 bool uc_learner_is_online(const uc_learner *);
 bool uc_learner_accepts(const uc_learner *, uc_feedback);
+bool uc_learner_uses_weights(const uc_learner *);
 bool uc_learner_uses_noise(const uc_learner *);
 bool uc_learner_uses_unlabelled(const uc_learner *);
 bool uc_learner_is_positive_unlabelled(const uc_learner *);
@@ -179,7 +181,8 @@ uc_status uc_noise_rates_from_data(uc_noise *, uc_rates_estimate *, const uc_svm
 /* rows.h */
 size_t first_row_unsound(const uc_matrix *, uint64_t);
 size_t first_row_not_finite(const uc_matrix *);
-uc_status run_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, uint64_t, double, const uc_context *);
+uc_status run_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, const double *, uint64_t, double,
+                   const uc_context *);
 uc_status propose_rows(uc_proposal *, uc_online *, const uc_matrix *);
 uc_status learn_rows(uc_online *, const uc_matrix *, const uc_proposal *, const bool *, const uc_context *);
 size_t pick_labels(uint64_t *, const uint32_t *, size_t, const uint64_t *, size_t);

@@ -63,7 +63,7 @@ static uc_status note_round(const uc_session_round *round, void *user)
 /* For every row: propose, get feedback (the label, or only right or wrong; `delay` rounds late; never,
  * with probability `missing`), learn. All feedback has come when it returns. */
 static uc_status run_rows(uint32_t *proposed, uc_online *online, const uc_matrix *X, const uint32_t *labels,
-                          uint64_t delay, double missing, const uc_context *context)
+                          const double *weights, uint64_t delay, double missing, const uc_context *context)
 {
     kept_rounds kept = {proposed, X->rows, context};
     uc_session_settings settings = {.feedback = UC_FEEDBACK_FULL,
@@ -76,7 +76,7 @@ static uc_status run_rows(uint32_t *proposed, uc_online *online, const uc_matrix
         settings.feedback = UC_FEEDBACK_PARTIAL;
     uc_status status = uc_session_continue(&session, online, &settings, context);
     if (status == UC_OK)
-        status = uc_session_run_rows(session, X, labels, NULL, X->rows, false);
+        status = uc_session_run_weighted(session, X, labels, weights, NULL, X->rows, false);
     if (status == UC_OK)
         status = uc_session_finish(session);
     uc_session_free(session);

@@ -17,7 +17,7 @@ from ._library import Work, check, doubles, names_list
 from ._model import Learned, Model, find_learner
 from ._noise import checked_noise
 from ._sklearn import Tagged, validated
-from ._training import Data, Settings, remember
+from ._training import Counted, Data, Settings, remember
 from ._unconfuse import ffi, lib
 
 RandomState = Union[int, np.random.RandomState, None]
@@ -37,21 +37,29 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
 
     # ---- learning ----
 
-    def fit(self: Self, X: Any, y: Any) -> Self:
-        """Learns from rows X, dense or sparse, and labels y, numbers or strings; returns self."""
-        return self._fit(X, y)
+    def fit(self: Self, X: Any, y: Any, sample_weight: ArrayLike | None = None, soft_labels: ArrayLike | None = None) -> Self:
+        """Learns from rows X, dense or sparse, and labels y, numbers or strings; returns self.
 
-    def _fit(self: Self, X: Any, y: Any, groups: Any = None) -> Self:
+        A row counts sample_weight times; one of weight 0 is left out. soft_labels[i, k] is the probability that row i is of
+        class k, in the order of classes_; it is used instead of y, whose labels say which classes there are. Learners that
+        see one example after the other refuse it.
+        """
+        return self._fit(X, y, sample_weight=sample_weight, soft_labels=soft_labels)
+
+    def _fit(self: Self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, soft_labels: Any = None) -> Self:
         seen = copy.copy(self)
-        X, codes, classes = seen._validated(X, y)
+        rows = Counted(sample_weight, soft_labels)
+        X, codes, classes = seen._validated(X, y, rows)
         if len(classes) > 2 and self._is_binary_only():  # in the words that scikit-learn's checks look for
             raise ValueError(f"Only binary classification is supported: {type(self).__name__} is for two classes, but there "
                              f"are {len(classes)}; use LogisticClassifier or UMAClassifier with a noise_matrix")
         if groups is not None:
+            groups = rows.kept(groups)
             check_consistent_length(X, groups)
+        codes = rows.harden(codes, classes)
         settings = Settings(self._learner, self.get_params(deep=False))
         settings.train.keep_state = 1  # partial_fit goes on from there
-        data = Data(X, codes, classes, groups)
+        data = Data(X, codes, classes, groups, rows.weights, rows.soft)
         out = ffi.new("uc_model **")
         with Work(self.n_jobs) as work:
             classes = self._tell_labels(settings, data, classes, work)
@@ -63,10 +71,10 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         self._adopt(model, classes, seen)
         return self
 
-    def _validated(self, X: Any, y: Any) -> tuple[Any, np.ndarray, Classes]:
-        """Rows as the library wants them, codes of the labels, and the classes."""
+    def _validated(self, X: Any, y: Any, rows: Counted) -> tuple[Any, np.ndarray, Classes]:
+        """Rows as the library wants them, codes of the labels, and the classes; without rows of weight 0."""
         if y is None or not self._may_lack_labels():
-            X, y = validated(self, X, y)
+            X, y = rows.keep(*validated(self, X, y))
             refuse_missing(y)
             check_classification_targets(y)
             classes = Classes(np.unique(y))
@@ -74,6 +82,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         X = validated(self, X)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
+        X, y = rows.keep(X, y)
         marked = is_marked(y, self.unlabelled)
         labelled = unmixed(y[~marked])
         if len(labelled):
@@ -176,6 +185,12 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
             found["noise_matrix_"] = None if noise is None else classes.matrix_from_library(noise)
         remember(self, seen, **found)
 
+    def _checks_that_fail(self) -> dict[str, str]:
+        if self._learner != "uma":
+            return {}
+        return {"check_class_weight_classifiers": "it wants nearly all rows in the heavy one of two classes that overlap, "
+                                                  "which takes an offset, and uma has none at its defaults"}
+
     # ---- using what was learned ----
 
     def _known(self) -> Learned:
@@ -269,8 +284,21 @@ class ProbabilityClassifier(Classifier):
 class BagClassifier(Classifier):
     """For a learner of labels that belong to bags of rows."""
 
-    def fit(self: Self, X: Any, y: Any, groups: Any = None) -> Self:
-        """Learns from rows X and labels y; with bags=True, groups[i] is the bag of row i. Returns self."""
+    def fit(self: Self, X: Any, y: Any, groups: Any = None, sample_weight: ArrayLike | None = None,
+            soft_labels: ArrayLike | None = None) -> Self:
+        """Learns from rows X and labels y; with bags=True, groups[i] is the bag of row i. Returns self.
+
+        A row counts sample_weight times; one of weight 0 is left out. soft_labels[i, k] is the probability that row i is of
+        class k, in the order of classes_; it is used instead of y.
+        """
         if groups is not None and not self.bags:
             raise ValueError("groups are the bags of bags=True")
-        return self._fit(X, y, groups)
+        return self._fit(X, y, groups, sample_weight, soft_labels)
+
+
+class UnweightedClassifier(Classifier):
+    """For a learner that does not count rows by weights."""
+
+    def fit(self: Self, X: Any, y: Any) -> Self:  # type: ignore[override] # it has no use for weights
+        """Learns from rows X, dense or sparse, and labels y, numbers or strings; returns self."""
+        return self._fit(X, y)

@@ -135,18 +135,20 @@ class Online:
             raise ValueError(f"row {wrong + 1} holds NaN or infinity")
         return view, kept
 
-    def run(self, X: Any, codes: np.ndarray, delay: int = 0, missing: float = 0.0) -> np.ndarray:
-        """Propose, get feedback, learn, for every row; returns what was proposed."""
+    def run(self, X: Any, codes: np.ndarray, delay: int = 0, missing: float = 0.0,
+            weights: np.ndarray | None = None) -> np.ndarray:
+        """Propose, get feedback, learn, for every row; returns what was proposed. Rows of weight 0 have no round."""
+        counted = ffi.NULL if weights is None else doubles(weights)
         proposed = np.empty(X.shape[0], np.uint32)
         with self._lock:
             view, _kept = self._rows(X)
             self._model = None
             if len(proposed) == 1:  # too short to be interrupted
-                check(lib.run_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), delay, missing,
+                check(lib.run_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), counted, delay, missing,
                                     ffi.NULL))
                 return proposed
             with Work() as work:
-                work.check(lib.run_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), delay, missing,
+                work.check(lib.run_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), counted, delay, missing,
                                          work.context))
         return proposed
 

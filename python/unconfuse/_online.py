@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
 
 from ._classifier import Classifier
 from ._labels import Classes, refuse_missing, unmixed
@@ -127,18 +128,21 @@ os.register_at_fork(after_in_child=_free_lock)
 class OnlineClassifier(Classifier):
     """A learner that can learn from one example after the other."""
 
-    def partial_fit(self: Self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(self: Self, X: Any, y: Any, classes: ArrayLike | None = None,
+                    sample_weight: ArrayLike | None = None) -> Self:
         """Learns from the rows once, in their order, as `unconfuse stream` does; returns self.
 
         The first call needs `classes`, all labels that will ever occur, and reads the parameters; later calls do not. After
-        fit it continues from there. A learner from right/wrong feedback sees only whether its proposals equal y.
+        fit it continues from there. A learner from right/wrong feedback sees only whether its proposals equal y. What a
+        sample_weight does to a round is the learner's; a row of weight 0 has none.
         """
         learned, online = self._begin_or_go_on(X, classes, y, "partial_fit")
         rows = self._online_rows(X, learned)
         codes = learned.classes.encode(y)
         if len(codes) != rows.shape[0]:
             check_consistent_length(rows, codes)
-        online.run(rows, codes)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        online.run(rows, codes, weights=weights)
         return self
 
     def replay(self, X: Any, y: Any, delay: int = 0, missing: float = 0.0) -> Replay:
@@ -235,6 +239,10 @@ class OnlineClassifier(Classifier):
         """As `_rows`; whether they are finite is checked by whoever runs the rounds."""
         fast = self._fast_rows(X, learned)
         return self._checked_rows(X, learned) if fast is None else fast
+
+    def _checks_that_fail(self) -> dict[str, str]:
+        return {"check_sample_weights_invariance": "it shuffles the rows, and what learns from one example after the other "
+                                                   "depends on their order; in one order a row of weight 0 is absent"}
 
     def _has_poor_score(self) -> bool:
         # scikit-learn's check of class weights has 1000 next to 0.0001 on classes that overlap, and wants nearly all rows to be

@@ -35,8 +35,13 @@ class Tagged:
         """scikit-learn's checks want more of it than it can do."""
         return False
 
+    def _checks_that_fail(self) -> dict[str, str]:
+        """scikit-learn's checks of a property that it does not have, and why."""
+        return {}
+
     def _more_tags(self) -> dict[str, Any]:
-        return {"binary_only": self._is_binary_only(), "poor_score": self._has_poor_score(), "preserves_dtype": [np.float32]}
+        return {"binary_only": self._is_binary_only(), "poor_score": self._has_poor_score(), "preserves_dtype": [np.float32],
+                "_xfail_checks": self._checks_that_fail()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc] # of scikit-learn's classes, from 1.6

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import _check_sample_weight
 
 from ._labels import Classes, names_of
 from ._library import Names, doubles, labels_buffer, matrix, names_list, seed_of, set_options
@@ -54,12 +56,18 @@ class Settings:
 class Data:
     """Rows and labels as the library sees them; the names of the classes are freed with this object."""
 
-    def __init__(self, X: Any, codes: np.ndarray, classes: Classes, groups: Any = None) -> None:
+    def __init__(self, X: Any, codes: np.ndarray, classes: Classes, groups: Any = None, weights: np.ndarray | None = None,
+                 soft: np.ndarray | None = None) -> None:
         view, self._rows = matrix(X)
         self._codes = codes
         self.pointer = ffi.gc(ffi.new("uc_dataset *"), self._free)
         self.pointer.X = view[0]
         self.pointer.y = labels_buffer(codes)
+        self._counted = weights, soft
+        if weights is not None:
+            self.pointer.weights = doubles(weights)
+        if soft is not None:
+            self.pointer.soft = doubles(soft)
         Names(names_list(classes.names.pointer)).move_to(self.pointer.classes)
         if groups is not None:
             values, self._bags = np.unique(groups, return_inverse=True)
@@ -71,6 +79,52 @@ class Data:
     def _free(pointer: Any) -> None:
         lib.uc_names_free(ffi.addressof(pointer.classes))
         lib.uc_names_free(ffi.addressof(pointer.bags))
+
+
+class Counted:
+    """What rows count: their weights, and how probable each class is for them. Rows of weight 0 are left out."""
+
+    def __init__(self, sample_weight: Any, soft_labels: Any) -> None:
+        self.weights: np.ndarray | None = None
+        self.soft: np.ndarray | None = None
+        self._given = sample_weight, soft_labels
+        self._mask: np.ndarray | None = None
+
+    def keep(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """The rows that count."""
+        sample_weight, soft_labels = self._given
+        if soft_labels is not None:
+            self.soft = check_array(soft_labels, dtype=np.float64, order="C", copy=True)
+            check_consistent_length(X, self.soft)
+        if sample_weight is None:
+            return X, y
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if (weights < 0).any():
+            raise ValueError(f"sample_weight has {weights.min():g}, which is below 0")
+        if not weights.any():
+            raise ValueError("every sample_weight is 0: no example is left")
+        if not weights.all():
+            self._mask = weights > 0
+        self.weights = np.ascontiguousarray(self.kept(weights))
+        self.soft = None if self.soft is None else np.ascontiguousarray(self.kept(self.soft))
+        return self.kept(X), self.kept(y)
+
+    def kept(self, rows: Any) -> Any:
+        return rows if self._mask is None else (rows[self._mask] if hasattr(rows, "shape") else np.asarray(rows)[self._mask])
+
+    def harden(self, codes: np.ndarray, classes: Classes) -> np.ndarray:
+        """Soft labels in the library's order of the classes; the most probable classes take the place of the codes."""
+        if self.soft is None:
+            return codes
+        if self.soft.shape[1] != len(classes):
+            raise ValueError(f"soft_labels has {self.soft.shape[1]} columns, but there are {len(classes)} classes")
+        sums = self.soft.sum(axis=1)
+        if (self.soft < 0).any() or (abs(sums - 1) > 1e-3).any():
+            raise ValueError("soft_labels must hold probabilities, and its rows must sum to 1")
+        soft = np.empty_like(self.soft)
+        soft[:, classes.places] = self.soft / sums[:, None]
+        self.soft = soft
+        return soft.argmax(axis=1).astype(np.uint32)
 
 
 COLUMNS = {"n_features_in_", "feature_names_in_"}  # which scikit-learn sets when rows are shown to an estimator

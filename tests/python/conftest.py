@@ -28,7 +28,7 @@ def tags(estimator):
     classifier = found.classifier_tags
     return {"binary_only": classifier is not None and not classifier.multi_class,
             "poor_score": classifier is not None and classifier.poor_score, "_skip_test": found._skip_test,
-            "_xfail_checks": {}}  # which are no tags any more, but arguments of the checks
+            "_xfail_checks": estimator._checks_that_fail()}  # which are no tags any more, but arguments of the checks
 
 
 BINARY_ONLY = [cls for cls in CLASSIFIERS if tags(cls())["binary_only"]]

@@ -85,7 +85,8 @@ def tags_for_1_2(self):
     if not is_ours(self):
         return old_get_tags(self)
     tags, classifier = self.__sklearn_tags__(), self.__sklearn_tags__().classifier_tags
-    found = {"requires_y": tags.target_tags.required, "_skip_test": tags._skip_test, "non_deterministic": tags.non_deterministic}
+    found = {"requires_y": tags.target_tags.required, "_skip_test": tags._skip_test, "non_deterministic": tags.non_deterministic,
+             "_xfail_checks": self._checks_that_fail()}  # an argument of the checks, from 1.6
     if classifier is not None:
         found |= {"binary_only": not classifier.multi_class, "poor_score": classifier.poor_score}
     if tags.transformer_tags is not None:

@@ -182,7 +182,7 @@ def test_class_weights():
             cls(class_weight={1: 0.0}).fit(X, y)
     names = {cls.__name__ for cls in CLASSIFIERS if "class_weight" in cls().get_params()}
     assert names == {"PerceptronClassifier", "PAClassifier", "SPAClassifier", "AROWClassifier", "SCWClassifier", "CSVMClassifier",
-                     "SloppySVMClassifier"}
+                     "SloppySVMClassifier", "LogisticClassifier", "UMAClassifier", "RPClassifier", "S3VMClassifier"}
 
 
 def test_weights_told_are_balanced_ones():

@@ -1,4 +1,6 @@
-"""scikit-learn's own checks, for every estimator and every transformer; none is skipped or expected to fail."""
+"""scikit-learn's own checks, for every estimator and every transformer; none is skipped. Two are expected to fail:
+that of weights, which shuffles rows, for online learners (tests/python/test_weights.py has what holds in one order), and that
+of class weights for uma, which has no offset at its defaults."""
 import warnings
 
 import pytest
@@ -20,9 +22,12 @@ def test_there_is_a_class_for_every_learner_and_map():
         "KernelPCA", "KernelGramSchmidt", "RandomProjectionMap", "Nystroem"}
 
 
-def test_no_check_is_expected_to_fail():
+def test_few_checks_are_expected_to_fail():
     for estimator in ESTIMATORS:
-        assert not tags(estimator)["_xfail_checks"]
+        expected = {"check_sample_weights_invariance"} if hasattr(estimator, "partial_fit") else set()
+        if type(estimator).__name__ == "UMAClassifier":
+            expected = {"check_class_weight_classifiers"}
+        assert set(tags(estimator)["_xfail_checks"]) == expected
         assert not tags(estimator)["_skip_test"]
 
 
