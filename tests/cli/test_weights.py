@@ -1,0 +1,122 @@
+"""--weights, --weight and --soft-labels."""
+import json
+
+import pytest
+from conftest import blobs
+
+
+@pytest.fixture
+def data(unconfuse):
+    """Rows with weights 0 to 3, and the rows repeated so often."""
+    lines = blobs(["a", "b", "c"], 90).splitlines()
+    weights = [i * 7 % 4 for i in range(len(lines))]
+    unconfuse.write("rows.svm", "\n".join(lines) + "\n")
+    unconfuse.write("weights.txt", "".join(f"{weight}\n" for weight in weights))
+    unconfuse.write("repeated.svm", "".join((line + "\n") * weight for line, weight in zip(lines, weights)))
+    labels = [line.split()[0] for line in lines]
+    soft = "".join(",".join("1" if name == label else "0" for name in "cab") + "\n" for label in labels)
+    unconfuse.write("soft.csv", "c,a,b\n" + soft)
+    return unconfuse
+
+
+def scores(program, model):
+    rows = [line.split("\t")[1:] for line in program.ok("predict", model, "rows.svm", "--scores").out.splitlines()[1:]]
+    return [float(score) for row in rows for score in row]
+
+
+def test_a_weight_is_a_number_of_rows(data):
+    data.ok("train", "logistic", "rows.svm", "--weights", "weights.txt", "--tolerance", "1e-9", "-o", "weighted.uc")
+    data.ok("train", "logistic", "repeated.svm", "--tolerance", "1e-9", "-o", "repeated.uc")
+    assert scores(data, "weighted.uc") == pytest.approx(scores(data, "repeated.uc"), abs=1e-4)
+    weighed = data.json("evaluate", "repeated.uc", "rows.svm", "--weights", "weights.txt")
+    counted = data.json("evaluate", "repeated.uc", "repeated.svm")
+    for name in ("error", "balanced_accuracy", "macro_f1", "log_loss", "confusion_rate", "confusion_norm"):
+        assert weighed[name] == pytest.approx(counted[name], abs=1e-12)
+    assert weighed["confusion"] == [[float(cell) for cell in row] for row in counted["confusion"]]
+    assert all(isinstance(cell, int) for row in counted["confusion"] for cell in row)
+    assert weighed["weight"] == counted["examples"] and weighed["effective_examples"] < weighed["weight"]
+    wide = weighed["error_interval"][1] - weighed["error_interval"][0]
+    assert wide > counted["error_interval"][1] - counted["error_interval"][0]
+    assert "effective_examples" not in counted
+
+
+def test_rows_of_weight_0_are_absent(data):
+    weights = data.read("weights.txt").decode().split()
+    kept = [line for line, weight in zip(data.read("rows.svm").decode().splitlines(), weights) if weight != "0"]
+    data.write("kept.svm", "\n".join(kept) + "\n")
+    data.write("ones.txt", "".join("1\n" if weight != "0" else "0\n" for weight in weights))
+    for learner in ("logistic", "pa", "uma", "csvm"):
+        data.ok("train", learner, "rows.svm", "--weights", "ones.txt", "-o", "some.uc")
+        data.ok("train", learner, "kept.svm", "-o", "kept.uc")
+        assert scores(data, "some.uc") == scores(data, "kept.uc")
+    some = data.json("train", "logistic", "rows.svm", "--weights", "ones.txt", "-v", "5")
+    assert some["error"] == data.json("train", "logistic", "kept.svm", "-v", "5")["error"]
+    stream = data.json("stream", "pa", "rows.svm", "--weights", "ones.txt")
+    assert stream["rounds"] == len(kept) and stream["correct"] == data.json("stream", "pa", "kept.svm")["correct"]
+
+
+def test_weights_travel_through_csv_and_ucd(data):
+    data.ok("convert", "rows.svm", "rows.ucd", "--weights", "weights.txt")
+    data.ok("convert", "rows.ucd", "rows.csv")
+    assert data.read("rows.csv").splitlines()[0].endswith(b",label,weight")
+    data.ok("train", "logistic", "rows.ucd", "-o", "a.uc")
+    data.ok("train", "logistic", "rows.csv", "--weight", "weight", "-o", "b.uc")
+    data.ok("train", "logistic", "rows.svm", "--weights", "weights.txt", "-o", "c.uc")
+    assert data.read("a.uc") == data.read("b.uc") == data.read("c.uc")
+    data.ok("convert", "rows.svm", "plain.ucd")
+    assert len(data.read("plain.ucd")) < len(data.read("rows.ucd"))
+    assert "left out" in data.ok("convert", "rows.ucd", "again.svm").err
+
+
+def test_soft_labels_of_one_class_are_labels(data):
+    for learner in ("logistic", "csvm"):
+        data.ok("train", learner, "rows.svm", "-o", "hard.uc")
+        data.ok("train", learner, "rows.svm", "--soft-labels", "soft.csv", "-o", "soft.uc")
+        assert data.read("hard.uc") == data.read("soft.uc")
+    hard, soft = (data.json("evaluate", "hard.uc", "rows.svm", *more) for more in ([], ["--soft-labels", "soft.csv"]))
+    assert soft["error"] == pytest.approx(hard["error"], abs=1e-12)
+    data.ok("convert", "rows.svm", "soft.ucd", "--soft-labels", "soft.csv")
+    data.ok("train", "csvm", "soft.ucd", "-o", "mapped.uc")
+    assert data.read("mapped.uc") == data.read("soft.uc")
+
+
+@pytest.mark.parametrize("content, sentence", [
+    ("1\n2\n", "w: 2 weights for 90 examples"),
+    ("1\n" * 89 + "-1\n", "w:90: -1 is not a weight: a finite number of 0 or more"),
+    ("nan\n" + "1\n" * 89, "w:1: nan is not a weight: a finite number of 0 or more"),
+    ("1\n" * 3 + "x\n" + "1\n" * 86, "w:4: 'x' is not a number"),
+])
+def test_bad_weights_get_their_sentence(data, content, sentence):
+    data.write("w", content)
+    assert data.fails(1, "train", "logistic", "rows.svm", "--weights", "w", "-o", "m.uc") == sentence
+
+
+@pytest.mark.parametrize("content, sentence", [
+    ("a,b,c\n" + "1,0,0\n" * 3, "s: soft labels of 3 examples, but there are 90"),
+    ("a,b,d\n" + "1,0,0\n" * 90, "s:1: no example is of class 'd'"),
+    ("a,b,a\n" + "1,0,0\n" * 90, "s:1: 'a' is named twice"),
+    ("a,b,c\n" + "1,0,0\n" * 88 + ".5,.1,.1\n1,0,0\n", "s:90: the probabilities sum to 0.7, not to 1"),
+    ("a,b,c\n" + "1,0,0\n" * 89 + "2,-1,0\n", "s:91: 2 is not a probability"),
+    ("a,b,c\n" + "1,0\n" * 90, "s:2: 2 columns, but the first line has 3"),
+    ("a,b,c\n" + "1,0,nan\n" * 90, "s:2: nan is not a probability"),
+])
+def test_bad_soft_labels_get_their_sentence(data, content, sentence):
+    data.write("s", content)
+    assert data.fails(1, "train", "logistic", "rows.svm", "--soft-labels", "s", "-o", "m.uc") == sentence
+
+
+def test_what_does_not_go_together_is_refused(data):
+    sentence = data.fails(1, "train", "pa", "rows.svm", "--soft-labels", "soft.csv", "-o", "m.uc")
+    assert sentence.startswith("pa learns from one example after the other and cannot use soft labels")
+    assert "names a column of CSV data" in data.fails(1, "train", "pa", "rows.svm", "--weight", "w", "-o", "m.uc")
+    data.write("t.csv", "x,w,label\n1,1,a\n2,-2,b\n")
+    assert data.fails(1, "train", "pa", "t.csv", "--weight", "w", "-o", "m.uc") == (
+        "t.csv:3: column 'w': '-2' is not a weight: a finite number of 0 or more")
+    assert data.fails(1, "train", "pa", "t.csv", "--weight", "label", "--label", "label", "-o", "m.uc") == (
+        "t.csv: label and weight cannot both be column 3")
+
+
+def test_balanced_classes_are_for_every_batch_learner(data):
+    for learner in ("logistic", "uma", "s3vm", "csvm"):
+        found = json.loads(data.ok("train", learner, "rows.svm", "--class-weight", "balanced", "-o", "m.uc", "--json").out)
+        assert found["settings"]["class-weight"] == "balanced"
