@@ -417,11 +417,12 @@ uc_status uc_dataset_harden(uc_dataset *out, const uc_dataset *data, const uc_co
         status = hard.weights ? UC_OK : UC_ERR_NOMEM;
     }
     at = 0;
-    for (size_t cell = 0; cell < n * K && status == UC_OK; cell++)
-        if (data->soft[cell] > 0.0) {
-            hard.y[at] = (uint32_t)(cell % K);
-            hard.weights[at++] *= data->soft[cell];
-        }
+    for (size_t i = 0; i < n && status == UC_OK; i++)
+        for (size_t k = 0; k < K; k++)
+            if (data->soft[i * K + k] > 0.0) {
+                hard.y[at] = (uint32_t)k;
+                hard.weights[at++] *= data->soft[i * K + k];
+            }
     if (status == UC_OK)
         *out = hard;
     else

@@ -27,8 +27,9 @@ void uc_metrics_wilson(double interval[2], size_t hits, size_t trials)
     uc_metrics_wilson_of_share(interval, (double)hits / (double)trials, (double)trials);
 }
 
-void uc_metrics_wilson_of_share(double interval[2], double p, double n)
+void uc_metrics_wilson_of_share(double interval[2], double share, double trials)
 {
+    const double p = share, n = trials; /* as the formula has them */
     if (!(n > 0.0)) {
         interval[0] = 0.0;
         interval[1] = 1.0;
