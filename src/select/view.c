@@ -26,7 +26,8 @@
 #define SPARSE_SAMPLE ((size_t)2000)
 #define LANDMARKS ((size_t)500)
 #define LANDMARKS_OF_MODEL ((size_t)1000)
-#define MANY_LANDMARKS ((size_t)2000) /* of sparse rows, when they are more than MANY_ROWS */
+#define MOST_LANDMARKS_OF_MODEL ((size_t)2000) /* when there is time */
+#define MANY_LANDMARKS ((size_t)2000)          /* of sparse rows, when they are more than MANY_ROWS */
 #define MANY_ROWS ((size_t)5000)
 #define LINEAR 0.0 /* in place of c */
 
@@ -37,12 +38,15 @@ typedef struct recipe {
 
 static const recipe fast[] = {
     {UC_SCALE_STANDARD, LINEAR}, {UC_SCALE_STANDARD, 0.25}, {UC_SCALE_STANDARD, 1}, {UC_SCALE_NONE, 0.25}};
-static const recipe normal[] = {
-    {UC_SCALE_NONE, LINEAR},    {UC_SCALE_NONE, 1.0 / 16},   {UC_SCALE_NONE, 0.125},
-    {UC_SCALE_NONE, 0.25},      {UC_SCALE_NONE, 0.5},        {UC_SCALE_NONE, 1},
-    {UC_SCALE_NONE, 4},         {UC_SCALE_STANDARD, LINEAR}, {UC_SCALE_STANDARD, 1.0 / 16},
-    {UC_SCALE_STANDARD, 0.125}, {UC_SCALE_STANDARD, 0.25},   {UC_SCALE_STANDARD, 0.5},
-    {UC_SCALE_STANDARD, 1},     {UC_SCALE_STANDARD, 4}};
+/* The first NORMAL of them, unless there is time. */
+static const recipe all_views[] = {
+    {UC_SCALE_NONE, LINEAR},    {UC_SCALE_NONE, 1.0 / 16},     {UC_SCALE_NONE, 0.125},
+    {UC_SCALE_NONE, 0.25},      {UC_SCALE_NONE, 0.5},          {UC_SCALE_NONE, 1},
+    {UC_SCALE_NONE, 4},         {UC_SCALE_STANDARD, LINEAR},   {UC_SCALE_STANDARD, 1.0 / 16},
+    {UC_SCALE_STANDARD, 0.125}, {UC_SCALE_STANDARD, 0.25},     {UC_SCALE_STANDARD, 0.5},
+    {UC_SCALE_STANDARD, 1},     {UC_SCALE_STANDARD, 4},        {UC_SCALE_NONE, 1.0 / 32},
+    {UC_SCALE_NONE, 2},         {UC_SCALE_STANDARD, 1.0 / 32}, {UC_SCALE_STANDARD, 2}};
+#define NORMAL ((size_t)14)
 
 /* ---- candidates ---- */
 
@@ -103,18 +107,18 @@ static uc_status add_views(uc_views *out, const recipe *list, size_t count, uc_s
 static uc_status list_views(uc_views *out, const uc_train_settings *train, const uc_dataset *rows,
                             uc_effort effort)
 {
-    const size_t all = sizeof normal / sizeof *normal, few = sizeof fast / sizeof *fast;
+    const size_t all = effort == UC_EFFORT_THOROUGH ? sizeof all_views / sizeof *all_views : NORMAL;
     const uc_matrix *X = &rows->X;
     uc_scaling scale = (uc_scaling)train->scale;
-    out->tried = uc_alloc(all, sizeof *out->tried);
+    out->tried = uc_alloc(sizeof all_views / sizeof *all_views, sizeof *out->tried);
     if (!out->tried)
         return UC_ERR_NOMEM;
     if (scale == UC_SCALE_AUTO && uc_matrix_is_sparse(X))
         scale = UC_SCALE_NONE;
     if (scale != UC_SCALE_AUTO)
-        return add_views(out, normal, all, UC_SCALE_NONE, scale, train, X);
-    const recipe *list = effort == UC_EFFORT_FAST ? fast : normal;
-    const size_t count = effort == UC_EFFORT_FAST ? few : all;
+        return add_views(out, all_views, all, UC_SCALE_NONE, scale, train, X);
+    const recipe *list = effort == UC_EFFORT_FAST ? fast : all_views;
+    const size_t count = effort == UC_EFFORT_FAST ? sizeof fast / sizeof *fast : all;
     const uc_status status = add_views(out, list, count, UC_SCALE_NONE, UC_SCALE_NONE, train, X);
     if (status != UC_OK)
         return status;
@@ -174,26 +178,27 @@ static uc_status try_view(size_t number, const uc_context *context, void *user)
 }
 
 /* The map that a model of so many rows gets. */
-static void settle_map(uc_map_settings *map, size_t rows, bool sparse, uint64_t dimension)
+static void settle_map(uc_map_settings *map, size_t rows, bool sparse, uint64_t dimension, size_t most)
 {
     if (sparse && rows > MANY_ROWS) {
         map->map = UC_MAP_NYSTROEM;
         map->kernel = UC_KERNEL_LINEAR;
         map->dimension = MANY_LANDMARKS;
     } else {
-        map->dimension = uc_min_size(rows, LANDMARKS_OF_MODEL);
+        map->dimension = uc_min_size(rows, most);
     }
     if (dimension != UC_AUTO_COUNT)
         map->dimension = dimension;
 }
 
-static void keep_best(uc_views *out, uc_train_settings *train, size_t rows, bool sparse)
+static void keep_best(uc_views *out, uc_train_settings *train, size_t rows, bool sparse, uc_effort effort)
 {
+    const size_t most = effort == UC_EFFORT_THOROUGH ? MOST_LANDMARKS_OF_MODEL : LANDMARKS_OF_MODEL;
     for (size_t i = 1; i < out->count; i++)
         if (out->tried[i].criterion < out->tried[out->best].criterion)
             out->best = i;
     for (size_t i = 0; i < out->count; i++)
-        settle_map(&out->tried[i].map, rows, sparse, train->map.dimension);
+        settle_map(&out->tried[i].map, rows, sparse, train->map.dimension, most);
     train->scale = (int)out->tried[out->best].scale;
     train->map = out->tried[out->best].map;
 }
@@ -224,7 +229,7 @@ uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_datas
     self.Y = Y;
     status = uc_run_concurrently(&alone, views.count, try_view, &self);
     if (status == UC_OK)
-        keep_best(&views, train, share.total, uc_matrix_is_sparse(&data->X));
+        keep_best(&views, train, share.total, uc_matrix_is_sparse(&data->X), effort);
 
 cleanup:
     uc_free(Y);

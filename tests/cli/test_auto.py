@@ -34,9 +34,10 @@ def test_it_says_what_it_chose_and_how_good_it_is(unconfuse, tmp_path):
     assert unconfuse.json("inspect", "m.uc")["clean_error"] == clean
 
 
-def test_fast_tries_four_views(unconfuse, tmp_path):
+def test_time_decides_how_many_views_are_tried(unconfuse, tmp_path):
     digits_like(tmp_path, unconfuse, "0.1")
     assert len(unconfuse.json("train", "auto", "--time", "fast", "noisy.svm", "-o", "m.uc")["candidates"]) == 4
+    assert len(unconfuse.json("train", "auto", "--time", "thorough", "noisy.svm", "-o", "m.uc")["candidates"]) == 18
 
 
 def test_probabilities_are_of_the_true_class(unconfuse, tmp_path):
