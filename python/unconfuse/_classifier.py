@@ -284,8 +284,8 @@ class ProbabilityClassifier(Classifier):
 class BagClassifier(Classifier):
     """For a learner of labels that belong to bags of rows."""
 
-    def fit(self: Self, X: Any, y: Any, groups: Any = None, sample_weight: ArrayLike | None = None,
-            soft_labels: ArrayLike | None = None) -> Self:
+    def fit(self: Self, X: Any, y: Any, sample_weight: ArrayLike | None = None, soft_labels: ArrayLike | None = None,
+            groups: Any = None) -> Self:
         """Learns from rows X and labels y; with bags=True, groups[i] is the bag of row i. Returns self.
 
         A row counts sample_weight times; one of weight 0 is left out. soft_labels[i, k] is the probability that row i is of
