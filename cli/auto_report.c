@@ -48,7 +48,9 @@ static void print_views(FILE *text, const uc_values *candidates)
     fputs("view: ", text);
     print_view(text, members_of(candidates->items[best].members, "options"));
     fprintf(text, " (the best of %zu by leave-one-out", candidates->count);
-    if (close > 0)
+    if (close == 1)
+        fputs("; another one was close", text);
+    else if (close > 1)
         fprintf(text, "; %zu others were close", close);
     fputs(")\n", text);
 }

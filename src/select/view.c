@@ -95,9 +95,10 @@ static uc_status add_views(uc_views *out, const recipe *list, size_t count, uc_s
     uc_status status = UC_OK;
     if (!sparse)
         status = mean_distance2(&w, X, scale);
+    const bool kernels = !sparse && train->map.map == UC_MAP_AUTO && w > 0.0; /* 0: all rows are the same */
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         const recipe scaled = {scale, list[i].c};
-        if (list[i].scale == of && (scaled.c == LINEAR || (!sparse && train->map.map == UC_MAP_AUTO)))
+        if (list[i].scale == of && (scaled.c == LINEAR || kernels))
             out->tried[out->count++] = view_of(&scaled, &train->map, w);
     }
     return status;

@@ -63,3 +63,10 @@ def test_a_wide_interval_says_so(unconfuse, tmp_path):
     done = unconfuse("train", "random.svm", "-o", "m.uc")
     clean = json.loads(unconfuse("inspect", "m.uc", "--json").stdout)["clean_error"]
     assert (b"cannot tell" in done.stdout) == (clean["high"] - clean["low"] > 0.25)
+
+
+def test_rows_that_are_all_the_same_give_a_model(unconfuse, tmp_path):
+    (tmp_path / "same.svm").write_text("".join(f"{i % 2} 1:5 2:5\n" for i in range(20)))
+    result = unconfuse.json("train", "same.svm", "-o", "m.uc")
+    assert [candidate["options"]["map"] for candidate in result["candidates"]] == ["none", "none"]
+    assert unconfuse.json("evaluate", "m.uc", "same.svm")["error"] == 0.5
