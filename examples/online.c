@@ -1,4 +1,4 @@
-/* Learns from right or wrong alone, told after a restart: each call of ./online state.uc learns what
+/* Learns from right/wrong feedback that comes after a restart: each call of ./online state.uc learns what
  * became of the last request, routes the next one, and saves. What waits for its feedback is kept in
  * state.uc.waiting. */
 #include <stdio.h>

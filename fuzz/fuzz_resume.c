@@ -22,7 +22,7 @@ static void check_proposal(const uc_proposal *proposal, const uc_online *online)
     CHECK(proposal->probability > 0.0 && proposal->probability <= 1.0);
 }
 
-/* What comes back, as far as the learner can be told it. */
+/* What comes back, as far as the learner can use it. */
 static uc_answer answer_to(const uc_proposal *proposal, const uc_online *online, uint32_t truth)
 {
     if (uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL))

@@ -426,7 +426,7 @@ enum { PU_CSVM, PU_SLOPPY, PU_WEIGHTED, PU_ESTIMATED, PU_CLEAN, PU_COLUMNS }; /*
 static const char *const pu_names[PU_COLUMNS] = {"CSVM", "SloppySVM", "weighted", "rate estimated",
                                                  "CSVM, all labels"};
 
-/* The machines that are told the rate, or estimate it, from labels that are hidden already. */
+/* The machines that are given the rate, or estimate it, from labels that are hidden already. */
 static uc_status test_hidden(study *self, size_t row, const uc_dataset *train, const uc_dataset *test,
                              uint32_t positive)
 {

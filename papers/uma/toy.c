@@ -1,8 +1,8 @@
 /*
  * Section 4.1: ten classes on the unit circle, 1,000 training and 10,000 test points, labels confused by C_i.
  *
- *   figure 1(a)   C_i, i = 1..20, is told to the learners: confusion against ||C_i - diag C_i||
- *   figure 1(b)   the labels are confused by C_10, the learners are told C_i: against rho = 1 - i/10
+ *   figure 1(a)   C_i, i = 1..20, is given to the learners: confusion against ||C_i - diag C_i||
+ *   figure 1(b)   the labels are confused by C_10, the learners are given C_i: against rho = 1 - i/10
  *
  * The figures show the Frobenius norm without the factor 1/sqrt(Q) of its definition: with it nothing could
  * exceed 1.
@@ -45,7 +45,7 @@ static double off_diagonal_norm(const uc_noise *noise)
     return sqrt(sum);
 }
 
-/* All learners, told `noise`; the columns from LAST on. */
+/* All learners, given `noise`; the columns from LAST on. */
 static uc_status learn_toy(panel *table, size_t row, uc_dataset *train, const uc_dataset *test,
                            const uc_noise *noise, uint64_t seed, const uc_context *context)
 {
@@ -100,8 +100,8 @@ static bool runs_level(const execution *self, unsigned level)
            level == LEVELS;
 }
 
-/* The labels of run `run` are confused at `level`, and the learners told of `told`. */
-static uc_status run_toy(execution *self, panel *table, size_t row, double level, double told, size_t run)
+/* The labels of run `run` are confused at `level`, and the learners are given `assumed`. */
+static uc_status run_toy(execution *self, panel *table, size_t row, double level, double assumed, size_t run)
 {
     const uint64_t seed = execution_seed(self, run);
     uc_context one_thread = self->context; /* a thousand points in the plane are not work for two */
@@ -110,7 +110,7 @@ static uc_status run_toy(execution *self, panel *table, size_t row, double level
     one_thread.threads = 1;
     uc_status status = draw_toy(&train, &test, level, seed);
     if (status == UC_OK)
-        status = uc_noise_random(&noise, CLASSES, told, seed);
+        status = uc_noise_random(&noise, CLASSES, assumed, seed);
     if (status == UC_OK) {
         panel_add(table, row, NOISE_NORM, off_diagonal_norm(&noise));
         status = learn_toy(table, row, &train, &test, &noise, seed, &one_thread);
@@ -156,21 +156,21 @@ static uc_status run_figure1b(execution *self)
     panel *table = toy_panel(self, "toy", "Toy circle, labels confused by C_10, learners given C_i",
                              "approximation factor");
     uc_status status = UC_OK;
-    for (unsigned told = 0; told <= LEVELS; told++) {
-        if (told > 0 && !runs_level(self, told))
+    for (unsigned assumed = 0; assumed <= LEVELS; assumed++) {
+        if (assumed > 0 && !runs_level(self, assumed))
             continue;
-        const double factor = 1.0 - (double)told / LEVEL_OF_M;
+        const double factor = 1.0 - (double)assumed / LEVEL_OF_M;
         const size_t row = panel_row(table, factor, "%.1f", factor);
         for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
-            execution_stage(self, told, LEVELS + 1, "given level %u of %d, run %zu of %zu", told, LEVELS,
-                            run + 1, self->runs);
-            status = run_toy(self, table, row, LEVEL_OF_M, told, run);
+            execution_stage(self, assumed, LEVELS + 1, "given level %u of %d, run %zu of %zu", assumed,
+                            LEVELS, run + 1, self->runs);
+            status = run_toy(self, table, row, LEVEL_OF_M, assumed, run);
         }
-        if (told == 2 || (self->quick && told == 5))
+        if (assumed == 2 || (self->quick && assumed == 5))
             panel_publish(table, row, LAST, 2.6);
-        if (told == LEVEL_OF_M)
+        if (assumed == LEVEL_OF_M)
             panel_publish(table, row, LAST, 1.8);
-        if (told == 18 || (self->quick && told == LEVELS))
+        if (assumed == 18 || (self->quick && assumed == LEVELS))
             panel_publish(table, row, LAST, 2.15);
     }
     report_note(&self->report,
