@@ -77,15 +77,6 @@ uc_noise_estimate_settings uc_noise_estimate_defaults(void)
     return settings;
 }
 
-void uc_noise_estimate_free(uc_noise_estimate *self)
-{
-    uc_noise_free(&self->noise);
-    uc_free(self->low);
-    uc_free(self->high);
-    uc_free(self->counts);
-    *self = (uc_noise_estimate){0};
-}
-
 /* ---- from known labels ---- */
 
 static uc_status check_classes(const uc_names *classes)

@@ -288,6 +288,15 @@ cleanup:
 
 /* ---- all of an estimate ---- */
 
+void uc_noise_estimate_free(uc_noise_estimate *self)
+{
+    uc_noise_free(&self->noise);
+    uc_free(self->low);
+    uc_free(self->high);
+    uc_free(self->counts);
+    *self = (uc_noise_estimate){0};
+}
+
 #define NAMED_CLASSES 5
 
 /* One warning for all classes with at least `least` and fewer than `below` examples: names some of them. */
