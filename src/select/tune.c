@@ -21,6 +21,7 @@
 #include "learn/learner.h"
 #include "map/map.h"
 #include "parallel/parallel.h"
+#include "select/rivals.h"
 #include "select/view.h"
 #include "train/train.h"
 #include "unconfuse/metrics.h"
@@ -615,24 +616,39 @@ uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *le
     return status;
 }
 
+static uc_status tune_and_train_alone(uc_model **out, const uc_learner *learner, void *settings,
+                                      uc_train_settings *train, uc_dataset *data, const uc_context *context)
+{
+    const uc_status status = uc_tune(settings, train, learner, data, context);
+    if (status != UC_OK)
+        return status;
+    return uc_train(out, learner, settings, train, data, context);
+}
+
 uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
     uc_train_settings chosen = uc_train_defaults();
     uc_model *model = NULL;
     uc_views views = {0};
+    uc_rivals rivals = {0};
     void *own = uc_learner_settings(learner, settings);
     if (!own)
         return UC_ERR_NOMEM;
     if (train)
         chosen = *train;
-    uc_status status = uc_view_choose_for(&views, own, &chosen, learner, data, context);
+    uc_status status = uc_rivals_train(&rivals, learner, own, &chosen, data, context);
     if (status == UC_OK)
-        status = uc_tune(own, &chosen, learner, data, context);
-    if (status == UC_OK)
-        status = uc_train(&model, learner, own, &chosen, data, context);
+        status = uc_view_choose_for(&views, own, &chosen, learner, data, context);
+    if (status == UC_OK && !rivals.best)
+        status = tune_and_train_alone(&model, learner, own, &chosen, data, context);
+    else if (status == UC_OK)
+        model = uc_rivals_take(&rivals);
     if (status == UC_OK && views.count > 0)
         status = uc_views_write(model, &views);
+    if (status == UC_OK)
+        status = uc_rivals_write(model, &rivals);
+    uc_rivals_free(&rivals);
     uc_views_free(&views);
     uc_free(own);
     if (status == UC_OK)
