@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "learn/auto/clean_error.h"
 #include "learn/auto/refit.h"
+#include "learn/calibration/clean_error.h"
 #include "linalg/linalg.h"
 
 #define MOST_ROWS 4000
@@ -35,7 +35,7 @@ static void draw(drawn *out, size_t rows, size_t K, const double *C, double spre
 
 static uc_held_out rows_of(const drawn *self)
 {
-    return (uc_held_out){self->scores, self->labels, NULL, self->rows, self->K, NULL};
+    return (uc_held_out){.scores = self->scores, .labels = self->labels, .rows = self->rows, .K = self->K};
 }
 
 static void the_gradient_is_that_of_the_likelihood(void **state)
@@ -139,7 +139,7 @@ static uc_status find_error(uc_clean_error *out, const drawn *self)
     if (status == UC_OK)
         status = uc_calibrate(&full, &rows, UC_FAMILY_FULL, &symmetric);
     if (status == UC_OK)
-        status = uc_clean_error_find(out, &rows, &symmetric, &full);
+        status = uc_clean_error_find(out, &rows, NULL, &symmetric, &full);
     uc_calibrator_free(&full);
     uc_calibrator_free(&symmetric);
     return status;
@@ -210,7 +210,7 @@ static void every_allocation_may_fail(void **state)
     uc_calibrator_free(&symmetric);
     assert_ok(uc_calibrate(&symmetric, &rows, UC_FAMILY_SYMMETRIC, NULL));
     FOR_EACH_FAILING_ALLOCATION(status, uc_calibrate_full(&full, &rows, &symmetric, 0.3));
-    FOR_EACH_FAILING_ALLOCATION(status, uc_clean_error_find(&found, &rows, &symmetric, &full));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_clean_error_find(&found, &rows, NULL, &symmetric, &full));
     uc_calibrator_free(&full);
     uc_calibrator_free(&symmetric);
     free(self);

@@ -22,8 +22,9 @@
 #include <string.h>
 
 #include "data/weights.h"
-#include "learn/auto/clean_error.h"
 #include "learn/auto/refit.h"
+#include "learn/calibration/clean_error.h"
+#include "learn/calibration/families.h"
 #include "learn/learner.h"
 #include "learn/ridge/path.h"
 #include "linalg/linalg.h"
@@ -31,7 +32,6 @@
 #define SAMPLE ((size_t)20000)
 #define SHRINKS 4
 #define REFITS (2 * SHRINKS)
-#define FOLDS 3
 
 static const double shrinks[SHRINKS] = {1.0, 0.3, 0.1, 0.03}; /* of lambda, for a refit */
 static const double rates[] = {0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
@@ -67,7 +67,12 @@ typedef struct choice {
 
 static uc_held_out held_out_rows(const choice *self, const double *scores)
 {
-    return (uc_held_out){scores, self->rows->y, self->weights, self->rows->X.rows, self->K, self->context};
+    return (uc_held_out){.scores = scores,
+                         .labels = self->rows->y,
+                         .weights = self->weights,
+                         .rows = self->rows->X.rows,
+                         .K = self->K,
+                         .context = self->context};
 }
 
 /* The calibrators of all families; each is where the next one starts. */
@@ -158,108 +163,25 @@ static const double *best_scores(const choice *self, size_t family)
 
 /* ---- 4: the family ---- */
 
-/* Rows of other folds than `fold`, packed, for calibration. */
-typedef struct packed_rows {
-    double *scores, *weights;
-    uint32_t *labels;
-    size_t count;
-} packed_rows;
-
-static uc_status pack_rows(packed_rows *out, const choice *self, const double *scores, size_t fold)
-{
-    const size_t n = self->rows->X.rows, K = self->K;
-    out->count = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i % FOLDS == fold)
-            continue;
-        memcpy(out->scores + out->count * K, scores + i * K, K * sizeof *scores);
-        out->labels[out->count] = self->rows->y[i];
-        if (self->weights)
-            out->weights[out->count] = self->weights[i];
-        out->count++;
-    }
-    return UC_OK;
-}
-
-/* fit[i] = the log-likelihood of row i by a calibrator that was found on the other folds. */
-static uc_status fit_out_of_fold(choice *self, size_t family, packed_rows *packed)
-{
-    const double *scores = best_scores(self, family);
-    const size_t n = self->rows->X.rows, K = self->K;
-    double *S = uc_alloc(K, sizeof *S);
-    uc_status status = S ? UC_OK : UC_ERR_NOMEM;
-    for (size_t fold = 0; fold < FOLDS && status == UC_OK; fold++) {
-        uc_calibrator own = {0};
-        status = pack_rows(packed, self, scores, fold);
-        const uc_held_out rows = {
-            packed->scores, packed->labels, self->weights ? packed->weights : NULL, packed->count, K,
-            self->context};
-        const uc_calibrator *near = family == UC_FAMILY_NONE ? NULL : &self->last[family];
-        if (status == UC_OK)
-            status = uc_calibrate(&own, &rows, (uc_noise_family)family, near);
-        for (size_t i = fold; i < n && status == UC_OK; i += FOLDS) {
-            uc_calibrated(S, &own, scores + i * K);
-            self->fit[family][i] = log(uc_posterior(S, &own, S, self->rows->y[i]));
-        }
-        uc_calibrator_free(&own);
-    }
-    uc_free(S);
-    return status;
-}
-
 static uc_status fit_families(choice *self)
 {
-    const size_t n = self->rows->X.rows;
-    packed_rows packed = {uc_alloc(n * self->K, sizeof(double)), uc_alloc(n, sizeof(double)),
-                          uc_alloc(n, sizeof(uint32_t)), 0};
-    uc_status status = UC_ERR_NOMEM;
-    if (packed.scores && packed.weights && packed.labels)
-        status = UC_OK;
+    uc_status status = UC_OK;
     for (size_t family = 0; family < UC_FAMILIES && status == UC_OK; family++) {
         const uc_held_out rows = held_out_rows(self, best_scores(self, family));
-        uc_calibrator near = {0};
+        uc_calibrator near = {0}, *last = &self->last[family];
         if (family == UC_FAMILY_FULL)
             status = uc_calibrate(&near, &rows, UC_FAMILY_SYMMETRIC, NULL);
         if (status == UC_OK)
-            status = uc_calibrate(&self->last[family], &rows, (uc_noise_family)family, near.C ? &near : NULL);
+            status = uc_calibrate(last, &rows, (uc_noise_family)family, near.C ? &near : NULL);
         uc_calibrator_free(&near);
-        self->fit[family] = uc_alloc(n, sizeof *self->fit[family]);
+        self->fit[family] = uc_alloc(rows.rows, sizeof *self->fit[family]);
         if (status == UC_OK && !self->fit[family])
             status = UC_ERR_NOMEM;
         if (status == UC_OK)
-            status = fit_out_of_fold(self, family, &packed);
+            status = uc_family_fit(self->fit[family], &rows, (uc_noise_family)family,
+                                   family == UC_FAMILY_NONE ? NULL : last);
     }
-    uc_free(packed.scores);
-    uc_free(packed.weights);
-    uc_free(packed.labels);
     return status;
-}
-
-/* How much likelier the labels are by one family than by another: the mean difference and its standard
- * error. */
-static double gain(double *deviation, const choice *self, size_t family, size_t other)
-{
-    const size_t n = self->rows->X.rows;
-    double mean = 0.0, squares = 0.0, total = 0.0;
-    for (size_t i = 0; i < n; i++)
-        total += uc_row_weight(self->rows, i);
-    for (size_t i = 0; i < n; i++)
-        mean += uc_row_weight(self->rows, i) * (self->fit[family][i] - self->fit[other][i]) / total;
-    for (size_t i = 0; i < n; i++)
-        squares +=
-            pow(uc_row_weight(self->rows, i) * (self->fit[family][i] - self->fit[other][i] - mean), 2.0);
-    *deviation = sqrt(squares) / total;
-    return mean;
-}
-
-static void choose_family(choice *self)
-{
-    double deviation;
-    self->family = UC_FAMILY_NONE;
-    if (gain(&deviation, self, UC_FAMILY_SYMMETRIC, UC_FAMILY_NONE) > 0.0)
-        self->family = UC_FAMILY_SYMMETRIC;
-    if (gain(&deviation, self, UC_FAMILY_FULL, self->family) > 2.0 * deviation)
-        self->family = UC_FAMILY_FULL;
 }
 
 static uc_status choose(choice *self, const uc_fit *fit)
@@ -273,18 +195,18 @@ static uc_status choose(choice *self, const uc_fit *fit)
         status = fit_families(self);
     if (status != UC_OK)
         return status;
-    choose_family(self);
+    self->family = uc_family_choose((const double *const *)self->fit, self->weights, self->rows->X.rows);
     const uc_held_out rows = held_out_rows(self, best_scores(self, self->family));
     uc_calibrator full = {0};
     if (self->family == UC_FAMILY_FULL)
-        return uc_clean_error_find(&self->error, &rows, &self->last[UC_FAMILY_FULL],
+        return uc_clean_error_find(&self->error, &rows, NULL, &self->last[UC_FAMILY_FULL],
                                    &self->last[UC_FAMILY_FULL]);
     uc_calibrator symmetric = {0};
     status = uc_calibrate(&symmetric, &rows, UC_FAMILY_SYMMETRIC, NULL);
     if (status == UC_OK)
         status = uc_calibrate(&full, &rows, UC_FAMILY_FULL, &symmetric);
     if (status == UC_OK)
-        status = uc_clean_error_find(&self->error, &rows, &self->last[self->family], &full);
+        status = uc_clean_error_find(&self->error, &rows, NULL, &self->last[self->family], &full);
     uc_calibrator_free(&symmetric);
     uc_calibrator_free(&full);
     return status;

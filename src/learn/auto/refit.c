@@ -145,7 +145,12 @@ static uc_status refit_family(double *const *scores, const uc_refits *self, cons
                               const uc_ridge *ridge, const double *f, const uc_calibrator *near)
 {
     const size_t n = fold->train.X.rows, K = near->K, stride = uc_class_stride(K);
-    const uc_held_out rows = {f, fold->train.y, fold->train.weights, n, K, fold->context};
+    const uc_held_out rows = {.scores = f,
+                              .labels = fold->train.y,
+                              .weights = fold->train.weights,
+                              .rows = n,
+                              .K = K,
+                              .context = fold->context};
     uc_calibrator own = {0};
     double *R = uc_alloc(n * K, sizeof *R), *W = uc_alloc((fold->train.X.cols + 1) * stride, sizeof *W);
     uc_status status = UC_ERR_NOMEM;

@@ -2,7 +2,7 @@
 #ifndef UC_REFIT_H
 #define UC_REFIT_H
 
-#include "learn/auto/calibrate.h"
+#include "learn/calibration/calibrate.h"
 #include "learn/ridge/decomposition.h"
 #include "unconfuse/dataset.h"
 

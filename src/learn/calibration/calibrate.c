@@ -11,9 +11,10 @@
  * is centred at symmetric noise: without it a class that overlaps another is taken for one that is
  * mislabelled. The search for the full matrix starts at the same symmetric noise: from the identity it
  * finds half of the noise between pairs of classes. Parameters are kept within bounds by a logistic
- * function, x = low + (high - low) / (1 + exp(-u)), so that L-BFGS may walk anywhere in u.
+ * function, x = low + (high - low) / (1 + exp(-u)), so that L-BFGS may walk anywhere in u. Scores that are
+ * nothing like probabilities (those of a perceptron, say) have no logarithm to speak of: for them a2 = 0.
  */
-#include "learn/auto/calibrate.h"
+#include "learn/calibration/calibrate.h"
 
 #include <math.h>
 #include <string.h>
@@ -233,7 +234,7 @@ static void go_to(search *self, const double *u)
     uc_calibrator *at = &self->at;
     const size_t K = at->K;
     at->a1 = exp(between(LOG_A1_LOW, LOG_A1_HIGH, u[A1]));
-    at->a2 = exp(between(LOG_A2_LOW, LOG_A2_HIGH, u[A2]));
+    at->a2 = self->rows->plain ? 0.0 : exp(between(LOG_A2_LOW, LOG_A2_HIGH, u[A2]));
     if (self->family == UC_FAMILY_SYMMETRIC) {
         at->eta = most_eta(K) / (1.0 + exp(-between(ETA_LOW, ETA_HIGH, u[MATRIX])));
         uc_symmetric_noise(at->C, K, at->eta);
@@ -300,7 +301,7 @@ static void parameters_of(double *u, const search *self)
     const uc_calibrator *at = &self->at;
     const size_t K = at->K;
     u[A1] = back_from(LOG_A1_LOW, LOG_A1_HIGH, log(at->a1));
-    u[A2] = back_from(LOG_A2_LOW, LOG_A2_HIGH, log(at->a2));
+    u[A2] = back_from(LOG_A2_LOW, LOG_A2_HIGH, log(fmax(at->a2, TINY)));
     if (self->family == UC_FAMILY_SYMMETRIC) {
         const double share = fmin(fmax(at->eta / most_eta(K), 1e-9), 1.0 - 1e-9);
         u[MATRIX] = back_from(ETA_LOW, ETA_HIGH, log(share / (1.0 - share)));

@@ -13,6 +13,7 @@ typedef struct uc_held_out {
     const double *weights; /* NULL: all 1 */
     size_t rows, K;
     const uc_context *context; /* rows of all its processes count */
+    bool plain;                /* scores that are nothing like probabilities: a2 stays 0 */
 } uc_held_out;
 
 /* What is assumed of the noise: the same scores are explained by less certain classes or by more wrong

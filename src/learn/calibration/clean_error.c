@@ -1,0 +1,205 @@
+/*
+ * The error on true classes when all labels are noisy: not one number but those that the labels allow.
+ *
+ *   a noise hypothesis C gives, with its own a1 and a2, each row the probability R_iq of true class q
+ *   e(C) = mean of 1 - R_i[prediction]        the error if C holds
+ *
+ * Two families of hypotheses are walked through: symmetric noise at rates from 0 to .95 (1 - 1/K), and I +
+ * t (C_full - I) for t around 1. Within each, those whose log-likelihood is within SUPPORTED of the best
+ * stay; the interval spans their e, and is widened by two standard errors and a point, for what is not in
+ * the families. It holds if wrong labels do not depend on the example; where they do, nothing in the data
+ * shows it.
+ *
+ * Rows with weights count as (sum of weights)^2 / (sum of squares) equal ones.
+ */
+#include "learn/calibration/clean_error.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+#define SUPPORTED 3.3
+#define EXTRA 0.01
+#define LEAST_DIAGONAL 0.02
+
+static const double rates[] = {0,   0.02, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3,  0.35, 0.4, 0.45,
+                               0.5, 0.55, 0.6,  0.65, 0.7,  0.75, 0.8,  0.85, 0.9,  0.95};
+static const double shares[] = {0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25};
+#define RATES (sizeof rates / sizeof *rates)
+#define SHARES (sizeof shares / sizeof *shares)
+
+/* ---- the error if a hypothesis holds ---- */
+
+typedef struct error_job {
+    const uc_held_out *rows;
+    const uint32_t *predicted;
+    const uc_calibrator *at;
+} error_job;
+
+enum {
+    WEIGHT,
+    SQUARES,
+    LABEL_RIGHT,
+    AGREEING, /* weight of rows whose prediction is the label */
+    RIGHT,    /* of those: that are right */
+    OTHER_RIGHT /* of all others */,
+    SUMS
+};
+
+static uc_status add_errors(double *sum, size_t first, size_t last, void *user)
+{
+    const error_job *job = user;
+    const size_t K = job->rows->K;
+    double *R = uc_alloc(K, sizeof *R);
+    if (!R)
+        return UC_ERR_NOMEM;
+    for (size_t i = first; i < last; i++) {
+        const double *f = job->rows->scores + i * K;
+        const double r = job->rows->weights ? job->rows->weights[i] : 1.0;
+        const size_t label = job->rows->labels[i];
+        const size_t predicted = job->predicted ? job->predicted[i] : uc_argmax(f, K);
+        uc_calibrated(R, job->at, f);
+        (void)uc_posterior(R, job->at, R, job->rows->labels[i]);
+        sum[WEIGHT] += r;
+        sum[SQUARES] += r * r;
+        sum[LABEL_RIGHT] += r * R[label];
+        if (predicted == label)
+            sum[AGREEING] += r;
+        sum[predicted == label ? RIGHT : OTHER_RIGHT] += r * R[predicted];
+    }
+    uc_free(R);
+    return UC_OK;
+}
+
+/* 1 - part / whole; of nothing, an even chance. */
+static double rest(double part, double whole)
+{
+    return whole > 0.0 ? fmin(fmax(1.0 - part / whole, 0.0), 1.0) : 0.5;
+}
+
+/* What holds if the calibrator does; `count` is how many equal rows the weights stand for. */
+static uc_status error_at(uc_clean_error *out, double *count, const error_job *job)
+{
+    double sum[SUMS] = {0};
+    error_job own = *job;
+    const uc_status status = uc_sum_over(job->rows->context, job->rows->rows, add_errors, &own, sum, SUMS);
+    if (status != UC_OK)
+        return status;
+    *count = sum[WEIGHT] * sum[WEIGHT] / sum[SQUARES];
+    out->estimate = rest(sum[RIGHT] + sum[OTHER_RIGHT], sum[WEIGHT]);
+    out->noisy = rest(sum[AGREEING], sum[WEIGHT]);
+    out->wrong = rest(sum[LABEL_RIGHT], sum[WEIGHT]);
+    out->strata[0] = rest(sum[RIGHT], sum[AGREEING]);
+    out->strata[1] = rest(sum[OTHER_RIGHT], sum[WEIGHT] - sum[AGREEING]);
+    return UC_OK;
+}
+
+/* ---- hypotheses ---- */
+
+/* Those of one family, each with its error and its log-likelihood. */
+typedef struct hypotheses {
+    const uc_held_out *rows;
+    const uint32_t *predicted;
+    double error[RATES], fit[RATES];
+    size_t count;
+    uc_calibrator last; /* where the search for the next one starts */
+} hypotheses;
+
+static uc_status try_matrix(hypotheses *self, const double *C)
+{
+    uc_calibrator at;
+    uc_clean_error found;
+    double count;
+    uc_status status = uc_calibrate_given(&at, self->rows, C, self->last.C ? &self->last : NULL);
+    if (status != UC_OK)
+        return status;
+    const error_job job = {self->rows, self->predicted, &at};
+    status = error_at(&found, &count, &job);
+    uc_calibrator_free(&self->last);
+    self->last = at;
+    if (status != UC_OK)
+        return status;
+    self->error[self->count] = found.estimate;
+    self->fit[self->count] = at.fit * count;
+    self->count++;
+    return UC_OK;
+}
+
+static uc_status try_rates(hypotheses *self, double *C)
+{
+    const size_t K = self->rows->K;
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < RATES && status == UC_OK; i++) {
+        const double eta = rates[i] * (1.0 - 1.0 / (double)K);
+        uc_symmetric_noise(C, K, eta);
+        if (1.0 - eta > LEAST_DIAGONAL)
+            status = try_matrix(self, C);
+    }
+    return status;
+}
+
+/* I + t (C_full - I), where that is a matrix of probabilities. */
+static uc_status try_shares(hypotheses *self, const double *full, double *C)
+{
+    const size_t K = self->rows->K;
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < SHARES && status == UC_OK; i++) {
+        bool fits = true;
+        for (size_t e = 0; e < K * K; e++) {
+            const double identity = e % (K + 1) == 0;
+            C[e] = identity + shares[i] * (full[e] - identity);
+            if (identity > 0.0 && C[e] <= LEAST_DIAGONAL)
+                fits = false;
+        }
+        if (fits)
+            status = try_matrix(self, C);
+    }
+    return status;
+}
+
+/* Widens the interval by the errors of the hypotheses that the labels support. */
+static void widen(uc_clean_error *out, const hypotheses *self)
+{
+    double best = -INFINITY;
+    for (size_t i = 0; i < self->count; i++)
+        best = fmax(best, self->fit[i]);
+    for (size_t i = 0; i < self->count; i++)
+        if (self->fit[i] >= best - SUPPORTED) {
+            out->low = fmin(out->low, self->error[i]);
+            out->high = fmax(out->high, self->error[i]);
+        }
+}
+
+static double spread_of(double error, double count)
+{
+    return 2.0 * sqrt(error * (1.0 - error) / count) + EXTRA;
+}
+
+uc_status uc_clean_error_find(uc_clean_error *out, const uc_held_out *rows, const uint32_t *predicted,
+                              const uc_calibrator *chosen, const uc_calibrator *full)
+{
+    const size_t K = rows->K;
+    const error_job job = {rows, predicted, chosen};
+    hypotheses symmetric = {.rows = rows, .predicted = predicted};
+    hypotheses any = {.rows = rows, .predicted = predicted};
+    double count = 1.0, *C = uc_alloc(K * K, sizeof *C);
+    uc_status status = UC_ERR_NOMEM;
+    if (C)
+        status = error_at(out, &count, &job);
+    if (status == UC_OK)
+        status = try_rates(&symmetric, C);
+    if (status == UC_OK && full)
+        status = try_shares(&any, full->C, C);
+    uc_calibrator_free(&symmetric.last);
+    uc_calibrator_free(&any.last);
+    uc_free(C);
+    if (status != UC_OK)
+        return status;
+    out->low = out->high = out->estimate;
+    widen(out, &symmetric);
+    widen(out, &any);
+    out->low = fmax(out->low - spread_of(out->low, count), 0.0);
+    out->high = fmin(out->high + spread_of(out->high, count), 1.0);
+    return UC_OK;
+}

@@ -1,0 +1,13 @@
+/* The error on true classes, for callers who have calibrators already (clean_error.c). */
+#ifndef UC_CLEAN_ERROR_H
+#define UC_CLEAN_ERROR_H
+
+#include "learn/calibration/calibrate.h"
+#include "unconfuse/clean_error.h"
+
+/* Of the predictions, NULL: argmax of the held-out scores. `full` (NULL: not looked at) is the matrix of the
+ * full family on the same scores, `chosen` the calibrator that the estimate comes from. */
+uc_status uc_clean_error_find(uc_clean_error *out, const uc_held_out *rows, const uint32_t *predicted,
+                              const uc_calibrator *chosen, const uc_calibrator *full);
+
+#endif
