@@ -1,6 +1,6 @@
 /* What is known of the labels, and the noise matrix that follows from it. */
-#ifndef UNCONFUSE_AUDIT_EVIDENCE_H
-#define UNCONFUSE_AUDIT_EVIDENCE_H
+#ifndef UC_EVIDENCE_H
+#define UC_EVIDENCE_H
 
 #include "unconfuse/audit.h"
 

@@ -15,18 +15,13 @@
 #include "train/online.h"
 #include "train/late.h"
 #include "train/order.h"
+#include "train/tally.h"
 #include "unconfuse/session.h"
 
 #define MISSING_SEQUENCE UINT64_C(0x636c692d6d697373) /* random numbers: "cli-miss" */
 #define MISSING_WORDS 2                               /* drawn for a round */
 #define MAPPED_ROWS ((size_t)512)                     /* that go through the map together */
 #define ROUNDS_PER_REPORT 64
-
-/* A label of this session. */
-typedef struct label_tally {
-    uint32_t class; /* its position among the learner's; UC_NONE: the learner does not know it */
-    uint64_t examples, correct;
-} label_tally;
 
 struct uc_session {
     uc_session_settings settings;
@@ -36,23 +31,16 @@ struct uc_session {
     bool checks_memory;
     uc_online_ahead ahead; /* what is known of the data, for the memory that they need */
 
-    uc_names labels;    /* in the order of their appearance */
-    label_tally *tally; /* of each of them */
-    size_t tally_capacity;
+    uc_tally tally;
     const uc_names *names; /* what the labels of the rows at hand are positions in; lent */
-    uint32_t *translation; /* from these positions to those in `labels`; UC_NONE: not seen yet */
+    uint32_t *translation; /* from these positions to those in the tally; UC_NONE: not seen yet */
     size_t translated, translation_capacity;
     bool translates_classes; /* the labels of the rows at hand are the learner's classes */
 
     uc_late late;
     uc_rng missing;
 
-    uint64_t rounds, correct, rounds_before, updates_before;
-    uint64_t *proposals; /* of each class of the learner */
-    size_t proposals_count;
-    uc_session_point curve[65]; /* rounds double: at most 64 points, and room for the last round */
-    size_t points;
-    uint64_t next_point, correct_at_point;
+    uint64_t rounds_before, updates_before;
 };
 
 /* ---- memory ---- */
@@ -126,7 +114,6 @@ static uc_session *create(const uc_session_settings *settings, const uc_context 
                                     .rounds = INFINITY,
                                     .held_bytes = settings->held_bytes,
                                     .saved = settings->saved};
-    self->next_point = 1;
     return self;
 }
 
@@ -205,10 +192,8 @@ void uc_session_free(uc_session *self)
         return;
     if (self->owns_online)
         uc_online_free(self->online);
-    uc_names_free(&self->labels);
-    uc_free(self->tally);
+    uc_tally_free(&self->tally);
     uc_free(self->translation);
-    uc_free(self->proposals);
     uc_late_free(&self->late);
     uc_free(self);
 }
@@ -228,24 +213,6 @@ static const char *source_of(char text[SOURCE_LENGTH], const uc_session *self)
     if (self->settings.source)
         snprintf(text, SOURCE_LENGTH, "%s: ", self->settings.source);
     return text;
-}
-
-static uc_status list_label(uint32_t *out, uc_session *self, const char *name)
-{
-    const size_t before = self->labels.count, length = strlen(name);
-    if (before == self->tally_capacity) {
-        const size_t capacity = uc_grown(self->tally_capacity, before + 1);
-        label_tally *tally = uc_realloc(self->tally, capacity, sizeof *tally);
-        if (!tally)
-            return UC_ERR_NOMEM;
-        self->tally = tally;
-        self->tally_capacity = capacity;
-    }
-    const uc_status status = uc_names_add(out, &self->labels, name, length);
-    if (status == UC_OK && self->labels.count > before)
-        self->tally[*out] =
-            (label_tally){.class = uc_names_find(uc_online_classes(self->online), name, length)};
-    return status;
 }
 
 /* Rows with labels of their own come. */
@@ -272,10 +239,10 @@ static uc_status reserve_translation(uc_session *self, const uc_names *names)
     return UC_OK;
 }
 
-/* *out: a label of the rows at hand, as one of self->labels. */
+/* *out: a label of the rows at hand, as one of the tally. */
 static uc_status find_label(uint32_t *out, uc_session *self, uint32_t label)
 {
-    const unsigned long long example = (unsigned long long)self->rounds + 1;
+    const unsigned long long example = (unsigned long long)self->tally.rounds + 1;
     char source[SOURCE_LENGTH];
     if (label == UC_NONE)
         return uc_fail(UC_ERR_INVALID, "%sexample %llu has no label ('?'), which %s cannot use",
@@ -284,73 +251,38 @@ static uc_status find_label(uint32_t *out, uc_session *self, uint32_t label)
         return uc_fail(UC_ERR_INVALID, "label %u of example %llu is not below the number of classes, %zu",
                        label, example, self->translated);
     if (self->translation[label] == UC_NONE) {
-        const uc_status status = list_label(&self->translation[label], self, self->names->text[label]);
+        const uc_status status =
+            uc_tally_add_label(&self->translation[label], &self->tally, self->names->text[label],
+                               uc_online_classes(self->online));
         if (status != UC_OK)
             return status;
     }
     *out = self->translation[label];
-    assert(*out < self->labels.count);
-    const bool known = self->tally[*out].class != UC_NONE;
+    assert(*out < self->tally.labels.count);
+    const bool known = self->tally.of[*out].class != UC_NONE;
     if (known || self->settings.feedback != UC_FEEDBACK_FULL || self->settings.add_classes)
         return UC_OK;
     const char *classes = "the classes";
     if (self->settings.classes)
         classes = self->settings.classes;
     return uc_fail(UC_ERR_INVALID, "%slabel %s of example %llu is not among %s", source_of(source, self),
-                   self->labels.text[*out], example, classes);
+                   self->tally.labels.text[*out], example, classes);
 }
 
 /* ---- counting ---- */
 
-static uc_session_point point_now(const uc_session *self)
-{
-    const double recent = (double)(self->correct - self->correct_at_point);
-    uint64_t last = 0;
-    if (self->points > 0)
-        last = self->curve[self->points - 1].round;
-    return (uc_session_point){
-        .round = self->rounds,
-        .ratio_correct = (double)self->correct / (double)self->rounds,
-        .recent_ratio = recent / (double)(self->rounds - last),
-    };
-}
-
-static void add_point(uc_session *self)
-{
-    const uc_session_point point = point_now(self);
-    self->curve[self->points++] = point;
-    self->correct_at_point = self->correct;
-    self->next_point *= 2;
-}
-
+/* Room for a proposal of every class. */
 static uc_status reserve_proposals(uc_session *self)
 {
-    const size_t count = uc_online_classes(self->online)->count;
-    if (count <= self->proposals_count)
-        return UC_OK;
-    const size_t room = uc_grown(self->proposals_count, count);
-    uint64_t *proposals = uc_realloc(self->proposals, room, sizeof *proposals);
-    if (!proposals)
-        return UC_ERR_NOMEM;
-    memset(proposals + self->proposals_count, 0, (room - self->proposals_count) * sizeof *proposals);
-    self->proposals = proposals;
-    self->proposals_count = room;
-    return UC_OK;
+    return uc_tally_reserve(&self->tally, uc_online_classes(self->online)->count);
 }
 
 static uc_status count_round(uc_session *self, uint32_t label, uint32_t proposed, bool right)
 {
-    self->rounds++;
-    self->correct += right;
-    self->tally[label].examples++;
-    self->tally[label].correct += right;
-    if (proposed != UC_NONE)
-        self->proposals[proposed]++;
-    if (self->rounds == self->next_point)
-        add_point(self);
+    uc_tally_round(&self->tally, label, proposed, right);
     if (!self->settings.on_round)
         return UC_OK;
-    const uc_session_round round = {self->rounds, proposed, right};
+    const uc_session_round round = {self->tally.rounds, proposed, right};
     return self->settings.on_round(&round, self->settings.user);
 }
 
@@ -359,9 +291,10 @@ static uc_status count_round(uc_session *self, uint32_t label, uint32_t proposed
 /* The class of a label; one that the learner does not know becomes a new class. */
 static uc_status class_of_label(uint32_t *out, uc_session *self, uint32_t label)
 {
-    label_tally *tally = &self->tally[label];
+    uc_label_tally *tally = &self->tally.of[label];
     if (tally->class == UC_NONE) {
-        const uc_status status = uc_online_add_class(&tally->class, self->online, self->labels.text[label]);
+        const uc_status status =
+            uc_online_add_class(&tally->class, self->online, self->tally.labels.text[label]);
         if (status != UC_OK)
             return status;
     }
@@ -373,7 +306,7 @@ static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal
                        double weight)
 {
     uc_online *online = self->online;
-    uc_answer answer = {UC_ANSWER_WRONG, self->tally[label].class};
+    uc_answer answer = {UC_ANSWER_WRONG, self->tally.of[label].class};
     if (right)
         answer.kind = UC_ANSWER_RIGHT;
     if (self->settings.feedback == UC_FEEDBACK_FULL) {
@@ -407,7 +340,7 @@ static uc_status wait_for_feedback(uc_session *self, uc_row row, const uc_propos
         status = uc_late_add(&round, &self->late);
     if (status != UC_OK)
         return status;
-    round->due = self->rounds + self->settings.delay;
+    round->due = self->tally.rounds + self->settings.delay;
     round->proposal = *proposal;
     round->label = label;
     round->right = right;
@@ -421,17 +354,17 @@ static bool feedback_comes(uc_session *self)
     return missing == 0.0 || uc_rng_uniform(&self->missing) >= missing;
 }
 
-/* `row` as the weights see it; `label` is one of self->labels. */
+/* `row` as the weights see it; `label` is one of the tally. */
 static uc_status run_round(uc_session *self, uc_row row, uint32_t label, double weight)
 {
     uc_online *online = self->online;
     uc_online_score(online, row);
     const uc_proposal proposal = uc_online_propose_scored(online, row);
-    const bool right = proposal.label != UC_NONE && proposal.label == self->tally[label].class;
+    const bool right = proposal.label != UC_NONE && proposal.label == self->tally.of[label].class;
     const bool comes = feedback_comes(self);
     const uc_late_round *first;
     uc_status status = UC_OK;
-    while (status == UC_OK && (first = uc_late_first(&self->late)) && first->due <= self->rounds)
+    while (status == UC_OK && (first = uc_late_first(&self->late)) && first->due <= self->tally.rounds)
         status = learn_late(self);
     if (status == UC_OK && comes && self->settings.delay > 0)
         status = wait_for_feedback(self, row, &proposal, label, right, weight);
@@ -668,44 +601,18 @@ uc_status uc_session_finish(uc_session *self)
 
 uc_session_counts uc_session_count(const uc_session *self)
 {
-    return (uc_session_counts){.rounds = self->rounds,
-                               .correct = self->correct,
+    return (uc_session_counts){.rounds = self->tally.rounds,
+                               .correct = self->tally.correct,
                                .updates = uc_online_updates(self->online) - self->updates_before,
                                .rounds_before = self->rounds_before};
 }
 
-/* The last round's point is not kept: more rounds may come. */
 const uc_session_point *uc_session_curve(size_t *count, uc_session *self)
 {
-    *count = self->points;
-    if (self->points > 0 && self->curve[self->points - 1].round < self->rounds) {
-        self->curve[self->points] = point_now(self);
-        ++*count;
-    }
-    return self->curve;
+    return uc_tally_curve(count, &self->tally);
 }
 
 bool uc_session_label_at(uc_session_label *out, const uc_session *self, size_t i)
 {
-    const uc_names *classes = uc_online_classes(self->online);
-    if (i < classes->count) {
-        const char *name = classes->text[i];
-        const uint32_t label = uc_names_find(&self->labels, name, strlen(name));
-        *out = (uc_session_label){.name = name, .known = true};
-        if (label != UC_NONE) {
-            out->examples = self->tally[label].examples;
-            out->correct = self->tally[label].correct;
-        }
-        if (i < self->proposals_count)
-            out->proposed = self->proposals[i];
-        return true;
-    }
-    i -= classes->count;
-    for (size_t label = 0; label < self->labels.count; label++)
-        if (self->tally[label].class == UC_NONE && i-- == 0) {
-            *out =
-                (uc_session_label){.name = self->labels.text[label], .examples = self->tally[label].examples};
-            return true;
-        }
-    return false;
+    return uc_tally_label_at(out, &self->tally, uc_online_classes(self->online), i);
 }
