@@ -153,6 +153,16 @@ typedef struct uc_auto_settings {
     int effort; /* fast, normal, thorough: how many views are tried  (normal) */
 } uc_auto_settings;
 
+/* Whether the classes are taken to be Gaussian clouds, whatever the labels say, or labels are believed first
+ * and corrected; auto: the first, unless it fights the labels. */
+typedef enum uc_audit_mode { UC_AUDIT_AUTO, UC_AUDIT_STRUCTURE, UC_AUDIT_LABELS } uc_audit_mode;
+
+typedef struct uc_audit_settings {
+    int mode;           /* uc_audit_mode                             (auto) */
+    uint64_t landmarks; /* rows that kernels are measured from       (600) */
+    uint64_t axes;      /* principal axes of each view at most       (300) */
+} uc_audit_settings;
+
 typedef struct uc_pu_settings {
     int risk;            /* unbiased | nonnegative | elkan-noto                           (nonnegative) */
     int loss;            /* auto | logistic | sigmoid | hinge                             (auto) */

@@ -1,0 +1,122 @@
+/* `audit`: which labels are wrong, and a model that does not believe them. From one label per row or from
+ * those of several annotators (docs/learners/audit.md).
+ *
+ *   n, K    rows, classes                    z   true class of a row: what is looked for
+ *   R       n x K: P(z | all that is known)  S   n x K: scores of rows by fits that have not seen their labels
+ *   C_j     K x K: C_j[z][l] = P(annotator j says l | true class z); rows sum to 1
+ *
+ * Rows are those of one process; sums and numbers of annotators are those of all. */
+#ifndef UC_AUDIT_LEARNER_H
+#define UC_AUDIT_LEARNER_H
+
+#include "model/model.h"
+#include "parallel/parallel.h"
+#include "unconfuse/learn.h"
+
+/* ---- who said what of which row (annotations.c) ---- */
+
+/* An annotator's label of a row. */
+typedef struct uc_annotation {
+    uint32_t row, annotator, label;
+} uc_annotation;
+
+/* The annotations of some rows. An annotator and a label that occur together are a pair; what is known of
+ * an annotator is kept by pairs, so that memory grows with the annotations and not with annotators x K^2. */
+typedef struct uc_annotations {
+    size_t rows, K;
+    size_t annotators;    /* of all processes; 1: ordinary labels */
+    size_t count;         /* annotations of this process's rows */
+    uc_annotation *items; /* by row, those of a row in the order in which they came */
+    size_t *first;        /* rows + 1: the annotations of row i are first[i] .. first[i + 1] - 1 */
+    uint32_t *pair;       /* of each annotation */
+    size_t pairs;         /* of all processes */
+    uint32_t *annotator_of, *label_of; /* of each pair, by annotator and then label */
+    double total_rows, total;          /* rows and annotations of all processes */
+} uc_annotations;                      /* zero-initialised may be freed */
+
+/* Copies items[0..count), which may come in any order. UC_ERR_INVALID when one is out of bounds. */
+uc_status uc_annotations_make(uc_annotations *out, const uc_annotation *items, size_t count, size_t rows,
+                              size_t annotators, size_t K, const uc_context *context);
+/* One annotator, whose labels are y; rows of UC_NONE have none. */
+uc_status uc_annotations_of_labels(uc_annotations *out, const uint32_t *y, size_t rows, size_t K,
+                                   const uc_context *context);
+void uc_annotations_free(uc_annotations *self);
+/* R0 = (votes + 1/(9K)) / (annotations + 1/9) of each row. */
+void uc_annotations_votes(double *R, const uc_annotations *self);
+
+/* ---- what is known of rows beside their features ---- */
+
+typedef struct uc_labelled {
+    const uc_annotations *annotations;
+    const uint32_t *gold;  /* true class of rows that were checked, UC_NONE for others; NULL: none was */
+    const double *weights; /* of rows, > 0; NULL: all are 1 */
+    double total_weight;   /* of all processes: uc_labelled_weigh */
+    const uc_context *context;
+} uc_labelled;
+
+uc_status uc_labelled_weigh(uc_labelled *self); /* sets total_weight */
+/* R0, with certainty for checked rows. */
+void uc_labelled_start(double *R, const uc_labelled *self);
+
+/* ---- how annotators confuse classes (confusion.c) ---- */
+
+/* P are the rows of sum_j N_j + I + 1/K, normalised, where N_j[z][l] adds up R[row][z] of j's labels l. One
+ * annotator has C = P; of several, C_j are the rows of N_j + 10 P, normalised. */
+typedef struct uc_confusion {
+    size_t K, pairs;
+    double *P;      /* K x K */
+    double *logs;   /* pairs x K: log C_j[z][l] of pair (j, l) */
+    double *counts; /* pairs x K: N_j[z][l] */
+} uc_confusion;     /* zero-initialised may be freed */
+
+uc_status uc_confusion_create(uc_confusion *out, const uc_annotations *annotations);
+void uc_confusion_free(uc_confusion *self);
+uc_status uc_confusion_find(uc_confusion *self, const uc_labelled *labelled, const double *R);
+/* LL[z] = sum over the row's annotations of log C_j[z][l]; minus infinity where a check says otherwise. */
+void uc_confusion_of_row(double *LL, const uc_confusion *self, const uc_labelled *labelled, size_t row);
+/* C_j, K x K, of one annotator; counts that no pair has are 0. */
+void uc_confusion_of_annotator(double *C, const uc_confusion *self, const uc_labelled *labelled,
+                               uint32_t annotator);
+
+/* ---- expectation (expectation.c) ---- */
+
+#define UC_AUDIT_TEMPERATURES 16
+/* R_i <- softmax(S_i / t + LL_i). *change becomes the largest change of R; fits[k] (may be NULL, else one
+ * per temperature) the mean of log sum_z softmax(S_i / temperatures[k])_z exp(LL_iz). */
+typedef struct uc_expectation {
+    const uc_labelled *labelled;
+    const uc_confusion *confusion;
+    const double *S;
+    double temperature;         /* t */
+    const double *temperatures; /* at most UC_AUDIT_TEMPERATURES */
+    size_t count;
+} uc_expectation;
+uc_status uc_expect(double *R, double *change, double *fits, const uc_expectation *self);
+/* The mean of log sum_z pi_z exp(LL_iz): what labels are worth without features. */
+uc_status uc_fit_of_prior(double *out, const uc_labelled *labelled, const uc_confusion *confusion,
+                          const double *pi);
+/* pi_k = (sum of R_k + 1)/(n + K) */
+uc_status uc_class_prior(double *pi, const uc_labelled *labelled, const double *R);
+
+/* ---- all of it (audit.c) ---- */
+
+typedef struct uc_audit_fit {
+    size_t rows, K;
+    double *R;          /* rows x K */
+    double *S;          /* rows x K, log pi included; softmax(S / temperature) is P(z) by other rows alone */
+    double temperature; /* the most likely one */
+    uc_confusion confusion; /* of R */
+    double *pi;             /* K */
+    int mode;               /* uc_audit_mode: what was decided, never UC_AUDIT_AUTO */
+    double loss;            /* of the guard: `structure` is believed up to .06 */
+    double width;           /* of the kernels, in median distances */
+    unsigned steps;
+} uc_audit_fit; /* zero-initialised may be freed */
+
+/* `X` are rows as the file has them. Unless `model` is NULL its preprocessing, weights and calibration
+ * become those of the fit; it comes with as many features as X has columns. */
+uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, const uc_labelled *labelled,
+                       const uc_audit_settings *settings, uint64_t seed);
+void uc_audit_fit_free(uc_audit_fit *self);
+
+#endif

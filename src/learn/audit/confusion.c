@@ -1,0 +1,157 @@
+/*
+ * How annotators confuse classes, from what is believed of the true ones.
+ *
+ *   N_j[z][l] = sum over j's labels l of u_i R_iz          u_i  the weight of row i
+ *   P         = rows of (sum_j N_j + I + 1/K), normalised
+ *   C         = P for one annotator;  C_j = rows of (N_j + 10 P), normalised, for several
+ *
+ * Only the columns l that an annotator has used are kept: no row asks for another.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/audit/audit.h"
+
+#define SHRINKAGE 10.0 /* of an annotator's matrix towards that of all, in labels per true class */
+
+uc_status uc_confusion_create(uc_confusion *out, const uc_annotations *annotations)
+{
+    const size_t K = annotations->K, pairs = annotations->pairs;
+    uc_confusion self = {K, pairs, uc_alloc(K * K, sizeof(double)), uc_alloc(pairs * K, sizeof(double)),
+                         uc_alloc(pairs * K, sizeof(double))};
+    if (!self.P || !self.logs || !self.counts) {
+        uc_confusion_free(&self);
+        return UC_ERR_NOMEM;
+    }
+    *out = self;
+    return UC_OK;
+}
+
+void uc_confusion_free(uc_confusion *self)
+{
+    uc_free(self->P);
+    uc_free(self->logs);
+    uc_free(self->counts);
+    *self = (uc_confusion){0};
+}
+
+typedef struct count_job {
+    const uc_labelled *labelled;
+    const double *R;
+} count_job;
+
+static uc_status count_rows(double *sum, size_t first, size_t last, void *user)
+{
+    const count_job *job = user;
+    const uc_annotations *all = job->labelled->annotations;
+    const size_t K = all->K;
+    for (size_t i = first; i < last; i++) {
+        const double weight = job->labelled->weights ? job->labelled->weights[i] : 1.0;
+        for (size_t a = all->first[i]; a < all->first[i + 1]; a++)
+            for (size_t z = 0; z < K; z++)
+                sum[all->pair[a] * K + z] += weight * job->R[i * K + z];
+    }
+    return UC_OK;
+}
+
+static void normalize_rows(double *P, size_t K)
+{
+    for (size_t z = 0; z < K; z++) {
+        double sum = 0.0;
+        for (size_t l = 0; l < K; l++)
+            sum += P[z * K + l];
+        for (size_t l = 0; l < K; l++)
+            P[z * K + l] /= sum;
+    }
+}
+
+static void find_common(uc_confusion *self, const uc_annotations *all)
+{
+    const size_t K = self->K;
+    for (size_t z = 0; z < K; z++)
+        for (size_t l = 0; l < K; l++)
+            self->P[z * K + l] = (double)(z == l) + 1.0 / (double)K;
+    for (size_t p = 0; p < self->pairs; p++)
+        for (size_t z = 0; z < K; z++)
+            self->P[z * K + all->label_of[p]] += self->counts[p * K + z];
+    normalize_rows(self->P, K);
+}
+
+/* The pairs of one annotator, from `first` on; returns the first of the next one. */
+static size_t take_annotator(uc_confusion *self, const uc_annotations *all, size_t first, double *sums)
+{
+    const size_t K = self->K;
+    size_t last = first;
+    memset(sums, 0, K * sizeof *sums);
+    for (; last < self->pairs && all->annotator_of[last] == all->annotator_of[first]; last++)
+        for (size_t z = 0; z < K; z++)
+            sums[z] += self->counts[last * K + z];
+    for (size_t p = first; p < last; p++)
+        for (size_t z = 0; z < K; z++)
+            self->logs[p * K + z] =
+                log((self->counts[p * K + z] + SHRINKAGE * self->P[z * K + all->label_of[p]]) /
+                    (sums[z] + SHRINKAGE));
+    return last;
+}
+
+static uc_status take_logs(uc_confusion *self, const uc_annotations *all)
+{
+    const size_t K = self->K;
+    if (all->annotators == 1) {
+        for (size_t p = 0; p < self->pairs; p++)
+            for (size_t z = 0; z < K; z++)
+                self->logs[p * K + z] = log(self->P[z * K + all->label_of[p]]);
+        return UC_OK;
+    }
+    double *sums = uc_alloc(K, sizeof *sums);
+    if (!sums)
+        return UC_ERR_NOMEM;
+    for (size_t p = 0; p < self->pairs;)
+        p = take_annotator(self, all, p, sums);
+    uc_free(sums);
+    return UC_OK;
+}
+
+uc_status uc_confusion_find(uc_confusion *self, const uc_labelled *labelled, const double *R)
+{
+    count_job job = {labelled, R};
+    const size_t length = self->pairs * self->K;
+    memset(self->counts, 0, length * sizeof *self->counts);
+    const uc_status status =
+        uc_sum_over(labelled->context, labelled->annotations->rows, count_rows, &job, self->counts, length);
+    if (status != UC_OK)
+        return status;
+    find_common(self, labelled->annotations);
+    return take_logs(self, labelled->annotations);
+}
+
+void uc_confusion_of_row(double *LL, const uc_confusion *self, const uc_labelled *labelled, size_t row)
+{
+    const uc_annotations *all = labelled->annotations;
+    const size_t K = self->K;
+    memset(LL, 0, K * sizeof *LL);
+    for (size_t a = all->first[row]; a < all->first[row + 1]; a++)
+        for (size_t z = 0; z < K; z++)
+            LL[z] += self->logs[all->pair[a] * K + z];
+    if (!labelled->gold || labelled->gold[row] == UC_NONE)
+        return;
+    for (size_t z = 0; z < K; z++)
+        if (z != labelled->gold[row])
+            LL[z] = -INFINITY;
+}
+
+void uc_confusion_of_annotator(double *C, const uc_confusion *self, const uc_labelled *labelled,
+                               uint32_t annotator)
+{
+    const uc_annotations *all = labelled->annotations;
+    const size_t K = self->K;
+    const double shrinkage = all->annotators == 1 ? 0.0 : SHRINKAGE;
+    for (size_t i = 0; i < K * K; i++)
+        C[i] = shrinkage * self->P[i];
+    if (all->annotators == 1)
+        memcpy(C, self->P, K * K * sizeof *C);
+    for (size_t p = 0; p < self->pairs && all->annotators > 1; p++)
+        for (size_t z = 0; z < K && all->annotator_of[p] == annotator; z++)
+            C[z * K + all->label_of[p]] += self->counts[p * K + z];
+    normalize_rows(C, K);
+}
