@@ -4,13 +4,12 @@
 
 #include "app/app.h"
 
-/* What a model's summary holds, as JSON (model_json.c). */
+/* Values that the library hands out, such as all of a model's summary, as JSON (values_json.c). */
 json_t *cli_json_value(const uc_values *values, const char *name); /* null: there is none of that name */
 json_t *cli_json_values(const uc_values *values);
 /* What `train auto` chose, and how good it is; nothing for what was found by another learner
  * (auto_report.c). */
 void cli_print_auto(FILE *text, const uc_values *found);
-json_t *cli_json_model(const uc_model_summary *self);
 
 /* Learners and generators, each with options of its own (names.c). */
 extern const app_family cli_learners, cli_generators;

@@ -80,7 +80,7 @@ static uc_status inspect_model(app_call *call)
     if (status == UC_OK)
         status = uc_model_summarize(&summary, model);
     if (status == UC_OK)
-        call->result = cli_json_model(&summary);
+        call->result = cli_json_values(&summary.all);
     uc_model_summary_free(&summary);
     uc_model_free(model);
     return status;

@@ -80,6 +80,8 @@ typedef struct uc_model_summary {
     bool probabilities;                /* it has them */
     bool resumable;                    /* an online learner can continue from it */
     uint32_t format_version, checksum; /* of the file that it came from; 0: not from a file */
+    uc_values all;                     /* all of the above as it is written as JSON: names and order */
+    struct json_t *json;               /* private */
 } uc_model_summary;
 
 /* *out is freed with uc_model_summary_free, before the model. */

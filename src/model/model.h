@@ -65,6 +65,8 @@ uc_status uc_settings_from_json(void *settings, const uc_option *table, const js
 uc_status uc_model_predict_prepared(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
                                     const uc_context *context);
 
+/* All of a summary as one JSON object, which the caller ends; NULL: no memory (summary_json.c). */
+json_t *uc_summary_json(const uc_model_summary *self);
 /* Sets a member; UC_ERR_NOMEM when that failed. Takes over `value`, which may be NULL for "no memory". */
 uc_status uc_json_set(json_t *object, const char *name, json_t *value);
 

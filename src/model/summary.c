@@ -143,6 +143,10 @@ uc_status uc_model_summarize(uc_model_summary *out, const uc_model *self)
         status = list_values(&out->settings, self->settings, 0);
     if (status == UC_OK)
         status = list_values(&out->found, self->summary, 0);
+    if (status == UC_OK && !(out->json = uc_summary_json(out)))
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = list_values(&out->all, out->json, 0);
     if (status == UC_OK)
         return UC_OK;
     uc_model_summary_free(out);
@@ -153,6 +157,34 @@ void uc_model_summary_free(uc_model_summary *self)
 {
     free_values(&self->settings);
     free_values(&self->found);
+    free_values(&self->all);
+    json_decref(self->json);
     uc_free(self->weight_norms);
     *self = (uc_model_summary){0};
+}
+
+/* ---- as text ---- */
+
+uc_status uc_model_describe(char **text, const uc_model *self)
+{
+    uc_model_summary summary;
+    const uc_status status = uc_model_summarize(&summary, self);
+    if (status != UC_OK)
+        return status;
+    char *copy = uc_json_text(summary.json);
+    uc_model_summary_free(&summary);
+    if (!copy)
+        return uc_fail(UC_ERR_NOMEM, "not enough memory to describe the model");
+    *text = copy;
+    return UC_OK;
+}
+
+void uc_model_text_free(char *text)
+{
+    uc_free(text);
+}
+
+void uc_model_memory_free(void *bytes)
+{
+    uc_free(bytes);
 }

@@ -535,7 +535,7 @@ static void a_description_is_json_and_complete(void **state)
     assert_int_equal(json_array_size(classes), CLASSES);
     for (size_t k = 0; k < CLASSES; k++) /* bytes that are not UTF-8 cannot be JSON */
         assert_string_equal(json_string_value(json_array_get(classes, k)),
-                            k == 5 ? "?\?" : difficult_names[k]);
+                            k == 5 ? "\xEF\xBF\xBD\xEF\xBF\xBD" : difficult_names[k]);
     const json_t *norms = json_object_get(object, "weight_norms");
     for (size_t k = 0; k < CLASSES; k++) {
         double squares = 0.0;
@@ -573,6 +573,8 @@ static void a_summary_has_typed_values_and_no_map(void **state)
         else
             assert_string_equal(value->text, json_string_value(json));
     }
+    assert_string_equal(uc_values_find(&summary.all, "learner")->text, "spa");
+    assert_int_equal(uc_values_find(&summary.all, "classes")->members->count, CLASSES);
     assert_null(uc_values_find(&summary.settings, "no such setting"));
     assert_true(isnan(uc_values_number(&summary.found, "no such number")));
     assert_string_equal(summary.scale, "standard");

@@ -1,18 +1,23 @@
-/* The summary of a model as one JSON object, for languages that would rather read JSON than a struct. */
+/* The summary of a model as one JSON object: the only place that says what is in it. */
+#include <string.h>
+
 #include "model/model.h"
 
-/* A name that is not UTF-8 cannot be JSON text; its other bytes become question marks. */
+/* A name that is not UTF-8 cannot be JSON text; its other bytes become the sign for what cannot be shown. */
 static json_t *name_json(const char *name)
 {
+    static const char sign[] = "\xEF\xBF\xBD";
     json_t *text = json_string(name);
     if (text)
         return text;
-    char *copy = uc_strdup(name);
+    char *copy = uc_alloc(3 * strlen(name) + 1, 1), *end = copy;
     if (!copy)
         return NULL;
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c > 126)
-            *c = '?';
+    for (; *name; name++)
+        if ((unsigned char)*name < 0x80)
+            *end++ = *name;
+        else
+            end = (char *)memcpy(end, sign, 3) + 3;
     text = json_string(copy);
     uc_free(copy);
     return text;
@@ -104,7 +109,7 @@ static json_t *map_json(const uc_model_summary *self)
     return NULL;
 }
 
-static json_t *summary_json(const uc_model_summary *self)
+json_t *uc_summary_json(const uc_model_summary *self)
 {
     char checksum[16];
     snprintf(checksum, sizeof checksum, "%08x", self->checksum);
@@ -123,30 +128,4 @@ static json_t *summary_json(const uc_model_summary *self)
     }
     json_decref(found);
     return object;
-}
-
-uc_status uc_model_describe(char **text, const uc_model *self)
-{
-    uc_model_summary summary;
-    const uc_status status = uc_model_summarize(&summary, self);
-    if (status != UC_OK)
-        return status;
-    json_t *object = summary_json(&summary);
-    char *copy = object ? uc_json_text(object) : NULL;
-    json_decref(object);
-    uc_model_summary_free(&summary);
-    if (!copy)
-        return uc_fail(UC_ERR_NOMEM, "not enough memory to describe the model");
-    *text = copy;
-    return UC_OK;
-}
-
-void uc_model_text_free(char *text)
-{
-    uc_free(text);
-}
-
-void uc_model_memory_free(void *bytes)
-{
-    uc_free(bytes);
 }
