@@ -5,7 +5,6 @@
 #include "cli.h"
 
 #define CLOSE 0.01 /* of the criterion: views that would have done as well */
-#define WIDE 0.25  /* an interval that says next to nothing */
 
 static const char *text_of(const uc_values *values, const char *name)
 {
@@ -67,16 +66,17 @@ static void print_noise(FILE *text, const uc_values *found)
         fprintf(text, "labels: about %.1f%% are wrong, in all classes alike\n", wrong);
 }
 
-static void print_clean_error(FILE *text, const uc_values *error)
+static void print_clean_error(FILE *text, const uc_values *error, const char *data, const char *model)
 {
-    const double low = uc_values_number(error, "low"), high = uc_values_number(error, "high");
-    fprintf(text, "error on true classes: %.1f%% to %.1f%%, if wrong labels do not depend on the example\n",
-            100 * low, 100 * high);
-    if (high - low > WIDE)
-        fputs("These labels alone cannot tell more: check some rows by hand.\n", text);
+    const double rows = uc_values_number(error, "rows_to_check");
+    cli_print_interval(text, "error on true classes: ", uc_values_number(error, "estimate"),
+                       uc_values_number(error, "low"), uc_values_number(error, "high"),
+                       ", if wrong labels do not depend on the example");
+    if (!isnan(rows))
+        cli_print_check(text, rows, data, model);
 }
 
-void cli_print_auto(FILE *text, const uc_values *found)
+void cli_print_auto(FILE *text, const uc_values *found, const char *data, const char *model)
 {
     const uc_values *candidates = members_of(found, "candidates"), *error = members_of(found, "clean_error");
     if (candidates && candidates->count > 0)
@@ -84,5 +84,5 @@ void cli_print_auto(FILE *text, const uc_values *found)
     if (!isnan(uc_values_number(found, "wrong_labels")))
         print_noise(text, found);
     if (error)
-        print_clean_error(text, error);
+        print_clean_error(text, error, data, model);
 }

@@ -9,7 +9,7 @@ json_t *cli_json_value(const uc_values *values, const char *name); /* null: ther
 json_t *cli_json_values(const uc_values *values);
 /* What `train auto` chose, and how good it is; nothing for what was found by another learner
  * (auto_report.c). */
-void cli_print_auto(FILE *text, const uc_values *found);
+void cli_print_auto(FILE *text, const uc_values *found, const char *data, const char *model);
 
 /* Learners and generators, each with options of its own (names.c). */
 extern const app_family cli_learners, cli_generators;
@@ -97,10 +97,56 @@ uc_status cli_score_files(const app_call *call, const uc_model *model, const cli
 uc_status cli_print_suspects(app_call *call, const uc_model *model, const cli_files *files,
                              const uc_read_settings *read, const char *output);
 
+/* --wrong-at-most, for commands that estimate the error on true classes (clean_error.c) */
+typedef struct cli_clean {
+    double wrong_at_most; /* 0: not known */
+} cli_clean;
+extern const uc_option cli_clean_options[];
+
+/* Scores of rows, of a sample where there are many, for that estimate. Rows are chosen by their number, so
+ * the same in every run. */
+typedef struct cli_kept {
+    size_t classes;
+    double *scores; /* count x classes */
+    size_t *rows;   /* which row each is of */
+    size_t count, seen;
+    size_t capacity; /* private, as is: */
+    unsigned level;
+} cli_kept; /* zero-initialised, with `classes` set */
+void cli_kept_add(cli_kept *self, const double *scores, size_t count);
+/* Those of all processes, for the first one. */
+uc_status cli_kept_collect(cli_kept *self);
+void cli_kept_free(cli_kept *self);
+
+typedef struct cli_clean_error {
+    bool found;
+    uc_clean_error error;
+    const char *method;
+    double wrong_at_most, bound[2];
+} cli_clean_error;
+/* From labels alone. `outcomes` are those of all rows, `noisy` their error. */
+uc_status cli_clean_error_of(cli_clean_error *out, const cli_kept *kept, const uc_outcomes *outcomes,
+                             bool probabilities, double noisy, const cli_clean *known, const app_call *call);
+/* By the noise matrix that an evaluation was corrected with. */
+void cli_clean_error_given(cli_clean_error *out, const uc_evaluation *evaluation, const cli_clean *known);
+json_t *cli_clean_error_json(const cli_clean_error *self);
+/* For people; `data` and `model` are for the command that it advises. */
+void cli_clean_error_print(FILE *file, const cli_clean_error *self, const char *data, const char *model);
+void cli_print_interval(FILE *file, const char *title, double estimate, double low, double high,
+                        const char *condition);
+void cli_print_check(FILE *file, double rows, const char *data, const char *model);
+
 /* "class", "examples", "recall", "precision" (report.c). */
 json_t *cli_json_class(const char *name, size_t examples, double recall, double precision);
-/* Error, confusion matrix, norms (report.c). */
-void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_names *classes);
-void cli_report_text(FILE *file, const uc_evaluation *evaluation, const uc_names *classes);
+/* Error, confusion matrix, norms, the error on true classes where it was found (report.c). */
+typedef struct cli_report {
+    const uc_evaluation *evaluation;
+    const uc_names *classes;
+    const cli_clean_error *clean;
+    bool estimated;           /* the noise, from these same labels */
+    const char *data, *model; /* for the commands that the text advises */
+} cli_report;
+void cli_report_json(json_t *object, const cli_report *self);
+void cli_report_text(FILE *file, const cli_report *self);
 
 #endif

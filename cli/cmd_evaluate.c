@@ -12,9 +12,17 @@ typedef struct evaluate_args {
     int bags;
     int positive_unlabelled, scenario;
     double prior;
+    cli_clean clean;
+    int clean_error;
 } evaluate_args;
 
 static const uc_option options[] = {
+    {.name = "clean-error",
+     .type = UC_OPTION_FLAG,
+     .offset = offsetof(evaluate_args, clean_error),
+     .standard = "on",
+     .help =
+         "estimate the error on true classes too, as an interval; --no-clean-error: all labels are right"},
     {.name = "bags",
      .type = UC_OPTION_FLAG,
      .offset = offsetof(evaluate_args, bags),
@@ -49,6 +57,7 @@ static const uc_option options[] = {
 
 static const app_section sections[] = {
     {"Options", options, 0},
+    {"Error on true classes", cli_clean_options, offsetof(evaluate_args, clean)},
     {"Noise of the labels", cli_noise_options, offsetof(evaluate_args, noise)},
     {"Data options", uc_read_options, offsetof(evaluate_args, read)},
     {"Several files", cli_shard_options, offsetof(evaluate_args, shards)},
@@ -62,6 +71,7 @@ typedef struct pairs {
     double *probability; /* of each label; only filled in when the model has probabilities */
     double *weights;     /* of each example */
     bool weighted;       /* one of the files has weights */
+    bool probabilities;  /* the scores are probabilities */
     size_t count, capacity;
     size_t file;        /* that is being read */
     uint32_t *position; /* of each of its classes */
@@ -70,6 +80,8 @@ typedef struct pairs {
     bool bags;
     uint32_t positive;
     double *best; /* one per class: uc_bag_add */
+    bool clean;   /* the error on true classes is asked for: scores are kept */
+    cli_kept kept;
 } pairs;
 
 static void learn_positions(pairs *self, const uc_names *names, size_t file)
@@ -142,11 +154,13 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     make_room(self, needed);
     for (size_t i = 0; i < block->X.rows; i++) {
         const uint32_t label = block->y[i] == UC_NONE ? UC_NONE : self->position[block->y[i]];
-        const bool known = scores && label < self->classes->count;
+        const bool known = self->probabilities && label < self->classes->count;
         self->labels[self->count + i] = label;
         self->probability[self->count + i] = known ? scores[i * self->classes->count + label] : 0.0;
         self->weights[self->count + i] = block->weights ? block->weights[i] : 1.0;
     }
+    if (self->clean)
+        cli_kept_add(&self->kept, scores, block->X.rows);
     self->weighted = self->weighted || block->weights;
     memcpy(self->predicted + self->count, predicted, block->X.rows * sizeof *predicted);
     self->count = needed;
@@ -187,11 +201,27 @@ static uc_status read_soft(double **out, pairs *self, const char *path, const uc
     return status;
 }
 
+/* The error on true classes: by the noise that was given, else from the labels alone. Soft labels are not
+ * labels that may be wrong. */
+static uc_status find_clean(cli_clean_error *out, const uc_evaluation *evaluation, const pairs *self,
+                            const uc_outcomes *outcomes, const app_call *call)
+{
+    const evaluate_args *args = call->args;
+    if (!self->clean || outcomes->soft)
+        return UC_OK;
+    if (!evaluation->corrected)
+        return cli_clean_error_of(out, &self->kept, outcomes, self->probabilities, evaluation->error,
+                                  &args->clean, call);
+    cli_clean_error_given(out, evaluation, &args->clean);
+    return UC_OK;
+}
+
 /* With the files of weights and soft labels, which are of the rows of all processes. The log loss needs
  * labels. */
-static uc_status sum_up(uc_evaluation *out, pairs *self, const uc_noise *noise, bool probabilities,
-                        const uc_read_settings *read)
+static uc_status sum_up(uc_evaluation *out, cli_clean_error *clean, pairs *self, const uc_noise *noise,
+                        const app_call *call)
 {
+    const uc_read_settings *read = &((const evaluate_args *)call->args)->read;
     double *weights = NULL, *soft = NULL;
     uc_status status = UC_OK;
     if (read->weights)
@@ -207,32 +237,36 @@ static uc_status sum_up(uc_evaluation *out, pairs *self, const uc_noise *noise, 
         outcomes.weights = self->weights;
     if (status == UC_OK)
         status = uc_evaluation_of(out, &outcomes, self->classes->count, noise);
-    if (status == UC_OK && probabilities && !soft)
+    if (status == UC_OK && self->probabilities && !soft)
         status = uc_evaluation_set_weighted_log_loss(out, self->labels, self->probability, outcomes.weights,
                                                      self->count);
+    if (status == UC_OK)
+        status = find_clean(clean, out, self, &outcomes, call);
     uc_weights_free(soft);
     uc_weights_free(weights);
     return status;
 }
 
 /* What the processes have found, in the order of the rows, so that one sums up as one process would. */
-static uc_status compare(uc_evaluation *out, pairs *self, const uc_noise *noise, bool probabilities,
-                         const uc_read_settings *read)
+static uc_status compare(uc_evaluation *out, cli_clean_error *clean, pairs *self, const uc_noise *noise,
+                         const app_call *call)
 {
     size_t predictions = self->count, known = self->count, weights = self->count;
     double weighted = self->weighted;
     uc_status status = cli_collect((void **)&self->labels, &self->count, sizeof *self->labels);
     if (status == UC_OK)
         status = cli_collect((void **)&self->predicted, &predictions, sizeof *self->predicted);
-    if (status == UC_OK && probabilities)
+    if (status == UC_OK && self->probabilities)
         status = cli_collect((void **)&self->probability, &known, sizeof *self->probability);
     if (status == UC_OK)
         status = cli_collect((void **)&self->weights, &weights, sizeof *self->weights);
     if (status == UC_OK)
         status = uc_comm_sum(app_comm, &weighted, 1);
     self->weighted = weighted > 0.0;
+    if (status == UC_OK && self->clean)
+        status = cli_kept_collect(&self->kept);
     if (status == UC_OK && app_is_first())
-        status = sum_up(out, self, noise, probabilities, read);
+        status = sum_up(out, clean, self, noise, call);
     return status;
 }
 
@@ -244,30 +278,36 @@ static void free_pairs(pairs *self)
     free(self->position);
     free(self->weights);
     free(self->best);
+    cli_kept_free(&self->kept);
 }
 
-static void tell(app_call *call, const uc_evaluation *evaluation, const uc_names *classes, const char *shown)
+static void tell(app_call *call, const cli_report *report)
 {
     if (!call->common.json) {
         app_progress_end();
-        cli_report_text(stdout, evaluation, classes);
+        cli_report_text(stdout, report);
         return;
     }
     call->result = json_object();
-    cli_report_json(call->result, evaluation, classes);
-    if (evaluation->unlabelled)
-        app_warn("%s: %zu unlabelled examples were skipped", shown, evaluation->unlabelled);
+    cli_report_json(call->result, report);
+    if (report->evaluation->unlabelled)
+        app_warn("%s: %zu unlabelled examples were skipped", report->data, report->evaluation->unlabelled);
 }
 
 static uc_status evaluate(app_call *call, const uc_model *model, const cli_files *files,
                           const uc_noise *noise)
 {
     const evaluate_args *args = call->args;
-    const bool probabilities = uc_model_has_probabilities(model) && !args->bags;
-    pairs self = {.classes = uc_model_classes(model)};
+    pairs self = {.classes = uc_model_classes(model),
+                  .probabilities = uc_model_has_probabilities(model) && !args->bags,
+                  .clean = args->clean_error && !args->bags};
     uc_evaluation evaluation = {0};
-    cli_wanted wanted = probabilities ? CLI_PROBABILITIES : CLI_CLASSES;
+    cli_clean_error clean = {0};
+    cli_wanted wanted = self.clean ? CLI_SCORES : CLI_CLASSES;
     uc_status status = UC_OK;
+    self.kept.classes = self.classes->count;
+    if (self.probabilities)
+        wanted = CLI_PROBABILITIES;
     if (args->bags) {
         const char *positive = args->noise.positive ? args->noise.positive : uc_model_positive(model);
         wanted = CLI_SCORES;
@@ -276,9 +316,14 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
     if (status == UC_OK)
         status = cli_score_files(call, model, files, &args->read, wanted, visit, &self);
     if (status == UC_OK)
-        status = compare(&evaluation, &self, noise, probabilities, &args->read);
+        status = compare(&evaluation, &clean, &self, noise, call);
+    const cli_report report = {.evaluation = &evaluation,
+                               .classes = self.classes,
+                               .clean = &clean,
+                               .data = files->shown,
+                               .model = call->words[0]};
     if (status == UC_OK && app_is_first())
-        tell(call, &evaluation, self.classes, files->shown);
+        tell(call, &report);
     uc_evaluation_free(&evaluation);
     free_pairs(&self);
     return status;

@@ -11,6 +11,7 @@ typedef struct train_args {
     cli_shards shards;
     cli_noise noise;
     int estimate; /* the noise, from the data */
+    cli_clean clean;
     const char *output;
     uint64_t folds;
 } train_args;
@@ -52,6 +53,7 @@ static const app_section sections[] = {
     {"Training options", uc_train_options, offsetof(train_args, train)},
     {"Map options", uc_map_options, offsetof(train_args, train.map)},
     {"Noise of the labels", cli_noise_options, offsetof(train_args, noise)},
+    {"Error on true classes", cli_clean_options, offsetof(train_args, clean)},
     {"Data options", uc_read_options, offsetof(train_args, read)},
     {"Several files", cli_shard_options, offsetof(train_args, shards)},
     {0},
@@ -106,7 +108,7 @@ static void print_model(const app_call *call, const uc_model_summary *summary, c
             summary->features, summary->classes->count, seconds);
     if (!isnan(uc_values_number(&summary->found, "training_error")))
         print_error(text, &summary->found, uc_learner_is_online(uc_learner_at(call->member)));
-    cli_print_auto(text, &summary->found);
+    cli_print_auto(text, &summary->found, call->word_count > 0 ? call->words[0] : "DATA", args->output);
     if (positive)
         fprintf(text, "positive class: '%s'%s\n", positive,
                 args->noise.positive ? "" : " (--positive NAME for the other)");
@@ -138,6 +140,9 @@ static uc_status tell(app_call *call, const uc_model *model, size_t examples, do
     for (size_t i = 0; summary.map.eigenvalues && i < summary.map.dimension; i++)
         app_detail(call, "eigenvalue %zu: %.6g", i + 1, summary.map.eigenvalues[i]);
     print_model(call, &summary, uc_model_positive(model), examples, seconds);
+    if (app_given(call, "wrong-at-most") && !uc_values_find(&summary.found, "clean_error"))
+        app_warn("--wrong-at-most has no effect: %s does not estimate its error on true classes; -v K does",
+                 summary.learner);
     if (call->common.json)
         call->result = describe_model(call->args, &summary, examples, seconds);
     uc_model_summary_free(&summary);
@@ -174,6 +179,20 @@ cleanup:
 
 /* ---- cross-validation ---- */
 
+/* A flag of the learner's own; false for a learner that does not have it. */
+static bool learner_flag(const app_call *call, const char *name)
+{
+    const uc_option *option = uc_options_find(cli_learners.options(call->member), name);
+    return option && *(const int *)(const void *)((const char *)call->member_settings + option->offset) == 1;
+}
+
+/* Labels of examples, of which some may be wrong: not those of bags, nor of positives alone. */
+static bool has_noisy_labels(const app_call *call)
+{
+    return !learner_flag(call, "positive-unlabelled") && !learner_flag(call, "bags") &&
+           !uc_learner_is_positive_unlabelled(uc_learner_at(call->member));
+}
+
 static void mean_and_deviation(double *mean, double *deviation, const double *values, size_t count)
 {
     double sum = 0, squares = 0;
@@ -185,8 +204,8 @@ static void mean_and_deviation(double *mean, double *deviation, const double *va
     *deviation = sqrt(squares / (double)(count - 1));
 }
 
-static void tell_folds(app_call *call, const uc_evaluation *evaluation, const uc_names *classes,
-                       const double *fold_error, const uc_train_settings *settings, double seconds)
+static void tell_folds(app_call *call, const cli_report *report, const double *fold_error,
+                       const uc_train_settings *settings, double seconds)
 {
     const uint64_t folds = ((const train_args *)call->args)->folds;
     double mean, deviation;
@@ -194,7 +213,7 @@ static void tell_folds(app_call *call, const uc_evaluation *evaluation, const uc
     if (!call->common.json) {
         printf("%s: %llu folds, error per fold %.2f%% +- %.2f%%, %.3f s\n", cli_learners.name(call->member),
                (unsigned long long)folds, 100 * mean, 100 * deviation, seconds);
-        cli_report_text(stdout, evaluation, classes);
+        cli_report_text(stdout, report);
         return;
     }
     json_t *errors = json_array(), *shown = json_object();
@@ -208,7 +227,7 @@ static void tell_folds(app_call *call, const uc_evaluation *evaluation, const uc
         json_pack("{ss so sI so so so sf}", "learner", cli_learners.name(call->member), "settings", shown,
                   "folds", (json_int_t)folds, "fold_errors", errors, "fold_error_mean", app_json_real(mean),
                   "fold_error_deviation", app_json_real(deviation), "seconds", seconds);
-    cli_report_json(call->result, evaluation, classes);
+    cli_report_json(call->result, report);
 }
 
 /* A copy of an array of the data, for cli_collect; NULL: there is none. */
@@ -221,13 +240,35 @@ static void *copy_all(const void *items, size_t count, size_t size)
     return copy;
 }
 
-static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc_train_settings *settings)
+/* What held-out rows say, by the first process, which has those of all. */
+static uc_status judge_folds(uc_evaluation *out, cli_clean_error *clean, const cli_kept *kept,
+                             const uc_outcomes *outcomes, const uc_train_settings *settings,
+                             const app_call *call)
 {
-    const uint64_t folds = ((const train_args *)call->args)->folds;
+    const train_args *args = call->args;
+    const uc_learner *learner = uc_learner_at(call->member);
+    const uc_status status = uc_evaluation_of(out, outcomes, kept->classes, settings->noise);
+    if (status != UC_OK || outcomes->soft || kept->count == 0)
+        return status;
+    if (!settings->noise || args->estimate)
+        return cli_clean_error_of(clean, kept, outcomes, uc_learner_has_probabilities(learner), out->error,
+                                  &args->clean, call);
+    cli_clean_error_given(clean, out, &args->clean);
+    return UC_OK;
+}
+
+static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc_train_settings *settings,
+                                const char *shown)
+{
+    const train_args *args = call->args;
+    const uint64_t folds = args->folds;
     const double began = app_seconds();
     if (uc_comm_size(app_comm) == 1 && folds > data->X.rows)
         return app_fail(UC_ERR_INVALID, "--folds %llu: there are only %zu examples",
                         (unsigned long long)folds, data->X.rows);
+    cli_clean_error clean = {0};
+    cli_kept kept = {.classes = data->classes.count};
+    double *scores = app_calloc(data->X.rows * kept.classes, sizeof *scores);
     uint32_t *predicted = app_calloc(data->X.rows, sizeof *predicted);
     double *fold_error = app_calloc(folds, sizeof *fold_error);
     uc_evaluation evaluation = {0};
@@ -237,9 +278,13 @@ static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc
     double *soft = copy_all(data->soft, data->X.rows, soft_size);
     size_t count = data->X.rows, predictions = count, weight_count = count, soft_count = count;
     uc_status status =
-        uc_cross_validate(predicted, fold_error, uc_learner_at(call->member), call->member_settings, settings,
-                          data, (unsigned)folds, &call->context);
+        uc_cross_validate_scores(scores, predicted, fold_error, uc_learner_at(call->member),
+                                 call->member_settings, settings, data, (unsigned)folds, &call->context);
     if (status != UC_OK)
+        goto cleanup;
+    if (has_noisy_labels(call))
+        cli_kept_add(&kept, scores, data->X.rows);
+    if ((status = cli_kept_collect(&kept)) != UC_OK)
         goto cleanup;
     if ((status = cli_collect((void **)&labels, &count, sizeof *labels)) != UC_OK)
         goto cleanup;
@@ -251,12 +296,15 @@ static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc
         goto cleanup;
     const uc_outcomes outcomes = {labels, predicted, weights, soft, count};
     if (app_is_first() &&
-        (status = uc_evaluation_of(&evaluation, &outcomes, data->classes.count, settings->noise)) != UC_OK)
+        (status = judge_folds(&evaluation, &clean, &kept, &outcomes, settings, call)) != UC_OK)
         goto cleanup;
+    const cli_report report = {&evaluation, &data->classes, &clean, args->estimate == 1, shown, "MODEL"};
     if (app_is_first())
-        tell_folds(call, &evaluation, &data->classes, fold_error, settings, app_seconds() - began);
+        tell_folds(call, &report, fold_error, settings, app_seconds() - began);
 
 cleanup:
+    cli_kept_free(&kept);
+    free(scores);
     uc_evaluation_free(&evaluation);
     free(fold_error);
     free(soft);
@@ -272,13 +320,6 @@ cleanup:
 static uc_status blame_data(uc_status status, const char *shown)
 {
     return status == UC_ERR_FORMAT ? app_fail_in(status, shown) : status;
-}
-
-/* A flag of the learner's own; false for a learner that does not have it. */
-static bool learner_flag(const app_call *call, const char *name)
-{
-    const uc_option *option = uc_options_find(cli_learners.options(call->member), name);
-    return option && *(const int *)(const void *)((const char *)call->member_settings + option->offset) == 1;
 }
 
 /* What --positive-unlabelled and --bags make of the labels, and which rates they leave to be estimated. */
@@ -443,12 +484,13 @@ static uc_status run(app_call *call)
         goto cleanup;
     if (noise.classes)
         settings.noise = &noise;
+    settings.wrong_at_most = args->clean.wrong_at_most;
     if (data.classes.count == 2 && positive < 2 &&
         (uc_options_find(cli_learners.options(call->member), "positive-unlabelled") ||
          uc_learner_is_positive_unlabelled(uc_learner_at(call->member))))
         settings.positive = data.classes.text[positive];
     if (args->folds)
-        status = cross_validate(call, &data, &settings);
+        status = cross_validate(call, &data, &settings, files.shown);
     else
         status = train(call, &data, &settings, file);
     status = blame_data(status, files.shown);

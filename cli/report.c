@@ -53,14 +53,35 @@ static uint64_t examples_of(const uc_evaluation *evaluation, size_t cls)
     return sum;
 }
 
+/* The corrected error as a share. */
+static double plugin_error(const uc_evaluation *evaluation)
+{
+    return fmin(fmax(evaluation->corrected_error, 0.0), 1.0);
+}
+
 json_t *cli_json_class(const char *name, size_t examples, double recall, double precision)
 {
     return json_pack("{so sI so so}", "class", app_json_text(name), "examples", (json_int_t)examples,
                      "recall", app_json_real(recall), "precision", app_json_real(precision));
 }
 
-void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_names *classes)
+/* The error and confusion matrix by the noise that was given; a share stays within 0 and 1. */
+static void correction_json(json_t *object, const uc_evaluation *evaluation)
 {
+    const double error = plugin_error(evaluation);
+    json_object_set_new(object, "corrected_error", app_json_real(error));
+    json_object_set_new(object, "corrected_error_plugin", app_json_real(error));
+    json_object_set_new(object, "corrected_error_deviation",
+                        app_json_real(evaluation->corrected_error_deviation));
+    json_object_set_new(
+        object, "corrected_confusion",
+        app_json_matrix(evaluation->corrected_confusion, evaluation->classes, evaluation->classes));
+}
+
+void cli_report_json(json_t *object, const cli_report *self)
+{
+    const uc_evaluation *evaluation = self->evaluation;
+    const uc_names *classes = self->classes;
     json_t *per_class = json_array();
     for (size_t k = 0; k < evaluation->classes; k++) {
         json_t *class = cli_json_class(classes->text[k], examples_of(evaluation, k), evaluation->recall[k],
@@ -88,14 +109,10 @@ void cli_report_json(json_t *object, const uc_evaluation *evaluation, const uc_n
     json_object_set_new(object, "per_class", per_class);
     json_object_set_new(object, "unlabelled", json_integer((json_int_t)evaluation->unlabelled));
     json_object_set_new(object, "unknown_labels", json_integer((json_int_t)evaluation->unknown_labels));
-    if (!evaluation->corrected)
-        return;
-    json_object_set_new(object, "corrected_error", app_json_real(evaluation->corrected_error));
-    json_object_set_new(object, "corrected_error_deviation",
-                        app_json_real(evaluation->corrected_error_deviation));
-    json_object_set_new(
-        object, "corrected_confusion",
-        app_json_matrix(evaluation->corrected_confusion, evaluation->classes, evaluation->classes));
+    if (self->clean->found)
+        json_object_set_new(object, "clean_error", cli_clean_error_json(self->clean));
+    if (evaluation->corrected)
+        correction_json(object, evaluation);
 }
 
 /* ---- text ---- */
@@ -193,8 +210,22 @@ static void print_largest(FILE *file, const uc_evaluation *evaluation, const uc_
     app_grid_print(&table, file);
 }
 
-static void print_numbers(FILE *file, const uc_evaluation *evaluation)
+/* Where a user would look for it: below the error on the labels. */
+static void print_clean(FILE *file, const cli_report *self)
 {
+    const uc_evaluation *evaluation = self->evaluation;
+    if (self->clean->found)
+        cli_clean_error_print(file, self->clean, self->data, self->model);
+    if (evaluation->corrected)
+        fprintf(file, "without noise      error %.2f%% +- %.2f%% (%s)\n", 100 * plugin_error(evaluation),
+                100 * evaluation->corrected_error_deviation,
+                self->estimated ? "too low: the noise was estimated from these same labels"
+                                : "unbiased if the noise given is that of these labels");
+}
+
+static void print_numbers(FILE *file, const cli_report *self)
+{
+    const uc_evaluation *evaluation = self->evaluation;
     if (evaluation->weighted)
         fprintf(
             file,
@@ -211,6 +242,7 @@ static void print_numbers(FILE *file, const uc_evaluation *evaluation)
                 evaluation->unknown_labels);
     if (evaluation->unlabelled)
         fprintf(file, "unlabelled         %zu, skipped\n", evaluation->unlabelled);
+    print_clean(file, self);
     fprintf(file, "balanced accuracy  %.2f%% (mean recall, each class weighted equally)\n",
             100 * evaluation->balanced_accuracy);
     fprintf(file,
@@ -227,15 +259,13 @@ static void print_numbers(FILE *file, const uc_evaluation *evaluation)
     fprintf(file,
             "joint norm         %.4f (spectral norm of shares of all examples: large classes count more)\n",
             evaluation->confusion_norm_joint);
-    if (evaluation->corrected)
-        fprintf(file,
-                "without noise      error %.2f%% +- %.2f%% (estimated from the noise of these labels)\n",
-                100 * evaluation->corrected_error, 100 * evaluation->corrected_error_deviation);
 }
 
-void cli_report_text(FILE *file, const uc_evaluation *evaluation, const uc_names *classes)
+void cli_report_text(FILE *file, const cli_report *self)
 {
-    print_numbers(file, evaluation);
+    const uc_evaluation *evaluation = self->evaluation;
+    const uc_names *classes = self->classes;
+    print_numbers(file, self);
     fputc('\n', file);
     if (evaluation->classes > MATRIX_CLASSES) {
         print_classes(file, evaluation, classes);

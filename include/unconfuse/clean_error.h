@@ -9,9 +9,10 @@
 extern "C" {
 #endif
 
-#define UC_CLEAN_ERROR_LEVEL 0.9  /* of the interval */
-#define UC_CLEAN_ERROR_WIDE 0.25  /* a wider interval says: these labels alone cannot tell */
-#define UC_CLEAN_ERROR_ROWS 10000 /* an estimate looks at no more rows than this, drawn at random */
+#define UC_CLEAN_ERROR_LEVEL 0.9   /* of the interval */
+#define UC_CLEAN_ERROR_WIDE 0.25   /* a wider interval says: these labels alone cannot tell */
+#define UC_CHECKED_HALF_WIDTH 0.03 /* what checking rows by hand should bring it down to, at either side */
+#define UC_CLEAN_ERROR_ROWS 10000  /* an estimate looks at no more rows than this, drawn at random */
 
 /* Rows with their labels, and the scores that a model gave them which has not seen those labels. Borrows
  * everything. */
@@ -29,13 +30,14 @@ typedef struct uc_clean_error {
     double estimate, low, high; /* the share of predictions that are not the true class */
     double noisy;               /* the same against the labels as they are */
     double wrong;               /* the share of labels that are wrong, by the same estimate */
+    size_t rows;                /* labelled ones, of which the estimate may have looked at fewer */
     double strata[2];           /* estimates where the prediction is the label, and where it is not */
 } uc_clean_error;
 
 /* The error on true classes, from noisy labels alone. Rows without a label are left out; a label that the
  * model does not know is an error of the estimate, and may be right or wrong in the interval. Fewer than 20
- * labelled rows say nothing: low 0, high 1. Rows are those of this process. UC_ERR_INVALID: no row has a
- * label. */
+ * labelled rows, or more than 200 classes, say nothing: low 0, high 1. Rows are those of this process.
+ * UC_ERR_INVALID: no row has a label. */
 uc_status uc_clean_error_estimate(uc_clean_error *out, const uc_scored_rows *rows, const uc_context *context);
 
 /* What a bound on the share of wrong labels, wrong_at_most, leaves: the error on true classes of rows whose
@@ -45,7 +47,7 @@ void uc_clean_error_bound(double bound[2], double noisy, double wrong_at_most);
 void uc_clean_error_cut(uc_clean_error *self, const double bound[2]);
 
 /* How many rows to check, drawn as uc_check_draw does, for an interval of +- half_width at
- * UC_CLEAN_ERROR_LEVEL; at least 20. */
+ * UC_CLEAN_ERROR_LEVEL: at least 20, at most self->rows, and a multiple of 10 between. */
 size_t uc_rows_to_check(const uc_clean_error *self, double half_width);
 
 #ifdef __cplusplus

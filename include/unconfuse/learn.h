@@ -200,6 +200,9 @@ typedef struct uc_train_settings {
     /* > 0, one per class in the data's order, instead of the learner's class-weight; NULL: none. When csvm
      * trains one class against the rest, only that class is weighted. */
     const double *class_weights;
+    /* > 0: at most this share of the labels is wrong, which cuts the `clean_error` that a learner finds;
+     * 0: nothing is known. */
+    double wrong_at_most;
 } uc_train_settings;
 
 extern const uc_option uc_train_options[];

@@ -16,6 +16,13 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
                             const void *settings, const uc_train_settings *train, const uc_dataset *data,
                             unsigned folds, const uc_context *context);
 
+/* The same with the scores of every row by that model, rows x classes: probabilities of learners that have
+ * them. NULL: none. */
+uc_status uc_cross_validate_scores(double *scores, uint32_t *predicted, double *fold_error,
+                                   const uc_learner *learner, const void *settings,
+                                   const uc_train_settings *train, const uc_dataset *data, unsigned folds,
+                                   const uc_context *context);
+
 /* Turns every `auto` of the learner's settings and of train->map into a number: the kernel width, the
  * dimension of the map, and the learner's own options. Each is chosen by 5-fold cross-validation on at most
  * 2,000 examples, with the labels as they are; no clean labels are needed. */

@@ -13,8 +13,26 @@ typedef struct validation {
     const void *settings;
     uc_train_settings train;
     uint32_t *predicted;
-    double *error; /* of each fold */
+    double *scores; /* rows x classes; NULL: not asked for */
+    double *error;  /* of each fold */
 } validation;
+
+/* The scores of the fold's rows, into their places. */
+static uc_status score_fold(validation *self, const uc_fold *fold, const uc_model *model)
+{
+    const uc_dataset *test = &fold->held_out;
+    const size_t count = test->X.rows, K = test->classes.count;
+    double *scores = uc_alloc(count * K, sizeof *scores);
+    uc_status status = UC_ERR_NOMEM;
+    if (scores && uc_model_has_probabilities(model))
+        status = uc_model_probabilities(scores, model, &test->X, fold->context);
+    else if (scores)
+        status = uc_model_scores(scores, model, &test->X, fold->context);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        memcpy(self->scores + fold->rows[i] * K, scores + i * K, K * sizeof *scores);
+    uc_free(scores);
+    return status;
+}
 
 /* What the fold's model says of the fold's rows. */
 static uc_status predict_fold(validation *self, const uc_fold *fold, const uc_model *model)
@@ -50,6 +68,8 @@ static uc_status run_fold(uc_fold *fold, void *user)
     uc_dataset_free(&fold->train);
     if (status == UC_OK)
         status = predict_fold(self, fold, model);
+    if (status == UC_OK && self->scores)
+        status = score_fold(self, fold, model);
     if (status == UC_OK)
         status = uc_part_done(fold->progress);
     uc_model_free(model);
@@ -95,6 +115,15 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
                             const void *settings, const uc_train_settings *train, const uc_dataset *data,
                             unsigned folds, const uc_context *context)
 {
+    return uc_cross_validate_scores(NULL, predicted, fold_error, learner, settings, train, data, folds,
+                                    context);
+}
+
+uc_status uc_cross_validate_scores(double *scores, uint32_t *predicted, double *fold_error,
+                                   const uc_learner *learner, const void *settings,
+                                   const uc_train_settings *train, const uc_dataset *data, unsigned folds,
+                                   const uc_context *context)
+{
     uc_status status = check(learner, data, folds, context);
     if (status != UC_OK)
         return status;
@@ -102,6 +131,7 @@ uc_status uc_cross_validate(uint32_t *predicted, double *fold_error, const uc_le
                        .settings = settings,
                        .train = uc_train_defaults(),
                        .predicted = predicted,
+                       .scores = scores,
                        .error = uc_alloc(folds, sizeof(double))};
     uc_folds all = {0};
     if (!self.error)

@@ -13,7 +13,8 @@ LEARNERS = ["perceptron", "pa", "spa"]
 TRAIN_FIELDS = ["learner", "settings", "examples", "features", "classes", "iterations", "updates", "training_error", "seconds",
                 "model"]
 EVALUATE_FIELDS = ["examples", "error", "error_interval", "balanced_accuracy", "macro_f1", "log_loss", "classes", "confusion",
-                   "confusion_rate", "confusion_norm", "confusion_norm_joint", "per_class", "unlabelled", "unknown_labels"]
+                   "confusion_rate", "confusion_norm", "confusion_norm_joint", "per_class", "unlabelled", "unknown_labels",
+                   "clean_error"]
 needs_liblinear = pytest.mark.skipif(not shutil.which("liblinear-predict"), reason="LIBLINEAR is not there")
 
 
@@ -204,7 +205,8 @@ def test_noise_of_the_test_labels_gives_the_corrected_error(unconfuse):
     unconfuse.ok("train", "pa", "clean.svm", "-o", "m.uc")
     true = unconfuse.json("evaluate", "m.uc", "clean.svm")["error"]
     result = unconfuse.json("evaluate", "m.uc", "noisy.svm", "--noise-rates", "0.3,0.1")
-    assert list(result) == EVALUATE_FIELDS + ["corrected_error", "corrected_error_deviation", "corrected_confusion"]
+    assert list(result) == EVALUATE_FIELDS + ["corrected_error", "corrected_error_plugin", "corrected_error_deviation",
+                                              "corrected_confusion"]
     assert result["error"] > 0.15
     assert abs(result["corrected_error"] - true) < 4 * result["corrected_error_deviation"] < 0.1
     assert sum(map(sum, result["corrected_confusion"])) == pytest.approx(1)

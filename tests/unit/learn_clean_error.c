@@ -268,14 +268,16 @@ static void threads_change_nothing(void **state)
 static void rows_to_check_give_the_width(void **state)
 {
     (void)state;
-    const uc_clean_error e = {.noisy = 0.4, .strata = {0.1, 0.5}};
+    const uc_clean_error e = {.noisy = 0.4, .rows = 1000, .strata = {0.1, 0.5}};
     const double deviation = 0.6 * 0.3 + 0.4 * 0.5;
     const size_t rows = uc_rows_to_check(&e, 0.03);
     assert_true(rows % 10 == 0);
     assert_true(1.6448536 * deviation / sqrt((double)rows) <= 0.03);
     assert_true(1.6448536 * deviation / sqrt((double)rows - 10.0) > 0.03);
-    const uc_clean_error sure = {.noisy = 0.4};
+    const uc_clean_error sure = {.noisy = 0.4, .rows = 1000},
+                         few = {.noisy = 0.4, .rows = 50, .strata = {0.5, 0.5}};
     assert_int_equal(uc_rows_to_check(&sure, 0.03), 20);
+    assert_int_equal(uc_rows_to_check(&few, 0.03), 50);
 }
 
 static void every_allocation_may_fail(void **state)

@@ -307,7 +307,7 @@ static uc_status keep_noise(uc_model *model, const choice *self)
     return UC_OK;
 }
 
-static uc_status write_summary(uc_model *model, const choice *self)
+static uc_status write_summary(uc_model *model, const choice *self, double wrong_at_most)
 {
     static const char *const families[UC_FAMILIES] = {"none", "symmetric", "full"};
     const uc_refit *refit = &self->refits[self->best[self->family]];
@@ -316,12 +316,7 @@ static uc_status write_summary(uc_model *model, const choice *self)
                     json_pack("{s:f, s:s, s:f, s:i}", "lambda", self->lambda, "noise", families[self->family],
                               "refit_lambda", refit->lambda, "refits", (int)refit->rounds));
     if (status == UC_OK)
-        status = uc_json_set(model->summary, "wrong_labels", json_real(self->error.wrong));
-    if (status == UC_OK)
-        status = uc_json_set(model->summary, "clean_error",
-                             json_pack("{s:f, s:f, s:f, s:f, s:s}", "estimate", self->error.estimate, "low",
-                                       self->error.low, "high", self->error.high, "level", 0.9, "method",
-                                       "noise hypotheses"));
+        status = uc_clean_error_save(model->summary, &self->error, wrong_at_most);
     return status;
 }
 
@@ -343,7 +338,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     if (status == UC_OK)
         status = keep_noise(model, &self);
     if (status == UC_OK)
-        status = write_summary(model, &self);
+        status = write_summary(model, &self, fit->train->wrong_at_most);
     free_choice(&self);
     uc_dataset_free(&sample);
     return status;

@@ -196,6 +196,7 @@ uc_status uc_clean_error_find(uc_clean_error *out, const uc_held_out *rows, cons
     uc_free(C);
     if (status != UC_OK)
         return status;
+    out->rows = rows->rows;
     out->low = out->high = out->estimate;
     widen(out, &symmetric);
     widen(out, &any);

@@ -2,6 +2,8 @@
 #ifndef UC_CLEAN_ERROR_H
 #define UC_CLEAN_ERROR_H
 
+#include <jansson.h>
+
 #include "learn/calibration/calibrate.h"
 #include "unconfuse/clean_error.h"
 
@@ -9,5 +11,9 @@
  * full family on the same scores, `chosen` the calibrator that the estimate comes from. */
 uc_status uc_clean_error_find(uc_clean_error *out, const uc_held_out *rows, const uint32_t *predicted,
                               const uc_calibrator *chosen, const uc_calibrator *full);
+
+/* Puts `clean_error` and `wrong_labels` into a model's summary. wrong_at_most > 0: a known bound on the share
+ * of wrong labels, to which the error is cut. */
+uc_status uc_clean_error_save(json_t *summary, const uc_clean_error *error, double wrong_at_most);
 
 #endif

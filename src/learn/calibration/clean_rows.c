@@ -12,9 +12,11 @@
 #include "learn/calibration/clean_error.h"
 #include "learn/calibration/families.h"
 #include "linalg/linalg.h"
+#include "model/model.h"
 #include "unconfuse/random.h"
 
 #define LEAST_ROWS 20
+#define MOST_CLASSES 200            /* each calibrator has a matrix */
 #define QUANTILE 1.6448536269514722 /* of the normal distribution, for a two-sided 90% */
 #define SEQUENCE 0x636c65616eULL    /* of the random numbers that choose rows */
 
@@ -24,8 +26,8 @@
 typedef struct chosen_rows {
     double *scores, *weights;
     uint32_t *labels, *predicted;
-    size_t count;
-    double unknown; /* share of the labelled rows, by weight, whose label the model does not know */
+    size_t count, labelled; /* that count, and all that have a label */
+    double unknown;         /* share of the labelled rows, by weight, whose label the model does not know */
     bool plain;
 } chosen_rows;
 
@@ -50,6 +52,7 @@ static uc_status list_known(size_t *items, size_t *count, chosen_rows *out, cons
     for (size_t i = 0; i < rows->rows; i++) {
         if (rows->labels[i] == UC_NONE || weight_of(rows, i) <= 0.0)
             continue;
+        out->labelled++;
         if (rows->labels[i] >= rows->classes) {
             unknown += weight_of(rows, i);
             continue;
@@ -146,7 +149,7 @@ static uc_status choose_rows(chosen_rows *out, const uc_scored_rows *rows)
 
 /* ---- the estimate ---- */
 
-/* Too few rows, or one class: nothing is known but the labels' own error. */
+/* Too few rows, one class, or too many: nothing is known but the labels' own error. */
 static void say_nothing(uc_clean_error *out, const chosen_rows *rows)
 {
     double agreeing = 0.0, total = 0.0;
@@ -190,14 +193,16 @@ static void add_unknown(uc_clean_error *self, double share)
 uc_status uc_clean_error_estimate(uc_clean_error *out, const uc_scored_rows *rows, const uc_context *context)
 {
     const uc_context alone = uc_context_alone(context);
+    const size_t K = rows->classes;
     chosen_rows chosen = {0};
     uc_clean_error found = {0};
     uc_status status = choose_rows(&chosen, rows);
-    if (status == UC_OK && (chosen.count < LEAST_ROWS || rows->classes < 2))
+    if (status == UC_OK && (chosen.count < LEAST_ROWS || K < 2 || K > MOST_CLASSES))
         say_nothing(&found, &chosen);
     else if (status == UC_OK)
-        status = estimate_rows(&found, &chosen, rows->classes, &alone);
+        status = estimate_rows(&found, &chosen, K, &alone);
     if (status == UC_OK) {
+        found.rows = chosen.labelled;
         add_unknown(&found, chosen.unknown);
         *out = found;
     }
@@ -225,12 +230,38 @@ void uc_clean_error_cut(uc_clean_error *self, const double bound[2])
     self->high = clamp(self->high, bound);
 }
 
+uc_status uc_clean_error_save(json_t *summary, const uc_clean_error *error, double wrong_at_most)
+{
+    uc_clean_error cut = *error;
+    double bound[2] = {0.0, 1.0};
+    if (wrong_at_most > 0.0)
+        uc_clean_error_bound(bound, error->noisy, wrong_at_most);
+    uc_clean_error_cut(&cut, bound);
+    json_t *object = json_pack("{s:f, s:f, s:f, s:f, s:s}", "estimate", cut.estimate, "low", cut.low, "high",
+                               cut.high, "level", UC_CLEAN_ERROR_LEVEL, "method", "noise hypotheses");
+    uc_status status = uc_json_set(summary, "wrong_labels", json_real(error->wrong));
+    if (status != UC_OK) {
+        json_decref(object);
+        return status;
+    }
+    status = uc_json_set(summary, "clean_error", object);
+    if (status == UC_OK && wrong_at_most > 0.0)
+        status = uc_json_set(object, "wrong_at_most", json_real(wrong_at_most));
+    if (status == UC_OK && wrong_at_most > 0.0)
+        status = uc_json_set(object, "bound", json_pack("[ff]", bound[0], bound[1]));
+    if (status == UC_OK && cut.high - cut.low > UC_CLEAN_ERROR_WIDE)
+        status = uc_json_set(object, "rows_to_check",
+                             json_integer((json_int_t)uc_rows_to_check(error, UC_CHECKED_HALF_WIDTH)));
+    return status;
+}
+
 size_t uc_rows_to_check(const uc_clean_error *self, double half_width)
 {
     const double share[2] = {1.0 - self->noisy, self->noisy};
     double deviation = 0.0;
     for (int h = 0; h < 2; h++)
         deviation += share[h] * sqrt(self->strata[h] * (1.0 - self->strata[h]));
-    const double rows = pow(QUANTILE * deviation / half_width, 2.0);
-    return (size_t)(10.0 * ceil(fmax(rows, 20.0) / 10.0));
+    const double wanted = pow(QUANTILE * deviation / half_width, 2.0);
+    const size_t rows = (size_t)(10.0 * ceil(fmax(wanted, 20.0) / 10.0));
+    return rows < self->rows ? rows : self->rows;
 }

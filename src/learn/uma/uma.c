@@ -543,7 +543,7 @@ static uc_status write_summary(json_t *summary, uma *self)
     if (status != UC_OK || !self->knows_noise)
         return status;
     double deviation;
-    const double error = corrected_error(self, &deviation);
+    const double error = fmin(fmax(corrected_error(self, &deviation), 0.0), 1.0); /* a share */
     status = uc_json_set(summary, "corrected_error", json_real(error));
     if (status == UC_OK)
         status = uc_json_set(summary, "corrected_error_deviation", json_real(deviation));
