@@ -128,7 +128,7 @@ const uc_option uc_train_options[] = {
      .automatic = true,
      .offset = FIELD(normalize),
      .standard = "auto",
-     .help = "scale rows to unit length after the feature map (auto: as suits the learner)"},
+     .help = "scale rows to unit length after the feature map (auto: as suits the learner and the map)"},
     {.name = "bias",
      .type = UC_OPTION_REAL,
      .automatic = true,
@@ -179,6 +179,15 @@ uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_setti
     return UC_OK;
 }
 
+/* In the space of a Gaussian kernel every row has length 1. A map onto few landmarks shortens rows that lie
+ * far from all of them, with a narrow kernel to next to nothing: only the offset would decide for them. */
+static bool unit_rows_suit(const uc_learner *learner, const uc_map_settings *map)
+{
+    const bool gaussian = map->map != UC_MAP_NONE && map->map != UC_MAP_AUTO && !map->center &&
+                          map->kernel == UC_KERNEL_GAUSSIAN;
+    return learner->normalizes || (learner->normalizes_gaussian && gaussian);
+}
+
 uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_settings *train)
 {
     uc_train_settings settings = uc_train_defaults();
@@ -186,10 +195,10 @@ uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_sett
         settings = *train;
     if (settings.average == UC_AUTO_FLAG)
         settings.average = learner->full && !learner->last;
-    if (settings.normalize == UC_AUTO_FLAG)
-        settings.normalize = learner->normalizes;
     if (settings.map.map == UC_MAP_AUTO)
         settings.map.map = (int)learner->map;
+    if (settings.normalize == UC_AUTO_FLAG)
+        settings.normalize = unit_rows_suit(learner, &settings.map);
     if (settings.map.map == UC_MAP_AUTO && settings.scale == UC_SCALE_NONE)
         settings.scale = UC_SCALE_AUTO; /* the view is chosen as a whole */
     if (isnan(settings.bias))

@@ -15,8 +15,8 @@ typedef struct uc_round {
     double xx;            /* the constant feature included; > 0 */
     uc_proposal proposal;
     uc_answer answer;
-    double weight;   /* of the example, times that of the label's class */
-    double rareness; /* total / count of this class, by the examples' weights, beforehand or so far */
+    double weight;        /* of the example, times that of the label's class */
+    double inverse_share; /* total / count of this class, by the examples' weights, beforehand or so far */
 } uc_round;
 
 /* A change of the weights: class classes[i] gets tau[i] times the row. */
@@ -58,13 +58,14 @@ struct uc_learner {
     const char *name, *summary, *paper;
     const uc_option *options;
     size_t settings_size;
-    bool full, partial; /* the feedback that it learns from */
-    bool normalizes;    /* {normalize=auto} means on */
-    bool last;          /* {average=auto} means off, though labels are given */
-    bool free_offset;   /* has one offset per class that is not penalised, instead of a constant feature */
-    bool uses_noise;    /* learns with a noise matrix */
-    bool uses_rates;    /* of two classes only, which uc_noise_rates_from_data estimates */
-    bool unlabelled;    /* rows without a label are of use to it */
+    bool full, partial;       /* the feedback that it learns from */
+    bool normalizes;          /* {normalize=auto} means on */
+    bool normalizes_gaussian; /* {normalize=auto} means on after a Gaussian kernel map */
+    bool last;                /* {average=auto} means off, though labels are given */
+    bool free_offset; /* has one offset per class that is not penalised, instead of a constant feature */
+    bool uses_noise;  /* learns with a noise matrix */
+    bool uses_rates;  /* of two classes only, which uc_noise_rates_from_data estimates */
+    bool unlabelled;  /* rows without a label are of use to it */
     bool positive_unlabelled; /* learns from rows of one class and rows without a label */
     bool soft;                /* batch: uses data->soft; otherwise a row comes once per class, weighted */
     bool unweighted;          /* it does not use weights; those of examples are refused */

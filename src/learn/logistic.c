@@ -172,7 +172,7 @@ typedef struct gradient_job {
     const double *W; /* (1 + d) x S: the point at which the gradient is taken */
 } gradient_job;
 
-enum { LOSS, NUMBER, TOTALS }; /* of rows, by their weights: what stands behind a sum */
+enum { LOSS, NUMBER, TOTALS }; /* of rows, by their weights: what stands after a sum */
 
 /* Scores of rows from `first` on become the gradients in them; adds these, which are those of the offsets,
  * and the totals. */
@@ -220,7 +220,7 @@ static void add_all_offsets(double *offsets, double *totals, double *scores, con
         add_offsets(offsets, totals, scores, self, first, rows);
 }
 
-/* Adds the gradient, (1 + d) x S, and behind it the loss and the number, of rows first .. last-1. */
+/* Adds the gradient, (1 + d) x S, and after it the loss and the number, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;
@@ -261,7 +261,7 @@ static uc_status sum_by_row(double *gradient, double *totals, const double *W, c
 
 /* ---- the same with more columns than rows: a sum a thread would be longer than the data ---- */
 
-/* The gradients in the scores of rows first .. last-1; adds those of the offsets, and behind them loss and
+/* The gradients in the scores of rows first .. last-1; adds those of the offsets, and after them loss and
  * number. */
 static uc_status add_residuals(double *sum, size_t first, size_t last, void *user)
 {
@@ -477,6 +477,7 @@ const uc_learner uc_learner_logistic = {
     .options = options,
     .settings_size = sizeof(uc_logistic_settings),
     .full = true,
+    .normalizes_gaussian = true,
     .free_offset = true,
     .uses_noise = true,
     .probabilities = true,

@@ -219,7 +219,7 @@ static double unlabelled_gradient(const uc_s3vm *self, double *f, double *q, dou
     return scale * (loss - best - TEMPERATURE * log(total));
 }
 
-/* Adds the gradient, (1 + d) x S, and behind it the loss, of rows first .. last-1. */
+/* Adds the gradient, (1 + d) x S, and after it the loss, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
     const uc_s3vm *self = user;
@@ -389,6 +389,7 @@ const uc_learner uc_learner_s3vm = {
     .options = options,
     .settings_size = sizeof(uc_s3vm_settings),
     .full = true,
+    .normalizes_gaussian = true,
     .free_offset = true,
     .unlabelled = true,
     .class_weight = offsetof(uc_s3vm_settings, class_weight),

@@ -316,3 +316,40 @@ def test_export_refuses_what_the_format_cannot_say(unconfuse, data):
     unconfuse.write("numbers.svm", blobs(["1", "2"], 50))
     unconfuse.ok("train", "pa", "numbers.svm", "-o", "unit.uc", "--normalize", "--bias", "1")
     assert "unit length" in unconfuse.fails(1, "convert", "unit.uc", "out")
+
+
+def narrow_blobs(names, rows, seed):
+    """Classes in six columns, for which a kernel of width 0.25 is far too narrow."""
+    draw = random.Random(seed)
+    centres = {name: [random.Random(f"{name}{j}").gauss(0, 2) for j in range(6)] for name in names}
+    lines = []
+    for _ in range(rows):
+        name = draw.choice(names)
+        lines.append(name + "".join(f" {j + 1}:{x + draw.gauss(0, 1):.4f}" for j, x in enumerate(centres[name])) + "\n")
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("learner", ["csvm", "logistic"])
+@pytest.mark.parametrize("kind", ["kgs", "random", "nystroem", "kpca"])
+def test_defaults_hold_after_a_narrow_gaussian_kernel(unconfuse, learner, kind):
+    """Most rows are far from all landmarks and nearly vanish; as they are, the offset alone would decide."""
+    unconfuse.write("train.svm", narrow_blobs("abc", 300, 1))
+    unconfuse.write("test.svm", narrow_blobs("abc", 300, 2))
+    words = ["train", learner, "train.svm", "-o", "m.uc", "--map", kind, "--dimension", "40", "--width", "0.25"]
+    unconfuse.ok(*words)
+    assert unconfuse.json("evaluate", "m.uc", "test.svm")["error"] < 0.1
+    unconfuse.ok(*words, "--no-normalize")
+    assert unconfuse.json("evaluate", "m.uc", "test.svm")["error"] > 0.3
+
+
+@pytest.mark.parametrize("options, unit", [([], False), (["--map", "kgs"], True), (["--map", "kpca"], True),
+                                           (["--map", "kpca", "--center"], False), (["--map", "kgs", "--no-normalize"], False),
+                                           (["--map", "kgs", "--kernel", "polynomial"], False),
+                                           (["--map", "kgs", "--kernel", "linear"], False)])
+def test_rows_get_unit_length_after_a_gaussian_map_only(unconfuse, options, unit):
+    unconfuse.write("train.svm", narrow_blobs("ab", 60, 1))
+    for learner in ["csvm", "sloppy-svm", "logistic", "s3vm"]:
+        more = ["--dimension", "5"] if options else []
+        more += ["--noise-rates", "0.1,0.1"] if learner == "sloppy-svm" else []
+        unconfuse.ok("train", learner, "train.svm", "-o", "m.uc", *options, *more)
+        assert unconfuse.json("inspect", "m.uc")["steps"]["normalize"] is unit, learner

@@ -252,22 +252,22 @@ static uc_status fit_one(size_t k, void *user)
 /* Where machines run concurrently, their number says how far it is. */
 typedef struct counted {
     const machines *all;
-    uc_context beside;
+    uc_context outer;
 } counted;
 
 static bool tell_machines(const char *task, double done, double total, const char *detail, void *user)
 {
     const counted *self = user;
     (void)done, (void)total;
-    return uc_report(&self->beside, task, (double)atomic_load(&self->all->done),
+    return uc_report(&self->outer, task, (double)atomic_load(&self->all->done),
                      (double)self->all->model->classes.count, detail) == UC_OK;
 }
 
-static void warn_beside(const char *sentence, void *user)
+static void warn_outer(const char *sentence, void *user)
 {
-    const uc_context *beside = &((const counted *)user)->beside;
-    if (beside->warn)
-        beside->warn(sentence, beside->user);
+    const uc_context *outer = &((const counted *)user)->outer;
+    if (outer->warn)
+        outer->warn(sentence, outer->user);
 }
 
 /* Each machine by one thread, with as many at a time as threads and half of the memory allow. */
@@ -275,9 +275,9 @@ static uc_status fit_beside(machines *self, const uc_context *context)
 {
     const uc_matrix *X = &self->common->data->X;
     counted user = {self, uc_context_for_job(context)};
-    self->context = user.beside;
-    self->context.progress = user.beside.progress ? tell_machines : NULL;
-    self->context.warn = user.beside.warn ? warn_beside : NULL;
+    self->context = user.outer;
+    self->context.progress = user.outer.progress ? tell_machines : NULL;
+    self->context.warn = user.outer.warn ? warn_outer : NULL;
     self->context.user = &user;
     uc_context outer = context ? *context : (uc_context){0};
     const double bytes = uc_svm_dual_bytes(X->rows, X->cols, (double)uc_matrix_entries(X)),
@@ -345,7 +345,7 @@ static uc_status check_settings(const uc_svm_settings *settings, const uc_fit *f
 
 /* ---- a cost that suits the rows ---- */
 
-/* Sums of the values and, behind them, of their squares and of the rows' weights. */
+/* Sums of the values and, after them, of their squares and of the rows' weights. */
 static uc_status add_lengths(double *sum, size_t first, size_t last, void *user)
 {
     const uc_dataset *data = user;
@@ -471,6 +471,7 @@ const uc_learner uc_learner_csvm = {
     .options = plain_options,
     .settings_size = sizeof(uc_svm_settings),
     .full = true,
+    .normalizes_gaussian = true,
     .free_offset = true,
     .judges_bags = judges_bags,
     .weighs_classes = true,
@@ -486,6 +487,7 @@ const uc_learner uc_learner_sloppy_svm = {
     .options = sloppy_options,
     .settings_size = sizeof(uc_svm_settings),
     .full = true,
+    .normalizes_gaussian = true,
     .free_offset = true,
     .judges_bags = judges_bags,
     .uses_noise = true,
