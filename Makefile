@@ -53,6 +53,7 @@ check: all ## format, includes, headers, exports, installation, clang-tidy, cppc
 	@scripts/check-format
 	@scripts/check-includes
 	@scripts/check-copies
+	@scripts/check-length
 	@scripts/check-headers
 	@scripts/check-exports $(RELEASE)
 	@scripts/check-install $(RELEASE)
