@@ -86,7 +86,7 @@ static void print_first_words(FILE *file, const char *prefix)
     }
 }
 
-/* The i-th first word of commands of two words, with the space behind it, into `text`; false past the end. */
+/* The i-th first word of commands of two words, with a space after it, into `text`; false past the end. */
 static bool group_at(size_t i, char *text, size_t size)
 {
     text[0] = 0;

@@ -8,7 +8,7 @@
 
 /* Keeps the sentence for app_main and returns `status`; like the library's own failures. */
 uc_status app_fail(uc_status status, const char *format, ...) APP_PRINTF(2, 3);
-/* The last sentence again, with the file that it is about in front, behind the rank of the process. */
+/* The last sentence again, with the file that it is about in front, after the rank of the process. */
 uc_status app_fail_in(uc_status status, const char *file);
 const char *app_last_error(void); /* the program's own sentence, else the library's */
 const char *

@@ -155,7 +155,7 @@ static uc_status take_text(const void *bytes, size_t length, void *user)
     return UC_OK;
 }
 
-/* What the other processes have to say comes behind what the first one said. */
+/* What the other processes have to say comes after what the first one said. */
 static uc_status collect(app_output *self)
 {
     if (self->file)

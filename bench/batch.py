@@ -21,10 +21,10 @@ L2 = 1e-4
 SVM_COSTS = (0.01, 1, 10)  # C/n, which LIBLINEAR calls C
 SVM_SETTINGS = (0.02, 0.003)  # --smoothing and --tolerance of csvm
 SVM_NEAR = 0.01  # of the smallest objective seen, relative: where LIBLINEAR's clock stops
-LIBLINEAR_TOLERANCES = ("1", "0.3", "0.2", "0.1", "0.03", "0.01")  # -e; 0.1 unless told
+LIBLINEAR_TOLERANCES = ("1", "0.3", "0.2", "0.1", "0.03", "0.01")  # -e; 0.1 by default
 NEAR = 1e-4  # of the smallest objective seen, relative: where the clock of `logistic` stops
 MOST_ITERATIONS = {"full": 100, "quick": 20}
-LOGISTIC_TOLERANCES = ("0.1", "0.03", "0.01", "0.003", "0.001", "0.0001")  # -e of LIBLINEAR; 0.01 unless told
+LOGISTIC_TOLERANCES = ("0.1", "0.03", "0.01", "0.003", "0.001", "0.0001")  # -e of LIBLINEAR; 0.01 by default
 
 
 @contextlib.contextmanager
@@ -127,14 +127,14 @@ def fewest_iterations(objective, target, most):
 
 
 def iterative(fit, target, most):
-    """What learns until `target` is reached, of a program that is told how many iterations to make."""
+    """What learns until `target` is reached, of a program that is given the number of iterations."""
     objective = functools.lru_cache(maxsize=None)(lambda iterations: fit(iterations)["objective"])
     iterations = fewest_iterations(objective, target, most)
     return functools.partial(fit, iterations), {"stop": "%d iterations" % iterations, "objective": objective(iterations)}
 
 
 def tolerant(peer, files, target):
-    """The same for LIBLINEAR, which is told how small the gradient must become."""
+    """The same for LIBLINEAR, which is given how small the gradient must become."""
     peer.ask("load", files[0])
     for tolerance in LOGISTIC_TOLERANCES:
         answer = peer.ask("logistic", L2, tolerance)
@@ -270,7 +270,7 @@ def wanted(result, add):
         add("a step of rp, %d columns, share of the bandwidth, threads: %d" % (entry["columns"], entry["cores"]),
             "at least 0.6", entry["share"], lambda x: x >= 0.6)
     for entry in result.get("svm", []):
-        add("csvm, C/n = %g, objective beside the best" % entry["cost"], "at most 1.01x",
+        add("csvm, C/n = %g, objective compared with the best" % entry["cost"], "at most 1.01x",
             entry["objectives"]["unconfuse"] / entry["best"], lambda x: x <= 1 + SVM_NEAR)
         add("csvm, C/n = %g, learning, against LIBLINEAR" % entry["cost"], "at least 1x",
             ratio(entry["times"], entry["near"]), lambda x: x >= 1)
@@ -279,7 +279,7 @@ def wanted(result, add):
         add("logistic against scikit-learn, %s" % kind, "at least 1x", ratio(entry["times"], "scikit-learn"),
             lambda x: x >= 1)
     if "scale" in result:
-        add("memory of uma beside the scores, %d rows" % result["scale"]["rows"], "at most 1.3x the data",
+        add("memory of uma besides the scores, %d rows" % result["scale"]["rows"], "at most 1.3x the data",
             result["scale"]["ratio"], lambda x: x <= 1.3)
 
 
@@ -306,7 +306,7 @@ def report(result):
     for entry in result.get("svm", []):
         print_times("\nsupport vector machine without offset, C/n = %g, data in memory" % entry["cost"], entry["times"])
         print_times("  from the file to a model", entry["whole"])
-        print("    objective, beside the smallest seen, %.6g: " % entry["best"] +
+        print("    objective, compared with the smallest seen, %.6g: " % entry["best"] +
               ", ".join("%s %.4f" % (name, value / entry["best"]) for name, value in entry["objectives"].items()))
         print("    memory: %.2fx the arrays" % entry["memory_ratio"])
     for entry in result.get("logistic", []):

@@ -7,7 +7,7 @@ import subprocess
 
 from timing import medians, megabytes, note, print_times, ratio, run, seconds
 
-# How a pass is made: as the file has the rows and the last weights, or what `unconfuse train` does unless told otherwise.
+# How a pass is made: as the file has the rows and the last weights, or what `unconfuse train` does by default.
 PASSES = [("in-order", "last"), ("shuffled", "average")]
 # What is timed: name, arguments of make_data.py, whether the wanted ratios are about it.
 SHAPES = [

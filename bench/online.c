@@ -1,5 +1,5 @@
 /* The online learners: rounds on rows in memory, against reading the same weights and nothing else; rounds
- * of cspa-plus, against the naive form of its metric; rounds behind landmarks, against the product of
+ * of cspa-plus, against the naive form of its metric; rounds after landmarks, against the product of
  * matrices in them. */
 #include <cblas.h>
 #include <stdio.h>

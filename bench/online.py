@@ -64,7 +64,7 @@ def plus(bench):
 
 
 def landmarks(bench):
-    """One pass over MNIST behind a kernel: inside, and from the file."""
+    """One pass over MNIST after a kernel map: inside, and from the file."""
     path = os.path.join(DATA, MNIST[bench.args.size])
     if not os.path.exists(path):
         note("%s is not there (UNCONFUSE_DATA); the kernel case is left out" % MNIST[bench.args.size])
@@ -117,7 +117,7 @@ def wanted(parts, add):
     add("rounds of cspa, share of the rate of reading the weights", "at least 0.5", result["rounds"]["share"],
         lambda x: x >= 0.5)
     if result["landmarks"]:
-        add("cspa behind landmarks, share of the map in a pass", "at least 0.9", result["landmarks"]["map_share"],
+        add("cspa after landmarks, share of the map in a pass", "at least 0.9", result["landmarks"]["map_share"],
             lambda x: x >= 0.9)
 
 
@@ -139,7 +139,7 @@ def report(parts):
               (entry["columns"], entry["round"], entry["naive"], growth))
     entry = result["landmarks"]
     if entry:
-        print("\none pass of %s behind %d landmarks: %d rows, %d columns, %.2f%% correct" %
+        print("\none pass of %s after %d landmarks: %d rows, %d columns, %.2f%% correct" %
               (LEARNER, entry["landmarks"], entry["rows"], entry["columns"], 100 * entry["correct"]))
         print("    map %.3f s, rounds %.3f s: share of the map %.2f   product of matrices of the same size %.3f s, "
               "%.2f of the map" %

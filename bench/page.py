@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the page of the results, and its pictures beside it: bench/page.py RESULT.json docs/performance.md
+"""Writes the page of the results, and its pictures next to it: bench/page.py RESULT.json docs/performance.md
 
 RESULT.json is what bench/run --json printed; bench/run --markdown FILE writes the page at once.
 """
@@ -49,7 +49,7 @@ def jobs(result):
     lines = [[row["job"], row["data"], seconds(row["seconds"]), seconds(row["two_cores"]),
               "; ".join("%s: %s" % (peer["program"], seconds(peer["seconds"])) for peer in row["peers"]) or "-",
               "; ".join(times(peer["ratio"]) for peer in row["peers"]) or "-"] for row in result["rows"]]
-    return ["## Beside other programs",
+    return ["## Compared with other programs",
             prose("""One core, processor time, the median of %d runs; of what takes long, of fewer. The ratio says how many
                   times as long the other program takes: above 1 unconfuse is faster. Two cores: elapsed time of
                   unconfuse.""", result["runs"]),
@@ -73,7 +73,7 @@ def threads(entry):
     return ["## One core and two",
             prose("""Elapsed time with one thread and with two. Wanted is %.1fx. Reading memory alone gains %.2fx here,
                   products of matrices %.2fx. The last column is what two copies of the job at once, with one thread each,
-                  gain: what the machine leaves to two who work beside each other. Two threads share the data, and
+                  gain: what the machine leaves to two that run concurrently. Two threads share the data, and
                   may do better. %s""", WANTED_SPEEDUP, entry["bandwidth_speedup"], entry["gemm_speedup"],
                   "Other bytes came out of: %s." % ", ".join(others) if others else "All give the same bytes."),
             table(["job", "one thread", "two threads", "gain", "two copies"],
@@ -83,7 +83,7 @@ def threads(entry):
 
 def processes(entries):
     return ["## Two processes",
-            prose("""Two processes with one thread each (`mpirun -n 2 unconfuse-mpi`), beside one process with two
+            prose("""Two processes with one thread each (`mpirun -n 2 unconfuse-mpi`), compared with one process with two
                   threads; the time of learning as the program tells it. Wanted is at most %.2fx. The share is that of
                   passing the sums on and of waiting for the other process, in the first one (`--verbose`).""",
                   WANTED_RATIO),
@@ -95,12 +95,12 @@ def processes(entries):
 def python(entry):
     rows, columns, classes = entry["shape"]
     return ["## Python",
-            prose("`predict` on %d rows, %d columns, %d classes, with one thread, beside the C call below it:", rows,
+            prose("`predict` on %d rows, %d columns, %d classes, with one thread, next to the C call below it:", rows,
                   columns, classes),
             table(["rows", "Python", "C", "more"],
                   [[each["rows"], "%.2f ms" % (1e3 * each["python"]), "%.2f ms" % (1e3 * each["c"]),
                     "%.1f%%" % (100 * each["overhead"])] for each in entry["predictions"]]),
-            prose("""`partial_fit` with one row of 64 columns a call, `PAClassifier` beside scikit-learn's
+            prose("""`partial_fit` with one row of 64 columns a call, `PAClassifier` compared with scikit-learn's
                   `PassiveAggressiveClassifier`:"""),
             table(["classes", "unconfuse", "scikit-learn", "ratio"],
                   [["%d" % each["classes"], "%.1f us" % (1e6 * each["unconfuse"]), "%.1f us" % (1e6 * each["scikit_learn"]),

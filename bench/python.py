@@ -1,4 +1,4 @@
-"""The Python package: what predict costs beside the C call below it, and partial_fit row by row beside scikit-learn.
+"""The Python package: what predict costs compared with the C call below it, and partial_fit row by row with scikit-learn.
 
 Everything is measured inside one Python, that of the virtual environment of `make python` (python_inside.py).
 """
@@ -33,7 +33,7 @@ def rows(parts, add):
 def wanted(parts, add):
     result = parts.get("python", {})
     for entry in result.get("predictions", []):
-        add("predict in Python beside the C call, %s rows" % entry["rows"], "at most 1.05x", 1 + entry["overhead"],
+        add("predict in Python compared with the C call, %s rows" % entry["rows"], "at most 1.05x", 1 + entry["overhead"],
             lambda x: x <= 1.05)
     for entry in result.get("one_by_one", []):
         add("partial_fit row by row, %d classes, against scikit-learn" % entry["classes"], "at least 3x", entry["ratio"],

@@ -29,7 +29,7 @@ BATCH = ("uma", "logistic", "csvm", "rp")
 SHORT = ("csvm",)  # a tenth of a second: the median of four times as many runs
 LARGE = 4  # times as much text as where programs are compared: reading and prediction are to gain on large data
 WANTED_SPEEDUP = 1.8
-WANTED_RATIO = 1.15  # two processes beside two threads
+WANTED_RATIO = 1.15  # two processes compared with two threads
 
 
 def digest(path):
@@ -39,7 +39,7 @@ def digest(path):
 
 def train(bench, words, data, threads=1, processes=None, cores=None):
     """Learns once; the seconds of learning as the program tells them, the model, and the share of the sums. In one
-    process with so many threads, or in several processes with one thread each; on as many cores, unless told."""
+    process with so many threads, or in several processes with one thread each; on as many cores by default."""
     model = bench.path("scaling.uc")
     command = [bench.program]
     if processes:
@@ -146,7 +146,7 @@ def threads(bench):
 
 
 def processes(bench):
-    """Two processes with one thread each beside one process with two threads. None: they cannot be started."""
+    """Two processes with one thread each compared with one process with two threads. None: they cannot be started."""
     if not bench.mpi:
         return None
     result = []
@@ -180,7 +180,7 @@ def wanted(parts, add):
                 lambda x: x >= WANTED_SPEEDUP)
         add("%s, the same bytes for any number of threads" % entry["job"], "all", float(entry["same"]), lambda x: x == 1)
     for entry in parts.get("processes") or []:
-        add("%s, two processes beside two threads" % entry["job"], "at most %.2fx" % WANTED_RATIO, entry["ratio"],
+        add("%s, two processes compared with two threads" % entry["job"], "at most %.2fx" % WANTED_RATIO, entry["ratio"],
             lambda x: x <= WANTED_RATIO)
 
 

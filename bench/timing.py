@@ -1,5 +1,5 @@
 """What all parts of the benchmark share: the programs and the data, running them, medians of their times, ratios, and
-how times are told.
+how times are printed.
 
 A part is a function that takes a Bench and gives what it measured. A module of parts has
 
@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 # Where `papers` looks for data sets, too.
 DATA = os.environ.get("UNCONFUSE_DATA") or os.path.join(os.path.dirname(HERE), "..", "shared", "data")
-# Open MPI wants to be told that root is meant.
+# Open MPI refuses to run as root unless these are set.
 ENVIRONMENT = {**os.environ, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # bench_inside is not started twice, as unconfuse is (include/unconfuse/threads.h), since a library is not either.
 INSIDE = {**ENVIRONMENT, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "3000", "OPENBLAS_NUM_THREADS": "1"}
@@ -203,7 +203,7 @@ def seconds(times, program, cores, clock=None):
 
 
 def ratio(times, peer, cores=1, clock=None, peer_cores=1):
-    """How many times as fast as `peer`, which uses one core unless told, unconfuse is."""
+    """How many times as fast as `peer`, which uses one core by default, unconfuse is."""
     ours, theirs = seconds(times, "unconfuse", cores, clock), seconds(times, peer, peer_cores, clock)
     return theirs / ours if ours and theirs else None
 

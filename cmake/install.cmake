@@ -14,7 +14,7 @@ function(below_prefix out directory)
 endfunction()
 below_prefix(pc_libdir "${CMAKE_INSTALL_LIBDIR}")
 below_prefix(pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
-# The prefix is told relative to the file, so that `cmake --install --prefix` may choose another one.
+# The prefix is relative to the file, so that `cmake --install --prefix` may choose another one.
 set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
 if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   file(RELATIVE_PATH prefix_from_pc "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")

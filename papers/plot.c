@@ -247,7 +247,7 @@ static void set_x_range(FILE *file, const panel *self)
         fprintf(file, "set xtics %g\n", tic_step(high - low));
 }
 
-/* `suffix` goes behind the panel's title. */
+/* `suffix` goes after the panel's title. */
 static void draw_panel(FILE *file, const panel *self, size_t index, const char *suffix)
 {
     char *title = app_text("%s%s", self->title, suffix);

@@ -1,4 +1,4 @@
-/* Cells of numbers, one a run: as a table with the published number beside the mean, as JSON, as CSV. */
+/* Cells of numbers, one a run: as a table with the published number next to the mean, as JSON, as CSV. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdarg.h>

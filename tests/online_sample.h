@@ -128,7 +128,7 @@ static inline uc_online *online_begin(const online_setup *self, const uc_names *
     return online;
 }
 
-/* What the learner is told about a proposal when the label is y. */
+/* The feedback that the learner gets on a proposal when the label is y. */
 static inline uc_answer online_answer(const uc_online *online, const uc_proposal *proposal, uint32_t y)
 {
     if (uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL))

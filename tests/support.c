@@ -91,8 +91,8 @@ const char *source_path(const char *name)
 const char *data_directory(void)
 {
     struct stat status;
-    const char *told = getenv("UNCONFUSE_DATA");
-    const char *path = told && *told ? told : source_path("../shared/data");
+    const char *given = getenv("UNCONFUSE_DATA");
+    const char *path = given && *given ? given : source_path("../shared/data");
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? path : NULL;
 }
 

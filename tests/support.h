@@ -35,7 +35,7 @@
 const char *temporary_path(const char *name);
 /* A file of the source tree, such as source_path("tests/golden/model_1.uc"). */
 const char *source_path(const char *name);
-/* The directory of the public data sets: $UNCONFUSE_DATA, else ../shared/data beside the source tree, else
+/* The directory of the public data sets: $UNCONFUSE_DATA, else ../shared/data next to the source tree, else
  * NULL. */
 const char *data_directory(void);
 /* Skips the running test when there is no such directory; otherwise the path of the file in it. */

@@ -4,7 +4,7 @@
  * Three Gaussians of 90, 5 and 5 percent; 2,500 training and 2,500 test examples; five epochs; the mean of
  * the iterates predicts. A sample of its own chooses the cost of COPA: the one with the smallest norm of
  * the confusion matrix. The paper defines that matrix by rows that sum to 1 (4); the norm of the joint
- * shares is printed beside it.
+ * shares is printed next to it.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  * answer.
  *
  *   table 1, figure 3   linear; the hyper-parameter with the best mean over all runs, as in the paper
- *   table 2, figure 4   behind Gaussian kernel values against the first 700 examples; width and
+ *   table 2, figure 4   after Gaussian kernel values against the first 700 examples; width and
  *                       hyper-parameter with the best mean over the first CHOICE_RUNS runs, or over one run
  *                       of MANY_ROUNDS
  *
  * The figures are curves of the ratio in every 100 rounds, by what the table would choose. Two that are not
- * in the paper run too: cspa-plus at its defaults, and SPA, which sees all labels; behind the kernel they
+ * in the paper run too: cspa-plus at its defaults, and SPA, which sees all labels; after the kernel they
  * choose the width only.
  */
 #include "cspa.h"

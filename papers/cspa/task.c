@@ -201,7 +201,7 @@ static void add_noise(uc_matrix *X, double sigma, uint64_t seed)
     }
 }
 
-/* Rows that become landmarks as they arrive, and every row behind them. */
+/* Rows that become landmarks as they arrive, and every row mapped by them. */
 static uc_status map_rows(uc_matrix *X, double width, const uc_context *context)
 {
     uc_map_settings map = uc_map_defaults();

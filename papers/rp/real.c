@@ -5,7 +5,7 @@
  *
  * The paper's protocol chooses the dimension on the first five noisy training samples: learn on one, test
  * on the other four. On small data sets these share most of their points, so a projection that memorises
- * does well. Beside it stands the same learner with an inner cross-validation on its own training sample,
+ * does well. Next to it stands the same learner with an inner cross-validation on its own training sample,
  * which sees nothing else.
  *
  * The widths are those of the benchmark's support vector machines, as they are commonly quoted:
@@ -251,7 +251,7 @@ static uc_status run_projection(study *self, size_t projection)
 
 /* ---- the inner cross-validation ---- */
 
-/* A learner behind kernel Gram-Schmidt; what is `auto` in its settings, and the dimension, come from the
+/* A learner after kernel Gram-Schmidt; what is `auto` in its settings, and the dimension, come from the
  * sample itself. */
 static uc_status inner_error(double *error, const char *learner, const void *settings, const uc_noise *noise,
                              const study *self, const uc_dataset *train, const uc_dataset *test, size_t run)

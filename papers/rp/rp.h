@@ -4,7 +4,7 @@
 
 #include "binary.h"
 
-/* Rows behind a map of the largest dimension; the first D columns are the map of dimension D. */
+/* Rows after a map of the largest dimension; the first D columns are the map of dimension D. */
 typedef struct mapped {
     uc_dataset *parts; /* of the data sets that were mapped, in order; each borrows all but its X */
     size_t count;

@@ -130,7 +130,7 @@ static uc_status flip(uint32_t *labels, const uc_dataset *clean, double rate, ui
 
 /* ---- choosing ---- */
 
-/* The samples behind a map learned from the first of them, beginning with `first`. */
+/* The samples after a map learned from the first of them, beginning with `first`. */
 static uc_status map_samples(mapped *rows, const study *self, size_t first, double sigma)
 {
     const uc_dataset *sets[MOST_SAMPLES];

@@ -1,7 +1,7 @@
 /*
  * Beyond the paper: what makes its S3VM better without the projection than with it.
  *
- * Table 1 has rows of unit length behind the map, and one C. Here the rows are taken as the map leaves
+ * Table 1 has rows of unit length after the map, and one C. Here the rows are taken as the map leaves
  * them, too, and C is larger. A row that the projection holds badly is short, and unit length makes it as
  * loud as the others; in the whole span of the kernel all training rows have unit length anyway.
  */

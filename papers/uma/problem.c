@@ -215,7 +215,7 @@ static uc_status split_at_random(problem *self, const execution *running, size_t
     return status;
 }
 
-/* Copies of raw rows behind the map, with unit length or without. */
+/* Copies of raw rows after the map, with unit length or without. */
 static uc_status map_rows(uc_dataset *train, uc_dataset *test, const problem *self,
                           const uc_map_settings *map, bool unit_rows, uint64_t seed,
                           const uc_context *context)

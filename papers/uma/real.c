@@ -262,7 +262,7 @@ static uc_status run_table1(execution *self)
 typedef struct sizes_plan {
     const recipe *recipe;
     size_t examples_per_class;
-    bool s3vm; /* beside UMA: the S3VM, else f_conf */
+    bool s3vm; /* what UMA is compared with: the S3VM, else f_conf */
 } sizes_plan;
 
 static const double shares[] = {0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4};

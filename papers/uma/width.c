@@ -76,7 +76,7 @@ cleanup:
     return status;
 }
 
-/* The problem behind a kernel of its own width. */
+/* The problem after a kernel of its own width. */
 static uc_status run_width(execution *self, panel *table, size_t row, const recipe *chosen, double divisor)
 {
     recipe wider = *chosen;

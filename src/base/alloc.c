@@ -1,6 +1,6 @@
 /*
  * All memory of the library. A block starts at a multiple of 64 bytes, for SIMD; a small header in front of
- * it remembers how far behind malloc's own block it lies:
+ * it remembers how far from the start of malloc's own block it lies:
  *
  *   malloc's block:  | gap | header | the caller's bytes, 64-byte aligned | slack |
  *

@@ -4,7 +4,7 @@
  *   label, bag, values               a dense row
  *   label, bag, n, columns, values   a sparse one
  *
- * with its weight and its soft labels, of two words each, behind the bag when there are any. So n rows with e
+ * with its weight and its soft labels, of two words each, after the bag when there are any. So n rows with e
  * entries are (3 + extra) n + 2 e words, and n gives e. Every process knows who holds row i from the numbers
  * of rows that all have.
  */

@@ -32,7 +32,7 @@ typedef struct column_job {
     const double *centre; /* NULL: 0 */
 } column_job;
 
-/* Of each column the values, then how many are not 0; behind all of them the number of rows. */
+/* Of each column the values, then how many are not 0; after all of them the number of rows. */
 static uc_status add_values(double *sum, size_t first, size_t last, void *user)
 {
     const column_job *job = user;

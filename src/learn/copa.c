@@ -55,7 +55,8 @@ static void step(uc_step *out, const uc_round *round, const void *user)
     const uc_copa_settings *settings = user;
     const size_t Q = round->classes;
     const uint32_t y = round->answer.label;
-    const double scale = settings->cost_scale == SCALE_CLASS ? round->rareness * round->rareness : 1.0;
+    const double scale =
+        settings->cost_scale == SCALE_CLASS ? round->inverse_share * round->inverse_share : 1.0;
     const double kappa = 1.0 / (settings->cost * scale * round->weight) + round->xx;
     double mean = 0.0, theta = 0.0, *losses = out->work;
     for (size_t q = 0; q < Q; q++)

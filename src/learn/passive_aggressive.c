@@ -111,7 +111,7 @@ static double michelot(double *losses, uint32_t *classes, size_t *count, double 
     }
 }
 
-/* The losses of the classes but y that may be support classes, in `work`, and their classes behind
+/* The losses of the classes but y that may be support classes, in `work`, and their classes after
  * out->classes[0]; returns how many. The root of (*) with b = 0 over the largest loss alone, l / (1 + a), is
  * a lower bound of that over all: of thousands of classes few are above it. */
 static size_t gather_losses(uc_step *out, const double *s, size_t K, uint32_t y, double a)

@@ -53,7 +53,7 @@ static uc_status grow(uc_replay *self)
     return UC_OK;
 }
 
-/* The values, and behind them the columns. */
+/* The values, and after them the columns. */
 uc_status uc_replay_copy(uc_row *copy, uc_replay *self, uc_row row, size_t limit)
 {
     if (self->count < limit && self->count == self->capacity) {
@@ -91,7 +91,7 @@ double uc_replay_bytes(double rounds, double row_bytes)
     return fmin(rounds, fitting) * (row_bytes + BLOCK_BYTES + (double)sizeof(uc_replay_round));
 }
 
-/* ---- saving and resuming: all rows behind each other ---- */
+/* ---- saving and resuming: all rows one after the other ---- */
 
 enum { OUTCOME_RIGHT = 1, OUTCOME_SPARSE = 2, OUTCOME_BITS = 2 };
 

@@ -83,7 +83,7 @@ typedef struct machine {
     double *sum_wrong; /* m mu' */
 } machine;
 
-/* What a sweep adds up, behind the d numbers by which m mu' changes. */
+/* What a sweep adds up, after the d numbers by which m mu' changes. */
 enum {
     CORRECT,       /* examples with a > 0 */
     SUM,           /* of a */

@@ -159,7 +159,7 @@ typedef struct farewell {
 } farewell;
 
 /* The first process tells for all: its own sentence when all failed, else that of the first that did.
- * mpirun ends all processes as soon as one ends with a failure, so none ends before the sentence is told. */
+ * mpirun ends all processes as soon as one ends with a failure, so none ends before the message is out. */
 static uc_status tell_for_all(const uc_comm *self, farewell *all, uc_warn_fn *tell, void *user)
 {
     int first = -1, failures = 0;

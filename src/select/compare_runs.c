@@ -20,7 +20,7 @@
 #include "train/order.h"
 #include "unconfuse/session.h"
 
-#define BLOCK_ROUNDS ((size_t)1024) /* behind a map */
+#define BLOCK_ROUNDS ((size_t)1024) /* after a map */
 #define ROUNDS_PER_REPORT ((size_t)64)
 #define RUNS_AT_HAND ((size_t)1024) /* without a map */
 
@@ -113,7 +113,7 @@ typedef struct run_training {
     size_t run;
 } run_training;
 
-/* The rows of one run behind the map. */
+/* The rows of one run after the map. */
 typedef struct mapped_run {
     uc_order order;
     uc_preprocessing preprocessing[UC_VIEWS];
@@ -261,7 +261,7 @@ static uc_status run_stage(size_t job, void *user)
     return status;
 }
 
-/* ---- behind a map ---- */
+/* ---- after a map ---- */
 
 static uc_status begin_mapped_run(mapped_run *out, const all_runs *self, size_t run)
 {
@@ -351,7 +351,7 @@ static uc_status run_mapped(all_runs *self)
 
 /* ---- all runs ---- */
 
-/* How many runs are at hand at the same time: behind a map, so many that every thread can have the slowest
+/* How many runs are at hand at the same time: after a map, so many that every thread can have the slowest
  * learner. */
 static size_t group_size(const uc_compare_setup *setup, size_t runs)
 {

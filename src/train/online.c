@@ -472,7 +472,7 @@ uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal 
         .proposal = *proposal,
         .answer = answer,
         .weight = weight,
-        .rareness = 1.0,
+        .inverse_share = 1.0,
     };
     assert(uc_row_width(row) <= self->features && weight > 0.0);
     if (answer.kind == UC_ANSWER_LABEL) {
@@ -482,7 +482,7 @@ uc_status uc_online_learn_scored(uc_online *self, uc_row row, const uc_proposal 
             self->label_total += round.weight;
         }
         round.weight *= class_weight(self, answer.label);
-        round.rareness = self->label_total / self->label_counts[answer.label];
+        round.inverse_share = self->label_total / self->label_counts[answer.label];
     }
     uc_status status = UC_OK;
     const bool moves = round.xx > 0.0 && round.classes > 1;

@@ -1,5 +1,5 @@
 /* Random orders of rows. Each is a shuffle of the one before, so a stream that is resumed repeats the
- * shuffles of the passes that it has behind it. */
+ * shuffles of the passes that it has completed. */
 #include "train/order.h"
 
 #include <assert.h>

@@ -265,17 +265,17 @@ def test_processes_that_see_other_files_or_have_other_cpus_are_refused(shards):
 
 
 def test_processes_with_other_commands_are_refused(shards):
-    def beside(first, second):
+    def concurrently(first, second):
         command = ["mpirun", "--oversubscribe", "-n", "1", MPI_PROGRAM, *first, ":", "-n", "1", MPI_PROGRAM, *second]
         return subprocess.run(command, capture_output=True, cwd=shards.directory, env=ENVIRONMENT, timeout=60, text=True)
 
     train = ["train", "logistic", "n.svm", "-o", "m.uc"]
     for other in (["inspect", "n.svm"], [*train, "--iterations", "12"]):
-        result = beside(train, other)
+        result = concurrently(train, other)
         assert result.returncode == 1
         assert sentences(result) == ["rank 1: the command is %s, but that of rank 0 is %s" % (" ".join(other), " ".join(train))]
         assert not (shards.directory / "m.uc").exists()
-    assert beside([*train, "--threads", "1"], [*train, "--threads=2"]).returncode == 0
+    assert concurrently([*train, "--threads", "1"], [*train, "--threads=2"]).returncode == 0
 
 
 def test_a_picture_has_no_colours(shards):

@@ -1,7 +1,7 @@
 /* Writes small models that use all of the model file.
  *
  *   perceptron   scaling, a bias, names that need care
- *   landmarks    `confidit` behind a map that still grows: 4 of 6 landmarks
+ *   landmarks    `confidit` after a map that still grows: 4 of 6 landmarks
  *   cspa-plus    a metric, tails, a second learner, and replayed rounds that have gone round their ring
  *   arow         a full matrix per class
  *   soba         one matrix of all weights

@@ -189,8 +189,8 @@ def test_weights_told_are_balanced_ones():
     X, y = blobs(3, rows=90)
     X, y = X[y < 2 + (np.arange(90) % 3 == 0)], y[y < 2 + (np.arange(90) % 3 == 0)]
     counts = np.bincount(y)
-    told = unconfuse.SPAClassifier(class_weight=dict(enumerate(len(y) / (3 * counts)))).fit(X, y)
-    np.testing.assert_allclose(told.coef_, unconfuse.SPAClassifier(class_weight="balanced").fit(X, y).coef_)
+    result = unconfuse.SPAClassifier(class_weight=dict(enumerate(len(y) / (3 * counts)))).fit(X, y)
+    np.testing.assert_allclose(result.coef_, unconfuse.SPAClassifier(class_weight="balanced").fit(X, y).coef_)
 
 
 def test_probabilities_are_of_the_true_class():
@@ -294,13 +294,13 @@ def test_markers_of_unlabelled_rows(marker):
 
 
 MARKED = {
-    "a float, told as an integer": (lambda y, off: np.where(off, -1.0, y), -1),
-    "an integer, told as a float": (lambda y, off: np.where(off, -1, y), -1.0),
+    "a float, given as an integer": (lambda y, off: np.where(off, -1.0, y), -1),
+    "an integer, given as a float": (lambda y, off: np.where(off, -1, y), -1.0),
     "an integer of NumPy": (lambda y, off: np.where(off, -1, y), np.int64(-1)),
     "objects of NumPy": (lambda y, off: np.array([*np.where(off, -1, y)], object), -1),
     "a string of NumPy": (lambda y, off: np.where(off, "?", y.astype(str)), np.str_("?")),
-    "NaN, told as None": (lambda y, off: np.where(off, np.nan, y), None),
-    "None, told as NaN": (lambda y, off: np.where(off, None, y.astype(object)), np.nan),
+    "NaN, given as None": (lambda y, off: np.where(off, np.nan, y), None),
+    "None, given as NaN": (lambda y, off: np.where(off, None, y.astype(object)), np.nan),
     "NaN among strings": (lambda y, off: pandas.Series(y.astype(str)).where(~off), np.nan),
     "NA": (lambda y, off: pandas.Series(y.astype(str), dtype="string").where(~off).astype(object), pandas.NA),
 }

@@ -103,7 +103,7 @@ def test_sentences_call_parameters_as_python_does():
 
 
 def test_the_order_of_classes_is_that_of_the_matrix():
-    matrix = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # each label becomes the next one told
+    matrix = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # each label becomes the next one given
     for classes in ([0, 1, 2], [2, 0, 1], [1, 0, 2]):
         noisy = unconfuse.apply_noise(classes, matrix, classes=classes)
         assert noisy.tolist() == np.roll(classes, -1).tolist()
@@ -118,10 +118,10 @@ def estimated(program, tmp_path, X, y, *options):
     return json.loads(program("noise", "estimate", "X.npy", "--labels", "y.npy", *options, "-o", "noise.csv", "--json"))
 
 
-def same(found, told, order=slice(None)):
+def same(found, result, order=slice(None)):
     for name in ("matrix", "low", "high", "counts"):
-        np.testing.assert_allclose(getattr(found, name), np.array(told[name], float)[order][:, order], rtol=1e-12)
-    assert [str(label) for label in found.classes.tolist()] == [told["classes"][k] for k in np.arange(4)[order]]
+        np.testing.assert_allclose(getattr(found, name), np.array(result[name], float)[order][:, order], rtol=1e-12)
+    assert [str(label) for label in found.classes.tolist()] == [result["classes"][k] for k in np.arange(4)[order]]
 
 
 def test_an_estimate_is_that_of_the_command_line(program, tmp_path):
@@ -141,9 +141,9 @@ def test_an_estimate_from_gold_labels_is_that_of_the_command_line(program, tmp_p
     noisy = unconfuse.apply_noise(y, unconfuse.make_noise_matrix(4, level=4))
     gold = np.where(np.arange(400) % 3 == 0, "?", y)
     (tmp_path / "gold.txt").write_text("\n".join(gold) + "\n")
-    told = estimated(program, tmp_path, X, noisy, "--method", "gold", "--gold", "gold.txt")
+    result = estimated(program, tmp_path, X, noisy, "--method", "gold", "--gold", "gold.txt")
     found = unconfuse.estimate_noise_matrix(None, noisy, gold=gold)
-    same(found, told, np.argsort(told["classes"]))
+    same(found, result, np.argsort(result["classes"]))
     for marker in (None, np.nan):
         again = unconfuse.estimate_noise_matrix(X, noisy, gold=[marker if label == "?" else label for label in gold])
         assert (again.matrix == found.matrix).all()

@@ -174,11 +174,11 @@ def test_the_curve_is_that_of_the_command_line(program, tmp_path):
     X, y = blobs()
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
-    told = json.loads(program("stream", "banditron", "X.npy", "--labels", "y.npy", "--json"))
+    result = json.loads(program("stream", "banditron", "X.npy", "--labels", "y.npy", "--json"))
     replay = unconfuse.BanditronClassifier().replay(X, y)
-    assert replay.rounds.tolist() == [point["round"] for point in told["curve"]]
-    np.testing.assert_allclose(replay.ratio_correct, [point["ratio_correct"] for point in told["curve"]])
-    np.testing.assert_allclose(replay.recent_ratio, [point["recent_ratio"] for point in told["curve"]])
+    assert replay.rounds.tolist() == [point["round"] for point in result["curve"]]
+    np.testing.assert_allclose(replay.ratio_correct, [point["ratio_correct"] for point in result["curve"]])
+    np.testing.assert_allclose(replay.recent_ratio, [point["recent_ratio"] for point in result["curve"]])
 
 
 def test_what_needs_all_rows_is_refused_in_a_stream():

@@ -66,14 +66,14 @@ def test_examples_of_the_pages_run(page, examples):
 
 def test_the_tutorial_shows_what_its_script_prints(tmp_path):
     """The lines of the table; the figures of another CPU may differ in the last digit, which is not looked at."""
-    told = subprocess.run([sys.executable, "-W", "ignore", ROOT / "python" / "examples" / "digits.py", tmp_path],
+    reported = subprocess.run([sys.executable, "-W", "ignore", ROOT / "python" / "examples" / "digits.py", tmp_path],
                           capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr
+    assert reported.returncode == 0, reported.stderr
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").split("\n")
     shown = [line.strip() for line in page if re.search(r"\d\.\d{3} +\d\.\d{3}$", line)]
-    printed = [line.strip() for line in told.stdout.split("\n") if re.search(r"\d\.\d{3} +\d\.\d{3}$", line)]
+    printed = [line.strip() for line in reported.stdout.split("\n") if re.search(r"\d\.\d{3} +\d\.\d{3}$", line)]
     assert len(shown) == 6
-    assert all(Nearly().check_output(a, b, 0) for a, b in zip(shown, printed, strict=True)), told.stdout
+    assert all(Nearly().check_output(a, b, 0) for a, b in zip(shown, printed, strict=True)), reported.stdout
     pictures = sorted(path.name for path in tmp_path.glob("*.png"))
     assert pictures == sorted(path.name for path in (ROOT / "docs" / "python").glob("*.png"))
     assert all(path.stat().st_size < 150_000 for path in (ROOT / "docs" / "python").glob("*.png"))
@@ -91,9 +91,9 @@ def test_types_check(tmp_path):
                "--python-executable", sys.executable]
     own = subprocess.run([*command, str(PACKAGE)], capture_output=True, text=True)
     assert own.returncode == 0, own.stdout + own.stderr
-    told = subprocess.run([*command, str(user)], capture_output=True, text=True).stdout
-    assert 'incompatible type "str"; expected "float"' in told and 'Unexpected keyword argument "costs"' in told
-    assert told.count("error:") == 2, told
+    reported = subprocess.run([*command, str(user)], capture_output=True, text=True).stdout
+    assert 'incompatible type "str"; expected "float"' in reported and 'Unexpected keyword argument "costs"' in reported
+    assert reported.count("error:") == 2, reported
 
 
 def test_everything_public_is_documented():
@@ -245,7 +245,7 @@ LONG = {
     "steps": lambda X, y: unconfuse.UMAClassifier(iterations=10**9, returns="last").fit(X, y),
     "a stream": lambda X, y: unconfuse.ConfiditClassifier().partial_fit(np.repeat(X, 20000, axis=0),
                                                                         np.repeat(y, 20000), classes=range(4)),
-    "candidates beside each other": lambda X, y: unconfuse.SPAClassifier(map="kgs", width="auto", passes=10**9).fit(X, y),
+    "candidates concurrently": lambda X, y: unconfuse.SPAClassifier(map="kgs", width="auto", passes=10**9).fit(X, y),
     "candidates of rp": lambda X, y: unconfuse.RPClassifier(iterations=10**8).fit(X, y),
     "warnings": lambda X, y: [unconfuse.UMAClassifier(iterations=2).fit(X, y) for _ in range(10**6)],
 }
@@ -354,8 +354,8 @@ with threadpoolctl.threadpool_limits(2):
     print(before, threads())
     assert before == threads()
 """
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout + told.stderr
+    reported = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert reported.returncode == 0, reported.stdout + reported.stderr
 
 
 def test_a_forked_process_can_learn():
@@ -402,9 +402,9 @@ def test_a_generated_class_knows_its_learner():
 
 def test_a_source_distribution_has_the_library(tmp_path):
     environment = {**os.environ, "UNCONFUSE_BUILD": str(tmp_path)}  # nothing is left in the sources
-    told = subprocess.run(["/usr/bin/python3", "setup.py", "-q", "sdist", "--dist-dir", tmp_path], cwd=ROOT / "python",
+    reported = subprocess.run(["/usr/bin/python3", "setup.py", "-q", "sdist", "--dist-dir", tmp_path], cwd=ROOT / "python",
                           env=environment, capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr
+    assert reported.returncode == 0, reported.stderr
     with tarfile.open(next(tmp_path.glob("unconfuse-*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     sources = {f"library/{path.relative_to(ROOT)}" for path in [*ROOT.glob("src/*/*.c"), *ROOT.glob("include/*/*.h")]}

@@ -249,12 +249,12 @@ def test_of_a_stream_with_late_and_missing_feedback(program, tmp_path, cls):
     X, y = blobs()
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
-    told = program("stream", learner_of(cls), "X.npy", "--labels", "y.npy", "--delay", "9", "--missing", "0.3", "--json",
+    result = program("stream", learner_of(cls), "X.npy", "--labels", "y.npy", "--delay", "9", "--missing", "0.3", "--json",
                    "-q", "-o", "cli.uc")
     estimator = cls()
     replay = estimator.replay(X, y, delay=9, missing=0.3)
     assert saved(tmp_path, estimator) == (tmp_path / "cli.uc").read_bytes()
-    assert replay.ratio_correct[-1] == json.loads(told)["ratio_correct"]
+    assert replay.ratio_correct[-1] == json.loads(result)["ratio_correct"]
 
 
 def test_of_a_stream_that_goes_on_in_the_other_language(program, tmp_path):
@@ -286,5 +286,5 @@ def test_at_the_cpu_level_that_is_told(program, tmp_path, monkeypatch):
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
     assert (tmp_path / "python.uc").read_bytes() == (tmp_path / "cli.uc").read_bytes()
     monkeypatch.setenv("UNCONFUSE_CPU", "none such")
-    told = subprocess.run([sys.executable, "-c", "import unconfuse"], capture_output=True, text=True)
-    assert told.returncode != 0 and "none such" in told.stderr
+    result = subprocess.run([sys.executable, "-c", "import unconfuse"], capture_output=True, text=True)
+    assert result.returncode != 0 and "none such" in result.stderr

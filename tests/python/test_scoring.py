@@ -33,9 +33,9 @@ def test_the_score_is_what_evaluate_tells(program, tmp_path):
     order = np.sort(np.unique(y)).tolist()
     table = [",".join(["", *order]), *(",".join([name, *map(repr, row)]) for name, row in zip(order, NOISE.tolist()))]
     (tmp_path / "noise.csv").write_text("\n".join(table) + "\n")
-    told = json.loads(program("evaluate", "m.uc", "test.csv", "--noise-matrix", "noise.csv", "--json"))
+    result = json.loads(program("evaluate", "m.uc", "test.csv", "--noise-matrix", "noise.csv", "--json"))
     score = unconfuse.noise_aware_accuracy(NOISE)(model, X, noisy)
-    assert score == pytest.approx(1 - told["corrected_error"], rel=1e-12)
+    assert score == pytest.approx(1 - result["corrected_error"], rel=1e-12)
     assert abs(score - model.score(X, y)) < 0.1 < abs(model.score(X, noisy) - model.score(X, y))
 
 

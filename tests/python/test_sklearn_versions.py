@@ -29,9 +29,9 @@ def test_with_the_newer_interface(tests):
     """The tests of other files once more, by a pytest whose scikit-learn is changed before unconfuse is imported."""
     directory = ROOT / "tests" / "python"
     arguments = [str(directory / word) if word.endswith(".py") else word for word in tests]
-    told = subprocess.run([sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "newer_sklearn",
+    reported = subprocess.run([sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "newer_sklearn",
                            *arguments], env={**os.environ, "PYTHONPATH": str(directory)}, capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout[-5000:] + told.stderr
+    assert reported.returncode == 0, reported.stdout[-5000:] + reported.stderr
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)

@@ -11,7 +11,7 @@
 
 enum { MOST = 4000 };
 
-/* Separable, without a gap: x uniform on both sides of 0 beside a feature that says nothing. `share` of
+/* Separable, without a gap: x uniform on both sides of 0, and a feature that says nothing. `share` of
  * the rows are truly positive (class "2"); the clean labels go to `truth`. */
 static uc_dataset separable(uint32_t *truth, size_t rows, double share, double eta_positive,
                             double eta_negative, uint64_t seed)

@@ -98,7 +98,7 @@ static void random_numbers_read_like_strtod(void **state)
     }
 }
 
-/* The hardest to round: texts in the exact middle of two floats, and a little beside it. */
+/* The hardest to round: texts in the exact middle of two floats, and a little off it. */
 static void numbers_between_two_floats_read_like_strtod(void **state)
 {
     (void)state;

@@ -71,7 +71,7 @@ static void solve(long double *t, const problem *p)
     answer_to(t, p, l, low / 2.0L + high / 2.0L);
 }
 
-static size_t take_step(double *t, const problem *p, int scale, double rareness)
+static size_t take_step(double *t, const problem *p, int scale, double inverse_share)
 {
     const uc_copa_settings settings = {.cost = p->cost, .cost_scale = scale};
     const uc_round round = {.scores = p->scores,
@@ -79,7 +79,7 @@ static size_t take_step(double *t, const problem *p, int scale, double rareness)
                             .xx = p->xx,
                             .answer = {UC_ANSWER_LABEL, p->y},
                             .weight = 1.0,
-                            .rareness = rareness};
+                            .inverse_share = inverse_share};
     const size_t count = take_online_step(t, &uc_learner_copa, &settings, &round);
     centre(t, p->Q);
     return count;
@@ -221,10 +221,10 @@ static void the_cost_grows_with_the_square_of_the_rareness(void **state)
     for (size_t i = 0; i < 500; i++) {
         problem p = random_problem(&rng, false);
         double scaled[MOST], plain[MOST];
-        const double rareness = 1.0 + 20.0 * uc_rng_uniform(&rng);
-        take_step(scaled, &p, SCALE_CLASS, rareness);
-        p.cost *= rareness * rareness;
-        take_step(plain, &p, SCALE_NONE, rareness);
+        const double inverse_share = 1.0 + 20.0 * uc_rng_uniform(&rng);
+        take_step(scaled, &p, SCALE_CLASS, inverse_share);
+        p.cost *= inverse_share * inverse_share;
+        take_step(plain, &p, SCALE_NONE, inverse_share);
         for (size_t q = 0; q < p.Q; q++)
             assert_near(p.xx * scaled[q], p.xx * plain[q], 1e-12 * (1.0 + fabs(p.xx * plain[q])));
     }

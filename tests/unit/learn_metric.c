@@ -77,7 +77,7 @@ static void the_sweep_of_every_level_is_plain_loops(void **state)
     assert_true(tested >= 1);
 }
 
-/* So that what is replayed beside a round does not change the metric, nor the rows beside it a row's
+/* So that what is replayed along with a round does not change the metric, nor the rows next to it a row's
  * direction. */
 static void the_number_of_vectors_changes_no_bit(void **state)
 {

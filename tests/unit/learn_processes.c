@@ -209,7 +209,7 @@ static void machines_of_two_classes_do_too(void **state)
     uc_dataset_free(&data);
 }
 
-/* Rows enough for several parts, which work beside each other; and a machine that is so hard that they
+/* Rows enough for several parts, which work concurrently; and a machine that is so hard that they
  * become one. */
 static void parts_of_a_machine_are_those_of_one_process(void **state)
 {

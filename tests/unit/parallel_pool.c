@@ -451,7 +451,7 @@ static void parts_need_nobody_who_listens(void **state)
     assert_ok(uc_part_done(&part));
 }
 
-/* ---- jobs beside each other ---- */
+/* ---- concurrent jobs ---- */
 
 typedef struct turns {
     atomic_int inside;
@@ -478,16 +478,16 @@ static void warn_in_turn(const char *sentence, void *user)
     ((turns *)user)->warnings++;
 }
 
-/* A job may run jobs of its own beside each other; its one thread waits for nobody then. */
+/* A job may run jobs of its own concurrently; its one thread waits for nobody then. */
 static uc_status report_often(size_t block, void *user)
 {
-    const uc_context *beside = user;
+    const uc_context *outer = user;
     (void)block;
-    const uc_context inner = uc_context_for_job(beside);
-    assert_int_equal(uc_threads(beside), 1);
+    const uc_context inner = uc_context_for_job(outer);
+    assert_int_equal(uc_threads(outer), 1);
     for (int i = 0; i < 50; i++) {
         uc_warn(&inner, "%d", i);
-        if (uc_report(i % 2 ? beside : &inner, "work", 0, 0, NULL) != UC_OK)
+        if (uc_report(i % 2 ? outer : &inner, "work", 0, 0, NULL) != UC_OK)
             return UC_ERR_CANCELLED;
     }
     return UC_OK;
@@ -500,8 +500,8 @@ static void callbacks_of_jobs_beside_each_other_take_turns(void **state)
         turns user = {0};
         const uc_context context = {
             .threads = thread_counts[t], .progress = take_turn, .warn = warn_in_turn, .user = &user};
-        uc_context beside = uc_context_for_job(&context);
-        assert_ok(uc_run_blocks(&context, 20, report_often, &beside));
+        uc_context outer = uc_context_for_job(&context);
+        assert_ok(uc_run_blocks(&context, 20, report_often, &outer));
         assert_false(atomic_load(&user.together));
         assert_int_equal(user.calls, 2000);
         assert_int_equal(user.warnings, 1000);

@@ -132,7 +132,7 @@ static uc_train_settings landmarks(uint64_t dimension)
     return train;
 }
 
-/* Longer than a block behind the map, and landmarks that come in the first, second or no pass. */
+/* Longer than a block after the map, and landmarks that come in the first, second or no pass. */
 static void landmarks_arrive_as_by_hand(void **state)
 {
     (void)state;
@@ -556,7 +556,7 @@ typedef struct listener {
     atomic_flag busy;
     atomic_bool overlapped;
     atomic_size_t calls;
-    size_t patience; /* calls until it says stop */
+    size_t calls_allowed; /* calls until it says stop */
     double most, total;
 } listener;
 
@@ -571,7 +571,7 @@ static bool listen_in(const char *task, double done, double total, const char *d
     if (strcmp(task, "comparing") != 0 || !detail)
         atomic_store(&self->overlapped, true);
     atomic_flag_clear(&self->busy);
-    return calls < self->patience;
+    return calls < self->calls_allowed;
 }
 
 static void progress_comes_from_one_thread_at_a_time_and_can_stop_the_work(void **state)
@@ -581,14 +581,14 @@ static void progress_comes_from_one_thread_at_a_time_and_can_stop_the_work(void 
     const uc_train_settings mapped = landmarks(10);
     for (unsigned threads = 1; threads <= 3; threads++)
         for (int map = 0; map < 2; map++) {
-            listener ear = {.busy = ATOMIC_FLAG_INIT, .patience = SIZE_MAX};
+            listener ear = {.busy = ATOMIC_FLAG_INIT, .calls_allowed = SIZE_MAX};
             const uc_context context = {.threads = threads, .progress = listen_in, .user = &ear};
             const long live = uc_alloc_live();
             assert_ok(compare_with(&data, "bpa", NULL, map ? &mapped : NULL, &context));
             assert_true(ear.calls > 5 && !ear.overlapped);
             assert_true(ear.most <= ear.total && ear.total == 7000.0);
             ear.calls = 0;
-            ear.patience = 4;
+            ear.calls_allowed = 4;
             assert_status(compare_with(&data, "bpa", NULL, map ? &mapped : NULL, &context), UC_ERR_CANCELLED);
             assert_true(ear.calls < 10 && !ear.overlapped);
             assert_int_equal(uc_alloc_live(), live);

@@ -119,7 +119,7 @@ static bool hear(const char *task, double done, double total, const char *detail
     return ++self->calls < self->most;
 }
 
-/* Folds of online learners run beside each other, those of the others one after the other. */
+/* Folds of online learners run concurrently, those of the others one after the other. */
 static void answers_do_not_depend_on_the_threads(void **state)
 {
     (void)state;

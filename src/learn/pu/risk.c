@@ -135,7 +135,7 @@ static void add_row(double *parts, double *slopes, const gradient_job *job, size
     slopes[job->columns - 1] = -weight * as_negative + (job->columns == 1 ? slopes[0] : 0.0);
 }
 
-/* Adds the gradients, (1 + d) x columns, and behind them both parts, of rows first .. last-1. */
+/* Adds the gradients, (1 + d) x columns, and after them both parts, of rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;

@@ -113,7 +113,7 @@ static uc_status keep_coordinates(uc_ridge *self)
 
 /* ---- means ---- */
 
-/* Adds r_i x_i, and behind the columns r_i. */
+/* Adds r_i x_i, and after the columns r_i. */
 static uc_status add_means(double *sum, size_t first, size_t last, void *user)
 {
     const uc_ridge *self = user;
@@ -508,7 +508,7 @@ typedef struct dual_weights_job {
     size_t S;
 } dual_weights_job;
 
-/* Adds alpha_i x_i to the d x S weights, and behind them the alpha_i. */
+/* Adds alpha_i x_i to the d x S weights, and after them the alpha_i. */
 static uc_status add_dual_weights(double *sum, size_t first, size_t last, void *user)
 {
     const dual_weights_job *job = user;

@@ -65,7 +65,7 @@
 /* Rows that one thread at a time works on, one example after the other. */
 typedef struct part {
     size_t rows;
-    uint32_t *order;       /* its examples; those left out are behind the first `active` */
+    uint32_t *order;       /* its examples; those left out come after the first `active` */
     size_t active;         /* in this epoch */
     size_t next, kept;     /* the next to be looked at, and how many of those before it stay */
     size_t kept_before;    /* this round */
@@ -97,7 +97,7 @@ typedef struct dual {
     bool together;  /* the parts work concurrently, on copies; what follows is for that alone */
     double *copies; /* of b and w, one a part */
     double *before; /* alpha, before this round */
-    double *change; /* sums over the parts, and behind them D w */
+    double *change; /* sums over the parts, and after them D w */
     double step;    /* eta */
     /* when every process has taken the rows of all */
     uc_dataset all;

@@ -44,7 +44,7 @@ typedef struct gradient_job {
     const double *point;
 } gradient_job;
 
-/* Adds the gradient in offset and weights, and behind it the loss and the number, of those of the rows
+/* Adds the gradient in offset and weights, and after it the loss and the number, of those of the rows
  * first .. last-1 that have a label. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
