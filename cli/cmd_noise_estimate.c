@@ -189,7 +189,8 @@ static uc_status from_gold(uc_noise_estimate *out, app_call *call, const cli_fil
         goto cleanup;
     if ((status = renumber(&gold, &data.classes, args->gold, advice)) != UC_OK)
         goto cleanup;
-    status = uc_noise_from_labels(out, data.y, gold.y, data.X.rows, &data.classes, &args->estimate, context);
+    status = uc_noise_from_weighted_labels(out, data.y, gold.y, data.weights, data.X.rows, &data.classes,
+                                           &args->estimate, context);
 
 cleanup:
     uc_labels_free(&gold);
@@ -219,7 +220,8 @@ static uc_status from_model(uc_noise_estimate *out, app_call *call, const cli_fi
     uc_labels gold = {data.classes, data.y, data.X.rows}; /* borrowed */
     if ((status = renumber(&gold, classes, files->shown, "a class that the model does not know")) != UC_OK)
         goto cleanup;
-    status = uc_noise_from_labels(out, predicted, gold.y, gold.count, classes, &args->estimate, context);
+    status = uc_noise_from_weighted_labels(out, predicted, gold.y, data.weights, gold.count, classes,
+                                           &args->estimate, context);
 
 cleanup:
     free(predicted);
@@ -259,7 +261,8 @@ static uc_status from_predictions(uc_noise_estimate *out, app_call *call, const 
     uc_labels gold = {data.classes, data.y, data.X.rows}; /* borrowed */
     (void)renumber(&gold, &classes, files->shown, "");
     (void)renumber(&predicted, &classes, args->predictions, "");
-    status = uc_noise_from_labels(out, predicted.y, gold.y, gold.count, &classes, &args->estimate, context);
+    status = uc_noise_from_weighted_labels(out, predicted.y, gold.y, data.weights, gold.count, &classes,
+                                           &args->estimate, context);
 
 cleanup:
     uc_names_free(&classes);
@@ -291,6 +294,8 @@ static uc_status from_folds(uc_noise_estimate *out, app_call *call, const cli_fi
     uint32_t *predicted = NULL;
     void *settings = learner_settings(learner, args);
     uc_status status = cli_read_files(&data, call, files, &args->read);
+    if (status == UC_OK)
+        status = app_agree(uc_dataset_drop_weightless(&data, &call->context));
     if (status != UC_OK || (status = need_labels(&data, files->shown)) != UC_OK)
         goto cleanup;
     if (uc_comm_size(app_comm) == 1 && folds > data.X.rows) {
@@ -301,8 +306,8 @@ static uc_status from_folds(uc_noise_estimate *out, app_call *call, const cli_fi
     status = uc_cross_validate(predicted, NULL, learner, settings, &args->train, &data, folds, context);
     if (status != UC_OK)
         goto cleanup;
-    status =
-        uc_noise_from_labels(out, predicted, data.y, data.X.rows, &data.classes, &args->estimate, context);
+    status = uc_noise_from_weighted_labels(out, predicted, data.y, data.weights, data.X.rows, &data.classes,
+                                           &args->estimate, context);
 
 cleanup:
     free(predicted);

@@ -46,6 +46,11 @@ void uc_noise_estimate_free(uc_noise_estimate *self);
 uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
                                size_t count, const uc_names *classes,
                                const uc_noise_estimate_settings *settings, const uc_context *context);
+/* The same, where example i counts weights[i] times, and one of weight 0 is left out. NULL: all are 1. */
+uc_status uc_noise_from_weighted_labels(uc_noise_estimate *out, const uint32_t *observed,
+                                        const uint32_t *gold, const double *weights, size_t count,
+                                        const uc_names *classes, const uc_noise_estimate_settings *settings,
+                                        const uc_context *context);
 /* From noisy labels alone, through out-of-fold probabilities of `logistic` after preprocessing of `train`
  * (NULL: the defaults). Right where classes hardly overlap; elsewhere overlap is taken for noise. */
 uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,

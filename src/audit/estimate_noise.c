@@ -93,28 +93,79 @@ static bool is_label(uint32_t label, const uc_names *classes)
     return label == UC_NONE || label < classes->count;
 }
 
-/* Pairs of labels that are both known: `used` observed ones, and from pairs + count on the gold ones. */
-static uc_status list_pairs(uint32_t *pairs, size_t *used, const uint32_t *observed, const uint32_t *gold,
-                            size_t count, const uc_names *classes)
+/* Two labels of the same examples, and what these count. */
+typedef struct label_pairs {
+    uint32_t *observed, *gold;
+    double *weights; /* NULL: all are 1 */
+    size_t count;
+    size_t present; /* of a weight above 0 */
+} label_pairs;
+
+static uc_status check_pair(const label_pairs *self, size_t i, const uc_names *classes)
 {
-    *used = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_label(observed[i], classes) || !is_label(gold[i], classes))
-            return uc_fail(UC_ERR_INVALID, "example %zu has a label that is not one of the %zu classes",
-                           i + 1, classes->count);
-        if (observed[i] == UC_NONE || gold[i] == UC_NONE)
+    if (!is_label(self->observed[i], classes) || !is_label(self->gold[i], classes))
+        return uc_fail(UC_ERR_INVALID, "example %zu has a label that is not one of the %zu classes", i + 1,
+                       classes->count);
+    if (self->weights && !(self->weights[i] >= 0.0 && isfinite(self->weights[i])))
+        return uc_fail(UC_ERR_INVALID, "the weight of example %zu, %g, is not a finite number of 0 or more",
+                       i + 1, self->weights[i]);
+    return UC_OK;
+}
+
+/* Keeps the pairs of which both labels are known; *self is changed in place. */
+static uc_status keep_known(label_pairs *self, const uc_names *classes)
+{
+    size_t used = 0;
+    self->present = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        const uc_status status = check_pair(self, i, classes);
+        if (status != UC_OK)
+            return status;
+        if (self->weights && self->weights[i] == 0.0)
             continue;
-        pairs[*used] = observed[i];
-        pairs[count + (*used)++] = gold[i];
+        self->present++;
+        if (self->observed[i] == UC_NONE || self->gold[i] == UC_NONE)
+            continue;
+        self->observed[used] = self->observed[i];
+        self->gold[used] = self->gold[i];
+        if (self->weights)
+            self->weights[used] = self->weights[i];
+        used++;
     }
-    if (*used == 0)
+    self->count = used;
+    if (used == 0)
         return uc_fail(UC_ERR_INVALID, "no example has both an observed and a gold label");
     return UC_OK;
 }
 
-static uc_status from_labels(uc_noise_estimate *out, const uint32_t *observed, const uint32_t *gold,
-                             size_t count, const uc_names *classes,
-                             const uc_noise_estimate_settings *settings, const uc_context *context)
+/* The pairs of all processes, as a copy; freed with free_pairs, also after a failure. */
+static uc_status gather_pairs(label_pairs *out, const uint32_t *observed, const uint32_t *gold,
+                              const double *weights, size_t count, const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    uc_share share;
+    uc_status status = uc_share_of(&share, context, count);
+    if (status == UC_OK)
+        status = uc_comm_gather((void **)&out->observed, NULL, comm, observed, count * sizeof *observed);
+    if (status == UC_OK)
+        status = uc_comm_gather((void **)&out->gold, NULL, comm, gold, count * sizeof *gold);
+    if (status == UC_OK && weights)
+        status = uc_comm_gather((void **)&out->weights, NULL, comm, weights, count * sizeof *weights);
+    out->count = share.total;
+    return status;
+}
+
+static void free_pairs(label_pairs *self)
+{
+    uc_free(self->observed);
+    uc_free(self->gold);
+    uc_free(self->weights);
+}
+
+uc_status uc_noise_from_weighted_labels(uc_noise_estimate *out, const uint32_t *observed,
+                                        const uint32_t *gold, const double *weights, size_t count,
+                                        const uc_names *classes, const uc_noise_estimate_settings *settings,
+                                        const uc_context *context)
 {
     const uc_noise_estimate_settings own = settings ? *settings : uc_noise_estimate_defaults();
     uc_status status = uc_options_check(uc_noise_estimate_options, &own);
@@ -122,15 +173,19 @@ static uc_status from_labels(uc_noise_estimate *out, const uint32_t *observed, c
         status = check_classes(classes);
     if (status != UC_OK)
         return status;
-    uint32_t *pairs = uc_alloc(count, 2 * sizeof *pairs);
-    if (!pairs)
-        return UC_ERR_NOMEM;
-    uc_evidence from = {
-        .K = classes->count, .observed = pairs, .gold = pairs + count, .estimate = uc_evidence_from_labels};
-    status = list_pairs(pairs, &from.rows, observed, gold, count, classes);
+    label_pairs pairs = {0};
+    status = gather_pairs(&pairs, observed, gold, weights, count, context);
     if (status == UC_OK)
-        status = uc_evidence_estimate(out, &from, count, classes, &own, context);
-    uc_free(pairs);
+        status = keep_known(&pairs, classes);
+    const uc_evidence from = {.rows = pairs.count,
+                              .K = classes->count,
+                              .observed = pairs.observed,
+                              .gold = pairs.gold,
+                              .weights = pairs.weights,
+                              .estimate = uc_evidence_from_labels};
+    if (status == UC_OK)
+        status = uc_evidence_estimate(out, &from, pairs.present, classes, &own, context);
+    free_pairs(&pairs);
     return status;
 }
 
@@ -138,21 +193,7 @@ uc_status uc_noise_from_labels(uc_noise_estimate *out, const uint32_t *observed,
                                size_t count, const uc_names *classes,
                                const uc_noise_estimate_settings *settings, const uc_context *context)
 {
-    const uc_comm *comm = uc_comm_of(context);
-    if (!uc_is_shared(context))
-        return from_labels(out, observed, gold, count, classes, settings, context);
-    uint32_t *all_observed = NULL, *all_gold = NULL;
-    uc_share share;
-    uc_status status = uc_share_of(&share, context, count);
-    if (status == UC_OK)
-        status = uc_comm_gather((void **)&all_observed, NULL, comm, observed, count * sizeof *observed);
-    if (status == UC_OK)
-        status = uc_comm_gather((void **)&all_gold, NULL, comm, gold, count * sizeof *gold);
-    if (status == UC_OK)
-        status = from_labels(out, all_observed, all_gold, share.total, classes, settings, context);
-    uc_free(all_gold);
-    uc_free(all_observed);
-    return status;
+    return uc_noise_from_weighted_labels(out, observed, gold, NULL, count, classes, settings, context);
 }
 
 /* ---- out-of-fold probabilities ---- */

@@ -97,6 +97,50 @@ static void entries_are_shares_of_the_gold_class(void **state)
     uc_names_free(&classes);
 }
 
+/* An example of weight 3 is three of them, one of weight 0 none, and the unit does not matter. */
+static void weighted_labels_are_repeated_labels(void **state)
+{
+    (void)state;
+    enum { COUNT = 40 };
+    uint32_t gold[COUNT], observed[COUNT], more_gold[3 * COUNT], more_observed[3 * COUNT];
+    double weights[COUNT], halves[COUNT];
+    size_t more = 0, absent = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        gold[i] = i % 2;
+        observed[i] = i % 7 == 3 ? 1 - gold[i] : gold[i];
+        if (i % 11 == 5)
+            gold[i] = UC_NONE;
+        weights[i] = (double)(i * 5 % 4);
+        halves[i] = weights[i] / 2.0;
+        absent += weights[i] == 0.0;
+        for (double t = 0.0; t < weights[i]; t += 1.0) {
+            more_gold[more] = gold[i];
+            more_observed[more++] = observed[i];
+        }
+    }
+    uc_names classes = sample_names(names, 2);
+    const uc_noise_estimate_settings settings = without_intervals();
+    uc_noise_estimate found, repeated, half;
+    assert_ok(uc_noise_from_weighted_labels(&found, observed, gold, weights, COUNT, &classes, NULL, NULL));
+    assert_ok(uc_noise_from_weighted_labels(&half, observed, gold, halves, COUNT, &classes, NULL, NULL));
+    assert_ok(uc_noise_from_labels(&repeated, more_observed, more_gold, more, &classes, &settings, NULL));
+    for (size_t i = 0; i < 4; i++) {
+        assert_near(found.noise.values[i], repeated.noise.values[i], 1e-15);
+        assert_near(found.noise.values[i], half.noise.values[i], 1e-15);
+        assert_near(found.low[i], half.low[i], 1e-15);
+        assert_true(found.low[i] <= found.noise.values[i] && found.noise.values[i] <= found.high[i]);
+    }
+    assert_int_equal(found.examples + found.skipped, COUNT - absent);
+    weights[7] = -1.0;
+    uc_noise_estimate none = {0};
+    assert_error(uc_noise_from_weighted_labels(&none, observed, gold, weights, COUNT, &classes, NULL, NULL),
+                 UC_ERR_INVALID, "the weight of example 8, -1, is not a finite number of 0 or more");
+    uc_noise_estimate_free(&found);
+    uc_noise_estimate_free(&half);
+    uc_noise_estimate_free(&repeated);
+    uc_names_free(&classes);
+}
+
 static void a_missing_class_is_the_identity_and_a_warning(void **state)
 {
     (void)state;
@@ -515,6 +559,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_are_shares_of_the_gold_class),
+        cmocka_unit_test(weighted_labels_are_repeated_labels),
         cmocka_unit_test(a_missing_class_is_the_identity_and_a_warning),
         cmocka_unit_test(what_never_happened_may_still_happen),
         cmocka_unit_test(the_error_shrinks_with_the_root_of_the_examples),
