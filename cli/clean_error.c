@@ -93,16 +93,15 @@ uc_status cli_kept_collect(cli_kept *self)
 
 /* ---- the estimate ---- */
 
-/* The bound that the user knows of, and the interval within it. */
-static void finish(cli_clean_error *out, double noisy, double wrong_at_most)
+void cli_clean_error_bound(cli_clean_error *self, double noisy, const cli_clean *known)
 {
-    out->wrong_at_most = wrong_at_most;
-    out->bound[0] = 0.0;
-    out->bound[1] = 1.0;
-    if (wrong_at_most > 0.0)
-        uc_clean_error_bound(out->bound, noisy, wrong_at_most);
-    uc_clean_error_cut(&out->error, out->bound);
-    out->found = true;
+    self->wrong_at_most = known->wrong_at_most;
+    self->bound[0] = 0.0;
+    self->bound[1] = 1.0;
+    if (known->wrong_at_most > 0.0)
+        uc_clean_error_bound(self->bound, noisy, known->wrong_at_most);
+    uc_clean_error_cut(&self->error, self->bound);
+    self->found = true;
 }
 
 uc_status cli_clean_error_of(cli_clean_error *out, const cli_kept *kept, const uc_outcomes *outcomes,
@@ -127,8 +126,9 @@ uc_status cli_clean_error_of(cli_clean_error *out, const cli_kept *kept, const u
     quiet.progress = NULL;
     const uc_status status = uc_clean_error_estimate(&out->error, &rows, &quiet);
     out->method = "noise hypotheses";
+    snprintf(out->condition, sizeof out->condition, ", if wrong labels do not depend on the example");
     if (status == UC_OK)
-        finish(out, noisy, known->wrong_at_most);
+        cli_clean_error_bound(out, noisy, known);
     free(labels);
     free(predicted);
     free(weights);
@@ -144,8 +144,9 @@ void cli_clean_error_given(cli_clean_error *out, const uc_evaluation *evaluation
     out->error.noisy = evaluation->error;
     out->error.rows = evaluation->examples;
     out->method = "noise matrix";
+    snprintf(out->condition, sizeof out->condition, ", if the given noise is that of these labels");
     uc_clean_error_cut(&out->error, within);
-    finish(out, evaluation->error, known->wrong_at_most);
+    cli_clean_error_bound(out, evaluation->error, known);
 }
 
 /* ---- telling ---- */
@@ -189,10 +190,8 @@ void cli_print_check(FILE *file, double rows, const char *data, const char *mode
 void cli_clean_error_print(FILE *file, const cli_clean_error *self, const char *data, const char *model)
 {
     const uc_clean_error *error = &self->error;
-    const bool given = strcmp(self->method, "noise matrix") == 0;
     cli_print_interval(file, "clean error        ", error->estimate, error->low, error->high,
-                       given ? ", if the given noise is that of these labels"
-                             : ", if wrong labels do not depend on the example");
+                       self->condition);
     if (self->wrong_at_most > 0.0)
         fprintf(file,
                 "                   %.1f%% to %.1f%% whatever the noise, if at most %g%% of the labels are "

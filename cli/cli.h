@@ -122,6 +122,7 @@ typedef struct cli_clean_error {
     bool found;
     uc_clean_error error;
     const char *method;
+    char condition[128]; /* for people: when it holds, or what it rests on */
     double wrong_at_most, bound[2];
 } cli_clean_error;
 /* From labels alone. `outcomes` are those of all rows, `noisy` their error. */
@@ -129,6 +130,8 @@ uc_status cli_clean_error_of(cli_clean_error *out, const cli_kept *kept, const u
                              bool probabilities, double noisy, const cli_clean *known, const app_call *call);
 /* By the noise matrix that an evaluation was corrected with. */
 void cli_clean_error_given(cli_clean_error *out, const uc_evaluation *evaluation, const cli_clean *known);
+/* Cuts it to what the user knows. */
+void cli_clean_error_bound(cli_clean_error *self, double noisy, const cli_clean *known);
 json_t *cli_clean_error_json(const cli_clean_error *self);
 /* For people; `data` and `model` are for the command that it advises. */
 void cli_clean_error_print(FILE *file, const cli_clean_error *self, const char *data, const char *model);

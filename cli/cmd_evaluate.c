@@ -14,9 +14,17 @@ typedef struct evaluate_args {
     double prior;
     cli_clean clean;
     int clean_error;
+    const char *gold;
 } evaluate_args;
 
 static const uc_option options[] = {
+    {.name = "gold",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(evaluate_args, gold),
+     .argument = "FILE",
+     .help =
+         "true classes of some rows: a file that unconfuse check wrote, filled in; or one with a true class "
+         "per row and '?' for those that nobody has checked"},
     {.name = "clean-error",
      .type = UC_OPTION_FLAG,
      .offset = offsetof(evaluate_args, clean_error),
@@ -82,6 +90,7 @@ typedef struct pairs {
     double *best; /* one per class: uc_bag_add */
     bool clean;   /* the error on true classes is asked for: scores are kept */
     cli_kept kept;
+    json_t *gold; /* what checked rows there are */
 } pairs;
 
 static void learn_positions(pairs *self, const uc_names *names, size_t file)
@@ -201,12 +210,16 @@ static uc_status read_soft(double **out, pairs *self, const char *path, const uc
     return status;
 }
 
-/* The error on true classes: by the noise that was given, else from the labels alone. Soft labels are not
- * labels that may be wrong. */
-static uc_status find_clean(cli_clean_error *out, const uc_evaluation *evaluation, const pairs *self,
+/* The error on true classes: by rows that were checked, by the noise that was given, else from the labels
+ * alone. Soft labels are not labels that may be wrong. */
+static uc_status find_clean(cli_clean_error *out, const uc_evaluation *evaluation, pairs *self,
                             const uc_outcomes *outcomes, const app_call *call)
 {
     const evaluate_args *args = call->args;
+    const uc_predicted_rows rows = {outcomes->labels, outcomes->predicted, outcomes->count, self->classes,
+                                    call->words[1]};
+    if (args->gold)
+        return cli_gold_read(out, &self->gold, args->gold, &rows, &args->clean, call);
     if (!self->clean || outcomes->soft)
         return UC_OK;
     if (!evaluation->corrected)
@@ -300,7 +313,7 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
     const evaluate_args *args = call->args;
     pairs self = {.classes = uc_model_classes(model),
                   .probabilities = uc_model_has_probabilities(model) && !args->bags,
-                  .clean = args->clean_error && !args->bags};
+                  .clean = args->clean_error && !args->bags && !args->gold};
     uc_evaluation evaluation = {0};
     cli_clean_error clean = {0};
     cli_wanted wanted = self.clean ? CLI_SCORES : CLI_CLASSES;
@@ -324,6 +337,9 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
                                .model = call->words[0]};
     if (status == UC_OK && app_is_first())
         tell(call, &report);
+    if (call->result && self.gold)
+        json_object_set(call->result, "gold", self.gold);
+    json_decref(self.gold);
     uc_evaluation_free(&evaluation);
     free_pairs(&self);
     return status;
@@ -346,6 +362,12 @@ static uc_status run(app_call *call)
         return app_fail(UC_ERR_OPTION,
                         "--weight, --weights and --soft-labels cannot be combined with --bags or "
                         "--positive-unlabelled");
+    if (args->gold &&
+        (args->bags || args->positive_unlabelled || args->shards.pattern || uc_comm_size(app_comm) > 1 ||
+         args->read.weight || args->read.weights || args->read.soft_labels))
+        return app_fail(UC_ERR_OPTION,
+                        "--gold is for the examples of one file, in one process: not with --bags, "
+                        "--positive-unlabelled, --shards, weights or soft labels");
     if (args->bags && (args->shards.pattern || uc_comm_size(app_comm) > 1))
         return app_fail(UC_ERR_OPTION, "--bags counts the bags of one file, in one process");
     cli_files files;
@@ -366,7 +388,8 @@ static uc_status run(app_call *call)
 
 const app_command command_evaluate = {
     .name = "evaluate",
-    .usage = "MODEL DATA|--shards GLOB [--noise-matrix FILE] [--bags] [--positive-unlabelled]",
+    .usage = "MODEL DATA|--shards GLOB [--gold FILE] [--noise-matrix FILE] [--bags] "
+             "[--positive-unlabelled]",
     .summary = "measure a model's error, F1 and confusion matrix on labelled data",
     .description =
         "Compares a model's predictions with the labels of the data: error, balanced accuracy, F1, "

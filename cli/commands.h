@@ -6,7 +6,7 @@
 
 extern const app_command command_train, command_predict, command_evaluate, command_stream, command_compare,
     command_noise_make, command_noise_apply, command_noise_estimate, command_split, command_generate,
-    command_convert, command_inspect, command_learners;
+    command_convert, command_inspect, command_learners, command_check;
 
 /* How `evaluate --positive-unlabelled` reads the labels (evaluate_unlabelled.c). */
 typedef struct cli_unlabelled {
@@ -16,6 +16,10 @@ typedef struct cli_unlabelled {
 } cli_unlabelled;
 uc_status cli_evaluate_unlabelled(app_call *call, const uc_model *model, const cli_files *files,
                                   const uc_read_settings *read, const cli_unlabelled *how);
+
+/* `evaluate --gold`: the error by rows that somebody has checked, and their counts (evaluate_gold.c). */
+uc_status cli_gold_read(cli_clean_error *out, json_t **described, const char *path,
+                        const uc_predicted_rows *rows, const cli_clean *known, const app_call *call);
 
 /* An estimated matrix: numbers, shaded on a terminal, and how sure they are (noise_picture.c). */
 void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check,

@@ -3,6 +3,7 @@
 #define UNCONFUSE_H
 
 #include "unconfuse/audit.h"
+#include "unconfuse/check.h"
 #include "unconfuse/clean_error.h"
 #include "unconfuse/comm.h"
 #include "unconfuse/context.h"

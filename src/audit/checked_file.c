@@ -1,0 +1,375 @@
+/*
+ * The file that `unconfuse check` wrote, after a person and perhaps a spreadsheet had it.
+ *
+ *     # stratum sizes: agree 143 drawn 40 disagree 111 drawn 60 ...
+ *     row,id,given_label,predicted_label,stratum,true_label
+ *     17,,3,3,agree,3
+ *
+ * A spreadsheet changes delimiters, quotes, the end of lines, and the writing of numbers (+1, 1.0); none of
+ * it matters. Rows may be left empty, moved or removed. The drawn rows stay a random part of each stratum as
+ * long as what is removed has nothing to do with the row.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/delimited.h"
+#include "unconfuse/check.h"
+#include "unconfuse/dataset.h"
+
+enum { ROW, GIVEN, PREDICTED, STRATUM, TRUE_LABEL, COLUMNS };
+static const char *const titles[COLUMNS] = {"row", "given_label", "predicted_label", "stratum", "true_label"};
+
+#define MOST_FIELDS 64
+#define SIZES "# stratum sizes: agree %zu drawn %zu disagree %zu drawn %zu"
+
+typedef struct file {
+    uc_lines lines;
+    const char *name;
+    const uc_predicted_rows *data;
+    char delimiter;
+    size_t place[COLUMNS]; /* the column of each title; MOST_FIELDS: there is none */
+    size_t *line_of;       /* line in which each row of the data was given, 0: not yet */
+    size_t listed[UC_STRATA];
+} file;
+
+void uc_checked_free(uc_checked *self)
+{
+    uc_free(self->rows);
+    uc_free(self->truth);
+    uc_free(self->stratum);
+    *self = (uc_checked){0};
+}
+
+/* ---- fields ---- */
+
+/* The fields of the current line, at most MOST_FIELDS; cuts them in place, so once. */
+static uc_status cut_line(uc_field *fields, size_t *count, const file *self)
+{
+    char *at = self->lines.line;
+    const char *control = uc_find_control(at);
+    if (control)
+        return uc_fail(UC_ERR_FORMAT, "%s:%zu: control character 0x%02x", self->name, self->lines.number,
+                       (unsigned)(unsigned char)*control);
+    *count = 0;
+    for (;;) {
+        uc_field field;
+        const char *problem = uc_field_cut(&field, &at, self->delimiter);
+        if (problem)
+            return uc_fail(UC_ERR_FORMAT, "%s:%zu: %s", self->name, self->lines.number, problem);
+        if (*count < MOST_FIELDS)
+            fields[(*count)++] = field;
+        if (*at == '\n')
+            return UC_OK;
+        at++;
+    }
+}
+
+static bool is_blank_line(const uc_field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].length > 0)
+            return false;
+    return true;
+}
+
+/* A comment, which a spreadsheet may have put in quotes. */
+static bool is_comment(const uc_lines *lines)
+{
+    const char *p = lines->line;
+    while (uc_is_blank(*p) || *p == '"')
+        p++;
+    return *p == '#';
+}
+
+/* The class that a person or a spreadsheet meant: by its name, else the only one that is the same number, or
+ * the same in capitals. */
+static uint32_t find_class(const uc_names *classes, const uc_field *field)
+{
+    double wanted, value;
+    uint32_t found = uc_names_find(classes, field->begin, field->length);
+    const bool number = uc_field_real(&wanted, field);
+    size_t meant = 0;
+    if (found != UC_NONE)
+        return found;
+    for (size_t k = 0; k < classes->count; k++) {
+        const uc_field name = {.begin = classes->text[k], .length = strlen(classes->text[k])};
+        const bool same =
+            number ? uc_field_real(&value, &name) && value == wanted
+                   : name.length == field->length && strncasecmp(name.begin, field->begin, name.length) == 0;
+        if (same) {
+            found = (uint32_t)k;
+            meant++;
+        }
+    }
+    return meant == 1 ? found : UC_NONE;
+}
+
+/* ---- the head ---- */
+
+static void read_sizes(uc_checked *out, const uc_lines *lines)
+{
+    char text[256];
+    const char *begin = memchr(lines->line, '#', lines->width + 1);
+    size_t sizes[UC_STRATA], drawn[UC_STRATA];
+    if (!begin)
+        return;
+    const size_t length = (size_t)(lines->line + lines->width - begin);
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), begin);
+    if (sscanf(text, SIZES, &sizes[UC_AGREE], &drawn[UC_AGREE], &sizes[UC_DISAGREE], &drawn[UC_DISAGREE]) !=
+        4)
+        return;
+    memcpy(out->sizes, sizes, sizeof sizes);
+    memcpy(out->drawn, drawn, sizeof drawn);
+    out->stratified = true;
+}
+
+/* Whether the file has the columns of `check`; leaves the lines after its header. */
+static bool read_head(uc_checked *out, file *self)
+{
+    uc_field fields[MOST_FIELDS];
+    size_t count;
+    while (uc_lines_next(&self->lines)) {
+        if (is_comment(&self->lines)) {
+            read_sizes(out, &self->lines);
+            continue;
+        }
+        self->delimiter = uc_find_delimiter(self->lines.line, self->lines.width);
+        if (cut_line(fields, &count, self) != UC_OK)
+            return false;
+        if (!is_blank_line(fields, count))
+            break;
+    }
+    if (!self->lines.line)
+        return false;
+    for (size_t c = 0; c < COLUMNS; c++) {
+        self->place[c] = MOST_FIELDS;
+        for (size_t i = 0; i < count && self->place[c] == MOST_FIELDS; i++)
+            if (uc_field_equals(&fields[i], titles[c]))
+                self->place[c] = i;
+    }
+    return self->place[ROW] < MOST_FIELDS && self->place[TRUE_LABEL] < MOST_FIELDS;
+}
+
+/* ---- rows ---- */
+
+static uc_field field_at(const file *self, const uc_field *fields, size_t count, int column)
+{
+    static const uc_field none = {.begin = ""};
+    return self->place[column] < count ? fields[self->place[column]] : none;
+}
+
+static uc_status read_row_number(size_t *row, const file *self, const uc_field *field)
+{
+    double number;
+    if (!uc_field_real(&number, field) || !(number >= 1.0) || number != floor(number) ||
+        number > (double)self->data->rows)
+        return uc_fail(UC_ERR_FORMAT, "%s:%zu: row '%.*s' is not one of the rows 1 to %zu of %s", self->name,
+                       self->lines.number, (int)field->length, field->begin, self->data->rows,
+                       self->data->name);
+    *row = (size_t)number - 1;
+    if (self->line_of[*row])
+        return uc_fail(UC_ERR_FORMAT, "%s:%zu: row %zu was given in line %zu already; keep one of the two",
+                       self->name, self->lines.number, *row + 1, self->line_of[*row]);
+    self->line_of[*row] = self->lines.number;
+    return UC_OK;
+}
+
+/* The row's label must be that of the data, or the file was made for other data. */
+static uc_status check_given(const file *self, const uc_field *given, size_t row)
+{
+    const uint32_t label = self->data->labels[row];
+    const uc_names *classes = self->data->classes;
+    if (given->length == 0 || (label != UC_NONE && label >= classes->count))
+        return UC_OK;
+    const char *name = label == UC_NONE ? "?" : classes->text[label];
+    if (label != UC_NONE && find_class(classes, given) == label)
+        return UC_OK;
+    return uc_fail(UC_ERR_FORMAT,
+                   "%s:%zu: the label of row %zu is '%.*s' here but '%s' in %s: this file was made for other "
+                   "data",
+                   self->name, self->lines.number, row + 1, (int)given->length, given->begin, name,
+                   self->data->name);
+}
+
+static uint8_t find_stratum(const uc_field *field)
+{
+    for (uint8_t h = 0; h < UC_STRATA; h++) {
+        const char *name = uc_stratum_name((uc_stratum)h);
+        if (field->length == strlen(name) && strncasecmp(field->begin, name, field->length) == 0)
+            return h;
+    }
+    return UC_STRATA;
+}
+
+static uc_status read_truth(uint32_t *truth, const file *self, const uc_field *field)
+{
+    *truth = UC_NONE;
+    if (field->length == 0 || uc_field_equals(field, "?"))
+        return UC_OK;
+    *truth = find_class(self->data->classes, field);
+    if (*truth != UC_NONE)
+        return UC_OK;
+    return uc_fail(UC_ERR_FORMAT,
+                   "%s:%zu: '%.*s' is not a class of the model; leave true_label empty if it is "
+                   "not clear",
+                   self->name, self->lines.number, (int)field->length, field->begin);
+}
+
+static uc_status take_row(uc_checked *out, file *self, const uc_field *fields, size_t count)
+{
+    size_t row = 0;
+    uint32_t truth = UC_NONE;
+    const uc_field number = field_at(self, fields, count, ROW), given = field_at(self, fields, count, GIVEN);
+    const uc_field predicted = field_at(self, fields, count, PREDICTED);
+    const uc_field true_label = field_at(self, fields, count, TRUE_LABEL);
+    const uc_field stratum = field_at(self, fields, count, STRATUM);
+    uc_status status = read_row_number(&row, self, &number);
+    if (status == UC_OK)
+        status = check_given(self, &given, row);
+    if (status == UC_OK)
+        status = read_truth(&truth, self, &true_label);
+    if (status != UC_OK)
+        return status;
+    const uint8_t h = find_stratum(&stratum);
+    if (h == UC_STRATA)
+        out->why = "a row has no stratum";
+    else
+        self->listed[h]++;
+    if (predicted.length > 0 && find_class(self->data->classes, &predicted) != self->data->predicted[row])
+        out->other_model = true;
+    if (truth == UC_NONE) {
+        out->empty++;
+        return UC_OK;
+    }
+    out->rows[out->count] = row;
+    out->truth[out->count] = truth;
+    out->stratum[out->count++] = h;
+    return UC_OK;
+}
+
+/* Whether the rows are those that were drawn, with the sizes of strata that the data have. Where the line
+ * with the sizes was lost, they are those of the model that the rows were drawn for. */
+static uc_status judge(uc_checked *out, const file *self)
+{
+    const uc_predicted_rows *data = self->data;
+    size_t sizes[UC_STRATA] = {0};
+    for (size_t i = 0; i < data->rows; i++)
+        if (data->labels[i] != UC_NONE)
+            sizes[data->labels[i] == data->predicted[i] ? UC_AGREE : UC_DISAGREE]++;
+    const size_t labelled = sizes[UC_AGREE] + sizes[UC_DISAGREE];
+    if (!out->stratified && !out->why) {
+        if (out->other_model)
+            return uc_fail(
+                UC_ERR_FORMAT,
+                "%s: its rows were drawn for another model, and the line with the stratum sizes is "
+                "missing",
+                self->name);
+        memcpy(out->sizes, sizes, sizeof sizes);
+        memcpy(out->drawn, self->listed, sizeof self->listed);
+        out->stratified = true;
+    }
+    if (out->stratified && out->sizes[UC_AGREE] + out->sizes[UC_DISAGREE] != labelled)
+        return uc_fail(UC_ERR_FORMAT, "%s: it was made for data of %zu labelled rows, but %s has %zu",
+                       self->name, out->sizes[UC_AGREE] + out->sizes[UC_DISAGREE], data->name, labelled);
+    for (size_t h = 0; h < UC_STRATA; h++)
+        if (out->stratified && self->listed[h] > out->drawn[h])
+            out->why = "it has more rows than were drawn";
+    out->stratified = out->stratified && !out->why;
+    return UC_OK;
+}
+
+static uc_status read_rows(uc_checked *out, file *self)
+{
+    uc_field fields[MOST_FIELDS];
+    size_t count;
+    uc_status status = UC_OK;
+    while (status == UC_OK && uc_lines_next(&self->lines)) {
+        if (is_comment(&self->lines))
+            continue;
+        status = cut_line(fields, &count, self);
+        if (status == UC_OK && !is_blank_line(fields, count))
+            status = take_row(out, self, fields, count);
+    }
+    return status == UC_OK ? judge(out, self) : status;
+}
+
+static uc_status make_room(uc_checked *out, file *self)
+{
+    const size_t n = self->data->rows;
+    out->rows = uc_alloc(n, sizeof *out->rows);
+    out->truth = uc_alloc(n, sizeof *out->truth);
+    out->stratum = uc_alloc(n, sizeof *out->stratum);
+    self->line_of = uc_alloc(n, sizeof *self->line_of);
+    return out->rows && out->truth && out->stratum && self->line_of ? UC_OK : UC_ERR_NOMEM;
+}
+
+/* ---- a label for every row ---- */
+
+static uc_status take_labels(uc_checked *out, const file *self, const uc_labels *labels)
+{
+    const uc_names *classes = self->data->classes;
+    if (labels->count != self->data->rows)
+        return uc_fail(
+            UC_ERR_FORMAT,
+            "%s: %zu true classes, but %s has %zu rows; '?' stands for a row that nobody has checked",
+            self->name, labels->count, self->data->name, self->data->rows);
+    for (size_t i = 0; i < labels->count; i++) {
+        if (labels->y[i] == UC_NONE) {
+            out->empty++;
+            continue;
+        }
+        const char *text = labels->classes.text[labels->y[i]];
+        const uc_field name = {.begin = text, .length = strlen(text)};
+        const uint32_t truth = find_class(classes, &name);
+        if (truth == UC_NONE)
+            return uc_fail(UC_ERR_FORMAT, "%s: row %zu: '%s' is not a class of the model", self->name, i + 1,
+                           text);
+        out->rows[out->count] = i;
+        out->truth[out->count] = truth;
+        out->stratum[out->count++] = UC_STRATA;
+    }
+    if (out->empty > 0)
+        out->why = "it has no stratum of the rows";
+    return UC_OK;
+}
+
+static uc_status read_labels(uc_checked *out, const file *self, const char *path, const uc_context *context)
+{
+    uc_labels labels = {0};
+    uc_status status = uc_labels_read(&labels, path, self->data->classes, NULL, context);
+    if (status == UC_OK)
+        status = take_labels(out, self, &labels);
+    uc_labels_free(&labels);
+    return status;
+}
+
+/* ---- both ---- */
+
+uc_status uc_checked_read(uc_checked *out, const char *path, const uc_predicted_rows *rows,
+                          const uc_context *context)
+{
+    uc_input *input;
+    file self = {.data = rows};
+    uc_checked read = {0};
+    uc_status status = uc_input_open(&input, path);
+    if (status != UC_OK)
+        return status;
+    self.name = uc_input_name(input);
+    status = uc_lines_read(&self.lines, input, context);
+    if (status == UC_OK)
+        status = make_room(&read, &self);
+    if (status == UC_OK && read_head(&read, &self))
+        status = read_rows(&read, &self);
+    else if (status == UC_OK)
+        status = read_labels(&read, &self, path, context);
+    uc_lines_free(&self.lines);
+    uc_free(self.line_of);
+    uc_input_close(input);
+    if (status != UC_OK)
+        uc_checked_free(&read);
+    else
+        *out = read;
+    return status;
+}
