@@ -126,7 +126,6 @@ const uc_option *uc_learner_options(const uc_learner *);
 size_t uc_learner_settings_size(const uc_learner *);
 bool uc_learner_is_online(const uc_learner *);
 bool uc_learner_accepts(const uc_learner *, uc_feedback);
-bool uc_learner_uses_weights(const uc_learner *);
 bool uc_learner_uses_noise(const uc_learner *);
 bool uc_learner_uses_unlabelled(const uc_learner *);
 bool uc_learner_is_positive_unlabelled(const uc_learner *);

@@ -209,7 +209,6 @@ def bases_of(learner) -> str:
         full = lib.uc_learner_accepts(learner, lib.UC_FEEDBACK_FULL)
         return "OnlineClassifier" if full else "RightWrongClassifier"
     kinds = (["ProbabilityClassifier"] * lib.uc_learner_has_probabilities(learner) + ["BagClassifier"] * ("bags" in names))
-    kinds = ["UnweightedClassifier"] * (not lib.uc_learner_uses_weights(learner)) + kinds
     return ", ".join(kinds or ["Classifier"])
 
 
@@ -283,7 +282,7 @@ from typing import Any, Literal, Mapping
 
 from numpy.typing import ArrayLike
 
-from ._classifier import BagClassifier, Classifier, NoiseMatrix, ProbabilityClassifier, RandomState, UnweightedClassifier
+from ._classifier import BagClassifier, Classifier, NoiseMatrix, ProbabilityClassifier, RandomState
 from ._map import MapTransformer
 from ._noise import NoiseEstimate, estimate
 from ._online import OnlineClassifier, RightWrongClassifier

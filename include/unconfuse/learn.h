@@ -23,7 +23,6 @@ const uc_option *uc_learner_options(const uc_learner *self);
 size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
-bool uc_learner_uses_weights(const uc_learner *self);    /* counts examples by their weights */
 bool uc_learner_uses_noise(const uc_learner *self);      /* learns with a noise matrix */
 bool uc_learner_uses_unlabelled(const uc_learner *self); /* rows without a label are of use to it */
 /* Learns from one class alone: uc_dataset_positive_unlabelled must be called on the data before training. */
@@ -50,8 +49,9 @@ typedef struct uc_pa_settings {
 } uc_pa_settings;
 
 typedef struct uc_copa_settings {
-    double cost;    /* C, > 0                                                           (0.04) */
-    int cost_scale; /* class: C (T/T_y)^2, T_y examples of the label's class of T; none (class) */
+    double cost;      /* C, > 0                                                           (0.04) */
+    int cost_scale;   /* class: C (T/T_y)^2, T_y examples of the label's class of T; none (class) */
+    int class_weight; /* uc_class_weight                                                  (none) */
 } uc_copa_settings;
 
 typedef struct uc_arow_settings {
@@ -146,11 +146,13 @@ typedef struct uc_s3vm_settings {
 } uc_s3vm_settings;
 
 typedef struct uc_ridge_settings {
-    double lambda; /* penalty on the squared length of the weights, > 0; auto: by leave-one-out  (auto) */
+    double lambda;    /* penalty on the squared length of the weights, > 0; auto: by leave-one-out  (auto) */
+    int class_weight; /* uc_class_weight                                                            (none) */
 } uc_ridge_settings;
 
 typedef struct uc_auto_settings {
-    int effort; /* fast, normal, thorough: how many views are tried  (normal) */
+    int effort;       /* fast, normal, thorough: how many views are tried  (normal) */
+    int class_weight; /* uc_class_weight                                   (none) */
 } uc_auto_settings;
 
 /* Whether the classes are taken to be Gaussian clouds, whatever the labels say, or labels are believed first
@@ -171,6 +173,7 @@ typedef struct uc_pu_settings {
                             censored: they and the labelled ones together                 (censored) */
     double l2;           /* weight of the squared length of the weights                   (auto) */
     int penalty;         /* plain | adaptive: small weights pay more                      (adaptive) */
+    int class_weight;    /* uc_class_weight, of the true classes                          (none) */
     uint64_t iterations; /* of L-BFGS at most                                             (1000) */
     double tolerance;    /* of the gradient, compared with the weights                    (1e-5) */
 } uc_pu_settings;

@@ -33,7 +33,7 @@ static bool is_copa(size_t method)
 static uc_status learn_toy(double measured[MEASURES], size_t method, double cost, uint64_t seed)
 {
     const uc_context one_thread = {.threads = 1};
-    const uc_copa_settings copa = {cost, method == COPA ? SCALE_CLASS : SCALE_NONE};
+    const uc_copa_settings copa = {.cost = cost, .cost_scale = method == COPA ? SCALE_CLASS : SCALE_NONE};
     const uc_learner *learner = uc_learner_find(is_copa(method) ? "copa" : "perceptron");
     const uc_generator *gaussians = uc_generator_find("copa-gaussians");
     uc_perceptron_settings perceptron;

@@ -294,11 +294,3 @@ class BagClassifier(Classifier):
         if groups is not None and not self.bags:
             raise ValueError("groups are the bags of bags=True")
         return self._fit(X, y, groups, sample_weight, soft_labels)
-
-
-class UnweightedClassifier(Classifier):
-    """For a learner that does not count rows by weights."""
-
-    def fit(self: Self, X: Any, y: Any) -> Self:  # type: ignore[override] # it has no use for weights
-        """Learns from rows X, dense or sparse, and labels y, numbers or strings; returns self."""
-        return self._fit(X, y)

@@ -44,6 +44,7 @@ static const uc_option options[] = {
      .choices = "class|none",
      .help = "class: multiply the cost by (total / count of the label's class) squared, as the loss of the "
              "confusion matrix does; none: use it as it is"},
+    UC_CLASS_WEIGHT_OPTION(uc_copa_settings),
     {.name = NULL},
 };
 
@@ -94,6 +95,6 @@ const uc_learner uc_learner_copa = {
     .full = true,
     .relative = true,
     .weighs_steps = true,
-    .class_weight = UC_NO_CLASS_WEIGHT,
+    .class_weight = offsetof(uc_copa_settings, class_weight),
     .step = step,
 };

@@ -44,11 +44,6 @@ bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)
     return self->partial;
 }
 
-bool uc_learner_uses_weights(const uc_learner *self)
-{
-    return !self->unweighted;
-}
-
 bool uc_learner_uses_noise(const uc_learner *self)
 {
     return self->uses_noise;

@@ -68,7 +68,6 @@ struct uc_learner {
     bool unlabelled;  /* rows without a label are of use to it */
     bool positive_unlabelled; /* learns from rows of one class and rows without a label */
     bool soft;                /* batch: uses data->soft; otherwise a row comes once per class, weighted */
-    bool unweighted;          /* it does not use weights; those of examples are refused */
     bool weighs_classes;      /* batch: class weights are its own business, and not in fit->weights */
     bool probabilities;       /* the softmax of its scores is the probability of the true class */
     uc_map_kind map;          /* what {map=auto} means */

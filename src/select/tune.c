@@ -107,10 +107,11 @@ static double positive_unlabelled_loss(const uc_model *model, const uint32_t *pr
     double labelled = 0.0, found = 0.0, population = 0.0, above = 0.0;
     for (size_t i = 0; i < test->X.rows; i++) {
         const bool known = test->y[i] == positive, hit = predicted[i] == positive;
-        labelled += known;
-        found += known && hit;
-        population += censored || !known;
-        above += (censored || !known) && hit;
+        const double u = uc_row_weight(test, i), counted = censored || !known ? u : 0.0;
+        labelled += known ? u : 0.0;
+        found += known && hit ? u : 0.0;
+        population += counted;
+        above += hit ? counted : 0.0;
     }
     if (labelled == 0.0 || population == 0.0)
         return 0.0;

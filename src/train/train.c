@@ -484,8 +484,6 @@ static uc_status drop_weightless(uc_dataset *copy, uc_dataset **data, const uc_l
                                  const uc_context *context)
 {
     uc_status status = uc_weights_check(*data);
-    if (status == UC_OK && learner->unweighted && ((*data)->weights || (*data)->soft))
-        status = uc_fail(UC_ERR_INVALID, "%s does not use weights or soft labels", learner->name);
     if (status == UC_OK && (*data)->soft && !learner->fit)
         status = uc_fail(UC_ERR_INVALID,
                          "%s learns from one example after the other and cannot use soft labels: a batch "

@@ -116,7 +116,48 @@ def test_what_does_not_go_together_is_refused(data):
         "t.csv: label and weight cannot both be column 3")
 
 
+def test_noise_is_estimated_by_weights(data):
+    """Rows of weight 2 and 3 count so often in every method; folds are dealt to rows, so that of cv is near."""
+    lines = data.read("rows.svm").decode().splitlines()
+    weights = [int(weight) for weight in data.read("weights.txt").split()]
+    gold = [line.split()[0] if i % 5 else "c" for i, line in enumerate(lines)]
+    data.write("gold.txt", "".join(f"{label}\n" for label in gold))
+    data.write("repeated-gold.txt", "".join(f"{label}\n" * weight for label, weight in zip(gold, weights)))
+    data.ok("train", "perceptron", "rows.svm", "-o", "m.uc")
+    for method in (("gold", "--gold", "gold.txt"), ("model", "--model", "m.uc")):
+        weighed = data.json("noise", "estimate", "rows.svm", "--weights", "weights.txt", "--method", *method, "-o", "n.txt")
+        again = [word.replace("gold.txt", "repeated-gold.txt") for word in method]
+        counted = data.json("noise", "estimate", "repeated.svm", "--method", *again, "-o", "n.txt")
+        assert sum(weighed["matrix"], []) == pytest.approx(sum(counted["matrix"], []), abs=1e-12)
+        assert weighed["examples"] == sum(weight > 0 for weight in weights)
+    plain = data.json("noise", "estimate", "rows.svm", "--method", "gold", "--gold", "gold.txt", "-o", "n.txt")
+    assert sum(plain["matrix"], []) != pytest.approx(sum(counted["matrix"], []), abs=1e-3)
+    folds = data.json("noise", "estimate", "rows.svm", "--weights", "weights.txt", "--method", "cv", "-o", "n.txt")
+    assert folds["examples"] == sum(weight > 0 for weight in weights)
+
+
+def test_pu_counts_rows_by_weights(unconfuse):
+    """Weights as repeated rows, and classes that cost alike find more of the rare positives."""
+    lines = ["+1" + line[1:] if line[0] == "b" and i % 3 else "?" + line[1:]
+             for i, line in enumerate(blobs(["a", "a", "a", "b"], 200).splitlines())]
+    weights = [1 + i * 7 % 3 for i in range(len(lines))]
+    unconfuse.write("rows.svm", "\n".join(lines) + "\n")
+    unconfuse.write("w.txt", "".join(f"{weight}\n" for weight in weights))
+    unconfuse.write("repeated.svm", "".join((line + "\n") * weight for line, weight in zip(lines, weights)))
+    options = ("--prior", "0.3", "--l2", "0.01", "--loss", "logistic", "--tolerance", "1e-9")
+    unconfuse.ok("train", "pu", "rows.svm", "--weights", "w.txt", *options, "-o", "weighted.uc")
+    unconfuse.ok("train", "pu", "repeated.svm", *options, "-o", "repeated.uc")
+    assert scores(unconfuse, "weighted.uc") == pytest.approx(scores(unconfuse, "repeated.uc"), abs=1e-3)
+    found = unconfuse.json("train", "pu", "rows.svm", "--weights", "w.txt", "-o", "m.uc")
+    assert found["prior_low"] <= found["prior"] <= found["prior_high"] and found["labelled"] == sum(line[0] == "+" for line in lines)
+    for risk in ("nonnegative", "unbiased", "elkan-noto"):
+        unconfuse.ok("train", "pu", "rows.svm", *options, "--risk", risk, "-o", "plain.uc")
+        unconfuse.ok("train", "pu", "rows.svm", *options, "--risk", risk, "--class-weight", "balanced", "-o", "balanced.uc")
+        positives = [unconfuse.ok("predict", model, "rows.svm").out.split().count("+1") for model in ("plain.uc", "balanced.uc")]
+        assert positives[0] < positives[1]
+
+
 def test_balanced_classes_are_for_every_batch_learner(data):
-    for learner in ("logistic", "uma", "s3vm", "csvm"):
+    for learner in ("logistic", "uma", "s3vm", "csvm", "ridge", "auto", "copa"):
         found = json.loads(data.ok("train", learner, "rows.svm", "--class-weight", "balanced", "-o", "m.uc", "--json").out)
         assert found["settings"]["class-weight"] == "balanced"

@@ -44,6 +44,7 @@ static const uc_option options[] = {
      .standard = "normal",
      .choices = "fast|normal|thorough",
      .help = "how many views of the columns are tried: 4, 14, or 18 with up to 2,000 landmarks"},
+    UC_CLASS_WEIGHT_OPTION(uc_auto_settings),
     {.name = NULL},
 };
 
@@ -354,6 +355,6 @@ const uc_learner uc_learner_auto = {
     .free_offset = true,
     .probabilities = true,
     .map = UC_MAP_AUTO,
-    .class_weight = UC_NO_CLASS_WEIGHT,
+    .class_weight = offsetof(uc_auto_settings, class_weight),
     .fit = fit,
 };

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "data/exchange.h"
+#include "data/weights.h"
 #include "learn/pu/pu.h"
 #include "linalg/linalg.h"
 
@@ -80,23 +81,37 @@ static const uc_option options[] = {
      .standard = "adaptive",
      .choices = "plain|adaptive",
      .help = "adaptive: weights that are small in a first solution pay more"},
+    {.name = "class-weight",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(class_weight),
+     .standard = "none",
+     .choices = "none|balanced",
+     .help = "balanced: errors on true positives and on true negatives cost alike, whatever the class prior"},
     UC_MINIMISE_OPTIONS(uc_pu_settings),
     {.name = NULL},
 };
 
 /* ---- the rows ---- */
 
-/* The sums of the columns, then of all squares, then the numbers of labelled and of all rows. */
+enum { SQUARES, LABELLED, LABELLED_WEIGHT, ROWS, WEIGHT, WEIGHT_SQUARES, MORE_SUMS };
+
+/* The sums of the columns by the rows' weights, then those above, which follow them. */
 static uc_status add_columns(double *sum, size_t first, size_t last, void *user)
 {
     const uc_pu_rows *self = user;
     const uc_matrix *X = &self->data->X;
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(X, i);
-        uc_row_axpy(1.0, row, sum);
-        sum[X->cols] += uc_row_norm2(row);
-        sum[X->cols + 1] += self->data->y[i] == self->positive;
-        sum[X->cols + 2] += 1.0;
+        const double u = uc_row_weight(self->data, i);
+        const bool labelled = self->data->y[i] == self->positive;
+        double *more = sum + X->cols;
+        uc_row_axpy(u, row, sum);
+        more[SQUARES] += u * uc_row_norm2(row);
+        more[LABELLED] += labelled;
+        more[LABELLED_WEIGHT] += labelled ? u : 0.0;
+        more[ROWS] += 1.0;
+        more[WEIGHT] += u;
+        more[WEIGHT_SQUARES] += u * u;
     }
     return UC_OK;
 }
@@ -104,17 +119,20 @@ static uc_status add_columns(double *sum, size_t first, size_t last, void *user)
 static uc_status count_rows(uc_pu_rows *self)
 {
     const size_t d = self->data->X.cols;
-    double *sum = uc_alloc(d + 3, sizeof *sum), squares = 0.0;
+    double *sum = uc_alloc(d + MORE_SUMS, sizeof *sum), squares = 0.0;
     uc_status status = uc_comm_agree(uc_comm_of(self->context), sum ? UC_OK : UC_ERR_NOMEM);
     if (status == UC_OK)
-        status = uc_sum_over(self->context, self->data->X.rows, add_columns, self, sum, d + 3);
+        status = uc_sum_over(self->context, self->data->X.rows, add_columns, self, sum, d + MORE_SUMS);
     if (status == UC_OK) {
-        const double n = sum[d + 2];
+        const double *more = sum + d, n = more[WEIGHT];
         for (size_t j = 0; j < d && self->free_offset; j++)
             squares += sum[j] * sum[j] / n;
-        self->labelled = sum[d + 1];
-        self->unlabelled = n - sum[d + 1];
-        self->variance = (sum[d] - squares) / (n * (double)d);
+        self->labelled_count = more[LABELLED];
+        self->unlabelled_count = more[ROWS] - more[LABELLED];
+        self->labelled = more[LABELLED_WEIGHT];
+        self->unlabelled = n - more[LABELLED_WEIGHT];
+        self->effective = n * n / more[WEIGHT_SQUARES];
+        self->variance = (more[SQUARES] - squares) / (n * (double)d);
         if (!(self->variance > 0.0))
             self->variance = 1.0;
     }
@@ -136,7 +154,8 @@ static uc_status deal_folds(uc_pu_rows *self, uint64_t seed)
     for (size_t i = 0, seen = 0; i < rows && status == UC_OK; i++) {
         const bool known = self->data->y[i] == self->positive;
         uc_rng rng = uc_rng_resume(seed, SEQUENCE_FOLDS, 4 * (uint64_t)(share.first + i));
-        const bool used = uc_rng_uniform(&rng) * (known ? self->labelled : self->unlabelled) < MOST_ROWS;
+        const double kind = known ? self->labelled_count : self->unlabelled_count;
+        const bool used = uc_rng_uniform(&rng) * kind < MOST_ROWS;
         const size_t turn = known ? labelled_share.first + seen : uc_rng_word(&rng);
         seen += known;
         self->fold[i] = used ? (uint8_t)(turn % UC_PU_FOLDS) : UC_PU_UNUSED;
@@ -158,9 +177,9 @@ uc_status uc_pu_rows_begin(uc_pu_rows *out, const uc_fit *fit, uint32_t positive
         status = count_rows(out);
     if (status != UC_OK)
         return status;
-    if (out->labelled == 0.0)
+    if (out->labelled_count == 0.0)
         return uc_fail(UC_ERR_FORMAT, "no example is labelled %s", name);
-    if (out->unlabelled == 0.0)
+    if (out->unlabelled_count == 0.0)
         return uc_fail(UC_ERR_FORMAT, "every example is labelled %s: unlabelled ones are needed too", name);
     status = deal_folds(out, fit->train->seed);
     if (status == UC_OK)
@@ -190,9 +209,10 @@ static uc_status add_score_moments(double *sum, size_t first, size_t last, void 
     for (size_t i = first; i < last; i++) {
         if (isnan(self->scores[i]))
             continue;
-        sum[0] += 1.0;
-        sum[1] += self->scores[i];
-        sum[2] += self->scores[i] * self->scores[i];
+        const double u = uc_row_weight(self->rows->data, i);
+        sum[0] += u;
+        sum[1] += u * self->scores[i];
+        sum[2] += u * self->scores[i] * self->scores[i];
     }
     return UC_OK;
 }
@@ -204,12 +224,14 @@ static uc_status add_to_bins(double *sum, size_t first, size_t last, void *user)
         if (isnan(self->scores[i]))
             continue;
         const size_t bin = uc_prior_bin((self->scores[i] - self->mean) / self->deviation);
-        sum[self->rows->data->y[i] == self->rows->positive ? bin : UC_PRIOR_BINS + bin] += 1.0;
+        const size_t before = self->rows->data->y[i] == self->rows->positive ? 0 : UC_PRIOR_BINS;
+        sum[before + bin] += uc_row_weight(self->rows->data, i);
     }
     return UC_OK;
 }
 
-/* Counts in bins that come to as many rows as there are, of those that were scored. */
+/* Counts in bins, from the rows that were scored, that come to as many equal rows as all say as much as, in
+ * the shares that labelled and unlabelled ones have. */
 static uc_status fill_bins(uc_prior_bins *bins, const uc_pu_rows *rows, const double *scores)
 {
     binning self = {rows, scores, 0.0, 1.0};
@@ -225,9 +247,10 @@ static uc_status fill_bins(uc_prior_bins *bins, const uc_pu_rows *rows, const do
         labelled += sum[k];
         unlabelled += sum[UC_PRIOR_BINS + k];
     }
+    const double rate = rows->effective / (rows->labelled + rows->unlabelled);
     for (size_t k = 0; k < UC_PRIOR_BINS; k++) {
-        bins->labelled[k] = sum[k] * rows->labelled / labelled;
-        bins->unlabelled[k] = sum[UC_PRIOR_BINS + k] * rows->unlabelled / unlabelled;
+        bins->labelled[k] = sum[k] * rate * rows->labelled / labelled;
+        bins->unlabelled[k] = sum[UC_PRIOR_BINS + k] * rate * rows->unlabelled / unlabelled;
     }
     return status;
 }
@@ -238,12 +261,12 @@ static uc_status estimate_prior(uc_prior_estimate *out, const uc_pu_rows *rows, 
     uc_pu_problem problem = {.rows = rows, .loss = UC_PU_LOGISTIC, .prior = 0.5, .held_out = -1};
     uc_prior_bins *bins = NULL;
     double *scores = NULL, risk;
-    if (rows->labelled < 2.0 || rows->unlabelled < 2.0)
+    if (rows->labelled_count < 2.0 || rows->unlabelled_count < 2.0)
         return uc_fail(
             UC_ERR_FORMAT,
             "estimating the class prior takes 2 labelled and 2 unlabelled examples at least, not %.0f and "
             "%.0f: give {prior}",
-            rows->labelled, rows->unlabelled);
+            rows->labelled_count, rows->unlabelled_count);
     uc_status status = uc_pu_choose_l2(&problem.l2, &risk, &problem, UC_PU_BY_LOSS);
     if (status != UC_OK)
         return status;
@@ -282,7 +305,7 @@ static uc_status find_prior(uc_prior_estimate *out, const uc_pu_rows *rows, doub
 
 static bool can_choose(const uc_pu_rows *rows, double l2)
 {
-    return isnan(l2) && rows->labelled >= 2.0 && rows->unlabelled >= 2.0;
+    return isnan(l2) && rows->labelled_count >= 2.0 && rows->unlabelled_count >= 2.0;
 }
 
 /* Where few rows are labelled there is nothing to choose by. */
@@ -309,14 +332,18 @@ static uc_status find_loss(uc_pu_problem *problem, const uc_pu_settings *setting
     return status;
 }
 
-/* The score above which a row is positive, of weights that tell labelled rows from unlabelled ones:
- * where P(y = +) = 1/2. */
-static double elkan_noto_threshold(const uc_pu_rows *rows, double prior)
+/* The score above which a row is positive, of weights that tell labelled rows from unlabelled ones: where
+ * P(y = +) = 1/2, or where both errors cost alike. */
+static double elkan_noto_threshold(const uc_pu_problem *problem)
 {
+    const uc_pu_rows *rows = problem->rows;
+    double least = 0.5; /* P(y = +) */
+    if (problem->cost)
+        least = problem->cost[1] / (problem->cost[0] + problem->cost[1]);
     if (rows->scenario == UC_PU_SAMPLED)
-        return log(rows->labelled / (2.0 * prior * rows->unlabelled));
-    const double half = rows->labelled / (rows->labelled + rows->unlabelled) / prior / 2.0;
-    return log(half / (1.0 - half));
+        return log(least * rows->labelled / (problem->prior * rows->unlabelled));
+    const double share = least * rows->labelled / (rows->labelled + rows->unlabelled) / problem->prior;
+    return log(share / (1.0 - share));
 }
 
 static uc_status minimise(uc_minimum *found, double *weights, double *factors, uc_pu_problem *problem,
@@ -336,7 +363,7 @@ static uc_status minimise(uc_minimum *found, double *weights, double *factors, u
         status = uc_pu_solve(found, weights, &first, settings->iterations, settings->tolerance);
     problem->l2 = first.l2;
     if (baseline)
-        weights[0] -= elkan_noto_threshold(rows, problem->prior);
+        weights[0] -= elkan_noto_threshold(problem);
     if (status != UC_OK || baseline)
         return status;
     if (settings->penalty) {
@@ -367,8 +394,8 @@ static uc_status write_summary(uc_model *model, const uc_pu_problem *problem, co
         double value;
     } numbers[] = {{"prior", prior->prior},
                    {"l2", problem->l2},
-                   {"labelled", problem->rows->labelled},
-                   {"unlabelled", problem->rows->unlabelled}};
+                   {"labelled", problem->rows->labelled_count},
+                   {"unlabelled", problem->rows->unlabelled_count}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == UC_OK; i++)
         status =
             uc_json_set(summary, numbers[i].name,
@@ -393,6 +420,14 @@ static void write_weights(uc_model *model, const double *weights, uint32_t posit
     model->bias = has_offset ? 1.0 : 0.0; /* the offset is the weight of a constant 1 */
 }
 
+/* Of errors on true positives and on true negatives: as given, or such that both kinds of rows cost alike. */
+static void class_costs(double *cost, const uc_pu_problem *problem, const double *given)
+{
+    const uint32_t positive = problem->rows->positive;
+    cost[0] = given ? given[positive] : 1.0 / (2.0 * problem->prior);
+    cost[1] = given ? given[1 - positive] : 1.0 / (2.0 * (1.0 - problem->prior));
+}
+
 static uc_status learn(uc_model *model, const uc_pu_rows *rows, const uc_fit *fit,
                        const uc_pu_settings *settings)
 {
@@ -401,6 +436,7 @@ static uc_status learn(uc_model *model, const uc_pu_rows *rows, const uc_fit *fi
         .rows = rows, .kind = (uc_pu_kind)settings->risk, .loss = UC_PU_LOGISTIC, .held_out = -1};
     uc_prior_estimate prior;
     uc_minimum found = {0};
+    double cost[2];
     double *weights = uc_alloc(d + 1, sizeof *weights), *factors = uc_alloc(d, sizeof *factors);
     uc_status status = uc_comm_agree(uc_comm_of(fit->context), weights && factors ? UC_OK : UC_ERR_NOMEM);
     if (status == UC_OK)
@@ -408,6 +444,9 @@ static uc_status learn(uc_model *model, const uc_pu_rows *rows, const uc_fit *fi
     if (status != UC_OK)
         goto cleanup;
     problem.prior = prior.prior;
+    if (fit->train->class_weights || settings->class_weight == UC_CLASS_WEIGHT_BALANCED)
+        problem.cost = cost;
+    class_costs(cost, &problem, fit->train->class_weights);
     status = minimise(&found, weights, factors, &problem, settings);
     if (status != UC_OK)
         goto cleanup;
@@ -455,7 +494,7 @@ const uc_learner uc_learner_pu = {
     .free_offset = true,
     .unlabelled = true,
     .positive_unlabelled = true,
-    .unweighted = true,
-    .class_weight = UC_NO_CLASS_WEIGHT,
+    .weighs_classes = true,
+    .class_weight = FIELD(class_weight),
     .fit = fit,
 };

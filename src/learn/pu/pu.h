@@ -24,9 +24,11 @@ typedef struct uc_pu_rows {
     uint32_t positive; /* the class whose label is known; all other rows are unlabelled */
     uc_pu_scenario scenario;
     bool free_offset;
-    double labelled, unlabelled; /* rows of all processes */
-    double variance;             /* of a column, on average */
-    uint8_t *fold;               /* of every row of this process */
+    double labelled, unlabelled;             /* what the rows of all processes weigh */
+    double labelled_count, unlabelled_count; /* how many they are */
+    double effective;                        /* so many equal rows say as much: (sum u)^2 / sum u^2 */
+    double variance;                         /* of a column, on average */
+    uint8_t *fold;                           /* of every row of this process */
     uc_conditioning conditioning;
 } uc_pu_rows;
 
@@ -41,20 +43,21 @@ typedef struct uc_pu_problem {
     uc_pu_kind kind;
     uc_pu_loss loss;
     double prior;
+    const double *cost; /* of errors on true positives and on true negatives; NULL: 1 and 1 */
     double l2;
     const double *factors;       /* d: of l2, for every weight; NULL: 1 */
     int held_out;                /* fold that is left out, with all unused rows; -1: every row is used */
     double smoothing;            /* of the corner of max(0, negative part); 0: the risk is not clipped */
-    double labelled, unlabelled; /* rows in use; uc_pu_problem_count sets them */
+    double labelled, unlabelled; /* weights of the rows in use; uc_pu_problem_count sets them */
 } uc_pu_problem;
 
-/* The two parts of the risk: prior E+[l(f)], and E[l(-f)] - prior E+[l(-f)], which estimates (1 - prior)
- * E-[l(-f)]. */
+/* The two parts of the risk, each times its cost: prior E+[l(f)], and E[l(-f)] - prior E+[l(-f)], which
+ * estimates (1 - prior) E-[l(-f)]. */
 typedef struct uc_pu_parts {
     double positive, negative;
 } uc_pu_parts;
 
-/* Counts the rows in use. */
+/* Weighs the rows in use. */
 uc_status uc_pu_problem_count(uc_pu_problem *self);
 /* The objective, with its penalty, and its gradient at `weights`; `parts` may be NULL. */
 uc_status uc_pu_objective(double *value, double *gradient, uc_pu_parts *parts, const uc_pu_problem *self,

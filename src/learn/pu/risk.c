@@ -21,12 +21,14 @@
  * Elkan and Noto (KDD 2008) learn which rows are labelled: mean over all of l(f) for labelled and l(-f) for
  * unlabelled ones.
  *
- * A row of P weighs `own` for l(f) and `other` for l(-f), one of U `unlabelled` for l(-f). The objective adds
- * l2/2 sum_j factors_j w_j^2.
+ * All means are by the weights of the rows. Where classes cost differently the positive part counts c+ times
+ * and the negative part c- times. A row of P weighs `own` for l(f) and `other` for l(-f), one of U
+ * `unlabelled` for l(-f), each times its own weight. The objective adds l2/2 sum_j factors_j w_j^2.
  */
 #include <math.h>
 #include <string.h>
 
+#include "data/weights.h"
 #include "learn/pu/pu.h"
 #include "linalg/linalg.h"
 
@@ -76,8 +78,9 @@ static row_weights weights_for(const uc_pu_problem *self, double labelled, doubl
     if (self->kind == UC_PU_ELKAN_NOTO)
         return (row_weights){rows->labelled / both / labelled, 0.0, rows->unlabelled / both / unlabelled};
     const double share = rows->scenario == UC_PU_CENSORED ? rows->labelled / both : 0.0;
-    return (row_weights){self->prior / labelled, (share - self->prior) / labelled,
-                         (1.0 - share) / unlabelled};
+    const double missed = self->cost ? self->cost[0] : 1.0, false_alarm = self->cost ? self->cost[1] : 1.0;
+    return (row_weights){missed * self->prior / labelled, false_alarm * (share - self->prior) / labelled,
+                         false_alarm * (1.0 - share) / unlabelled};
 }
 
 static bool is_used(const uc_pu_problem *self, size_t row)
@@ -96,7 +99,7 @@ static uc_status add_counts(double *sum, size_t first, size_t last, void *user)
     const uc_pu_problem *self = user;
     for (size_t i = first; i < last; i++)
         if (is_used(self, i))
-            sum[is_labelled(self->rows, i) ? 0 : 1] += 1.0;
+            sum[is_labelled(self->rows, i) ? 0 : 1] += uc_row_weight(self->rows->data, i);
     return UC_OK;
 }
 
@@ -124,14 +127,15 @@ static void add_row(double *parts, double *slopes, const gradient_job *job, size
 {
     const uc_pu_problem *self = job->problem;
     const bool labelled = is_labelled(self->rows, row);
+    const double u = uc_row_weight(self->rows->data, row);
     double as_positive = 0.0, own = 0.0, as_negative;
     const double other = uc_pu_loss_at(&as_negative, self->loss, -f);
     if (labelled)
         own = uc_pu_loss_at(&as_positive, self->loss, f);
-    const double weight = labelled ? job->count.other : job->count.unlabelled;
-    parts[0] += job->count.own * own;
+    const double weight = u * (labelled ? job->count.other : job->count.unlabelled);
+    parts[0] += u * job->count.own * own;
     parts[1] += weight * other;
-    slopes[0] = job->count.own * as_positive;
+    slopes[0] = u * job->count.own * as_positive;
     slopes[job->columns - 1] = -weight * as_negative + (job->columns == 1 ? slopes[0] : 0.0);
 }
 
@@ -246,25 +250,26 @@ static uc_status add_held_out(double *sum, size_t first, size_t last, void *user
         if (self->rows->fold[i] != self->held_out)
             continue;
         const bool labelled = is_labelled(self->rows, i);
-        const double f = job->scale * job->scores[i], other = uc_pu_loss_at(&slope, job->loss, -f);
-        sum[labelled ? HELD_LABELLED : HELD_UNLABELLED] += 1.0;
-        sum[labelled ? OTHER_LOSS : UNLABELLED_LOSS] += other;
+        const double f = job->scale * job->scores[i], u = uc_row_weight(self->rows->data, i);
+        sum[labelled ? HELD_LABELLED : HELD_UNLABELLED] += u;
+        sum[labelled ? OTHER_LOSS : UNLABELLED_LOSS] += u * uc_pu_loss_at(&slope, job->loss, -f);
         if (labelled)
-            sum[OWN_LOSS] += uc_pu_loss_at(&slope, job->loss, f);
+            sum[OWN_LOSS] += u * uc_pu_loss_at(&slope, job->loss, f);
     }
     return UC_OK;
 }
 
-/* Number, sum and sum of squares of the scores of unlabelled rows in use. */
+/* Weight, sum and sum of squares of the scores of unlabelled rows in use. */
 static uc_status add_moments(double *sum, size_t first, size_t last, void *user)
 {
     const held_out_job *job = user;
     for (size_t i = first; i < last; i++) {
         if (is_labelled(job->problem->rows, i) || !is_used(job->problem, i))
             continue;
-        sum[0] += 1.0;
-        sum[1] += job->scores[i];
-        sum[2] += job->scores[i] * job->scores[i];
+        const double u = uc_row_weight(job->problem->rows->data, i);
+        sum[0] += u;
+        sum[1] += u * job->scores[i];
+        sum[2] += u * job->scores[i] * job->scores[i];
     }
     return UC_OK;
 }
@@ -289,11 +294,11 @@ uc_status uc_pu_held_out(double *value, const uc_pu_problem *self, const double 
     if (status == UC_OK)
         status =
             uc_sum_over(self->rows->context, self->rows->data->X.rows, add_held_out, &job, sum, HELD_SUMS);
-    const row_weights count =
-        weights_for(self, fmax(sum[HELD_LABELLED], 1.0), fmax(sum[HELD_UNLABELLED], 1.0));
     *value = 0.0; /* a fold without labelled rows has nothing to judge by */
-    if (sum[HELD_LABELLED] > 0.0 && sum[HELD_UNLABELLED] > 0.0)
-        *value = count.own * sum[OWN_LOSS] + count.other * sum[OTHER_LOSS] +
-                 count.unlabelled * sum[UNLABELLED_LOSS];
-    return status;
+    if (status != UC_OK || sum[HELD_LABELLED] == 0.0 || sum[HELD_UNLABELLED] == 0.0)
+        return status;
+    const row_weights count = weights_for(self, sum[HELD_LABELLED], sum[HELD_UNLABELLED]);
+    *value =
+        count.own * sum[OWN_LOSS] + count.other * sum[OTHER_LOSS] + count.unlabelled * sum[UNLABELLED_LOSS];
+    return UC_OK;
 }

@@ -113,7 +113,7 @@ static uc_status keep_coordinates(uc_ridge *self)
 
 /* ---- means ---- */
 
-/* Adds r_i x_i, and after the columns r_i. */
+/* Adds r_i x_i, and after the columns r_i and r_i^2. */
 static uc_status add_means(double *sum, size_t first, size_t last, void *user)
 {
     const uc_ridge *self = user;
@@ -121,6 +121,7 @@ static uc_status add_means(double *sum, size_t first, size_t last, void *user)
         const double r = weight_of(self, i);
         uc_row_axpy(r, uc_matrix_row(self->X, i), sum);
         sum[self->X->cols] += r;
+        sum[self->X->cols + 1] += r * r;
     }
     return UC_OK;
 }
@@ -128,11 +129,12 @@ static uc_status add_means(double *sum, size_t first, size_t last, void *user)
 static uc_status find_mean(uc_ridge *self)
 {
     const size_t d = self->X->cols;
-    self->mean = uc_alloc(d + 1, sizeof *self->mean);
+    self->mean = uc_alloc(d + 2, sizeof *self->mean);
     if (!self->mean)
         return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(self->context, self->X->rows, add_means, self, self->mean, d + 1);
+    const uc_status status = uc_sum_over(self->context, self->X->rows, add_means, self, self->mean, d + 2);
     self->total = self->mean[d];
+    self->effective = self->total * self->total / self->mean[d + 1];
     for (size_t j = 0; j < d; j++)
         self->mean[j] /= self->total;
     return status;

@@ -13,6 +13,7 @@ typedef struct uc_ridge {
     const uc_context *context;
     size_t rank;
     double total;        /* sum of the weights of all processes */
+    double effective;    /* so many equal rows say as much: (sum r)^2 / sum r^2 */
     double *mean;        /* of the columns */
     double *values;      /* e: `rank` eigenvalues, descending, > 0 */
     double *vectors;     /* V': rank x columns; NULL in the dual form */

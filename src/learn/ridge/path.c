@@ -53,12 +53,13 @@ uc_status uc_ridge_try_lambdas(uc_ridge_path *out, const uc_ridge *self, const u
 
 double uc_ridge_scale(const uc_ridge *self, const uc_map_settings *map)
 {
+    const double unit = self->total / self->effective; /* of the weights: all times c, lambda times c */
     double sum = 0.0;
     if (map->map != UC_MAP_NONE && map->kernel == UC_KERNEL_GAUSSIAN)
-        return 1.0;
+        return unit;
     for (size_t j = 0; j < self->rank; j++)
         sum += self->values[j];
-    return sum > 0.0 ? 2.0 * sum / self->total : 1.0;
+    return sum > 0.0 ? unit * 2.0 * sum / self->total : unit;
 }
 
 void uc_ridge_label_targets(double *Y, const uint32_t *labels, size_t rows, size_t K)

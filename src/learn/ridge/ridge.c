@@ -25,6 +25,7 @@ static const uc_option options[] = {
      .high = 1e12,
      .argument = "L",
      .help = "penalty on the squared length of the weights (auto: by leave-one-out)"},
+    UC_CLASS_WEIGHT_OPTION(uc_ridge_settings),
     {.name = NULL},
 };
 
@@ -98,6 +99,6 @@ const uc_learner uc_learner_ridge = {
     .settings_size = sizeof(uc_ridge_settings),
     .full = true,
     .free_offset = true,
-    .class_weight = UC_NO_CLASS_WEIGHT,
+    .class_weight = FIELD(class_weight),
     .fit = fit,
 };
