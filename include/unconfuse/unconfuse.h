@@ -8,6 +8,7 @@
 #include "unconfuse/comm.h"
 #include "unconfuse/context.h"
 #include "unconfuse/cpu.h"
+#include "unconfuse/crowd.h"
 #include "unconfuse/dataset.h"
 #include "unconfuse/learn.h"
 #include "unconfuse/map.h"
