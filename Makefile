@@ -72,7 +72,7 @@ tsan: deps ## run the tests of threads with the thread sanitizer, clang and libo
 	@scripts/install-deps clang libomp-dev libclang-rt-dev
 	@$(call build_preset,tsan)
 	@OMP_TOOL_LIBRARIES=$(ARCHER) TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
-	    $(PYTHON) scripts/run-tests build/tsan --jobs 1 --timeout 900 --only unit \
+	    $(PYTHON) scripts/run-tests build/tsan --jobs 1 --only unit \
 	    $(addprefix --program ,$(TSAN_TESTS))
 
 clang: deps ## build with clang, warnings are errors
@@ -86,7 +86,7 @@ coverage: deps ## which lines the tests run, in build/coverage/coverage.txt
 
 valgrind: deps ## run the test programs under valgrind
 	@$(call build_preset,debug)
-	@$(PYTHON) scripts/run-tests build/debug --only unit --only property --only regression --timeout 3600 \
+	@$(PYTHON) scripts/run-tests build/debug --only unit --only property --only regression \
 	    --wrapper 'valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=99'
 
 torture: all ## make every call of a list of commands fail in turn, and take away what they need (8 minutes)

@@ -213,17 +213,17 @@ void uc_weights_free(double *weights)
 /* class[j]: which class column j of the table is. */
 static uc_status name_columns(uint32_t *class, const table *self, const char *path, const uc_names *classes)
 {
-    if (!self->text && self->columns != classes->count)
+    const char *const *names = (const char *const *)self->names.text; /* NULL: an array has none */
+    if (!names && self->columns != classes->count)
         return uc_fail(UC_ERR_FORMAT, "%s: %zu columns, but there are %zu classes", path, self->columns,
                        classes->count);
     for (size_t j = 0; j < self->columns; j++) {
         class[j] = (uint32_t)j;
-        if (!self->text)
+        if (!names)
             continue;
-        const char *name = self->names.text[j];
-        class[j] = uc_names_find(classes, name, strlen(name));
+        class[j] = uc_names_find(classes, names[j], strlen(names[j]));
         if (class[j] == UC_NONE)
-            return uc_fail(UC_ERR_FORMAT, "%s:1: no example is of class '%s'", path, name);
+            return uc_fail(UC_ERR_FORMAT, "%s:1: no example is of class '%s'", path, names[j]);
     }
     return UC_OK;
 }

@@ -43,7 +43,7 @@ class Program:
         self.directory = directory
         self.path = PROGRAM
 
-    def __call__(self, *arguments, stdin=b"", env=None, timeout=120):
+    def __call__(self, *arguments, stdin=b"", env=None, timeout=600):
         stdin = stdin.encode() if isinstance(stdin, str) else stdin
         result = subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, cwd=self.directory,
                                 env={**os.environ, **(env or {})}, timeout=timeout)

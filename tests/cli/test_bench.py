@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "bench" / "bench_inside").exists(),
 
 
 def bench(*arguments):
-    result = subprocess.run([ROOT / "bench" / "run", BUILD, "--quick", *arguments], capture_output=True, timeout=120,
+    result = subprocess.run([ROOT / "bench" / "run", BUILD, "--quick", *arguments], capture_output=True, timeout=600,
                             text=True)
     assert result.returncode == 0, result.stderr
     return result.stdout

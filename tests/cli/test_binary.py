@@ -69,14 +69,14 @@ def test_cross_validation_tells_the_error_of_held_out_labels(unconfuse, learner)
 def test_rp_learns_a_ring_by_itself_and_tells_the_noise(unconfuse):
     unconfuse.ok("generate", "rp-ring", "--examples", 600, "--test", "test.svm", "--test-examples", 1000, "-o", "clean.svm", "-q")
     unconfuse.ok("noise", "apply", "clean.svm", "--noise-rate", "0.1", "-o", "noisy.svm", "-q")
-    told = unconfuse.json("train", "rp", "noisy.svm", "-o", "m.uc")
-    assert told["settings"]["map"] == "kgs" and told["settings"]["kappa"] in [0, 0.03, 0.1, 0.2]
-    assert 0.04 < told["noise_rate"] < 0.2 and 0 < told["noise_rate_deviation"] < 0.05
+    reported = unconfuse.json("train", "rp", "noisy.svm", "-o", "m.uc")
+    assert reported["settings"]["map"] == "kgs" and reported["settings"]["kappa"] in [0, 0.03, 0.1, 0.2]
+    assert 0.04 < reported["noise_rate"] < 0.2 and 0 < reported["noise_rate_deviation"] < 0.05
     assert unconfuse.json("inspect", "m.uc")["map"]["kind"] == "kgs"
     assert unconfuse.json("evaluate", "m.uc", "test.svm")["error"] < 0.2
     assert "noise rate " in unconfuse.ok("train", "rp", "noisy.svm", "-o", "m.uc", "--dimension", 20, "--kappa", 0).out
-    told = unconfuse.json("train", "rp", "--map", "none", "noisy.svm", "-o", "m.uc")
-    assert "map" not in told["settings"] and told["training_error"] > 0.3
+    reported = unconfuse.json("train", "rp", "--map", "none", "noisy.svm", "-o", "m.uc")
+    assert "map" not in reported["settings"] and reported["training_error"] > 0.3
     assert unconfuse.json("inspect", "m.uc")["map"] == "none"
 
 
@@ -171,8 +171,8 @@ def test_told_the_rates_sloppy_svm_is_good_where_csvm_is_not(one_sided):
 
 
 def test_rates_are_estimated_and_told(one_sided):
-    told = one_sided.json("train", "sloppy-svm", "--noise", "estimate", "noisy.svm", "-o", "m.uc")
-    found = told["noise_estimate"]
+    reported = one_sided.json("train", "sloppy-svm", "--noise", "estimate", "noisy.svm", "-o", "m.uc")
+    found = reported["noise_estimate"]
     assert found["positive"] - found["negative"] == pytest.approx(0.45, abs=0.15)
     assert one_sided.json("evaluate", "m.uc", "test.svm")["error"] < 0.19
     curve = found["curve"]
@@ -263,14 +263,14 @@ def test_positives_and_question_marks_are_learned_from(unconfuse, name, other):
     unconfuse.write("pu.svm", hide(clean, 1, name=name))
     naive = error(unconfuse, "csvm", "--positive-unlabelled", "pu.svm")
     assert sorted(unconfuse.json("inspect", "m.uc")["classes"]) == sorted([name, other])
-    told = error(unconfuse, "sloppy-svm", "--positive-unlabelled", "--noise-rates", "0.5,0", "pu.svm")
-    assert told < 0.14 < naive  # the best possible is 11.5%
+    reported = error(unconfuse, "sloppy-svm", "--positive-unlabelled", "--noise-rates", "0.5,0", "pu.svm")
+    assert reported < 0.14 < naive  # the best possible is 11.5%
     found = unconfuse.json("train", "sloppy-svm", "--positive-unlabelled", "pu.svm", "-o", "m.uc")["noise_estimate"]
     assert found["positive"] == pytest.approx(0.5, abs=0.1) and found["negative"] == 0
     assert all(one["negative"] == 0 for one in found["curve"]) and 11 <= len(found["curve"]) <= 13
     assert unconfuse.json("evaluate", "m.uc", "test.svm")["error"] < 0.14
     named = error(unconfuse, "sloppy-svm", "--positive-unlabelled", "--positive", name, "--noise-rates", "0.5,0", "pu.svm")
-    assert named == told
+    assert named == reported
 
 
 @pytest.mark.parametrize("other", ["?", "-1", "both"])
@@ -352,8 +352,8 @@ def test_bags_are_learned_from_and_scored_by_their_best_example(unconfuse):
     train, test = bags(300, 1), bags(101, 2)
     unconfuse.write("train.svm", train)
     unconfuse.write("test.svm", test)
-    told = unconfuse.json("train", "sloppy-svm", "--bags", "train.svm", "-o", "m.uc")
-    assert told["noise_estimate"]["positive"] == 0 and told["noise_estimate"]["negative"] > 0.1
+    reported = unconfuse.json("train", "sloppy-svm", "--bags", "train.svm", "-o", "m.uc")
+    assert reported["noise_estimate"]["positive"] == 0 and reported["noise_estimate"]["negative"] > 0.1
     found = unconfuse.json("evaluate", "m.uc", "test.svm", "--bags")
     count, wrong = best_of_bags(unconfuse, test, "m.uc", "test.svm", "1")
     assert found["examples"] == count == 101 and found["error"] == pytest.approx(wrong / count)
@@ -368,8 +368,8 @@ def test_bags_are_learned_from_and_scored_by_their_best_example(unconfuse):
 def test_the_positive_class_of_bags_may_be_named(unconfuse):
     text = bags(200, 3, names=("zebra", "ant"))
     unconfuse.write("train.svm", text)
-    told = unconfuse.json("train", "sloppy-svm", "--bags", "--positive", "ant", "train.svm", "-o", "m.uc")
-    assert told["noise_estimate"]["positive"] == 0 and told["noise_estimate"]["negative"] > 0
+    reported = unconfuse.json("train", "sloppy-svm", "--bags", "--positive", "ant", "train.svm", "-o", "m.uc")
+    assert reported["noise_estimate"]["positive"] == 0 and reported["noise_estimate"]["negative"] > 0
     found = unconfuse.json("evaluate", "m.uc", "train.svm", "--bags", "--positive", "ant")
     count, wrong = best_of_bags(unconfuse, text, "m.uc", "train.svm", "ant")
     assert found["examples"] == count == 200 and found["error"] == pytest.approx(wrong / count) and found["error"] < 0.15
@@ -438,10 +438,10 @@ def test_bag_rules_find_the_positive_examples(unconfuse, learner, rule):
     train, test = bags(200, 7, size=6), bags(200, 8, size=6)
     unconfuse.write("train.svm", train)
     unconfuse.write("test.svm", test)
-    told = unconfuse.json("train", learner, "--bags", "--bag-rule", rule, "train.svm", "-o", "m.uc")
-    assert told["settings"]["bag-rule"] == rule and told["alternations"] >= 1
+    reported = unconfuse.json("train", learner, "--bags", "--bag-rule", rule, "train.svm", "-o", "m.uc")
+    assert reported["settings"]["bag-rule"] == rule and reported["alternations"] >= 1
     truly = sum(float(line.split()[2].split(":")[1]) > 0 for line in train.splitlines())
-    assert told["positive_examples"] == 100 if rule == "witness" else abs(told["positive_examples"] - truly) < 40
+    assert reported["positive_examples"] == 100 if rule == "witness" else abs(reported["positive_examples"] - truly) < 40
     found = unconfuse.json("evaluate", "m.uc", "test.svm", "--bags")
     count, wrong = best_of_bags(unconfuse, test, "m.uc", "test.svm", "1")
     assert found["examples"] == count == 200 and found["error"] == pytest.approx(wrong / count) and found["error"] < 0.12

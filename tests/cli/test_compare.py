@@ -140,8 +140,8 @@ def test_verbose_adds_the_p_values_of_all_pairs(unconfuse, data):
 
 def test_learners_that_need_labels_are_a_reference_and_marked(unconfuse, data):
     result = unconfuse.json("compare", data, "--learners", "spa,banditron", "--runs", "3")
-    told = {entry["learner"]: (entry["feedback"], entry["reference"]) for entry in result["learners"]}
-    assert told == {"spa": ("full", True), "banditron": ("partial", False)}
+    reported = {entry["learner"]: (entry["feedback"], entry["reference"]) for entry in result["learners"]}
+    assert reported == {"spa": ("full", True), "banditron": ("partial", False)}
     assert names(result)[0] == "spa"  # it is right more often, but had it easier
     assert result["best"] == "banditron" and result["best_position"] == 1
     shown = unconfuse.ok("compare", data, "--learners", "spa,banditron", "--runs", "3").out
@@ -232,7 +232,7 @@ def test_interrupted_it_ends_at_once(unconfuse, options):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ})
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130 and out == b""
     assert err.decode().endswith("unconfuse: interrupted\n")
 

@@ -36,7 +36,7 @@ def install(tmp_path):
         if sudo:
             tool("sudo", f'echo "sudo $*" >> {log}; exec env "$@"')
         result = subprocess.run([tools / "sh", ROOT / "scripts" / "install-deps", *arguments], capture_output=True, text=True,
-                                env={"PATH": str(tools)}, timeout=60)
+                                env={"PATH": str(tools)}, timeout=600)
         assert result.stdout == ""
         return result, log.read_text().splitlines()
 
@@ -102,9 +102,9 @@ def test_on_another_system_it_names_the_packages(install):
 
 
 def make(target):
-    told = subprocess.run(["make", "-n", "--no-print-directory", target], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+    reported = subprocess.run(["make", "-n", "--no-print-directory", target], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert reported.returncode == 0, reported.stderr
+    return reported.stdout
 
 
 def test_make_build_builds_programs_and_make_test_everything():
@@ -119,9 +119,9 @@ def test_make_build_builds_programs_and_make_test_everything():
 @pytest.mark.skipif(not (BUILD / "build.ninja").exists() or not shutil.which("ninja"), reason="this build has no ninja")
 def test_the_target_programs_has_what_is_installed_and_no_more():
     def ask(*question):
-        told = subprocess.run(["ninja", "-C", BUILD, "-t", *question], capture_output=True, text=True, timeout=60)
-        assert told.returncode == 0, told.stderr
-        return set(told.stdout.split())
+        reported = subprocess.run(["ninja", "-C", BUILD, "-t", *question], capture_output=True, text=True, timeout=600)
+        assert reported.returncode == 0, reported.stderr
+        return set(reported.stdout.split())
 
     assert {"libunconfuse.so", "unconfuse", "unconfuse-papers", "unconfuse_descriptions"} <= ask("query", "programs")
     inputs = ask("inputs", "programs")

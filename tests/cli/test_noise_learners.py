@@ -1,4 +1,4 @@
-"""Learners that are told the noise, maps, probabilities and suspicious labels, as a user types them."""
+"""Learners that are reported the noise, maps, probabilities and suspicious labels, as a user types them."""
 import pytest
 
 MAPS = ["kpca", "kgs", "random", "nystroem", "jl", "landmarks"]
@@ -139,8 +139,8 @@ def test_a_map_cannot_be_learned_in_a_stream(noisy):
 @pytest.mark.parametrize("returns", ["last", "average", "tail", "best"])
 def test_the_corrected_error_is_that_of_the_model_returned(noisy, returns):
     noisy.ok("train", "uma", "--return", returns, "--noise-matrix", "noise.csv", "--iterations", "40", "noisy.svm", "-o", "m.uc", "-q")
-    told = noisy.json("inspect", "m.uc")["corrected_error"]
-    assert abs(told - noisy.json("evaluate", "m.uc", "noisy.svm", "--noise-matrix", "noise.csv")["corrected_error"]) < 1e-9
+    reported = noisy.json("inspect", "m.uc")["corrected_error"]
+    assert abs(reported - noisy.json("evaluate", "m.uc", "noisy.svm", "--noise-matrix", "noise.csv")["corrected_error"]) < 1e-9
 
 
 def test_uma_that_has_nothing_to_mend_is_a_model(unconfuse):

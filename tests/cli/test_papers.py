@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not os.path.exists(PAPERS), reason="this build h
 
 
 def papers(directory, *arguments, env=None):
-    return subprocess.run([PAPERS, *map(str, arguments)], capture_output=True, text=True, cwd=directory, timeout=400,
+    return subprocess.run([PAPERS, *map(str, arguments)], capture_output=True, text=True, cwd=directory, timeout=600,
                           env={**os.environ, **(env or {})})
 
 
@@ -84,7 +84,7 @@ def test_a_result_that_cannot_be_said_in_json_leaves_the_old_one(tmp_path):
     for name in ("uma.figure1a.json", "uma.figure1a.csv"):
         (tmp_path / name).write_text("old")
     result = subprocess.run([PAPERS, "run", "uma.figure1a", "--quick", "--runs", "1", "--only", b"\xff", "--out", tmp_path],
-                            capture_output=True, timeout=400, cwd=tmp_path)
+                            capture_output=True, timeout=600, cwd=tmp_path)
     assert result.returncode == 1 and b"is not UTF-8" in result.stderr
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "old" for name in
                                                                          ("uma.figure1a.json", "uma.figure1a.csv")}
@@ -115,7 +115,7 @@ def test_an_interrupted_run_writes_no_result(tmp_path):
     while not (tmp_path / "out").exists():
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (130, b"") and err.endswith(b"unconfuse-papers: interrupted\n")
     assert os.listdir(tmp_path / "out") == []
 

@@ -12,7 +12,7 @@ SCRIPT = ROOT / "scripts" / "papers-page"
 
 
 def page(*arguments):
-    return subprocess.run([sys.executable, "-B", SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-B", SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=600)
 
 
 def cell(values, paper=None):

