@@ -108,6 +108,15 @@ const uc_option app_common_options[] = {
     {0},
 };
 
+const uc_option app_report_options[] = {
+    {.name = "html",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(app_report, html),
+     .argument = "FILE",
+     .help = "write a report for people to look at: one HTML file that needs no network"},
+    {0},
+};
+
 static void add_members(app_tables *out, const app_family *family)
 {
     for (size_t i = 0; family->name(i); i++)
@@ -155,6 +164,19 @@ bool app_given(const app_call *call, const char *option)
         if (strcmp(call->given[i]->name, option) == 0)
             return true;
     return false;
+}
+
+const char *app_html(const app_call *call)
+{
+    for (const app_section *section = call->command->sections; section->title; section++)
+        if (section->table == app_report_options)
+            return ((const app_report *)((const char *)call->args + section->offset))->html;
+    return NULL;
+}
+
+bool app_wants_result(const app_call *call)
+{
+    return call->common.json || app_html(call);
 }
 
 /* ---- parsing ---- */
@@ -337,6 +359,7 @@ uc_status app_parse(app_call *call, const app_command *command, int argc, char *
 void app_call_free(app_call *call)
 {
     app_tables_free(&call->tables);
+    free(call->typed);
     free(call->args);
     free(call->member_settings);
     free(call->words);

@@ -64,11 +64,19 @@ typedef struct app_common {
 } app_common;
 extern const uc_option app_common_options[];
 
+/* --html. A command that has this table among its sections has a page of the same name (web/src/pages). */
+typedef struct app_report {
+    const char *html;
+} app_report;
+extern const uc_option app_report_options[];
+
 /* One run of a command. */
 struct app_call {
     const app_command *command;
     void *args; /* the command's struct, filled in */
     app_common common;
+    char *typed;            /* the command as it was typed, quoted for a shell */
+    uc_output *page;        /* the file of --html; NULL: none, or already written */
     size_t member;          /* of the family; APP_NO_MEMBER: none chosen */
     bool member_is_implied; /* by data that came without one */
     void *member_settings;  /* the struct of the member's own options */
@@ -78,7 +86,7 @@ struct app_call {
     size_t given_count;
     bool writes_standard_output; /* -o - */
     uc_context context;
-    json_t *result;      /* printed by app_main when the command succeeds with --json */
+    json_t *result;      /* printed by app_main when the command succeeds with --json, shown by --html */
     bool tells_failures; /* the result says what failed: it is printed also when the command fails */
     /* The tables of its options. Before the member is known all members' tables are there, without
      * settings. */
@@ -89,6 +97,8 @@ struct app_call {
 uc_status app_parse(app_call *call, const app_command *command, int argc, char **argv);
 void app_call_free(app_call *call);
 bool app_given(const app_call *call, const char *option);
+const char *app_html(const app_call *call);  /* the file of --html; NULL: none */
+bool app_wants_result(const app_call *call); /* for --json or --html */
 /* Adds all tables of a command, without settings. */
 void app_command_tables(app_tables *out, const app_command *command);
 

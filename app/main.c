@@ -1,4 +1,5 @@
 /* A program from its first line to its exit status. */
+#define _GNU_SOURCE
 #include "app/main.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include "app/memory.h"
 #include "app/message.h"
 #include "app/output.h"
+#include "app/page.h"
 #include "app/progress.h"
 #include "app/signals.h"
 #include "unconfuse/program.h"
@@ -60,24 +62,63 @@ static int report(uc_status status)
         uc_comm_end(app_comm, status, sentence_for(status), print_failure, NULL, exit_code(status)));
 }
 
+/* Adds a word as a shell would want it typed; returns the new end. */
+static char *add_word(char *end, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=,+@%^";
+    *end++ = ' ';
+    if (*word && word[strspn(word, plain)] == 0)
+        return stpcpy(end, word);
+    *end++ = '\'';
+    for (; *word; word++)
+        end = *word == '\'' ? stpcpy(end, "'\\''") : stpncpy(end, word, 1);
+    return stpcpy(end, "'");
+}
+
+/* The command line, to be repeated. */
+static char *quoted_command(const app_command *command, int argc, char **argv)
+{
+    size_t room = strlen(app_this_program.name) + strlen(command->name) + 2;
+    for (int i = 0; i < argc; i++)
+        room += 4 * strlen(argv[i]) + 3;
+    char *text = app_calloc(room, 1);
+    char *end = text + sprintf(text, "%s %s", app_this_program.name, command->name);
+    for (int i = 0; i < argc; i++)
+        end = add_word(end, argv[i]);
+    return text;
+}
+
+/* The command, and the page that shows what it found. */
+static uc_status run_command(app_call *call)
+{
+    uc_status status = app_page_begin(call);
+    if (status == UC_OK)
+        status = call->command->run(call);
+    if (status == UC_OK && app_page_is_pending(call))
+        status = app_finish_call(call, false);
+    return status;
+}
+
 static uc_status run(const app_command *command, int argc, char **argv)
 {
     app_call call;
     uc_status status = app_parse(&call, command, argc, argv);
+    call.typed = quoted_command(command, argc, argv);
     if (status == UC_OK) {
         app_detail(&call, "version %s, CPU level %s", uc_version(), uc_cpu_level());
         const bool takes_part = command->shared || app_is_first();
         if (call.common.help && app_is_first())
             app_print_command_help(stdout, &call);
         else if (!call.common.help && takes_part)
-            status = command->run(&call);
+            status = run_command(&call);
     }
     app_progress_end();
     app_abort_files(); /* those of a command that failed */
+    const json_t *printed = call.common.json ? call.result : NULL;
     if (status == UC_OK)
-        status = finish_output(call.result);
+        status = finish_output(printed);
     else if (call.tells_failures)
-        (void)finish_output(call.result);
+        (void)finish_output(printed);
     app_call_free(&call);
     return status;
 }

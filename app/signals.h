@@ -14,7 +14,7 @@ void app_bar_is_shown(bool shown);
 
 /* Temporary files of outputs that are not finished: they are removed when the program ends early. A name
  * stays valid until app_unfinished_forget. */
-#define APP_MOST_FILES 4
+#define APP_MOST_FILES 8
 void app_unfinished_add(const char *temporary); /* NULL: nothing to remove */
 void app_unfinished_forget(void);
 void app_unfinished_remove(void); /* safe in a signal handler */

@@ -9,6 +9,7 @@ typedef struct compare_args {
     uc_compare_settings compare;
     uc_train_settings train;
     uc_read_settings read;
+    app_report report;
     const char *learners;
 } compare_args;
 
@@ -30,6 +31,7 @@ static const app_section sections[] = {
     {"Training options", uc_train_options, FIELD(train)},
     {"Map options", uc_map_options, FIELD(train.map)},
     {"Data options", uc_read_options, FIELD(read)},
+    {"Report", app_report_options, FIELD(report)},
     {0},
 };
 
@@ -366,6 +368,8 @@ static uc_status run(app_call *call)
         goto cleanup;
     if (args->learners && (status = parse_learners(&named, args->learners)) != UC_OK)
         goto cleanup;
+    if ((status = app_keep_input(path)) != UC_OK)
+        goto cleanup;
     if ((status = cli_read_data(&data, call, path, &args->read)) != UC_OK ||
         (status = uc_dataset_drop_weightless(&data, &call->context)) != UC_OK)
         goto cleanup;
@@ -378,7 +382,7 @@ static uc_status run(app_call *call)
     FILE *text = app_summary(call, NULL);
     if (text)
         print(&found, call, &data, text);
-    if (call->common.json)
+    if (app_wants_result(call))
         call->result = as_json(&found, args, &data);
 
 cleanup:

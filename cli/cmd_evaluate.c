@@ -8,6 +8,7 @@
 typedef struct evaluate_args {
     uc_read_settings read;
     cli_shards shards;
+    app_report report;
     cli_noise noise;
     int bags;
     int positive_unlabelled, scenario;
@@ -69,6 +70,7 @@ static const app_section sections[] = {
     {"Noise of the labels", cli_noise_options, offsetof(evaluate_args, noise)},
     {"Data options", uc_read_options, offsetof(evaluate_args, read)},
     {"Several files", cli_shard_options, offsetof(evaluate_args, shards)},
+    {"Report", app_report_options, offsetof(evaluate_args, report)},
     {0},
 };
 
@@ -299,11 +301,12 @@ static void tell(app_call *call, const cli_report *report)
     if (!call->common.json) {
         app_progress_end();
         cli_report_text(stdout, report);
-        return;
     }
+    if (!app_wants_result(call))
+        return;
     call->result = json_object();
     cli_report_json(call->result, report);
-    if (report->evaluation->unlabelled)
+    if (report->evaluation->unlabelled && call->common.json)
         app_warn("%s: %zu unlabelled examples were skipped", report->data, report->evaluation->unlabelled);
 }
 
@@ -372,6 +375,10 @@ static uc_status run(app_call *call)
         return app_fail(UC_ERR_OPTION, "--bags counts the bags of one file, in one process");
     cli_files files;
     uc_status status = cli_find_files(&files, call, &args->shards, 1);
+    if (status == UC_OK)
+        status = app_agree(cli_keep_inputs(&files, &args->read));
+    if (status == UC_OK)
+        status = app_agree(app_keep_input(call->words[0]));
     if (status == UC_OK)
         status = app_agree(cli_load_first(&model, call->words[0], &files));
     if (status == UC_OK)

@@ -14,6 +14,7 @@ typedef struct estimate_args {
     uc_noise_estimate_settings estimate;
     uc_train_settings train;
     uc_read_settings read;
+    app_report report;
     cli_shards shards;
     int method;
     const char *gold, *model, *predictions, *learner, *output;
@@ -70,6 +71,7 @@ static const app_section sections[] = {
     {"Map options, cv and self", uc_map_options, FIELD(train.map)},
     {"Data options", uc_read_options, FIELD(read)},
     {"Several files, cv and self", cli_shard_options, FIELD(shards)},
+    {"Report", app_report_options, FIELD(report)},
     {0},
 };
 
@@ -468,11 +470,11 @@ static uc_status run(app_call *call)
         goto cleanup;
     if (app_is_first() && (status = uc_noise_write_to(&found.noise, file)) != UC_OK)
         goto cleanup;
-    if ((status = app_finish_files(false)) != UC_OK)
+    if (app_wants_result(call))
+        call->result = as_json(&found, &check, warnings, args);
+    if ((status = app_finish_call(call, false)) != UC_OK)
         goto cleanup;
     print(call, &found, &check);
-    if (call->common.json)
-        call->result = as_json(&found, &check, warnings, args);
 
 cleanup:
     json_decref(warnings);

@@ -66,6 +66,7 @@ static const app_section sections[] = {
     {"Training options", uc_train_options, offsetof(stream_args, train)},
     {"Map options", uc_map_options, offsetof(stream_args, train.map)},
     {"Data options", uc_read_options, offsetof(stream_args, read)},
+    {"Report", app_report_options, offsetof(stream_args, report)},
     {0},
 };
 
@@ -194,7 +195,7 @@ static uc_status check_options(const stream *self)
 
 /* ---- the run ---- */
 
-static uc_status save(const stream *self)
+static uc_status save(stream *self)
 {
     const char *path = self->args->output;
     const uc_online *online = uc_session_online(self->session);
@@ -209,7 +210,7 @@ static uc_status save(const stream *self)
     if (status == UC_OK)
         status = uc_model_write(model, self->file);
     if (status == UC_OK)
-        status = app_finish_files(true);
+        status = app_finish_call(self->call, true);
     uc_model_free(model);
     return status;
 }
@@ -262,11 +263,11 @@ static uc_status run(app_call *call)
     if ((status = run_rounds(&self)) != UC_OK)
         goto cleanup;
     stream_show_last(&self);
+    if (app_wants_result(call))
+        call->result = stream_describe(&self, app_seconds() - began);
     if ((status = save(&self)) != UC_OK)
         goto cleanup;
     stream_warn_unknown(&self);
-    if (call->common.json)
-        call->result = stream_describe(&self, app_seconds() - began);
     FILE *text = app_summary(call, args->output);
     if (text)
         stream_print(&self, text, app_seconds() - began);

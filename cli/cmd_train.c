@@ -9,6 +9,7 @@ typedef struct train_args {
     uc_train_settings train;
     uc_read_settings read;
     cli_shards shards;
+    app_report report;
     cli_noise noise;
     int estimate; /* the noise, from the data */
     cli_clean clean;
@@ -56,6 +57,7 @@ static const app_section sections[] = {
     {"Error on true classes", cli_clean_options, offsetof(train_args, clean)},
     {"Data options", uc_read_options, offsetof(train_args, read)},
     {"Several files", cli_shard_options, offsetof(train_args, shards)},
+    {"Report, of -v", app_report_options, offsetof(train_args, report)},
     {0},
 };
 
@@ -214,8 +216,9 @@ static void tell_folds(app_call *call, const cli_report *report, const double *f
         printf("%s: %llu folds, error per fold %.2f%% +- %.2f%%, %.3f s\n", cli_learners.name(call->member),
                (unsigned long long)folds, 100 * mean, 100 * deviation, seconds);
         cli_report_text(stdout, report);
-        return;
     }
+    if (!app_wants_result(call))
+        return;
     json_t *errors = json_array(), *shown = json_object();
     for (size_t i = 0; i < folds; i++)
         json_array_append_new(errors, app_json_real(fold_error[i]));
@@ -467,10 +470,14 @@ static uc_status run(app_call *call)
         return app_fail(UC_ERR_OPTION, "say where the model goes with -o MODEL, or cross-validate with -v K");
     if (args->output && args->folds)
         return app_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
+    if (app_html(call) && !args->folds)
+        return app_fail(UC_ERR_OPTION, "--html shows a cross-validation: add -v K");
     cli_files files;
     uc_output *file = NULL;
     uc_status status = cli_find_files(&files, call, &args->shards, 0);
     if (status != UC_OK)
+        goto cleanup;
+    if (!args->output && (status = app_agree(cli_keep_inputs(&files, &args->read))) != UC_OK)
         goto cleanup;
     if (args->output && (status = app_agree(begin_model(&file, args, &files))) != UC_OK)
         goto cleanup;
@@ -494,7 +501,7 @@ static uc_status run(app_call *call)
     else
         status = train(call, &data, &settings, file);
     status = blame_data(status, files.shown);
-    if (status == UC_OK && call->common.json && described)
+    if (status == UC_OK && call->result && described)
         json_object_set(call->result, "noise_estimate", described);
 
 cleanup:

@@ -105,9 +105,9 @@ uc_status cli_evaluate_unlabelled(app_call *call, const uc_model *model, const c
     if (status == UC_OK && app_is_first())
         status =
             uc_pu_evaluation_compute(&found, self.labelled, self.scores, self.count, prior, how->censored);
-    if (status == UC_OK && app_is_first() && call->common.json) {
+    if (status == UC_OK && app_is_first() && app_wants_result(call))
         tell_json(call, &self, &found);
-    } else if (status == UC_OK && app_is_first()) {
+    if (status == UC_OK && app_is_first() && !call->common.json) {
         app_progress_end();
         tell_text(&self, &found);
     }

@@ -59,6 +59,24 @@ static double plugin_error(const uc_evaluation *evaluation)
     return fmin(fmax(evaluation->corrected_error, 0.0), 1.0);
 }
 
+static uint64_t predictions_of(const uc_evaluation *evaluation, size_t cls)
+{
+    uint64_t sum = 0;
+    for (size_t p = 0; p < evaluation->classes; p++)
+        sum += evaluation->confusion[p * evaluation->classes + cls];
+    return sum;
+}
+
+/* Wilson's interval of a share of so many examples; null: there are none. */
+static json_t *json_interval(double share, uint64_t examples)
+{
+    double interval[2];
+    if (examples == 0 || isnan(share))
+        return json_null();
+    uc_metrics_wilson_of_share(interval, share, (double)examples);
+    return app_json_reals(interval, 2);
+}
+
 json_t *cli_json_class(const char *name, size_t examples, double recall, double precision)
 {
     return json_pack("{so sI so so}", "class", app_json_text(name), "examples", (json_int_t)examples,
@@ -87,6 +105,10 @@ void cli_report_json(json_t *object, const cli_report *self)
         json_t *class = cli_json_class(classes->text[k], examples_of(evaluation, k), evaluation->recall[k],
                                        evaluation->precision[k]);
         json_object_set_new(class, "f1", app_json_real(evaluation->f1[k]));
+        json_object_set_new(class, "recall_interval",
+                            json_interval(evaluation->recall[k], examples_of(evaluation, k)));
+        json_object_set_new(class, "precision_interval",
+                            json_interval(evaluation->precision[k], predictions_of(evaluation, k)));
         json_array_append_new(per_class, class);
     }
     json_object_set_new(object, "examples", json_integer((json_int_t)evaluation->examples));

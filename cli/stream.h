@@ -14,10 +14,11 @@ typedef struct stream_args {
     int feedback, shuffle;
     uint64_t passes, delay;
     double missing;
+    app_report report;
 } stream_args;
 
 typedef struct stream {
-    const app_call *call;
+    app_call *call;
     const stream_args *args;
     const char *path;
     uc_output *file;    /* for the model; NULL: none is written */

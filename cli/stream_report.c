@@ -79,10 +79,14 @@ json_t *stream_describe(const stream *self, double seconds)
     uc_session_label label;
     size_t count;
     const uc_session_point *curve = uc_session_curve(&count, self->session);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        double interval[2];
+        uc_metrics_wilson_of_share(interval, curve[i].ratio_correct, (double)curve[i].round);
         json_array_append_new(points,
-                              json_pack("{sI sf sf}", "round", (json_int_t)curve[i].round, "ratio_correct",
-                                        curve[i].ratio_correct, "recent_ratio", curve[i].recent_ratio));
+                              json_pack("{sI sf sf s[ff]}", "round", (json_int_t)curve[i].round,
+                                        "ratio_correct", curve[i].ratio_correct, "recent_ratio",
+                                        curve[i].recent_ratio, "ratio_interval", interval[0], interval[1]));
+    }
     for (size_t i = 0; uc_session_label_at(&label, self->session, i); i++)
         json_array_append_new(per_class, cli_json_class(label.name, (size_t)label.examples,
                                                         share(label.correct, label.examples),

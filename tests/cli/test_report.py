@@ -1,0 +1,115 @@
+"""--html: one page that holds what --json prints."""
+import base64
+import hashlib
+import json
+import re
+
+import pytest
+
+from conftest import blobs
+
+HOSTILE = '</script><img/src=x/onerror=alert(1)>&"'
+
+
+def page_of(unconfuse, name):
+    """Attributes and JSON of the page."""
+    text = unconfuse.read(name).decode()
+    found = re.search(r'<script type="application/json" id="report"([^>]*)>(.*?)</script>', text, re.S)
+    return dict(re.findall(r'data-(\w+)="([^"]*)"', found.group(1))), json.loads(found.group(2)), text
+
+
+@pytest.fixture
+def built(unconfuse):
+    """A program that can write pages; one built without esbuild says so."""
+    unconfuse.write("probe.svm", blobs(["a", "b"], 40))
+    if "built without pages" in unconfuse("compare", "probe.svm", "--learners", "spa", "--feedback", "full", "--html", "p").err:
+        pytest.skip("the program was built without pages: esbuild or d3 is not there")
+    return unconfuse
+
+
+def commands(unconfuse):
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 120))
+    unconfuse.ok("train", "logistic", "data.svm", "-o", "model.uc")
+    return {
+        "evaluate": ["evaluate", "model.uc", "data.svm"],
+        "train": ["train", "logistic", "data.svm", "-v", "3"],
+        "stream": ["stream", "cspa", "data.svm", "--feedback", "partial"],
+        "compare": ["compare", "data.svm", "--runs", "2", "--learners", "cspa,bpa"],
+        "noise estimate": ["noise", "estimate", "data.svm", "--method", "self", "-o", "noise.csv"],
+    }
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {key: without_times(one) for key, one in value.items() if key != "seconds"}
+    return [without_times(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", ["evaluate", "train", "stream", "compare", "noise estimate"])
+def test_a_page_holds_what_json_prints(built, name):
+    command = commands(built)[name]
+    printed = built.json(*command)
+    built.ok(*command, "--html", "page.html")
+    attributes, held, _ = page_of(built, "page.html")
+    assert attributes["page"] == name
+    assert attributes["command"].startswith(f"unconfuse {name} ") and attributes["command"].endswith("--html page.html")
+    assert without_times(held) == without_times(printed)
+
+
+def test_json_and_page_of_one_run_are_the_same(built):
+    command = commands(built)["compare"]
+    printed = built.json(*command, "--html", "page.html")
+    assert page_of(built, "page.html")[1] == printed
+
+
+def test_text_from_data_cannot_end_the_element_that_holds_it(built):
+    built.write("data.svm", blobs([HOSTILE, "b"], 80))
+    built.ok("train", "logistic", "data.svm", "-o", "model.uc")
+    built.ok("evaluate", "model.uc", "data.svm", "--html", "a\"&<b>.html")
+    attributes, held, text = page_of(built, "a\"&<b>.html")
+    assert HOSTILE in held["classes"]
+    assert "<img" not in text
+    assert attributes["command"] == "unconfuse evaluate model.uc data.svm --html 'a&quot;&amp;&lt;b&gt;.html'"
+
+
+def test_the_page_allows_its_own_script_and_style_alone(built):
+    command = commands(built)["compare"]
+    built.ok(*command, "--html", "page.html")
+    _, _, text = page_of(built, "page.html")
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text).group(1)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    for kind, element in (("script-src", "script"), ("style-src", "style")):
+        body = re.search(rf"<{element}>(.*?)</{element}>", text, re.S).group(1)
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in policy
+    assert "http://" not in text.replace("http://www.w3.org/", "") and "https://" not in text
+
+
+def test_pages_are_small(built):
+    built.ok(*commands(built)["compare"], "--html", "page.html")
+    assert len(built.read("page.html")) < 400_000
+
+
+def test_a_page_appears_with_the_other_files_or_not_at_all(built):
+    commands(built)
+    sentence = built.fails(1, "noise", "estimate", "data.svm", "--method", "self", "-o", "noise.csv", "--html", "none/page.html")
+    assert "none/page.html" in sentence
+    assert built.fails(2, "noise", "estimate", "data.svm", "--method", "self", "-o", "x", "--html", "x") == \
+        "--html and -o are the same file, x"
+
+
+def test_a_page_does_not_replace_what_is_read(built):
+    commands(built)
+    assert built.fails(2, "evaluate", "model.uc", "data.svm", "--html", "data.svm") == \
+        "--html data.svm would replace the input data.svm"
+    assert built.fails(2, "evaluate", "model.uc", "data.svm", "--html", "model.uc") == \
+        "--html model.uc would replace the input model.uc"
+    assert built.fails(2, "compare", "data.svm", "--html", "data.svm") == "--html data.svm would replace the input data.svm"
+
+
+def test_bad_usage(built):
+    commands(built)
+    assert built.fails(2, "train", "logistic", "data.svm", "-o", "m.uc", "--html", "p.html") == \
+        "--html shows a cross-validation: add -v K"
+    assert built.fails(2, "compare", "data.svm", "--html", "-", "--json") == "--html - and --json both want standard output"
+    assert built.fails(2, "compare", "data.svm", "--html", "") == "--html '': a file needs a name"

@@ -1,0 +1,61 @@
+// Elements of a page. Text from the data becomes text nodes and nothing else: there is no way to write HTML here.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name.startsWith("--")) node.style.setProperty(name, value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity))
+    if (child !== null && child !== undefined && child !== false)
+      node.append(child instanceof Node ? child : String(child));
+  return node;
+}
+
+/** h("p", {class: "lead"}, "text", h("b", {}, "more")) */
+export function h(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+let made = 0;
+/** An id that no other element of the page has. */
+export function fresh(prefix) {
+  made += 1;
+  return `${prefix}-${made}`;
+}
+
+/** A titled part of a page. */
+export function section(title, ...children) {
+  const id = fresh("section");
+  return h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...children);
+}
+
+/** A picture, said in words, with the table of what it shows behind it. */
+export function figure(caption, picture, table) {
+  return h("figure", {}, h("div", { class: "picture" }, picture), h("figcaption", {}, caption),
+    table && h("details", {}, h("summary", {}, "The same as a table"), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table)));
+}
+
+/** One choice out of several: calls `chosen` with its key, at first with the first. */
+export function choice(label, options, chosen) {
+  const name = fresh("choice");
+  const group = h("fieldset", { class: "choice" }, h("legend", {}, label),
+    options.map(([key, text], i) => h("label", {},
+      h("input", { type: "radio", name, value: key, checked: i === 0, onchange: () => chosen(key) }), text)));
+  chosen(options[0][0]);
+  return group;
+}
+
+/** A plain table: heads, and rows of cells that are text or nodes; numbers stand on the right. */
+export function plainTable(heads, rows) {
+  return h("table", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) =>
+      i === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: "number" }, cell))))));
+}

@@ -1,0 +1,60 @@
+// What several pages say in the same way.
+import { h, section, figure, plainTable } from "./dom.js";
+import { confusionMap } from "./matrix.js";
+import { dots } from "./plots.js";
+import { count, interval, percent, real } from "./format.js";
+
+/** Names and values, two columns. */
+export function facts(pairs) {
+  return h("dl", { class: "facts" }, pairs.filter(([, value]) => value !== null && value !== undefined && value !== false)
+    .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
+
+/** The error on true classes, with what it rests on. */
+export function cleanError(clean) {
+  if (!clean) return null;
+  return section("The error on true classes",
+    h("p", { class: "lead" }, `${interval(clean.low, clean.high, 1)} of the predictions are wrong, at a confidence of ${percent(clean.level, 0)}.`),
+    facts([["best estimate", percent(clean.estimate, 1)], ["obtained by", clean.method]]),
+    h("p", {}, clean.method === "noise hypotheses"
+      ? "The interval holds if wrong labels do not depend on the example: nothing in noisy labels alone shows whether they do. Checked rows (unconfuse check) make it narrower and need no such condition."
+      : null));
+}
+
+function perClass(classes) {
+  const ranges = (name) => classes.map((one) => ({ name: one.class, value: one[name], low: one[`${name}_interval`]?.[0], high: one[`${name}_interval`]?.[1] }));
+  const heads = ["class", "examples", "recall", "95% interval", "precision", "95% interval", "F1"];
+  const table = plainTable(heads, classes.map((one) => [one.class, count(one.examples), percent(one.recall, 1),
+    interval(one.recall_interval?.[0], one.recall_interval?.[1], 1), percent(one.precision, 1),
+    interval(one.precision_interval?.[0], one.precision_interval?.[1], 1), percent(one.f1, 1)]));
+  if (classes.length > 60) return section("Each class", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "each class" }, table));
+  return section("Each class",
+    figure("Recall: the share of a class that was recognised. Lines are 95% intervals.", dots(ranges("recall"), { label: "recall of each class" }), table),
+    figure("Precision: the share of the predictions of a class that are right.", dots(ranges("precision"), { label: "precision of each class" }), null));
+}
+
+/** Everything that predictions compared with labels show. */
+export function evaluation(report) {
+  return [
+    section("Figures", facts([
+      ["error", `${percent(report.error)} (95% interval ${interval(...report.error_interval)})`],
+      ["balanced accuracy", percent(report.balanced_accuracy)],
+      ["macro F1", percent(report.macro_f1)],
+      ["log loss", typeof report.log_loss === "number" && real(report.log_loss)],
+      ["confusion rate", real(report.confusion_rate)],
+      ["confusion norm", real(report.confusion_norm)],
+      ["joint norm", real(report.confusion_norm_joint)],
+      ["unlabelled examples, skipped", report.unlabelled > 0 && count(report.unlabelled)],
+      ["labels that the model does not know", report.unknown_labels > 0 && count(report.unknown_labels)],
+    ])),
+    section("Confusion matrix", confusionMap(report.confusion, namesOf(report))),
+    perClass(report.per_class),
+  ];
+}
+
+/** With unknown labels the matrix has one more row and column. */
+function namesOf(report) {
+  const names = [...report.classes];
+  while (names.length < report.confusion.length) names.push("(unknown)");
+  return names;
+}

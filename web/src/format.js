@@ -1,0 +1,34 @@
+// Numbers as people read them.
+
+const whole = new Intl.NumberFormat("en-US");
+
+/** .0615 -> "6.15%"; missing ones are a dash. */
+export function percent(share, digits = 2) {
+  return typeof share === "number" ? `${(100 * share).toFixed(digits)}%` : "–";
+}
+
+export function count(value) {
+  if (typeof value !== "number") return "–";
+  return Number.isInteger(value) ? whole.format(value) : value.toPrecision(6).replace(/\.?0+$/, "");
+}
+
+/** [.04, .08] -> "4.00% to 8.00%" */
+export function interval(low, high, digits = 2) {
+  return typeof low === "number" && typeof high === "number" ? `${percent(low, digits)} to ${percent(high, digits)}` : "–";
+}
+
+export function real(value, digits = 4) {
+  return typeof value === "number" ? Number(value.toPrecision(digits)).toString() : "–";
+}
+
+export function seconds(value) {
+  if (typeof value !== "number") return "–";
+  if (value < 0.1) return `${real(1000 * value, 3)} ms`;
+  return value < 120 ? `${real(value, 3)} s` : `${real(value / 60, 3)} min`;
+}
+
+/** p values, which are seldom worth more than one digit. */
+export function probability(value) {
+  if (typeof value !== "number") return "–";
+  return value < 0.001 ? "< 0.001" : value.toFixed(3);
+}

@@ -1,0 +1,30 @@
+// A report: reads the command's JSON from the page and draws the page of that command.
+import { h } from "./dom.js";
+import { auditPage } from "./pages/audit.js";
+import { comparePage } from "./pages/compare.js";
+import { evaluatePage } from "./pages/evaluate.js";
+import { experimentPage } from "./pages/experiment.js";
+import { noisePage } from "./pages/noise.js";
+import { streamPage } from "./pages/stream.js";
+import { trainPage } from "./pages/train.js";
+
+const pages = {
+  audit: auditPage,
+  compare: comparePage,
+  evaluate: evaluatePage,
+  experiment: experimentPage,
+  "noise estimate": noisePage,
+  stream: streamPage,
+  train: trainPage,
+};
+
+function footer(source) {
+  return h("footer", {}, h("h2", {}, "How this was made"), h("p", {}, "This command repeats it:"),
+    h("pre", { class: "command", tabindex: "0" }, source.dataset.command),
+    h("p", {}, `unconfuse ${source.dataset.version}. This file needs no network; what it shows is inside it as JSON.`));
+}
+
+const source = document.getElementById("report");
+const { title, content } = pages[source.dataset.page](JSON.parse(source.textContent));
+document.title = `${title} – unconfuse`;
+document.getElementById("page").replaceChildren(h("header", {}, h("p", { class: "brand" }, `unconfuse ${source.dataset.page}`), h("h1", {}, title)), ...content.filter(Boolean), footer(source));

@@ -1,0 +1,75 @@
+// unconfuse audit: which labels are wrong.
+import { h, section, figure, plainTable } from "../dom.js";
+import { dots } from "../plots.js";
+import { heatMap } from "../matrix.js";
+import { rowsTable } from "../rows.js";
+import { exporters } from "../export.js";
+import { cleanError, facts } from "../facts.js";
+import { count, interval, percent } from "../format.js";
+
+function suspects(report) {
+  const rows = report.issues.map((issue) => ({ ...issue, ...issue.columns }));
+  const own = [...new Set(report.issues.flatMap((issue) => Object.keys(issue.columns || {})))];
+  const has = (key) => report.issues.some((issue) => issue[key] !== undefined && issue[key] !== null);
+  const columns = [
+    { key: "row", title: "row", number: true, format: count },
+    has("id") && { key: "id", title: "id" },
+    has("annotator") && { key: "annotator", title: "annotator" },
+    { key: "given", title: "label" },
+    { key: "suggested", title: "suggested" },
+    { key: "p_wrong", title: "probability that the label is wrong", number: true, format: (v) => percent(v, 1) },
+    ...own.map((name) => ({ key: name, title: name })),
+  ].filter(Boolean);
+  const ticks = new Set(), bar = exporters(ticks, report.classes);
+  const cut = report.flagged > report.issues.length
+    ? h("p", {}, `These are the ${count(report.issues.length)} most suspicious of ${count(report.flagged)} flagged labels; the CSV file of the command (-o) has all of them.`) : null;
+  return section("Suspicious labels, the worst first", cut, rowsTable({ columns, rows, label: "suspicious labels", ticks, ticked: bar.changed }), bar.node);
+}
+
+function matrix(report) {
+  const C = report.noise_matrix, classes = report.classes;
+  const range = new Map((report.class_pairs || []).map((pair) => [`${pair.given}\n${pair.true}`, pair]));
+  const pair = (p, q) => range.get(`${classes[p]}\n${classes[q]}`);
+  return section("How labels are confused", heatMap({
+    classes, rows: "label", columns: "true class", shares: C,
+    text: (p, q) => [percent(C[p][q], 1), pair(p, q) && h("small", {}, `${percent(pair(p, q).low, 0)}–${percent(pair(p, q).high, 0)}`)],
+    title: (p, q) => `true ${classes[q]} labelled ${classes[p]}: ${percent(C[p][q], 1)}`,
+    caption: "Each column is a true class and sums to 100%: how its examples are labelled. Small: the interval.",
+  }));
+}
+
+function pairs(report) {
+  const worst = (report.class_pairs || []).filter((one) => one.given !== one.true).sort((a, b) => b.estimate - a.estimate).slice(0, 12);
+  if (!worst.length) return null;
+  return section("Worst pairs", figure("Share of the examples of a true class that carry the other label.",
+    dots(worst.map((one) => ({ name: `${one.true} labelled ${one.given}`, value: one.estimate, low: one.low, high: one.high })), { label: "worst pairs", format: (v) => percent(v, 0) }),
+    plainTable(["true class, label", "share", "interval"], worst.map((one) => [`${one.true}, ${one.given}`, percent(one.estimate, 1), interval(one.low, one.high, 1)]))));
+}
+
+function annotators(report) {
+  if (!report.annotators) return null;
+  const columns = [{ key: "name", title: "annotator" }, { key: "labels", title: "labels", number: true, format: count }, { key: "accuracy", title: "accuracy", number: true, format: (v) => percent(v, 1) },
+    { key: "low", title: "at least", number: true, format: (v) => percent(v, 1) }, { key: "high", title: "at most", number: true, format: (v) => percent(v, 1) }];
+  return section("Annotators", rowsTable({ columns, rows: report.annotators, label: "annotators" }));
+}
+
+function calibration(report) {
+  const bins = report.calibration;
+  if (!bins?.length) return null;
+  return section("How well the suspicion is calibrated", figure("Checked rows: the share that was wrong, by the probability that was given.",
+    dots(bins.map((bin) => ({ name: `${percent(bin.low, 0)} to ${percent(bin.high, 0)}`, value: bin.wrong })), { label: "calibration" }),
+    plainTable(["probability", "rows", "wrong"], bins.map((bin) => [interval(bin.low, bin.high, 0), count(bin.rows), percent(bin.wrong, 1)]))));
+}
+
+export function auditPage(report) {
+  const { estimate, low, high } = report.wrong;
+  return {
+    title: `About ${percent(estimate, 1)} of ${count(report.examples)} labels are wrong (${percent(low, 1)} to ${percent(high, 1)})`,
+    content: [
+      h("p", { class: "lead" }, `${count(report.flagged)} labels are flagged: look at these first.`),
+      suspects(report), matrix(report), pairs(report), annotators(report), calibration(report), cleanError(report.clean_error),
+      section("What was assumed", facts([["mode", report.mode], ["examples", count(report.examples)], ["classes", count(report.classes.length)]]),
+        h("p", {}, report.assumptions || "Examples of one class resemble each other more than those of different classes; where they do not, wrong labels cannot be told from hard examples. Labels that a model wrote, and that are wrong wherever that model errs, are not found.")),
+    ],
+  };
+}

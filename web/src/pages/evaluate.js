@@ -1,0 +1,44 @@
+// unconfuse evaluate: predictions against labels.
+import { h, section, figure, plainTable } from "../dom.js";
+import { histogram } from "../plots.js";
+import { count, interval, percent, real } from "../format.js";
+import { cleanError, evaluation } from "../facts.js";
+
+function scores(report) {
+  const shown = report.score_histogram;
+  if (!shown) return null;
+  const groups = [{ name: "predictions equal to the label", counts: shown.right }, { name: "other predictions", counts: shown.wrong }];
+  return section("How sure the model is", figure(`Examples by ${shown.of}.`,
+    histogram({ edges: shown.edges, groups }, { label: `histogram of the ${shown.of}`, xLabel: shown.of }),
+    plainTable(["from", "to", "equal to the label", "other"], shown.right.map((right, i) =>
+      [real(shown.edges[i]), real(shown.edges[i + 1]), count(right), count(shown.wrong[i])]))));
+}
+
+function pairs(report) {
+  if (!report.confused_pairs?.length) return null;
+  return section("Most confused pairs", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "most confused pairs" },
+    plainTable(["label", "predicted", "examples", "rows, such as"], report.confused_pairs.map((pair) =>
+      [pair.true, pair.predicted, count(pair.examples), pair.rows.join(", ")]))));
+}
+
+function corrected(report) {
+  const plugin = report.corrected_error_plugin ?? report.corrected_error;
+  if (typeof plugin !== "number") return null;
+  return section("Corrected for the noise of these labels",
+    plainTable(["", "error"], [["against the labels as they are", percent(report.error)], ["corrected for their noise", percent(plugin)]]),
+    h("p", {}, "The corrected figure is unbiased if the noise matrix is right and wrong labels depend on the true class alone."));
+}
+
+export function evaluatePage(report) {
+  if (report.positive_unlabelled || report.error_interval === undefined) return plainPage(report);
+  return {
+    title: `${percent(report.error)} of ${count(report.examples)} predictions differ from the label (${interval(...report.error_interval)})`,
+    content: [cleanError(report.clean_error), corrected(report), ...evaluation(report), pairs(report), scores(report)],
+  };
+}
+
+/** Figures that have no picture: names and values. */
+function plainPage(report) {
+  const rows = Object.entries(report).filter(([, value]) => typeof value === "number" || typeof value === "string");
+  return { title: "Evaluation", content: [section("Figures", plainTable(["", "value"], rows.map(([name, value]) => [name.replaceAll("_", " "), typeof value === "number" ? real(value) : value])))] };
+}

@@ -1,0 +1,91 @@
+// Small pictures: dots with intervals, curves, histograms. Each is an SVG with a title; the caller adds the table.
+import { extent, max } from "d3-array";
+import { scaleLinear, scaleLog } from "d3-scale";
+import { area, line } from "d3-shape";
+import { h, svg } from "./dom.js";
+import { percent } from "./format.js";
+
+const WIDTH = 680;
+const SERIES = 8; // colours; see .series-0 to .series-7 in page.css
+
+function frame(height, label) {
+  return svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": label, class: "plot" });
+}
+
+function grid(x, ticks, top, bottom, format) {
+  return ticks.map((tick) => svg("g", { transform: `translate(${x(tick)},0)` },
+    svg("line", { y1: top, y2: bottom, class: "grid" }),
+    svg("text", { y: bottom + 16, "text-anchor": "middle", class: "tick" }, format(tick))));
+}
+
+function shorten(text, length) {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** Rows of {name, value, low, high, marks: [..], faint}: a dot each, its interval, and single values below it. */
+export function dots(rows, { label, format = (v) => percent(v, 0) }) {
+  const left = 190, right = WIDTH - 24, step = 30, top = 10, bottom = top + step * rows.length;
+  const values = rows.flatMap((row) => [row.value, row.low, row.high, ...(row.marks || [])]).filter((v) => typeof v === "number");
+  const [low, high] = extent(values.length ? values : [0, 1]);
+  const x = scaleLinear().domain(low === high ? [low - 0.01, high + 0.01] : [low, high]).nice().range([left, right]);
+  const plot = frame(bottom + 26, label);
+  plot.append(...grid(x, x.ticks(6), top, bottom, format));
+  rows.forEach((row, i) => {
+    const y = top + step * (i + 0.5);
+    plot.append(svg("text", { x: left - 10, y: y + 4, "text-anchor": "end", class: "name" }, svg("title", {}, row.name), shorten(row.name, 24)));
+    for (const mark of row.marks || []) plot.append(svg("circle", { cx: x(mark), cy: y, r: 3, class: "mark" }));
+    if (typeof row.low === "number" && typeof row.high === "number")
+      plot.append(svg("line", { x1: x(row.low), x2: x(row.high), y1: y, y2: y, class: "whisker" }));
+    if (typeof row.value === "number")
+      plot.append(svg("circle", { cx: x(row.value), cy: y, r: 5, class: row.faint ? "dot faint" : "dot" }, svg("title", {}, `${row.name}: ${format(row.value)}`)));
+  });
+  return plot;
+}
+
+/** Series of {name, points: [{x, y, low, high}]} over rounds; the x axis is logarithmic when it spans much. */
+export function curves(series, { label, xLabel, format = (v) => percent(v, 0), domain = null }) {
+  const left = 56, right = WIDTH - 16, top = 12, bottom = 280;
+  const points = series.flatMap((one) => one.points);
+  const [first, last] = extent(points, (p) => p.x);
+  const wide = first > 0 && last / first > 50;
+  const x = (wide ? scaleLog() : scaleLinear()).domain([first, last > first ? last : first + 1]).range([left, right]);
+  const y = scaleLinear().domain(domain || [0, max(points, (p) => p.high ?? p.y) || 1]).nice().range([bottom, top]);
+  const plot = frame(bottom + 44, label);
+  const ticks = wide ? x.ticks(6).filter((tick) => Number.isInteger(Math.log10(tick))) : x.ticks(6);
+  plot.append(...grid(x, ticks, top, bottom, (tick) => tick.toLocaleString("en-US")));
+  for (const tick of y.ticks(5))
+    plot.append(svg("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), class: "grid" }),
+      svg("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end", class: "tick" }, format(tick)));
+  plot.append(svg("text", { x: (left + right) / 2, y: bottom + 38, "text-anchor": "middle", class: "axis" }, xLabel));
+  series.forEach((one, i) => {
+    if (one.points.some((p) => typeof p.low === "number"))
+      plot.append(svg("path", { d: area().x((p) => x(p.x)).y0((p) => y(p.low)).y1((p) => y(p.high))(one.points), class: `band series-${i % SERIES}` }));
+    plot.append(svg("path", { d: line().x((p) => x(p.x)).y((p) => y(p.y))(one.points), class: `curve series-${i % SERIES}` }, svg("title", {}, one.name)));
+  });
+  return h("div", {}, plot, legend(series.map((one) => one.name)));
+}
+
+function legend(names) {
+  return h("ul", { class: "legend" }, names.map((name, i) => h("li", {}, h("span", { class: `key series-${i % SERIES}`, "aria-hidden": "true" }), name)));
+}
+
+/** Bars of several counts per bin, next to each other: {edges (n + 1), groups: [{name, counts (n)}]}. */
+export function histogram({ edges, groups }, { label, xLabel }) {
+  const left = 56, right = WIDTH - 16, top = 12, bottom = 220;
+  const x = scaleLinear().domain([edges[0], edges[edges.length - 1]]).range([left, right]);
+  const y = scaleLinear().domain([0, max(groups.flatMap((group) => group.counts)) || 1]).nice().range([bottom, top]);
+  const plot = frame(bottom + 44, label);
+  for (const tick of y.ticks(4))
+    plot.append(svg("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), class: "grid" }),
+      svg("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end", class: "tick" }, tick.toLocaleString("en-US")));
+  for (const tick of x.ticks(8))
+    plot.append(svg("text", { x: x(tick), y: bottom + 16, "text-anchor": "middle", class: "tick" }, String(tick)));
+  plot.append(svg("text", { x: (left + right) / 2, y: bottom + 38, "text-anchor": "middle", class: "axis" }, xLabel));
+  groups.forEach((group, g) => group.counts.forEach((value, i) => {
+    const width = (x(edges[i + 1]) - x(edges[i]) - 2) / groups.length;
+    if (value > 0)
+      plot.append(svg("rect", { x: x(edges[i]) + 1 + g * width, y: y(value), width, height: bottom - y(value), class: `bar series-${g % SERIES}` },
+        svg("title", {}, `${group.name}: ${value.toLocaleString("en-US")}`)));
+  }));
+  return h("div", {}, plot, legend(groups.map((group) => group.name)));
+}
