@@ -1,6 +1,7 @@
 /* Preprocessing: what happens to a row before the weights see it, in training and prediction alike. In
  * this order: columns that the model does not know are dropped, --scale, --normalize-input, the feature
- * map, --normalize. */
+ * map, --normalize. In place of a map there may be several views of the row, each with steps of its own,
+ * whose results are concatenated. */
 #ifndef UNCONFUSE_PREPARE_H
 #define UNCONFUSE_PREPARE_H
 
@@ -22,12 +23,15 @@ typedef enum uc_scaling {
 /* Learned from training data. scaled value = (value - shift[j]) * factor[j]. */
 typedef struct uc_preprocessing {
     uc_scaling scaling;
-    size_t cols;            /* columns of the data it was learned from */
-    double *shift, *factor; /* NULL: no scaling (shift also NULL for maxabs) */
-    bool normalize_input;   /* rows to unit length before the map; a zero row stays zero */
-    uc_map *map;            /* NULL: none */
-    bool normalize;         /* rows to unit length after the map */
-} uc_preprocessing;         /* zero-initialised: rows are left as they are */
+    size_t cols;                    /* columns of the data it was learned from */
+    double *shift, *factor;         /* NULL: no scaling (shift also NULL for maxabs) */
+    bool root;                      /* every value v to sign(v) sqrt|v|, after the scaling */
+    bool normalize_input;           /* rows to unit length before the map; a zero row stays zero */
+    uc_map *map;                    /* NULL: none */
+    bool normalize;                 /* rows to unit length after the map */
+    struct uc_preprocessing *views; /* instead of a map: each has a map, and no views; NULL: none */
+    size_t view_count;
+} uc_preprocessing; /* zero-initialised: rows are left as they are */
 
 /* What uc_preprocessing_fit is to learn. */
 typedef struct uc_preprocessing_settings {

@@ -124,7 +124,8 @@ struct uc_learner {
 extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_copa,
     uc_learner_cspa, uc_learner_cspa_plus, uc_learner_banditron, uc_learner_bpa, uc_learner_confidit,
     uc_learner_arow, uc_learner_scw, uc_learner_soba, uc_learner_uma, uc_learner_logistic, uc_learner_rp,
-    uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm, uc_learner_ridge, uc_learner_auto, uc_learner_pu;
+    uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm, uc_learner_ridge, uc_learner_auto,
+    uc_learner_audit, uc_learner_pu;
 
 /* What the rows of all processes weigh; without weights each is their number. */
 typedef struct uc_weight_sums {

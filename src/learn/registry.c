@@ -10,7 +10,7 @@ static const uc_learner *const learners[] = {
     &uc_learner_cspa_plus, &uc_learner_banditron,  &uc_learner_bpa,      &uc_learner_confidit,
     &uc_learner_soba,      &uc_learner_uma,        &uc_learner_logistic, &uc_learner_rp,
     &uc_learner_csvm,      &uc_learner_sloppy_svm, &uc_learner_s3vm,     &uc_learner_ridge,
-    &uc_learner_pu,
+    &uc_learner_pu,        &uc_learner_audit,
 };
 
 #define LEARNERS (sizeof learners / sizeof *learners)

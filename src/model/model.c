@@ -51,6 +51,24 @@ uc_status uc_model_create(uc_model **out, const uc_names *classes, size_t featur
     return status;
 }
 
+uc_status uc_model_take_views(uc_model *self, uc_preprocessing *views, size_t count)
+{
+    self->preprocessing.views = views;
+    self->preprocessing.view_count = count;
+    size_t weights;
+    const size_t dimension = uc_preprocessing_dimension(&self->preprocessing, self->features);
+    const uc_status status = count_weights(&weights, dimension, self->classes.count);
+    if (status != UC_OK)
+        return status;
+    double *zeros = uc_alloc(weights, sizeof *zeros);
+    if (!zeros)
+        return UC_ERR_NOMEM;
+    uc_free(self->weights);
+    self->weights = zeros;
+    self->dimension = dimension;
+    return UC_OK;
+}
+
 void uc_model_free(uc_model *self)
 {
     if (!self)

@@ -56,6 +56,10 @@ struct uc_model {
 uc_status uc_model_create(uc_model **out, const uc_names *classes, size_t features, size_t dimension,
                           const char *learner);
 
+/* `views` (an array that the model owns from now on, also on failure) take the place of a map; the weights
+ * become zeros, one per column of the views and class. */
+uc_status uc_model_take_views(uc_model *self, uc_preprocessing *views, size_t count);
+
 /* Settings by their table: numbers, booleans and words; `auto` as the word. */
 uc_status uc_settings_to_json(json_t *object, const uc_option *table, const void *settings);
 /* Back; members that the table does not name are ignored, missing ones keep their value. Not for text. */

@@ -4,6 +4,7 @@
  *   classes           names, each ended by a zero byte          shift, factor   of --scale
  *   weights           (1 + dimension) x classes, no padding     map.*           see map_file.c
  *   noise             classes x classes                         state.*         see learn/state.h
+ *                                                               view.*          see steps_file.c
  *
  * It holds no time, path, host or thread count: same training, same bytes.
  */
@@ -16,17 +17,10 @@
 #include "model/model.h"
 #include "model/model_file.h"
 
-#define NEWEST_VERSION 1u
+#define NEWEST_VERSION 2u /* from version 2 on there may be views; a model without them is of version 1 */
 static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
 
 #define MOST_CALIBRATIONS 1000
-
-static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
-
-const char *uc_scaling_word(int scaling)
-{
-    return scalings[scaling];
-}
 
 bool uc_model_recognise(const void *bytes, size_t length)
 {
@@ -38,14 +32,13 @@ bool uc_model_recognise(const void *bytes, size_t length)
 static json_t *header_of(const uc_model *self)
 {
     json_t *calibrations = self->calibration ? json_integer((json_int_t)self->calibrations) : NULL;
-    return json_pack(
-        "{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:o*, s:{s:s, s:b, s:b}, s:o, s:O?}", "library",
-        uc_version(), "learner", self->learner, "settings", self->settings, "summary", self->summary,
-        "class_count", (json_int_t)self->classes.count, "features", (json_int_t)self->features, "bias",
-        self->bias, "probabilities", (int)self->probabilities, "calibrations", calibrations, "steps", "scale",
-        scalings[self->preprocessing.scaling], "normalize_input", (int)self->preprocessing.normalize_input,
-        "normalize", (int)self->preprocessing.normalize, "map", uc_map_header(self->preprocessing.map),
-        "state", self->state.counters);
+    return json_pack("{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:o*, s:o, s:o, s:o*, s:O?}", "library",
+                     uc_version(), "learner", self->learner, "settings", self->settings, "summary",
+                     self->summary, "class_count", (json_int_t)self->classes.count, "features",
+                     (json_int_t)self->features, "bias", self->bias, "probabilities",
+                     (int)self->probabilities, "calibrations", calibrations, "steps",
+                     uc_steps_header(&self->preprocessing), "map", uc_map_header(self->preprocessing.map),
+                     "views", uc_views_header(&self->preprocessing), "state", self->state.counters);
 }
 
 static char *joined_names(const uc_names *names, size_t *length)
@@ -79,13 +72,18 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
     size_t filled = 0, names_length;
     char *class_names = joined_names(&self->classes, &names_length);
     double *weights = packed(self->weights, self->dimension, K, self->stride);
-    uc_array *arrays = uc_alloc(6 + UC_MAP_ARRAYS + self->state.count, sizeof *arrays);
+    uc_array *arrays =
+        uc_alloc(6 + UC_MAP_ARRAYS + self->state.count + self->preprocessing.view_count, sizeof *arrays);
+    uc_view_bytes *views = NULL;
     json_t *header = header_of(self);
     uc_status status = UC_OK;
     if (!class_names || !weights || !arrays || !header) {
         status = uc_fail(UC_ERR_NOMEM, "not enough memory to save the model");
         goto cleanup;
     }
+    status = uc_views_bytes(&views, &self->preprocessing);
+    if (status != UC_OK)
+        goto cleanup;
     arrays[filled++] = (uc_array){"classes", UC_ARRAY_U8, class_names, names_length};
     arrays[filled++] = (uc_array){"weights", UC_ARRAY_F64, weights, (self->dimension + 1) * K};
     for (size_t i = 0; i < self->state.count; i++)
@@ -99,9 +97,12 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
         arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->preprocessing.shift, self->features};
     if (self->preprocessing.factor)
         arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->preprocessing.factor, self->features};
-    status = uc_container_write_to(output, magic, NEWEST_VERSION, header, arrays, filled);
+    filled += uc_views_arrays(arrays + filled, views, self->preprocessing.view_count);
+    status = uc_container_write_to(output, magic, self->preprocessing.views ? NEWEST_VERSION : 1u, header,
+                                   arrays, filled);
 
 cleanup:
+    uc_views_bytes_free(views, self->preprocessing.view_count);
     json_decref(header);
     uc_free(arrays);
     uc_free(weights);
@@ -165,15 +166,6 @@ static uc_status read_names(uc_names *out, const uc_container *file, size_t coun
     return status;
 }
 
-static uc_status check_finite(const uc_container *file, const char *name, const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return uc_fail(UC_ERR_FORMAT, "%s: damaged: array '%s' holds a value that is not finite",
-                           file->source, name);
-    return UC_OK;
-}
-
 static uc_status read_weights(double **out, const uc_container *file, const char *name, size_t dimension,
                               size_t classes)
 {
@@ -181,7 +173,7 @@ static uc_status read_weights(double **out, const uc_container *file, const char
     const size_t stride = uc_class_stride(classes), count = (dimension + 1) * classes;
     uc_status status = uc_container_array(&data, file, name, UC_ARRAY_F64, count);
     if (status == UC_OK)
-        status = check_finite(file, name, data, count);
+        status = uc_container_check_finite(file, name, data, count);
     if (status != UC_OK)
         return status;
     if (!*out && !(*out = uc_alloc((dimension + 1) * stride, sizeof **out)))
@@ -189,55 +181,6 @@ static uc_status read_weights(double **out, const uc_container *file, const char
     for (size_t j = 0; j <= dimension; j++)
         memcpy(*out + j * stride, (const double *)data + j * classes, classes * sizeof **out);
     return UC_OK;
-}
-
-static uc_status read_reals(double **out, const uc_container *file, const char *name, size_t count)
-{
-    const void *data;
-    if (!uc_container_has(file, name))
-        return UC_OK;
-    uc_status status = uc_container_array(&data, file, name, UC_ARRAY_F64, count);
-    if (status == UC_OK)
-        status = check_finite(file, name, data, count);
-    if (status != UC_OK)
-        return status;
-    *out = uc_alloc(count, sizeof **out);
-    if (!*out)
-        return UC_ERR_NOMEM;
-    memcpy(*out, data, count * sizeof **out);
-    return UC_OK;
-}
-
-static uc_status read_preprocessing(uc_preprocessing *out, const uc_container *file, size_t features)
-{
-    const char *scale = NULL;
-    int normalize_input = 0, normalize = 0;
-    json_error_t error;
-    if (json_unpack_ex(file->header, &error, 0, "{s:{s:s, s:b, s:b}}", "steps", "scale", &scale,
-                       "normalize_input", &normalize_input, "normalize", &normalize) != 0) {
-        if (json_error_code(&error) == json_error_out_of_memory)
-            return uc_fail(UC_ERR_NOMEM, "%s: not enough memory for the header", file->source);
-        return damaged(file, "its header does not say how rows are prepared");
-    }
-    size_t scaling = 0;
-    while (scaling < sizeof scalings / sizeof *scalings && strcmp(scale, scalings[scaling]) != 0)
-        scaling++;
-    if (scaling == sizeof scalings / sizeof *scalings)
-        return damaged(file, "its header names an unknown scaling");
-    *out = (uc_preprocessing){.scaling = (uc_scaling)scaling,
-                              .cols = features,
-                              .normalize_input = normalize_input,
-                              .normalize = normalize};
-    uc_status status = read_reals(&out->shift, file, "shift", features);
-    if (status == UC_OK)
-        status = read_reals(&out->factor, file, "factor", features);
-    const bool needs_factor = scaling != UC_SCALE_NONE;
-    const bool needs_shift = scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD;
-    if (status == UC_OK)
-        status = uc_map_read(&out->map, file);
-    if (status == UC_OK && (needs_factor != (out->factor != NULL) || needs_shift != (out->shift != NULL)))
-        status = damaged(file, "its scaling is incomplete");
-    return status;
 }
 
 /* What the arrays must be is known to the learner, which checks them when it resumes. */
@@ -254,7 +197,7 @@ static uc_status read_state(uc_model *self, const uc_container *file)
         if (strncmp(array.name, prefix, sizeof prefix - 1) != 0)
             continue;
         if (array.type == UC_ARRAY_F64)
-            status = check_finite(file, array.name, array.data, array.count);
+            status = uc_container_check_finite(file, array.name, array.data, array.count);
         if (status == UC_OK)
             status = uc_model_state_add(&self->state, array);
         if (status != UC_OK)
@@ -287,7 +230,7 @@ static uc_status read_calibration(uc_model *self, const uc_container *file)
         return UC_OK;
     if (parts > MOST_CALIBRATIONS)
         return damaged(file, "its calibration has too many parts");
-    const uc_status status = read_reals(&numbers, file, "calibration", 3 * (size_t)parts);
+    const uc_status status = uc_container_reals(&numbers, file, "calibration", 3 * (size_t)parts);
     if (status != UC_OK)
         return status;
     self->calibration = (uc_calibration *)(void *)numbers;
@@ -318,11 +261,13 @@ static uc_status adopt(uc_model *self, const uc_container *file)
     self->checksum = uc_container_checksum(file);
     if (!isfinite(self->bias))
         return damaged(file, "its bias is not finite");
-    uc_status status = read_preprocessing(&self->preprocessing, file, self->features);
+    uc_status status = uc_steps_read(&self->preprocessing, file, self->features);
+    if (status == UC_OK)
+        status = uc_views_read(&self->preprocessing, file, self->features);
     if (status == UC_OK)
         status = read_weights(&self->weights, file, "weights", self->dimension, self->classes.count);
     if (status == UC_OK)
-        status = read_reals(&self->noise, file, "noise", self->classes.count * self->classes.count);
+        status = uc_container_reals(&self->noise, file, "noise", self->classes.count * self->classes.count);
     if (status != UC_OK)
         return status;
     status = read_calibration(self, file);
@@ -340,8 +285,11 @@ static uc_status read_model(uc_model **out, const uc_container *file)
     const json_int_t features = json_integer_value(json_object_get(file->header, "features"));
     const json_t *map = json_object_get(file->header, "map"); /* an object, or the word none */
     json_int_t dimension = features;
+    const json_t *views = json_object_get(file->header, "views"); /* an object, or not there */
     if (json_is_object(map))
         dimension = json_integer_value(json_object_get(map, "dimension"));
+    if (json_is_object(views))
+        dimension = json_integer_value(json_object_get(views, "dimension"));
     const char *learner = json_string_value(json_object_get(file->header, "learner"));
     const json_int_t most = (json_int_t)(file->length / sizeof(double));
     if (!learner || !uc_is_name(learner, strlen(learner)) || classes < 1 || features < 0 ||

@@ -3,7 +3,7 @@
 #define UC_MODEL_FILE_H
 
 #include "data/container.h"
-#include "unconfuse/map.h"
+#include "unconfuse/prepare.h"
 
 #define UC_MAP_ARRAYS 6 /* at most */
 
@@ -14,5 +14,27 @@ const char *uc_kernel_word(uc_kernel kernel);
 const char *uc_scaling_word(int scaling);
 size_t uc_map_arrays(uc_array arrays[UC_MAP_ARRAYS], const uc_map *map);
 uc_status uc_map_read(uc_map **out, const uc_container *file); /* *out NULL: the file has none */
+
+/* How rows are prepared (steps_file.c): the header's member "steps", the arrays shift and factor. */
+json_t *uc_steps_header(const uc_preprocessing *self);
+/* Scaling, lengths and map, of rows with so many features. */
+uc_status uc_steps_read(uc_preprocessing *out, const uc_container *file, size_t features);
+/* The header's member "views"; NULL: there are none. */
+json_t *uc_views_header(const uc_preprocessing *self);
+typedef struct uc_view_bytes {
+    char name[32];
+    void *bytes;
+    size_t length;
+} uc_view_bytes;
+/* Every view as a container of its own, one array each; *out NULL: there are none. */
+uc_status uc_views_bytes(uc_view_bytes **out, const uc_preprocessing *self);
+size_t uc_views_arrays(uc_array *arrays, const uc_view_bytes *views, size_t count);
+void uc_views_bytes_free(uc_view_bytes *views, size_t count);
+uc_status uc_views_read(uc_preprocessing *out, const uc_container *file, size_t features);
+
+/* The array of that name, copied; *out stays as it is when there is none. All values must be finite. */
+uc_status uc_container_reals(double **out, const uc_container *file, const char *name, size_t count);
+uc_status uc_container_check_finite(const uc_container *file, const char *name, const double *values,
+                                    size_t count);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "linalg/linalg.h"
 #include "model/model.h"
+#include "prepare/preprocessing.h"
 
 #define ROWS_PER_BLOCK ((size_t)64)
 
@@ -118,7 +119,7 @@ static uc_status dense_copy(uc_matrix *out, const score_job *job, size_t first, 
  * make them so. */
 static uc_status known_block(uc_matrix *out, const score_job *job, size_t first, size_t last)
 {
-    if (uc_matrix_is_sparse(job->X) && !job->model->preprocessing.shift)
+    if (uc_matrix_is_sparse(job->X) && !uc_preprocessing_shifts(&job->model->preprocessing))
         return sparse_copy(out, job, first, last);
     return dense_copy(out, job, first, last);
 }
@@ -164,7 +165,7 @@ static uc_status score_block(size_t block, void *user)
     if (!scores)
         return UC_ERR_NOMEM;
     uc_status status;
-    if (job->model->preprocessing.map)
+    if (job->model->preprocessing.map || job->model->preprocessing.views)
         status = mapped_scores(scores, job, rows.first, rows.last);
     else
         status = plain_scores(scores, job, rows.first, rows.last);
@@ -201,8 +202,10 @@ uc_status uc_model_predict_prepared(uint32_t *predicted, const uc_model *self, c
                                     const uc_context *context)
 {
     uc_model plain = *self;
-    plain.preprocessing = (uc_preprocessing){0};
-    plain.features = self->dimension;
+    plain.preprocessing = (uc_preprocessing){.views = self->preprocessing.views,
+                                             .view_count = self->preprocessing.view_count}; /* not yet seen */
+    if (!plain.preprocessing.views)
+        plain.features = self->dimension;
     return uc_model_predict(predicted, &plain, X, context);
 }
 

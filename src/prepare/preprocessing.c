@@ -279,7 +279,8 @@ static uc_status learn_scaling(uc_preprocessing *out, uc_scaling scaling, const 
 
 bool uc_preprocessing_is_identity(const uc_preprocessing *self)
 {
-    return !self->factor && !self->normalize_input && !self->map && !self->normalize;
+    return !self->factor && !self->root && !self->normalize_input && !self->map && !self->normalize &&
+           !self->views;
 }
 
 /* A value far outside of what the scaling was learned from stays finite. */
@@ -326,11 +327,20 @@ uc_row uc_normalize_row(uc_row row, float *work)
     return (uc_row){row.count, work, row.columns};
 }
 
+static uc_row root_row(uc_row row, float *work)
+{
+    for (size_t j = 0; j < row.count; j++)
+        work[j] = copysignf(sqrtf(fabsf(row.values[j])), row.values[j]);
+    return (uc_row){row.count, work, row.columns};
+}
+
 uc_row uc_prepare_input(const uc_preprocessing *self, uc_row row, float *work)
 {
     assert(!self->factor || row.count == 0 || uc_row_column(row, row.count - 1) < self->cols);
     if (self->factor)
         row = scale_row(self, row, work);
+    if (self->root)
+        row = root_row(row, work);
     if (self->normalize_input || (self->normalize && !self->map))
         row = uc_normalize_row(row, work);
     return row;
@@ -348,6 +358,8 @@ static size_t whole_lines(size_t floats)
 
 size_t uc_preprocessing_dimension(const uc_preprocessing *self, size_t cols)
 {
+    if (self->views)
+        return uc_row_views_dimension(self);
     return self->map ? uc_map_dimension(self->map) : cols;
 }
 
@@ -355,6 +367,8 @@ size_t uc_preprocessing_dimension(const uc_preprocessing *self, size_t cols)
 size_t uc_preprocessing_row_work(const uc_preprocessing *self, size_t cols)
 {
     const size_t input = whole_lines(larger(cols, self->cols));
+    if (self->views)
+        return input + uc_row_views_row_work(self, larger(cols, self->cols));
     if (!self->map)
         return input;
     return input + whole_lines(uc_map_dimension(self->map)) + 2 * uc_map_row_work(self->map);
@@ -363,6 +377,8 @@ size_t uc_preprocessing_row_work(const uc_preprocessing *self, size_t cols)
 uc_row uc_preprocessing_row(const uc_preprocessing *self, uc_row row, float *work)
 {
     row = uc_prepare_input(self, row, work);
+    if (self->views)
+        return uc_row_views_row(self, row, work + whole_lines(larger(row.count, self->cols)));
     if (!self->map)
         return row;
     const size_t dimension = uc_map_dimension(self->map);
@@ -434,6 +450,8 @@ uc_status uc_preprocessing_apply(const uc_preprocessing *self, uc_matrix *X, con
     if (self->shift && (uc_matrix_is_sparse(X) || X->cols != self->cols))
         return uc_fail(UC_ERR_INVALID, "only dense data of %zu columns can be shifted in place", self->cols);
     const uc_status status = apply_to_blocks(self, X, prepare_input_block, context);
+    if (status == UC_OK && self->views)
+        return uc_row_views_apply(self, X, context);
     if (status != UC_OK || !self->map)
         return status;
     return apply_map(self, X, context);
@@ -510,11 +528,14 @@ uc_status uc_preprocessing_copy(uc_preprocessing *out, const uc_preprocessing *s
     uc_preprocessing copy = *self;
     copy.shift = copy.factor = NULL;
     copy.map = NULL;
+    copy.views = NULL;
     uc_status status = copy_reals(&copy.shift, self->shift, self->cols);
     if (status == UC_OK)
         status = copy_reals(&copy.factor, self->factor, self->cols);
     if (status == UC_OK && self->map)
         status = uc_map_copy(&copy.map, self->map);
+    if (status == UC_OK && self->views)
+        status = uc_row_views_copy(&copy, self);
     if (status == UC_OK)
         *out = copy;
     else
@@ -527,5 +548,6 @@ void uc_preprocessing_free(uc_preprocessing *self)
     uc_free(self->shift);
     uc_free(self->factor);
     uc_map_free(self->map);
+    uc_row_views_free(self);
     *self = (uc_preprocessing){0};
 }

@@ -9,6 +9,17 @@
 uc_row uc_prepare_input(const uc_preprocessing *self, uc_row row, float *work);
 /* UC_ERR_INVALID for a scaling that would turn the zeros of sparse rows into other values. */
 uc_status uc_check_sparse_scaling(uc_scaling scaling);
+/* Whether zeros of a row become other values, so that sparse rows must be dense first. */
+bool uc_preprocessing_shifts(const uc_preprocessing *self);
+/* The views of one row, concatenated, in `out`, which has room for all columns and then for the work of the
+ * view that needs most. */
+size_t uc_row_views_row_work(const uc_preprocessing *self, size_t cols);
+uc_row uc_row_views_row(const uc_preprocessing *self, uc_row row, float *out);
+/* X becomes the matrix of the views. */
+uc_status uc_row_views_apply(const uc_preprocessing *self, uc_matrix *X, const uc_context *context);
+uc_status uc_row_views_copy(uc_preprocessing *out, const uc_preprocessing *self);
+void uc_row_views_free(uc_preprocessing *self);
+size_t uc_row_views_dimension(const uc_preprocessing *self);
 /* Scales the row to unit length; a zero row is returned as it is. */
 uc_row uc_normalize_row(uc_row row, float *work);
 

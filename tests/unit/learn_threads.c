@@ -67,6 +67,9 @@ static void every_learner_gives_the_same_bytes(void **state)
                 const uc_option *iterations = uc_options_find(uc_learner_options(learner), "iterations");
                 if (iterations)
                     assert_ok(uc_option_set(iterations, settings, "10"));
+                const uc_option *landmarks = uc_options_find(uc_learner_options(learner), "landmarks");
+                if (landmarks)
+                    assert_ok(uc_option_set(landmarks, settings, "80"));
                 job self = {learner, settings, uc_train_defaults(), &data};
                 self.train.passes = 2;
                 self.train.map.map = UC_MAP_NONE;

@@ -247,10 +247,10 @@ static void a_newer_version_is_refused_with_a_sentence(void **state)
     uc_model *model = full_model(UC_SCALE_NONE), *back = NULL;
     size_t length;
     unsigned char *bytes = saved(model, &length);
-    bytes[8] = 2;
+    bytes[8] = 3;
     seal(bytes, length);
     assert_error(uc_model_load_memory(&back, bytes, length, "model.uc"), UC_ERR_FORMAT,
-                 "model.uc: format version 2, but this program reads versions 1 to 1");
+                 "model.uc: format version 3, but this program reads versions 1 to 2");
     assert_error(uc_model_load_memory(&back, "1 2:3\n", 6, "data.svm"), UC_ERR_FORMAT,
                  "data.svm: not a model file of unconfuse");
     uc_model_free(model);

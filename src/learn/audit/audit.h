@@ -2,7 +2,7 @@
  * those of several annotators (docs/learners/audit.md).
  *
  *   n, K    rows, classes                    z   true class of a row: what is looked for
- *   R       n x K: P(z | all that is known)  S   n x K: scores of rows by fits that have not seen their labels
+ *   R       n x K: P(z | all that is known)  S   n x K: scores of rows by fits without their labels
  *   C_j     K x K: C_j[z][l] = P(annotator j says l | true class z); rows sum to 1
  *
  * Rows are those of one process; sums and numbers of annotators are those of all. */

@@ -1,0 +1,273 @@
+/*
+ * The principal axes of a kernel, from landmarks.
+ *
+ *   k(x)     kernel values of x with the landmarks l_1 .. l_m       K = (k(l_i, l_j))
+ *   z(x)   = S^-1/2 V' k(x),  K = V S V', without eigenvalues below 1e-8 of the largest  (Nystroem)
+ *   m, T     mean and covariance of z(x_i);  T = Q diag(w) Q',  the largest D, w > 1e-8 w_1
+ *   a(x)   = Q'(z(x) - m) = P'k(x) - Q'm,  P = V S^-1/2 Q
+ *
+ * Kernel values are made twice, once for the moments and once for the coordinates: nothing of the size rows
+ * x landmarks is kept.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/audit/views.h"
+#include "linalg/linalg.h"
+
+#define VANISHED 1e-8
+#define NOTHING 1e-13 /* variance of the first axis when all rows are the same */
+#define ROWS_PER_BLOCK ((size_t)256)
+
+/* ---- the Nystroem map ---- */
+
+/* Z (m x rank): V S^-1/2. */
+typedef struct nystroem {
+    size_t m, rank;
+    double *Z;
+} nystroem;
+
+static uc_status whiten(nystroem *out, const uc_audit_rows *rows, const uc_matrix *landmarks, double width,
+                        const uc_context *context)
+{
+    const size_t m = rows->landmarks;
+    double *K = uc_alloc(m * m, sizeof *K), *vectors = uc_alloc(m * m, sizeof *vectors);
+    double *values = uc_alloc(m, sizeof *values), *work = uc_alloc(uc_audit_view_work(rows, m), sizeof *work);
+    out->Z = uc_alloc(m * m, sizeof *out->Z);
+    uc_status status = UC_ERR_NOMEM;
+    if (!K || !vectors || !values || !work || !out->Z)
+        goto cleanup;
+    uc_audit_view_kernel(K, rows, landmarks, 0, m, width, work);
+    status = uc_eigen_top(values, vectors, K, m, m, context);
+    out->m = m;
+    out->rank = 0;
+    while (status == UC_OK && out->rank < m && values[out->rank] > VANISHED * values[0])
+        out->rank++;
+    for (size_t r = 0; r < out->rank; r++)
+        for (size_t l = 0; l < m; l++)
+            out->Z[l * out->rank + r] = vectors[r * m + l] / sqrt(values[r]);
+cleanup:
+    uc_free(work);
+    uc_free(values);
+    uc_free(vectors);
+    uc_free(K);
+    return status;
+}
+
+/* ---- moments ---- */
+
+typedef struct axes_job {
+    const uc_audit_view *view;
+    const uc_matrix *X;
+    const double *weights;
+    const nystroem *map;
+} axes_job;
+
+/* Adds u z z' (rank x rank), then u z. */
+static uc_status add_moments(double *sum, size_t first, size_t last, void *user)
+{
+    const axes_job *job = user;
+    const uc_audit_rows *rows = job->view->rows;
+    const size_t count = last - first, m = job->map->m, r = job->map->rank;
+    double *values = uc_alloc(count * m, sizeof *values), *z = uc_alloc(count * r, sizeof *z);
+    double *work = uc_alloc(uc_audit_view_work(rows, count), sizeof *work);
+    uc_status status = UC_ERR_NOMEM;
+    if (!values || !z || !work)
+        goto cleanup;
+    uc_audit_view_kernel(values, rows, job->X, first, last, job->view->width, work);
+    uc_multiply(z, values, job->map->Z, count, m, r);
+    for (size_t i = 0; i < count; i++) {
+        const double weight = job->weights ? job->weights[first + i] : 1.0;
+        uc_axpy(sum + r * r, weight, z + i * r, r);
+        for (size_t j = 0; j < r && job->weights; j++)
+            z[i * r + j] *= sqrt(weight);
+    }
+    uc_gemm(sum, r, (uc_operand){z, r, true}, (uc_operand){z, r, false}, r, count, r, 1.0, 1.0);
+    status = UC_OK;
+cleanup:
+    uc_free(work);
+    uc_free(z);
+    uc_free(values);
+    return status;
+}
+
+/* sums becomes the covariance; what follows it, the mean. */
+static void centre_moments(double *sums, size_t r, double total)
+{
+    double *mean = sums + r * r;
+    for (size_t i = 0; i < r * r + r; i++)
+        sums[i] /= total;
+    for (size_t i = 0; i < r; i++)
+        for (size_t j = 0; j < r; j++)
+            sums[i * r + j] -= mean[i] * mean[j];
+}
+
+/* P = Z Q', shift = Q m; the rows of Q are the vectors. */
+static uc_status take_axes(uc_audit_view *self, const nystroem *map, const double *values,
+                           const double *vectors, const double *mean)
+{
+    const size_t D = self->axes, r = map->rank;
+    self->projection = uc_alloc(map->m * D, sizeof *self->projection);
+    self->shift = uc_alloc(D, sizeof *self->shift);
+    self->w = uc_alloc(D, sizeof *self->w);
+    if (!self->projection || !self->shift || !self->w)
+        return UC_ERR_NOMEM;
+    memcpy(self->w, values, D * sizeof *values);
+    uc_gemm(self->projection, D, (uc_operand){map->Z, r, false}, (uc_operand){vectors, r, true}, map->m, r, D,
+            1.0, 0.0);
+    for (size_t d = 0; d < D; d++)
+        self->shift[d] = uc_dot(vectors + d * r, mean, r);
+    return UC_OK;
+}
+
+static uc_status find_axes(uc_audit_view *self, const nystroem *map, const uc_matrix *X,
+                           const uc_labelled *labelled, size_t most)
+{
+    const size_t r = map->rank;
+    axes_job job = {self, X, labelled->weights, map};
+    double *sums = uc_alloc(r * r + r, sizeof *sums), *values = uc_alloc(r, sizeof *values);
+    double *vectors = uc_alloc(r * r, sizeof *vectors);
+    uc_status status = sums && values && vectors ? UC_OK : UC_ERR_NOMEM;
+    status = uc_comm_agree(uc_comm_of(labelled->context), status);
+    if (status == UC_OK)
+        status = uc_sum_over(labelled->context, X->rows, add_moments, &job, sums, r * r + r);
+    if (status != UC_OK)
+        goto cleanup;
+    double *mean = sums + r * r, *copy = uc_alloc(r, sizeof *copy);
+    status = UC_ERR_NOMEM;
+    if (!copy)
+        goto cleanup;
+    centre_moments(sums, r, labelled->total_weight);
+    memcpy(copy, mean, r * sizeof *copy);
+    status = uc_eigen_top(values, vectors, sums, r, r, labelled->context);
+    self->axes = 0;
+    while (status == UC_OK && self->axes < uc_min_size(r, most) && values[self->axes] > NOTHING &&
+           values[self->axes] > VANISHED * values[0])
+        self->axes++;
+    if (status == UC_OK)
+        status = take_axes(self, map, values, vectors, copy);
+    uc_free(copy);
+cleanup:
+    uc_free(vectors);
+    uc_free(values);
+    uc_free(sums);
+    return status;
+}
+
+/* ---- coordinates ---- */
+
+static uc_status project_block(size_t block, void *user)
+{
+    const axes_job *job = user;
+    const uc_audit_view *self = job->view;
+    const uc_range rows = uc_block_range(block, job->X->rows, ROWS_PER_BLOCK);
+    const size_t count = rows.last - rows.first, m = self->rows->landmarks, D = self->axes;
+    double *values = uc_alloc(count * m, sizeof *values), *A = self->A + rows.first * D;
+    double *work = uc_alloc(uc_audit_view_work(self->rows, count), sizeof *work);
+    if (values && work) {
+        uc_audit_view_kernel(values, self->rows, job->X, rows.first, rows.last, self->width, work);
+        for (size_t i = 0; i < count * D; i++)
+            A[i] = -self->shift[i % D];
+        uc_gemm(A, D, (uc_operand){values, m, false}, (uc_operand){self->projection, D, false}, count, m, D,
+                1.0, 1.0);
+    }
+    const uc_status status = values && work ? UC_OK : UC_ERR_NOMEM;
+    uc_free(work);
+    uc_free(values);
+    return status;
+}
+
+static uc_status project_rows(uc_audit_view *self, const uc_matrix *X, const uc_labelled *labelled)
+{
+    const double bytes = 8.0 * (double)X->rows * (double)self->axes;
+    axes_job job = {.view = self, .X = X};
+    uc_status status = uc_memory_check(labelled->context, bytes, "the mapped rows of audit");
+    if (status == UC_OK && !(self->A = uc_alloc(X->rows * self->axes, sizeof *self->A)))
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status =
+            uc_run_blocks(labelled->context, uc_block_count(X->rows, ROWS_PER_BLOCK), project_block, &job);
+    return uc_comm_agree(uc_comm_of(labelled->context), status);
+}
+
+/* ---- shrinkage ---- */
+
+#define LEAST_SHRINKAGE 1e-3
+#define SHRINKAGE_FACTOR 1.25
+#define ENOUGH_SHRINKAGE 0.8
+#define MOST_MEAN_LEVERAGE 0.1
+#define MOST_LEVERAGE 0.95
+
+/* Sets q for this s; returns sum_d (1 - s) w_d q_d. */
+static double shrink(uc_audit_view *self, double s)
+{
+    double mean = 0.0, sum = 0.0;
+    for (size_t d = 0; d < self->axes; d++)
+        mean += self->w[d] / (double)self->axes;
+    for (size_t d = 0; d < self->axes; d++) {
+        self->q[d] = 1.0 / ((1.0 - s) * self->w[d] + s * mean);
+        sum += (1.0 - s) * self->w[d] * self->q[d];
+    }
+    self->s = s;
+    return sum;
+}
+
+static uc_status find_shrinkage(uc_audit_view *self, const uc_labelled *labelled)
+{
+    const size_t rows = labelled->annotations->rows, D = self->axes;
+    const double n = labelled->total_weight;
+    double s = LEAST_SHRINKAGE;
+    self->q = uc_alloc(D, sizeof *self->q);
+    self->h = uc_alloc(rows, sizeof *self->h);
+    if (!self->q || !self->h)
+        return UC_ERR_NOMEM;
+    while (shrink(self, s) / n > MOST_MEAN_LEVERAGE && s < ENOUGH_SHRINKAGE)
+        s *= SHRINKAGE_FACTOR;
+    for (size_t i = 0; i < rows; i++) {
+        const double weight = labelled->weights ? labelled->weights[i] : 1.0;
+        double sum = 0.0;
+        for (size_t d = 0; d < D; d++)
+            sum += self->A[i * D + d] * self->A[i * D + d] * self->q[d];
+        self->h[i] = fmin(MOST_LEVERAGE, weight * ((1.0 - self->s) / n * sum + 1.0 / n));
+    }
+    return UC_OK;
+}
+
+/* ---- all ---- */
+
+uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, const uc_matrix *X,
+                             const uc_labelled *labelled, double width, size_t most_axes)
+{
+    uc_audit_view self = {.rows = rows, .width = rows->median / width};
+    nystroem map = {0};
+    if (!(rows->median > 0.0)) {
+        *out = self;
+        return UC_OK;
+    }
+    uc_status status = whiten(&map, rows, rows->source, self.width, labelled->context);
+    status = uc_comm_agree(uc_comm_of(labelled->context), status);
+    if (status == UC_OK)
+        status = find_axes(&self, &map, X, labelled, most_axes);
+    status = uc_comm_agree(uc_comm_of(labelled->context), status);
+    if (status == UC_OK)
+        status = project_rows(&self, X, labelled);
+    if (status == UC_OK)
+        status = uc_comm_agree(uc_comm_of(labelled->context), find_shrinkage(&self, labelled));
+    uc_free(map.Z);
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_audit_view_free(&self);
+    return status;
+}
+
+void uc_audit_view_free(uc_audit_view *self)
+{
+    uc_free(self->projection);
+    uc_free(self->shift);
+    uc_free(self->w);
+    uc_free(self->A);
+    uc_free(self->q);
+    uc_free(self->h);
+    *self = (uc_audit_view){0};
+}

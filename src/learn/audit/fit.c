@@ -1,0 +1,211 @@
+/*
+ * Gaussian classes with one covariance, from soft labels R, and the scores of rows by fits without them.
+ *
+ *   a_i       coordinates of row i on uncorrelated axes of mean 0 and variances w      u_i  its weight
+ *   c, f      sums of u R + 1e-9, and their shares of all weight n
+ *   M_k       mean of class k:  sum_i u_i R_ik a_i / c_k
+ *   q         1 / ((1 - s) w + s mean w): the inverse of the shrunk total covariance, which is diagonal
+ *
+ * The covariance within classes is the total one less that of the class means, (1 - s) M' diag(f) M, and its
+ * inverse follows from the diagonal one (Woodbury), with K x K matrices only:
+ *
+ *   H = M diag(q)      G = H M'      U = I + G (diag(1 / ((1 - s) f)) - G)^-1
+ *   W = U H            b_k = -<W_k, M_k> / 2
+ *
+ * A score is U (H a) + b, and (1 - s) H a f is a linear smoother of R, with leverage h_i: so the score of
+ * row i by the fit without it needs no other fit,
+ *
+ *   E_i = (1 - s) f (H a_i)      E_i <- (E_i - h_i (R_i - f)) / (1 - h_i)      U (E_i / f / (1 - s)) + b
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/audit/views.h"
+#include "linalg/linalg.h"
+
+#define LEAST_COUNT 1e-9 /* of a class that no row has */
+#define ROWS_PER_BLOCK ((size_t)256)
+
+/* ---- the fit ---- */
+
+typedef struct mean_job {
+    const uc_audit_view *view;
+    const uc_labelled *labelled;
+    const double *R;
+    size_t K;
+} mean_job;
+
+/* Adds (u R)'A, K x D, then the sums of u R. */
+static uc_status add_means(double *sum, size_t first, size_t last, void *user)
+{
+    const mean_job *job = user;
+    const size_t K = job->K, D = job->view->axes, count = last - first;
+    const double *R = job->R + first * K;
+    double *weighted = NULL;
+    if (job->labelled->weights) {
+        weighted = uc_alloc(count * K, sizeof *weighted);
+        if (!weighted)
+            return UC_ERR_NOMEM;
+        for (size_t i = 0; i < count * K; i++)
+            weighted[i] = R[i] * job->labelled->weights[first + i / K];
+        R = weighted;
+    }
+    uc_gemm(sum, D, (uc_operand){R, K, true}, (uc_operand){job->view->A + first * D, D, false}, K, count, D,
+            1.0, 1.0);
+    for (size_t i = 0; i < count * K; i++)
+        sum[K * D + i % K] += R[i];
+    uc_free(weighted);
+    return UC_OK;
+}
+
+/* U from G, which is symmetric: its transpose solves (diag - G) X = G, plus I. */
+static uc_status find_correction(uc_audit_view_fit *self, const double *M, double s, size_t K, size_t D)
+{
+    double *G = uc_alloc(K * K, sizeof *G), *B = uc_alloc(K * K, sizeof *B);
+    double *X = uc_alloc(K * K, sizeof *X);
+    uc_status status = UC_ERR_NOMEM;
+    if (!G || !B || !X)
+        goto cleanup;
+    uc_gemm(G, K, (uc_operand){self->H, D, false}, (uc_operand){M, D, true}, K, D, K, 1.0, 0.0);
+    for (size_t k = 0; k < K; k++)
+        for (size_t l = 0; l < K; l++)
+            B[k * K + l] = (k == l ? 1.0 / ((1.0 - s) * self->f[k]) : 0.0) - G[k * K + l];
+    status = uc_solve(X, B, G, K, K);
+    for (size_t k = 0; k < K && status == UC_OK; k++)
+        for (size_t l = 0; l < K; l++)
+            self->U[k * K + l] = X[l * K + k] + (k == l ? 1.0 : 0.0);
+cleanup:
+    uc_free(X);
+    uc_free(B);
+    uc_free(G);
+    return status;
+}
+
+static uc_status allocate(uc_audit_view_fit *self, size_t K, size_t D)
+{
+    self->W = uc_alloc(K * D, sizeof *self->W);
+    self->b = uc_alloc(K, sizeof *self->b);
+    self->f = uc_alloc(K, sizeof *self->f);
+    self->H = uc_alloc(K * D, sizeof *self->H);
+    self->U = uc_alloc(K * K, sizeof *self->U);
+    return self->W && self->b && self->f && self->H && self->U ? UC_OK : UC_ERR_NOMEM;
+}
+
+/* sums: K x D and then K, as add_means leaves them; the first part becomes M. */
+static uc_status solve(uc_audit_view_fit *self, double *sums, const uc_audit_view *view, double n, size_t K)
+{
+    const size_t D = view->axes;
+    double *M = sums;
+    for (size_t k = 0; k < K; k++) {
+        const double c = sums[K * D + k] + LEAST_COUNT;
+        self->f[k] = c / n;
+        for (size_t d = 0; d < D; d++) {
+            M[k * D + d] /= c;
+            self->H[k * D + d] = M[k * D + d] * view->q[d];
+        }
+    }
+    const uc_status status = find_correction(self, M, view->s, K, D);
+    if (status != UC_OK)
+        return status;
+    uc_multiply(self->W, self->U, self->H, K, K, D);
+    for (size_t k = 0; k < K; k++)
+        self->b[k] = -0.5 * uc_dot(self->W + k * D, M + k * D, D);
+    return UC_OK;
+}
+
+uc_status uc_audit_view_fit_make(uc_audit_view_fit *out, const uc_audit_view *view,
+                                 const uc_labelled *labelled, const double *R)
+{
+    const size_t K = labelled->annotations->K, D = view->axes;
+    uc_audit_view_fit self = {0};
+    mean_job job = {view, labelled, R, K};
+    double *sums = uc_alloc(K * D + K, sizeof *sums);
+    uc_status status = allocate(&self, K, D);
+    if (!sums)
+        status = UC_ERR_NOMEM;
+    status = uc_comm_agree(uc_comm_of(labelled->context), status);
+    if (status == UC_OK)
+        status =
+            uc_sum_over(labelled->context, labelled->annotations->rows, add_means, &job, sums, K * D + K);
+    if (status == UC_OK)
+        status = solve(&self, sums, view, labelled->total_weight, K);
+    uc_free(sums);
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_audit_view_fit_free(&self);
+    return status;
+}
+
+void uc_audit_view_fit_free(uc_audit_view_fit *self)
+{
+    uc_free(self->W);
+    uc_free(self->b);
+    uc_free(self->f);
+    uc_free(self->H);
+    uc_free(self->U);
+    *self = (uc_audit_view_fit){0};
+}
+
+/* ---- leave-one-out ---- */
+
+typedef struct score_job {
+    const uc_audit_view_fit *fit;
+    const uc_audit_view *view;
+    const double *R;
+    double *S, share;
+    size_t rows, K;
+} score_job;
+
+static uc_status score_block(size_t block, void *user)
+{
+    const score_job *job = user;
+    const uc_range rows = uc_block_range(block, job->rows, ROWS_PER_BLOCK);
+    const size_t count = rows.last - rows.first, K = job->K, D = job->view->axes;
+    const double s = job->view->s, *f = job->fit->f, *b = job->fit->b;
+    double *E = uc_alloc(2 * count * K, sizeof *E), *scores = E + count * K;
+    if (!E)
+        return UC_ERR_NOMEM;
+    uc_gemm(E, K, (uc_operand){job->view->A + rows.first * D, D, false}, (uc_operand){job->fit->H, D, true},
+            count, D, K, 1.0, 0.0);
+    for (size_t i = 0; i < count; i++) {
+        const double h = job->view->h[rows.first + i], *R = job->R + (rows.first + i) * K;
+        for (size_t k = 0; k < K; k++) {
+            const double own = (1.0 - s) * f[k] * E[i * K + k];
+            E[i * K + k] = (own - h * (R[k] - f[k])) / (1.0 - h) / f[k] / (1.0 - s);
+        }
+    }
+    uc_gemm(scores, K, (uc_operand){E, K, false}, (uc_operand){job->fit->U, K, true}, count, K, K, 1.0, 0.0);
+    for (size_t i = 0; i < count * K; i++)
+        job->S[rows.first * K + i] += job->share * (scores[i] + b[i % K]);
+    uc_free(E);
+    return UC_OK;
+}
+
+uc_status uc_audit_view_leave_one_out(double *S, const uc_audit_view_fit *self, const uc_audit_view *view,
+                                      const uc_labelled *labelled, const double *R, double share)
+{
+    const size_t rows = labelled->annotations->rows;
+    score_job job = {self, view, R, S, share, rows, labelled->annotations->K};
+    return uc_run_blocks(labelled->context, uc_block_count(rows, ROWS_PER_BLOCK), score_block, &job);
+}
+
+uc_status uc_audit_scores(double *S, double *pi, const uc_audit_view *views, size_t count,
+                          const uc_labelled *labelled, const double *R)
+{
+    const size_t rows = labelled->annotations->rows, K = labelled->annotations->K;
+    uc_status status = uc_class_prior(pi, labelled, R);
+    for (size_t i = 0; i < rows * K; i++)
+        S[i] = 0.0;
+    for (size_t v = 0; v < count && status == UC_OK; v++) {
+        uc_audit_view_fit fit = {0};
+        status = uc_audit_view_fit_make(&fit, &views[v], labelled, R);
+        if (status == UC_OK)
+            status = uc_audit_view_leave_one_out(S, &fit, &views[v], labelled, R, 1.0 / (double)count);
+        status = uc_comm_agree(uc_comm_of(labelled->context), status);
+        uc_audit_view_fit_free(&fit);
+    }
+    for (size_t i = 0; i < rows * K && status == UC_OK; i++)
+        S[i] += log(pi[i % K]);
+    return status;
+}

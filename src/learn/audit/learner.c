@@ -1,0 +1,108 @@
+/*
+ * The learner `audit`: one label per row, some of them wrong in a way that may depend on the row. It finds
+ * the true classes (run.c), and its model predicts those. Rows without a label help.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/audit/audit.h"
+#include "learn/learner.h"
+
+static const uc_option options[] = {
+    {.name = "mode",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(uc_audit_settings, mode),
+     .standard = "auto",
+     .choices = "auto|structure|labels",
+     .help = "structure: classes are clouds of rows, whatever single labels say; labels: labels are believed "
+             "first and corrected once; auto: structure, unless it fights the labels"},
+    {.name = "landmarks",
+     .type = UC_OPTION_COUNT,
+     .offset = offsetof(uc_audit_settings, landmarks),
+     .standard = "600",
+     .low = 2,
+     .high = 20000,
+     .help = "rows that the kernels are measured from"},
+    {.name = "axes",
+     .type = UC_OPTION_COUNT,
+     .offset = offsetof(uc_audit_settings, axes),
+     .standard = "300",
+     .low = 1,
+     .high = 20000,
+     .help = "principal axes of each view of the rows, at most"},
+    {0},
+};
+
+static const char *const modes[] = {"auto", "structure", "labels"};
+
+/* Rows come without a map of their own choice: the views are the map. */
+static uc_status check_settings(const uc_train_settings *train)
+{
+    if (train->map.map != UC_MAP_NONE)
+        return uc_fail(UC_ERR_INVALID, "audit makes feature maps of its own: leave out {map}");
+    if (train->normalize)
+        return uc_fail(UC_ERR_INVALID, "audit prepares rows in its own ways: leave out {normalize}");
+    return UC_OK;
+}
+
+static uc_status keep_noise(uc_model *model, const uc_audit_fit *found)
+{
+    const size_t K = found->K;
+    model->noise = uc_alloc(K * K, sizeof *model->noise);
+    if (!model->noise)
+        return UC_ERR_NOMEM;
+    for (size_t p = 0; p < K; p++)
+        for (size_t q = 0; q < K; q++)
+            model->noise[p * K + q] = found->confusion.P[q * K + p];
+    return UC_OK;
+}
+
+static uc_status write_summary(uc_model *model, const uc_audit_fit *found)
+{
+    uc_status status = uc_json_set(model->summary, "chosen",
+                                   json_pack("{s:s, s:f, s:f}", "mode", modes[found->mode], "width",
+                                             found->width, "temperature", found->temperature));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "guard_loss",
+                             isfinite(found->loss) ? json_real(found->loss) : json_null());
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)found->steps));
+    return status;
+}
+
+static uc_status fit(uc_model *model, const uc_fit *fit, const void *settings)
+{
+    uc_annotations annotations = {0};
+    uc_audit_fit found = {0};
+    uc_status status = check_settings(fit->train);
+    if (status == UC_OK)
+        status = uc_annotations_of_labels(&annotations, fit->data->y, fit->data->X.rows, model->classes.count,
+                                          fit->context);
+    if (status != UC_OK)
+        return status;
+    const uc_labelled labelled = {
+        .annotations = &annotations, .weights = fit->weights, .context = fit->context};
+    status = uc_audit_run(&found, model, &fit->data->X, &labelled, settings, fit->train->seed);
+    if (status == UC_OK)
+        status = keep_noise(model, &found);
+    if (status == UC_OK)
+        status = write_summary(model, &found);
+    uc_audit_fit_free(&found);
+    uc_annotations_free(&annotations);
+    return status;
+}
+
+const uc_learner uc_learner_audit = {
+    .name = "audit",
+    .summary = "labels that people got wrong: finds the true classes behind them; probabilities",
+    .paper = "docs/learners/audit.md",
+    .options = options,
+    .settings_size = sizeof(uc_audit_settings),
+    .full = true,
+    .free_offset = true,
+    .unlabelled = true,
+    .probabilities = true,
+    .map = UC_MAP_NONE,
+    .class_weight = UC_NO_CLASS_WEIGHT,
+    .fit = fit,
+};

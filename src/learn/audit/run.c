@@ -1,0 +1,324 @@
+/*
+ * All of `audit`: views, the width of their kernels, `structure`, its guard, and `labels` where that says no.
+ *
+ *   width    of .3, 1 and 3: ten steps of `structure` for each, and the largest fit anywhere on the way wins
+ *   guard    loss = (top - last fit) / (top - fit of the prior); up to .06 `structure` is believed
+ */
+#include <math.h>
+#include <string.h>
+
+#include "data/exchange.h"
+#include "learn/audit/views.h"
+#include "linalg/linalg.h"
+#include "map/map.h"
+
+#define TRIAL_STEPS 10
+#define MOST_STEPS 30
+#define MOST_LOSS 0.06
+
+static const double widths[] = {0.3, 1.0, 3.0};
+#define WIDTHS (sizeof widths / sizeof *widths)
+
+typedef struct audit {
+    const uc_matrix *X;
+    const uc_labelled *labelled;
+    const uc_audit_settings *settings;
+    uint64_t seed;
+    uc_matrix landmarks;
+    uc_audit_rows rows[UC_AUDIT_VIEWS];
+    uc_audit_view views[UC_AUDIT_VIEWS];
+    size_t count; /* of views: those in which rows differ */
+    size_t width; /* of `views`; WIDTHS: there are none yet */
+    size_t best;  /* of the widths */
+    uc_path path;
+    double *start; /* R0 */
+} audit;
+
+static void free_views(audit *self)
+{
+    for (size_t v = 0; v < self->count; v++)
+        uc_audit_view_free(&self->views[v]);
+    self->width = WIDTHS;
+}
+
+static void free_audit(audit *self)
+{
+    free_views(self);
+    for (size_t v = 0; v < self->count; v++)
+        uc_audit_rows_free(&self->rows[v]);
+    uc_matrix_free(&self->landmarks);
+    uc_free(self->start);
+}
+
+/* ---- views ---- */
+
+/* All rows, where there are no more than landmarks are wanted; else random ones. */
+static uc_status take_landmarks(audit *self)
+{
+    const uc_context *context = self->labelled->context;
+    const size_t total = (size_t)self->labelled->annotations->total_rows;
+    const size_t count = uc_min_size(total, (size_t)self->settings->landmarks);
+    size_t *rows = NULL;
+    uc_status status = UC_OK;
+    if (count < total)
+        status = uc_map_random_rows(&rows, total, count, self->seed);
+    else if (!(rows = uc_alloc(total, sizeof *rows)))
+        status = UC_ERR_NOMEM;
+    for (size_t i = 0; i < total && count == total && rows; i++)
+        rows[i] = i;
+    status = uc_comm_agree(uc_comm_of(context), status);
+    if (status == UC_OK)
+        status = uc_gather_matrix(&self->landmarks, self->X, rows, count, context);
+    uc_free(rows);
+    return uc_comm_agree(uc_comm_of(context), status);
+}
+
+static uc_status see_rows(audit *self)
+{
+    static const uc_audit_view_kind kinds[UC_AUDIT_VIEWS] = {UC_AUDIT_VIEW_UNIT, UC_AUDIT_VIEW_STANDARD,
+                                                             UC_AUDIT_VIEW_ROOT};
+    uc_status status = UC_OK;
+    for (size_t v = 0; v < UC_AUDIT_VIEWS && status == UC_OK; v++) {
+        if (kinds[v] == UC_AUDIT_VIEW_STANDARD && uc_matrix_is_sparse(&self->landmarks))
+            continue;
+        uc_audit_rows *rows = &self->rows[self->count];
+        status = uc_audit_rows_make(rows, kinds[v], self->X, &self->landmarks, self->labelled);
+        if (status == UC_OK && rows->median > 0.0)
+            self->count++;
+        else
+            uc_audit_rows_free(rows);
+    }
+    return status;
+}
+
+static uc_status see_width(audit *self, size_t width)
+{
+    uc_status status = UC_OK;
+    if (self->width == width)
+        return UC_OK;
+    free_views(self);
+    for (size_t v = 0; v < self->count && status == UC_OK; v++)
+        status = uc_audit_view_make(&self->views[v], &self->rows[v], self->X, self->labelled, widths[width],
+                                    (size_t)self->settings->axes);
+    self->width = width;
+    return status;
+}
+
+/* ---- decisions ---- */
+
+/* The most steps of every width that is tried, and of the one that is chosen. */
+static uc_status tell(const audit *self, double done, const char *what)
+{
+    return uc_report(self->labelled->context, "auditing", done, (double)WIDTHS + 2.0, what);
+}
+
+/* R and S become those of the best width after its first steps. */
+static uc_status choose_width(audit *self, double *R, double *S)
+{
+    const size_t size = self->labelled->annotations->rows * self->labelled->annotations->K;
+    double *tried_R = uc_alloc(size, sizeof *tried_R), *tried_S = uc_alloc(size, sizeof *tried_S);
+    uc_status status = tried_R && tried_S ? UC_OK : UC_ERR_NOMEM;
+    status = uc_comm_agree(uc_comm_of(self->labelled->context), status);
+    for (size_t width = 0; width < WIDTHS && status == UC_OK; width++) {
+        uc_path path = {0};
+        status = tell(self, (double)width, "choosing the width");
+        if (status == UC_OK)
+            status = see_width(self, width);
+        memcpy(tried_R, self->start, size * sizeof *R);
+        if (status == UC_OK)
+            status =
+                uc_structure(&path, tried_R, tried_S, self->views, self->count, self->labelled, TRIAL_STEPS);
+        if (status != UC_OK || (width > 0 && !(path.top > self->path.top)))
+            continue;
+        self->path = path;
+        self->best = width;
+        memcpy(R, tried_R, size * sizeof *R);
+        memcpy(S, tried_S, size * sizeof *S);
+    }
+    uc_free(tried_R);
+    uc_free(tried_S);
+    return status;
+}
+
+/* `fitted` becomes what the model is fitted to. */
+static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
+{
+    const size_t size = out->rows * out->K;
+    uc_status status = choose_width(self, out->R, out->S);
+    if (status == UC_OK)
+        status = tell(self, (double)WIDTHS, "finding true classes");
+    if (status == UC_OK)
+        status = see_width(self, self->best);
+    if (status == UC_OK)
+        status =
+            uc_structure(&self->path, out->R, out->S, self->views, self->count, self->labelled, MOST_STEPS);
+    if (status != UC_OK)
+        return status;
+    out->loss = uc_path_loss(&self->path);
+    out->width = widths[self->best];
+    out->temperature = self->path.temperature;
+    out->steps = self->path.steps;
+    out->mode = self->settings->mode;
+    if (out->mode == UC_AUDIT_AUTO)
+        out->mode = out->loss <= MOST_LOSS ? UC_AUDIT_STRUCTURE : UC_AUDIT_LABELS;
+    memcpy(fitted, out->R, size * sizeof *fitted);
+    if (out->mode == UC_AUDIT_STRUCTURE)
+        return UC_OK;
+    memcpy(out->R, self->start, size * sizeof *out->R);
+    status = tell(self, (double)WIDTHS + 1.0, "correcting labels");
+    if (status != UC_OK)
+        return status;
+    return uc_believe_labels(out->R, out->S, &out->temperature, &out->steps, fitted, self->views, self->count,
+                             self->labelled, &self->path);
+}
+
+/* ---- the model ---- */
+
+/* The view's map, with landmarks as the preprocessing leaves them. */
+static uc_status make_map(uc_map **out, const uc_audit_view *view, const uc_preprocessing *steps)
+{
+    const size_t m = view->rows->landmarks, D = view->axes;
+    uc_map *map = uc_alloc(1, sizeof *map);
+    if (!map)
+        return UC_ERR_NOMEM;
+    *map = (uc_map){.kind = UC_MAP_NYSTROEM,
+                    .kernel = UC_KERNEL_GAUSSIAN,
+                    .width = view->width,
+                    .dimension = D,
+                    .projection = uc_alloc(m * D, sizeof(double)),
+                    .shift = uc_alloc(D, sizeof(double))};
+    uc_status status = map->projection && map->shift ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_matrix_subset(&map->landmarks, view->rows->source, NULL, 0, NULL);
+    if (status == UC_OK)
+        status = uc_preprocessing_apply(steps, &map->landmarks, NULL);
+    if (status == UC_OK)
+        status = uc_map_measure_landmarks(map);
+    if (status == UC_OK) {
+        memcpy(map->projection, view->projection, m * D * sizeof *map->projection);
+        memcpy(map->shift, view->shift, D * sizeof *map->shift);
+        *out = map;
+    } else {
+        uc_map_free(map);
+    }
+    return status;
+}
+
+static uc_status make_views(uc_model *model, const audit *self)
+{
+    uc_preprocessing *views = uc_alloc(UC_AUDIT_VIEWS, sizeof *views);
+    uc_status status = views ? UC_OK : UC_ERR_NOMEM;
+    for (size_t v = 0; v < self->count && status == UC_OK; v++) {
+        status = uc_audit_view_preprocessing(&views[v], self->views[v].rows);
+        if (status == UC_OK)
+            status = make_map(&views[v].map, &self->views[v], &views[v]);
+    }
+    if (status == UC_OK)
+        return uc_model_take_views(model, views, self->count);
+    for (size_t v = 0; v < self->count && views; v++)
+        uc_preprocessing_free(&views[v]);
+    uc_free(views);
+    return status;
+}
+
+/* The weights of one view, whose columns begin at `first`; offsets are added up. */
+static uc_status write_view(uc_model *model, const audit *self, size_t v, size_t first, const double *fitted)
+{
+    const uc_audit_view *view = &self->views[v];
+    const size_t K = model->classes.count, D = view->axes;
+    uc_audit_view_fit fit = {0};
+    const uc_status status = uc_audit_view_fit_make(&fit, view, self->labelled, fitted);
+    for (size_t k = 0; k < K && status == UC_OK; k++) {
+        model->weights[k] += fit.b[k] / (double)self->count;
+        for (size_t d = 0; d < D; d++)
+            model->weights[(1 + first + d) * model->stride + k] = fit.W[k * D + d] / (double)self->count;
+    }
+    uc_audit_view_fit_free(&fit);
+    return status;
+}
+
+static uc_status write_model(uc_model *model, const audit *self, const uc_audit_fit *found,
+                             const double *fitted)
+{
+    const size_t K = found->K;
+    size_t first = 0;
+    uc_status status = self->count > 0 ? make_views(model, self) : UC_OK;
+    status = uc_comm_agree(uc_comm_of(self->labelled->context), status);
+    for (size_t v = 0; v < self->count && status == UC_OK; v++) {
+        status = write_view(model, self, v, first, fitted);
+        first += self->views[v].axes;
+    }
+    model->bias = 1.0;
+    for (size_t k = 0; k < K; k++)
+        model->weights[k] += log(found->pi[k]);
+    model->calibration = uc_alloc(1, sizeof *model->calibration);
+    if (status == UC_OK && !model->calibration)
+        status = UC_ERR_NOMEM;
+    if (status != UC_OK)
+        return status;
+    *model->calibration = (uc_calibration){1.0, 1.0 / found->temperature, 0.0};
+    model->calibrations = 1;
+    model->probabilities = true;
+    return UC_OK;
+}
+
+/* ---- all ---- */
+
+static uc_status allocate(uc_audit_fit *out)
+{
+    const size_t size = out->rows * out->K;
+    out->R = uc_alloc(size, sizeof *out->R);
+    out->S = uc_alloc(size, sizeof *out->S);
+    out->pi = uc_alloc(out->K, sizeof *out->pi);
+    return out->R && out->S && out->pi ? UC_OK : UC_ERR_NOMEM;
+}
+
+uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, const uc_labelled *labelled,
+                       const uc_audit_settings *settings, uint64_t seed)
+{
+    uc_labelled known = *labelled;
+    uc_audit_fit found = {.rows = X->rows, .K = labelled->annotations->K};
+    audit self = {.X = X, .labelled = &known, .settings = settings, .seed = seed, .width = WIDTHS};
+    const uc_comm *comm = uc_comm_of(labelled->context);
+    double *fitted = uc_alloc(found.rows * found.K, sizeof *fitted);
+    self.start = uc_alloc(found.rows * found.K, sizeof *self.start);
+    uc_status status = allocate(&found);
+    if (!fitted || !self.start)
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_confusion_create(&found.confusion, labelled->annotations);
+    status = uc_comm_agree(comm, status);
+    if (status == UC_OK)
+        status = uc_labelled_weigh(&known);
+    if (status == UC_OK)
+        status = take_landmarks(&self);
+    if (status == UC_OK)
+        status = see_rows(&self);
+    if (status != UC_OK)
+        goto cleanup;
+    uc_labelled_start(self.start, &known);
+    status = decide(&self, &found, fitted);
+    if (status == UC_OK)
+        status = uc_confusion_find(&found.confusion, &known, found.R);
+    if (status == UC_OK)
+        status = uc_class_prior(found.pi, &known, fitted);
+    if (status == UC_OK && model)
+        status = write_model(model, &self, &found, fitted);
+cleanup:
+    free_audit(&self);
+    uc_free(fitted);
+    if (status == UC_OK)
+        *out = found;
+    else
+        uc_audit_fit_free(&found);
+    return status;
+}
+
+void uc_audit_fit_free(uc_audit_fit *self)
+{
+    uc_free(self->R);
+    uc_free(self->S);
+    uc_free(self->pi);
+    uc_confusion_free(&self->confusion);
+    *self = (uc_audit_fit){0};
+}

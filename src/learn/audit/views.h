@@ -1,0 +1,108 @@
+/* Views of rows: what `audit` measures kernels on, and the axes that it makes of them. */
+#ifndef UC_AUDIT_VIEWS_H
+#define UC_AUDIT_VIEWS_H
+
+#include "learn/audit/audit.h"
+
+#define UC_AUDIT_VIEWS 3
+
+/* ---- rows as a view sees them, in full precision (view_rows.c) ---- */
+
+typedef enum uc_audit_view_kind {
+    UC_AUDIT_VIEW_UNIT,     /* x / |x| */
+    UC_AUDIT_VIEW_STANDARD, /* columns of mean 0 and deviation 1; dense rows only */
+    UC_AUDIT_VIEW_ROOT      /* sign(x) sqrt|x|, then unit length */
+} uc_audit_view_kind;
+
+/* A view's landmarks, and how rows are measured from them. */
+typedef struct uc_audit_rows {
+    uc_audit_view_kind kind;
+    const uc_matrix *source; /* the landmarks as the file has them; borrowed */
+    size_t cols, landmarks;
+    double *shift, *factor; /* of columns, standard view; NULL otherwise */
+    double *dense;          /* landmarks x cols, prepared; NULL: sparse, by columns: */
+    size_t entries, columns;
+    uint32_t *column;   /* those in which a landmark has an entry, ascending */
+    size_t *start;      /* columns + 1 */
+    uint32_t *landmark; /* of each entry */
+    double *value;
+    double *norm2; /* squared lengths of the landmarks */
+    double median; /* squared distance of two different landmarks; 0: all are the same */
+} uc_audit_rows;   /* zero-initialised may be freed */
+
+/* `landmarks` are rows of the data, the same in all processes. */
+uc_status uc_audit_rows_make(uc_audit_rows *out, uc_audit_view_kind kind, const uc_matrix *X,
+                             const uc_matrix *landmarks, const uc_labelled *labelled);
+void uc_audit_rows_free(uc_audit_rows *self);
+/* values[i * landmarks + l]: squared distances, or with width > 0 exp(-distance / width), of rows first ..
+ * last - 1 of X to the landmarks. `work` has room for uc_audit_view_work doubles. */
+size_t uc_audit_view_work(const uc_audit_rows *self, size_t rows);
+void uc_audit_view_kernel(double *values, const uc_audit_rows *self, const uc_matrix *X, size_t first,
+                          size_t last, double width, double *work);
+/* The preprocessing that prepares rows so, without a map. */
+uc_status uc_audit_view_preprocessing(uc_preprocessing *out, const uc_audit_rows *self);
+
+/* ---- axes (axes.c) ---- */
+
+/* Coordinates of rows on the principal axes of a kernel: A = k(X, landmarks) projection - shift, whose
+ * columns are uncorrelated with variances w. */
+typedef struct uc_audit_view {
+    const uc_audit_rows *rows; /* borrowed */
+    double width;              /* of the kernel */
+    size_t axes;               /* D */
+    double *projection;        /* landmarks x D */
+    double *shift, *w;         /* D */
+    double *A;                 /* rows x D, of this process */
+    double s;                  /* shrinkage */
+    double *q;                 /* D: 1 / ((1 - s) w_d + s mean w) */
+    double *h;                 /* leverage of each row */
+} uc_audit_view;               /* zero-initialised may be freed */
+
+/* The kernel is exp(-width |x - y|^2 / median). UC_OK with axes 0 when the rows are all the same. */
+uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, const uc_matrix *X,
+                             const uc_labelled *labelled, double width, size_t most_axes);
+void uc_audit_view_free(uc_audit_view *self);
+
+/* ---- fits (fit.c) ---- */
+
+/* Gaussian classes with one covariance: score_k(a) = <W_k, a> + b_k. */
+typedef struct uc_audit_view_fit {
+    double *W; /* K x D */
+    double *b; /* K */
+    double *f; /* K: shares of the classes */
+    double *H; /* K x D: class means, divided by the covariance */
+    double *U; /* K x K: what the class means' own spread adds to the inverse covariance (Woodbury) */
+} uc_audit_view_fit;
+
+uc_status uc_audit_view_fit_make(uc_audit_view_fit *out, const uc_audit_view *view,
+                                 const uc_labelled *labelled, const double *R);
+void uc_audit_view_fit_free(uc_audit_view_fit *self);
+/* S += share times the scores of each row by the fit without it. */
+uc_status uc_audit_view_leave_one_out(double *S, const uc_audit_view_fit *self, const uc_audit_view *view,
+                                      const uc_labelled *labelled, const double *R, double share);
+/* S = the mean of the views' leave-one-out scores + log pi of R; pi has room for K. */
+uc_status uc_audit_scores(double *S, double *pi, const uc_audit_view *views, size_t count,
+                          const uc_labelled *labelled, const double *R);
+
+/* ---- decisions (structure.c, believe.c) ---- */
+
+/* Where the expectation and the fits of `structure` went. */
+typedef struct uc_path {
+    unsigned steps;
+    double top;         /* largest fit of a step */
+    double last, prior; /* fit and fit of the prior at the last step */
+    double temperature; /* that has the last fit */
+    bool converged;
+} uc_path;
+
+/* Goes on with `structure` from R, up to `most` steps in all. */
+uc_status uc_structure(uc_path *path, double *R, double *S, const uc_audit_view *views, size_t count,
+                       const uc_labelled *labelled, unsigned most);
+/* The share of what features say about labels that the path has lost; NaN: they say nothing. */
+double uc_path_loss(const uc_path *path);
+/* `labels`: R and S from R0, which R comes as. *fitted, n x K, becomes what the model is fitted to. */
+uc_status uc_believe_labels(double *R, double *S, double *temperature, unsigned *steps, double *fitted,
+                            const uc_audit_view *views, size_t count, const uc_labelled *labelled,
+                            const uc_path *path);
+
+#endif
