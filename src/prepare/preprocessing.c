@@ -1,16 +1,5 @@
-/*
- * Scaling and unit length.
- *
- *   scaled value = (value - shift_j) factor_j
- *
- *   range     shift = (max + min)/2, factor = 2/(max - min)
- *   standard  shift = mean,          factor = 1/deviation
- *   maxabs    shift = 0,             factor = 1/max |value|
- *
- * A constant column gets factor 0. Means and deviations are gathered value by value (Welford) over the
- * values that are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.). A row of
- * weight u is u rows.
- */
+/* Preprocessing rows: scaling, roots, unit length, the map or several views, unit length. What the scaling
+ * is, is learned in scaling.c. */
 #include "prepare/preprocessing.h"
 
 #include <float.h>
@@ -20,262 +9,6 @@
 #include "linalg/linalg.h"
 
 #define ROWS_PER_BLOCK ((size_t)1024)
-#define COLUMNS_PER_JOB ((size_t)16) /* a line of the cache */
-
-typedef struct column_sums {
-    uint64_t count; /* stored values */
-    double weight;  /* of their rows */
-    double low, high, mean, squares;
-} column_sums;
-
-struct uc_scale_sums {
-    uint64_t rows;
-    double weight; /* of the rows */
-    size_t cols, capacity;
-    column_sums *columns;
-};
-
-static void add_value(column_sums *column, double value, double weight)
-{
-    if (column->count == 0 || value < column->low)
-        column->low = value;
-    if (column->count == 0 || value > column->high)
-        column->high = value;
-    const double difference = value - column->mean;
-    column->count++;
-    column->weight += weight;
-    column->mean += weight * difference / column->weight;
-    column->squares += weight * difference * (value - column->mean);
-}
-
-static uc_status widen(uc_scale_sums *self, size_t cols)
-{
-    if (cols > self->capacity) {
-        const size_t capacity = uc_grown(self->capacity, cols);
-        column_sums *columns = uc_realloc(self->columns, capacity, sizeof *columns);
-        if (!columns)
-            return UC_ERR_NOMEM;
-        memset(columns + self->capacity, 0, (capacity - self->capacity) * sizeof *columns);
-        self->columns = columns;
-        self->capacity = capacity;
-    }
-    if (cols > self->cols)
-        self->cols = cols;
-    return UC_OK;
-}
-
-static void add_sparse(uc_scale_sums *self, const uc_matrix *X, const double *weights)
-{
-    for (size_t i = 0; i < X->rows; i++) {
-        const uc_row row = uc_matrix_row(X, i);
-        const double weight = weights ? weights[i] : 1.0;
-        for (size_t j = 0; weight > 0.0 && j < row.count; j++)
-            add_value(&self->columns[row.columns[j]], row.values[j], weight);
-    }
-}
-
-typedef struct column_job {
-    uc_scale_sums *sums;
-    const uc_matrix *X;
-    const double *weights;
-} column_job;
-
-/* Some columns of all rows: a column is gathered by one thread, in the order of the rows. */
-static uc_status add_columns(size_t number, void *user)
-{
-    const column_job *job = user;
-    const uc_matrix *X = job->X;
-    const uc_range columns = uc_block_range(number, X->cols, COLUMNS_PER_JOB);
-    for (size_t i = 0; i < X->rows; i++) {
-        const double weight = job->weights ? job->weights[i] : 1.0;
-        for (size_t j = columns.first; weight > 0.0 && j < columns.last; j++)
-            add_value(&job->sums->columns[j], X->values[i * X->stride + j], weight);
-    }
-    return UC_OK;
-}
-
-static uc_status add_rows(uc_scale_sums **sums, const uc_matrix *X, const double *weights,
-                          const uc_context *context)
-{
-    if (!*sums && !(*sums = uc_alloc(1, sizeof **sums)))
-        return UC_ERR_NOMEM;
-    uc_scale_sums *self = *sums;
-    uc_status status = widen(self, X->cols);
-    if (status != UC_OK)
-        return status;
-    for (size_t i = 0; i < X->rows; i++) {
-        const double weight = weights ? weights[i] : 1.0;
-        self->rows += weight > 0.0;
-        self->weight += weight;
-    }
-    if (uc_matrix_is_sparse(X)) {
-        add_sparse(self, X, weights);
-        return UC_OK;
-    }
-    column_job job = {self, X, weights};
-    const uc_context fitting = uc_context_for_work(context, 4.0 * (double)X->rows * (double)X->cols);
-    return uc_run_blocks(&fitting, uc_block_count(X->cols, COLUMNS_PER_JOB), add_columns, &job);
-}
-
-uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X, const double *weights)
-{
-    const uc_context one_thread = {.threads = 1};
-    return add_rows(sums, X, weights, &one_thread);
-}
-
-/* The column as if its zeros had been stored. */
-static column_sums with_zeros(column_sums column, uint64_t rows, double weight)
-{
-    if (rows == column.count)
-        return column;
-    if (column.count == 0)
-        return (column_sums){.count = rows, .weight = weight};
-    const double zeros = fmax(weight - column.weight, 0.0);
-    column.low = fmin(column.low, 0.0);
-    column.high = fmax(column.high, 0.0);
-    column.squares += column.mean * column.mean * column.weight * zeros / weight;
-    column.mean *= column.weight / weight;
-    column.count = rows;
-    column.weight = weight;
-    return column;
-}
-
-static double inverse_or_zero(double value)
-{
-    if (!(value > 0.0) || !isfinite(1.0 / value))
-        return 0.0;
-    return 1.0 / value;
-}
-
-static void scale_column(double *shift, double *factor, const column_sums *column, uc_scaling scaling)
-{
-    *shift = 0.0;
-    switch (scaling) {
-    case UC_SCALE_RANGE:
-        *shift = (column->high + column->low) / 2;
-        *factor = 2 * inverse_or_zero(column->high - column->low);
-        break;
-    case UC_SCALE_STANDARD:
-        *shift = column->mean;
-        *factor = 0.0;
-        if (column->high != column->low)
-            *factor = inverse_or_zero(sqrt(column->squares / column->weight));
-        break;
-    case UC_SCALE_MAXABS:
-        *factor = inverse_or_zero(fmax(fabs(column->low), fabs(column->high)));
-        break;
-    case UC_SCALE_NONE:
-    case UC_SCALE_AUTO: /* never here: it is decided before */
-        *factor = 1.0;
-        break;
-    }
-}
-
-uc_status uc_scale_sums_finish(uc_preprocessing *out, uc_scale_sums *sums, uc_scaling scaling, size_t cols)
-{
-    uc_preprocessing preprocessing = {.scaling = scaling, .cols = cols};
-    if (scaling == UC_SCALE_NONE) {
-        *out = preprocessing;
-        return UC_OK;
-    }
-    uc_status status = widen(sums, cols);
-    if (status != UC_OK)
-        return status;
-    preprocessing.shift = uc_alloc(cols, sizeof *preprocessing.shift);
-    preprocessing.factor = uc_alloc(cols, sizeof *preprocessing.factor);
-    if (!preprocessing.shift || !preprocessing.factor) {
-        uc_preprocessing_free(&preprocessing);
-        return UC_ERR_NOMEM;
-    }
-    for (size_t j = 0; j < cols; j++) {
-        const column_sums column = with_zeros(sums->columns[j], sums->rows, sums->weight);
-        scale_column(&preprocessing.shift[j], &preprocessing.factor[j], &column, scaling);
-    }
-    if (scaling == UC_SCALE_MAXABS) {
-        uc_free(preprocessing.shift);
-        preprocessing.shift = NULL;
-    }
-    *out = preprocessing;
-    return UC_OK;
-}
-
-void uc_scale_sums_free(uc_scale_sums *sums)
-{
-    if (sums)
-        uc_free(sums->columns);
-    uc_free(sums);
-}
-
-/* The values of both, as if one had seen them all (Chan et al.). */
-static column_sums merge_columns(column_sums a, column_sums b)
-{
-    if (a.count == 0)
-        return b;
-    if (b.count == 0)
-        return a;
-    const double all = a.weight + b.weight, difference = b.mean - a.mean;
-    a.low = fmin(a.low, b.low);
-    a.high = fmax(a.high, b.high);
-    a.squares += b.squares + difference * difference * a.weight * b.weight / all;
-    a.mean += difference * b.weight / all;
-    a.count += b.count;
-    a.weight = all;
-    return a;
-}
-
-/* The sums of this process become those of all; all have as many columns. */
-static uc_status merge_sums(uc_scale_sums *self, size_t cols, const uc_context *context)
-{
-    const uc_comm *comm = uc_comm_of(context);
-    column_sums *all = NULL;
-    uc_share share;
-    if (!uc_is_shared(context))
-        return UC_OK;
-    uc_status status = uc_share_of(&share, context, (size_t)self->rows);
-    if (status == UC_OK)
-        status = uc_comm_gather((void **)&all, NULL, comm, self->columns, cols * sizeof *all);
-    for (size_t j = 0; j < cols && status == UC_OK; j++) {
-        self->columns[j] = all[j];
-        for (int r = 1; r < comm->size; r++)
-            self->columns[j] = merge_columns(self->columns[j], all[(size_t)r * cols + j]);
-    }
-    self->rows = share.total;
-    uc_free(all);
-    if (status == UC_OK)
-        status = uc_comm_sum(comm, &self->weight, 1);
-    return status;
-}
-
-uc_status uc_check_sparse_scaling(uc_scaling scaling)
-{
-    if (scaling != UC_SCALE_RANGE && scaling != UC_SCALE_STANDARD)
-        return UC_OK;
-    const char *name = scaling == UC_SCALE_RANGE ? "range" : "standard";
-    return uc_fail(
-        UC_ERR_INVALID,
-        "{scale=%s} would turn the zeros of sparse data into other values: use {scale=maxabs}, or read "
-        "the data with {storage=dense}",
-        name);
-}
-
-static uc_status learn_scaling(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X,
-                               const double *weights, const uc_context *context)
-{
-    uc_scale_sums *sums = NULL;
-    uc_status status = UC_OK;
-    if (uc_matrix_is_sparse(X))
-        status = uc_check_sparse_scaling(scaling);
-    if (status != UC_OK)
-        return status;
-    if (scaling != UC_SCALE_NONE)
-        status = add_rows(&sums, X, weights, context);
-    if (status == UC_OK && sums)
-        status = merge_sums(sums, X->cols, context);
-    if (status == UC_OK)
-        status = uc_scale_sums_finish(out, sums, scaling, X->cols);
-    uc_scale_sums_free(sums);
-    return status;
-}
 
 bool uc_preprocessing_is_identity(const uc_preprocessing *self)
 {
@@ -356,10 +89,107 @@ static size_t whole_lines(size_t floats)
     return (floats + 15) / 16 * 16;
 }
 
+/* ---- several views ---- */
+
+bool uc_preprocessing_shifts(const uc_preprocessing *self)
+{
+    bool shifts = self->shift != NULL;
+    for (size_t v = 0; v < self->view_count; v++)
+        shifts = shifts || self->views[v].shift;
+    return shifts;
+}
+
+static size_t views_dimension(const uc_preprocessing *self)
+{
+    size_t dimension = 0;
+    for (size_t v = 0; v < self->view_count; v++)
+        dimension += uc_preprocessing_dimension(&self->views[v], self->views[v].cols);
+    return dimension;
+}
+
+static size_t views_row_work(const uc_preprocessing *self, size_t cols)
+{
+    size_t most = 0;
+    for (size_t v = 0; v < self->view_count; v++)
+        most = uc_max_size(most, uc_preprocessing_row_work(&self->views[v], cols));
+    return whole_lines(views_dimension(self)) + whole_lines(most);
+}
+
+static uc_row views_row(const uc_preprocessing *self, uc_row row, float *out)
+{
+    const size_t dimension = views_dimension(self);
+    float *work = out + whole_lines(dimension), *end = out;
+    for (size_t v = 0; v < self->view_count; v++) {
+        const uc_row seen = uc_preprocessing_row(&self->views[v], row, work);
+        memcpy(end, seen.values, seen.count * sizeof *end);
+        end += seen.count;
+    }
+    row = (uc_row){dimension, out, NULL};
+    return self->normalize ? uc_normalize_row(row, out) : row;
+}
+
+/* Columns first .. of `out` become those of the view. */
+static uc_status apply_view(uc_matrix *out, size_t first, const uc_preprocessing *view, const uc_matrix *X,
+                            const uc_context *context)
+{
+    uc_matrix seen = {0};
+    uc_status status = uc_matrix_subset(&seen, X, NULL, 0, context);
+    if (status == UC_OK && view->shift && uc_matrix_is_sparse(&seen))
+        status = uc_matrix_densify(&seen);
+    if (status == UC_OK)
+        status = uc_preprocessing_apply(view, &seen, context);
+    for (size_t i = 0; i < seen.rows && status == UC_OK; i++)
+        memcpy(out->values + i * out->stride + first, seen.values + i * seen.stride,
+               seen.cols * sizeof *seen.values);
+    uc_matrix_free(&seen);
+    return status;
+}
+
+static uc_status views_apply(const uc_preprocessing *self, uc_matrix *X, const uc_context *context)
+{
+    uc_matrix out = {0};
+    size_t first = 0;
+    uc_status status = uc_matrix_create_dense(&out, X->rows, views_dimension(self));
+    for (size_t v = 0; v < self->view_count && status == UC_OK; v++) {
+        status = apply_view(&out, first, &self->views[v], X, context);
+        first += uc_preprocessing_dimension(&self->views[v], X->cols);
+    }
+    if (status != UC_OK) {
+        uc_matrix_free(&out);
+        return status;
+    }
+    for (size_t i = 0; i < out.rows && self->normalize; i++)
+        (void)uc_normalize_row(uc_matrix_row(&out, i), out.values + i * out.stride);
+    uc_matrix_free(X);
+    *X = out;
+    return UC_OK;
+}
+
+static uc_status views_copy(uc_preprocessing *out, const uc_preprocessing *self)
+{
+    out->views = uc_alloc(self->view_count, sizeof *out->views);
+    out->view_count = self->view_count;
+    uc_status status = out->views ? UC_OK : UC_ERR_NOMEM;
+    for (size_t v = 0; v < self->view_count && status == UC_OK; v++)
+        status = uc_preprocessing_copy(&out->views[v], &self->views[v]);
+    return status;
+}
+
+static void views_free(uc_preprocessing *self)
+{
+    for (size_t v = 0; v < self->view_count && self->views; v++)
+        uc_preprocessing_free(&self->views[v]);
+    uc_free(self->views);
+    self->views = NULL;
+    self->view_count = 0;
+}
+
+/* ---- all ---- */
+
 size_t uc_preprocessing_dimension(const uc_preprocessing *self, size_t cols)
 {
     if (self->views)
-        return uc_row_views_dimension(self);
+        return views_dimension(self);
     return self->map ? uc_map_dimension(self->map) : cols;
 }
 
@@ -368,7 +198,7 @@ size_t uc_preprocessing_row_work(const uc_preprocessing *self, size_t cols)
 {
     const size_t input = whole_lines(larger(cols, self->cols));
     if (self->views)
-        return input + uc_row_views_row_work(self, larger(cols, self->cols));
+        return input + views_row_work(self, larger(cols, self->cols));
     if (!self->map)
         return input;
     return input + whole_lines(uc_map_dimension(self->map)) + 2 * uc_map_row_work(self->map);
@@ -378,7 +208,7 @@ uc_row uc_preprocessing_row(const uc_preprocessing *self, uc_row row, float *wor
 {
     row = uc_prepare_input(self, row, work);
     if (self->views)
-        return uc_row_views_row(self, row, work + whole_lines(larger(row.count, self->cols)));
+        return views_row(self, row, work + whole_lines(larger(row.count, self->cols)));
     if (!self->map)
         return row;
     const size_t dimension = uc_map_dimension(self->map);
@@ -451,7 +281,7 @@ uc_status uc_preprocessing_apply(const uc_preprocessing *self, uc_matrix *X, con
         return uc_fail(UC_ERR_INVALID, "only dense data of %zu columns can be shifted in place", self->cols);
     const uc_status status = apply_to_blocks(self, X, prepare_input_block, context);
     if (status == UC_OK && self->views)
-        return uc_row_views_apply(self, X, context);
+        return views_apply(self, X, context);
     if (status != UC_OK || !self->map)
         return status;
     return apply_map(self, X, context);
@@ -498,7 +328,7 @@ uc_status uc_preprocessing_fit(uc_preprocessing *out, uc_matrix *X, const uc_pre
                                const uc_context *context)
 {
     uc_preprocessing preprocessing = {0};
-    uc_status status = learn_scaling(&preprocessing, settings->scaling, X, settings->weights, context);
+    uc_status status = uc_learn_scaling(&preprocessing, settings->scaling, X, settings->weights, context);
     if (status != UC_OK)
         return status;
     preprocessing.normalize_input = settings->normalize_input;
@@ -535,7 +365,7 @@ uc_status uc_preprocessing_copy(uc_preprocessing *out, const uc_preprocessing *s
     if (status == UC_OK && self->map)
         status = uc_map_copy(&copy.map, self->map);
     if (status == UC_OK && self->views)
-        status = uc_row_views_copy(&copy, self);
+        status = views_copy(&copy, self);
     if (status == UC_OK)
         *out = copy;
     else
@@ -548,6 +378,6 @@ void uc_preprocessing_free(uc_preprocessing *self)
     uc_free(self->shift);
     uc_free(self->factor);
     uc_map_free(self->map);
-    uc_row_views_free(self);
+    views_free(self);
     *self = (uc_preprocessing){0};
 }

@@ -4,6 +4,10 @@
 
 #include "unconfuse/prepare.h"
 
+/* Learns scaling from the rows of X, of all processes, and leaves them as they are. */
+uc_status uc_learn_scaling(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X,
+                           const double *weights, const uc_context *context);
+
 /* Scaling and --normalize-input: what comes before the map; without a map, --normalize too. The result is
  * the row itself, or is in `work`, which may be the row's own values unless there is a shift. */
 uc_row uc_prepare_input(const uc_preprocessing *self, uc_row row, float *work);
@@ -11,15 +15,6 @@ uc_row uc_prepare_input(const uc_preprocessing *self, uc_row row, float *work);
 uc_status uc_check_sparse_scaling(uc_scaling scaling);
 /* Whether zeros of a row become other values, so that sparse rows must be dense first. */
 bool uc_preprocessing_shifts(const uc_preprocessing *self);
-/* The views of one row, concatenated, in `out`, which has room for all columns and then for the work of the
- * view that needs most. */
-size_t uc_row_views_row_work(const uc_preprocessing *self, size_t cols);
-uc_row uc_row_views_row(const uc_preprocessing *self, uc_row row, float *out);
-/* X becomes the matrix of the views. */
-uc_status uc_row_views_apply(const uc_preprocessing *self, uc_matrix *X, const uc_context *context);
-uc_status uc_row_views_copy(uc_preprocessing *out, const uc_preprocessing *self);
-void uc_row_views_free(uc_preprocessing *self);
-size_t uc_row_views_dimension(const uc_preprocessing *self);
 /* Scales the row to unit length; a zero row is returned as it is. */
 uc_row uc_normalize_row(uc_row row, float *work);
 
