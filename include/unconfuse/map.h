@@ -50,6 +50,10 @@ typedef struct uc_map uc_map;
  * median. If the rows span fewer dimensions, the dimension is lowered with a warning. */
 uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_matrix *X, uint64_t seed,
                      const uc_context *context);
+/* The same, with weights of the rows, > 0: kernel PCA is that of rows repeated so often, and landmarks are
+ * drawn by their weights. Gram-Schmidt and the projections do not use them. NULL: all are 1. */
+uc_status uc_map_fit_weighted(uc_map **out, const uc_map_settings *settings, const uc_matrix *X,
+                              const double *weights, uint64_t seed, const uc_context *context);
 void uc_map_free(uc_map *self); /* NULL is fine */
 uc_status uc_map_copy(uc_map **out, const uc_map *self);
 double uc_map_width(const uc_map *self);

@@ -40,7 +40,7 @@ typedef struct uc_preprocessing_settings {
     const uc_map_settings *map; /* NULL, or UC_MAP_NONE: no map */
     bool normalize;
     uint64_t seed;         /* of the map's random choices */
-    const double *weights; /* of the rows, > 0, for the scaling; maps do not use them. NULL: all are 1 */
+    const double *weights; /* of the rows, > 0, for the scaling and the map. NULL: all are 1 */
 } uc_preprocessing_settings;
 
 /* Learns the scaling and then the map from X, and applies both to X. With a map, X becomes another matrix

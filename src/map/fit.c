@@ -4,6 +4,7 @@
 #include "linalg/linalg.h"
 #include "map/kernel.h"
 #include "map/map.h"
+#include "parallel/parallel.h"
 
 #define ROWS_PER_BLOCK ((size_t)1024)
 
@@ -59,7 +60,7 @@ static uc_status check_lengths(size_t block, void *user)
 static uc_status fit_landmarks(const uc_map_fitting *fitting)
 {
     size_t *rows;
-    uc_status status = uc_map_random_rows(&rows, fitting->rows, fitting->self->dimension, fitting->seed);
+    uc_status status = uc_map_draw_rows(&rows, fitting, fitting->self->dimension);
     if (status != UC_OK)
         return status;
     status =
@@ -108,27 +109,58 @@ static uc_status fit_on_rows(const uc_map_fitting *fitting, size_t rows_before)
     return fit_kind(fitting);
 }
 
+/* The weights of all rows; NULL when they are all the same, as if there were none. */
+static uc_status gather_weights(double **out, const double *weights, uc_share share, size_t rows,
+                                const uc_context *context)
+{
+    bool differ = false;
+    *out = NULL;
+    if (!weights)
+        return UC_OK;
+    const uc_status status =
+        uc_comm_gather((void **)out, NULL, uc_comm_of(context), weights, rows * sizeof *weights);
+    for (size_t i = 1; i < share.total && status == UC_OK; i++)
+        differ = differ || (*out)[i] != (*out)[0];
+    if (status == UC_OK && differ)
+        return UC_OK;
+    uc_free(*out);
+    *out = NULL;
+    return status;
+}
+
 uc_status uc_map_fit(uc_map **out, const uc_map_settings *settings, const uc_matrix *X, uint64_t seed,
                      const uc_context *context)
 {
+    return uc_map_fit_weighted(out, settings, X, NULL, seed, context);
+}
+
+uc_status uc_map_fit_weighted(uc_map **out, const uc_map_settings *settings, const uc_matrix *X,
+                              const double *weights, uint64_t seed, const uc_context *context)
+{
     uc_share share;
+    double *all = NULL;
     uc_status status = uc_share_of(&share, context, X->rows);
     if (status == UC_OK)
         status = check_settings(settings, share.total);
     if (status == UC_OK)
         status = uc_blas_ready(context);
+    if (status == UC_OK)
+        status = gather_weights(&all, weights, share, X->rows, context);
     if (status != UC_OK)
         return status;
     uc_map *self = uc_alloc(1, sizeof *self);
-    if (!self)
+    if (!self) {
+        uc_free(all);
         return UC_ERR_NOMEM;
+    }
     *self = (uc_map){.kind = (uc_map_kind)settings->map,
                      .kernel = (uc_kernel)settings->kernel,
                      .degree = (double)settings->degree,
                      .coefficient = settings->coefficient,
                      .dimension = (size_t)settings->dimension};
-    const uc_map_fitting fitting = {self, X, settings, seed, context, share.total};
+    const uc_map_fitting fitting = {self, X, settings, seed, context, share.total, all};
     status = fit_on_rows(&fitting, share.first);
+    uc_free(all);
     if (status == UC_OK)
         *out = self;
     else

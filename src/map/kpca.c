@@ -6,6 +6,10 @@
  *   P = V diag(lambda)^-1/2  of the D largest
  *   map(x) = P' k(x) - shift,   shift = P' (row means of K), 0 uncentred
  *
+ * With weights u of the rows, S = diag(u) and U their sum, it is S^1/2 K S^1/2 that is decomposed, or S^1/2
+ * J K J' S^1/2 with J = I - 1u'/U, and P = S^1/2 V diag(lambda)^-1/2, shift = P' K u/U: the map of rows that
+ * are repeated u times, whose equal coefficients are added up.
+ *
  * Centred columns of V sum to 0, so P' needs no centring of its own. Rows of the training data are mapped
  * to V diag(lambda)^1/2.
  *
@@ -33,6 +37,8 @@ typedef struct gram {
     const uc_matrix *X;
     const uc_context *context;
     bool center;
+    const double *weights; /* u; NULL: all are 1 */
+    double total;          /* U */
     size_t n, blocks;
     double *norm2;
     uc_panels panels;
@@ -123,18 +129,24 @@ static uc_status multiply_job(size_t I, void *user)
     return UC_OK;
 }
 
+static double weight_of(const gram *self, size_t i)
+{
+    return self->weights ? self->weights[i] : 1.0;
+}
+
 /* Z <- J Z. The columns of Q, made from such Z, are centred already, but for the random start, which may
  * be anything. */
-static uc_status center_columns(double *Z, size_t n, size_t width)
+static uc_status center_columns(double *Z, const gram *self, size_t width)
 {
+    const size_t n = self->n;
     double *mean = uc_alloc(width, sizeof *mean);
     if (!mean)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < width; j++)
-            mean[j] += Z[i * width + j];
+            mean[j] += weight_of(self, i) * Z[i * width + j];
     for (size_t j = 0; j < width; j++)
-        mean[j] /= (double)n;
+        mean[j] /= self->total;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < width; j++)
             Z[i * width + j] -= mean[j];
@@ -142,19 +154,47 @@ static uc_status center_columns(double *Z, size_t n, size_t width)
     return UC_OK;
 }
 
-static uc_status multiply(double *Z, const double *Q, size_t stride, size_t width, void *user)
+/* Z = K Q */
+static uc_status multiply_kernel(double *Z, const double *Q, size_t stride, size_t width, gram *self)
 {
-    gram *self = user;
+    const size_t bytes = width * sizeof *Z;
     self->Z = Z;
     self->Q = Q;
     self->stride = stride;
     self->width = width;
-    const size_t bytes = width * sizeof *Z;
-    const uc_status status = uc_share_blocks(self->context, self->blocks, multiply_job, self, Z,
-                                             UC_PANEL * bytes, self->n * bytes);
-    if (status != UC_OK || !self->center)
-        return status;
-    return center_columns(Z, self->n, width);
+    return uc_share_blocks(self->context, self->blocks, multiply_job, self, Z, UC_PANEL * bytes,
+                           self->n * bytes);
+}
+
+/* Z = K S^1/2 Q */
+static uc_status multiply_weighted(double *Z, const double *Q, size_t stride, size_t width, gram *self)
+{
+    double *heavy = uc_alloc(self->n * width, sizeof *heavy);
+    if (!heavy)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < self->n; i++)
+        for (size_t j = 0; j < width; j++)
+            heavy[i * width + j] = sqrt(self->weights[i]) * Q[i * stride + j];
+    const uc_status status = multiply_kernel(Z, heavy, width, width, self);
+    uc_free(heavy);
+    return status;
+}
+
+/* Z = S^1/2 J K S^1/2 Q */
+static uc_status multiply(double *Z, const double *Q, size_t stride, size_t width, void *user)
+{
+    gram *self = user;
+    uc_status status;
+    if (self->weights)
+        status = multiply_weighted(Z, Q, stride, width, self);
+    else
+        status = multiply_kernel(Z, Q, stride, width, self);
+    if (status == UC_OK && self->center)
+        status = center_columns(Z, self, width);
+    for (size_t i = 0; i < self->n && self->weights && status == UC_OK; i++)
+        for (size_t j = 0; j < width; j++)
+            Z[i * width + j] *= sqrt(self->weights[i]);
+    return status;
 }
 
 static void gram_free(gram *self)
@@ -172,10 +212,13 @@ static uc_status gram_prepare(gram *self, const uc_map_fitting *fitting, const u
                    .X = X,
                    .context = fitting->context,
                    .center = fitting->settings->center,
+                   .weights = fitting->weights,
                    .n = X->rows,
                    .blocks = blocks,
                    .first = uc_first_block(blocks, comm, uc_comm_rank(comm)),
                    .last = uc_first_block(blocks, comm, uc_comm_rank(comm) + 1)};
+    for (size_t i = 0; i < X->rows; i++)
+        self->total += weight_of(self, i);
     self->norm2 = uc_alloc(X->rows, sizeof *self->norm2);
     if (!self->norm2)
         return UC_ERR_NOMEM;
@@ -207,19 +250,28 @@ typedef struct components {
     size_t found;
 } components;
 
-/* K <- J K J */
-static uc_status center_matrix(double *K, size_t n)
+/* K <- J K J' */
+static uc_status center_matrix(double *K, const gram *self)
 {
-    const uc_status status = center_columns(K, n, n);
+    const size_t n = self->n;
+    const uc_status status = center_columns(K, self, n);
     for (size_t i = 0; i < n && status == UC_OK; i++) {
         double mean = 0.0;
         for (size_t j = 0; j < n; j++)
-            mean += K[i * n + j];
-        mean /= (double)n;
+            mean += weight_of(self, j) * K[i * n + j];
+        mean /= self->total;
         for (size_t j = 0; j < n; j++)
             K[i * n + j] -= mean;
     }
     return status;
+}
+
+/* K <- S^1/2 K S^1/2 */
+static void weigh_matrix(double *K, const gram *self)
+{
+    for (size_t i = 0; i < self->n && self->weights; i++)
+        for (size_t j = 0; j < self->n; j++)
+            K[i * self->n + j] *= sqrt(self->weights[i] * self->weights[j]);
 }
 
 static uc_status solve_exactly(components *out, gram *self, size_t D)
@@ -231,7 +283,9 @@ static uc_status solve_exactly(components *out, gram *self, size_t D)
         goto cleanup;
     status = uc_panels_square(K, self->map, &self->panels, self->context);
     if (status == UC_OK && self->center)
-        status = center_matrix(K, n);
+        status = center_matrix(K, self);
+    if (status == UC_OK)
+        weigh_matrix(K, self);
     if (status == UC_OK)
         status = uc_eigen_top(out->values, rows, K, n, D, self->context);
     for (size_t k = 0; k < D && status == UC_OK; k++)
@@ -316,23 +370,28 @@ static uc_status solve(components *out, gram *self, const uc_map_fitting *fittin
 /* ---- the map ---- */
 
 /* P in place of V: the first `found` of `stride` columns, divided by the roots of their eigenvalues. The
- * sign, which nothing decides, is that which makes the largest entry of a column positive. */
-static void scale_vectors(double *vectors, const double *values, size_t n, size_t found, size_t stride)
+ * sign, which nothing decides, is that which makes the largest entry of a column positive, of rows that are
+ * repeated instead of weighted. */
+static void scale_vectors(double *vectors, const double *values, const gram *self, size_t found,
+                          size_t stride)
 {
+    const size_t n = self->n;
     for (size_t k = 0; k < found; k++) {
         double largest = 0.0;
-        for (size_t i = 0; i < n; i++)
-            if (fabs(vectors[i * stride + k]) > fabs(largest))
-                largest = vectors[i * stride + k];
+        for (size_t i = 0; i < n; i++) {
+            const double entry = vectors[i * stride + k] / sqrt(weight_of(self, i));
+            if (fabs(entry) > fabs(largest))
+                largest = entry;
+        }
         const double factor = copysign(1.0 / sqrt(values[k]), largest);
         for (size_t i = 0; i < n; i++)
-            vectors[i * stride + k] *= factor;
+            vectors[i * stride + k] *= factor * sqrt(weight_of(self, i));
     }
     for (size_t i = 0; i < n && found < stride; i++)
         memmove(vectors + i * found, vectors + i * stride, found * sizeof *vectors);
 }
 
-/* shift = P' K 1/n */
+/* shift = P' K u/U */
 static uc_status find_shift(uc_map *map, gram *self)
 {
     const size_t n = self->n, D = map->dimension;
@@ -342,9 +401,8 @@ static uc_status find_shift(uc_map *map, gram *self)
     if (!ones || !means || !map->shift)
         goto cleanup;
     for (size_t i = 0; i < n; i++)
-        ones[i] = 1.0 / (double)n;
-    self->center = false;
-    status = multiply(means, ones, 1, 1, self);
+        ones[i] = weight_of(self, i) / self->total;
+    status = multiply_kernel(means, ones, 1, 1, self);
     if (status == UC_OK)
         uc_multiply(map->shift, means, map->projection, 1, n, D);
 
@@ -364,7 +422,7 @@ static uc_status finish(const uc_map_fitting *fitting, gram *self, components *f
     uc_status status = uc_map_lower_dimension(map, kept, fitting->context);
     if (status != UC_OK)
         return status;
-    scale_vectors(found->vectors, found->values, self->n, kept, D);
+    scale_vectors(found->vectors, found->values, self, kept, D);
     map->projection = found->vectors;
     map->eigenvalues = found->values;
     *found = (components){0};

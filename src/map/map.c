@@ -1,6 +1,8 @@
 /* Maps as a whole: their options, what the kinds share, copies. Learning one of any kind is in fit.c. */
 #include "map/map.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/exchange.h"
@@ -147,6 +149,42 @@ uc_status uc_map_random_rows(size_t **out, size_t rows, size_t count, uint64_t s
     uc_rng rng = uc_rng_make(seed, SEQUENCE_ROWS);
     uc_rng_choose(&rng, items, rows, count);
     *out = items;
+    return UC_OK;
+}
+
+typedef struct drawn_row {
+    double time;
+    size_t row;
+} drawn_row;
+
+static int by_time(const void *a, const void *b)
+{
+    const drawn_row *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Waiting times of rate u_i: the first is that of row i with probability u_i / sum u, and so on. */
+uc_status uc_map_draw_rows(size_t **out, const uc_map_fitting *fitting, size_t count)
+{
+    if (!fitting->weights)
+        return uc_map_random_rows(out, fitting->rows, count, fitting->seed);
+    drawn_row *drawn = uc_alloc(fitting->rows, sizeof *drawn);
+    size_t *rows = uc_alloc(fitting->rows, sizeof *rows);
+    if (!drawn || !rows) {
+        uc_free(drawn);
+        uc_free(rows);
+        return UC_ERR_NOMEM;
+    }
+    uc_rng rng = uc_rng_make(fitting->seed, SEQUENCE_ROWS);
+    for (size_t i = 0; i < fitting->rows; i++)
+        drawn[i] = (drawn_row){-log(1.0 - uc_rng_uniform(&rng)) / fitting->weights[i], i};
+    qsort(drawn, fitting->rows, sizeof *drawn, by_time);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = drawn[i].row;
+    uc_free(drawn);
+    *out = rows;
     return UC_OK;
 }
 

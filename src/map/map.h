@@ -30,7 +30,8 @@ typedef struct uc_map_fitting {
     const uc_map_settings *settings;
     uint64_t seed;
     const uc_context *context;
-    size_t rows; /* of all processes that share the work; X has those of this one */
+    size_t rows;           /* of all processes that share the work; X has those of this one */
+    const double *weights; /* of all `rows`, > 0; NULL: all are the same */
 } uc_map_fitting;
 
 uc_status uc_map_fit_kpca(const uc_map_fitting *fitting);
@@ -49,6 +50,8 @@ uc_status uc_map_measure_landmarks(uc_map *self);
 double uc_map_width_given(const uc_map_settings *settings);
 /* `count` different row numbers below `rows`, in random order. */
 uc_status uc_map_random_rows(size_t **out, size_t rows, size_t count, uint64_t seed);
+/* The same of the rows of a fitting; rows are drawn one after the other in proportion to their weights. */
+uc_status uc_map_draw_rows(size_t **out, const uc_map_fitting *fitting, size_t count);
 
 /* uc_map_row with the first `seen` landmarks only; the other coordinates are 0. */
 void uc_map_row_seen(float *out, const uc_map *self, uc_row row, size_t seen, double *work);

@@ -211,7 +211,7 @@ uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting)
         uc_eigen_check(D, 3.0 * (double)D * (double)D * sizeof(double), "the Nystroem map", fitting->context);
     if (status != UC_OK)
         return status;
-    status = uc_map_random_rows(&rows, n, clusters ? sample : D, fitting->seed);
+    status = uc_map_draw_rows(&rows, fitting, clusters ? sample : D);
     if (status == UC_OK)
         status = uc_map_take_landmarks(self, fitting->X, rows, D, fitting->context);
     if (status == UC_OK && clusters)

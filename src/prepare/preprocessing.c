@@ -310,7 +310,8 @@ static uc_status fit_map(uc_preprocessing *self, uc_matrix *X, const uc_preproce
     uc_share share;
     uc_status status = uc_share_of(&share, context, X->rows);
     if (status == UC_OK && settings->map && settings->map->map != UC_MAP_NONE)
-        status = uc_map_fit(&self->map, settings->map, X, settings->seed, context);
+        status =
+            uc_map_fit_weighted(&self->map, settings->map, X, settings->weights, settings->seed, context);
     self->normalize = settings->normalize;
     if (status == UC_OK && self->map) {
         mapped_check mapped = {X, share.first};

@@ -307,7 +307,8 @@ static uc_status map_both(uc_dataset *mapped_train, uc_dataset *mapped_test, con
     uc_context quiet = *self->context;
     quiet.warn = NULL; /* a fold may span less than the whole */
     uc_map *map = NULL;
-    uc_status status = uc_map_fit(&map, &settings, &train->X, self->train.seed, &quiet);
+    uc_status status =
+        uc_map_fit_weighted(&map, &settings, &train->X, train->weights, self->train.seed, &quiet);
     if (status != UC_OK)
         return status;
     *mapped_train = *train;
