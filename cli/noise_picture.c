@@ -113,7 +113,7 @@ static void print_largest(FILE *file, const uc_noise_estimate *self)
     for (size_t shown = 0; shown < LARGEST; shown++) {
         size_t best = K * K;
         for (size_t i = 0; i < K * K; i++) {
-            const bool later = last == K * K || C[i] < C[last] || (C[i] == C[last] && i > last);
+            const bool later = last == K * K || C[i] < C[last] || (C[i] == C[last] && last < i);
             if (i / K != i % K && later && (best == K * K || C[i] > C[best]))
                 best = i;
         }

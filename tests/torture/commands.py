@@ -14,11 +14,12 @@ class Command(NamedTuple):
     outputs: tuple = ()  # files that it writes
     stdin: str = ""  # the file that it gets as standard input
     environment: tuple = ()  # pairs
+    program: str = "unconfuse"
 
 
-def command(name, line, *outputs, stdin="", **environment):
+def command(name, line, *outputs, stdin="", program="unconfuse", **environment):
     words = line.split() if "--threads" in line else [*line.split(), "--threads", "1"]
-    return Command(name, tuple(words), outputs, stdin, tuple(environment.items()))
+    return Command(name, tuple(words), outputs, stdin, tuple(environment.items()), program)
 
 
 # One thread unless the line says otherwise: then the n-th call is the same one in every run.
@@ -83,6 +84,8 @@ COMMANDS = [
     command("inspect-data", "inspect three.ucd"),
     command("inspect-model", "inspect map.uc --json"),
     command("learners", "learners --json"),
+    command("papers", "run copa.toy --quick --runs 1", program="unconfuse-papers"),
+    command("papers-json", "run copa.toy --quick --runs 1 --json", program="unconfuse-papers"),
 ]
 
 NOISE = "0.8,0.1,0.1\n0.1,0.8,0.1\n0.1,0.1,0.8\n"
