@@ -20,7 +20,7 @@ export function comparePage(report) {
   };
   const table = plainTable(["learner", "right", "deviation", "time", "compared with the best"], all.map((one, i) =>
     [names[i] + (one.reference ? " (sees the labels)" : ""), percent(one.mean), percent(one.deviation), seconds(one.seconds), verdict(one, i)]));
-  const p = report.p_values && names.length > 1 && plainTable(["", ...names], names.map((name, i) => [name, ...report.p_values[i].map((value, j) => (i === j ? "" : probability(value)))]));
+  const p = report.p_values && names.length > 1 && plainTable(["learner", ...names], names.map((name, i) => [name, ...report.p_values[i].map((value, j) => (i === j ? "" : probability(value)))]));
   return {
     title: `${report.best}: the most right proposals of ${count(all.length)} learners`,
     content: [

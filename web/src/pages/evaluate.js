@@ -25,7 +25,7 @@ function corrected(report) {
   const plugin = report.corrected_error_plugin ?? report.corrected_error;
   if (typeof plugin !== "number") return null;
   return section("Corrected for the noise of these labels",
-    plainTable(["", "error"], [["against the labels as they are", percent(report.error)], ["corrected for their noise", percent(plugin)]]),
+    plainTable(["compared with", "error"], [["against the labels as they are", percent(report.error)], ["corrected for their noise", percent(plugin)]]),
     h("p", {}, "The corrected figure is unbiased if the noise matrix is right and wrong labels depend on the true class alone."));
 }
 
@@ -40,5 +40,5 @@ export function evaluatePage(report) {
 /** Figures that have no picture: names and values. */
 function plainPage(report) {
   const rows = Object.entries(report).filter(([, value]) => typeof value === "number" || typeof value === "string");
-  return { title: "Evaluation", content: [section("Figures", plainTable(["", "value"], rows.map(([name, value]) => [name.replaceAll("_", " "), typeof value === "number" ? real(value) : value])))] };
+  return { title: "Evaluation", content: [section("Figures", plainTable(["figure", "value"], rows.map(([name, value]) => [name.replaceAll("_", " "), typeof value === "number" ? real(value) : value])))] };
 }

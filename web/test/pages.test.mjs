@@ -1,0 +1,150 @@
+// Every page in a real browser: without a message, by keyboard, with hostile text, for axe, light and dark, wide and narrow.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { blobs, directory, launch, open, pageWith, read, shoot, unconfuse } from "./browser.mjs";
+
+const HOSTILE = "</script><img/src=x/onerror=document.title='broken'>\u202e\"'&";
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+let browser;
+
+const pages = {
+  evaluate: ["evaluate", "model.uc", "data.svm"],
+  train: ["train", "logistic", "data.svm", "-v", "3"],
+  stream: ["stream", "cspa", "data.svm", "--feedback", "partial", "-q"],
+  compare: ["compare", "data.svm", "--runs", "3", "--learners", "cspa,bpa,spa"],
+  noise: ["noise", "estimate", "data.svm", "--method", "self", "-o", "noise.csv"],
+};
+
+function auditReport(rows, text) {
+  const classes = ["cat", "dog", HOSTILE];
+  return {
+    examples: 3 * rows, classes, wrong: { estimate: 0.098, low: 0.089, high: 0.106 }, flagged: rows,
+    noise_matrix: [[0.9, 0.1, 0], [0.1, 0.8, 0.1], [0, 0.1, 0.9]],
+    class_pairs: [{ given: "cat", true: "dog", estimate: 0.1, low: 0.05, high: 0.15 }],
+    clean_error: { estimate: 0.05, low: 0.02, high: 0.09, level: 0.9, method: "noise hypotheses" },
+    issues: Array.from({ length: rows }, (_, i) => ({ row: i + 1, id: i === 1 ? HOSTILE : `C-${1000 + i}`, given: "cat", suggested: "dog",
+      p_wrong: 0.99 - i / (2 * rows), flagged: true, columns: { note: i === 2 ? text : `note ${i}`, price: i } })),
+  };
+}
+
+before(async () => {
+  blobs("data.svm", ["a", "b", HOSTILE.replaceAll(" ", "")], 150);
+  unconfuse("train", "logistic", "data.svm", "-o", "model.uc");
+  for (const [name, words] of Object.entries(pages)) unconfuse(...words, "--html", `${name}.html`);
+  pageWith("evaluate.html", "audit.html", "audit", auditReport(300, "x".repeat(1_000_000)));
+  browser = await launch();
+}, { timeout: 600000 });
+
+after(async () => {
+  await browser?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+for (const name of [...Object.keys(pages), "audit"]) {
+  test(`the ${name} page opens without a message or a request`, async () => {
+    const { page, messages } = await open(browser, `${name}.html`);
+    const title = await page.title();
+    assert.match(title, / – unconfuse$/);
+    assert.equal(await page.$$eval("h1", (all) => all.length), 1);
+    assert.deepEqual(messages, []);
+    await page.close();
+  });
+
+  test(`axe finds nothing wrong with the ${name} page, in light and dark`, async () => {
+    for (const dark of [false, true]) {
+      const { page } = await open(browser, `${name}.html`, { dark });
+      const found = await page.evaluate(`${axe}; axe.run(document, {resultTypes: ["violations"]}).then((result) =>
+        result.violations.map((one) => one.id + ": " + one.nodes.map((node) => node.target.join(" ")).slice(0, 3).join(", ")))`);
+      assert.deepEqual(found, []);
+      await page.close();
+    }
+  });
+
+  test(`the ${name} page fits a phone`, async () => {
+    const { page } = await open(browser, `${name}.html`, { width: 360, height: 800 });
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= 360));
+    await page.close();
+  });
+}
+
+test("text from the data is shown, not run", async () => {
+  for (const name of ["evaluate", "audit"]) {
+    const { page } = await open(browser, `${name}.html`);
+    assert.equal(await page.$$eval("img", (all) => all.length), 0);
+    assert.ok((await page.$eval("main", (main) => main.textContent)).includes("onerror="));
+    assert.notEqual(await page.title(), "broken");
+    await page.close();
+  }
+});
+
+test("a matrix shows counts, then shares of rows and of columns", async () => {
+  const { page } = await open(browser, "evaluate.html");
+  const { confusion } = JSON.parse(await page.$eval("#report", (element) => element.textContent));
+  const first = () => page.$eval(".matrix tbody td", (cell) => cell.textContent);
+  assert.equal(await first(), String(confusion[0][0]));
+  await page.click('input[value="rows"]');
+  const row = confusion[0].reduce((a, b) => a + b);
+  assert.equal(await first(), `${(100 * confusion[0][0] / row).toFixed(1)}%`);
+  await page.click('input[value="columns"]');
+  const column = confusion.reduce((sum, one) => sum + one[0], 0);
+  assert.equal(await first(), `${(100 * confusion[0][0] / column).toFixed(1)}%`);
+  await page.close();
+});
+
+test("suspects are searched, sorted, ticked and saved, by keyboard alone", async () => {
+  const { page, messages } = await open(browser, "audit.html");
+  const client = await page.createCDPSession();
+  await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: directory });
+  const rows = () => page.$$eval(".rows tbody tr", (all) => all.map((row) => row.textContent));
+  assert.equal((await rows()).length, 100);
+  await page.focus('input[type="search"]');
+  await page.keyboard.type("C-1007");
+  assert.equal((await rows()).length, 1);
+  for (let i = 0; i < 6; i += 1) await page.keyboard.press("Backspace");
+  await page.$$eval("button.sort", (all) => all.find((one) => one.textContent === "row").focus());
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  assert.ok((await rows())[0].includes("C-1299"));
+  assert.equal(await page.$eval('th[aria-sort="descending"]', (head) => head.textContent), "row");
+  await page.focus(".rows tbody input");
+  await page.keyboard.press("Space");
+  assert.match(await page.$eval(".export [role=status]", (status) => status.textContent), /^1 rows? (is|are) ticked$/);
+  await page.$$eval(".export button", (all) => all[0].focus());
+  await page.keyboard.press("Enter");
+  for (let i = 0; i < 600 && !readdirSync(directory).includes("checked.csv"); i += 1) await new Promise((done) => { setTimeout(done, 100); });
+  assert.ok(existsSync(path.join(directory, "checked.csv")));
+  const [heads, first] = read("checked.csv").split("\r\n");
+  assert.equal(heads, "row,id,given_label,predicted_label,label_score,true_label,note,price");
+  assert.match(first, /^300,C-1299,cat,dog,/);
+  assert.deepEqual(messages, []);
+  await page.close();
+});
+
+test("five thousand suspects and a thousand classes do not freeze a page", async () => {
+  pageWith("evaluate.html", "large.html", "audit", auditReport(5000, "short"));
+  const { page } = await open(browser, "large.html");
+  assert.match(await page.$eval(".rows .status", (status) => status.textContent), /of 5,000$/);
+  await page.close();
+  const classes = Array.from({ length: 1000 }, (_, i) => `class ${i}`);
+  const confusion = classes.map((_, i) => classes.map((_name, j) => (i === j ? 10 : (i * 7 + j) % 997 === 0 ? 1 : 0)));
+  pageWith("evaluate.html", "many.html", "evaluate", { examples: 10000, error: 0.1, error_interval: [0.09, 0.11], classes, confusion, per_class: classes.map((name) => ({ class: name, examples: 10, recall: 0.9, precision: 0.9, f1: 0.9 })) });
+  const many = await open(browser, "many.html");
+  assert.equal(await many.page.$$eval("canvas", (all) => all.length), 1);
+  assert.deepEqual(many.messages, []);
+  await many.page.close();
+});
+
+test("a report prints, and its screenshots are kept", async () => {
+  for (const name of [...Object.keys(pages), "audit"])
+    for (const [width, dark] of [[360, false], [800, true], [1280, false]]) {
+      const { page } = await open(browser, `${name}.html`, { width, dark });
+      await shoot(page, `${name}-${width}-${dark ? "dark" : "light"}`);
+      await page.close();
+    }
+  const { page } = await open(browser, "evaluate.html");
+  assert.ok((await page.pdf()).length > 1000);
+  await page.close();
+});
