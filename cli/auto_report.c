@@ -30,20 +30,28 @@ static void print_view(FILE *text, const uc_values *options)
         fputs("linear", text);
 }
 
-static double criterion_of(const uc_values *candidates, size_t i)
+static double number_of(const uc_values *candidates, size_t i, const char *name)
 {
-    return uc_values_number(candidates->items[i].members, "criterion");
+    return uc_values_number(candidates->items[i].members, name);
 }
 
-/* The view that was chosen, and how many others were as good. */
+/* The view that was chosen, and how many others were as good. Those that were rejected early were judged on
+ * fewer examples. */
 static void print_views(FILE *text, const uc_values *candidates)
 {
     size_t best = 0, close = 0;
-    for (size_t i = 1; i < candidates->count; i++)
-        if (criterion_of(candidates, i) < criterion_of(candidates, best))
+    for (size_t i = 1; i < candidates->count; i++) {
+        const double examples =
+            number_of(candidates, i, "examples") - number_of(candidates, best, "examples");
+        const double criterion =
+            number_of(candidates, i, "criterion") - number_of(candidates, best, "criterion");
+        if (examples > 0.0 || (examples == 0.0 && criterion < 0.0))
             best = i;
+    }
     for (size_t i = 0; i < candidates->count; i++)
-        close += i != best && criterion_of(candidates, i) < criterion_of(candidates, best) + CLOSE;
+        close += i != best &&
+                 number_of(candidates, i, "examples") == number_of(candidates, best, "examples") &&
+                 number_of(candidates, i, "criterion") < number_of(candidates, best, "criterion") + CLOSE;
     fputs("view: ", text);
     print_view(text, members_of(candidates->items[best].members, "options"));
     fprintf(text, " (the best of %zu by leave-one-out", candidates->count);

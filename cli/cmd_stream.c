@@ -144,7 +144,7 @@ static uc_status check_map(const uc_map_settings *map)
 {
     char name[32];
     uc_option_text(uc_options_find(uc_map_options, "map"), map, name, sizeof name);
-    if (map->map != UC_MAP_NONE && map->map != UC_MAP_LANDMARKS)
+    if (map->map != UC_MAP_NONE && map->map != UC_MAP_LANDMARKS && map->map != UC_MAP_AUTO)
         return app_fail(UC_ERR_OPTION,
                         "--map %s is learned from a whole data set: in a stream use --map landmarks", name);
     if (map->map != UC_MAP_NONE && map->kernel == UC_KERNEL_GAUSSIAN && isnan(map->width) &&
@@ -189,6 +189,11 @@ static uc_status check_options(const stream *self)
         return refuse_feedback(self->learner, self->partial);
     if (args->resume && args->classes)
         return app_fail(UC_ERR_OPTION, "--classes cannot be given with --resume: the model has its classes");
+    if (!args->shuffle && (args->train.map.map == UC_MAP_AUTO || args->train.scale == UC_SCALE_AUTO))
+        return app_fail(
+            UC_ERR_OPTION,
+            "--scale auto and --map auto are chosen by the labels of all rows: with --shuffle, which "
+            "reads them all first, or by compare");
     const uc_status status = check_map(&args->train.map);
     return status == UC_OK && cli_reads_once(self->path) ? check_standard_input(self) : status;
 }
@@ -239,7 +244,7 @@ static uc_status run(app_call *call)
 {
     stream_args *args = call->args;
     const double began = app_seconds();
-    if (args->train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
+    if (args->train.map.map == UC_MAP_DEFAULT) /* no online learner has a map of its own */
         args->train.map.map = UC_MAP_NONE;
     stream self = {.call = call, .args = args, .path = call->words[0]};
     self.learner = online_at(call->member);
@@ -256,6 +261,8 @@ static uc_status run(app_call *call)
     if ((status = cli_keep_inputs(&input, &args->read)) != UC_OK)
         goto cleanup;
     if (args->shuffle && (status = cli_read_data(&self.data, call, self.path, &args->read)) != UC_OK)
+        goto cleanup;
+    if (args->shuffle && (status = uc_stream_tune(&args->train, &self.data, &self.context)) != UC_OK)
         goto cleanup;
     if ((status = stream_begin(&self)) != UC_OK)
         goto cleanup;

@@ -224,7 +224,7 @@ static void tell_folds(app_call *call, const cli_report *report, const double *f
         json_array_append_new(errors, app_json_real(fold_error[i]));
     app_json_settings(shown, cli_learners.options(call->member), call->member_settings);
     app_json_settings(shown, uc_train_options, settings);
-    if (settings->map.map != UC_MAP_NONE && settings->map.map != UC_MAP_AUTO)
+    if (settings->map.map != UC_MAP_NONE && settings->map.map < UC_MAP_AUTO)
         app_json_settings(shown, uc_map_options, &settings->map);
     call->result =
         json_pack("{ss so sI so so so sf}", "learner", cli_learners.name(call->member), "settings", shown,

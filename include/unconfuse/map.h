@@ -22,13 +22,14 @@ typedef enum uc_map_kind {
     UC_MAP_NYSTROEM,  /* landmarks, whitened by the root of their kernel matrix */
     UC_MAP_JL,        /* a random Gaussian projection of a larger orthonormal space (Johnson-Lindenstrauss) */
     UC_MAP_LANDMARKS, /* the kernel values themselves */
-    UC_MAP_AUTO,      /* chosen for the learner: kgs for rp, none for the others */
+    UC_MAP_AUTO,      /* chosen by the data, with scaling, width and dimension (uc_tune_and_train) */
+    UC_MAP_DEFAULT,   /* what suits the learner: kgs for rp, auto for auto, none for the others */
 } uc_map_kind;
 
 typedef enum uc_kernel { UC_KERNEL_LINEAR, UC_KERNEL_GAUSSIAN, UC_KERNEL_POLYNOMIAL } uc_kernel;
 
 typedef struct uc_map_settings {
-    int map;            /* uc_map_kind                                                           (auto) */
+    int map;            /* uc_map_kind                                                           (default) */
     int kernel;         /* uc_kernel                                                             (gaussian) */
     double width;       /* gaussian, exp(-||x-y||^2 / width); 0: the median squared distance     (median) */
     double gamma;       /* 1/width; auto: width decides                                          (auto) */
@@ -37,6 +38,7 @@ typedef struct uc_map_settings {
     uint64_t dimension; /* of the new space                                                      (auto) */
     int center;         /* kpca: of the centred kernel                                           (off) */
     int pick;           /* nystroem: uniform or kmeans landmarks                                 (uniform) */
+    bool at_most;       /* the rows may span fewer dimensions: no reason to warn                 (false) */
 } uc_map_settings;
 
 extern const uc_option uc_map_options[];

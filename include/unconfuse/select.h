@@ -34,6 +34,7 @@ typedef struct uc_view {
     uc_map_settings map;
     double criterion; /* leave-one-out: mean squared error + share of errors */
     double error;     /* the share of errors, of the labels as they are */
+    size_t examples;  /* that it was judged on: fewer if it was rejected early */
 } uc_view;
 typedef struct uc_views {
     uc_view *tried;
@@ -44,6 +45,10 @@ void uc_views_free(uc_views *self);
 /* Chooses the view, if that is `auto`; then uc_tune on a copy of the settings, and uc_train. */
 uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train, uc_dataset *data, const uc_context *context);
+
+/* The same choice for a stream of these rows: scaling, and a map of landmarks or none, as far as these are
+ * `auto`. It looks at the labels of all rows before the first round. */
+uc_status uc_stream_tune(uc_train_settings *train, const uc_dataset *data, const uc_context *context);
 
 /* ---- which online learner suits the data ---- */
 

@@ -190,7 +190,8 @@ uc_train_settings uc_train_decide(const uc_learner *learner, const uc_train_sett
         settings = *train;
     if (settings.average == UC_AUTO_FLAG)
         settings.average = learner->full && !learner->last;
-    if (settings.map.map == UC_MAP_AUTO)
+    if (settings.map.map == UC_MAP_DEFAULT ||
+        (settings.map.map == UC_MAP_AUTO && learner->map != UC_MAP_NONE))
         settings.map.map = (int)learner->map;
     if (settings.normalize == UC_AUTO_FLAG)
         settings.normalize = unit_rows_suit(learner, &settings.map);

@@ -146,5 +146,12 @@ uc_status uc_invert_lower(double *L, size_t n);
 /* Every one of the `rows` rows x of X becomes L^-1 x, L a lower triangle of n rows; rows of X and L are
  * `x_stride` and `l_stride` doubles apart. */
 void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, size_t l_stride, size_t n);
+/* The lower triangle of the n x n matrix A becomes L with L L' = A; above the diagonal it becomes 0.
+ * UC_ERR_DIVERGED if A is not positive definite. */
+uc_status uc_cholesky(double *A, size_t n);
+/* Every one of the `rows` rows x of X (n numbers each, without gaps) becomes (L L')^-1 x. */
+void uc_solve_cholesky(double *X, size_t rows, const double *L, size_t n);
+/* The lower triangle of the n x n matrix A gets the sum of x x' over the `rows` rows x of X, added. */
+void uc_add_squares(double *A, const double *X, size_t rows, size_t n);
 
 #endif

@@ -263,3 +263,55 @@ void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, si
                 (int)l_stride, X, (int)x_stride);
     uc_blas_leave();
 }
+
+void uc_add_squares(double *A, const double *X, size_t rows, size_t n)
+{
+    if (!uc_blas_enter()) {
+        multiply_plainly(A, n, (uc_operand){X, n, true}, (uc_operand){X, n, false}, n, rows, n, 1.0, 1.0);
+        return;
+    }
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, 1.0, X, (int)n, 1.0, A, (int)n);
+    uc_blas_leave();
+}
+
+/* ---- Cholesky ---- */
+
+uc_status uc_cholesky(double *A, size_t n)
+{
+    if (!uc_blas_enter())
+        return uc_fail(UC_ERR_NOMEM, "not enough memory to factor a %zu x %zu matrix", n, n);
+    /* our rows are LAPACK's columns, so our lower triangle is its upper one */
+    const lapack_int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (lapack_int)n, A, (lapack_int)n);
+    uc_blas_leave();
+    if (info > 0)
+        return uc_fail(UC_ERR_DIVERGED,
+                       "a %zu x %zu matrix is not positive definite: scale the data ({scale})", n, n);
+    if (info < 0)
+        return uc_fail(UC_ERR_INVALID, "the matrix has an entry that is not a number");
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            A[i * n + j] = 0.0;
+    return UC_OK;
+}
+
+/* Row x becomes L'^-1 x, by the columns of L. */
+static void solve_transposed_plainly(double *x, const double *L, size_t n)
+{
+    for (size_t i = n; i-- > 0;) {
+        x[i] /= L[i * n + i];
+        uc_axpy(x, -x[i], L + i * n, i);
+    }
+}
+
+void uc_solve_cholesky(double *X, size_t rows, const double *L, size_t n)
+{
+    uc_solve_lower(X, n, rows, L, n, n);
+    if (!uc_blas_enter()) {
+        for (size_t r = 0; r < rows; r++)
+            solve_transposed_plainly(X + r * n, L, n);
+        return;
+    }
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)rows, (int)n, 1.0, L,
+                (int)n, X, (int)n);
+    uc_blas_leave();
+}

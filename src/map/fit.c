@@ -13,7 +13,7 @@ static uc_status check_settings(const uc_map_settings *settings, size_t rows)
     const uc_status status = uc_options_check(uc_map_options, settings);
     if (status != UC_OK)
         return status;
-    if (settings->map == UC_MAP_NONE || settings->map == UC_MAP_AUTO)
+    if (settings->map == UC_MAP_NONE || settings->map >= UC_MAP_AUTO)
         return uc_fail(UC_ERR_INVALID, "{map=none}: there is no map to learn");
     if (rows == 0)
         return uc_fail(UC_ERR_INVALID, "a map cannot be learned from no rows");
@@ -86,6 +86,7 @@ static uc_status fit_kind(const uc_map_fitting *fitting)
         return fit_landmarks(fitting);
     case UC_MAP_NONE:
     case UC_MAP_AUTO:
+    case UC_MAP_DEFAULT:
         break;
     }
     return UC_OK;
@@ -158,7 +159,10 @@ uc_status uc_map_fit_weighted(uc_map **out, const uc_map_settings *settings, con
                      .degree = (double)settings->degree,
                      .coefficient = settings->coefficient,
                      .dimension = (size_t)settings->dimension};
-    const uc_map_fitting fitting = {self, X, settings, seed, context, share.total, all};
+    uc_context quiet = context ? *context : (uc_context){0};
+    quiet.warn = NULL;
+    const uc_context *own = settings->at_most ? &quiet : context;
+    const uc_map_fitting fitting = {self, X, settings, seed, own, share.total, all};
     status = fit_on_rows(&fitting, share.first);
     uc_free(all);
     if (status == UC_OK)

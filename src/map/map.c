@@ -19,10 +19,10 @@ const uc_option uc_map_options[] = {
     {.name = "map",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(map),
-     .standard = "auto",
-     .choices = "none|kpca|kgs|random|nystroem|jl|landmarks|auto",
-     .help = "feature map: learn on finitely many features of a kernel instead of the columns (auto: kgs for "
-             "rp, none for others)"},
+     .standard = "default",
+     .choices = "none|kpca|kgs|random|nystroem|jl|landmarks|auto|default",
+     .help = "feature map: learn on finitely many features of a kernel instead of the columns (auto: chosen "
+             "by leave-one-out, with scale and width; default: kgs for rp, auto for auto, none for others)"},
     {.name = "kernel",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(kernel),

@@ -13,6 +13,7 @@
 
 #include "parallel/parallel.h"
 #include "select/compare_runs.h"
+#include "select/view.h"
 #include "train/order.h"
 #include "train/train.h"
 
@@ -420,6 +421,23 @@ cleanup:
     return status;
 }
 
+uc_status uc_stream_tune(uc_train_settings *train, const uc_dataset *data, const uc_context *context)
+{
+    const uc_view_wish wish = {.effort = UC_EFFORT_NORMAL, .landmarks = UC_STREAM_LANDMARKS};
+    uc_views views = {0};
+    if (train->map.map != UC_MAP_AUTO && train->scale != UC_SCALE_AUTO)
+        return UC_OK;
+    if (train->map.map == UC_MAP_AUTO && train->scale == UC_SCALE_NONE)
+        train->scale = UC_SCALE_AUTO;
+    uc_status status = uc_train_check(&uc_learner_ridge, data, context);
+    if (status == UC_OK)
+        status = uc_view_choose(&views, train, data, &wish, context);
+    if (status == UC_OK && train->map.map == UC_MAP_RANDOM)
+        train->map.map = UC_MAP_LANDMARKS;
+    uc_views_free(&views);
+    return status;
+}
+
 uc_status uc_compare(uc_comparison *out, const uc_compare_entry *entries, size_t count,
                      const uc_compare_settings *settings, const uc_train_settings *train,
                      const uc_dataset *data, const uc_context *context)
@@ -434,10 +452,12 @@ uc_status uc_compare(uc_comparison *out, const uc_compare_entry *entries, size_t
         setup.settings = *settings;
     if (train)
         setup.train = *train;
-    if (setup.train.map.map == UC_MAP_AUTO) /* no online learner has a map of its own */
+    if (setup.train.map.map == UC_MAP_DEFAULT) /* no online learner has a map of its own */
         setup.train.map.map = UC_MAP_NONE;
+    uc_status status = uc_stream_tune(&setup.train, data, context);
     setup.mapped = setup.train.map.map != UC_MAP_NONE;
-    uc_status status = check_settings(&setup);
+    if (status == UC_OK)
+        status = check_settings(&setup);
     if (status == UC_OK)
         status = make_entries(&made, &count, entries, &setup);
     if (status != UC_OK)

@@ -8,6 +8,8 @@
  */
 #include "select/rivals.h"
 
+#include <string.h>
+
 #include "select/view.h"
 #include "train/train.h"
 
@@ -70,6 +72,8 @@ uc_status uc_rivals_write(uc_model *model, const uc_rivals *self)
                                   "criterion", rival->criterion, "stands", (int)rival->stands);
         if (!entry || json_array_append_new(list, entry) != 0)
             return uc_fail(UC_ERR_NOMEM, "not enough memory for the summary of the model");
+        if (rival->stands && strcmp(model->learner, rival->learner->name) == 0)
+            return uc_json_set(model->summary, "chosen", json_pack("{s:s}", "learner", model->learner));
     }
     return UC_OK;
 }

@@ -647,7 +647,7 @@ uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const voi
     else if (status == UC_OK)
         model = uc_rivals_take(&rivals);
     if (status == UC_OK && views.count > 0)
-        status = uc_views_write(model, &views);
+        status = uc_views_write(model, &views, strcmp(model->learner, learner->name) == 0);
     if (status == UC_OK)
         status = uc_rivals_write(model, &rivals);
     uc_rivals_free(&rivals);

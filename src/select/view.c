@@ -25,6 +25,11 @@
 #define SAMPLE ((size_t)5000) /* rows that candidates are judged on */
 #define SPARSE_SAMPLE ((size_t)2000)
 #define LANDMARKS ((size_t)500)
+#define FEW_LANDMARKS ((size_t)250) /* of a third of the rows */
+#define FEWEST_FOR_ROUNDS ((size_t)450)
+#define FINALISTS ((size_t)4)
+#define CLOSE 0.01    /* of the criterion */
+#define HOPELESS 0.06 /* of the criterion, above the least */
 #define LANDMARKS_OF_MODEL ((size_t)1000)
 #define MOST_LANDMARKS_OF_MODEL ((size_t)2000) /* when there is time */
 #define MANY_LANDMARKS ((size_t)2000)          /* of sparse rows, when they are more than MANY_ROWS */
@@ -78,7 +83,7 @@ static uc_view view_of(const recipe *wanted, const uc_map_settings *map, double 
     uc_view view = {.scale = wanted->scale, .map = *map};
     view.map.map = UC_MAP_NONE;
     if (wanted->c != LINEAR) {
-        view.map.map = UC_MAP_NYSTROEM;
+        view.map.map = UC_MAP_RANDOM;
         view.map.kernel = UC_KERNEL_GAUSSIAN;
         view.map.width = wanted->c * w;
         view.map.gamma = UC_AUTO_REAL;
@@ -95,7 +100,7 @@ static uc_status add_views(uc_views *out, const recipe *list, size_t count, uc_s
     uc_status status = UC_OK;
     if (!sparse)
         status = mean_distance2(&w, X, scale);
-    const bool kernels = !sparse && train->map.map == UC_MAP_AUTO && w > 0.0; /* 0: all rows are the same */
+    const bool kernels = !sparse && train->map.map != UC_MAP_NONE && w > 0.0; /* 0: all rows are the same */
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         const recipe scaled = {scale, list[i].c};
         if (list[i].scale == of && (scaled.c == LINEAR || kernels))
@@ -116,10 +121,10 @@ static uc_status list_views(uc_views *out, const uc_train_settings *train, const
         return UC_ERR_NOMEM;
     if (scale == UC_SCALE_AUTO && uc_matrix_is_sparse(X))
         scale = UC_SCALE_NONE;
-    if (scale != UC_SCALE_AUTO)
-        return add_views(out, all_views, all, UC_SCALE_NONE, scale, train, X);
     const recipe *list = effort == UC_EFFORT_FAST ? fast : all_views;
     const size_t count = effort == UC_EFFORT_FAST ? sizeof fast / sizeof *fast : all;
+    if (scale != UC_SCALE_AUTO)
+        return add_views(out, list, count, UC_SCALE_STANDARD, scale, train, X);
     const uc_status status = add_views(out, list, count, UC_SCALE_NONE, UC_SCALE_NONE, train, X);
     if (status != UC_OK)
         return status;
@@ -131,8 +136,10 @@ static uc_status list_views(uc_views *out, const uc_train_settings *train, const
 typedef struct trial {
     uc_views *views;
     const uc_dataset *rows;
-    const double *Y; /* the labels as targets */
+    double *Y; /* the labels as targets */
     uint64_t seed;
+    size_t landmarks;
+    const bool *rejected; /* of each view */
 } trial;
 
 static uc_status judge(uc_view *view, const trial *self, const uc_matrix *X, const uc_context *context)
@@ -149,6 +156,7 @@ static uc_status judge(uc_view *view, const trial *self, const uc_matrix *X, con
     if (status == UC_OK) {
         view->criterion = path.criterion[path.best];
         view->error = path.error[path.best];
+        view->examples = self->rows->X.rows;
     }
     uc_ridge_targets_free(&targets);
     uc_ridge_free(&ridge);
@@ -159,9 +167,10 @@ static uc_status try_view(size_t number, const uc_context *context, void *user)
 {
     const trial *self = user;
     uc_view *view = &self->views->tried[number];
-    const size_t n = self->rows->X.rows;
     uc_map_settings map = view->map;
-    map.dimension = uc_min_size(n, LANDMARKS);
+    if (self->rejected[number])
+        return UC_OK;
+    map.dimension = uc_min_size(self->rows->X.rows, self->landmarks);
     uc_context quiet = context ? *context : (uc_context){0};
     quiet.warn = NULL; /* rows may span less than there are landmarks */
     const uc_preprocessing_settings wanted = {
@@ -178,62 +187,158 @@ static uc_status try_view(size_t number, const uc_context *context, void *user)
     return status;
 }
 
-/* The map that a model of so many rows gets. */
-static void settle_map(uc_map_settings *map, size_t rows, bool sparse, uint64_t dimension, size_t most)
+/* Judges the views that are not rejected, on these rows. */
+static uc_status try_views(uc_views *views, const uc_dataset *rows, const bool *rejected, size_t landmarks,
+                           uint64_t seed, const uc_context *context)
 {
-    if (sparse && rows > MANY_ROWS) {
-        map->map = UC_MAP_NYSTROEM;
+    const size_t K = rows->classes.count;
+    trial self = {views, rows, uc_alloc(rows->X.rows * K, sizeof(double)), seed, landmarks, rejected};
+    if (!self.Y)
+        return UC_ERR_NOMEM;
+    uc_ridge_label_targets(self.Y, rows->y, rows->X.rows, K);
+    const uc_status status = uc_run_concurrently(context, views->count, try_view, &self);
+    uc_free(self.Y);
+    return status;
+}
+
+/* A view is rejected when others are better by far, or more than FINALISTS are better. */
+static void reject(bool *rejected, const uc_views *views)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < views->count; i++)
+        least = fmin(least, views->tried[i].criterion);
+    for (size_t i = 0; i < views->count; i++) {
+        size_t better = 0;
+        for (size_t j = 0; j < views->count; j++)
+            better += views->tried[j].criterion < views->tried[i].criterion;
+        rejected[i] = better >= FINALISTS || views->tried[i].criterion > least + HOPELESS;
+    }
+}
+
+/* First all views on a third of the rows, which costs a tenth, then on all rows those with a chance. */
+static uc_status judge_views(uc_views *views, const uc_dataset *rows, uint64_t seed,
+                             const uc_context *context)
+{
+    uc_dataset third = {0};
+    bool *rejected = uc_alloc(views->count, sizeof *rejected);
+    uc_status status = rejected ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK && views->count > FINALISTS && rows->X.rows >= FEWEST_FOR_ROUNDS) {
+        status = uc_dataset_sample(&third, rows, rows->X.rows / 3, seed, context);
+        if (status == UC_OK)
+            status = try_views(views, &third, rejected, FEW_LANDMARKS, seed, context);
+        reject(rejected, views);
+    }
+    if (status == UC_OK)
+        status = try_views(views, rows, rejected, LANDMARKS, seed, context);
+    uc_dataset_free(&third);
+    uc_free(rejected);
+    return status;
+}
+
+/* The map that a model of so many rows gets. */
+static void settle_map(uc_map_settings *map, const uc_train_settings *train, size_t rows, bool sparse,
+                       const uc_view_wish *wish, double bytes)
+{
+    const double room =
+        fmax(bytes / (8.0 * sizeof(float) * (double)rows), FEW_LANDMARKS); /* of mapped rows */
+    map->dimension = uc_min_size(rows, wish->landmarks);
+    map->at_most = true;
+    if (sparse && rows > MANY_ROWS && wish->decomposes) {
+        map->map = UC_MAP_RANDOM;
         map->kernel = UC_KERNEL_LINEAR;
         map->dimension = MANY_LANDMARKS;
-    } else {
-        map->dimension = uc_min_size(rows, most);
     }
-    if (dimension != UC_AUTO_COUNT)
-        map->dimension = dimension;
+    if ((double)map->dimension > room)
+        map->dimension = (uint64_t)room;
+    if (train->map.dimension != UC_AUTO_COUNT) {
+        map->dimension = train->map.dimension;
+        map->at_most = false;
+    }
 }
 
-static void keep_best(uc_views *out, uc_train_settings *train, size_t rows, bool sparse, uc_effort effort)
+/* The least criterion of those that were judged on most rows. Ridge regression hardly minds the units of
+ * columns, which other linear learners do: those get standardised ones where that is nearly as good. */
+static size_t best_view(const uc_views *views, bool prefer_standard)
 {
-    const size_t most = effort == UC_EFFORT_THOROUGH ? MOST_LANDMARKS_OF_MODEL : LANDMARKS_OF_MODEL;
-    for (size_t i = 1; i < out->count; i++)
-        if (out->tried[i].criterion < out->tried[out->best].criterion)
-            out->best = i;
-    for (size_t i = 0; i < out->count; i++)
-        settle_map(&out->tried[i].map, rows, sparse, train->map.dimension, most);
-    train->scale = (int)out->tried[out->best].scale;
-    train->map = out->tried[out->best].map;
+    size_t best = 0, most = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < views->count; i++)
+        if (views->tried[i].examples > most)
+            most = views->tried[i].examples;
+    for (size_t i = 0; i < views->count; i++) {
+        const uc_view *view = &views->tried[i];
+        double criterion = view->criterion;
+        if (prefer_standard && view->map.map == UC_MAP_NONE && view->scale == UC_SCALE_STANDARD)
+            criterion -= CLOSE;
+        if (view->examples == most && criterion < least) {
+            least = criterion;
+            best = i;
+        }
+    }
+    return best;
 }
 
-uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_dataset *data, uc_effort effort,
-                         const uc_context *context)
+static void keep_best(uc_views *out, uc_train_settings *train, size_t rows, bool sparse,
+                      const uc_view_wish *wish, double bytes)
+{
+    out->best = best_view(out, !wish->decomposes);
+    for (size_t i = 0; i < out->count; i++)
+        settle_map(&out->tried[i].map, train, rows, sparse, wish, bytes);
+    train->scale = (int)out->tried[out->best].scale;
+    if (train->map.map == UC_MAP_AUTO)
+        train->map = out->tried[out->best].map;
+}
+
+/* Rows without a label say nothing. */
+static uc_status drop_unlabelled(uc_dataset *rows)
+{
+    uc_dataset labelled = {0};
+    size_t count = 0, *kept = uc_alloc(rows->X.rows, sizeof *kept), first = SIZE_MAX;
+    bool two = false;
+    if (!kept)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < rows->X.rows; i++) {
+        if (rows->y[i] == UC_NONE)
+            continue;
+        kept[count++] = i;
+        two = two || (first != SIZE_MAX && rows->y[i] != first);
+        first = rows->y[i];
+    }
+    uc_status status = UC_OK;
+    if (!two)
+        status =
+            uc_fail(UC_ERR_INVALID, "{scale=auto} and {map=auto} need labels of two classes: give a scaling "
+                                    "and a map");
+    else if (count < rows->X.rows)
+        status = uc_dataset_subset(&labelled, rows, kept, count, NULL);
+    if (status == UC_OK && count < rows->X.rows) {
+        uc_dataset_free(rows);
+        *rows = labelled;
+    }
+    uc_free(kept);
+    return status;
+}
+
+uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_dataset *data,
+                         const uc_view_wish *wish, const uc_context *context)
 {
     const uc_context alone =
         uc_context_alone(context); /* every process has the sample, and decides the same */
+    const bool sparse = uc_matrix_is_sparse(&data->X);
     uc_views views = {0};
     uc_dataset rows = {0};
-    trial self = {.views = &views, .rows = &rows, .seed = train->seed};
-    double *Y = NULL;
     uc_share share = {0};
     uc_status status = uc_share_of(&share, context, data->X.rows);
     if (status == UC_OK)
-        status = uc_dataset_sample(&rows, data, uc_matrix_is_sparse(&data->X) ? SPARSE_SAMPLE : SAMPLE,
-                                   train->seed, context);
+        status = uc_dataset_sample(&rows, data, sparse ? SPARSE_SAMPLE : SAMPLE, train->seed, context);
     if (status == UC_OK)
-        status = list_views(&views, train, &rows, effort);
-    if (status != UC_OK)
-        goto cleanup;
-    Y = uc_alloc(rows.X.rows * rows.classes.count, sizeof *Y);
-    status = UC_ERR_NOMEM;
-    if (!Y)
-        goto cleanup;
-    uc_ridge_label_targets(Y, rows.y, rows.X.rows, rows.classes.count);
-    self.Y = Y;
-    status = uc_run_concurrently(&alone, views.count, try_view, &self);
+        status = drop_unlabelled(&rows);
     if (status == UC_OK)
-        keep_best(&views, train, share.total, uc_matrix_is_sparse(&data->X), effort);
-
-cleanup:
-    uc_free(Y);
+        status = list_views(&views, train, &rows, wish->effort);
+    if (status == UC_OK)
+        status = judge_views(&views, &rows, train->seed, &alone);
+    if (status == UC_OK)
+        keep_best(&views, train, share.total, sparse, wish, (double)uc_memory_limit(context));
     uc_dataset_free(&rows);
     if (status == UC_OK)
         *out = views;
@@ -253,47 +358,60 @@ void uc_views_free(uc_views *self)
 uc_status uc_view_choose_for(uc_views *out, const void *settings, uc_train_settings *train,
                              const uc_learner *learner, const uc_dataset *data, const uc_context *context)
 {
-    const uc_option *effort = uc_options_find(learner->options, "time");
+    uc_view_wish wish = {.effort = UC_EFFORT_NORMAL, .landmarks = LANDMARKS};
     uc_train_settings decided = uc_train_decide(learner, train);
     if (decided.map.map != UC_MAP_AUTO && decided.scale != UC_SCALE_AUTO)
         return UC_OK;
     uc_status status = uc_train_check(learner, data, context);
     if (status != UC_OK)
         return status;
-    int wanted = UC_EFFORT_NORMAL;
-    if (effort)
-        wanted = *(const int *)(const void *)((const char *)settings + effort->offset);
-    status = uc_view_choose(out, &decided, data, (uc_effort)wanted, context);
+    if (learner == &uc_learner_auto) {
+        wish.effort = (uc_effort)((const uc_auto_settings *)settings)->effort;
+        wish.landmarks = wish.effort == UC_EFFORT_THOROUGH ? MOST_LANDMARKS_OF_MODEL : LANDMARKS_OF_MODEL;
+        wish.decomposes = true;
+    }
+    status = uc_view_choose(out, &decided, data, &wish, context);
     train->scale = decided.scale;
     train->map = decided.map;
     return status;
 }
 
-static json_t *view_json(const uc_view *view)
+/* The options that a view stands for, as a user would give them. */
+static json_t *view_options(const uc_view *view)
 {
     static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
-    json_t *options = json_pack("{s:s}", "scale", scalings[view->scale]);
-    int failed = options == NULL;
-    if (view->map.map == UC_MAP_NONE) {
-        failed |= json_object_set_new(options, "map", json_string("none"));
-    } else {
-        failed |= json_object_set_new(options, "map", json_string("nystroem"));
-        failed |= json_object_set_new(options, "dimension", json_integer((json_int_t)view->map.dimension));
-        if (view->map.kernel == UC_KERNEL_GAUSSIAN)
-            failed |= json_object_set_new(options, "width", json_real(view->map.width));
-        else
-            failed |= json_object_set_new(options, "kernel", json_string("linear"));
-    }
-    if (failed) {
-        json_decref(options);
-        return NULL;
-    }
-    return json_pack("{s:s, s:o, s:f, s:f}", "learner", "ridge", "options", options, "criterion",
-                     view->criterion, "error", view->error);
+    const char *scale = scalings[view->scale];
+    if (view->map.map == UC_MAP_NONE)
+        return json_pack("{s:s, s:s}", "scale", scale, "map", "none");
+    if (view->map.kernel == UC_KERNEL_LINEAR)
+        return json_pack("{s:s, s:s, s:I, s:s}", "scale", scale, "map", "random", "dimension",
+                         (json_int_t)view->map.dimension, "kernel", "linear");
+    return json_pack("{s:s, s:s, s:I, s:s, s:f}", "scale", scale, "map", "random", "dimension",
+                     (json_int_t)view->map.dimension, "kernel", "gaussian", "width", view->map.width);
 }
 
-/* What was tried becomes part of what the model remembers; the choice is among its settings already. */
-uc_status uc_views_write(uc_model *model, const uc_views *views)
+static json_t *view_json(const uc_view *view)
+{
+    return json_pack("{s:s, s:o, s:f, s:f, s:I}", "learner", "ridge", "options", view_options(view),
+                     "criterion", view->criterion, "error", view->error, "examples",
+                     (json_int_t)view->examples);
+}
+
+/* The view joins what the learner has chosen besides. */
+static uc_status write_chosen(uc_model *model, const uc_view *view)
+{
+    json_t *chosen = view_options(view);
+    int failed = chosen == NULL || json_object_set_new(chosen, "learner", json_string(model->learner)) != 0;
+    json_t *found = json_object_get(model->summary, "chosen");
+    if (!failed && found)
+        failed = json_object_update(chosen, found) != 0;
+    if (!failed)
+        return uc_json_set(model->summary, "chosen", chosen);
+    json_decref(chosen);
+    return uc_json_set(model->summary, "chosen", NULL);
+}
+
+uc_status uc_views_write(uc_model *model, const uc_views *views, bool chosen)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < views->count && list; i++)
@@ -301,5 +419,8 @@ uc_status uc_views_write(uc_model *model, const uc_views *views)
             json_decref(list);
             list = NULL;
         }
-    return uc_json_set(model->summary, "candidates", list);
+    const uc_status status = uc_json_set(model->summary, "candidates", list);
+    if (status != UC_OK || !chosen)
+        return status;
+    return write_chosen(model, &views->tried[views->best]);
 }

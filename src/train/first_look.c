@@ -49,13 +49,18 @@ typedef struct scan {
 static bool needs_median(const uc_map_settings *map)
 {
     const bool gaussian =
-        map->map != UC_MAP_NONE && map->map != UC_MAP_AUTO && map->kernel == UC_KERNEL_GAUSSIAN;
+        map->map != UC_MAP_NONE && map->map < UC_MAP_AUTO && map->kernel == UC_KERNEL_GAUSSIAN;
     return gaussian && isnan(map->gamma) && map->width == 0.0;
 }
 
 static uc_status scan_begin(scan *self, const uc_train_settings *train, const uc_context *context)
 {
     *self = (scan){.train = train};
+    if (train->scale == UC_SCALE_AUTO || train->map.map == UC_MAP_AUTO)
+        return uc_fail(
+            UC_ERR_INVALID,
+            "{scale=auto} and {map=auto} are chosen by the labels of all rows, which a stream does "
+            "not have at its start: give them, or see what compare chooses");
     if (context)
         self->context = *context;
     self->rng = uc_rng_make(train->seed, SAMPLE_SEQUENCE);
@@ -182,7 +187,7 @@ static uc_status find_width(double *out, const scan *self, const uc_preprocessin
     const uc_map_settings *map = &self->train->map;
     if (self->sample)
         return find_median(out, self, scaling);
-    if (map->map != UC_MAP_NONE && map->map != UC_MAP_AUTO && map->kernel == UC_KERNEL_GAUSSIAN)
+    if (map->map != UC_MAP_NONE && map->map < UC_MAP_AUTO && map->kernel == UC_KERNEL_GAUSSIAN)
         *out = uc_map_width_given(map);
     return UC_OK;
 }

@@ -282,7 +282,7 @@ uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name
 static uc_status begin_map(uc_online *self)
 {
     const uc_map_settings *map = &self->train.map;
-    if (map->map == UC_MAP_NONE || map->map == UC_MAP_AUTO || self->preprocessing.map)
+    if (map->map == UC_MAP_NONE || map->map >= UC_MAP_AUTO || self->preprocessing.map)
         return UC_OK;
     if (map->map != UC_MAP_LANDMARKS)
         return uc_fail(UC_ERR_INVALID,

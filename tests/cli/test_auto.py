@@ -1,5 +1,6 @@
 """train auto: nothing is known but the data and their labels."""
 import json
+import math
 
 
 def digits_like(folder, unconfuse, rate):
@@ -21,7 +22,11 @@ def test_it_says_what_it_chose_and_how_good_it_is(unconfuse, tmp_path):
     result = unconfuse.json("train", "noisy.svm", "-o", "m.uc")
     assert result["learner"] == "auto"
     assert abs(result["wrong_labels"] - 0.3) < 0.06
-    assert result["chosen"]["noise"] in ("symmetric", "full")
+    chosen = result["chosen"]
+    assert chosen["noise"] in ("symmetric", "full") and chosen["learner"] == "auto"
+    assert {"scale", "map", "lambda", "refit_lambda", "refits"} <= set(chosen)
+    assert chosen["map"] == "none" or {"kernel", "width", "dimension"} <= set(chosen)
+    assert all(result["settings"][name] == chosen[name] for name in ("scale", "map"))
     assert len(result["candidates"]) == 14
     assert all({"learner", "options", "criterion"} <= set(candidate) for candidate in result["candidates"])
     clean = result["clean_error"]
@@ -38,6 +43,54 @@ def test_time_decides_how_many_views_are_tried(unconfuse, tmp_path):
     digits_like(tmp_path, unconfuse, "0.1")
     assert len(unconfuse.json("train", "auto", "--time", "fast", "noisy.svm", "-o", "m.uc")["candidates"]) == 4
     assert len(unconfuse.json("train", "auto", "--time", "thorough", "noisy.svm", "-o", "m.uc")["candidates"]) == 18
+
+
+def test_views_without_a_chance_are_rejected_on_a_third_of_the_rows(unconfuse, tmp_path):
+    digits_like(tmp_path, unconfuse, "0.1")
+    candidates = unconfuse.json("train", "noisy.svm", "-o", "m.uc")["candidates"]
+    finalists = [candidate for candidate in candidates if candidate["examples"] == 600]
+    assert 1 <= len(finalists) <= 4
+    assert all(190 <= candidate["examples"] <= 210 for candidate in candidates if candidate not in finalists)
+
+
+def test_the_model_does_not_depend_on_the_number_of_threads(unconfuse, tmp_path):
+    digits_like(tmp_path, unconfuse, "0.3")
+    for threads in ("1", "2", "3"):
+        unconfuse("train", "noisy.svm", "-o", f"{threads}.uc", "--threads", threads)
+    assert (tmp_path / "1.uc").read_bytes() == (tmp_path / "2.uc").read_bytes() == (tmp_path / "3.uc").read_bytes()
+
+
+def test_map_auto_chooses_a_view_for_other_learners(unconfuse, tmp_path):
+    """Two classes, one around the other: no line separates them, and one column is a thousand times the other."""
+    rows = []
+    for i in range(300):
+        angle, radius = 0.7 * i, 1 + i % 2
+        rows.append(f"{i % 2} 1:{radius * math.cos(angle):.4f} 2:{1000 * radius * math.sin(angle):.4f}\n")
+    (tmp_path / "rings.svm").write_text("".join(rows))
+    for learner in ("logistic", "csvm", "sloppy-svm"):
+        plain = unconfuse.json("train", learner, "rings.svm", "-o", "m.uc")
+        assert plain["training_error"] > 0.3 and "map" not in plain["settings"]
+        chosen = unconfuse.json("train", learner, "--map", "auto", "rings.svm", "-o", "m.uc")
+        assert chosen["training_error"] < 0.05
+        assert chosen["chosen"]["map"] == "random" and chosen["chosen"]["scale"] == "standard"
+        assert chosen["settings"]["width"] == chosen["chosen"]["width"]
+    kept = unconfuse.json("train", "logistic", "--map", "auto", "--scale", "range", "rings.svm", "-o", "m.uc")
+    assert kept["settings"]["scale"] == "range" and kept["chosen"]["scale"] == "range"
+    assert unconfuse.json("train", "rp", "--map", "auto", "rings.svm", "-o", "m.uc")["settings"]["map"] == "kgs"
+    mapped = unconfuse.json("train", "logistic", "--map", "kgs", "--scale", "auto", "rings.svm", "-o", "m.uc")
+    assert mapped["settings"]["map"] == "kgs" and mapped["settings"]["scale"] == "standard"
+
+
+def test_streams_get_a_view_when_all_rows_are_read_first(unconfuse, tmp_path):
+    rows = [f"{i % 3} 1:{(i % 3) + (i * 7 % 10) / 20} 2:{1000 * ((i * i) % 7)}\n" for i in range(300)]
+    (tmp_path / "units.svm").write_text("".join(rows))
+    unscaled = unconfuse.json("compare", "units.svm", "--learners", "cspa", "--runs", "2")["learners"][0]["mean"]
+    scaled = unconfuse.json("compare", "units.svm", "--learners", "cspa", "--runs", "2", "--scale", "auto")["learners"][0]["mean"]
+    assert scaled > unscaled + 0.1
+    unconfuse.ok("stream", "cspa", "units.svm", "--shuffle", "--map", "auto")
+    assert unconfuse.fails(2, "stream", "cspa", "units.svm", "--map", "auto") == \
+        "--scale auto and --map auto are chosen by the labels of all rows: with --shuffle, which reads them all first, " \
+        "or by compare"
 
 
 def test_probabilities_are_of_the_true_class(unconfuse, tmp_path):

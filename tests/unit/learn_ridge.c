@@ -67,7 +67,16 @@ static double predict(const double *w, const problem *self, size_t i, size_t k)
     return sum;
 }
 
-static void check_leave_one_out(size_t cols, bool sparse, bool weighted)
+/* Decomposed, or factored for the lambdas above. */
+static uc_status make(uc_ridge *out, const problem *self, const double *weights, bool factored)
+{
+    const size_t count = sizeof lambdas / sizeof *lambdas;
+    if (factored)
+        return uc_ridge_factor(out, &self->data.X, weights, lambdas, count, count, NULL);
+    return uc_ridge_decompose(out, &self->data.X, weights, NULL);
+}
+
+static void check_leave_one_out(size_t cols, bool sparse, bool weighted, bool factored)
 {
     problem self;
     begin(&self, cols, sparse, 3 + cols);
@@ -76,15 +85,15 @@ static void check_leave_one_out(size_t cols, bool sparse, bool weighted)
         ones[i] = 1.0;
     uc_ridge ridge = {0};
     uc_ridge_targets targets = {0};
-    assert_ok(uc_ridge_decompose(&ridge, &self.data.X, weighted ? self.weights : NULL, NULL));
-    assert_int_equal(ridge.vectors == NULL, sparse && cols > ROWS);
+    assert_ok(make(&ridge, &self, weighted ? self.weights : NULL, factored));
+    assert_int_equal(ridge.vectors == NULL && ridge.factors == NULL, sparse && cols > ROWS);
     assert_ok(uc_ridge_project(&targets, &ridge, self.Y, CLASSES));
     for (size_t l = 0; l < sizeof lambdas / sizeof *lambdas; l++) {
         assert_ok(uc_ridge_leave_one_out(L, &ridge, &targets, lambdas[l]));
         for (size_t i = 0; i < ROWS; i += 7) {
             solve_directly(w, &self, weighted ? self.weights : ones, lambdas[l], i);
             for (size_t k = 0; k < CLASSES; k++)
-                assert_near(L[i * CLASSES + k], predict(w, &self, i, k), 1e-9);
+                assert_near(L[i * CLASSES + k], predict(w, &self, i, k), 1e-10);
         }
     }
     uc_ridge_targets_free(&targets);
@@ -97,27 +106,29 @@ static void check_leave_one_out(size_t cols, bool sparse, bool weighted)
 static void leave_one_out_is_refitting_without_the_row(void **state)
 {
     (void)state;
-    for (int weighted = 0; weighted < 2; weighted++) {
-        check_leave_one_out(8, false, weighted);
-        check_leave_one_out(8, true, weighted);
-        check_leave_one_out(90, true, weighted); /* the dual form */
-    }
+    for (int weighted = 0; weighted < 2; weighted++)
+        for (int factored = 0; factored < 2; factored++) {
+            check_leave_one_out(8, false, weighted, factored);
+            check_leave_one_out(8, true, weighted, factored);
+            check_leave_one_out(90, true, weighted, factored); /* the dual form, decomposed in either case */
+            check_leave_one_out(90, false, weighted, factored);
+        }
 }
 
 static void the_weights_are_those_of_the_normal_equations(void **state)
 {
     (void)state;
-    for (size_t cols = 8; cols <= 90; cols += 82) {
+    for (int form = 0; form < 4; form++) {
         problem self;
-        const size_t S = uc_class_stride(CLASSES);
+        const size_t S = uc_class_stride(CLASSES), cols = form % 2 ? 90 : 8;
         begin(&self, cols, true, 5);
         double *w = calloc((cols + 1) * CLASSES, sizeof *w), *W = calloc((cols + 1) * S, sizeof *W);
         uc_ridge ridge = {0};
         uc_ridge_targets targets = {0};
-        assert_ok(uc_ridge_decompose(&ridge, &self.data.X, self.weights, NULL));
+        assert_ok(make(&ridge, &self, self.weights, form / 2));
         assert_ok(uc_ridge_project(&targets, &ridge, self.Y, CLASSES));
-        assert_ok(uc_ridge_weights(W + S, W, S, &ridge, &targets, 0.5));
-        solve_directly(w, &self, self.weights, 0.5, ROWS);
+        assert_ok(uc_ridge_weights(W + S, W, S, &ridge, &targets, lambdas[1]));
+        solve_directly(w, &self, self.weights, lambdas[1], ROWS);
         for (size_t j = 0; j <= cols; j++)
             for (size_t k = 0; k < CLASSES; k++)
                 assert_near(W[j * S + k], w[j * CLASSES + k], 1e-9);
@@ -195,6 +206,18 @@ static void the_path_adds_up(void **state)
     uc_dataset_free(&self.data);
 }
 
+static void every_allocation_of_a_factor_may_fail(void **state)
+{
+    (void)state;
+    problem self;
+    uc_ridge ridge = {0};
+    uc_status status;
+    begin(&self, 6, false, 4);
+    FOR_EACH_FAILING_ALLOCATION(status, make(&ridge, &self, self.weights, true));
+    uc_ridge_free(&ridge);
+    uc_dataset_free(&self.data);
+}
+
 /* ---- the learner ---- */
 
 static uc_status train(uc_model **out, const uc_ridge_settings *settings, const uc_dataset *data)
@@ -237,6 +260,7 @@ int main(void)
         cmocka_unit_test(the_weights_are_those_of_the_normal_equations),
         cmocka_unit_test(a_weight_counts_rows),
         cmocka_unit_test(the_path_adds_up),
+        cmocka_unit_test(every_allocation_of_a_factor_may_fail),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_lambda_of_0_is_refused),
     };

@@ -12,7 +12,7 @@ static void the_defaults_are_those_of_the_table(void **state)
 {
     (void)state;
     const uc_map_settings settings = uc_map_defaults();
-    assert_int_equal(settings.map, UC_MAP_AUTO);
+    assert_int_equal(settings.map, UC_MAP_DEFAULT);
     assert_int_equal(settings.kernel, UC_KERNEL_GAUSSIAN);
     assert_true(settings.width == 0.0 && isnan(settings.gamma));
     assert_int_equal(settings.degree, 3);

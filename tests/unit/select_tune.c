@@ -246,22 +246,27 @@ static void the_criterion_is_corrected_for_the_noise_that_is_told(void **state)
     assert_true(unlike > 0); /* the labels alone would have chosen otherwise */
 }
 
-/* --map auto is what suits the learner: kgs for rp, none for the others. A map that was told stays. */
+/* The default map is what suits the learner: kgs for rp, none for the others. A map that was given stays. */
 static void the_map_suits_the_learner(void **state)
 {
     (void)state;
     static const struct {
         const char *learner;
-        int told, expected;
-    } cases[] = {{"rp", UC_MAP_AUTO, UC_MAP_KGS},        {"rp", UC_MAP_NONE, UC_MAP_NONE},
-                 {"rp", UC_MAP_KPCA, UC_MAP_KPCA},       {"csvm", UC_MAP_AUTO, UC_MAP_NONE},
-                 {"csvm", UC_MAP_KGS, UC_MAP_KGS},       {"sloppy-svm", UC_MAP_AUTO, UC_MAP_NONE},
-                 {"logistic", UC_MAP_AUTO, UC_MAP_NONE}, {"pa", UC_MAP_AUTO, UC_MAP_NONE}};
-    assert_int_equal(uc_train_defaults().map.map, UC_MAP_AUTO);
+        int given, expected;
+    } cases[] = {{"rp", UC_MAP_DEFAULT, UC_MAP_KGS},
+                 {"rp", UC_MAP_NONE, UC_MAP_NONE},
+                 {"rp", UC_MAP_KPCA, UC_MAP_KPCA},
+                 {"rp", UC_MAP_AUTO, UC_MAP_KGS},
+                 {"csvm", UC_MAP_DEFAULT, UC_MAP_NONE},
+                 {"csvm", UC_MAP_KGS, UC_MAP_KGS},
+                 {"sloppy-svm", UC_MAP_DEFAULT, UC_MAP_NONE},
+                 {"logistic", UC_MAP_DEFAULT, UC_MAP_NONE},
+                 {"pa", UC_MAP_DEFAULT, UC_MAP_NONE}};
+    assert_int_equal(uc_train_defaults().map.map, UC_MAP_DEFAULT);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         uc_dataset data = ring(60, 0, 1);
         const uc_learner *learner = uc_learner_find(cases[k].learner);
-        uc_train_settings train = with_map((uc_map_kind)cases[k].told);
+        uc_train_settings train = with_map((uc_map_kind)cases[k].given);
         train.map.dimension = 5;
         train.map.width = 20;
         assert_int_equal(uc_train_decide(learner, &train).map.map, cases[k].expected);

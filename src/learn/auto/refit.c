@@ -169,6 +169,21 @@ static uc_status refit_family(double *const *scores, const uc_refits *self, cons
     return status;
 }
 
+/* The penalties of the fit on labels and of the refits, each once; returns how many. */
+static size_t list_lambdas(double *out, const uc_refits *self)
+{
+    size_t count = 1;
+    out[0] = self->lambda;
+    for (size_t r = 0; r < self->count; r++) {
+        size_t known = 0;
+        while (known < count && out[known] != self->refits[r].lambda)
+            known++;
+        if (known == count)
+            out[count++] = self->refits[r].lambda;
+    }
+    return count;
+}
+
 static uc_status run_fold(uc_fold *fold, void *user)
 {
     const fold_job *job = user;
@@ -177,10 +192,13 @@ static uc_status run_fold(uc_fold *fold, void *user)
     uc_ridge ridge = {0};
     uc_ridge_targets targets = {0};
     double *Y = uc_alloc(n * K, sizeof *Y), *f = uc_alloc(n * K, sizeof *f);
+    double *lambdas = uc_alloc(self->count + 1, sizeof *lambdas);
     uc_status status = UC_ERR_NOMEM;
-    if (!Y || !f)
+    if (!Y || !f || !lambdas)
         goto cleanup;
-    status = uc_ridge_decompose(&ridge, &fold->train.X, fold->train.weights, fold->context);
+    const size_t count = list_lambdas(lambdas, self);
+    status =
+        uc_ridge_factor(&ridge, &fold->train.X, fold->train.weights, lambdas, count, count, fold->context);
     if (status != UC_OK)
         goto cleanup;
     uc_ridge_label_targets(Y, fold->train.y, n, K);
@@ -196,6 +214,7 @@ static uc_status run_fold(uc_fold *fold, void *user)
 cleanup:
     uc_ridge_targets_free(&targets);
     uc_ridge_free(&ridge);
+    uc_free(lambdas);
     uc_free(f);
     uc_free(Y);
     return status;
@@ -210,7 +229,7 @@ uc_status uc_refit_held_out(double *const *scores, const uc_refits *self, const 
     if (status != UC_OK)
         return status;
     folds.progress = (uc_parts){.task = "refitting", .part = "fold", .count = folds.count};
-    status = uc_folds_each(&folds, run_fold, &job, self->context);
+    status = uc_folds_concurrently(&folds, 0, folds.count, run_fold, &job, self->context);
     uc_folds_free(&folds);
     return status;
 }

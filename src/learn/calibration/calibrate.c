@@ -176,7 +176,9 @@ static uc_status gradient_at(double *value, double *gradient, const uc_calibrato
     double *sum = uc_alloc(FIRST + count, sizeof *sum);
     if (!sum)
         return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(rows->context, rows->rows, add_rows, &job, sum, FIRST + count);
+    /* evaluated thousands of times: threads only where they pay */
+    const uc_context fitting = uc_context_for_work(rows->context, 20.0 * (double)(rows->rows * rows->K));
+    const uc_status status = uc_sum_over(&fitting, rows->rows, add_rows, &job, sum, FIRST + count);
     *value = sum[VALUE] / sum[TOTAL];
     for (size_t i = 0; i < count; i++)
         gradient[i] = sum[FIRST + i] / sum[TOTAL];
@@ -367,6 +369,10 @@ static uc_status climb_full(uc_calibrator *out, search *self, const uc_calibrato
         return UC_ERR_NOMEM;
     uc_symmetric_noise(centre, K, fmax(near->eta, LEAST_CENTRE * most_eta(K) / 0.9));
     memcpy(self->at.C, near->family == UC_FAMILY_FULL ? near->C : centre, K * K * sizeof *centre);
+    if (near->family == UC_FAMILY_FULL) {
+        self->at.a1 = near->a1;
+        self->at.a2 = near->a2;
+    }
     self->centre = centre;
     uc_status status = uc_comm_sum(uc_comm_of(self->rows->context), &total, 1);
     self->prior = prior * (double)K / total;

@@ -28,53 +28,10 @@
 #include <string.h>
 
 #include "data/exchange.h"
+#include "learn/ridge/rows.h"
 #include "linalg/linalg.h"
 
-#define ROWS_AT_ONCE ((size_t)128)
 #define VANISHED 1e-10 /* eigenvalues below this share of the largest are dropped */
-#define MOST_LEVERAGE (1.0 - 1e-9)
-
-static double weight_of(const uc_ridge *self, size_t i)
-{
-    return self->weights ? self->weights[i] : 1.0;
-}
-
-/* Rows first .. first + count - 1, centred, as doubles without gaps. */
-static void centred_rows(double *out, const uc_matrix *X, const double *mean, size_t first, size_t count)
-{
-    const size_t d = X->cols;
-    for (size_t i = 0; i < count; i++) {
-        const uc_row row = uc_matrix_row(X, first + i);
-        double *x = out + i * d;
-        for (size_t j = 0; j < d; j++)
-            x[j] = -mean[j];
-        for (size_t j = 0; j < row.count; j++)
-            x[row.columns ? row.columns[j] : j] += (double)row.values[j];
-    }
-}
-
-/* ---- coordinates of rows ---- */
-
-/* sqrt(r_i) z_i of rows first .. first + count - 1, count x rank; `work` has room for count x columns. */
-static void coordinates_of(double *Z, const uc_ridge *self, size_t first, size_t count, double *work)
-{
-    const size_t d = self->X->cols, rank = self->rank;
-    if (self->coordinates) {
-        memcpy(Z, self->coordinates + first * rank, count * rank * sizeof *Z);
-        return;
-    }
-    centred_rows(work, self->X, self->mean, first, count);
-    uc_gemm(Z, rank, (uc_operand){work, d, false}, (uc_operand){self->vectors, d, true}, count, d, rank, 1.0,
-            0.0);
-    for (size_t i = 0; i < count && self->weights; i++)
-        for (size_t j = 0; j < rank; j++)
-            Z[i * rank + j] *= sqrt(self->weights[first + i]);
-}
-
-static size_t work_size(const uc_ridge *self)
-{
-    return self->coordinates ? 0 : ROWS_AT_ONCE * self->X->cols;
-}
 
 typedef struct keep_job {
     const uc_ridge *ridge;
@@ -84,12 +41,12 @@ typedef struct keep_job {
 static uc_status keep_block(size_t block, void *user)
 {
     const keep_job *job = user;
-    const size_t first = block * ROWS_AT_ONCE, left = job->ridge->X->rows - first;
-    double *work = uc_alloc(work_size(job->ridge), sizeof *work);
+    const size_t first = block * UC_RIDGE_ROWS, left = job->ridge->X->rows - first;
+    double *work = uc_alloc(uc_ridge_rows_work(job->ridge), sizeof *work);
     if (!work)
         return UC_ERR_NOMEM;
-    coordinates_of(job->out + first * job->ridge->rank, job->ridge, first, uc_min_size(left, ROWS_AT_ONCE),
-                   work);
+    uc_ridge_rows(job->out + first * job->ridge->rank, job->ridge, first, uc_min_size(left, UC_RIDGE_ROWS),
+                  work);
     uc_free(work);
     return UC_OK;
 }
@@ -106,37 +63,8 @@ static uc_status keep_coordinates(uc_ridge *self)
     if (!job.out)
         return UC_ERR_NOMEM;
     const uc_context alone = uc_context_alone(self->context);
-    const uc_status status = uc_run_blocks(&alone, (n + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, keep_block, &job);
+    const uc_status status = uc_run_blocks(&alone, (n + UC_RIDGE_ROWS - 1) / UC_RIDGE_ROWS, keep_block, &job);
     self->coordinates = job.out;
-    return status;
-}
-
-/* ---- means ---- */
-
-/* Adds r_i x_i, and after the columns r_i and r_i^2. */
-static uc_status add_means(double *sum, size_t first, size_t last, void *user)
-{
-    const uc_ridge *self = user;
-    for (size_t i = first; i < last; i++) {
-        const double r = weight_of(self, i);
-        uc_row_axpy(r, uc_matrix_row(self->X, i), sum);
-        sum[self->X->cols] += r;
-        sum[self->X->cols + 1] += r * r;
-    }
-    return UC_OK;
-}
-
-static uc_status find_mean(uc_ridge *self)
-{
-    const size_t d = self->X->cols;
-    self->mean = uc_alloc(d + 2, sizeof *self->mean);
-    if (!self->mean)
-        return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(self->context, self->X->rows, add_means, self, self->mean, d + 2);
-    self->total = self->mean[d];
-    self->effective = self->total * self->total / self->mean[d + 1];
-    for (size_t j = 0; j < d; j++)
-        self->mean[j] /= self->total;
     return status;
 }
 
@@ -150,25 +78,6 @@ static void count_rank(uc_ridge *self, size_t found)
 
 /* ---- the primal form ---- */
 
-static uc_status add_squares(double *sum, size_t first, size_t last, void *user)
-{
-    const uc_ridge *self = user;
-    const size_t d = self->X->cols;
-    double *rows = uc_alloc(ROWS_AT_ONCE * d, sizeof *rows);
-    if (!rows)
-        return UC_ERR_NOMEM;
-    for (size_t start = first; start < last; start += ROWS_AT_ONCE) {
-        const size_t count = uc_min_size(last - start, ROWS_AT_ONCE);
-        centred_rows(rows, self->X, self->mean, start, count);
-        for (size_t i = 0; i < count && self->weights; i++)
-            for (size_t j = 0; j < d; j++)
-                rows[i * d + j] *= sqrt(self->weights[start + i]);
-        uc_gemm(sum, d, (uc_operand){rows, d, true}, (uc_operand){rows, d, false}, d, count, d, 1.0, 1.0);
-    }
-    uc_free(rows);
-    return UC_OK;
-}
-
 static uc_status decompose_columns(uc_ridge *self)
 {
     const size_t d = self->X->cols;
@@ -179,7 +88,7 @@ static uc_status decompose_columns(uc_ridge *self)
     self->values = uc_alloc(d, sizeof *self->values);
     self->vectors = uc_alloc(d * d, sizeof *self->vectors);
     if (squares && self->values && self->vectors)
-        status = uc_sum_over(self->context, self->X->rows, add_squares, self, squares, d * d);
+        status = uc_ridge_sum_squares(squares, self);
     else
         status = UC_ERR_NOMEM;
     if (status == UC_OK)
@@ -310,8 +219,8 @@ uc_status uc_ridge_decompose(uc_ridge *out, const uc_matrix *X, const double *we
     if (status == UC_OK)
         status = uc_share_of(&share, context, X->rows);
     if (status == UC_OK)
-        status = find_mean(&self);
-    if (status == UC_OK && uc_matrix_is_sparse(X) && share.total < X->cols)
+        status = uc_ridge_find_mean(&self);
+    if (status == UC_OK && uc_ridge_is_dual(X, share.total))
         status = decompose_rows(&self, share);
     else if (status == UC_OK)
         status = decompose_columns(&self);
@@ -320,15 +229,6 @@ uc_status uc_ridge_decompose(uc_ridge *out, const uc_matrix *X, const double *we
     else
         uc_ridge_free(&self);
     return status;
-}
-
-void uc_ridge_free(uc_ridge *self)
-{
-    uc_free(self->mean);
-    uc_free(self->values);
-    uc_free(self->vectors);
-    uc_free(self->coordinates);
-    *self = (uc_ridge){0};
 }
 
 /* ---- targets ---- */
@@ -344,7 +244,7 @@ static uc_status add_target_means(double *sum, size_t first, size_t last, void *
     const size_t K = job->targets->count;
     for (size_t i = first; i < last; i++)
         for (size_t k = 0; k < K; k++)
-            sum[k] += weight_of(job->ridge, i) * job->targets->Y[i * K + k];
+            sum[k] += uc_ridge_weight(job->ridge, i) * job->targets->Y[i * K + k];
     return UC_OK;
 }
 
@@ -354,16 +254,16 @@ static uc_status add_targets(double *sum, size_t first, size_t last, void *user)
     const targets_job *job = user;
     const uc_ridge *self = job->ridge;
     const size_t K = job->targets->count, rank = self->rank;
-    double *memory = uc_alloc(ROWS_AT_ONCE * (rank + K) + work_size(self), sizeof *memory);
+    double *memory = uc_alloc(UC_RIDGE_ROWS * (rank + K) + uc_ridge_rows_work(self), sizeof *memory);
     if (!memory)
         return UC_ERR_NOMEM;
-    double *Z = memory, *T = Z + ROWS_AT_ONCE * rank, *work = T + ROWS_AT_ONCE * K;
-    for (size_t start = first; start < last; start += ROWS_AT_ONCE) {
-        const size_t count = uc_min_size(last - start, ROWS_AT_ONCE);
-        coordinates_of(Z, self, start, count, work);
+    double *Z = memory, *T = Z + UC_RIDGE_ROWS * rank, *work = T + UC_RIDGE_ROWS * K;
+    for (size_t start = first; start < last; start += UC_RIDGE_ROWS) {
+        const size_t count = uc_min_size(last - start, UC_RIDGE_ROWS);
+        uc_ridge_rows(Z, self, start, count, work);
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < K; k++)
-                T[i * K + k] = sqrt(weight_of(self, start + i)) *
+                T[i * K + k] = sqrt(uc_ridge_weight(self, start + i)) *
                                (job->targets->Y[(start + i) * K + k] - job->targets->mean[k]);
         uc_gemm(sum, K, (uc_operand){Z, rank, true}, (uc_operand){T, K, false}, rank, count, K, 1.0, 1.0);
     }
@@ -433,9 +333,9 @@ static uc_status prepare_visit(visit_job *job)
 static void leave_out(double *P, const double *leverage, const visit_job *job, size_t i)
 {
     const size_t K = job->targets->count;
-    const double r = weight_of(job->ridge, i), *y = job->targets->Y + i * K;
+    const double r = uc_ridge_weight(job->ridge, i), *y = job->targets->Y + i * K;
     for (size_t l = 0; l < job->lambda_count; l++) {
-        const double h = fmin(leverage[l] + r / job->ridge->total, MOST_LEVERAGE);
+        const double h = fmin(leverage[l] + r / job->ridge->total, UC_MOST_LEVERAGE);
         for (size_t k = 0; k < K; k++) {
             const double p = P[l * K + k] / sqrt(r) + job->targets->mean[k];
             P[l * K + k] = y[k] - (y[k] - p) / (1.0 - h);
@@ -448,14 +348,15 @@ static uc_status visit_rows(double *sum, size_t first, size_t last, void *user)
     const visit_job *job = user;
     const uc_ridge *self = job->ridge;
     const size_t rank = self->rank, count = job->lambda_count, width = count * job->targets->count;
-    double *memory = uc_alloc(ROWS_AT_ONCE * (rank + width + count) + work_size(self), sizeof *memory);
+    double *memory =
+        uc_alloc(UC_RIDGE_ROWS * (rank + width + count) + uc_ridge_rows_work(self), sizeof *memory);
     if (!memory)
         return UC_ERR_NOMEM;
-    double *Z = memory, *P = Z + ROWS_AT_ONCE * rank, *H = P + ROWS_AT_ONCE * width;
-    double *work = H + ROWS_AT_ONCE * count;
-    for (size_t start = first; start < last; start += ROWS_AT_ONCE) {
-        const size_t rows = uc_min_size(last - start, ROWS_AT_ONCE);
-        coordinates_of(Z, self, start, rows, work);
+    double *Z = memory, *P = Z + UC_RIDGE_ROWS * rank, *H = P + UC_RIDGE_ROWS * width;
+    double *work = H + UC_RIDGE_ROWS * count;
+    for (size_t start = first; start < last; start += UC_RIDGE_ROWS) {
+        const size_t rows = uc_min_size(last - start, UC_RIDGE_ROWS);
+        uc_ridge_rows(Z, self, start, rows, work);
         uc_multiply(P, Z, job->scaled, rows, rank, width);
         for (size_t i = 0; i < rows * rank; i++)
             Z[i] *= Z[i];
@@ -493,8 +394,8 @@ static void copy_row(double *sum, size_t i, const double *L, void *user)
     memcpy(job->out + i * job->count, L, job->count * sizeof *L);
 }
 
-uc_status uc_ridge_leave_one_out(double *out, const uc_ridge *self, const uc_ridge_targets *targets,
-                                 double lambda)
+uc_status uc_ridge_decomposed_leave_one_out(double *out, const uc_ridge *self,
+                                            const uc_ridge_targets *targets, double lambda)
 {
     copy_job job = {out, targets->count};
     double nothing = 0.0;
@@ -522,7 +423,7 @@ static uc_status add_dual_weights(double *sum, size_t first, size_t last, void *
     for (size_t i = first; i < last; i++) {
         uc_multiply(alpha, self->coordinates + i * self->rank, job->c, 1, self->rank, S);
         for (size_t k = 0; k < S; k++)
-            alpha[k] *= sqrt(weight_of(self, i));
+            alpha[k] *= sqrt(uc_ridge_weight(self, i));
         uc_row_update(sum, S, uc_matrix_row(self->X, i), alpha);
         for (size_t k = 0; k < S; k++)
             sum[d * S + k] += alpha[k];
@@ -550,8 +451,8 @@ static uc_status dual_weights(double *W, const uc_ridge *self, double *c, size_t
     return status;
 }
 
-uc_status uc_ridge_weights(double *W, double *offset, size_t stride, const uc_ridge *self,
-                           const uc_ridge_targets *targets, double lambda)
+uc_status uc_ridge_decomposed_weights(double *W, size_t stride, const uc_ridge *self,
+                                      const uc_ridge_targets *targets, double lambda)
 {
     const size_t d = self->X->cols, K = targets->count;
     double *c = uc_alloc(self->rank * stride, sizeof *c);
@@ -567,10 +468,5 @@ uc_status uc_ridge_weights(double *W, double *offset, size_t stride, const uc_ri
     else
         status = dual_weights(W, self, c, stride);
     uc_free(c);
-    for (size_t k = 0; k < K; k++) {
-        offset[k] = targets->mean[k];
-        for (size_t j = 0; j < d; j++)
-            offset[k] -= self->mean[j] * W[j * stride + k];
-    }
     return status;
 }

@@ -5,6 +5,14 @@
 #include "parallel/parallel.h"
 #include "unconfuse/matrix.h"
 
+/* For one lambda: the Cholesky factor of the sum of squares + lambda, and the weight that each row has on its
+ * own prediction, r_i / R left out. */
+typedef struct uc_ridge_lambda {
+    double lambda;
+    double *L;        /* columns x columns, lower */
+    double *leverage; /* NULL: not asked for */
+} uc_ridge_lambda;
+
 /* The centred rows in coordinates in which their sum of squares is diagonal. Does not depend on targets,
  * so one serves for all of them. */
 typedef struct uc_ridge {
@@ -18,12 +26,19 @@ typedef struct uc_ridge {
     double *values;      /* e: `rank` eigenvalues, descending, > 0 */
     double *vectors;     /* V': rank x columns; NULL in the dual form */
     double *coordinates; /* rows x rank, row i has sqrt(r_i) z_i; NULL: too many, found anew for every pass */
-} uc_ridge;              /* zero-initialised may be freed */
+    uc_ridge_lambda *factors; /* NULL: it is decomposed, and all lambdas are possible */
+    size_t factor_count;
+} uc_ridge; /* zero-initialised may be freed */
 
 /* X, weights and context must outlive *out. The dual form is taken for sparse rows with more columns than
  * there are rows. */
 uc_status uc_ridge_decompose(uc_ridge *out, const uc_matrix *X, const double *weights,
                              const uc_context *context);
+/* The same for these lambdas alone: a Cholesky factor for each of them costs less than a decomposition
+ * (factors.c), except in the dual form, which is decomposed here, too. Leave-one-out is possible for the
+ * first `left_out` of them. uc_ridge_visit is not. */
+uc_status uc_ridge_factor(uc_ridge *out, const uc_matrix *X, const double *weights, const double *lambdas,
+                          size_t count, size_t left_out, const uc_context *context);
 void uc_ridge_free(uc_ridge *self);
 
 /* Targets as the decomposition sees them. */
