@@ -21,6 +21,26 @@ uc_status cli_evaluate_unlabelled(app_call *call, const uc_model *model, const c
 uc_status cli_gold_read(cli_clean_error *out, json_t **described, const char *path,
                         const uc_predicted_rows *rows, const cli_clean *known, const app_call *call);
 
+/* `audit --crowd`: labels of several annotators (audit_crowd.c). */
+typedef struct cli_crowd {
+    const char *file;           /* --crowd; NULL: not asked for */
+    int features;               /* off: --no-features */
+    uint64_t ask;               /* questions to propose */
+    const char *resume, *state; /* a finished result to go on from, and where to write this one */
+    const char *consensus_out;  /* a CSV file of all rows */
+} cli_crowd;
+extern const uc_option cli_crowd_options[];
+/* What `audit` itself was asked for. */
+typedef struct cli_audit_request {
+    const char *data; /* NULL: the crowd file alone */
+    const uc_read_settings *read;
+    const char *gold, *output, *model, *noise; /* files; NULL: none */
+    bool all;                                  /* list every annotation, not only the flagged ones */
+    const uc_audit_settings *settings;
+} cli_audit_request;
+uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_consensus_settings *consensus,
+                          const cli_audit_request *request);
+
 /* An estimated matrix: numbers, shaded on a terminal, and how sure they are (noise_picture.c). */
 void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check,
                      const char *path);

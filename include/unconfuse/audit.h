@@ -2,6 +2,7 @@
 #ifndef UNCONFUSE_AUDIT_H
 #define UNCONFUSE_AUDIT_H
 
+#include "unconfuse/crowd.h"
 #include "unconfuse/train.h"
 
 #ifdef __cplusplus
@@ -88,6 +89,17 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
                                    const uc_dataset *data, uint32_t positive, uc_rates_free free_rates,
                                    const uc_context *context);
 void uc_rates_estimate_free(uc_rates_estimate *self);
+
+/* ---- several annotators ---- */
+
+/* The consensus of annotators (unconfuse/crowd.h) that takes the rows' features into account, by the learner
+ * `audit`. X are the rows of the crowd, as a file has them; with several processes this one's share, while
+ * all
+ * have the whole crowd. Unless `model` is NULL, *model predicts true classes; the caller frees it. */
+uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, const uc_matrix *X,
+                                     const uc_crowd *crowd, const uint32_t *gold,
+                                     const uc_audit_settings *settings, uint64_t seed,
+                                     const uc_context *context);
 
 #ifdef __cplusplus
 }

@@ -53,7 +53,8 @@ void uc_crowd_free(uc_crowd *self);
 
 /* ---- consensus ---- */
 
-/* P(true class | annotations) of every row. The classes are kept in slabs of `width`, each of which holds its
+/* P(true class | annotations) of every row; NaN in the first class of a row: not known. The classes are
+ * kept in slabs of `width`, each of which holds its
  * classes of all rows, row by row: with width >= classes it is a plain matrix. */
 typedef struct uc_posteriors {
     size_t rows, classes, width;
@@ -107,7 +108,8 @@ typedef struct uc_consensus {
 } uc_consensus; /* zero-initialised may be freed */
 
 /* The consensus of the annotations. `gold` (NULL: none) has the true class of rows that were checked, and
- * UC_NONE for others. `start` (NULL: the votes) is where EM begins: the posterior of an earlier result, for
+ * UC_NONE for others. `start` (NULL, and rows that it does not know: the votes) is where EM begins: the
+ * posterior of an earlier result, for
  * as
  * many rows as it has. */
 uc_status uc_consensus_find(uc_consensus *out, const uc_crowd *crowd, const uint32_t *gold,
@@ -136,6 +138,55 @@ typedef struct uc_question {
 uc_status uc_questions_find(uc_question **out, size_t *found, const uc_consensus *self, const uc_crowd *crowd,
                             const uint32_t *gold, size_t count);
 void uc_questions_free(uc_question *questions);
+
+/* ---- adding annotations to a result ---- */
+
+/* Writes annotations and posteriors to an output, which stays open, for uc_crowd_state_add. */
+uc_status uc_crowd_state_write(uc_output *output, const uc_crowd *crowd, const uc_consensus *consensus);
+/* Adds the annotations that the file has to `crowd`, whose rows and classes must be of the same data; what
+ * both
+ * have counts once. *start, which is freed with uc_posteriors_free, is where uc_consensus_find goes on
+ * from. On
+ * failure both are as they were. */
+uc_status uc_crowd_state_add(uc_crowd *crowd, uc_posteriors *start, const char *path,
+                             const uc_context *context);
+void uc_posteriors_free(uc_posteriors *self);
+
+/* ---- which annotations are wrong ---- */
+
+/* A share with its interval (bootstrap over rows, 95%). */
+typedef struct uc_share_estimate {
+    double estimate, low, high;
+} uc_share_estimate;
+
+typedef struct uc_crowd_issue {
+    uint32_t row;        /* from 0 */
+    uint32_t annotation; /* position in uc_crowd */
+    double wrong;        /* the probability that it is */
+} uc_crowd_issue;
+
+#define UC_WORST_PAIRS ((size_t)10)
+/* The share of the annotations that say `given` where `truth` is right. */
+typedef struct uc_crowd_mistake {
+    uint32_t given, truth;
+    uc_share_estimate share;
+} uc_crowd_mistake;
+
+typedef struct uc_crowd_issues {
+    uc_crowd_issue *issues; /* every annotation, the most suspicious first */
+    size_t count, flagged;  /* the first `flagged` are those to look at: the largest expected F1 */
+    uc_share_estimate wrong;
+    uc_crowd_mistake *pairs; /* the most frequent mistakes, at most UC_WORST_PAIRS */
+    size_t pair_count;
+} uc_crowd_issues; /* zero-initialised may be freed */
+
+uc_status uc_crowd_issues_find(uc_crowd_issues *out, const uc_consensus *consensus, const uc_crowd *crowd,
+                               uint64_t seed, const uc_context *context);
+void uc_crowd_issues_free(uc_crowd_issues *self);
+/* How many of the most suspicious labels to flag: the number with the largest expected F1. wrong[0 ..
+ * count-1]
+ * descend; their sum is `total`. */
+size_t uc_flag_most(const double *wrong, size_t count, double total);
 
 #ifdef __cplusplus
 }

@@ -67,7 +67,7 @@ uc_status uc_posterior_create(uc_posteriors *out, size_t rows, size_t classes, s
     return out->values ? UC_OK : UC_ERR_NOMEM;
 }
 
-void uc_posterior_free(uc_posteriors *self)
+void uc_posteriors_free(uc_posteriors *self)
 {
     uc_free(self->values);
     *self = (uc_posteriors){0};
@@ -145,7 +145,7 @@ static uc_status allocate(uc_consensus *out, const uc_crowd *crowd, size_t width
 
 void uc_consensus_free(uc_consensus *self)
 {
-    uc_posterior_free(&self->posterior);
+    uc_posteriors_free(&self->posterior);
     uc_free(self->prior);
     uc_free(self->most_probable);
     uc_free(self->annotators);

@@ -96,7 +96,7 @@ void uc_posterior_start(uc_posteriors *self, const uc_crowd *crowd, const uint32
     for (size_t i = 0; i < crowd->rows; i++) {
         if (uc_gold_of(gold, i) != UC_NONE)
             set_gold(self, i, gold[i]);
-        else if (!start || i >= start->rows)
+        else if (!start || i >= start->rows || isnan(start->values[uc_posterior_at(start, i, 0)]))
             set_votes(self, crowd, i);
         else
             for (size_t k = 0; k < self->classes; k++)

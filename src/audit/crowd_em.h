@@ -8,7 +8,6 @@
 
 /* A posterior without values for these rows and classes, in slabs. */
 uc_status uc_posterior_create(uc_posteriors *out, size_t rows, size_t classes, size_t width);
-void uc_posterior_free(uc_posteriors *self);
 
 /* The classes from .. from + *width - 1 of a row, which are one slab's; `from` is where a slab begins. */
 static inline double *uc_posterior_slab(const uc_posteriors *self, size_t row, size_t from, size_t *width)

@@ -1,0 +1,226 @@
+/* audit --crowd: what several annotators say of the same rows, and whom to believe. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_crowd.h"
+
+#define FIELD(name) offsetof(cli_crowd, name)
+
+const uc_option cli_crowd_options[] = {
+    {.name = "crowd",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(file),
+     .argument = "FILE",
+     .help = "labels of several annotators: one per line, as row (a number from 1, or an id), annotator and "
+             "label, "
+             "with a header or without one; the labels of DATA are not used"},
+    {.name = "features",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(features),
+     .standard = "on",
+     .help = "use the features of DATA; without them the consensus audit is dawid-skene"},
+    {.name = "ask",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(ask),
+     .standard = "10",
+     .low = 0,
+     .high = 1e9,
+     .argument = "N",
+     .help = "how many rows to propose to ask about again, and whom"},
+    {.name = "resume",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(resume),
+     .argument = "STATE",
+     .help = "add the annotations to those of a finished result, a file of --state-out, and go on from it"},
+    {.name = "state-out",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(state),
+     .argument = "STATE",
+     .help = "write all annotations and their consensus to a file for --resume"},
+    {.name = "consensus-out",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(consensus_out),
+     .argument = "FILE",
+     .help = "write the consensus of every row to a CSV file: row,id,class,probability"},
+    {0},
+};
+
+/* ---- gold ---- */
+
+/* True classes of rows that were checked: a list with '?' for others, in the classes of the crowd. */
+static uc_status read_gold(cli_crowd_run *self, const app_call *call, const char *path)
+{
+    uc_labels labels = {0};
+    uc_status status =
+        uc_labels_read(&labels, path, &self->crowd.classes, self->request->read, &call->context);
+    if (status != UC_OK)
+        return status;
+    if (labels.count != self->crowd.rows)
+        status = app_fail(UC_ERR_INVALID, "%s has %zu labels, but there are %zu rows", path, labels.count,
+                          self->crowd.rows);
+    self->gold = app_calloc(self->crowd.rows, sizeof *self->gold);
+    for (size_t i = 0; i < labels.count && status == UC_OK; i++) {
+        self->gold[i] = UC_NONE;
+        if (labels.y[i] == UC_NONE)
+            continue;
+        const char *name = labels.classes.text[labels.y[i]];
+        self->gold[i] = uc_names_find(&self->crowd.classes, name, strlen(name));
+        self->checked++;
+        if (self->gold[i] == UC_NONE)
+            status = app_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", a class that no annotator names",
+                              path, i + 1, name);
+    }
+    uc_labels_free(&labels);
+    return status;
+}
+
+/* ---- work ---- */
+
+static uc_status read_input(cli_crowd_run *self, app_call *call)
+{
+    const cli_audit_request *request = self->request;
+    uc_crowd_frame frame = {0};
+    uc_status status = UC_OK;
+    if (request->data) {
+        if ((status = cli_read_data(&self->data, call, request->data, request->read)) != UC_OK)
+            return status;
+        frame.rows = self->data.X.rows;
+        frame.classes = self->data.classes.count > 1 ? &self->data.classes : NULL;
+    }
+    if ((status = uc_crowd_read(&self->crowd, self->crowd_args->file, &frame, &call->context)) != UC_OK)
+        return status;
+    if (self->crowd_args->resume) {
+        status = uc_crowd_state_add(&self->crowd, &self->start, self->crowd_args->resume, &call->context);
+        if (status != UC_OK)
+            return status;
+    }
+    return request->gold ? read_gold(self, call, request->gold) : UC_OK;
+}
+
+/* Whether the features of the rows are used. */
+static bool uses_features(const cli_crowd_run *self)
+{
+    return self->request->data && self->crowd_args->features &&
+           self->consensus_args->method == UC_CONSENSUS_AUDIT;
+}
+
+static uc_status work(cli_crowd_run *self, app_call *call)
+{
+    uc_status status;
+    if (uses_features(self))
+        status = uc_consensus_with_features(&self->consensus, &self->model, &self->data.X, &self->crowd,
+                                            self->gold, self->request->settings, call->common.seed,
+                                            &call->context);
+    else
+        status =
+            uc_consensus_find(&self->consensus, &self->crowd, self->gold,
+                              self->start.values ? &self->start : NULL, self->consensus_args, &call->context);
+    if (status == UC_OK)
+        status = uc_crowd_issues_find(&self->issues, &self->consensus, &self->crowd, call->common.seed,
+                                      &call->context);
+    if (status == UC_OK)
+        status = uc_questions_find(&self->questions, &self->question_count, &self->consensus, &self->crowd,
+                                   self->gold, (size_t)self->crowd_args->ask);
+    if (status == UC_OK && !self->consensus.converged)
+        app_warn("the consensus had not settled after %zu steps; --consensus-iterations allows for more",
+                 self->consensus.iterations);
+    return status;
+}
+
+/* ---- files ---- */
+
+static uc_status check_request(const cli_crowd_run *self)
+{
+    const cli_crowd *crowd = self->crowd_args;
+    if (self->request->model && !uses_features(self))
+        return app_fail(UC_ERR_OPTION, "--model-out needs DATA with features and --consensus audit");
+    if (crowd->resume && uses_features(self))
+        return app_fail(UC_ERR_OPTION,
+                        "--resume goes on with a consensus without features: add --no-features");
+    return UC_OK;
+}
+
+static uc_status begin_files(cli_crowd_run *self, app_call *call)
+{
+    const cli_audit_request *request = self->request;
+    const cli_crowd *crowd = self->crowd_args;
+    const struct {
+        uc_output **out;
+        const char *path, *option;
+    } files[] = {
+        {&self->model_file, request->model, "--model-out"},
+        {&self->noise_file, request->noise, "--noise-out"},
+        {&self->state_file, crowd->state, "--state-out"},
+    };
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == UC_OK; i++)
+        if (files[i].path)
+            status = app_begin_file(files[i].out, files[i].path, files[i].option);
+    if (status == UC_OK && request->output)
+        status = app_begin_file(&self->issue_file, request->output, "-o");
+    if (status == UC_OK && crowd->consensus_out)
+        status = app_begin_file(&self->consensus_file, crowd->consensus_out, "--consensus-out");
+    const char *read[] = {request->data, crowd->file, request->gold};
+    for (size_t i = 0; i < sizeof read / sizeof *read && status == UC_OK; i++)
+        status = app_keep_input(read[i]);
+    call->writes_standard_output |= request->output && strcmp(request->output, "-") == 0;
+    return status;
+}
+
+/* P(label | true class) of all annotators; columns are true classes. */
+static uc_status write_noise(const cli_crowd_run *self)
+{
+    const size_t K = self->crowd.classes.count;
+    double *values = app_calloc(K * K, sizeof *values);
+    uc_noise noise = {0};
+    uc_status status = uc_noise_create(&noise, self->consensus.pooled, K, &self->crowd.classes, UC_NOISE_ROWS,
+                                       "the annotators' matrix");
+    if (status == UC_OK)
+        status = uc_noise_write_to(&noise, self->noise_file);
+    uc_noise_free(&noise);
+    free(values);
+    return status;
+}
+
+static uc_status write_files(cli_crowd_run *self)
+{
+    uc_status status = UC_OK;
+    if (self->model_file)
+        status = uc_model_write(self->model, self->model_file);
+    if (status == UC_OK && self->noise_file)
+        status = write_noise(self);
+    if (status == UC_OK && self->state_file)
+        status = uc_crowd_state_write(self->state_file, &self->crowd, &self->consensus);
+    if (status == UC_OK && self->issue_file)
+        status = cli_crowd_write_issues(self, self->issue_file);
+    if (status == UC_OK && self->consensus_file)
+        status = cli_crowd_write_consensus(self, self->consensus_file);
+    return status == UC_OK ? app_finish_files(true) : status;
+}
+
+uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_consensus_settings *consensus,
+                          const cli_audit_request *request)
+{
+    cli_crowd_run self = {.crowd_args = crowd, .consensus_args = consensus, .request = request};
+    uc_status status = check_request(&self);
+    if (status == UC_OK)
+        status = begin_files(&self, call);
+    if (status == UC_OK)
+        status = read_input(&self, call);
+    if (status == UC_OK)
+        status = work(&self, call);
+    if (status == UC_OK)
+        status = write_files(&self);
+    if (status == UC_OK)
+        cli_crowd_tell(&self, call);
+    uc_questions_free(self.questions);
+    uc_crowd_issues_free(&self.issues);
+    uc_consensus_free(&self.consensus);
+    uc_posteriors_free(&self.start);
+    uc_crowd_free(&self.crowd);
+    uc_dataset_free(&self.data);
+    uc_model_free(self.model);
+    free(self.gold);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* One run of `audit --crowd`, and how it is reported. */
+#ifndef CLI_AUDIT_CROWD_H
+#define CLI_AUDIT_CROWD_H
+
+#include "commands.h"
+
+typedef struct cli_crowd_run {
+    const cli_crowd *crowd_args;
+    const uc_consensus_settings *consensus_args;
+    const cli_audit_request *request;
+    uc_dataset data;
+    uc_crowd crowd;
+    uint32_t *gold; /* NULL: none */
+    size_t checked;
+    uc_posteriors start;
+    uc_consensus consensus;
+    uc_model *model;
+    uc_crowd_issues issues;
+    uc_question *questions;
+    size_t question_count;
+    uc_output *model_file, *noise_file, *state_file, *issue_file, *consensus_file;
+} cli_crowd_run;
+
+/* row,id,annotator,given_label,predicted_label,label_score,is_label_issue (audit_crowd_report.c) */
+uc_status cli_crowd_write_issues(const cli_crowd_run *self, uc_output *file);
+uc_status cli_crowd_write_consensus(const cli_crowd_run *self, uc_output *file);
+/* The summary for people, or the JSON. */
+void cli_crowd_tell(const cli_crowd_run *self, app_call *call);
+
+#endif

@@ -1,0 +1,331 @@
+/* What audit --crowd says: CSV files, JSON, and a page for people. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_crowd.h"
+
+#define MOST_SHOWN ((size_t)10)
+#define MOST_MATRIX_NUMBERS 1e6 /* in the JSON: the matrices of annotators, unless --all asks for them */
+
+static double probability(const cli_crowd_run *self, size_t row, size_t k)
+{
+    const uc_posteriors *posterior = &self->consensus.posterior;
+    return posterior->values[uc_posterior_at(posterior, row, k)];
+}
+
+static const char *id_of(const cli_crowd_run *self, size_t row)
+{
+    return self->crowd.ids.count ? self->crowd.ids.text[row] : NULL;
+}
+
+static size_t issues_listed(const cli_crowd_run *self)
+{
+    return self->request->all ? self->issues.count : self->issues.flagged;
+}
+
+/* ---- CSV ---- */
+
+/* A field, in quotes where it would be read differently without. Returns where the next one goes. */
+static char *put_field(char *at, const char *text)
+{
+    const size_t length = strlen(text);
+    const bool plain =
+        length > 0 && !strpbrk(text, ",;\t\"#\r\n") && text[0] != ' ' && text[length - 1] != ' ';
+    if (plain || length == 0)
+        return (char *)memcpy(at, text, length) + length;
+    *at++ = '"';
+    for (const char *p = text; *p; p++) {
+        if (*p == '"')
+            *at++ = '"';
+        *at++ = *p;
+    }
+    *at++ = '"';
+    return at;
+}
+
+/* Room for a line of these fields and some numbers. */
+static char *room_for(char **line, size_t *capacity, const char *const *texts, size_t count)
+{
+    size_t needed = 256;
+    for (size_t i = 0; i < count; i++)
+        needed += 2 * strlen(texts[i]) + 3;
+    if (needed > *capacity) {
+        *capacity = 2 * needed;
+        *line = app_realloc(*line, *capacity, 1);
+    }
+    return *line;
+}
+
+uc_status cli_crowd_write_issues(const cli_crowd_run *self, uc_output *file)
+{
+    static const char header[] = "row,id,given_label,predicted_label,label_score,is_label_issue,annotator\n";
+    const uc_crowd *crowd = &self->crowd;
+    char *line = NULL;
+    size_t capacity = 0;
+    uc_status status = uc_output_write(file, header, strlen(header));
+    for (size_t i = 0; i < issues_listed(self) && status == UC_OK; i++) {
+        const uc_crowd_issue *issue = &self->issues.issues[i];
+        const char *id = id_of(self, issue->row);
+        const char *texts[] = {id ? id : "", crowd->classes.text[crowd->label[issue->annotation]],
+                               crowd->classes.text[self->consensus.most_probable[issue->row]],
+                               crowd->annotators.text[crowd->annotator[issue->annotation]]};
+        char *at = room_for(&line, &capacity, texts, 4);
+        at += sprintf(at, "%zu,", (size_t)issue->row + 1);
+        for (size_t t = 0; t < 3; t++) {
+            at = put_field(at, texts[t]);
+            *at++ = ',';
+        }
+        at += app_print_real(at, 1.0 - issue->wrong);
+        at += sprintf(at, ",%s,", i < self->issues.flagged ? "true" : "false");
+        at = put_field(at, texts[3]);
+        *at++ = '\n';
+        status = uc_output_write(file, line, (size_t)(at - line));
+    }
+    free(line);
+    return status;
+}
+
+uc_status cli_crowd_write_consensus(const cli_crowd_run *self, uc_output *file)
+{
+    static const char header[] = "row,id,class,probability,annotations\n";
+    char *line = NULL;
+    size_t capacity = 0;
+    uc_status status = uc_output_write(file, header, strlen(header));
+    for (size_t i = 0; i < self->crowd.rows && status == UC_OK; i++) {
+        const uint32_t best = self->consensus.most_probable[i];
+        const char *id = id_of(self, i), *texts[] = {id ? id : "", self->crowd.classes.text[best]};
+        char *at = room_for(&line, &capacity, texts, 2);
+        at += sprintf(at, "%zu,", i + 1);
+        for (size_t t = 0; t < 2; t++) {
+            at = put_field(at, texts[t]);
+            *at++ = ',';
+        }
+        at += app_print_real(at, probability(self, i, best));
+        at += sprintf(at, ",%zu\n", self->crowd.first[i + 1] - self->crowd.first[i]);
+        status = uc_output_write(file, line, (size_t)(at - line));
+    }
+    free(line);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+static json_t *share_json(const uc_share_estimate *share)
+{
+    return json_pack("{sf sf sf}", "estimate", share->estimate, "low", share->low, "high", share->high);
+}
+
+static void set_id(json_t *object, const cli_crowd_run *self, size_t row)
+{
+    const char *id = id_of(self, row);
+    json_object_set_new(object, "id", id ? app_json_text(id) : json_null());
+}
+
+static json_t *issues_json(const cli_crowd_run *self)
+{
+    const uc_crowd *crowd = &self->crowd;
+    json_t *list = json_array();
+    for (size_t i = 0; i < issues_listed(self); i++) {
+        const uc_crowd_issue *issue = &self->issues.issues[i];
+        json_t *item =
+            json_pack("{sI so so so sf sb}", "row", (json_int_t)issue->row + 1, "annotator",
+                      app_json_text(crowd->annotators.text[crowd->annotator[issue->annotation]]), "given",
+                      app_json_text(crowd->classes.text[crowd->label[issue->annotation]]), "suggested",
+                      app_json_text(crowd->classes.text[self->consensus.most_probable[issue->row]]),
+                      "p_wrong", issue->wrong, "flagged", i < self->issues.flagged);
+        set_id(item, self, issue->row);
+        json_array_append_new(list, item);
+    }
+    return list;
+}
+
+static json_t *annotators_json(const cli_crowd_run *self)
+{
+    const size_t K = self->crowd.classes.count, count = self->crowd.annotators.count;
+    const bool matrices =
+        (double)count * (double)(K * K + self->crowd.count) <= MOST_MATRIX_NUMBERS || self->request->all;
+    double *matrix = app_calloc(K * K, sizeof *matrix);
+    json_t *list = json_array();
+    for (size_t j = 0; j < count; j++) {
+        const uc_annotator *annotator = &self->consensus.annotators[j];
+        json_t *item = json_pack("{so sI sf sf sf so}", "name", app_json_text(self->crowd.annotators.text[j]),
+                                 "labels", (json_int_t)annotator->labels, "accuracy", annotator->accuracy,
+                                 "low", annotator->interval[0], "high", annotator->interval[1], "information",
+                                 app_json_real(annotator->information));
+        if (matrices && uc_consensus_matrix(matrix, &self->consensus, &self->crowd, j) == UC_OK)
+            json_object_set_new(item, "matrix", app_json_matrix(matrix, K, K));
+        json_array_append_new(list, item);
+    }
+    free(matrix);
+    return list;
+}
+
+static json_t *consensus_json(const cli_crowd_run *self)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < self->crowd.rows; i++) {
+        const uint32_t best = self->consensus.most_probable[i];
+        json_t *item = json_pack("{sI so sf}", "row", (json_int_t)i + 1, "class",
+                                 app_json_text(self->crowd.classes.text[best]), "probability",
+                                 probability(self, i, best));
+        if (self->crowd.ids.count)
+            set_id(item, self, i);
+        json_array_append_new(list, item);
+    }
+    return list;
+}
+
+static json_t *questions_json(const cli_crowd_run *self)
+{
+    json_t *list = json_array();
+    for (size_t q = 0; q < self->question_count; q++) {
+        const uc_question *question = &self->questions[q];
+        const char *who =
+            question->annotator == UC_NONE ? NULL : self->crowd.annotators.text[question->annotator];
+        json_t *item =
+            json_pack("{sI so sf}", "row", (json_int_t)question->row + 1, "annotator",
+                      who ? app_json_text(who) : json_null(), "probability", question->probability);
+        set_id(item, self, question->row);
+        json_array_append_new(list, item);
+    }
+    return list;
+}
+
+static json_t *pairs_json(const cli_crowd_run *self)
+{
+    json_t *list = json_array();
+    for (size_t p = 0; p < self->issues.pair_count; p++) {
+        const uc_crowd_mistake *pair = &self->issues.pairs[p];
+        json_t *item = share_json(&pair->share);
+        json_object_set_new(item, "given", app_json_text(self->crowd.classes.text[pair->given]));
+        json_object_set_new(item, "true", app_json_text(self->crowd.classes.text[pair->truth]));
+        json_array_append_new(list, item);
+    }
+    return list;
+}
+
+/* Columns are true classes, as everywhere. */
+static json_t *noise_json(const cli_crowd_run *self)
+{
+    const size_t K = self->crowd.classes.count;
+    double *values = app_calloc(K * K, sizeof *values);
+    for (size_t z = 0; z < K; z++)
+        for (size_t l = 0; l < K; l++)
+            values[l * K + z] = self->consensus.pooled[z * K + l];
+    json_t *matrix = app_json_matrix(values, K, K);
+    free(values);
+    return matrix;
+}
+
+static json_t *result_json(const cli_crowd_run *self)
+{
+    const uc_consensus *consensus = &self->consensus;
+    json_t *result = json_pack(
+        "{sI sI so so sI so so sI sI sI}", "examples", (json_int_t)self->crowd.rows, "annotations",
+        (json_int_t)self->crowd.count, "classes", app_json_names(&self->crowd.classes), "wrong",
+        share_json(&self->issues.wrong), "flagged", (json_int_t)self->issues.flagged, "noise_matrix",
+        noise_json(self), "class_pairs", pairs_json(self), "ties", (json_int_t)consensus->ties, "unannotated",
+        (json_int_t)consensus->unannotated, "checked", (json_int_t)self->checked);
+    json_object_set_new(result, "log_likelihood", app_json_real(consensus->log_likelihood));
+    json_object_set_new(result, "iterations", json_integer((json_int_t)consensus->iterations));
+    json_object_set_new(result, "converged", json_boolean(consensus->converged));
+    json_object_set_new(result, "issues", issues_json(self));
+    json_object_set_new(result, "annotators", annotators_json(self));
+    json_object_set_new(result, "consensus", consensus_json(self));
+    json_object_set_new(result, "ask_again", questions_json(self));
+    return result;
+}
+
+/* ---- for people ---- */
+
+static void print_issues(FILE *text, const cli_crowd_run *self)
+{
+    const uc_crowd *crowd = &self->crowd;
+    const size_t count = self->issues.flagged < MOST_SHOWN ? self->issues.flagged : MOST_SHOWN;
+    if (count > 0)
+        fprintf(text, "\nMost suspicious annotations:\n  %10s  %-16s %-16s %-16s %s\n", "row", "annotator",
+                "given", "suggested", "p(wrong)");
+    for (size_t i = 0; i < count; i++) {
+        const uc_crowd_issue *issue = &self->issues.issues[i];
+        fprintf(text, "  %10zu  %-16s %-16s %-16s %.3f\n", (size_t)issue->row + 1,
+                crowd->annotators.text[crowd->annotator[issue->annotation]],
+                crowd->classes.text[crowd->label[issue->annotation]],
+                crowd->classes.text[self->consensus.most_probable[issue->row]], issue->wrong);
+    }
+}
+
+static int compare_accuracy(const void *a, const void *b, void *user)
+{
+    const uc_annotator *annotators = user;
+    const size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    if (annotators[i].interval[1] != annotators[j].interval[1])
+        return annotators[i].interval[1] < annotators[j].interval[1] ? -1 : 1;
+    return (i > j) - (i < j);
+}
+
+/* Those who are surely bad first. */
+static void print_annotators(FILE *text, const cli_crowd_run *self)
+{
+    const size_t count = self->crowd.annotators.count, shown = count < MOST_SHOWN ? count : MOST_SHOWN;
+    size_t *order = app_calloc(count, sizeof *order);
+    for (size_t j = 0; j < count; j++)
+        order[j] = j;
+    qsort_r(order, count, sizeof *order, compare_accuracy, self->consensus.annotators);
+    fprintf(text, "\nLeast accurate annotators:\n  %-20s %8s  %s\n", "annotator", "labels", "accuracy");
+    for (size_t j = 0; j < shown; j++) {
+        const uc_annotator *annotator = &self->consensus.annotators[order[j]];
+        fprintf(text, "  %-20s %8zu  %.2f (%.2f to %.2f)\n", self->crowd.annotators.text[order[j]],
+                annotator->labels, annotator->accuracy, annotator->interval[0], annotator->interval[1]);
+    }
+    free(order);
+}
+
+static void print_pairs(FILE *text, const cli_crowd_run *self)
+{
+    fprintf(text, "\nMost frequent mistakes:\n");
+    for (size_t p = 0; p < self->issues.pair_count && p < 5; p++) {
+        const uc_crowd_mistake *pair = &self->issues.pairs[p];
+        fprintf(text, "  %s called %s: %.1f%% of the annotations (%.1f to %.1f)\n",
+                self->crowd.classes.text[pair->truth], self->crowd.classes.text[pair->given],
+                100.0 * pair->share.estimate, 100.0 * pair->share.low, 100.0 * pair->share.high);
+    }
+}
+
+static void print_questions(FILE *text, const cli_crowd_run *self)
+{
+    if (self->question_count == 0)
+        return;
+    fprintf(text, "\nWhom to ask again:\n");
+    for (size_t q = 0; q < self->question_count && q < MOST_SHOWN; q++) {
+        const uc_question *question = &self->questions[q];
+        fprintf(text, "  row %zu (%.2f sure): %s\n", question->row + 1, question->probability,
+                question->annotator == UC_NONE ? "somebody new"
+                                               : self->crowd.annotators.text[question->annotator]);
+    }
+}
+
+void cli_crowd_tell(const cli_crowd_run *self, app_call *call)
+{
+    FILE *text = app_summary(call, self->request->output);
+    if (call->common.json)
+        call->result = result_json(self);
+    if (!text)
+        return;
+    const uc_share_estimate *wrong = &self->issues.wrong;
+    fprintf(text,
+            "%zu annotations of %zu rows by %zu annotators: %.1f%% are probably wrong (%.1f to %.1f, if "
+            "annotators err "
+            "independently of each other)\n",
+            self->crowd.count, self->crowd.rows, self->crowd.annotators.count, 100.0 * wrong->estimate,
+            100.0 * wrong->low, 100.0 * wrong->high);
+    if (self->consensus.ties)
+        fprintf(text, "%zu rows are ties, which go to the first class\n", self->consensus.ties);
+    if (self->consensus.unannotated)
+        fprintf(text, "%zu rows have no annotation\n", self->consensus.unannotated);
+    print_pairs(text, self);
+    print_issues(text, self);
+    print_annotators(text, self);
+    print_questions(text, self);
+}

@@ -1,0 +1,218 @@
+/*
+ * Which annotations are wrong, and how many.
+ *
+ *   p_a = 1 - R_i[l]       the probability that annotation a, label l of row i, is wrong
+ *
+ * Flagged are the k most suspicious annotations with the largest expected F1, 2 (p_1 + .. + p_k)/(k + sum
+ * p). The
+ * intervals of shares are those of a bootstrap over rows: the annotations of a row are not independent.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "audit/crowd_em.h"
+#include "unconfuse/random.h"
+
+#define REPLICATES ((size_t)200)
+#define OUTSIDE 0.025    /* of the replicates, on either side: the level is 95% */
+#define NEARLY_NONE 1e-9 /* probabilities that are not worth flagging */
+#define BOOTSTRAP_SEQUENCE 71
+
+void uc_crowd_issues_free(uc_crowd_issues *self)
+{
+    uc_free(self->issues);
+    uc_free(self->pairs);
+    *self = (uc_crowd_issues){0};
+}
+
+/* ---- flags ---- */
+
+static int compare_issues(const void *a, const void *b)
+{
+    const uc_crowd_issue *x = a, *y = b;
+    if (x->wrong != y->wrong)
+        return x->wrong > y->wrong ? -1 : 1;
+    return (x->annotation > y->annotation) - (x->annotation < y->annotation);
+}
+
+size_t uc_flag_most(const double *wrong, size_t count, double total)
+{
+    double sum = 0.0, best = 0.0;
+    size_t flagged = 0;
+    for (size_t k = 0; k < count && wrong[k] > NEARLY_NONE; k++) {
+        sum += wrong[k];
+        const double f1 = 2.0 * sum / ((double)(k + 1) + total);
+        if (f1 > best) {
+            best = f1;
+            flagged = k + 1;
+        }
+    }
+    return flagged;
+}
+
+static uc_status list_issues(uc_crowd_issues *out, const uc_consensus *consensus, const uc_crowd *crowd)
+{
+    const uc_posteriors *posterior = &consensus->posterior;
+    double total = 0.0, *wrong = uc_alloc(crowd->count, sizeof *wrong);
+    out->count = crowd->count;
+    out->issues = uc_alloc(crowd->count, sizeof *out->issues);
+    if (!out->issues || !wrong) {
+        uc_free(wrong);
+        return UC_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < crowd->rows; i++)
+        for (size_t a = crowd->first[i]; a < crowd->first[i + 1]; a++) {
+            const double right = posterior->values[uc_posterior_at(posterior, i, crowd->label[a])];
+            out->issues[a] = (uc_crowd_issue){(uint32_t)i, (uint32_t)a, fmax(0.0, 1.0 - right)};
+            total += out->issues[a].wrong;
+        }
+    qsort(out->issues, out->count, sizeof *out->issues, compare_issues);
+    for (size_t a = 0; a < out->count; a++)
+        wrong[a] = out->issues[a].wrong;
+    out->flagged = uc_flag_most(wrong, out->count, total);
+    out->wrong.estimate = total / (double)out->count;
+    uc_free(wrong);
+    return UC_OK;
+}
+
+/* ---- pairs of classes ---- */
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const uc_crowd_mistake *x = a, *y = b;
+    if (x->share.estimate != y->share.estimate)
+        return x->share.estimate > y->share.estimate ? -1 : 1;
+    if (x->given != y->given)
+        return x->given < y->given ? -1 : 1;
+    return (x->truth > y->truth) - (x->truth < y->truth);
+}
+
+/* counts[given * K + true]: how many annotations are expected to be so. */
+static void count_pairs(double *counts, const uc_posteriors *posterior, const uc_crowd *crowd)
+{
+    const size_t K = crowd->classes.count;
+    size_t width;
+    for (size_t i = 0; i < crowd->rows; i++)
+        for (size_t a = crowd->first[i]; a < crowd->first[i + 1]; a++)
+            for (size_t from = 0; from < K; from += width) {
+                const double *row = uc_posterior_slab(posterior, i, from, &width);
+                for (size_t k = 0; k < width; k++)
+                    counts[crowd->label[a] * K + from + k] += row[k];
+            }
+}
+
+/* The most frequent mistakes, without intervals. */
+static uc_status find_pairs(uc_crowd_issues *out, const uc_consensus *consensus, const uc_crowd *crowd)
+{
+    const size_t K = crowd->classes.count;
+    double *counts = uc_alloc(K * K, sizeof *counts);
+    out->pairs = uc_alloc(K * K, sizeof *out->pairs);
+    if (!counts || !out->pairs) {
+        uc_free(counts);
+        return UC_ERR_NOMEM;
+    }
+    count_pairs(counts, &consensus->posterior, crowd);
+    for (size_t l = 0; l < K; l++)
+        for (size_t z = 0; z < K; z++)
+            if (l != z)
+                out->pairs[out->pair_count++] = (uc_crowd_mistake){
+                    (uint32_t)l, (uint32_t)z, {counts[l * K + z] / (double)crowd->count, 0.0, 0.0}};
+    qsort(out->pairs, out->pair_count, sizeof *out->pairs, compare_pairs);
+    out->pair_count = uc_min_size(out->pair_count, UC_WORST_PAIRS);
+    uc_free(counts);
+    return UC_OK;
+}
+
+/* ---- intervals ---- */
+
+/* Of every row: its annotations, those that are wrong, and those of each pair of classes. */
+typedef struct resampling {
+    size_t rows, parts; /* numbers of a row */
+    double *numbers;
+    double *shares; /* parts x REPLICATES; those of the first part are not used */
+    uint64_t seed;
+} resampling;
+
+static void fill_numbers(resampling *self, const uc_crowd_issues *issues, const uc_posteriors *posterior,
+                         const uc_crowd *crowd)
+{
+    for (size_t i = 0; i < crowd->rows; i++) {
+        double *row = self->numbers + i * self->parts;
+        row[0] = (double)(crowd->first[i + 1] - crowd->first[i]);
+        for (size_t a = crowd->first[i]; a < crowd->first[i + 1]; a++) {
+            row[1] += 1.0 - posterior->values[uc_posterior_at(posterior, i, crowd->label[a])];
+            for (size_t p = 0; p < issues->pair_count; p++)
+                if (issues->pairs[p].given == crowd->label[a])
+                    row[2 + p] += posterior->values[uc_posterior_at(posterior, i, issues->pairs[p].truth)];
+        }
+    }
+}
+
+static uc_status resample(size_t replicate, void *user)
+{
+    resampling *self = user;
+    uc_rng rng = uc_rng_make(self->seed, BOOTSTRAP_SEQUENCE + ((uint64_t)replicate << 32));
+    double sums[2 + UC_WORST_PAIRS] = {0};
+    while (sums[0] == 0.0) /* of a few rows, all that are drawn may be without annotations */
+        for (size_t draw = 0; draw < self->rows; draw++) {
+            const double *row = self->numbers + (size_t)uc_rng_below(&rng, self->rows) * self->parts;
+            for (size_t p = 0; p < self->parts; p++)
+                sums[p] += row[p];
+        }
+    for (size_t p = 0; p < self->parts; p++)
+        self->shares[p * REPLICATES + replicate] = sums[p] / sums[0];
+    return UC_OK;
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void take_interval(uc_share_estimate *out, double *shares)
+{
+    const size_t outside = (size_t)(OUTSIDE * (double)REPLICATES);
+    qsort(shares, REPLICATES, sizeof *shares, compare_reals);
+    out->low = fmin(shares[outside], out->estimate);
+    out->high = fmax(shares[REPLICATES - 1 - outside], out->estimate);
+}
+
+static uc_status find_intervals(uc_crowd_issues *out, const uc_consensus *consensus, const uc_crowd *crowd,
+                                uint64_t seed, const uc_context *context)
+{
+    resampling self = {.rows = crowd->rows, .parts = 2 + out->pair_count, .seed = seed};
+    uc_status status = UC_ERR_NOMEM;
+    self.numbers = uc_alloc(self.rows * self.parts, sizeof *self.numbers);
+    self.shares = uc_alloc(self.parts * REPLICATES, sizeof *self.shares);
+    if (self.numbers && self.shares) {
+        fill_numbers(&self, out, &consensus->posterior, crowd);
+        status = uc_run_blocks(context, REPLICATES, resample, &self);
+    }
+    if (status == UC_OK) {
+        take_interval(&out->wrong, self.shares + REPLICATES);
+        for (size_t p = 0; p < out->pair_count; p++)
+            take_interval(&out->pairs[p].share, self.shares + (2 + p) * REPLICATES);
+    }
+    uc_free(self.numbers);
+    uc_free(self.shares);
+    return status;
+}
+
+uc_status uc_crowd_issues_find(uc_crowd_issues *out, const uc_consensus *consensus, const uc_crowd *crowd,
+                               uint64_t seed, const uc_context *context)
+{
+    uc_crowd_issues self = {0};
+    uc_context alone = uc_context_alone(context);
+    alone = uc_context_for_work(&alone, (double)REPLICATES * (double)crowd->rows);
+    uc_status status = list_issues(&self, consensus, crowd);
+    if (status == UC_OK)
+        status = find_pairs(&self, consensus, crowd);
+    if (status == UC_OK)
+        status = find_intervals(&self, consensus, crowd, seed, &alone);
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_crowd_issues_free(&self);
+    return status;
+}
