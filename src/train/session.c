@@ -402,6 +402,8 @@ static void prefetch(const uc_session *self, const batch *rows, size_t i)
         if (X->offsets)
             __builtin_prefetch(X->offsets + rows->rows[i + 8]);
         __builtin_prefetch(rows->labels + rows->rows[i + 8]);
+        if (rows->weights)
+            __builtin_prefetch(rows->weights + rows->rows[i + 8]);
         const uc_row later = uc_matrix_row(X, rows->rows[i + 4]);
         const size_t bytes = uc_min_size(later.count * sizeof(float), 1024);
         for (size_t at = 0; at < bytes; at += 64) {
@@ -481,6 +483,23 @@ static uc_status run_all(uc_session *self, const batch *rows, const uc_names *na
     return run_each(self, rows, prepared);
 }
 
+/* Whether a row has a weight of 0. An order of all rows need not be followed, which would be slower. */
+static uc_status check_weights(bool *weightless, const batch *rows)
+{
+    const bool all = rows->count == rows->X->rows;
+    *weightless = false;
+    for (size_t i = 0; i < rows->count; i++) {
+        const size_t at = all ? i : row_of(rows, i);
+        const double weight = rows->weights[at];
+        if (!(weight >= 0.0 && isfinite(weight)))
+            return uc_fail(UC_ERR_INVALID,
+                           "the weight of example %zu, %g, is not a finite number of 0 or more", at + 1,
+                           weight);
+        *weightless = *weightless || weight == 0.0;
+    }
+    return UC_OK;
+}
+
 /* The rows whose weight is not 0, in *out; `kept` has room for all. */
 static void leave_out_weightless(batch *out, size_t *kept, const batch *rows)
 {
@@ -496,20 +515,17 @@ static void leave_out_weightless(batch *out, size_t *kept, const batch *rows)
 static uc_status run(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
 {
     batch weighted;
-    if (!rows->weights)
+    bool weightless = false;
+    uc_status status = rows->weights ? check_weights(&weightless, rows) : UC_OK;
+    if (status != UC_OK)
+        return status;
+    if (!weightless)
         return run_all(self, rows, names, prepared);
-    for (size_t i = 0; i < rows->count; i++) {
-        const double weight = rows->weights[row_of(rows, i)];
-        if (!(weight >= 0.0 && isfinite(weight)))
-            return uc_fail(UC_ERR_INVALID,
-                           "the weight of example %zu, %g, is not a finite number of 0 or more",
-                           row_of(rows, i) + 1, weight);
-    }
     size_t *kept = uc_alloc(rows->count, sizeof *kept);
     if (!kept)
         return UC_ERR_NOMEM;
     leave_out_weightless(&weighted, kept, rows);
-    const uc_status status = run_all(self, &weighted, names, prepared);
+    status = run_all(self, &weighted, names, prepared);
     uc_free(kept);
     return status;
 }
