@@ -99,6 +99,14 @@ static void print_widest(FILE *file, const uc_noise_estimate *self)
             self->noise.names.text[widest / K]);
 }
 
+/* Whether entry i comes after entry j: a smaller share, or the same share in a later place. */
+static bool is_after(const double *C, size_t i, size_t j)
+{
+    if (C[i] != C[j])
+        return C[i] < C[j];
+    return i > j;
+}
+
 /* The most frequent mistakes, one after the other. */
 static void print_largest(FILE *file, const uc_noise_estimate *self)
 {
@@ -113,7 +121,7 @@ static void print_largest(FILE *file, const uc_noise_estimate *self)
     for (size_t shown = 0; shown < LARGEST; shown++) {
         size_t best = K * K;
         for (size_t i = 0; i < K * K; i++) {
-            const bool later = last == K * K || C[i] < C[last] || (C[i] == C[last] && last < i);
+            const bool later = last == K * K || is_after(C, i, last);
             if (i / K != i % K && later && (best == K * K || C[i] > C[best]))
                 best = i;
         }

@@ -290,6 +290,8 @@ static uc_status search_rates(search *self, const uc_learner *learner, uc_train_
         uc_dataset_free(&self->folds[fold].train);
         uc_dataset_free(&self->folds[fold].test);
     }
+    self->context = context;
+    self->part = NULL;
     return status;
 }
 

@@ -60,9 +60,10 @@ static uc_status expect_rows(double *sum, size_t first, size_t last, void *user)
     const expect_job *job = user;
     const uc_expectation *self = job->self;
     const size_t K = self->confusion->K;
-    double *LL = uc_alloc(2 * K, sizeof *LL), *work = LL + K;
+    double *LL = uc_alloc(2 * K, sizeof *LL);
     if (!LL)
         return UC_ERR_NOMEM;
+    double *work = LL + K;
     for (size_t i = first; i < last; i++) {
         const double weight = self->labelled->weights ? self->labelled->weights[i] : 1.0;
         const double *s = self->S + i * K;

@@ -412,6 +412,7 @@ static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
         status = fit_pair(model, self, settings, &context);
     else if (status == UC_OK)
         status = fit_each(model, self, settings, &context);
+    self->data = fit->data;
     uc_dataset_free(&arranged);
     return status;
 }
