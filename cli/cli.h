@@ -139,6 +139,9 @@ void cli_print_interval(FILE *file, const char *title, double estimate, double l
                         const char *condition);
 void cli_print_check(FILE *file, double rows, const char *data, const char *model);
 
+/* Writes a field of CSV, in quotes if it needs them; returns its length, at most 2 * length + 2 (names.c). */
+size_t cli_csv_field(char *out, const char *text, size_t length);
+
 /* "class", "examples", "recall", "precision" (report.c). */
 json_t *cli_json_class(const char *name, size_t examples, double recall, double precision);
 /* Error, confusion matrix, norms, the error on true classes where it was found (report.c). */

@@ -158,7 +158,23 @@ static json_t *describe_data(const tally *self, const uc_names *classes, const u
                      json_pack("[oo]", app_json_real(low), app_json_real(high)));
 }
 
-static uc_status inspect_data(app_call *call)
+/* The columns of CSV data: those of a table that was looked at, or, of a plain one, by a look now. */
+static uc_status look_at_columns(uc_table **out, const app_call *call, const uc_reader *reader)
+{
+    const inspect_args *args = call->args;
+    const uc_table *table = uc_reader_table(reader);
+    if (strcmp(uc_reader_format(reader), "csv") != 0)
+        return UC_OK;
+    if (table && !uc_table_is_plain(table)) {
+        *out = uc_table_share(table);
+        return UC_OK;
+    }
+    if (cli_reads_once(call->words[0]))
+        return UC_OK;
+    return uc_table_look(out, call->words[0], &args->read, &call->context);
+}
+
+static uc_status inspect_data(uc_table **table, app_call *call)
 {
     const inspect_args *args = call->args;
     tally self = {.low = INFINITY, .high = -INFINITY};
@@ -182,6 +198,10 @@ static uc_status inspect_data(app_call *call)
         status = uc_names_sort(&classes, position);
     if (status == UC_OK)
         call->result = describe_data(&self, &classes, position);
+    if (status == UC_OK)
+        status = look_at_columns(table, call, reader);
+    if (status == UC_OK && *table)
+        json_object_set_new(call->result, "columns", cli_json_table(*table));
     uc_names_free(&classes);
     uc_reader_close(reader);
     free(position);
@@ -189,15 +209,20 @@ static uc_status inspect_data(app_call *call)
     return status;
 }
 
-static void print_data(const json_t *result)
+static void print_data(const json_t *result, const uc_table *columns)
 {
     json_t *classes = json_object_get(result, "classes"), *item;
     size_t i;
     app_grid table = {.align = "lr", .columns = 3};
     json_t *rest = json_copy((json_t *)result);
     json_object_set_new(rest, "classes", json_integer((json_int_t)json_array_size(classes)));
+    json_object_del(rest, "columns");
     print_members(rest, 0);
     json_decref(rest);
+    if (columns) {
+        putchar('\n');
+        cli_print_table(columns);
+    }
     const double rows = json_number_value(json_object_get(result, "examples"));
     if (json_array_size(classes) == 0)
         return;
@@ -218,21 +243,25 @@ static void print_data(const json_t *result)
 static uc_status run(app_call *call)
 {
     const bool data = cli_recognise(call->words[0]) == CLI_DATA;
+    uc_table *table = NULL;
     uc_status status;
     if (data)
-        status = inspect_data(call);
+        status = inspect_data(&table, call);
     else
         status = inspect_model(call);
     if (status != UC_OK || call->common.json)
-        return status;
+        goto cleanup;
     app_progress_end();
     if (data)
-        print_data(call->result);
+        print_data(call->result, table);
     else
         print_members(call->result, 0);
     json_decref(call->result);
     call->result = NULL;
-    return UC_OK;
+
+cleanup:
+    uc_table_free(table);
+    return status;
 }
 
 const app_command command_inspect = {
@@ -240,7 +269,8 @@ const app_command command_inspect = {
     .usage = "MODEL|DATA",
     .summary = "show what is in a model or data file",
     .description = "Shows what a model file holds (learner, settings, classes, how training went), or what "
-                   "data look like (examples, features, classes, density, range of the values).",
+                   "data look like (examples, features, classes, density, range of the values; of CSV, what "
+                   "every column is taken for, and why).",
     .sections = sections,
     .args_size = sizeof(inspect_args),
     .least = 1,

@@ -1,4 +1,6 @@
 /* unconfuse predict: one class name per line, in constant memory. */
+#define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +55,7 @@ typedef struct writer {
     app_output *output; /* NULL: predictions go to `list` */
     json_t *list;
     const char *values; /* what JSON calls them */
+    json_t *ids;        /* of the rows of a table, with `list` */
     size_t examples;
 } writer;
 
@@ -87,6 +90,77 @@ static void write_rows(writer *self, size_t rows, const uint32_t *predicted, con
     }
 }
 
+/* ---- tables: CSV with the ids of the rows ---- */
+
+static bool is_table(const uc_reader *reader)
+{
+    const uc_table *table = uc_reader_table(reader);
+    return table && !uc_table_is_plain(table);
+}
+
+static void write_table_header(writer *self, bool with_scores)
+{
+    size_t length = 64;
+    for (size_t k = 0; k < self->classes->count; k++)
+        length += 2 * self->lengths[k] + 3;
+    char *begin = app_output_reserve(self->output, length), *at = begin;
+    at = stpcpy(at, "id,predicted_label");
+    for (size_t k = 0; with_scores && k < self->classes->count; k++) {
+        *at++ = ',';
+        at += cli_csv_field(at, self->classes->text[k], self->lengths[k]);
+    }
+    *at++ = '\n';
+    app_output_advance(self->output, (size_t)(at - begin));
+}
+
+/* The id of a row of the block; its number, from 1, when the table has no ids. */
+static const char *id_of(size_t *length, char number[24], const writer *self, const uc_reader *reader,
+                         size_t row)
+{
+    const char *id = uc_reader_id(length, reader, row);
+    if (id)
+        return id;
+    *length = (size_t)snprintf(number, 24, "%zu", self->examples + row + 1);
+    return number;
+}
+
+static void write_table(writer *self, const uc_reader *reader, size_t rows, const uint32_t *predicted,
+                        const double *scores)
+{
+    const size_t K = self->classes->count;
+    if (self->examples == 0 && app_is_first())
+        write_table_header(self, scores != NULL);
+    for (size_t i = 0; i < rows; i++) {
+        char number[24];
+        size_t id_length;
+        const char *id = id_of(&id_length, number, self, reader, i);
+        const size_t length = 2 * (id_length + self->lengths[predicted[i]]) + 8 + (scores ? 33 * K : 0);
+        char *begin = app_output_reserve(self->output, length), *at = begin;
+        at += cli_csv_field(at, id, id_length);
+        *at++ = ',';
+        at += cli_csv_field(at, self->classes->text[predicted[i]], self->lengths[predicted[i]]);
+        for (size_t k = 0; scores && k < K; k++) {
+            *at++ = ',';
+            at += app_print_real(at, scores[i * K + k]);
+        }
+        *at++ = '\n';
+        app_output_advance(self->output, (size_t)(at - begin));
+    }
+}
+
+static void list_ids(writer *self, const uc_reader *reader, size_t rows)
+{
+    if (!self->ids)
+        self->ids = json_array();
+    for (size_t i = 0; i < rows; i++) {
+        char number[24];
+        size_t length;
+        const char *id = id_of(&length, number, self, reader, i);
+        json_t *text = json_stringn(id, length);
+        json_array_append_new(self->ids, text ? text : json_string("?"));
+    }
+}
+
 static void list_rows(writer *self, size_t rows, const uint32_t *predicted, const double *scores)
 {
     const size_t K = self->classes->count;
@@ -106,13 +180,23 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
                        const uint32_t *predicted, const double *scores, void *user)
 {
     writer *self = user;
-    (void)reader, (void)file;
-    self->examples += block->X.rows;
+    const bool table = is_table(reader);
+    (void)file;
     if (!self->output) {
+        if (table)
+            list_ids(self, reader, block->X.rows);
         list_rows(self, block->X.rows, predicted, scores);
+        self->examples += block->X.rows;
         return UC_OK;
     }
-    write_rows(self, block->X.rows, predicted, scores);
+    if (table) {
+        write_table(self, reader, block->X.rows, predicted, scores);
+    } else {
+        if (self->examples == 0 && scores && app_is_first())
+            write_header(self);
+        write_rows(self, block->X.rows, predicted, scores);
+    }
+    self->examples += block->X.rows;
     return app_output_check(self->output);
 }
 
@@ -147,6 +231,8 @@ static void describe(app_call *call, const writer *self, double examples, const 
         json_object_set_new(call->result, "output", app_json_text(path));
     else
         json_object_set(call->result, "predictions", self->list);
+    if (!path && self->ids)
+        json_object_set(call->result, "ids", self->ids);
 }
 
 static uc_status predict(app_call *call, writer *self, const uc_model *model, const cli_files *files)
@@ -159,8 +245,6 @@ static uc_status predict(app_call *call, writer *self, const uc_model *model, co
         app_output_abort(self->output);
         goto cleanup;
     }
-    if (wanted != CLI_CLASSES && self->output && app_is_first())
-        write_header(self);
     status = cli_score_files(call, model, files, &args->read, wanted, visit, self);
     if (self->output && status == UC_OK)
         status = app_output_commit(self->output); /* which all processes do together */
@@ -175,6 +259,7 @@ static uc_status predict(app_call *call, writer *self, const uc_model *model, co
 
 cleanup:
     json_decref(self->list);
+    json_decref(self->ids);
     return status;
 }
 
@@ -220,8 +305,8 @@ const app_command command_predict = {
     .usage = "MODEL DATA|--shards GLOB [-o FILE] [--scores | --probabilities [--suspect]]",
     .summary = "predict the class of every example, or list suspicious labels",
     .description = "Predicts the class of every example, one name per line in the order of the file, in "
-                   "constant memory. LIBSVM columns that the model does not know are ignored, with one "
-                   "warning.",
+                   "constant memory; of a table, CSV with the id of every row. LIBSVM columns that the model "
+                   "does not know are ignored, with one warning.",
     .sections = sections,
     .args_size = sizeof(predict_args),
     .least = 1,

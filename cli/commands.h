@@ -41,6 +41,10 @@ typedef struct cli_audit_request {
 uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_consensus_settings *consensus,
                           const cli_audit_request *request);
 
+/* The columns of a table, one per line (inspect_table.c). */
+json_t *cli_json_table(const uc_table *table);
+void cli_print_table(const uc_table *table);
+
 /* An estimated matrix: numbers, shaded on a terminal, and how sure they are (noise_picture.c). */
 void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check,
                      const char *path);

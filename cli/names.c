@@ -86,3 +86,25 @@ uc_status cli_split_names(uc_names *out, const char *list, const char *option)
     *out = names;
     return UC_OK;
 }
+
+/* ---- CSV ---- */
+
+size_t cli_csv_field(char *out, const char *text, size_t length)
+{
+    bool quoted = length == 0 || text[0] == ' ' || text[length - 1] == ' ';
+    for (size_t i = 0; i < length; i++)
+        quoted = quoted || strchr(",;|\"\t\r\n", text[i]);
+    if (!quoted) {
+        memcpy(out, text, length);
+        return length;
+    }
+    char *to = out;
+    *to++ = '"';
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            *to++ = '"';
+        *to++ = text[i];
+    }
+    *to++ = '"';
+    return (size_t)(to - out);
+}

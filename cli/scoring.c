@@ -75,6 +75,8 @@ typedef struct scoring {
     void *user;
     buffers buffer;
     double rows, beyond; /* seen; with columns that the model does not know */
+    double unseen;       /* values of categories that it does not know */
+    size_t extra;        /* columns of a table that it does not know */
 } scoring;
 
 static uc_status score_range(scoring *self, const uc_file_range *range, const uc_read_settings *settings,
@@ -96,8 +98,28 @@ static uc_status score_range(scoring *self, const uc_file_range *range, const uc
         self->rows += (double)block->X.rows;
         self->beyond += (double)rows_beyond(&block->X, features);
     }
+    if (reader) {
+        self->unseen += (double)uc_reader_unseen(reader);
+        self->extra = uc_reader_extra_columns(reader);
+    }
     uc_reader_close(reader);
     return status;
+}
+
+/* What was left out, one line each. */
+static void tell_left_out(const scoring *self, const double *counts, const char *shown)
+{
+    if (counts[1] > 0.0)
+        app_warn(
+            "%s: %.0f of %.0f examples have columns above %zu, which the model does not know; those were "
+            "ignored",
+            shown, counts[1], counts[0], uc_model_features(self->model));
+    if (counts[2] > 0.0)
+        app_warn("%s: %.0f value%s of categories that the model does not know: each counts as `other`", shown,
+                 counts[2], counts[2] == 1.0 ? "" : "s");
+    if (self->extra > 0)
+        app_warn("%s: %zu column%s that the model does not know %s ignored", shown, self->extra,
+                 self->extra == 1 ? "" : "s", self->extra == 1 ? "was" : "were");
 }
 
 uc_status cli_score_files(const app_call *call, const uc_model *model, const cli_files *files,
@@ -106,6 +128,7 @@ uc_status cli_score_files(const app_call *call, const uc_model *model, const cli
     scoring self = {.call = call, .model = model, .wanted = wanted, .visit = visit, .user = user};
     uc_read_settings settings = *read;
     settings.expected_cols = uc_model_features(model);
+    settings.table = uc_model_table(model);
     settings.weights = settings.soft_labels = NULL; /* of the rows of all files: the command's business */
     uc_file_range *ranges = NULL;
     size_t count = 0;
@@ -117,14 +140,11 @@ uc_status cli_score_files(const app_call *call, const uc_model *model, const cli
         status = app_agree(status);
     if (status == UC_OK)
         status = app_check_interrupt();
-    double counts[] = {self.rows, self.beyond};
+    double counts[] = {self.rows, self.beyond, self.unseen};
     if (status == UC_OK)
-        status = uc_comm_sum(app_comm, counts, 2);
-    if (status == UC_OK && counts[1] > 0.0)
-        app_warn(
-            "%s: %.0f of %.0f examples have columns above %zu, which the model does not know; those were "
-            "ignored",
-            files->shown, counts[1], counts[0], uc_model_features(model));
+        status = uc_comm_sum(app_comm, counts, 3);
+    if (status == UC_OK)
+        tell_left_out(&self, counts, files->shown);
     uc_file_ranges_free(ranges);
     free(self.buffer.predicted);
     free(self.buffer.scores);

@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 typedef struct uc_mapping uc_mapping;
+typedef struct uc_table uc_table; /* unconfuse/table.h */
 
 typedef struct uc_dataset {
     uc_matrix X;
@@ -23,6 +24,7 @@ typedef struct uc_dataset {
     uc_names bags;       /* every name occurs in the data that were read */
     double *weights;     /* of each row, finite and >= 0; NULL: all are 1 */
     double *soft;        /* rows x classes.count: how probable each class is; a row sums to 1; NULL: none */
+    uc_table *table;     /* what the columns of the CSV file are that the rows come from; NULL: not known */
     uc_mapping *mapping; /* private; not NULL: X, y and bag are borrowed, from a mapped file or the caller */
 } uc_dataset;            /* a zero-initialised one is empty and may be freed */
 
@@ -43,6 +45,15 @@ typedef struct uc_read_settings {
     const char
         *soft_labels; /* a file of soft labels: uc_soft_labels_read; NULL: none. Only for whole data sets */
     int storage; /* uc_storage of LIBSVM text: auto is dense when a quarter or more of the values are given */
+    const char *columns;        /* tables: "NAME=TYPE,...": the types of columns, by name; NULL: found out */
+    const char *drop;           /* tables: names of columns that are left out, with commas; NULL: none */
+    const char *id;             /* tables: the column that names the rows; NULL: found out */
+    const char *missing_values; /* tables: what stands for a missing value, with commas; NULL: NA, N/A, NaN,
+                                   null, None, ? */
+    const char *decimal;        /* tables: "." or ","; NULL: "." */
+    const char *separator;      /* CSV: one character, or "tab"; NULL or "auto": found out */
+    uint64_t max_categories;    /* tables: text of more different values is not a category (100) */
+    const uc_table *table;      /* the columns that the rows must have, as those of a model; NULL: any */
     uint64_t expected_cols; /* columns that a model expects; 0: any number. A CSV file of exactly that many
                                columns has no column of labels */
 } uc_read_settings;
@@ -90,6 +101,14 @@ uc_status uc_reader_next(const uc_dataset **block, uc_reader *self);
 const uc_names *uc_reader_classes(const uc_reader *self);
 /* "libsvm", "csv", "npy" or "ucd". */
 const char *uc_reader_format(const uc_reader *self);
+/* What the columns of a CSV file are; NULL: it is not known. */
+const uc_table *uc_reader_table(const uc_reader *self);
+/* The id of row `row` of the block at hand, of a table with a column of ids; NULL: there is none. */
+const char *uc_reader_id(size_t *length, const uc_reader *self, size_t row);
+/* Values so far of categories that the table does not know, which count as `other`, and the columns of the
+ * file that the table does not have. */
+size_t uc_reader_unseen(const uc_reader *self);
+size_t uc_reader_extra_columns(const uc_reader *self);
 void uc_reader_close(uc_reader *self);
 
 /* ---- writing ---- */

@@ -14,6 +14,8 @@ typedef struct uc_model uc_model;
 void uc_model_free(uc_model *self);
 const uc_names *uc_model_classes(const uc_model *self);
 size_t uc_model_features(const uc_model *self); /* the number of raw columns that it knows */
+/* What the columns of the table were that it was trained on; NULL: not a table with names. */
+const uc_table *uc_model_table(const uc_model *self);
 const char *uc_model_learner(const uc_model *self);
 double uc_model_prior(const uc_model *self); /* the class prior that it was trained with; NaN: not known */
 const char *uc_model_positive(const uc_model *self); /* the positive one of two classes; NULL: not known */

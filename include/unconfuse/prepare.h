@@ -1,12 +1,13 @@
 /* Preprocessing: what happens to a row before the weights see it, in training and prediction alike. In
- * this order: columns that the model does not know are dropped, --scale, --normalize-input, the feature
- * map, --normalize. In place of a map there may be several views of the row, each with steps of its own,
- * whose results are concatenated. */
+ * this order: the columns of a table are encoded (unconfuse/table.h), which readers do; columns that the
+ * model does not know are dropped; --scale, --normalize-input, the feature map, --normalize. In place of a
+ * map there may be several views of the row, each with steps of its own, whose results are concatenated. */
 #ifndef UNCONFUSE_PREPARE_H
 #define UNCONFUSE_PREPARE_H
 
 #include "unconfuse/dataset.h"
 #include "unconfuse/map.h"
+#include "unconfuse/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +24,7 @@ typedef enum uc_scaling {
 /* Learned from training data. scaled value = (value - shift[j]) * factor[j]. */
 typedef struct uc_preprocessing {
     uc_scaling scaling;
+    uc_table *table;                /* how a table became these columns; NULL: they are no table's */
     size_t cols;                    /* columns of the data it was learned from */
     double *shift, *factor;         /* NULL: no scaling (shift also NULL for maxabs) */
     bool root;                      /* every value v to sign(v) sqrt|v|, after the scaling */

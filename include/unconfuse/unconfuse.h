@@ -25,6 +25,7 @@
 #include "unconfuse/select.h"
 #include "unconfuse/session.h"
 #include "unconfuse/status.h"
+#include "unconfuse/table.h"
 #include "unconfuse/threads.h"
 #include "unconfuse/train.h"
 #include "unconfuse/version.h"

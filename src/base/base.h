@@ -13,7 +13,7 @@
 
 #define UC_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
-#define UC_MESSAGE_BYTES 1024 /* of a sentence, with the final zero */
+#define UC_MESSAGE_BYTES 4096 /* of a sentence, with the final zero */
 
 /* Stores the sentence for uc_last_error and returns `status`. Options that the format names are in braces
  * (message.c); braces in arguments are the user's. */
@@ -26,6 +26,8 @@ void uc_message_format(char *out, size_t size, const char *format, va_list argum
 /* Whether text can be the name of a class or bag: valid UTF-8 without control characters and byte order
  * marks. */
 bool uc_is_name(const char *text, size_t length);
+/* Whether it is valid UTF-8 without control characters other than tabs and line breaks. */
+bool uc_is_text(const char *text, size_t length);
 /* The same but for bytes that are not UTF-8, which the first model files could have in names. */
 bool uc_is_old_name(const char *text, size_t length);
 

@@ -35,6 +35,19 @@ bool uc_is_name(const char *text, size_t length)
     return true;
 }
 
+bool uc_is_text(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        size_t step = character_length((const unsigned char *)text + i, length - i);
+        if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r')
+            step = 1;
+        if (step == 0)
+            return false;
+        i += step;
+    }
+    return true;
+}
+
 bool uc_is_old_name(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)

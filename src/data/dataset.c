@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 #include "data/mapping.h"
 #include "data/valid.h"
+#include "unconfuse/table.h"
 
 void uc_dataset_free(uc_dataset *self)
 {
@@ -17,6 +18,7 @@ void uc_dataset_free(uc_dataset *self)
         uc_free(self->y);
         uc_free(self->bag);
     }
+    uc_table_free(self->table);
     uc_free(self->weights);
     uc_free(self->soft);
     uc_names_free(&self->classes);
@@ -118,6 +120,7 @@ uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_
         uc_dataset_free(&part);
         return status;
     }
+    part.table = uc_table_share(self->table);
     assert(uc_matrix_is_valid(&part.X)); /* a reader keeps the names elsewhere */
     *out = part;
     return UC_OK;

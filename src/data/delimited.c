@@ -27,15 +27,17 @@ const char *uc_find_control(const char *text)
 
 char uc_find_delimiter(const char *line, size_t length)
 {
-    bool tab = false, semicolon = false, quoted = false;
+    static const char delimiters[] = "\t;,|";
+    bool found[4] = {false}, quoted = false;
     for (size_t i = 0; i < length; i++) {
         quoted ^= line[i] == '"';
-        tab |= !quoted && line[i] == '\t';
-        semicolon |= !quoted && line[i] == ';';
+        for (size_t d = 0; d < 4 && !quoted; d++)
+            found[d] |= line[i] == delimiters[d];
     }
-    if (tab)
-        return '\t';
-    return semicolon ? ';' : ',';
+    for (size_t d = 0; d < 4; d++)
+        if (found[d])
+            return delimiters[d];
+    return ',';
 }
 
 /* ---- fields ---- */
@@ -54,12 +56,14 @@ static void cut_plain(uc_field *out, char **at, char delimiter)
 }
 
 /* *at follows the opening quote. */
-static const char *cut_quoted(uc_field *out, char **at, char delimiter)
+static const char *cut_quoted(uc_field *out, char **at, char delimiter, bool lines)
 {
     char *p = *at, *to = p;
     for (;; p++) {
-        if (*p == '\n')
+        if (*p == '\n' && !lines)
             return "a quote is not closed on its line";
+        if (*p == '\0' && lines)
+            return "a quote is not closed";
         if (*p == '"' && *++p != '"')
             break;
         *to++ = *p;
@@ -71,16 +75,92 @@ static const char *cut_quoted(uc_field *out, char **at, char delimiter)
     return NULL;
 }
 
-const char *uc_field_cut(uc_field *out, char **at, char delimiter)
+static const char *cut_field(uc_field *out, char **at, char delimiter, bool lines)
 {
     assert(delimiter != '\n' && delimiter != '"');
     *at = uc_skip_padding(*at, delimiter);
     if (**at == '"') {
         ++*at;
-        return cut_quoted(out, at, delimiter);
+        return cut_quoted(out, at, delimiter, lines);
     }
     cut_plain(out, at, delimiter);
     return NULL;
+}
+
+const char *uc_field_cut(uc_field *out, char **at, char delimiter)
+{
+    return cut_field(out, at, delimiter, false);
+}
+
+const char *uc_field_cut_record(uc_field *out, char **at, char delimiter)
+{
+    return cut_field(out, at, delimiter, true);
+}
+
+/* ---- records ---- */
+
+/* Whether the quote at q, in a text from `begin` on, opens a field. */
+static bool opens_field(const char *q, const char *begin, char delimiter)
+{
+    while (q > begin && uc_is_padding(q[-1], delimiter))
+        q--;
+    return q == begin || q[-1] == delimiter || q[-1] == '\n';
+}
+
+/* What follows the quote that closes the field which the quote at q opens; NULL: it is not before `end`. */
+static const char *after_closing(const char *q, const char *end)
+{
+    for (;;) {
+        q = memchr(q + 1, '"', (size_t)(end - q - 1));
+        if (!q)
+            return NULL;
+        if (q + 1 == end || q[1] != '"')
+            return q + 1;
+        if (++q + 1 == end)
+            return NULL;
+    }
+}
+
+const char *uc_record_end(const char *begin, const char *from, const char *end, char delimiter)
+{
+    const char *p = begin;
+    for (;;) {
+        const char *newline = NULL, *quote = memchr(p, '"', (size_t)(end - p));
+        const char *stop = quote ? quote : end;
+        if (stop > from) {
+            const char *first = p > from ? p : from;
+            newline = memchr(first, '\n', (size_t)(stop - first));
+        }
+        if (newline)
+            return newline;
+        if (!quote)
+            return NULL;
+        p = quote + 1;
+        if (opens_field(quote, begin, delimiter)) {
+            p = after_closing(quote, end);
+            if (!p)
+                return NULL;
+        }
+    }
+}
+
+const char *uc_last_record_end(const char *begin, const char *end, char delimiter)
+{
+    const char *last = NULL, *p = begin;
+    for (;;) {
+        const char *quote = memchr(p, '"', (size_t)(end - p)), *stop = quote ? quote : end;
+        const char *newline = memrchr(p, '\n', (size_t)(stop - p));
+        if (newline)
+            last = newline;
+        if (!quote)
+            return last;
+        p = quote + 1;
+        if (opens_field(quote, begin, delimiter)) {
+            p = after_closing(quote, end);
+            if (!p)
+                return last;
+        }
+    }
 }
 
 bool uc_field_equals(const uc_field *self, const char *text)

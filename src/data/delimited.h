@@ -39,7 +39,7 @@ size_t uc_byte_order_mark(const char *text, size_t length);
 /* The first control character of the line, from `text` on, that is not a tab or carriage return; NULL: none.
  * */
 const char *uc_find_control(const char *text);
-/* The first of tab, semicolon and comma that the line has outside quotes; a comma when it has none. */
+/* The first of tab, semicolon, comma and bar that the line has outside quotes; a comma when it has none. */
 char uc_find_delimiter(const char *line, size_t length);
 
 /* ---- fields ---- */
@@ -54,6 +54,15 @@ typedef struct uc_field {
  * it. A field that begins with a quote follows RFC 4180, but ends on its line. Returns NULL, or what is
  * wrong. */
 const char *uc_field_cut(uc_field *out, char **at, char delimiter);
+/* The same of a record, whose quoted fields may have line breaks; a text ends with a zero byte. */
+const char *uc_field_cut_record(uc_field *out, char **at, char delimiter);
+
+/* ---- records: lines, but for line breaks in quotes ---- */
+
+/* `begin` begins a record. The newline that ends a record at or after `from`, before `end`; NULL: none. */
+const char *uc_record_end(const char *begin, const char *from, const char *end, char delimiter);
+/* The last newline before `end` that ends a record; NULL: none. */
+const char *uc_last_record_end(const char *begin, const char *end, char delimiter);
 bool uc_field_equals(const uc_field *self, const char *text);
 /* The whole field as a double, which may be infinite or NaN; false: it is not a number. */
 bool uc_field_real(double *out, const uc_field *self);

@@ -439,6 +439,50 @@ uc_status uc_input_peek(const char **bytes, size_t *length, uc_input *self)
     return UC_OK;
 }
 
+static size_t count_lines(const char *bytes, size_t length)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < length; i++)
+        lines += bytes[i] == '\n';
+    return lines;
+}
+
+/* The head grows while no one has read of it; reading goes on after it. */
+uc_status uc_input_peek_lines(const char **bytes, size_t *length, bool *whole, uc_input *self, size_t lines)
+{
+    uc_status status = uc_input_peek(bytes, length, self);
+    if (status != UC_OK)
+        return status;
+    size_t filled = self->head_end, room = uc_max_size(filled, HEAD_BYTES);
+    char *head = self->head;
+    size_t seen = count_lines(head, filled);
+    *whole = false;
+    self->head_at = self->head_end; /* what follows is not in the head */
+    while (seen < lines && !*whole) {
+        size_t got = 0;
+        if (filled == room) {
+            char *grown = uc_realloc(head, 2 * room, 1);
+            if (!grown) {
+                status = UC_ERR_NOMEM;
+                break;
+            }
+            head = self->head = grown;
+            room *= 2;
+        }
+        status = read_some(&got, self, head + filled, room - filled);
+        if (status != UC_OK)
+            break;
+        seen += count_lines(head + filled, got);
+        filled += got;
+        self->head_at = self->head_end = filled;
+        *whole = got == 0;
+    }
+    self->head_at = 0;
+    *bytes = head;
+    *length = filled;
+    return status;
+}
+
 /* ---- asking ---- */
 
 const char *uc_input_name(const uc_input *self)

@@ -25,6 +25,9 @@ uc_status uc_input_read_exactly(uc_input *self, void *buffer, size_t size);
  * before the first read. */
 uc_status uc_input_peek(const char **bytes, size_t *length, uc_input *self);
 
+/* The same of the first `lines` lines, or all of the input when it has fewer, which *whole says. */
+uc_status uc_input_peek_lines(const char **bytes, size_t *length, bool *whole, uc_input *self, size_t lines);
+
 const char *uc_input_name(const uc_input *self); /* the path, or "standard input" */
 bool uc_input_is_live(const uc_input *self);     /* a pipe or terminal: waiting for more may take for ever */
 /* Bytes of the file read so far, packed if it is, and of the whole file (0: not known). */

@@ -1,14 +1,10 @@
-/*
- * Reading data: recognises the format, hands out blocks of rows, and collects them into a whole data set,
- * which is the same blocks, appended instead of replaced.
- */
+/* A reader of one format: its options, and the blocks of rows that it hands out. */
 #include "data/reader.h"
 
-#include <assert.h>
 #include <string.h>
 
-#include "data/recognise.h"
-#include "data/valid.h"
+#include "data/layout.h"
+#include "data/table.h"
 
 const uc_option uc_read_options[] = {
     {.name = "format",
@@ -49,6 +45,47 @@ const uc_option uc_read_options[] = {
      .argument = "FILE",
      .help = "a file with the probability of every class for each example: CSV with the class names in its "
              "first line, or NPY; used instead of the labels"},
+    {.name = "columns",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(uc_read_settings, columns),
+     .argument = "NAME=TYPE,...",
+     .help = "tables: what columns are, by their names: number, category, boolean, date, text, id or drop "
+             "(without it: found out, as inspect shows)"},
+    {.name = "drop",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(uc_read_settings, drop),
+     .argument = "A,B,...",
+     .help = "tables: names of columns to leave out"},
+    {.name = "id",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(uc_read_settings, id),
+     .argument = "COLUMN",
+     .help = "tables: the column that names the rows in every output; it is not a feature"},
+    {.name = "missing-values",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(uc_read_settings, missing_values),
+     .argument = "LIST",
+     .help = "tables: what stands for a missing value besides an empty field (without it: "
+             "NA,N/A,NaN,null,None,?)"},
+    {.name = "decimal",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(uc_read_settings, decimal),
+     .argument = ".|,",
+     .help = "tables: the decimal point of numbers, a point or a comma; the other one separates thousands "
+             "(without it: a point)"},
+    {.name = "separator",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(uc_read_settings, separator),
+     .argument = "CHARACTER",
+     .help = "CSV: what separates columns: one character, tab or auto (without it: the first of tab, "
+             "semicolon, comma and | that the first line has)"},
+    {.name = "max-categories",
+     .type = UC_OPTION_COUNT,
+     .offset = offsetof(uc_read_settings, max_categories),
+     .standard = "100",
+     .low = 1,
+     .high = 4000,
+     .help = "tables: text of more different values than these is not a category"},
     {.name = "storage",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(uc_read_settings, storage),
@@ -66,99 +103,23 @@ uc_read_settings uc_reader_defaults(void)
     return settings;
 }
 
-/* In the order of uc_format. */
-static const uc_data_format *const formats[] = {NULL, &uc_format_libsvm, &uc_format_csv, &uc_format_npy,
-                                                &uc_format_ucd};
-
-static uc_status recognise(uc_reader *self)
+uc_status uc_read_settings_check(const uc_read_settings *settings)
 {
-    const char *bytes, *name = uc_input_name(self->input);
-    size_t length;
-    uc_status status = uc_input_peek(&bytes, &length, self->input);
+    const uc_status status = uc_options_check(uc_read_options, settings);
+    const char *separator = settings->separator, *decimal = settings->decimal;
     if (status != UC_OK)
         return status;
-    if (length == 0 && !self->range.may_be_empty)
-        return uc_fail(UC_ERR_FORMAT, "%s: no examples", name);
-    uc_format format = (uc_format)self->settings.format;
-    if (format == UC_FORMAT_AUTO)
-        status = uc_recognise_format(&format, bytes, length, name);
-    if (status != UC_OK)
-        return status;
-    if (self->settings.labels && format != UC_FORMAT_NPY)
-        return uc_fail(UC_ERR_INVALID, "%s: a file of labels goes with NPY data only, and this is %s", name,
-                       formats[format]->name);
-    if (self->settings.weight && format != UC_FORMAT_CSV)
-        return uc_fail(UC_ERR_INVALID,
-                       "%s: {weight} names a column of CSV data, and this is %s: give the weights with "
-                       "{weights}",
-                       name, formats[format]->name);
-    if (self->settings.weight && self->settings.weights)
-        return uc_fail(UC_ERR_INVALID, "%s: give only one of {weight} and {weights}", name);
-    self->format = formats[format];
+    if (separator && uc_separator_of(settings) != 0 &&
+        ((strlen(separator) != 1 && uc_separator_of(settings) != '\t') || strchr("\"\n\r", *separator)))
+        return uc_fail(UC_ERR_OPTION, "{separator} '%s' is not one character, tab or auto", separator);
+    if (decimal && strcmp(decimal, ".") != 0 && strcmp(decimal, ",") != 0)
+        return uc_fail(UC_ERR_OPTION, "{decimal} '%s' is neither a point nor a comma", decimal);
     return UC_OK;
-}
-
-/* ---- blocks of rows ---- */
-
-static uc_status compare_columns(const uc_reader *self, const uc_reader *first)
-{
-    const char *name = uc_input_name(self->input), *first_name = uc_input_name(first->input);
-    if (self->header && first->header && self->header != first->header)
-        return uc_fail(UC_ERR_FORMAT, "%s: other columns, or in another order, than %s", name, first_name);
-    if (self->rows.X.cols != first->rows.X.cols)
-        return uc_fail(UC_ERR_FORMAT, "%s: %zu columns, but %s has %zu", name, self->rows.X.cols, first_name,
-                       first->rows.X.cols);
-    if (self->label && first->label && self->label != first->label)
-        return uc_fail(
-            UC_ERR_FORMAT,
-            "%s: its labels would be column %zu, but those of %s are column %zu: name it with {label}", name,
-            self->label, first_name, first->label);
-    if (self->bag && first->bag && self->bag != first->bag)
-        return uc_fail(UC_ERR_FORMAT, "%s: its bags would be column %zu, but those of %s are column %zu",
-                       name, self->bag, first_name, first->bag);
-    if (self->weight != first->weight)
-        return uc_fail(UC_ERR_FORMAT, "%s: its weights would be column %zu, but those of %s are column %zu",
-                       name, self->weight, first_name, first->weight);
-    return UC_OK;
-}
-
-/* A CSV file of several has its columns where the first of them has. If that one cannot be opened, whoever
- * reads it says why. */
-static uc_status check_like_first(const uc_reader *self)
-{
-    const char *path = self->range.first;
-    uc_reader *first = NULL;
-    if (self->format != &uc_format_csv || !path || strcmp(path, "-") == 0)
-        return UC_OK;
-    uc_status status = uc_reader_open(&first, path, &self->settings, &self->context);
-    if (status != UC_OK)
-        return status == UC_ERR_NOMEM ? status : UC_OK;
-    if (first->format == &uc_format_csv)
-        status = compare_columns(self, first);
-    uc_reader_close(first);
-    return status;
-}
-
-static uc_status begin(uc_reader *self)
-{
-    uc_status status = uc_options_check(uc_read_options, &self->settings);
-    if (status != UC_OK)
-        return status;
-    status = recognise(self);
-    if (status != UC_OK)
-        return status;
-    status = self->format->begin(self);
-    if (status != UC_OK)
-        return status;
-    status = check_like_first(self);
-    if (status == UC_OK && self->range.to && self->format->cut)
-        status = self->format->cut(self);
-    return status;
 }
 
 /* The input belongs to the reader from here on, also when this fails. */
-static uc_status open_reader(uc_reader **out, uc_input *input, const uc_file_range *range,
-                             const uc_read_settings *settings, const uc_context *context)
+uc_status uc_reader_create(uc_reader **out, uc_input *input, const uc_file_range *range,
+                           const uc_read_settings *settings, const uc_context *context)
 {
     uc_reader *self = uc_alloc(1, sizeof *self);
     if (!self) {
@@ -170,29 +131,29 @@ static uc_status open_reader(uc_reader **out, uc_input *input, const uc_file_ran
     self->settings = settings ? *settings : uc_reader_defaults();
     if (context)
         self->context = *context;
-    const uc_status status = begin(self);
-    if (status != UC_OK) {
-        uc_reader_close(self);
-        return status;
-    }
     *out = self;
     return UC_OK;
 }
 
-uc_status uc_reader_open_range(uc_reader **out, const uc_file_range *range, const uc_read_settings *settings,
-                               const uc_context *context)
+uc_status uc_reader_open_as(uc_reader **out, uc_input *input, const uc_data_format *format,
+                            const uc_read_settings *settings, const uc_context *context)
 {
-    uc_input *input;
-    const uc_status status = uc_input_open(&input, range->path);
+    uc_reader *self;
+    const uc_file_range range = {.path = uc_input_name(input)};
+    uc_status status = uc_reader_create(&self, input, &range, settings, context);
     if (status != UC_OK)
         return status;
-    return open_reader(out, input, range, settings, context);
-}
-
-uc_status uc_reader_open(uc_reader **out, const char *path, const uc_read_settings *settings,
-                         const uc_context *context)
-{
-    return uc_reader_open_range(out, &(uc_file_range){.path = path}, settings, context);
+    self->format = format;
+    if (settings)
+        self->table = uc_table_share(settings->table);
+    status = uc_read_settings_check(&self->settings);
+    if (status == UC_OK)
+        status = format->begin(self);
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_reader_close(self);
+    return status;
 }
 
 void uc_reader_close(uc_reader *self)
@@ -208,11 +169,12 @@ void uc_reader_close(uc_reader *self)
     uc_dataset_free(&self->rows);
     uc_names_free(&self->classes);
     uc_names_free(&self->bags);
+    uc_table_free(self->table);
+    uc_free(self->ids);
     uc_free(self);
 }
 
-/* One block more, with at least one row unless the input has ended. */
-static uc_status pull(uc_reader *self)
+uc_status uc_reader_pull(uc_reader *self)
 {
     const size_t before = self->rows.X.rows;
     while (self->rows.X.rows == before && !self->ended) {
@@ -260,7 +222,7 @@ uc_status uc_reader_next(const uc_dataset **block, uc_reader *self)
 {
     if (!self->ended) {
         self->rows.X.rows = 0;
-        uc_status status = pull(self);
+        uc_status status = uc_reader_pull(self);
         if (status == UC_OK)
             status = attach_block(self);
         if (status != UC_OK)
@@ -284,106 +246,25 @@ const char *uc_reader_format(const uc_reader *self)
     return self->format->name;
 }
 
-/* ---- whole data sets ---- */
-
-static uc_status sort_classes(uc_reader *self)
+const uc_table *uc_reader_table(const uc_reader *self)
 {
-    uint32_t *renumber = uc_alloc(self->classes.count, sizeof *renumber);
-    if (!renumber)
-        return UC_ERR_NOMEM;
-    uc_status status = uc_names_sort(&self->classes, renumber);
-    uint32_t *y = self->rows.y;
-    for (size_t i = 0; status == UC_OK && y && i < self->rows.X.rows; i++)
-        if (y[i] != UC_NONE)
-            y[i] = renumber[y[i]];
-    if (status == UC_OK && self->rows.soft)
-        status = uc_renumber_soft(self->rows.soft, self->rows.X.rows, renumber, self->classes.count);
-    uc_free(renumber);
-    return status;
+    return self->table;
 }
 
-static uc_status choose_storage(uc_reader *self)
+const char *uc_reader_id(size_t *length, const uc_reader *self, size_t row)
 {
-    uc_matrix *X = &self->rows.X;
-    if (!self->sparse || self->rows.mapping || self->settings.storage == UC_STORAGE_SPARSE)
-        return UC_OK;
-    const double cells = (double)X->rows * (double)X->cols;
-    if (self->settings.storage == UC_STORAGE_AUTO && (double)uc_matrix_entries(X) * 4.0 < cells)
-        return UC_OK;
-    const double bytes = (double)X->rows * (double)uc_matrix_stride(X->cols) * (double)sizeof(float);
-    const uc_status status = uc_memory_check(&self->context, bytes, uc_input_name(self->input));
-    if (status != UC_OK && self->settings.storage == UC_STORAGE_AUTO)
-        return UC_OK; /* dense storage was not asked for */
-    if (status != UC_OK)
-        return status;
-    return uc_matrix_densify(X);
+    if (!self->has_ids)
+        return NULL;
+    *length = self->ids[row].length;
+    return self->ids[row].begin;
 }
 
-/* All rows, as they will be handed out. */
-static uc_status collect(uc_reader *self)
+size_t uc_reader_unseen(const uc_reader *self)
 {
-    uc_status status = UC_OK;
-    self->whole = true;
-    while (status == UC_OK && !self->ended)
-        status = pull(self);
-    if (status == UC_OK && self->total_rows == 0) /* a range may have none */
-        status = uc_reader_reserve_none(self);
-    if (status != UC_OK)
-        return status;
-    uc_reader_trim(self);
-    status = sort_classes(self);
-    if (status != UC_OK)
-        return status;
-    return choose_storage(self);
+    return self->unseen;
 }
 
-static uc_status read_all(uc_dataset *out, uc_input *input, const uc_file_range *range,
-                          const uc_read_settings *settings, const uc_context *context)
+size_t uc_reader_extra_columns(const uc_reader *self)
 {
-    uc_reader *self;
-    uc_status status = open_reader(&self, input, range, settings, context);
-    if (status != UC_OK)
-        return status;
-    status = collect(self);
-    if (status == UC_OK) {
-        uc_dataset read = self->rows;
-        read.classes = self->classes;
-        read.bags = self->bags;
-        self->rows = (uc_dataset){0};
-        self->classes = self->bags = (uc_names){0};
-        status = uc_dataset_attach(&read, &self->settings, &self->context);
-        if (status == UC_OK)
-            *out = read;
-        else
-            uc_dataset_free(&read);
-        assert(status != UC_OK || uc_dataset_is_valid(out));
-    }
-    uc_reader_close(self);
-    return status;
-}
-
-uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, const uc_read_settings *settings,
-                                const uc_context *context)
-{
-    uc_input *input;
-    const uc_status status = uc_input_open(&input, range->path);
-    if (status != UC_OK)
-        return status;
-    return read_all(out, input, range, settings, context);
-}
-
-uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
-                          const uc_context *context)
-{
-    return uc_dataset_read_range(out, &(uc_file_range){.path = path}, settings, context);
-}
-
-uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
-                                 const uc_read_settings *settings, const uc_context *context)
-{
-    uc_input *input;
-    const uc_status status = uc_input_open_memory(&input, bytes, length, name);
-    if (status != UC_OK)
-        return status;
-    return read_all(out, input, &(uc_file_range){.path = name}, settings, context);
+    return self->extra;
 }

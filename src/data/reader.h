@@ -2,6 +2,7 @@
 #ifndef UC_DATA_READER_H
 #define UC_DATA_READER_H
 
+#include "data/delimited.h"
 #include "data/input.h"
 #include "parallel/parallel.h"
 #include "unconfuse/dataset.h"
@@ -26,7 +27,19 @@ struct uc_reader {
     bool ended;
     uint64_t header;           /* a mark of the names that CSV columns have; 0: none */
     size_t label, bag, weight; /* the columns of a CSV file, 1, 2, ...; 0: none */
-    double *weights;           /* of a file of their own, of all rows; NULL: none, or not read yet */
+    bool quoted;               /* text: line breaks in quotes do not end a record */
+    char delimiter;            /* of such text; 0: not known yet */
+    bool not_numbers;          /* CSV: a feature was found that is not a number */
+    bool as_table;             /* CSV: to be read by format_table.c */
+    uc_table *table;           /* what the columns are; NULL: not known */
+    const char *memory;        /* the bytes of the input; NULL: it is a file */
+    size_t memory_length;
+    bool has_ids;
+    uc_field *ids; /* of the rows of the last block */
+    size_t id_room;
+    size_t unseen, extra; /* uc_reader_unseen, uc_reader_extra_columns */
+    void *own;            /* of a first look: what it counts */
+    double *weights;      /* of a file of their own, of all rows; NULL: none, or not read yet */
     size_t weight_count;
 };
 
@@ -41,6 +54,7 @@ struct uc_data_format {
     uc_status (*cut)(uc_reader *self);
 };
 
+extern const uc_data_format uc_format_table; /* CSV with columns of several types */
 extern const uc_data_format uc_format_libsvm, uc_format_csv, uc_format_npy, uc_format_ucd;
 
 /* Room for `rows` rows and, when they are sparse, `entries` values in all; of the arrays that there are.
@@ -51,6 +65,16 @@ uc_status uc_reader_reserve_none(uc_reader *self);
 /* Gives back what the arrays do not use. */
 void uc_reader_trim(uc_reader *self);
 
+/* A reader without a format, for open.c. The input belongs to it, also when this fails. */
+uc_status uc_reader_create(uc_reader **out, uc_input *input, const uc_file_range *range,
+                           const uc_read_settings *settings, const uc_context *context);
+uc_status uc_read_settings_check(const uc_read_settings *settings);
+/* One block more, with at least one row unless the input has ended. */
+uc_status uc_reader_pull(uc_reader *self);
+/* Opens a reader for one format, without looking at the beginning. The input belongs to it, also when this
+ * fails. */
+uc_status uc_reader_open_as(uc_reader **out, uc_input *input, const uc_data_format *format,
+                            const uc_read_settings *settings, const uc_context *context);
 uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, const uc_read_settings *settings,
                                 const uc_context *context);
 /* Bytes of a data file in memory; for tests and bindings. */

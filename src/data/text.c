@@ -39,6 +39,7 @@ typedef struct text_state {
     uc_text_look *look;
     void *layout;
     void (*free_layout)(void *layout);
+    uc_text_hooks hooks;
     chunk now, next;
     bool parsed;           /* `now` has been dealt with */
     bool fetched;          /* `next` has been read ahead */
@@ -75,8 +76,20 @@ static void count_bounds(uc_text_block *block)
     }
 }
 
-static uc_status cut_blocks(chunk *self)
+/* Where a block ends that begins at p. */
+static char *block_end(char *p, char *end, const uc_reader *reader)
 {
+    if ((size_t)(end - p) <= BLOCK_BYTES)
+        return end;
+    if (!reader->quoted)
+        return (char *)rawmemchr(p + BLOCK_BYTES - 1, '\n') + 1;
+    const char *newline = uc_record_end(p, p + BLOCK_BYTES - 1, end, reader->delimiter);
+    return newline ? p + (newline - p) + 1 : end;
+}
+
+static uc_status cut_blocks(chunk *self, const uc_reader *reader)
+{
+    const text_state *state = reader->state;
     char *p = self->text + self->begin;
     char *const end = self->text + self->end;
     for (self->block_count = 0; p < end; self->block_count++) {
@@ -91,13 +104,13 @@ static uc_status cut_blocks(chunk *self)
         }
         uc_text_block *block = &self->blocks[self->block_count];
         block->begin = p;
-        block->end = end;
-        if ((size_t)(end - p) > BLOCK_BYTES)
-            block->end = (char *)rawmemchr(p + BLOCK_BYTES - 1, '\n') + 1;
-        p = block->end;
-        block->lines = block->rows = block->pairs = block->cols = block->name_count = 0;
+        p = block->end = block_end(p, end, reader);
+        block->lines = block->rows = block->pairs = block->cols = block->name_count = block->unseen = 0;
         block->status = UC_OK;
+        block->not_numbers = false;
         count_bounds(block);
+        if (state->hooks.bound)
+            state->hooks.bound(block, state->layout);
     }
     return UC_OK;
 }
@@ -113,6 +126,30 @@ static uc_status grow_chunk(chunk *self, const uc_reader *reader, size_t capacit
     self->text = text;
     self->capacity = capacity;
     return UC_OK;
+}
+
+/* Whether a record may be so long: a quote that is never closed would take in the whole file. */
+#define LONGEST_RECORD ((size_t)64 << 20)
+
+/* The end of the last whole record among the chunk's bytes, of which the last `got` are new; 0: there is
+ * none. */
+static size_t whole_records(const chunk *self, uc_reader *reader, size_t got)
+{
+    const text_state *state = reader->state;
+    const char *newline = memrchr(self->text + self->length - got, '\n', got), *begin = self->text;
+    if (!state->parsed)
+        begin += uc_byte_order_mark(self->text, self->length);
+    if (reader->quoted && newline && !reader->delimiter) {
+        const char *line = begin, *end = rawmemchr(line, '\n');
+        while (end < newline && line + strspn(line, " \t\r") == end) {
+            line = end + 1;
+            end = rawmemchr(line, '\n');
+        }
+        reader->delimiter = uc_find_delimiter(line, (size_t)(end - line));
+    }
+    if (reader->quoted && reader->delimiter && self->length < LONGEST_RECORD)
+        newline = uc_last_record_end(begin, self->text + self->length, reader->delimiter);
+    return newline ? (size_t)(newline - self->text) + 1 : 0;
 }
 
 /* Reads on after the bytes that the chunk has, until it is full, or the input has nothing more at the moment
@@ -131,10 +168,8 @@ static uc_status read_lines(chunk *self, uc_reader *reader)
         if (status != UC_OK)
             return status;
         state->read_ended = got == 0 || (got < room && !uc_input_is_live(reader->input));
-        const char *newline = memrchr(self->text + self->length, '\n', got);
         self->length += got;
-        if (newline)
-            self->end = (size_t)(newline - self->text) + 1;
+        self->end = whole_records(self, reader, got);
     }
     if (state->read_ended && self->end < self->length) {
         self->text[self->length++] = '\n';
@@ -157,7 +192,7 @@ static uc_status fill_chunk(chunk *self, uc_reader *reader, const char *tail, si
         return status;
     if (!state->parsed)
         self->begin = uc_byte_order_mark(self->text, self->end);
-    return cut_blocks(self);
+    return cut_blocks(self, reader);
 }
 
 /* Reads the next chunk; a failure is returned when the chunk is asked for. */
@@ -265,6 +300,9 @@ static void place_block(uc_text_block *block, const uc_reader *reader)
     block->columns = block->y = block->bag = NULL;
     block->ends = NULL;
     block->weights = NULL;
+    block->ids = NULL;
+    if (reader->has_ids)
+        block->ids = reader->ids + block->row_base;
     if (reader->sparse) {
         block->values = X->values + block->pair_base;
         block->columns = X->columns + block->pair_base;
@@ -289,6 +327,13 @@ static uc_status place_blocks(uc_reader *reader, chunk *now)
         now->blocks[i].pair_base = pairs;
         rows += now->blocks[i].newlines;
         pairs += now->blocks[i].colons;
+    }
+    if (reader->has_ids && rows > reader->id_room) {
+        uc_field *ids = uc_realloc(reader->ids, rows, sizeof *ids);
+        if (!ids)
+            return UC_ERR_NOMEM;
+        reader->ids = ids;
+        reader->id_room = rows;
     }
     const uc_status status = uc_reader_reserve(reader, rows, pairs, false);
     if (status != UC_OK)
@@ -359,6 +404,7 @@ static uc_status check_block(uc_text_block *block, uc_reader *reader)
     const uc_status added = add_names(block, reader, state->line);
     if (added != UC_OK)
         return added;
+    reader->not_numbers = block->not_numbers;
     if (status != UC_OK)
         return fail_at(reader, state->line + block->lines, block->sentence);
     return UC_OK;
@@ -376,6 +422,8 @@ static void move_block(const uc_text_block *block, const uc_reader *reader, size
         memmove(reader->rows.weights + row, block->weights, block->rows * sizeof *block->weights);
     if (block->rows == 0)
         return;
+    if (block->ids)
+        memmove(reader->ids + row, block->ids, block->rows * sizeof *block->ids);
     if (!reader->sparse && block->values) {
         memmove(X->values + row * X->stride, block->values, block->rows * X->stride * sizeof *X->values);
         return;
@@ -401,6 +449,12 @@ static uc_status join_blocks(uc_reader *reader, chunk *now)
             return status;
         if (block->rows && (block->row_base != rows || block->pair_base != pairs))
             move_block(block, reader, rows, pairs);
+        if (state->hooks.join) {
+            const uc_status joined = state->hooks.join(block, reader, state->line);
+            if (joined != UC_OK)
+                return joined;
+        }
+        reader->unseen += block->unseen;
         state->line += block->lines;
         rows += block->rows;
         pairs += block->pairs;
@@ -469,10 +523,13 @@ uc_status uc_text_cut(uc_reader *self)
     return fill_chunk(now, self, NULL, 0);
 }
 
-static void free_chunk(chunk *self)
+static void free_chunk(chunk *self, const uc_text_hooks *hooks)
 {
-    for (size_t i = 0; i < self->block_room; i++)
+    for (size_t i = 0; i < self->block_room; i++) {
         uc_free(self->blocks[i].names);
+        if (hooks->free_own && self->blocks[i].own)
+            hooks->free_own(self->blocks[i].own);
+    }
     uc_free(self->blocks);
     uc_free(self->text);
 }
@@ -484,8 +541,8 @@ void uc_text_end(uc_reader *self)
         return;
     if (state->free_layout)
         state->free_layout(state->layout);
-    free_chunk(&state->now);
-    free_chunk(&state->next);
+    free_chunk(&state->now, &state->hooks);
+    free_chunk(&state->next, &state->hooks);
     uc_free(state->read_sentence);
     uc_free(state);
     self->state = NULL;
@@ -501,6 +558,10 @@ const char *uc_text_first_line(size_t *length, size_t *number, const uc_reader *
         const char *newline = rawmemchr(line, '\n'), *p = line;
         while (uc_is_blank(*p))
             p++;
+        if (self->quoted && p != newline) {
+            const char *end_of_record = uc_record_end(line, line, end, self->delimiter);
+            newline = end_of_record ? end_of_record : newline;
+        }
         if (p != newline && (!comment || *p != comment)) {
             *length = (size_t)(newline - line) - (newline[-1] == '\r');
             return line;
@@ -510,14 +571,39 @@ const char *uc_text_first_line(size_t *length, size_t *number, const uc_reader *
     return NULL;
 }
 
+const char *uc_text_chunk_end(const uc_reader *self)
+{
+    const text_state *state = self->state;
+    return state->now.text + state->now.end;
+}
+
 void uc_text_skip_line(uc_reader *self, const char *line, size_t number)
 {
     text_state *state = self->state;
     chunk *now = &state->now;
     const char *newline = rawmemchr(line, '\n');
+    if (self->quoted) {
+        const char *end = uc_record_end(line, line, now->text + now->end, self->delimiter);
+        for (; end && newline < end; number++)
+            newline = rawmemchr(newline + 1, '\n');
+    }
     now->begin = (size_t)(newline - now->text) + 1;
     state->line = number;
-    (void)cut_blocks(now); /* no more blocks than before: it cannot fail */
+    (void)cut_blocks(now, self); /* no more blocks than before: it cannot fail */
+}
+
+void uc_text_set_hooks(uc_reader *self, const uc_text_hooks *hooks)
+{
+    text_state *state = self->state;
+    state->hooks = *hooks;
+    for (size_t i = 0; i < state->now.block_count && hooks->bound; i++)
+        hooks->bound(&state->now.blocks[i], state->layout);
+}
+
+void *uc_text_layout(const uc_reader *self)
+{
+    const text_state *state = self->state;
+    return state->layout;
 }
 
 void uc_text_set_layout(uc_reader *self, void *layout, void (*free_layout)(void *layout))

@@ -3,6 +3,7 @@
 #ifndef UC_DATA_TEXT_H
 #define UC_DATA_TEXT_H
 
+#include "data/delimited.h"
 #include "data/reader.h"
 
 /* A name that the reader did not know when its block was parsed. */
@@ -24,6 +25,7 @@ typedef struct uc_text_block {
     uint64_t *ends;    /* sparse; ends[i] is pair_base + the pairs up to and with row i */
     uint32_t *y, *bag; /* NULL: no labels, no bags */
     double *weights;   /* NULL: none */
+    uc_field *ids;     /* NULL: none */
     /* What the parser found. */
     size_t lines; /* seen so far; when the block failed, the number of the line to blame */
     size_t rows, pairs;
@@ -32,11 +34,23 @@ typedef struct uc_text_block {
     char sentence[160]; /* about the line to blame */
     uc_new_name *names;
     size_t name_room, name_count;
+    bool not_numbers; /* the failure is a feature that is not a number */
+    size_t unseen;    /* values of categories that the table does not know */
+    void *own;        /* of the parser, for as long as the reader lives: uc_text_set_hooks */
 } uc_text_block;
 
 typedef void uc_text_parser(uc_text_block *block, const uc_reader *reader, const void *layout);
 /* Looks at the chunk at hand before it is parsed, as long as there are no rows. */
 typedef void uc_text_look(uc_reader *reader);
+
+/* For parsers that keep something besides rows; each may be NULL. `bound` sets block->colons: no more values
+ * than these; `join` sees the parsed blocks in their order; `free_own` frees block->own. */
+typedef struct uc_text_hooks {
+    void (*bound)(uc_text_block *block, const void *layout);
+    uc_status (*join)(uc_text_block *block, uc_reader *reader, size_t line); /* lines before the block */
+    void (*free_own)(void *own);
+} uc_text_hooks;
+void uc_text_set_hooks(uc_reader *self, const uc_text_hooks *hooks);
 
 /* Begins: reads the first chunk and skips a byte order mark. `look` may be NULL. */
 uc_status uc_text_begin(uc_reader *self, uc_text_parser *parser, uc_text_look *look);
@@ -51,6 +65,9 @@ void uc_text_end(uc_reader *self);
 const char *uc_text_first_line(size_t *length, size_t *number, const uc_reader *self, char comment);
 /* Goes on after a line of the first chunk that uc_text_first_line found. */
 void uc_text_skip_line(uc_reader *self, const char *line, size_t number);
+/* Where the chunk at hand ends. */
+const char *uc_text_chunk_end(const uc_reader *self);
+void *uc_text_layout(const uc_reader *self);
 /* What the parser is handed, and what frees it in the end. */
 void uc_text_set_layout(uc_reader *self, void *layout, void (*free_layout)(void *layout));
 

@@ -121,6 +121,11 @@ const char *uc_model_positive(const uc_model *self)
     return json_string_value(json_object_get(self->settings, "positive"));
 }
 
+const uc_table *uc_model_table(const uc_model *self)
+{
+    return self->preprocessing.table;
+}
+
 const char *uc_model_learner(const uc_model *self)
 {
     return self->learner;

@@ -5,6 +5,7 @@
  *   weights           (1 + dimension) x classes, no padding     map.*           see map_file.c
  *   noise             classes x classes                         state.*         see learn/state.h
  *                                                               view.*          see steps_file.c
+ *                                                               table.*         see table_file.c
  *
  * It holds no time, path, host or thread count: same training, same bytes.
  */
@@ -32,11 +33,12 @@ bool uc_model_recognise(const void *bytes, size_t length)
 static json_t *header_of(const uc_model *self)
 {
     json_t *calibrations = self->calibration ? json_integer((json_int_t)self->calibrations) : NULL;
-    return json_pack("{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:o*, s:o, s:o, s:o*, s:O?}", "library",
+    json_t *table = self->preprocessing.table ? uc_table_header(self->preprocessing.table) : NULL;
+    return json_pack("{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:o*, s:o*, s:o, s:o, s:o*, s:O?}", "library",
                      uc_version(), "learner", self->learner, "settings", self->settings, "summary",
                      self->summary, "class_count", (json_int_t)self->classes.count, "features",
                      (json_int_t)self->features, "bias", self->bias, "probabilities",
-                     (int)self->probabilities, "calibrations", calibrations, "steps",
+                     (int)self->probabilities, "calibrations", calibrations, "table", table, "steps",
                      uc_steps_header(&self->preprocessing), "map", uc_map_header(self->preprocessing.map),
                      "views", uc_views_header(&self->preprocessing), "state", self->state.counters);
 }
@@ -70,10 +72,13 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
             return uc_fail(UC_ERR_INVALID, "the class '%s' has control characters: its model cannot be saved",
                            self->classes.text[k]);
     size_t filled = 0, names_length;
-    char *class_names = joined_names(&self->classes, &names_length);
+    const uc_table *table = self->preprocessing.table;
+    char *class_names = joined_names(&self->classes, &names_length), *values = NULL;
+    size_t values_length = 0;
     double *weights = packed(self->weights, self->dimension, K, self->stride);
     uc_array *arrays =
-        uc_alloc(6 + UC_MAP_ARRAYS + self->state.count + self->preprocessing.view_count, sizeof *arrays);
+        uc_alloc(6 + UC_MAP_ARRAYS + UC_TABLE_ARRAYS + self->state.count + self->preprocessing.view_count,
+                 sizeof *arrays);
     uc_view_bytes *views = NULL;
     json_t *header = header_of(self);
     uc_status status = UC_OK;
@@ -93,6 +98,12 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
     if (self->calibration)
         arrays[filled++] = (uc_array){"calibration", UC_ARRAY_F64, self->calibration, 3 * self->calibrations};
     filled += uc_map_arrays(arrays + filled, self->preprocessing.map);
+    if (table) {
+        status = uc_table_values(&values, &values_length, table);
+        if (status != UC_OK)
+            goto cleanup;
+        filled += uc_table_arrays(arrays + filled, table, values, values_length);
+    }
     if (self->preprocessing.shift)
         arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->preprocessing.shift, self->features};
     if (self->preprocessing.factor)
@@ -105,6 +116,7 @@ cleanup:
     uc_views_bytes_free(views, self->preprocessing.view_count);
     json_decref(header);
     uc_free(arrays);
+    uc_free(values);
     uc_free(weights);
     uc_free(class_names);
     return status;
@@ -264,6 +276,8 @@ static uc_status adopt(uc_model *self, const uc_container *file)
     uc_status status = uc_steps_read(&self->preprocessing, file, self->features);
     if (status == UC_OK)
         status = uc_views_read(&self->preprocessing, file, self->features);
+    if (status == UC_OK)
+        status = uc_table_read(&self->preprocessing.table, file, self->features);
     if (status == UC_OK)
         status = read_weights(&self->weights, file, "weights", self->dimension, self->classes.count);
     if (status == UC_OK)

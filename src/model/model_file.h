@@ -4,6 +4,7 @@
 
 #include "data/container.h"
 #include "unconfuse/prepare.h"
+#include "unconfuse/table.h"
 
 #define UC_MAP_ARRAYS 6 /* at most */
 
@@ -13,6 +14,16 @@ const char *uc_map_kind_word(uc_map_kind kind);
 const char *uc_kernel_word(uc_kernel kernel);
 const char *uc_scaling_word(int scaling);
 size_t uc_map_arrays(uc_array arrays[UC_MAP_ARRAYS], const uc_map *map);
+#define UC_TABLE_ARRAYS 4 /* at most */
+
+json_t *uc_table_header(const uc_table *table);
+/* The values of all categories, which the caller frees. */
+uc_status uc_table_values(char **out, size_t *length, const uc_table *table);
+size_t uc_table_arrays(uc_array arrays[UC_TABLE_ARRAYS], const uc_table *table, const char *values,
+                       size_t length);
+/* *out stays as it is when the file has no table. */
+uc_status uc_table_read(uc_table **out, const uc_container *file, size_t features);
+
 uc_status uc_map_read(uc_map **out, const uc_container *file); /* *out NULL: the file has none */
 
 /* How rows are prepared (steps_file.c): the header's member "steps", the arrays shift and factor. */

@@ -360,6 +360,7 @@ uc_status uc_preprocessing_copy(uc_preprocessing *out, const uc_preprocessing *s
     copy.shift = copy.factor = NULL;
     copy.map = NULL;
     copy.views = NULL;
+    copy.table = uc_table_share(self->table);
     uc_status status = copy_reals(&copy.shift, self->shift, self->cols);
     if (status == UC_OK)
         status = copy_reals(&copy.factor, self->factor, self->cols);
@@ -380,5 +381,6 @@ void uc_preprocessing_free(uc_preprocessing *self)
     uc_free(self->factor);
     uc_map_free(self->map);
     views_free(self);
+    uc_table_free(self->table);
     *self = (uc_preprocessing){0};
 }

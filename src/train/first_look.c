@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/reader.h"
 #include "linalg/linalg.h"
 #include "map/map.h"
 #include "parallel/parallel.h"
@@ -211,7 +212,8 @@ static uc_status scan_finish(uc_first_look *out, const scan *self, uc_storage st
     return status;
 }
 
-static uc_status scan_file(uc_names *classes, scan *self, const char *path, const uc_read_settings *read)
+static uc_status scan_once(uc_names *classes, uc_table **table, bool *not_numbers, scan *self,
+                           const char *path, const uc_read_settings *read)
 {
     uc_reader *reader = NULL;
     const uc_dataset *block = NULL;
@@ -222,7 +224,33 @@ static uc_status scan_file(uc_names *classes, scan *self, const char *path, cons
         status = uc_names_copy(classes, uc_reader_classes(reader));
     if (status == UC_OK)
         status = uc_names_sort(classes, NULL);
+    if (status == UC_OK)
+        *table = uc_table_share(uc_reader_table(reader));
+    *not_numbers = reader && reader->not_numbers;
     uc_reader_close(reader);
+    return status;
+}
+
+/* CSV that begins like a table of numbers may turn out to be none: then the look begins anew. */
+static uc_status scan_file(uc_names *classes, uc_table **table, scan *self, const char *path,
+                           const uc_read_settings *read)
+{
+    uc_read_settings own = read ? *read : uc_reader_defaults();
+    uc_table *learned = NULL;
+    bool not_numbers;
+    uc_status status = scan_once(classes, table, &not_numbers, self, path, &own);
+    if (status != UC_ERR_FORMAT || !not_numbers || own.table)
+        return status;
+    const uc_train_settings *train = self->train;
+    const uc_context context = self->context;
+    scan_free(self);
+    status = scan_begin(self, train, &context);
+    if (status == UC_OK)
+        status = uc_table_learn(&learned, path, &own, &context);
+    own.table = learned;
+    if (status == UC_OK)
+        status = scan_once(classes, table, &not_numbers, self, path, &own);
+    uc_table_free(learned);
     return status;
 }
 
@@ -246,10 +274,12 @@ uc_status uc_first_look_at_file(uc_first_look *out, const char *path, const uc_r
     if (read)
         storage = (uc_storage)read->storage;
     uc_status status = scan_begin(&pass, train, context);
+    uc_table *table = NULL;
     if (status == UC_OK)
-        status = scan_file(&found.classes, &pass, path, read);
+        status = scan_file(&found.classes, &table, &pass, path, read);
     if (status == UC_OK)
         status = scan_finish(&found, &pass, storage);
+    found.scaling.table = table;
     return hand_over(out, &found, &pass, status);
 }
 
@@ -265,5 +295,6 @@ uc_status uc_first_look_at_data(uc_first_look *out, const uc_dataset *data, cons
         status = uc_names_copy(&found.classes, &data->classes);
     if (status == UC_OK)
         status = scan_finish(&found, &pass, UC_STORAGE_SPARSE);
+    found.scaling.table = uc_table_share(data->table);
     return hand_over(out, &found, &pass, status);
 }

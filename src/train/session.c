@@ -143,6 +143,8 @@ static uc_status begin_learner(uc_session *self, const uc_learner *learner, cons
     if (status != UC_OK)
         return status;
     self->owns_online = self->checks_memory = true;
+    if (!online->preprocessing.table)
+        online->preprocessing.table = uc_table_share(look->scaling.table);
     take_learner(self, online);
     return uc_online_expect(online, look->columns, look->density);
 }
@@ -551,7 +553,12 @@ static uc_status pass_over_file(uc_session *self, const char *path, const uc_rea
 {
     uc_reader *reader = NULL;
     const uc_dataset *block = NULL;
-    uc_status status = uc_reader_open(&reader, path, read, &self->context);
+    uc_preprocessing *preprocessing = &self->online->preprocessing;
+    uc_read_settings own = read ? *read : uc_reader_defaults();
+    own.table = preprocessing->table;
+    uc_status status = uc_reader_open(&reader, path, &own, &self->context);
+    if (status == UC_OK && !preprocessing->table)
+        preprocessing->table = uc_table_share(uc_reader_table(reader));
     forget_translation(self, false);
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
         const batch rows = {&block->X, block->y, block->weights, NULL, block->X.rows};

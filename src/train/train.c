@@ -438,6 +438,7 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
     const uc_fit fit = {data, train, context, share.total, data->weights};
     model->preprocessing = preprocessing;
     model->preprocessing.cols = features;
+    model->preprocessing.table = uc_table_share(data->table);
     model->probabilities = learner->probabilities;
     if (learner->fit)
         status = train_batch(model, &training_error, learner, &fit, settings);

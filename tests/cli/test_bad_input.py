@@ -25,14 +25,14 @@ LIBSVM = [
     ("1 1:1\n? 1:2\n2 1:1\n", "bad: example 2 has no label ('?'), which pa cannot use"),
 ]
 
+ODD = ", but 1 of 2 values are numbers: add it to --missing-values, or give --columns y=category, text or drop"
 CSV = [
     ("x,y,label\n1,2,a\n3,4\n", "bad:3: 2 columns, but the first line has 3"),
     ("x,y,label\n1,2,a\n3,4,b,5\n", "bad:3: 4 columns, but the first line has 3"),
-    ("x,y,label\n1,2,a\n3,four,b\n", "bad:3: column 'y': 'four' is not a number"),
-    ("x,y,label\n1,2,a\n3,nan,b\n", "bad:3: column 'y': 'nan' is not a finite number"),
-    ("x,y,label\n1,2,a\n3,,b\n", "bad:3: column 'y' is empty"),
+    ("x,y,label\n1,2,a\n3,four,b\n", "bad:3: column 'y': 'four' is not a number" + ODD),
+    ("x,y,label\n1,2,a\n3,nan,b\n", "bad:3: column 'y': 'nan' is not a finite number" + ODD),
     ("x,y,label\n1,2,a\n3,4,\n", "bad:3: no label"),
-    ("x,y,label\n1,2,a\n3,\"4,b\n", "bad:3: a quote is not closed on its line"),
+    ("x,y,label\n1,2,a\n3,\"4,b\n", "bad:3: a quote is not closed"),
     ("x,y,label\n", "bad: no examples"),
 ]
 

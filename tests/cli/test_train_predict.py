@@ -180,9 +180,13 @@ def test_columns_that_the_model_does_not_know_are_dropped_with_one_warning(uncon
 def test_csv_of_another_width_is_refused(unconfuse):
     unconfuse.write("train.csv", "x,y,label\n1,0,a\n0,1,b\n")
     unconfuse.ok("train", "pa", "train.csv", "-o", "m.uc")
-    unconfuse.write("wide.csv", "x,y,z,label\n1,0,0,a\n0,1,0,b\n")
+    unconfuse.write("wide.csv", "1,0,0,a\n0,1,0,b\n")
     assert unconfuse.fails(1, "predict", "m.uc", "wide.csv") == \
         "wide.csv: the data have 3 columns of features, but the model was trained on 2"
+    unconfuse.write("named.csv", "z,y,x,label\n5,0,1,a\n5,1,0,b\n")
+    named = unconfuse.ok("predict", "m.uc", "named.csv")
+    assert named.out == "a\nb\n"
+    assert named.err == "unconfuse: warning: named.csv: 1 column that the model does not know was ignored\n"
     unconfuse.write("bare.csv", "1,0\n0,1\n")
     assert unconfuse.ok("predict", "m.uc", "bare.csv").out == "a\nb\n"
 

@@ -187,8 +187,10 @@ static void quotes_follow_rfc_4180(void **state)
     assert_string_equal(label(&data, 1), "say \"hi\"");
     assert_string_equal(label(&data, 2), " kept ");
     uc_dataset_free(&data);
-    check_error_of("1,a\n2,\"b\n3,c\n", "data.csv:2: a quote is not closed on its line");
-    check_error_of("\"1,a\n", "data.csv:1: a quote is not closed on its line");
+    check_error_of("1,a\n2,\"b\n3,c\n", "data.csv:2: a quote is not closed");
+    check_error_of("\"1,a\n", "data.csv:1: a quote is not closed");
+    assert_ok(read_text(&data, "x,label\n1,\"a\"\n2,\" b\"\n"));
+    uc_dataset_free(&data);
     check_error_of("1,a\n2,\"b\"c\n", "data.csv:2: text follows a closing quote");
 }
 
@@ -204,6 +206,10 @@ static void labels_are_trimmed_and_a_question_mark_is_none(void **state)
     uc_dataset_free(&data);
 }
 
+#define ODD(column)                                                                                          \
+    ", but 2 of 3 values are numbers: add it to {missing-values}, or give {columns=" column                  \
+    "=category}, text or drop"
+
 static void every_bad_line_is_named_with_its_reason(void **state)
 {
     (void)state;
@@ -214,14 +220,12 @@ static void every_bad_line_is_named_with_its_reason(void **state)
         {"1", "1 column, but the first line has 3"},
         {"1,2,3,4", "4 columns, but the first line has 3"},
         {"1,2,a,\"b,c\",d", "5 columns, but the first line has 3"},
-        {"1,abc,a", "column 'width': 'abc' is not a number"},
-        {"1,\"1,5\",a", "column 'width': '1,5' is not a number"},
-        {"1,,a", "column 'width' is empty"},
-        {"1, ,a", "column 'width' is empty"},
-        {"1,nan,a", "column 'width': 'nan' is not a finite number"},
-        {"1,-Inf,a", "column 'width': '-Inf' is not a finite number"},
-        {"1,1e39,a", "column 'width': '1e39' is beyond the range of float"},
-        {"1 2,1,a", "column 'x': '1 2' is not a number"},
+        {"1,abc,a", "column 'width': 'abc' is not a number" ODD("width")},
+        {"1,\"1,5\",a", "column 'width': '1,5' looks like a number with a decimal comma: add {decimal=,}"},
+        {"1,nan,a", "column 'width': 'nan' is not a finite number" ODD("width")},
+        {"1,-Inf,a", "column 'width': '-Inf' is not a finite number" ODD("width")},
+        {"1,1e39,a", "column 'width': '1e39' is beyond the range of float" ODD("width")},
+        {"1 2,1,a", "column 'x': '1 2' is not a number" ODD("x")},
         {"1,2,", "no label"},
         {"1,2,\"\"", "no label"},
         {"1,2\x01,a", "control character 0x01"},
@@ -235,7 +239,11 @@ static void every_bad_line_is_named_with_its_reason(void **state)
         snprintf(sentence, sizeof sentence, "data.csv:5: %s", cases[i].sentence);
         check_error_of(text, sentence);
     }
-    check_error_of("1,2,a\n1,x,a\n", "data.csv:2: column 2: 'x' is not a number");
+    check_error_of(
+        "1,2,a\n1,x,a\n",
+        "data.csv:2: column 'column 2': 'x' is not a number, but 1 of 2 values are numbers: add it to "
+        "{missing-values}, or give {columns=column 2=category}, text or drop");
+    check_error_of("x,y,label\n1,,a\n2,3,\n", "data.csv:3: no label");
     check_error_of("a,b,label\n", "data.csv: no examples");
 }
 

@@ -1,0 +1,93 @@
+/* unconfuse inspect of a table: one line per column. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+/* Days since 1970-01-01 as a date (the inverse of what the reader does, by the civil calendar). */
+static void print_day(char *out, size_t size, double day)
+{
+    const long long shifted = (long long)day + 719468,
+                    era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+    const long long of_era = shifted - era * 146097;
+    const long long year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    const long long of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    const long long m = (5 * of_year + 2) / 153, month = m < 10 ? m + 3 : m - 9;
+    snprintf(out, size, "%04d-%02d-%02d", (int)(year_of_era + era * 400 + (month <= 2)), (int)month,
+             (int)(of_year - (153 * m + 2) / 5 + 1));
+}
+
+/* The range of numbers and dates, or the most frequent values. */
+static void print_values(char *out, size_t size, const uc_column *column)
+{
+    size_t used = 0;
+    char low[48], high[48];
+    *out = '\0';
+    if (column->type == UC_COLUMN_NUMBER && !isnan(column->low)) {
+        snprintf(out, size, "%.6g to %.6g", column->low, column->high);
+        return;
+    }
+    if (column->type == UC_COLUMN_DATE && !isnan(column->low)) {
+        print_day(low, sizeof low, column->low);
+        print_day(high, sizeof high, column->high);
+        snprintf(out, size, "%s to %s", low, high);
+        return;
+    }
+    for (size_t t = 0; t < column->top_count && used + 60 < size; t++) {
+        char shown[160];
+        uc_printable(shown, 40, column->top[t].text);
+        used += (size_t)snprintf(out + used, size - used, "%s%s (%zu)", t ? ", " : "", shown,
+                                 column->top[t].rows);
+    }
+    if (column->distinct > column->top_count && column->top_count > 0)
+        snprintf(out + used, size - used, ", ...");
+}
+
+json_t *cli_json_table(const uc_table *table)
+{
+    json_t *columns = json_array();
+    for (size_t i = 0; i < uc_table_column_count(table); i++) {
+        uc_column column;
+        uc_table_column_at(&column, table, i);
+        json_t *one = json_pack("{so ss sI}", "name", app_json_text(column.name), "type",
+                                uc_column_type_name(column.type), "features", (json_int_t)column.features);
+        if (uc_table_rows(table) > 0) {
+            json_t *top = json_array();
+            for (size_t t = 0; t < column.top_count; t++)
+                json_array_append_new(top, json_pack("{so sI}", "value", app_json_text(column.top[t].text),
+                                                     "rows", (json_int_t)column.top[t].rows));
+            json_object_update_new(one, json_pack("{sI sI sb so so}", "missing", (json_int_t)column.missing,
+                                                  "distinct", (json_int_t)column.distinct,
+                                                  "distinct_is_exact", column.distinct_is_exact, "top", top,
+                                                  "why", app_json_text(column.why ? column.why : "")));
+            if (!isnan(column.low))
+                json_object_set_new(one, "range",
+                                    json_pack("[oo]", app_json_real(column.low), app_json_real(column.high)));
+        }
+        json_array_append_new(columns, one);
+    }
+    return columns;
+}
+
+void cli_print_table(const uc_table *table)
+{
+    app_grid grid = {.align = "llrrll", .columns = 6};
+    static const char *const head[] = {"column", "type", "missing", "distinct", "values", "why"};
+    for (size_t i = 0; i < 6; i++)
+        app_cell(&grid, "%s", head[i]);
+    for (size_t i = 0; i < uc_table_column_count(table); i++) {
+        uc_column column;
+        char name[200], values[400];
+        uc_table_column_at(&column, table, i);
+        uc_printable(name, sizeof name, column.name);
+        print_values(values, sizeof values, &column);
+        app_cell(&grid, "%s", name);
+        app_cell(&grid, "%s", uc_column_type_name(column.type));
+        app_cell(&grid, "%zu", column.missing);
+        app_cell(&grid, "%s%zu", column.distinct_is_exact ? "" : "~", column.distinct);
+        app_cell(&grid, "%s", values);
+        app_cell(&grid, "%s", column.why ? column.why : "");
+    }
+    app_grid_print(&grid, stdout);
+}

@@ -1,0 +1,70 @@
+/* Tables: what the columns of a CSV file are, and the features that they become. */
+#ifndef UNCONFUSE_TABLE_H
+#define UNCONFUSE_TABLE_H
+
+#include "unconfuse/dataset.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum uc_column_type {
+    UC_COLUMN_DROP,     /* constant, empty or not wanted: nothing */
+    UC_COLUMN_ID,       /* names the row; no feature */
+    UC_COLUMN_BOOLEAN,  /* 0 or 1 */
+    UC_COLUMN_NUMBER,   /* its value; where it is missing, the median of the training rows */
+    UC_COLUMN_DATE,     /* days, year, month, weekday, and the hour when there is one */
+    UC_COLUMN_CATEGORY, /* one feature per value */
+    UC_COLUMN_TEXT,     /* words and pairs of words, hashed */
+    UC_COLUMN_LABEL,    /* the last three: named by the settings of the reader */
+    UC_COLUMN_BAG,
+    UC_COLUMN_WEIGHT
+} uc_column_type;
+const char *uc_column_type_name(uc_column_type type); /* "drop", "id", ... */
+
+#define UC_TOP_VALUES 5
+
+/* A column of a table. What the first look found is 0 in a table that comes from a model. */
+typedef struct uc_column {
+    const char *name;
+    uc_column_type type;
+    size_t first, features; /* its features: first .. first + features - 1; those of text are shared */
+    size_t missing;         /* rows without a value */
+    size_t distinct;        /* values that differ, but for missing ones */
+    int distinct_is_exact;  /* 0: an estimate */
+    double low, high;       /* of numbers, and of dates in days since 1970-01-01; NaN: there are none */
+    size_t top_count;       /* the most frequent values, when there are few */
+    struct {
+        const char *text;
+        size_t rows;
+    } top[UC_TOP_VALUES];
+    const char *why; /* what it was taken for that type for */
+} uc_column;
+
+/* *out is freed with uc_table_free. Looks at the whole file (of standard input, the first 10,000 rows), and
+ * finds the type of every column. Fails with all problems of the file, up to 20, in one message. */
+uc_status uc_table_look(uc_table **out, const char *path, const uc_read_settings *settings,
+                        const uc_context *context);
+/* The same, and what else the encoder learns from rows: medians, deviations, how frequent words are. Reading
+ * with uc_read_settings.table set to it needs no look then. */
+uc_status uc_table_learn(uc_table **out, const char *path, const uc_read_settings *settings,
+                         const uc_context *context);
+uc_table *uc_table_share(const uc_table *self); /* one owner more; NULL stays NULL */
+void uc_table_free(uc_table *self);             /* NULL is fine */
+
+size_t uc_table_rows(const uc_table *self); /* that were looked at; 0: the table comes from a model */
+size_t uc_table_column_count(const uc_table *self);
+void uc_table_column_at(uc_column *out, const uc_table *self, size_t i);
+size_t uc_table_features(const uc_table *self);
+int uc_table_is_sparse(const uc_table *self);
+/* Whether every column is a number without missing values: rows are read as they are. */
+int uc_table_is_plain(const uc_table *self);
+/* The name of a feature: `age`, `age is missing`, `colour=red`, `date weekday`; words of text are not
+ * known, only the place that they are hashed to: `text 17`. Writes at most `size` bytes. */
+void uc_table_feature_name(char *out, size_t size, const uc_table *self, size_t feature);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

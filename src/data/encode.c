@@ -1,0 +1,377 @@
+/*
+ * The encoder: what a table learns from its training rows, so that later rows become the same features.
+ *
+ *   v_ij   value of row i and feature j as it was read: NaN is missing, a word is 1 + log(count)
+ *   n      rows             d_j   rows that have word j
+ *
+ *   fill_j    the median of the values of a number that are not missing
+ *   factor_j  1 / the deviation of a number, in sparse rows only, whose zeros cannot be shifted away
+ *             idf_j = log((1 + n) / (1 + d_j)) + 1 of a word; 1 for all others
+ *
+ *   encoded value = (v_ij is NaN ? fill_j : v_ij) factor_j
+ *
+ * A data set in memory gives the exact median. A stream is read once more for it, and the median is that of
+ * evenly spaced rows, at most SAMPLE of them.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/table.h"
+
+#define SAMPLE ((size_t)131072)
+#define ROWS_PER_BLOCK ((size_t)1024)
+
+/* ---- the features that are numbers ---- */
+
+static bool is_number(const uc_table *table, size_t feature)
+{
+    for (size_t c = 0; c < table->column_count; c++) {
+        const uc_table_column *column = &table->columns[c];
+        if (feature < column->first || feature >= column->first + column->features)
+            continue;
+        const bool is_flag = column->has_missing && feature + 1 == column->first + column->features;
+        return column->type != UC_COLUMN_CATEGORY && !is_flag;
+    }
+    return false;
+}
+
+static bool is_boolean(const uc_table *table, size_t feature)
+{
+    for (size_t c = 0; c < table->column_count; c++)
+        if (feature == table->columns[c].first && table->columns[c].features > 0)
+            return table->columns[c].type == UC_COLUMN_BOOLEAN;
+    return false;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Moves the k-th smallest value to place k, smaller ones before it and larger ones after it (Hoare). */
+static void select_value(float *values, size_t count, size_t k)
+{
+    size_t low = 0, high = count - 1;
+    while (high - low > 16) {
+        const float a = values[low], b = values[low + (high - low) / 2], c = values[high];
+        const float pivot = fmaxf(fminf(a, b), fminf(fmaxf(a, b), c));
+        size_t i = low, j = high;
+        for (;;) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            const float swap = values[i];
+            values[i++] = values[j];
+            values[j--] = swap;
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    qsort(values + low, high - low + 1, sizeof *values, compare_floats);
+}
+
+static double median_of(float *values, size_t count)
+{
+    if (count == 0)
+        return 0.0;
+    const size_t half = count / 2;
+    select_value(values, count, half);
+    if (count % 2 == 1)
+        return (double)values[half];
+    float below = values[0];
+    for (size_t i = 1; i < half; i++)
+        below = fmaxf(below, values[i]);
+    return ((double)below + (double)values[half]) / 2.0;
+}
+
+/* The deviation when `missing` values are the median. */
+static double deviation_of(const float *values, size_t count, size_t missing, double median)
+{
+    const double all = (double)(count + missing);
+    double mean = 0.0, squares = 0.0;
+    for (size_t i = 0; i < count; i++)
+        mean += (double)values[i];
+    mean = (mean + (double)missing * median) / all;
+    for (size_t i = 0; i < count; i++)
+        squares += ((double)values[i] - mean) * ((double)values[i] - mean);
+    squares += (double)missing * (median - mean) * (median - mean);
+    return sqrt(squares / all);
+}
+
+/* Fills in what the table learns of feature j; moves the missing values to the end of the list first. */
+static void learn_values(uc_table *table, size_t j, float *values, size_t count)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            values[known++] = values[i];
+    /* A sum does not depend on the order of the rows when they are sorted first; selecting is enough for the
+     * median, and the deviation only scales. */
+    table->fill[j] = median_of(values, known);
+    if (!table->factor || is_boolean(table, j))
+        return;
+    const double deviation = deviation_of(values, known, count - known, table->fill[j]);
+    if (deviation > 0.0 && isfinite(1.0 / deviation))
+        table->factor[j] = 1.0 / deviation;
+}
+
+/* ---- data in memory ---- */
+
+typedef struct column_job {
+    uc_table *table;
+    const uc_matrix *X;
+    const uc_context *context;
+} column_job;
+
+static float value_at(uc_row row, size_t column)
+{
+    if (!row.columns)
+        return row.values[column];
+    for (size_t j = 0; j < row.count && row.columns[j] <= column; j++)
+        if (row.columns[j] == column)
+            return row.values[j];
+    return 0.0f;
+}
+
+/* The column of all processes; *out belongs to the caller. */
+static uc_status gather_column(float **out, size_t *count, const uc_matrix *X, size_t column,
+                               const uc_context *context)
+{
+    const int processes = uc_comm_size(uc_comm_of(context));
+    float *values = uc_alloc(X->rows, sizeof *values);
+    size_t *sizes = uc_alloc((size_t)processes, sizeof *sizes);
+    void *all = NULL;
+    if (!values || !sizes) {
+        uc_free(values);
+        uc_free(sizes);
+        return UC_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < X->rows; i++)
+        values[i] = value_at(uc_matrix_row(X, i), column);
+    *out = values;
+    *count = X->rows;
+    uc_status status = UC_OK;
+    if (uc_is_shared(context))
+        status = uc_comm_gather(&all, sizes, uc_comm_of(context), values, X->rows * sizeof *values);
+    if (all) {
+        uc_free(values);
+        *out = all;
+        *count = 0;
+        for (int r = 0; r < processes; r++)
+            *count += sizes[r] / sizeof *values;
+    }
+    uc_free(sizes);
+    return status;
+}
+
+static uc_status learn_column(size_t j, void *user)
+{
+    const column_job *self = user;
+    float *values = NULL;
+    size_t count = 0;
+    if (!is_number(self->table, j))
+        return UC_OK;
+    const uc_status status = gather_column(&values, &count, self->X, j, self->context);
+    if (status == UC_OK)
+        learn_values(self->table, j, values, count);
+    uc_free(values);
+    return status;
+}
+
+static uc_status learn_columns(uc_table *table, const uc_matrix *X, const uc_context *context)
+{
+    column_job job = {table, X, context};
+    uc_status status = UC_OK;
+    if (!uc_is_shared(context))
+        return uc_run_blocks(context, table->text_first, learn_column, &job);
+    for (size_t j = 0; j < table->text_first && status == UC_OK; j++)
+        status = learn_column(j, &job); /* processes talk in the same order */
+    return status;
+}
+
+static uc_status allocate(uc_table *table)
+{
+    table->fill = uc_alloc(table->text_first, sizeof *table->fill);
+    if (table->sparse)
+        table->factor = uc_alloc(table->features, sizeof *table->factor);
+    if (!table->fill || (table->sparse && !table->factor))
+        return UC_ERR_NOMEM;
+    for (size_t j = 0; j < table->features && table->factor; j++)
+        table->factor[j] = 1.0;
+    return UC_OK;
+}
+
+/* How many rows have each word; the last entry counts the rows. */
+static void count_words(double *counts, const uc_table *table, const uc_matrix *X)
+{
+    const size_t first = table->text_first, words = table->features - first;
+    for (size_t i = 0; i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        for (size_t j = row.count; j > 0 && row.columns[j - 1] >= first; j--)
+            counts[row.columns[j - 1] - first] += 1.0;
+    }
+    counts[words] += (double)X->rows;
+}
+
+/* Keeps the slots that some row has, with their idf. */
+static uc_status learn_words(uc_table *table, const double *counts)
+{
+    const size_t first = table->text_first, slots = table->features - first;
+    uint32_t *words = uc_alloc(slots, sizeof *words);
+    size_t count = 0;
+    if (!words)
+        return UC_ERR_NOMEM;
+    for (size_t w = 0; w < slots; w++) {
+        if (counts[w] == 0.0)
+            continue;
+        table->factor[first + count] = log((1.0 + counts[slots]) / (1.0 + counts[w])) + 1.0;
+        words[count++] = (uint32_t)w;
+    }
+    const uc_status status = uc_table_take_words(table, words, count);
+    uc_free(words);
+    return status;
+}
+
+/* ---- encoding ---- */
+
+typedef struct encoding {
+    const uc_table *table;
+    uc_matrix *X;
+} encoding;
+
+static uc_status encode_block(size_t block, void *user)
+{
+    const encoding *self = user;
+    const uc_table *table = self->table;
+    const uc_range rows = uc_block_range(block, self->X->rows, ROWS_PER_BLOCK);
+    for (size_t i = rows.first; i < rows.last; i++) {
+        const uc_row row = uc_matrix_row(self->X, i);
+        float *values = self->X->values + (row.values - self->X->values);
+        for (size_t j = 0; j < row.count; j++) {
+            size_t feature = uc_row_column(row, j);
+            if (feature >= table->text_first) {
+                feature = table->word_of[feature - table->text_first];
+                self->X->columns[row.columns - self->X->columns + (ptrdiff_t)j] = (uint32_t)feature;
+            }
+            if (feature < table->text_first && isnan(values[j]))
+                values[j] = (float)table->fill[feature];
+            if (table->factor)
+                values[j] = (float)((double)values[j] * table->factor[feature]);
+        }
+    }
+    return UC_OK;
+}
+
+uc_status uc_encode_dataset(uc_dataset *data, const uc_context *context)
+{
+    uc_table *table = data->table;
+    double *counts = NULL;
+    if (!table || table->learned)
+        return UC_OK;
+    uc_status status = allocate(table);
+    if (status != UC_OK)
+        return status;
+    status = learn_columns(table, &data->X, context);
+    const size_t words = table->features - table->text_first;
+    if (status == UC_OK && words > 0) {
+        counts = uc_alloc(words + 1, sizeof *counts);
+        if (!counts)
+            return UC_ERR_NOMEM;
+        count_words(counts, table, &data->X);
+        status = uc_comm_sum(uc_comm_of(context), counts, words + 1);
+        if (status == UC_OK)
+            status = learn_words(table, counts);
+    }
+    uc_free(counts);
+    data->X.cols = table->features;
+    encoding all = {table, &data->X};
+    if (status == UC_OK)
+        status = uc_run_blocks(context, uc_block_count(data->X.rows, ROWS_PER_BLOCK), encode_block, &all);
+    table->learned = status == UC_OK;
+    return status;
+}
+
+/* ---- streams ---- */
+
+/* Every `stride`-th row's numbers: feature j's are values[j * SAMPLE], ... */
+typedef struct sample {
+    float *values;
+    size_t count, stride, seen;
+} sample;
+
+static void add_rows(sample *self, const uc_table *table, const uc_matrix *X)
+{
+    for (size_t i = 0; i < X->rows; i++, self->seen++) {
+        if (self->seen % self->stride != 0)
+            continue;
+        if (self->count == SAMPLE) {
+            for (size_t j = 0; j < table->text_first; j++)
+                for (size_t s = 0; s < SAMPLE / 2; s++)
+                    self->values[j * SAMPLE + s] = self->values[j * SAMPLE + 2 * s];
+            self->count /= 2;
+            self->stride *= 2;
+            if (self->seen % self->stride != 0)
+                continue;
+        }
+        const uc_row row = uc_matrix_row(X, i);
+        for (size_t j = 0; j < row.count && uc_row_column(row, j) < table->text_first; j++)
+            self->values[uc_row_column(row, j) * SAMPLE + self->count] = row.values[j];
+        self->count++;
+    }
+}
+
+static uc_status learn_from(uc_table *table, uc_reader *reader, sample *numbers, double *counts)
+{
+    const uc_dataset *block;
+    uc_status status = UC_OK;
+    while ((status = uc_reader_next(&block, reader)) == UC_OK && block) {
+        add_rows(numbers, table, &block->X);
+        if (counts)
+            count_words(counts, table, &block->X);
+    }
+    return status;
+}
+
+uc_status uc_encoder_learn(uc_table *table, const uc_look_source *source, const uc_read_settings *settings,
+                           const uc_context *context)
+{
+    uc_read_settings own = *settings;
+    uc_reader *reader = NULL;
+    uc_input *input = NULL;
+    const size_t words = table->features - table->text_first;
+    sample numbers = {.stride = 1};
+    double *counts = NULL;
+    uc_status status = allocate(table);
+    own.table = table;
+    own.weights = NULL;
+    numbers.values = uc_alloc(table->text_first * SAMPLE, sizeof *numbers.values);
+    if (words > 0)
+        counts = uc_alloc(words + 1, sizeof *counts);
+    if (status == UC_OK && (!numbers.values || (words > 0 && !counts)))
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK && source->paths)
+        status = uc_input_open(&input, source->paths[0]);
+    else if (status == UC_OK)
+        status = uc_input_open_memory(&input, source->bytes, source->length, source->name);
+    if (status == UC_OK)
+        status = uc_reader_open_as(&reader, input, &uc_format_table, &own, context);
+    if (status == UC_OK)
+        status = learn_from(table, reader, &numbers, counts);
+    for (size_t j = 0; j < table->text_first && status == UC_OK; j++)
+        if (is_number(table, j))
+            learn_values(table, j, numbers.values + j * SAMPLE, numbers.count);
+    if (status == UC_OK && words > 0)
+        status = learn_words(table, counts);
+    table->learned = status == UC_OK;
+    uc_reader_close(reader);
+    uc_free(counts);
+    uc_free(numbers.values);
+    return status;
+}

@@ -1,0 +1,513 @@
+/*
+ * CSV with columns of several types: rows become features as a table says, found by a first look or stored in
+ * a model. Columns are matched by name when the file has a header.
+ *
+ * Dense rows have every feature; sparse rows those that are not 0. Missing numbers are NaN and words are
+ * 1 + log(count) until the encoder has learned, and encoded at once when the table is of a model.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/layout.h"
+#include "data/table.h"
+
+#define MOST_COUNTS 64 /* logarithms that are looked up */
+
+/* One column of the file. */
+typedef struct place {
+    size_t column; /* of the table; SIZE_MAX: it is not used */
+    bool is_id;
+} place;
+
+typedef struct plan {
+    const uc_table *table;
+    place *places; /* of the file's columns */
+    size_t *order; /* columns of the file by their first feature: sparse rows are written in this order */
+    size_t order_count;
+    float log_counts[MOST_COUNTS];
+} plan;
+
+/* What a block keeps: the fields of a row, and the words of its texts. */
+typedef struct workspace {
+    uc_field *fields;
+    uint64_t *marks;
+    uint32_t *words; /* columns of words */
+    size_t room;     /* of marks and words */
+    size_t word_count;
+} workspace;
+
+static void free_workspace(void *own)
+{
+    workspace *self = own;
+    uc_free(self->fields);
+    uc_free(self->marks);
+    uc_free(self->words);
+    uc_free(self);
+}
+
+static workspace *begin_block(uc_text_block *block, const uc_layout *layout)
+{
+    workspace *self = block->own;
+    if (self)
+        return self;
+    self = uc_alloc(1, sizeof *self);
+    if (!self)
+        return NULL;
+    self->fields = uc_alloc(layout->columns, sizeof *self->fields);
+    if (!self->fields) {
+        uc_free(self);
+        return NULL;
+    }
+    block->own = self;
+    return self;
+}
+
+/* ---- values ---- */
+
+/* Where the next values of a row go. */
+typedef struct row_writer {
+    uc_text_block *block;
+    const plan *plan;
+    float *dense; /* NULL: sparse */
+} row_writer;
+
+static void put(const row_writer *self, size_t feature, float value)
+{
+    const uc_table *table = self->plan->table;
+    if (table->learned && table->fill && isnan(value))
+        value = (float)table->fill[feature];
+    if (self->dense) {
+        self->dense[feature] = value;
+        return;
+    }
+    if (value == 0.0f)
+        return;
+    if (table->learned && table->factor)
+        value = (float)((double)value * table->factor[feature]);
+    uc_text_block *block = self->block;
+    block->values[block->pairs] = value;
+    block->columns[block->pairs++] = (uint32_t)feature;
+}
+
+static void blame_value(const row_writer *self, const uc_table_column *column, const uc_field *field,
+                        const char *complaint)
+{
+    char name[UC_QUOTE_SIZE], text[UC_QUOTE_SIZE];
+    uc_text_blame(self->block, "column '%s': '%s' %s", uc_quote(name, column->name, strlen(column->name)),
+                  uc_quote(text, field->begin, field->length), complaint);
+}
+
+static void put_missing(const row_writer *self, const uc_table_column *column)
+{
+    const bool category = column->type == UC_COLUMN_CATEGORY;
+    const size_t parts = column->features - (size_t)column->has_missing;
+    for (size_t i = 0; i < parts && !category; i++)
+        put(self, column->first + i, NAN);
+    if (column->has_missing)
+        put(self, column->first + column->features - 1, 1.0f);
+    else if (category) {
+        put(self, column->first + column->values.count, 1.0f);
+        self->block->unseen++;
+    }
+}
+
+static void put_number(const row_writer *self, const uc_table_column *column, const uc_field *field)
+{
+    float value;
+    const char decimal = self->plan->table->decimal;
+    const bool plain = decimal == '.' &&
+                       uc_number_read(&value, field->begin) == field->begin + field->length &&
+                       isfinite(value);
+    if (!plain && !uc_value_number(&value, field->begin, field->length, decimal))
+        blame_value(self, column, field, uc_number_complaint(field->begin, field->length));
+    else
+        put(self, column->first, value);
+}
+
+static void put_boolean(const row_writer *self, const uc_table_column *column, const uc_field *field)
+{
+    const unsigned word = uc_value_boolean(field->begin, field->length) >> (2 * column->form) & 3;
+    if (word == 0)
+        blame_value(self, column, field, "is neither of the two words that the column has");
+    else
+        put(self, column->first, (float)(word >> 1));
+}
+
+static void put_date(const row_writer *self, const uc_table_column *column, const uc_field *field)
+{
+    uc_date date;
+    if (!uc_value_date(&date, field->begin, field->length, (uc_date_form)column->form)) {
+        blame_value(self, column, field, "is not a date as the column has them");
+        return;
+    }
+    put(self, column->first, (float)date.days);
+    put(self, column->first + 1, (float)date.year);
+    put(self, column->first + 2, (float)date.month);
+    put(self, column->first + 3, (float)date.weekday);
+    if (column->has_hour)
+        put(self, column->first + 4, (float)date.hour);
+}
+
+static void put_category(const row_writer *self, const uc_table_column *column, const uc_field *field)
+{
+    const uint32_t index = uc_names_find(&column->values, field->begin, field->length);
+    size_t feature = column->first + column->values.count;
+    if (index != UC_NONE)
+        feature = column->first + index;
+    else
+        self->block->unseen++;
+    put(self, feature, 1.0f);
+}
+
+static bool make_room(workspace *work, size_t more)
+{
+    const size_t needed = work->word_count + more;
+    if (needed <= work->room)
+        return true;
+    const size_t room = uc_grown(work->room, needed);
+    uint64_t *marks = uc_realloc(work->marks, room, sizeof *marks);
+    if (marks)
+        work->marks = marks;
+    uint32_t *words = uc_realloc(work->words, room, sizeof *words);
+    if (words)
+        work->words = words;
+    if (!marks || !words)
+        return false;
+    work->room = room;
+    return true;
+}
+
+/* The words join those of the row's other texts. */
+static void add_words(workspace *work, const row_writer *self, const uc_table_column *column,
+                      const uc_field *field)
+{
+    size_t count = 1;
+    if (!make_room(work, field->length + 1)) {
+        self->block->status = UC_ERR_NOMEM;
+        return;
+    }
+    if (column->whole)
+        work->marks[0] = uc_value_mark(column->seed, field->begin, field->length);
+    else
+        count = uc_value_words(work->marks, field->begin, field->length, column->seed);
+    for (size_t i = 0; i < count; i++)
+        work->words[work->word_count++] = (uint32_t)(work->marks[i] >> 13) & (uint32_t)(UC_TEXT_FEATURES - 1);
+}
+
+/* Few and nearly random: insertion for short lists, else by the library. */
+static int compare_words(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_words(uint32_t *words, size_t count)
+{
+    if (count > 64) {
+        qsort(words, count, sizeof *words, compare_words);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        const uint32_t word = words[i];
+        size_t j = i;
+        for (; j > 0 && words[j - 1] > word; j--)
+            words[j] = words[j - 1];
+        words[j] = word;
+    }
+}
+
+static void put_words(workspace *work, const row_writer *self)
+{
+    const size_t first = self->plan->table->text_first;
+    sort_words(work->words, work->word_count);
+    for (size_t i = 0; i < work->word_count;) {
+        size_t end = i + 1;
+        while (end < work->word_count && work->words[end] == work->words[i])
+            end++;
+        const size_t count = end - i;
+        float value = 0.0f;
+        if (count < MOST_COUNTS)
+            value = self->plan->log_counts[count];
+        else
+            value = (float)(1.0 + log((double)count));
+        const uint32_t *word_of = self->plan->table->word_of;
+        const size_t feature = word_of ? word_of[work->words[i]] : first + work->words[i];
+        if (feature != UC_NONE)
+            put(self, feature, value);
+        i = end;
+    }
+    work->word_count = 0;
+}
+
+static void put_value(workspace *work, const row_writer *self, const uc_table_column *column,
+                      const uc_field *field)
+{
+    const uc_table *table = self->plan->table;
+    if (uc_is_missing(&table->missing, field->begin, field->length)) {
+        put_missing(self, column);
+        return;
+    }
+    switch (column->type) {
+    case UC_COLUMN_NUMBER:
+        put_number(self, column, field);
+        break;
+    case UC_COLUMN_BOOLEAN:
+        put_boolean(self, column, field);
+        break;
+    case UC_COLUMN_DATE:
+        put_date(self, column, field);
+        break;
+    case UC_COLUMN_CATEGORY:
+        put_category(self, column, field);
+        break;
+    case UC_COLUMN_TEXT:
+        add_words(work, self, column, field);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- rows ---- */
+
+static bool cut_row(workspace *work, uc_text_block *block, const uc_layout *layout, char **at)
+{
+    size_t count = 0;
+    const size_t line = block->lines;
+    uc_field unused;
+    for (char *p = *at;; p++) {
+        uc_field *field = count < layout->columns ? &work->fields[count] : &unused;
+        const char *problem = uc_field_cut_record(field, &p, layout->delimiter);
+        if (problem) {
+            uc_text_blame(block, "%s", problem);
+            return false;
+        }
+        for (size_t i = 0; field->quoted && i < field->length; i++)
+            block->lines += field->begin[i] == '\n';
+        count++;
+        if (*p == '\n') {
+            *at = p;
+            break;
+        }
+    }
+    if (count == layout->columns)
+        return true;
+    block->lines = line;
+    uc_text_blame(block, "%zu column%s, but the first line has %zu", count, count == 1 ? "" : "s",
+                  layout->columns);
+    return false;
+}
+
+static void read_name(uc_text_block *block, const uc_reader *reader, const uc_field *field, bool is_label)
+{
+    if (field->length == 0 && is_label && reader->table->learned && reader->settings.table)
+        block->y[block->rows] = UC_NONE; /* a row to predict */
+    else if (field->length == 0)
+        uc_text_blame(block, "no %s", is_label ? "label" : "bag");
+    else if (is_label)
+        uc_text_class(block, reader, field->begin, field->length);
+    else
+        uc_text_bag(block, reader, field->begin, field->length);
+}
+
+static void read_weight(uc_text_block *block, const uc_field *field)
+{
+    char text[UC_QUOTE_SIZE];
+    double *weight = &block->weights[block->rows];
+    if (field->length == 0 || !uc_field_real(weight, field) || !(*weight >= 0.0 && isfinite(*weight)))
+        uc_text_blame(block, "'%s' is not a weight: a finite number of 0 or more",
+                      uc_quote(text, field->begin, field->length));
+}
+
+static void read_row(workspace *work, uc_text_block *block, const uc_reader *reader, const uc_layout *layout)
+{
+    const plan *own = reader->own;
+    const uc_table *table = own->table;
+    row_writer writer = {block, own, NULL};
+    if (!reader->sparse) {
+        writer.dense = block->values + block->rows * reader->rows.X.stride;
+        memset(writer.dense, 0, reader->rows.X.stride * sizeof *writer.dense);
+    }
+    for (size_t i = 0; i < own->order_count && block->status == UC_OK; i++) {
+        const size_t c = own->order[i];
+        put_value(work, &writer, &table->columns[own->places[c].column], &work->fields[c]);
+    }
+    put_words(work, &writer);
+    if (reader->sparse)
+        block->ends[block->rows] = block->pair_base + block->pairs;
+    if (block->status == UC_OK && layout->label != UC_NO_COLUMN)
+        read_name(block, reader, &work->fields[layout->label], true);
+    if (block->status == UC_OK && layout->bag != UC_NO_COLUMN)
+        read_name(block, reader, &work->fields[layout->bag], false);
+    if (block->status == UC_OK && layout->weight != UC_NO_COLUMN)
+        read_weight(block, &work->fields[layout->weight]);
+    for (size_t c = 0; c < layout->columns && block->ids; c++)
+        if (own->places[c].is_id)
+            block->ids[block->rows] = work->fields[c];
+}
+
+static void parse(uc_text_block *block, const uc_reader *reader, const void *user)
+{
+    const uc_layout *layout = user;
+    workspace *work = begin_block(block, layout);
+    if (!work) {
+        block->status = UC_ERR_NOMEM;
+        return;
+    }
+    work->word_count = 0;
+    for (char *p = block->begin; p < block->end; p++) {
+        block->lines++;
+        char *first = uc_skip_padding(p, layout->delimiter);
+        if (*first == '\n') {
+            p = first;
+            continue;
+        }
+        if (!cut_row(work, block, layout, &p))
+            return;
+        read_row(work, block, reader, layout);
+        if (block->status != UC_OK)
+            return;
+        block->rows++;
+    }
+}
+
+/* ---- beginning ---- */
+
+/* A row has no more values than its columns can have, and two for every word of the text. */
+static void bound(uc_text_block *block, const void *user)
+{
+    size_t words = 0;
+    bool before = false;
+    const uc_layout *layout = user;
+    for (const char *p = block->begin; p < block->end; p++) {
+        const unsigned char c = (unsigned char)*p;
+        const bool word = c >= '0' && (c <= '9' || c >= 0x80 || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'));
+        words += word && !before;
+        before = word;
+    }
+    block->colons = block->newlines * layout->values_per_row + 2 * words;
+}
+
+static uc_status missing_column(const uc_reader *self, const char *name)
+{
+    char quoted[UC_QUOTE_SIZE];
+    return uc_fail(UC_ERR_INVALID, "%s: there is no column '%s', which the model was trained on",
+                   uc_input_name(self->input), uc_quote(quoted, name, strlen(name)));
+}
+
+/* Which column of the table each column of the file is. */
+static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *layout)
+{
+    const uc_table *table = self->table;
+    bool *found = uc_alloc(table->column_count, sizeof *found);
+    if (!found)
+        return UC_ERR_NOMEM;
+    uc_status status = UC_OK;
+    size_t place_of = 0;
+    bool id = false;
+    for (size_t i = 0; i < layout->columns; i++) {
+        size_t column = i;
+        if (layout->names && table->named) {
+            column = uc_table_find(table, layout->names[i], strlen(layout->names[i]));
+        } else if (!uc_layout_is_feature(layout, i)) {
+            column = SIZE_MAX;
+        } else {
+            while (place_of < table->column_count && table->columns[place_of].type >= UC_COLUMN_LABEL)
+                place_of++;
+            column = place_of < table->column_count ? place_of++ : SIZE_MAX;
+        }
+        const bool known = column != SIZE_MAX && !found[column];
+        self->places[i].column = SIZE_MAX;
+        if (!known) {
+            reader->extra += uc_layout_is_feature(layout, i);
+            continue;
+        }
+        found[column] = true;
+        const uc_column_type type = table->columns[column].type;
+        if (uc_column_is_feature(type) && uc_layout_is_feature(layout, i))
+            self->places[i].column = column;
+        self->places[i].is_id = type == UC_COLUMN_ID && !id;
+        id = id || type == UC_COLUMN_ID;
+    }
+    for (size_t c = 0; c < table->column_count && status == UC_OK; c++)
+        if (!found[c] && uc_column_is_feature(table->columns[c].type))
+            status = missing_column(reader, table->columns[c].name);
+    uc_free(found);
+    reader->has_ids = id && !reader->whole;
+    return status;
+}
+
+/* Columns by their first features; those of text, which are put last, anywhere. */
+static void order_columns(plan *self, size_t columns)
+{
+    const uc_table *table = self->table;
+    for (size_t i = 0; i < columns; i++) {
+        if (self->places[i].column == SIZE_MAX)
+            continue;
+        size_t at = self->order_count++;
+        const size_t first = table->columns[self->places[i].column].first;
+        for (; at > 0 && table->columns[self->places[self->order[at - 1]].column].first > first; at--)
+            self->order[at] = self->order[at - 1];
+        self->order[at] = i;
+    }
+}
+
+static void free_plan(plan *self)
+{
+    if (!self)
+        return;
+    uc_free(self->places);
+    uc_free(self->order);
+    uc_free(self);
+}
+
+static uc_status make_plan(uc_reader *reader, const uc_layout *layout)
+{
+    plan *self = uc_alloc(1, sizeof *self);
+    if (!self)
+        return UC_ERR_NOMEM;
+    reader->own = self;
+    self->table = reader->table;
+    self->places = uc_alloc(layout->columns, sizeof *self->places);
+    self->order = uc_alloc(layout->columns, sizeof *self->order);
+    if (!self->places || !self->order)
+        return UC_ERR_NOMEM;
+    for (size_t i = 1; i < MOST_COUNTS; i++)
+        self->log_counts[i] = (float)(1.0 + log((double)i));
+    const uc_status status = match_columns(self, reader, layout);
+    if (status == UC_OK)
+        order_columns(self, layout->columns);
+    return status;
+}
+
+static uc_status begin(uc_reader *self)
+{
+    static const uc_text_hooks sparse = {.bound = bound, .free_own = free_workspace};
+    static const uc_text_hooks dense = {.free_own = free_workspace};
+    uc_layout *layout;
+    uc_status status = uc_layout_begin(&layout, self, parse, true);
+    if (status == UC_OK)
+        status = make_plan(self, layout);
+    if (status != UC_OK)
+        return status;
+    self->sparse = self->table->sparse;
+    self->rows.X.cols = self->table->features;
+    if (!self->sparse)
+        self->rows.X.stride = uc_matrix_stride(self->table->features);
+    for (size_t c = 0; c < self->table->column_count; c++)
+        layout->values_per_row +=
+            self->table->columns[c].type == UC_COLUMN_CATEGORY ? 1 : self->table->columns[c].features;
+    uc_text_set_hooks(self, self->sparse ? &sparse : &dense);
+    return UC_OK;
+}
+
+static void end(uc_reader *self)
+{
+    uc_text_end(self);
+    free_plan(self->own);
+    self->own = NULL;
+}
+
+const uc_data_format uc_format_table = {"csv", begin, uc_text_next, end, uc_text_cut};

@@ -1,0 +1,380 @@
+/* Which column of a CSV file is what: layout.h. */
+#define _GNU_SOURCE
+#include "data/layout.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "data/table.h"
+
+bool uc_layout_is_feature(const uc_layout *self, size_t column)
+{
+    return column != self->label && column != self->bag && column != self->weight;
+}
+
+/* ---- the first line ---- */
+
+static void free_layout(void *user)
+{
+    uc_layout *self = user;
+    for (size_t i = 0; self->names && i < self->columns; i++)
+        uc_free(self->names[i]);
+    uc_free(self->names);
+    uc_free(self);
+}
+
+static bool is_number(const uc_field *self)
+{
+    float value;
+    return self->length > 0 && uc_number_read(&value, self->begin) == self->begin + self->length;
+}
+
+static bool is_called(const uc_field *self, const char *name)
+{
+    return self->length == strlen(name) && strncasecmp(self->begin, name, self->length) == 0;
+}
+
+/* The column whose field in the first line is exactly `name`. */
+static size_t find_name(const uc_field *fields, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (uc_field_equals(&fields[i], name))
+            return i;
+    return UC_NO_COLUMN;
+}
+
+/* The column that a user calls `wanted`: 1, 2, ..., -1 for the last, or a name of the first line, which then
+ * is a header. Whether a number is also a name is for the caller to see. */
+static uc_status find_column(size_t *out, bool *header, const uc_reader *reader, const char *wanted,
+                             const uc_field *fields, size_t count)
+{
+    const bool from_end = wanted[0] == '-';
+    uint64_t number;
+    if (uc_parse_count(&number, wanted + from_end, strlen(wanted + from_end))) {
+        if (number >= 1 && number <= count) {
+            *out = (size_t)number - 1;
+            if (from_end)
+                *out = count - (size_t)number;
+            return UC_OK;
+        }
+        if (find_name(fields, count, wanted) == UC_NO_COLUMN)
+            return uc_fail(UC_ERR_INVALID, "%s: there is no column %s: the file has %zu columns",
+                           uc_input_name(reader->input), wanted, count);
+    }
+    *out = find_name(fields, count, wanted);
+    if (*out == UC_NO_COLUMN)
+        return uc_fail(UC_ERR_INVALID, "%s: no column is called '%s'", uc_input_name(reader->input), wanted);
+    *header = true;
+    return UC_OK;
+}
+
+/* Unless one is named: a column with one of the usual names, else the last; none when all columns are
+ * features. */
+static size_t usual_label(bool *header, const uc_reader *reader, const uc_layout *self,
+                          const uc_field *fields)
+{
+    static const char *const names[] = {"label", "class", "target", "y"};
+    const size_t others = (size_t)(self->bag != UC_NO_COLUMN) + (size_t)(self->weight != UC_NO_COLUMN);
+    for (size_t n = 0; n < 4; n++) {
+        if (n == 3 && reader->settings.expected_cols == self->columns - others)
+            return UC_NO_COLUMN; /* before `y`, which may well be a feature */
+        for (size_t i = 0; i < self->columns; i++)
+            if (uc_layout_is_feature(self, i) && is_called(&fields[i], names[n])) {
+                *header = *header || n < 3; /* `y` may well be a label: yes or no */
+                return i;
+            }
+    }
+    for (size_t i = self->columns; i > 0; i--)
+        if (uc_layout_is_feature(self, i - 1))
+            return i - 1;
+    return UC_NO_COLUMN;
+}
+
+static uc_status find_columns(uc_layout *self, bool *header, const uc_reader *reader, const uc_field *fields)
+{
+    const uc_read_settings *settings = &reader->settings;
+    if (settings->bag) {
+        const uc_status status =
+            find_column(&self->bag, header, reader, settings->bag, fields, self->columns);
+        if (status != UC_OK)
+            return status;
+    }
+    if (settings->weight) {
+        const uc_status status =
+            find_column(&self->weight, header, reader, settings->weight, fields, self->columns);
+        if (status != UC_OK)
+            return status;
+    }
+    if (!settings->label)
+        self->label = usual_label(header, reader, self, fields);
+    else if (strcmp(settings->label, "none") != 0)
+        return find_column(&self->label, header, reader, settings->label, fields, self->columns);
+    return UC_OK;
+}
+
+/* A name of the header is meant before a number. */
+static void prefer_name(size_t *column, const char *wanted, const uc_layout *self, const uc_field *fields)
+{
+    if (!wanted || *column == UC_NO_COLUMN)
+        return;
+    const size_t named = find_name(fields, self->columns, wanted);
+    if (named != UC_NO_COLUMN)
+        *column = named;
+}
+
+/* No column is two things. */
+static uc_status check_distinct(const uc_layout *self, const uc_reader *reader)
+{
+    const struct {
+        const char *name;
+        size_t column;
+    } named[] = {{"label", self->label}, {"bag", self->bag}, {"weight", self->weight}};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = i + 1; j < 3; j++)
+            if (named[i].column != UC_NO_COLUMN && named[i].column == named[j].column)
+                return uc_fail(UC_ERR_INVALID, "%s: %s and %s cannot both be column %zu",
+                               uc_input_name(reader->input), named[i].name, named[j].name,
+                               named[i].column + 1);
+    return UC_OK;
+}
+
+static uc_status choose_columns(uc_layout *self, bool *header, const uc_reader *reader,
+                                const uc_field *fields)
+{
+    const uc_status status = find_columns(self, header, reader, fields);
+    if (status != UC_OK)
+        return status;
+    for (size_t i = 0; i < self->columns; i++)
+        *header = *header || (uc_layout_is_feature(self, i) && !is_number(&fields[i]));
+    if (*header) {
+        prefer_name(&self->bag, reader->settings.bag, self, fields);
+        prefer_name(&self->weight, reader->settings.weight, self, fields);
+        prefer_name(&self->label, reader->settings.label, self, fields);
+    }
+    const uc_status distinct = check_distinct(self, reader);
+    if (distinct != UC_OK)
+        return distinct;
+    self->features = 0;
+    for (size_t i = 0; i < self->columns; i++)
+        self->features += uc_layout_is_feature(self, i);
+    if (self->features == 0)
+        return uc_fail(UC_ERR_FORMAT, "%s: no columns of features", uc_input_name(reader->input));
+    return UC_OK;
+}
+
+static uc_status keep_names(uc_layout *self, const uc_field *fields)
+{
+    self->names = uc_alloc(self->columns, sizeof *self->names);
+    if (!self->names)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < self->columns; i++) {
+        self->names[i] = uc_strndup(fields[i].begin, fields[i].length);
+        if (!self->names[i])
+            return UC_ERR_NOMEM;
+    }
+    return UC_OK;
+}
+
+/* The fields of the line at `line`, at most length + 1. The text may be cut, and must outlive them. */
+static uc_status cut_line(uc_field *fields, size_t *count, char delimiter, const uc_reader *reader,
+                          char *line, size_t number)
+{
+    *count = 0;
+    for (char *p = line;; p++) {
+        const char *problem = uc_field_cut_record(&fields[(*count)++], &p, delimiter);
+        if (problem)
+            return uc_fail(UC_ERR_FORMAT, "%s:%zu: %s", uc_input_name(reader->input), number, problem);
+        if (*p == '\n')
+            return UC_OK;
+    }
+}
+
+char uc_separator_of(const uc_read_settings *settings)
+{
+    const char *text = settings->separator;
+    if (!text || strcmp(text, "auto") == 0)
+        return 0;
+    return strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0 ? '\t' : *text;
+}
+
+/* A line's fields, in a copy of it. */
+typedef struct cut_copy {
+    char *text;
+    uc_field *fields;
+    size_t count;
+} cut_copy;
+
+static void free_copy(cut_copy *self)
+{
+    uc_free(self->text);
+    uc_free(self->fields);
+}
+
+static uc_status copy_line(cut_copy *out, char delimiter, const uc_reader *reader, const char *line,
+                           size_t length, size_t number)
+{
+    out->text = uc_alloc(length + 2 + UC_NUMBER_SLACK, 1);
+    out->fields = uc_alloc(length + 1, sizeof *out->fields);
+    if (!out->text || !out->fields)
+        return UC_ERR_NOMEM;
+    memcpy(out->text, line, length);
+    out->text[length] = '\n';
+    return cut_line(out->fields, &out->count, delimiter, reader, out->text, number);
+}
+
+static uc_status learn_numbers(uc_layout *self, bool *header, const uc_reader *reader, const char *line,
+                               size_t length, size_t number)
+{
+    cut_copy first = {0};
+    self->delimiter = reader->delimiter;
+    uc_status status = copy_line(&first, self->delimiter, reader, line, length, number);
+    self->columns = first.count;
+    if (status == UC_OK)
+        status = choose_columns(self, header, reader, first.fields);
+    if (status == UC_OK && *header)
+        status = keep_names(self, first.fields);
+    free_copy(&first);
+    return status;
+}
+
+/* ---- tables of several types ---- */
+
+/* Whether the first line names the columns: some column has a number in the second line and none in the
+ * first, or the first has no number at all. */
+static bool looks_like_header(const cut_copy *first, const cut_copy *second)
+{
+    size_t numbers = 0;
+    for (size_t i = 0; i < first->count; i++) {
+        const bool number = is_number(&first->fields[i]);
+        numbers += number || first->fields[i].length == 0;
+        if (!number && i < second->count && is_number(&second->fields[i]))
+            return true;
+    }
+    return numbers == 0;
+}
+
+/* A table of a model has its columns by their names; the label's may be missing. */
+static void find_known(uc_layout *self, const uc_table *table, const uc_reader *reader,
+                       const uc_field *fields)
+{
+    for (size_t i = 0; i < self->columns; i++) {
+        uc_column column;
+        size_t c = uc_table_find(table, fields[i].begin, fields[i].length);
+        if (c == SIZE_MAX)
+            continue;
+        uc_table_column_at(&column, table, c);
+        if (column.type == UC_COLUMN_LABEL && !reader->settings.label)
+            self->label = i;
+        if (column.type == UC_COLUMN_BAG && !reader->settings.bag)
+            self->bag = i;
+        if (column.type == UC_COLUMN_WEIGHT && !reader->settings.weight)
+            self->weight = i;
+    }
+}
+
+static uc_status choose_table_columns(uc_layout *self, bool *header, const uc_reader *reader,
+                                      const cut_copy *first, const cut_copy *second)
+{
+    const uc_table *table = reader->settings.table;
+    const bool known = table && table->named;
+    const char *wanted = reader->settings.label;
+    uc_status status = UC_OK;
+    *header = known || looks_like_header(first, second);
+    if (known) {
+        uc_reader only_named = *reader; /* the last column is a label only by name */
+        only_named.settings.label = wanted ? wanted : "none";
+        status = find_columns(self, header, &only_named, first->fields);
+        find_known(self, table, reader, first->fields);
+    } else {
+        status = find_columns(self, header, reader, first->fields);
+    }
+    if (status != UC_OK)
+        return status;
+    if (*header) {
+        prefer_name(&self->bag, reader->settings.bag, self, first->fields);
+        prefer_name(&self->weight, reader->settings.weight, self, first->fields);
+        prefer_name(&self->label, wanted, self, first->fields);
+    }
+    status = check_distinct(self, reader);
+    self->features = 0;
+    for (size_t i = 0; i < self->columns; i++)
+        self->features += uc_layout_is_feature(self, i);
+    if (status == UC_OK && self->features == 0)
+        return uc_fail(UC_ERR_FORMAT, "%s: no columns of features", uc_input_name(reader->input));
+    return status;
+}
+
+static uc_status learn_table(uc_layout *self, bool *header, const uc_reader *reader, const char *line,
+                             size_t length, size_t number)
+{
+    const char *end = uc_text_chunk_end(reader);
+    cut_copy first = {0}, second = {0};
+    self->delimiter = reader->delimiter;
+    uc_status status = copy_line(&first, self->delimiter, reader, line, length, number);
+    self->columns = first.count;
+    const char *next = memchr(line + length, '\n', (size_t)(end - line) - length);
+    if (status == UC_OK && next && ++next < end) {
+        const char *stop = uc_record_end(next, next, end, self->delimiter);
+        if (stop && copy_line(&second, self->delimiter, reader, next, (size_t)(stop - next), number + 1) ==
+                        UC_ERR_NOMEM)
+            status = UC_ERR_NOMEM;
+    }
+    if (status == UC_OK)
+        status = choose_table_columns(self, header, reader, &first, &second);
+    if (status == UC_OK && *header)
+        status = keep_names(self, first.fields);
+    free_copy(&first);
+    free_copy(&second);
+    return status;
+}
+
+/* ---- both ---- */
+
+uc_status uc_layout_begin(uc_layout **out, uc_reader *reader, uc_text_parser *parser, bool is_table)
+{
+    reader->quoted = true;
+    reader->delimiter = uc_separator_of(&reader->settings);
+    uc_status status = uc_text_begin(reader, parser, NULL);
+    if (status != UC_OK)
+        return status;
+    uc_layout *self = uc_alloc(1, sizeof *self);
+    if (!self)
+        return UC_ERR_NOMEM;
+    self->label = self->bag = self->weight = UC_NO_COLUMN;
+    uc_text_set_layout(reader, self, free_layout);
+    size_t length, number;
+    const char *line = uc_text_first_line(&length, &number, reader, 0);
+    if (!line)
+        return uc_fail(UC_ERR_FORMAT, "%s: no examples", uc_input_name(reader->input));
+    bool header = false;
+    if (is_table)
+        status = learn_table(self, &header, reader, line, length, number);
+    else
+        status = learn_numbers(self, &header, reader, line, length, number);
+    if (status != UC_OK)
+        return status;
+    if (header) {
+        uc_text_skip_line(reader, line, number);
+        reader->header = UC_MARK;
+        for (size_t i = 0; i < self->columns; i++)
+            reader->header = uc_mark(reader->header, self->names[i], strlen(self->names[i]) + 1);
+    }
+    reader->has_labels = self->label != UC_NO_COLUMN;
+    reader->has_bags = self->bag != UC_NO_COLUMN;
+    reader->has_weights = self->weight != UC_NO_COLUMN;
+    reader->label = self->label + 1; /* UC_NO_COLUMN becomes 0 */
+    reader->bag = self->bag + 1;
+    reader->weight = self->weight + 1;
+    *out = self;
+    return UC_OK;
+}
+
+/* Of a user's database: id, uuid, key, or anything that ends in _id. */
+bool uc_is_id_name(const char *name, size_t length)
+{
+    static const char *const names[] = {"id", "uuid", "key"};
+    for (size_t i = 0; i < 3; i++)
+        if (strlen(names[i]) == length && strncasecmp(name, names[i], length) == 0)
+            return true;
+    return length > 3 && strncasecmp(name + length - 3, "_id", 3) == 0;
+}

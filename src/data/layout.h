@@ -1,0 +1,26 @@
+/* Which column of a CSV file is what: the separator, the header, the columns of labels, bags and weights. */
+#ifndef UC_DATA_LAYOUT_H
+#define UC_DATA_LAYOUT_H
+
+#include "data/text.h"
+
+#define UC_NO_COLUMN SIZE_MAX
+
+typedef struct uc_layout {
+    char delimiter;
+    size_t columns, features;
+    size_t label, bag, weight; /* or UC_NO_COLUMN */
+    size_t values_per_row;     /* at most, without words */
+    char **names;              /* of the columns; NULL: there is no header */
+} uc_layout;
+
+bool uc_layout_is_feature(const uc_layout *self, size_t column);
+/* The separator that the settings name; 0: it is to be found out. */
+char uc_separator_of(const uc_read_settings *settings);
+/* Whether a column of that name holds ids: id, uuid, key, *_id, in any case. */
+bool uc_is_id_name(const char *name, size_t length);
+/* Begins to read CSV text: finds the layout in its first line, which is skipped if it is a header. The layout
+ * belongs to the reader. Features of a table may be of any type; else they are numbers. */
+uc_status uc_layout_begin(uc_layout **out, uc_reader *reader, uc_text_parser *parser, bool is_table);
+
+#endif

@@ -1,0 +1,241 @@
+/* A table's life, and the names and places of its features. */
+#include "data/table.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const type_names[] = {"drop",     "id",   "boolean", "number", "date",
+                                         "category", "text", "label",   "bag",    "weight"};
+
+const char *uc_column_type_name(uc_column_type type)
+{
+    return type_names[type];
+}
+
+bool uc_column_type_read(uc_column_type *out, const char *text, size_t length)
+{
+    for (int type = UC_COLUMN_DROP; type <= UC_COLUMN_WEIGHT; type++)
+        if (strlen(type_names[type]) == length && memcmp(type_names[type], text, length) == 0) {
+            *out = (uc_column_type)type;
+            return true;
+        }
+    return false;
+}
+
+bool uc_column_is_feature(uc_column_type type)
+{
+    return type >= UC_COLUMN_BOOLEAN && type <= UC_COLUMN_TEXT;
+}
+
+/* ---- life ---- */
+
+uc_status uc_table_create(uc_table **out, size_t columns)
+{
+    uc_table *self = uc_alloc(1, sizeof *self);
+    if (!self)
+        return UC_ERR_NOMEM;
+    atomic_init(&self->owners, 1);
+    self->decimal = '.';
+    self->columns = uc_alloc(columns, sizeof *self->columns);
+    if (!self->columns) {
+        uc_free(self);
+        return UC_ERR_NOMEM;
+    }
+    self->column_count = columns;
+    for (size_t i = 0; i < columns; i++)
+        self->columns[i].low = self->columns[i].high = (double)NAN;
+    *out = self;
+    return UC_OK;
+}
+
+uc_table *uc_table_share(const uc_table *self)
+{
+    uc_table *shared = (uc_table *)self; /* the count of owners is not part of what is const */
+    if (shared)
+        atomic_fetch_add(&shared->owners, 1);
+    return shared;
+}
+
+static void free_column(uc_table_column *self)
+{
+    uc_free(self->name);
+    uc_free(self->why);
+    uc_names_free(&self->values);
+    for (size_t i = 0; i < UC_TOP_VALUES; i++)
+        uc_free(self->top[i]);
+}
+
+void uc_table_free(uc_table *self)
+{
+    if (!self || atomic_fetch_sub(&self->owners, 1) > 1)
+        return;
+    for (size_t i = 0; i < self->column_count; i++)
+        free_column(&self->columns[i]);
+    uc_free(self->columns);
+    uc_missing_free(&self->missing);
+    uc_free(self->missing_list);
+    uc_free(self->words);
+    uc_free(self->word_of);
+    uc_free(self->fill);
+    uc_free(self->factor);
+    uc_free(self);
+}
+
+/* ---- places ---- */
+
+static size_t features_of(const uc_table_column *self)
+{
+    switch (self->type) {
+    case UC_COLUMN_BOOLEAN:
+    case UC_COLUMN_NUMBER:
+        return 1 + (size_t)self->has_missing;
+    case UC_COLUMN_DATE:
+        return 4 + (size_t)self->has_hour + (size_t)self->has_missing;
+    case UC_COLUMN_CATEGORY:
+        return self->values.count + 1 + (size_t)self->has_missing;
+    default:
+        return 0;
+    }
+}
+
+/* The first column that has no place yet, by name; SIZE_MAX: all have. Columns without names, and tables of
+ * numbers, keep the order of the file. */
+static size_t next_column(const uc_table *self, const bool *placed)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < self->column_count; i++) {
+        if (placed[i])
+            continue;
+        if (best == SIZE_MAX)
+            best = i;
+        else if (self->named && !self->plain && strcmp(self->columns[i].name, self->columns[best].name) < 0)
+            best = i;
+    }
+    return best;
+}
+
+uc_status uc_table_lay_out(uc_table *self)
+{
+    bool *placed = uc_alloc(self->column_count, sizeof *placed), text = false;
+    if (!placed)
+        return UC_ERR_NOMEM;
+    self->features = 0;
+    for (size_t i; (i = next_column(self, placed)) != SIZE_MAX;) {
+        uc_table_column *column = &self->columns[i];
+        placed[i] = true;
+        column->first = self->features;
+        column->features = features_of(column);
+        self->features += column->features;
+        text = text || column->type == UC_COLUMN_TEXT;
+        column->seed = uc_value_mark(UC_MARK, column->name, strlen(column->name));
+    }
+    uc_free(placed);
+    self->text_first = self->features;
+    if (text)
+        self->features += UC_TEXT_FEATURES;
+    self->sparse = !self->plain && (text || self->features > UC_DENSE_FEATURES);
+    return UC_OK;
+}
+
+uc_status uc_table_take_words(uc_table *self, const uint32_t *words, size_t count)
+{
+    self->words = uc_alloc(count, sizeof *self->words);
+    self->word_of = uc_alloc(UC_TEXT_FEATURES, sizeof *self->word_of);
+    if (!self->words || !self->word_of)
+        return UC_ERR_NOMEM;
+    memset(self->word_of, 0xff, UC_TEXT_FEATURES * sizeof *self->word_of);
+    for (size_t w = 0; w < count; w++) {
+        self->words[w] = words[w];
+        self->word_of[words[w]] = (uint32_t)(self->text_first + w);
+    }
+    self->features = self->text_first + count;
+    return UC_OK;
+}
+
+size_t uc_table_find(const uc_table *self, const char *name, size_t length)
+{
+    for (size_t i = 0; i < self->column_count; i++)
+        if (strlen(self->columns[i].name) == length && memcmp(self->columns[i].name, name, length) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* ---- asking ---- */
+
+size_t uc_table_rows(const uc_table *self)
+{
+    return self->rows;
+}
+
+size_t uc_table_column_count(const uc_table *self)
+{
+    return self->column_count;
+}
+
+size_t uc_table_features(const uc_table *self)
+{
+    return self->features;
+}
+
+int uc_table_is_sparse(const uc_table *self)
+{
+    return self->sparse;
+}
+
+int uc_table_is_plain(const uc_table *self)
+{
+    return self->plain;
+}
+
+void uc_table_column_at(uc_column *out, const uc_table *self, size_t i)
+{
+    const uc_table_column *column = &self->columns[i];
+    *out = (uc_column){.name = column->name,
+                       .type = column->type,
+                       .first = column->first,
+                       .features = column->features,
+                       .missing = column->missing,
+                       .distinct = column->distinct,
+                       .distinct_is_exact = column->distinct_is_exact,
+                       .low = column->low,
+                       .high = column->high,
+                       .top_count = column->top_count,
+                       .why = column->why};
+    if (column->type == UC_COLUMN_TEXT) {
+        out->first = self->text_first;
+        out->features = self->features - self->text_first;
+    }
+    for (size_t t = 0; t < column->top_count; t++) {
+        out->top[t].text = column->top[t];
+        out->top[t].rows = column->top_rows[t];
+    }
+}
+
+static void name_part(char *out, size_t size, const uc_table_column *column, size_t part)
+{
+    static const char *const of_dates[] = {"days", "year", "month", "weekday", "hour"};
+    if (column->has_missing && part + 1 == column->features)
+        snprintf(out, size, "%s is missing", column->name);
+    else if (column->type == UC_COLUMN_DATE)
+        snprintf(out, size, "%s %s", column->name, of_dates[part]);
+    else if (column->type == UC_COLUMN_CATEGORY && part < column->values.count)
+        snprintf(out, size, "%s=%s", column->name, column->values.text[part]);
+    else if (column->type == UC_COLUMN_CATEGORY)
+        snprintf(out, size, "%s=other", column->name);
+    else
+        snprintf(out, size, "%s", column->name);
+}
+
+void uc_table_feature_name(char *out, size_t size, const uc_table *self, size_t feature)
+{
+    if (feature >= self->text_first) {
+        const size_t word = feature - self->text_first;
+        snprintf(out, size, "text %zu", self->words ? (size_t)self->words[word] : word);
+        return;
+    }
+    for (size_t i = 0; i < self->column_count; i++) {
+        const uc_table_column *column = &self->columns[i];
+        if (feature >= column->first && feature < column->first + column->features)
+            name_part(out, size, column, feature - column->first);
+    }
+}

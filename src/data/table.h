@@ -1,0 +1,105 @@
+/* Inside a table: its columns, how rows of a file become rows of features, and what the encoder has learned.
+ *
+ * The features of a table, in this order:
+ *
+ *   columns   in the order of their names: a number or boolean has one feature, a date four or five, a
+ *             category one per value and one for all others; then one that is 1 where the value is missing,
+ *             if there were such rows
+ *   words     of all columns of text, which are hashed with the column's name to UC_TEXT_FEATURES slots;
+ *             the encoder leaves out slots that no training row has
+ *
+ * Reading gives NaN for a missing number and 1 + log(count) for a word. The encoder (encode.c) makes that the
+ * median and the product with idf, and divides the numbers of sparse rows by their deviation: every stored
+ * value becomes (NaN ? fill : value) * factor. */
+#ifndef UC_DATA_TABLE_H
+#define UC_DATA_TABLE_H
+
+#include <stdatomic.h>
+
+#include "data/reader.h"
+#include "data/value.h"
+#include "unconfuse/table.h"
+
+#define UC_TEXT_FEATURES ((size_t)1 << 18)
+#define UC_DENSE_FEATURES ((size_t)256) /* more features than these are sparse */
+#define UC_LOOK_ROWS ((size_t)10000)    /* of standard input */
+#define UC_MAX_CATEGORIES 100
+
+typedef struct uc_table_column {
+    char *name;
+    uc_column_type type;
+    bool whole;             /* text without spaces: each value is one word */
+    bool has_missing;       /* there is a feature that says so */
+    bool has_hour;          /* date */
+    unsigned form;          /* date: uc_date_form; boolean: the pair of words */
+    uc_names values;        /* category: those with a feature of their own */
+    size_t first, features; /* without text */
+    uint64_t seed;          /* text: of its words' marks */
+    /* What the first look found. */
+    size_t missing, distinct;
+    bool distinct_is_exact;
+    double low, high;
+    char *top[UC_TOP_VALUES];
+    size_t top_rows[UC_TOP_VALUES], top_count;
+    char *why;
+} uc_table_column;
+
+struct uc_table {
+    atomic_int owners;
+    bool named;   /* columns have names: the files have a header */
+    bool plain;   /* numbers alone, read as they are */
+    bool learned; /* `fill` and `factor` are set, where there is something to learn */
+    bool sparse;
+    char decimal;
+    size_t rows;
+    uc_table_column *columns;
+    size_t column_count;
+    size_t features, text_first; /* all; where words begin: the number of features of other columns */
+    uc_missing missing;
+    char *missing_list; /* NULL: the usual ones */
+    uint32_t *words;    /* learned: the slots that training rows have, ascending; features - text_first */
+    uint32_t *word_of;  /* learned: the feature of every slot, or UC_NONE */
+    double *fill;       /* text_first: what a missing number becomes */
+    double *factor;     /* features: what a value is multiplied with; NULL: 1 */
+};
+
+uc_status uc_table_create(uc_table **out, size_t columns);
+/* Finds where the features of every column begin, by its type, and whether rows are sparse. */
+uc_status uc_table_lay_out(uc_table *self);
+/* The column of that name; SIZE_MAX: there is none. */
+size_t uc_table_find(const uc_table *self, const char *name, size_t length);
+bool uc_column_is_feature(uc_column_type type);
+bool uc_column_type_read(uc_column_type *out, const char *text, size_t length);
+
+/* ---- the first look (table_look.c, table_types.c) ---- */
+
+/* Where bytes come from that can be read more than once. */
+typedef struct uc_look_source {
+    const char *const *paths; /* NULL: bytes in memory */
+    size_t count;
+    const char *bytes;
+    size_t length;
+    const char *name;
+    bool whole; /* the bytes are all of the input; else, rows after UC_LOOK_ROWS are not looked at */
+} uc_look_source;
+uc_status uc_table_look_at(uc_table **out, const uc_look_source *source, const uc_read_settings *settings,
+                           const uc_context *context);
+/* Whether rows like these need a look: not all features are numbers, or an option asks for it. The bytes are
+ * the beginning of a CSV file. */
+uc_status uc_table_is_needed(bool *out, const char *bytes, size_t length, const uc_read_settings *settings);
+/* A table of numbers with these names; `layout` says which columns are no features. */
+struct uc_layout;
+uc_status uc_table_of_numbers(uc_table **out, const struct uc_layout *layout);
+
+/* ---- the encoder (encode.c) ---- */
+
+/* Learns from a data set that was read with a table that has learned nothing, and encodes it. With several
+ * processes each has some of the rows, and all learn the same. */
+uc_status uc_encode_dataset(uc_dataset *data, const uc_context *context);
+/* Takes `count` ascending slots for the words that the table knows. */
+uc_status uc_table_take_words(uc_table *table, const uint32_t *words, size_t count);
+/* Learns from the rows of a file, block by block. */
+uc_status uc_encoder_learn(uc_table *table, const uc_look_source *source, const uc_read_settings *settings,
+                           const uc_context *context);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * The first look at a table: one pass over all of its text, in parallel and in constant memory, that counts
+ * what the types of its columns depend on. The counts of blocks are added in their order, and what is kept
+ * of values does not depend on it, so the result is the same for any number of threads.
+ */
+#define _GNU_SOURCE
+#include "data/table_look.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "data/layout.h"
+
+/* What the pass is about. It lies in the reader's layout slot, so its first member is the layout. */
+typedef struct look_pass {
+    const uc_layout *layout;
+    uc_missing missing;
+    char decimal;
+    size_t max_categories;
+    bool stops; /* after UC_LOOK_ROWS */
+    uc_look look;
+} look_pass;
+
+/* ---- problems ---- */
+
+static void take_problem(uc_look *self, const uc_problem *problem, size_t lines_before)
+{
+    const size_t count = self->problem_count;
+    uc_look_blame(self, problem->column, problem->line + lines_before, "%s", problem->sentence);
+    if (self->problem_count > count)
+        self->problems[count].count = problem->count;
+}
+
+/* ---- counting ---- */
+
+static void count_number(uc_column_look *self, const uc_field *field, const look_pass *pass, size_t line)
+{
+    float value;
+    const bool plain = pass->decimal == '.' &&
+                       uc_number_read(&value, field->begin) == field->begin + field->length &&
+                       isfinite(value);
+    if (plain || uc_value_number(&value, field->begin, field->length, pass->decimal)) {
+        if (self->numbers == 0 || (double)value < self->low)
+            self->low = (double)value;
+        if (self->numbers == 0 || (double)value > self->high)
+            self->high = (double)value;
+        self->numbers++;
+        return;
+    }
+    if (pass->decimal == '.' && memchr(field->begin, ',', field->length))
+        self->commas += uc_value_number(&value, field->begin, field->length, ',');
+    if (self->odd_line == 0) {
+        self->odd_line = line;
+        uc_quote(self->odd, field->begin, field->length);
+        self->odd_complaint = uc_number_complaint(field->begin, field->length);
+    }
+}
+
+static void count_dates(uc_column_look *self, const uc_field *field)
+{
+    const unsigned all = (1u << UC_DATE_FORMS) - 1;
+    unsigned forms = 0;
+    if (self->not_dates == all)
+        return;
+    for (unsigned f = 0; f < UC_DATE_FORMS; f++) {
+        uc_date date;
+        if ((self->not_dates >> f & 1) || !uc_value_date(&date, field->begin, field->length, (uc_date_form)f))
+            continue;
+        forms |= 1u << f;
+        self->dates_with_time = self->dates_with_time || date.has_time;
+        self->first_day[f] = fmin(self->first_day[f], (double)date.days);
+        self->last_day[f] = fmax(self->last_day[f], (double)date.days);
+    }
+    self->not_dates |= all & ~forms;
+}
+
+static uc_status count_value(uc_column_look *self, const uc_field *field, const look_pass *pass, size_t line)
+{
+    if (uc_is_missing(&pass->missing, field->begin, field->length)) {
+        self->missing++;
+        return UC_OK;
+    }
+    self->values++;
+    count_number(self, field, pass, line);
+    if (self->numbers < self->values) {
+        self->spaced += memchr(field->begin, ' ', field->length) != NULL;
+        count_dates(self, field);
+        const unsigned word = self->not_boolean ? 0 : uc_value_boolean(field->begin, field->length);
+        self->boolean_words |= word;
+        self->not_boolean = self->not_boolean || word == 0;
+    } else {
+        self->not_dates = (1u << UC_DATE_FORMS) - 1;
+        self->not_boolean = true;
+    }
+    return uc_value_set_add(&self->set, uc_value_mark(UC_MARK, field->begin, field->length), 1, field->begin,
+                            field->length);
+}
+
+static void clear_column(uc_column_look *self, size_t most_texts, unsigned level)
+{
+    uc_value_set set = self->set;
+    uc_value_set_clear(&set, most_texts, level);
+    *self = (uc_column_look){.set = set};
+    for (size_t f = 0; f < UC_DATE_FORMS; f++) {
+        self->first_day[f] = INFINITY;
+        self->last_day[f] = -INFINITY;
+    }
+}
+
+static uc_status merge_column(uc_column_look *self, const uc_column_look *part, size_t lines_before)
+{
+    if (part->numbers && (self->numbers == 0 || part->low < self->low))
+        self->low = part->low;
+    if (part->numbers && (self->numbers == 0 || part->high > self->high))
+        self->high = part->high;
+    self->values += part->values;
+    self->missing += part->missing;
+    self->numbers += part->numbers;
+    self->commas += part->commas;
+    self->spaced += part->spaced;
+    self->not_boolean = self->not_boolean || part->not_boolean;
+    self->dates_with_time = self->dates_with_time || part->dates_with_time;
+    self->boolean_words |= part->boolean_words;
+    self->not_dates |= part->not_dates;
+    for (size_t f = 0; f < UC_DATE_FORMS; f++) {
+        self->first_day[f] = fmin(self->first_day[f], part->first_day[f]);
+        self->last_day[f] = fmax(self->last_day[f], part->last_day[f]);
+    }
+    if (self->odd_line == 0 && part->odd_line) {
+        self->odd_line = lines_before + part->odd_line;
+        memcpy(self->odd, part->odd, sizeof self->odd);
+        self->odd_complaint = part->odd_complaint;
+    }
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < part->set.room && status == UC_OK; i++) {
+        const uc_value_entry *entry = &part->set.slots[i];
+        if (entry->count)
+            status = uc_value_set_add(&self->set, entry->mark, entry->count,
+                                      entry->text ? part->set.texts + entry->text - 1 : NULL, entry->length);
+    }
+    return status;
+}
+
+/* ---- blocks ---- */
+
+static void free_look(uc_look *self)
+{
+    for (size_t i = 0; self->columns && i < self->column_count; i++)
+        uc_value_set_free(&self->columns[i].set);
+    uc_free(self->columns);
+    self->columns = NULL;
+}
+
+static void free_own(void *own)
+{
+    free_look(own);
+    uc_free(own);
+}
+
+static uc_status create_columns(uc_look *self, const look_pass *pass)
+{
+    self->column_count = pass->layout->columns;
+    self->columns = uc_alloc(self->column_count, sizeof *self->columns);
+    return self->columns ? UC_OK : UC_ERR_NOMEM;
+}
+
+static uc_look *begin_block(uc_text_block *block, const look_pass *pass)
+{
+    uc_look *self = block->own;
+    if (!self) {
+        self = uc_alloc(1, sizeof *self);
+        if (!self || create_columns(self, pass) != UC_OK) {
+            uc_free(self);
+            return NULL;
+        }
+        block->own = self;
+    }
+    self->rows = self->problem_count = 0;
+    for (size_t i = 0; i < self->column_count; i++)
+        clear_column(&self->columns[i], pass->max_categories + 1, pass->look.columns[i].set.level);
+    return self;
+}
+
+/* One record; returns its newline, or NULL when nothing after it can be cut. */
+static char *look_at_record(uc_look *self, uc_text_block *block, const look_pass *pass, char *p)
+{
+    const uc_layout *layout = pass->layout;
+    const size_t line = block->lines;
+    size_t count = 0;
+    for (;; p++) {
+        uc_field field;
+        const char *problem = uc_field_cut_record(&field, &p, layout->delimiter);
+        if (problem) {
+            uc_look_blame(self, UC_UNCLOSED, line, "%s", problem);
+            return *p ? memchr(p, '\n', (size_t)(block->end - p)) : NULL;
+        }
+        for (size_t i = 0; field.quoted && i < field.length; i++)
+            block->lines += field.begin[i] == '\n';
+        if (count < layout->columns && block->status == UC_OK)
+            block->status = count_value(&self->columns[count], &field, pass, line);
+        count++;
+        if (*p == '\n')
+            break;
+    }
+    if (count != layout->columns)
+        uc_look_blame(self, SIZE_MAX, line, "%zu column%s, but the first line has %zu", count,
+                      count == 1 ? "" : "s", layout->columns);
+    return p;
+}
+
+/* The first control character of the block that no table has. */
+static void find_control(uc_look *self, const uc_text_block *block)
+{
+    unsigned found = 0;
+    for (const char *p = block->begin; p < block->end; p++)
+        found |= (unsigned)((unsigned char)*p < 32) & (unsigned)(*p != '\n') & (unsigned)(*p != '\r') &
+                 (unsigned)(*p != '\t');
+    if (!found)
+        return;
+    size_t line = 1;
+    for (const char *p = block->begin; p < block->end; p++) {
+        line += *p == '\n';
+        if ((unsigned char)*p < 32 && !strchr("\n\r\t", *p ? *p : 1)) {
+            uc_look_blame(self, UC_CONTROL, line, "control character 0x%02x", (unsigned char)*p);
+            return;
+        }
+    }
+}
+
+static void parse(uc_text_block *block, const uc_reader *reader, const void *user)
+{
+    const uc_layout *layout = user;
+    const look_pass *pass = reader->own;
+    uc_look *self = begin_block(block, pass);
+    if (!self) {
+        block->status = UC_ERR_NOMEM;
+        return;
+    }
+    find_control(self, block);
+    for (char *p = block->begin; p && p < block->end && block->status == UC_OK; p++) {
+        block->lines++;
+        char *first = uc_skip_padding(p, layout->delimiter);
+        if (*first == '\n') {
+            p = first;
+            continue;
+        }
+        p = look_at_record(self, block, pass, p);
+        self->rows++;
+        if (!p)
+            break;
+    }
+}
+
+static uc_status join(uc_text_block *block, uc_reader *reader, size_t line)
+{
+    look_pass *self = reader->own;
+    const uc_look *part = block->own;
+    uc_status status = UC_OK;
+    if (self->stops && self->look.rows >= UC_LOOK_ROWS)
+        return UC_OK;
+    self->look.rows += part->rows;
+    for (size_t i = 0; i < part->problem_count; i++)
+        take_problem(&self->look, &part->problems[i], line);
+    for (size_t i = 0; i < part->column_count && status == UC_OK; i++)
+        status = merge_column(&self->look.columns[i], &part->columns[i], line);
+    return status;
+}
+
+static uc_status begin(uc_reader *reader)
+{
+    static const uc_text_hooks hooks = {.join = join, .free_own = free_own};
+    uc_layout *layout;
+    const uc_status status = uc_layout_begin(&layout, reader, parse, true);
+    if (status != UC_OK)
+        return status;
+    uc_text_set_hooks(reader, &hooks);
+    reader->has_labels = reader->has_bags = reader->has_weights = false; /* no rows are kept */
+    return UC_OK;
+}
+
+static const uc_data_format format_look = {"csv", begin, uc_text_next, uc_text_end, uc_text_cut};
+
+/* ---- files ---- */
+
+static uc_status open_source(uc_input **out, const uc_look_source *source, size_t file)
+{
+    if (source->paths)
+        return uc_input_open(out, source->paths[file]);
+    return uc_input_open_memory(out, source->bytes, source->length, source->name);
+}
+
+/* The first file's layout is that of all; it is kept open by the caller. */
+static uc_status look_at_file(look_pass *self, uc_reader *reader)
+{
+    uc_status status = UC_OK;
+    while (status == UC_OK && !reader->ended) {
+        status = reader->format->next(reader);
+        if (status == UC_OK)
+            status =
+                uc_report(&reader->context, "looking at the columns", (double)uc_input_done(reader->input),
+                          (double)uc_input_total(reader->input), NULL);
+        if (self->stops && self->look.rows >= UC_LOOK_ROWS)
+            break;
+    }
+    return status;
+}
+
+static uc_status open_look(uc_reader **out, look_pass *self, const uc_look_source *source, size_t file,
+                           const uc_read_settings *settings, const uc_context *context)
+{
+    uc_input *input;
+    uc_reader *reader = NULL;
+    uc_status status = open_source(&input, source, file);
+    if (status != UC_OK)
+        return status;
+    status = uc_reader_open_as(&reader, input, &format_look, settings, context);
+    if (status != UC_OK)
+        return status;
+    reader->own = self;
+    *out = reader;
+    return UC_OK;
+}
+
+static uc_status compare_layouts(const uc_layout *first, const uc_layout *other, const char *first_name,
+                                 const char *name)
+{
+    bool same = first->columns == other->columns && !first->names == !other->names;
+    for (size_t i = 0; same && first->names && i < first->columns; i++)
+        same = strcmp(first->names[i], other->names[i]) == 0;
+    if (!same)
+        return uc_fail(UC_ERR_FORMAT, "%s: other columns, or in another order, than %s", name, first_name);
+    return UC_OK;
+}
+
+uc_status uc_table_look_at(uc_table **out, const uc_look_source *source, const uc_read_settings *settings,
+                           const uc_context *context)
+{
+    const uc_context alone = uc_context_alone(context); /* every process looks at all files */
+    look_pass self = {.decimal = '.', .max_categories = (size_t)settings->max_categories};
+    uc_reader *first = NULL, *other = NULL;
+    self.stops = !source->paths && !source->whole;
+    if (settings->decimal && *settings->decimal)
+        self.decimal = *settings->decimal;
+    uc_status status = uc_missing_read(&self.missing, settings->missing_values);
+    if (status == UC_OK)
+        status = open_look(&first, &self, source, 0, settings, &alone);
+    if (status == UC_OK) {
+        self.layout = uc_text_layout(first);
+        status = create_columns(&self.look, &self);
+    }
+    for (size_t i = 0; status == UC_OK && i < self.look.column_count; i++)
+        clear_column(&self.look.columns[i], self.max_categories + 1, 0);
+    if (status == UC_OK)
+        status = look_at_file(&self, first);
+    for (size_t f = 1; status == UC_OK && source->paths && f < source->count; f++) {
+        status = open_look(&other, &self, source, f, settings, &alone);
+        if (status == UC_OK)
+            status = compare_layouts(self.layout, uc_text_layout(other), source->paths[0], source->paths[f]);
+        if (status == UC_OK)
+            status = look_at_file(&self, other);
+        uc_reader_close(other);
+        other = NULL;
+    }
+    if (status == UC_OK)
+        status = uc_table_decide(out, &self.look, self.layout,
+                                 source->paths ? source->paths[0] : source->name, settings, context);
+    uc_reader_close(first);
+    free_look(&self.look);
+    uc_missing_free(&self.missing);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* The first look at a table: what is counted of every column, before its type is decided. */
+#ifndef UC_DATA_TABLE_LOOK_H
+#define UC_DATA_TABLE_LOOK_H
+
+#include "data/table.h"
+
+#define UC_EXACT_VALUES ((size_t)4096) /* values that differ: counted exactly up to here */
+#define UC_PROBLEMS ((size_t)20)
+
+/* ---- values that differ ----
+ * A set of marks with counts. When it is full, only marks whose lowest `level` bits are 0 stay, as in
+ * Gibbons' distinct sampling (VLDB 2001): the set holds every 2^level-th value, whatever the order of the
+ * rows, and sets of parts can be merged. */
+typedef struct uc_value_entry {
+    uint64_t mark;
+    uint64_t count; /* 0: an empty slot */
+    size_t text;    /* where the value begins in `texts`, plus 1; 0: it was not kept */
+    size_t length;
+} uc_value_entry;
+typedef struct uc_value_set {
+    uc_value_entry *slots;
+    size_t room, used;
+    unsigned level;
+    char *texts; /* of the values, as long as there are at most `most_texts` */
+    size_t text_used, text_room, most_texts;
+    bool without_texts;
+} uc_value_set;
+uc_status uc_value_set_add(uc_value_set *self, uint64_t mark, uint64_t count, const char *text,
+                           size_t length);
+void uc_value_set_clear(uc_value_set *self, size_t most_texts, unsigned level);
+void uc_value_set_free(uc_value_set *self);
+
+/* ---- a column ---- */
+
+typedef struct uc_column_look {
+    size_t values, missing, numbers, commas, spaced; /* commas: numbers if the decimal point were a comma */
+    double low, high;                                /* of the numbers */
+    bool not_boolean, dates_with_time;
+    unsigned boolean_words, not_dates; /* bits of uc_value_boolean; forms that some value is not */
+    double first_day[UC_DATE_FORMS], last_day[UC_DATE_FORMS];
+    size_t odd_line; /* of the first value that is not a number; 0: none */
+    char odd[UC_QUOTE_SIZE];
+    const char *odd_complaint;
+    uc_value_set set;
+} uc_column_look;
+
+/* Problems of no column: a ragged row, a quote, a control character. */
+#define UC_RAGGED SIZE_MAX
+#define UC_UNCLOSED (SIZE_MAX - 1)
+#define UC_CONTROL (SIZE_MAX - 2)
+
+typedef struct uc_problem {
+    size_t column; /* or one of the above */
+    size_t line, count;
+    char sentence[200];
+} uc_problem;
+
+typedef struct uc_look {
+    size_t rows;
+    uc_column_look *columns;
+    size_t column_count;
+    uc_problem problems[UC_PROBLEMS];
+    size_t problem_count;
+} uc_look;
+
+/* Another problem, unless there is one of the same kind and column already. */
+void uc_look_blame(uc_look *self, size_t column, size_t line, const char *format, ...) UC_PRINTF(4, 5);
+
+/* Decides what every column is, from what was counted (table_types.c). `names` may be NULL. */
+struct uc_layout;
+uc_status uc_table_decide(uc_table **out, uc_look *look, const struct uc_layout *layout, const char *source,
+                          const uc_read_settings *settings, const uc_context *context);
+
+#endif
