@@ -15,38 +15,8 @@
 #include <zlib.h>
 
 #include "base/base.h"
+#include "fuzz/files.h"
 #include "unconfuse/train.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
-
-static void check(int truth, const char *claim)
-{
-    if (truth)
-        return;
-    fprintf(stderr, "not true: %s (%s)\n", claim, uc_last_error());
-    abort();
-}
-#define CHECK(claim) check((claim), #claim)
-
-/* A file in memory; its path is valid until it is closed. */
-static int memory_file(char path[64], const void *bytes, size_t length)
-{
-    const int file = memfd_create("fuzz", 0);
-    CHECK(file >= 0);
-    CHECK(write(file, bytes, length) == (ssize_t)length);
-    snprintf(path, 64, "/proc/self/fd/%d", file);
-    return file;
-}
-
-/* A model is saved by renaming, so it needs a directory; one in memory where there is one. */
-static const char *scratch_path(void)
-{
-    static char path[64];
-    if (!path[0])
-        snprintf(path, sizeof path, "%s/unconfuse-fuzz-%ld.uc",
-                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
-    return path;
-}
 
 static void save(uc_bytes *out, const uc_model *model)
 {
@@ -168,11 +138,10 @@ static void try_sealed(const uint8_t *bytes, size_t length)
 
 static void try_liblinear(const uint8_t *bytes, size_t length)
 {
-    char path[64];
-    const int file = memory_file(path, bytes, length);
+    memory_file file = memory_file_open(bytes, length);
     uc_model *model = NULL;
-    const uc_status status = uc_model_import_liblinear(&model, path);
-    close(file);
+    const uc_status status = uc_model_import_liblinear(&model, file.path);
+    memory_file_close(&file);
     CHECK(status == UC_OK || status == UC_ERR_FORMAT);
     CHECK((model != NULL) == (status == UC_OK));
     if (model) {

@@ -43,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     size_t commands = 0;
     while (app_this_program.commands[commands])
         commands++;
+    CHECK(commands > 0);
     if (length == 0)
         return 0;
     silence_streams();

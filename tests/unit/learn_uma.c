@@ -240,7 +240,7 @@ static void the_incremental_form_takes_the_steps_of_the_naive_one(void **state)
     for (int sparse = 0; sparse < 2; sparse++)
         for (int choose = ERROR_PAIR; choose <= CONFUSION_PAIR; choose++)
             for (int step = PERCEPTRON; step <= WORST; step++) {
-                uc_dataset data = sample_data(150, 6, 4, sparse, (uint64_t)(17 + step));
+                uc_dataset data = sample_data(150, 6, 4, sparse, 17 + (uint64_t)step);
                 check_against_naive(&data, 5, 60, choose, step);
                 uc_dataset_free(&data);
             }
