@@ -155,4 +155,11 @@ typedef struct cli_report {
 void cli_report_json(json_t *object, const cli_report *self);
 void cli_report_text(FILE *file, const cli_report *self);
 
+/* The pairs of classes that are confused most, with rows to look at (evaluate_rows.c). */
+json_t *cli_json_confused(const uint32_t *labels, const uint32_t *predicted, size_t count,
+                          const uc_names *classes);
+/* How probable predictions were, where they are the label and where not: a histogram (evaluate_rows.c). */
+json_t *cli_json_certainty(const uint32_t *labels, const uint32_t *predicted, const double *certainty,
+                           size_t count);
+
 #endif

@@ -79,6 +79,7 @@ typedef struct pairs {
     const uc_names *classes;
     uint32_t *labels, *predicted;
     double *probability; /* of each label; only filled in when the model has probabilities */
+    double *certainty;   /* the probability of each prediction; likewise */
     double *weights;     /* of each example */
     bool weighted;       /* one of the files has weights */
     bool probabilities;  /* the scores are probabilities */
@@ -118,6 +119,7 @@ static void make_room(pairs *self, size_t needed)
     self->labels = app_realloc(self->labels, self->capacity, sizeof *self->labels);
     self->predicted = app_realloc(self->predicted, self->capacity, sizeof *self->predicted);
     self->probability = app_realloc(self->probability, self->capacity, sizeof *self->probability);
+    self->certainty = app_realloc(self->certainty, self->capacity, sizeof *self->certainty);
     self->weights = app_realloc(self->weights, self->capacity, sizeof *self->weights);
     if (self->bags)
         self->best = app_realloc(self->best, self->capacity * self->classes->count, sizeof *self->best);
@@ -168,6 +170,8 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         const bool known = self->probabilities && label < self->classes->count;
         self->labels[self->count + i] = label;
         self->probability[self->count + i] = known ? scores[i * self->classes->count + label] : 0.0;
+        if (self->probabilities)
+            self->certainty[self->count + i] = scores[i * self->classes->count + predicted[i]];
         self->weights[self->count + i] = block->weights ? block->weights[i] : 1.0;
     }
     if (self->clean)
@@ -266,13 +270,15 @@ static uc_status sum_up(uc_evaluation *out, cli_clean_error *clean, pairs *self,
 static uc_status compare(uc_evaluation *out, cli_clean_error *clean, pairs *self, const uc_noise *noise,
                          const app_call *call)
 {
-    size_t predictions = self->count, known = self->count, weights = self->count;
+    size_t predictions = self->count, known = self->count, sure = self->count, weights = self->count;
     double weighted = self->weighted;
     uc_status status = cli_collect((void **)&self->labels, &self->count, sizeof *self->labels);
     if (status == UC_OK)
         status = cli_collect((void **)&self->predicted, &predictions, sizeof *self->predicted);
     if (status == UC_OK && self->probabilities)
         status = cli_collect((void **)&self->probability, &known, sizeof *self->probability);
+    if (status == UC_OK && self->probabilities)
+        status = cli_collect((void **)&self->certainty, &sure, sizeof *self->certainty);
     if (status == UC_OK)
         status = cli_collect((void **)&self->weights, &weights, sizeof *self->weights);
     if (status == UC_OK)
@@ -290,13 +296,14 @@ static void free_pairs(pairs *self)
     free(self->labels);
     free(self->predicted);
     free(self->probability);
+    free(self->certainty);
     free(self->position);
     free(self->weights);
     free(self->best);
     cli_kept_free(&self->kept);
 }
 
-static void tell(app_call *call, const cli_report *report)
+static void tell(app_call *call, const cli_report *report, const pairs *self)
 {
     if (!call->common.json) {
         app_progress_end();
@@ -306,6 +313,12 @@ static void tell(app_call *call, const cli_report *report)
         return;
     call->result = json_object();
     cli_report_json(call->result, report);
+    if (!self->bags)
+        json_object_set_new(call->result, "confused_pairs",
+                            cli_json_confused(self->labels, self->predicted, self->count, self->classes));
+    if (self->probabilities)
+        json_object_set_new(call->result, "score_histogram",
+                            cli_json_certainty(self->labels, self->predicted, self->certainty, self->count));
     if (report->evaluation->unlabelled && call->common.json)
         app_warn("%s: %zu unlabelled examples were skipped", report->data, report->evaluation->unlabelled);
 }
@@ -339,7 +352,7 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
                                .data = files->shown,
                                .model = call->words[0]};
     if (status == UC_OK && app_is_first())
-        tell(call, &report);
+        tell(call, &report, &self);
     if (call->result && self.gold)
         json_object_set(call->result, "gold", self.gold);
     json_decref(self.gold);

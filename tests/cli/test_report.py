@@ -113,3 +113,29 @@ def test_bad_usage(built):
         "--html shows a cross-validation: add -v K"
     assert built.fails(2, "compare", "data.svm", "--html", "-", "--json") == "--html - and --json both want standard output"
     assert built.fails(2, "compare", "data.svm", "--html", "") == "--html '': a file needs a name"
+
+
+def test_evaluate_names_confused_pairs_with_rows_and_how_sure_it_was(unconfuse):
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 300, spread=0.9))
+    unconfuse.ok("train", "logistic", "data.svm", "-o", "model.uc")
+    found = unconfuse.json("evaluate", "model.uc", "data.svm")
+    labels = [line.split()[0] for line in unconfuse.read("data.svm").decode().splitlines()]
+    lines = unconfuse.ok("predict", "model.uc", "data.svm", "--probabilities").out.splitlines()
+    predicted = [line.split("\t")[0] for line in lines[1:]]
+    sure = [max(map(float, line.split("\t")[1:])) for line in lines[1:]]
+    rows = {}
+    for i, (label, one) in enumerate(zip(labels, predicted)):
+        if label != one:
+            rows.setdefault((label, one), []).append(i + 1)
+    expected = sorted(rows.items(), key=lambda item: (-len(item[1]), item[0]))
+    assert len(expected) > 2
+    assert [((pair["true"], pair["predicted"]), pair["examples"], pair["rows"]) for pair in found["confused_pairs"]] == \
+        [(names, len(where), where[:5]) for names, where in expected]
+    histogram = found["score_histogram"]
+    for name, equal in (("right", True), ("wrong", False)):
+        bins = [0] * 20
+        for label, one, p in zip(labels, predicted, sure):
+            if (label == one) == equal:
+                bins[min(19, int(20 * p))] += 1
+        assert histogram[name] == bins
+    assert histogram["edges"] == [i / 20 for i in range(21)]
