@@ -19,6 +19,7 @@ typedef union online_settings {
     uc_arow_settings arow;
     uc_scw_settings scw;
     uc_soba_settings soba;
+    uc_onebit_settings onebit;
 } online_settings;
 
 typedef struct online_setup {

@@ -84,6 +84,19 @@ typedef struct uc_cspa_plus_settings {
     int pair;               /* a second learner without the metric, and the better one proposes (auto) */
 } uc_cspa_plus_settings;
 
+typedef struct uc_onebit_settings {
+    double ridge;    /* penalty of the ridge problem, > 0                     (0.03) */
+    double jitter;   /* added to the kernel matrix of the landmarks           (0.001) */
+    double penalty;  /* target of a class that was wrong, below 0             (0.2) */
+    double bonus;    /* of classes seldom proposed, in the proposal           (auto: 4; sparse rows 0.3) */
+    uint64_t replay; /* past rounds whose targets are made anew after each    (4) */
+    double least;    /* change of a target that counts, summed over classes   (0.02) */
+    uint64_t memory_rounds; /* rounds kept                                           (10000) */
+    int restart;            /* begin again when the share of right proposals halves  (on) */
+    double step;            /* sparse rows: step after "wrong", in (0, 1]            (0.5) */
+    double spread;          /* sparse rows: after "wrong" likelier classes gain more (3) */
+} uc_onebit_settings;
+
 /* banditron and bpa */
 typedef struct uc_explore_settings {
     double explore; /* share of proposals drawn evenly, in (0, 1]  (0.05) */

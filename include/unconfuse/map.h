@@ -24,6 +24,7 @@ typedef enum uc_map_kind {
     UC_MAP_LANDMARKS, /* the kernel values themselves */
     UC_MAP_AUTO,      /* chosen by the data, with scaling, width and dimension (uc_tune_and_train) */
     UC_MAP_DEFAULT,   /* what suits the learner: kgs for rp, auto for auto, none for the others */
+    UC_MAP_LEARNED,   /* made by a learner while it learns (onebit); cannot be asked for */
 } uc_map_kind;
 
 typedef enum uc_kernel { UC_KERNEL_LINEAR, UC_KERNEL_GAUSSIAN, UC_KERNEL_POLYNOMIAL } uc_kernel;

@@ -23,10 +23,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "learn/passive_aggressive.h"
 #include "learn/metric.h"
 #include "learn/online.h"
 #include "learn/replay.h"
+#include "learn/spread.h"
 
 enum { METRIC_AUTO, METRIC_NONE, METRIC_DIAGONAL, METRIC_FULL };
 
@@ -341,40 +341,6 @@ static void judge(uc_online *self, uc_row row, const uc_proposal *proposal, bool
         }
 }
 
-/* All classes but p gain by their softmax, p loses. */
-static void spread_step(uc_step *out, const double *s, size_t K, uint32_t p, double loss, double xx,
-                        const uc_cspa_plus_settings *settings)
-{
-    const uint32_t runner_up = uc_best_other(s, K, p);
-    double sum = 0.0;
-    for (uint32_t i = 0; i < K; i++) {
-        out->classes[i] = i;
-        out->tau[i] = 0.0;
-        if (i != p)
-            out->tau[i] = exp(settings->spread * (s[i] - s[runner_up]));
-        sum += out->tau[i];
-    }
-    const double c = settings->beta * loss / (xx * (1.0 + 1.0 / sum));
-    for (uint32_t i = 0; i < K; i++)
-        out->tau[i] = c * out->tau[i] / sum;
-    out->tau[p] = -c;
-    out->count = K;
-}
-
-/* The step of one learner, whose scores of the row these are. */
-static void find_step(uc_online *self, const double *s, double length, uint32_t p, bool right, bool replayed)
-{
-    const size_t K = self->classes.count;
-    const double loss = 1.0 + s[p] - s[uc_best_other(s, K, p)];
-    self->step.count = 0;
-    if (!(length > 0.0))
-        return;
-    if (right)
-        uc_spa_step(&self->step, s, K, p, length);
-    else if (loss > 0.0 && !(replayed && loss < 1.0))
-        spread_step(&self->step, s, K, p, loss, length, self->settings);
-}
-
 static void scale_step(uc_step *step, double factor)
 {
     for (size_t i = 0; i < step->count && factor != 1.0; i++)
@@ -386,7 +352,10 @@ static bool learn_row(uc_online *self, uc_row row, const uc_direction *direction
                       bool replayed, double weight)
 {
     plus_memory *memory = self->memory;
-    find_step(self, self->scores, direction->length, p, right, replayed);
+    const uc_cspa_plus_settings *settings = self->settings;
+    const uc_spread_rule rule = {settings->beta, settings->spread};
+    uc_spread_step(&self->step, self->scores, self->classes.count, p, right, replayed, direction->length,
+                   &rule);
     scale_step(&self->step, weight);
     bool changed = self->step.count > 0;
     uc_online_add(self, direction);
@@ -397,7 +366,8 @@ static bool learn_row(uc_online *self, uc_row row, const uc_direction *direction
     const double bias = self->train.bias;
     const uc_direction straight = {.length = uc_row_norm2(row) + bias * bias, .constant = bias, .row = row};
     uc_online_plane_scores(memory->scores[1], self, weights_of[1], row);
-    find_step(self, memory->scores[1], straight.length, p, right, replayed);
+    uc_spread_step(&self->step, memory->scores[1], self->classes.count, p, right, replayed, straight.length,
+                   &rule);
     scale_step(&self->step, weight);
     uc_online_add_to(self, weights_of[1], &straight, 1.0);
     if (self->plane[tail_of[1]])

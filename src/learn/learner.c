@@ -160,6 +160,13 @@ uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback)
     return uc_fail(UC_ERR_INVALID, "%s does not learn from right or wrong, only from labels", learner->name);
 }
 
+uc_status uc_check_own_map(const uc_learner *learner, const uc_map_settings *map)
+{
+    if (!learner->model || map->map == UC_MAP_NONE || map->map == UC_MAP_DEFAULT)
+        return UC_OK;
+    return uc_fail(UC_ERR_INVALID, "%s makes a map of its own: leave out {map}", learner->name);
+}
+
 uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
                                  const uc_names *classes)
 {

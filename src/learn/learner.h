@@ -114,6 +114,14 @@ struct uc_learner {
     /* Changes label, probability or favourite of a proposal, which come as the best-scoring class, 1 and that
      * class. */
     void (*propose)(uc_proposal *proposal, uc_online *self, uc_row row);
+    /* Instead of the weights: self->scores of a row. */
+    void (*score)(uc_online *self, uc_row row);
+    /* For a learner that prepares rows further by itself: what a model does to a row after `preprocessing`,
+     * which is that of the rows it gets, joins `preprocessing`, and `weights`, the caller's to free, are
+     * those of the result: (1 + dimension) x stride, row 0 of a constant feature `bias`. NULL weights:
+     * those of the planes. */
+    uc_status (*model)(uc_preprocessing *preprocessing, double **weights, double *bias,
+                       const uc_online *self);
     /* Instead of `step`: changes the weights by itself, and counts an update. self->scores belong to the
      * row. */
     uc_status (*learn)(uc_online *self, uc_row row, const uc_round *round);
@@ -122,10 +130,10 @@ struct uc_learner {
 #define UC_NO_CLASS_WEIGHT SIZE_MAX
 
 extern const uc_learner uc_learner_perceptron, uc_learner_pa, uc_learner_spa, uc_learner_copa,
-    uc_learner_cspa, uc_learner_cspa_plus, uc_learner_banditron, uc_learner_bpa, uc_learner_confidit,
-    uc_learner_arow, uc_learner_scw, uc_learner_soba, uc_learner_uma, uc_learner_logistic, uc_learner_rp,
-    uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm, uc_learner_ridge, uc_learner_auto,
-    uc_learner_audit, uc_learner_pu;
+    uc_learner_cspa, uc_learner_cspa_plus, uc_learner_onebit, uc_learner_banditron, uc_learner_bpa,
+    uc_learner_confidit, uc_learner_arow, uc_learner_scw, uc_learner_soba, uc_learner_uma,
+    uc_learner_logistic, uc_learner_rp, uc_learner_csvm, uc_learner_sloppy_svm, uc_learner_s3vm,
+    uc_learner_ridge, uc_learner_auto, uc_learner_audit, uc_learner_pu;
 
 /* What the rows of all processes weigh; without weights each is their number. */
 typedef struct uc_weight_sums {
@@ -136,6 +144,8 @@ typedef struct uc_weight_sums {
 uc_status uc_weigh(uc_weight_sums *out, const uc_fit *fit);
 /* Whether the learner learns from such feedback. */
 uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback);
+/* Whether no map is asked for where the learner makes one of its own. */
+uc_status uc_check_own_map(const uc_learner *learner, const uc_map_settings *map);
 /* Whether train->class_weights, when given, are for a learner that has such, and all above 0. */
 uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_settings *train,
                                  const uc_names *classes);

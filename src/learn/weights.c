@@ -21,7 +21,10 @@ void uc_online_plane_scores(double *scores, const uc_online *self, size_t plane,
 
 void uc_online_score(uc_online *self, uc_row row)
 {
-    uc_online_plane_scores(self->scores, self, UC_WEIGHTS, row);
+    if (self->learner->score)
+        self->learner->score(self, row);
+    else
+        uc_online_plane_scores(self->scores, self, UC_WEIGHTS, row);
     self->ticket++;
 }
 

@@ -154,4 +154,20 @@ void uc_solve_cholesky(double *X, size_t rows, const double *L, size_t n);
 /* The lower triangle of the n x n matrix A gets the sum of x x' over the `rows` rows x of X, added. */
 void uc_add_squares(double *A, const double *X, size_t rows, size_t n);
 
+/* ---- symmetric n x n matrices of which the lower triangle is used; rows are `stride` doubles apart ---- */
+
+/* y = A x */
+void uc_symmetric_times(double *y, const double *A, size_t stride, size_t n, const double *x);
+/* C (rows x n) = X A, X has rows of n; rows of both are `x_stride` doubles apart. */
+void uc_times_symmetric(double *C, const double *X, size_t x_stride, size_t rows, const double *A,
+                        size_t stride, size_t n);
+/* C (n x columns) = A B, without gaps. */
+void uc_symmetric_product(double *C, const double *A, size_t stride, size_t n, const double *B,
+                          size_t columns);
+/* A += factor U'U, U has `rows` rows of n, `u_stride` doubles apart. */
+void uc_symmetric_add(double *A, size_t stride, size_t n, double factor, const double *U, size_t u_stride,
+                      size_t rows);
+/* A becomes its inverse; UC_ERR_INVALID when it is not positive definite. */
+uc_status uc_symmetric_invert(double *A, size_t stride, size_t n);
+
 #endif

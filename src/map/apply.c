@@ -3,7 +3,8 @@
  *
  * Many rows go through tiles: a block of rows times a panel of landmarks gives kernel values, which are
  * multiplied by the panel's rows of P and added to the block's coordinates. One row goes through a dense
- * copy of itself, with which every landmark has one dot product.
+ * copy of itself, with which every landmark has one dot product. A learned map prepares the row first, and
+ * maps many rows one by one, so that a stream and a model have the same bits.
  */
 #include <string.h>
 
@@ -65,10 +66,23 @@ static void map_block(const apply_job *job, const apply_work *work, size_t first
             job->out->values[i * job->out->stride + j] = (float)work->coordinates[(i - first) * D + j];
 }
 
+static uc_status apply_learned(const apply_job *job, size_t first, size_t last)
+{
+    double *work = uc_alloc(uc_map_row_work(job->map), sizeof *work);
+    if (!work)
+        return UC_ERR_NOMEM;
+    for (size_t i = first; i < last; i++)
+        uc_map_row(job->out->values + i * job->out->stride, job->map, uc_matrix_row(job->X, i), work);
+    uc_free(work);
+    return UC_OK;
+}
+
 static uc_status apply_block(size_t block, void *user)
 {
     const apply_job *job = user;
     const size_t first = block * UC_PANEL, rows = uc_panel_rows(job->X->rows, block);
+    if (job->map->kind == UC_MAP_LEARNED)
+        return apply_learned(job, first, first + rows);
     const size_t coordinates = rows * job->map->dimension, products = uc_panels_work(job->panels, job->X);
     double *memory = uc_alloc(UC_PANEL + coordinates + UC_PANEL * UC_PANEL + products, sizeof *memory);
     if (!memory)
@@ -111,6 +125,8 @@ uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, c
 size_t uc_map_row_work(const uc_map *self)
 {
     const size_t dense = uc_quads(self->landmarks.cols) * UC_LANES;
+    if (self->kind == UC_MAP_LEARNED) /* z twice, as floats and as doubles, and the kernel values */
+        return 2 * dense + self->landmarks.rows;
     if (!self->projection)
         return dense;
     return dense + self->landmarks.rows + self->dimension;
@@ -170,8 +186,29 @@ static void project_row(float *out, const uc_map *self, const double *values, do
         out[j] = (float)coordinates[j];
 }
 
+/* z, the kernel values of z, and z once more. */
+static void learned_row(float *out, const uc_map *self, uc_row row, double *work)
+{
+    const size_t cols = self->landmarks.cols, width = uc_quads(cols) * UC_LANES, m = self->landmarks.rows;
+    float *z = (float *)(void *)(work + width);
+    double *values = work + 2 * width;
+    uc_map_prepare_input(z, &self->input, row, cols);
+    const uc_row prepared = {cols, z, NULL};
+    expand(work, prepared, width);
+    if (m > 0)
+        row_values(values, self, 0, m, work, uc_landmark_norm2(&self->landmarks, prepared));
+    for (size_t l = 0; l < m; l++)
+        out[l] = (float)values[l];
+    if (self->input.kept && cols > 0)
+        memcpy(out + m, z, cols * sizeof *z);
+}
+
 void uc_map_row_seen(float *out, const uc_map *self, uc_row row, size_t seen, double *work)
 {
+    if (self->kind == UC_MAP_LEARNED) {
+        learned_row(out, self, row, work);
+        return;
+    }
     const size_t width = uc_quads(self->landmarks.cols) * UC_LANES, m = self->landmarks.rows;
     assert(seen <= m && (self->projection || m <= self->dimension));
     row = uc_known_row(row, self->landmarks.cols);

@@ -87,6 +87,7 @@ static uc_status fit_kind(const uc_map_fitting *fitting)
     case UC_MAP_NONE:
     case UC_MAP_AUTO:
     case UC_MAP_DEFAULT:
+    case UC_MAP_LEARNED:
         break;
     }
     return UC_OK;

@@ -102,6 +102,8 @@ void uc_map_free(uc_map *self)
     uc_free(self->projection);
     uc_free(self->shift);
     uc_free(self->eigenvalues);
+    uc_free(self->input.shift);
+    uc_free(self->input.factor);
     uc_free(self);
 }
 
@@ -229,7 +231,12 @@ static uc_status copy_arrays(uc_map *copy, const uc_map *self)
     status = copy_numbers(&copy->shift, self->shift, D);
     if (status != UC_OK)
         return status;
-    return copy_numbers(&copy->eigenvalues, self->eigenvalues, D);
+    status = copy_numbers(&copy->eigenvalues, self->eigenvalues, D);
+    if (status == UC_OK)
+        status = copy_numbers(&copy->input.shift, self->input.shift, self->landmarks.cols);
+    if (status == UC_OK)
+        status = copy_numbers(&copy->input.factor, self->input.factor, self->landmarks.cols);
+    return status;
 }
 
 uc_status uc_map_copy(uc_map **out, const uc_map *self)
@@ -242,7 +249,8 @@ uc_status uc_map_copy(uc_map **out, const uc_map *self)
                      .width = self->width,
                      .degree = self->degree,
                      .coefficient = self->coefficient,
-                     .dimension = self->dimension};
+                     .dimension = self->dimension,
+                     .input = {.unit = self->input.unit, .kept = self->input.kept}};
     const uc_status status = copy_arrays(copy, self);
     if (status == UC_OK)
         *out = copy;

@@ -5,6 +5,13 @@
 #include "base/base.h"
 #include "unconfuse/map.h"
 
+/* What a learned map does to a row first, and whether it passes the result on: map(x) = (k(l, z)..., z). */
+typedef struct uc_map_input {
+    bool unit;              /* to unit length */
+    double *shift, *factor; /* then z_j = (x_j - shift_j) factor_j; NULL: z = x */
+    bool kept;              /* z follows the kernel values */
+} uc_map_input;
+
 struct uc_map {
     uc_map_kind kind;
     uc_kernel kernel;
@@ -19,6 +26,7 @@ struct uc_map {
     double *projection;  /* m x D; NULL: the identity */
     double *shift;       /* D; NULL: zero */
     double *eigenvalues; /* D, kpca; NULL otherwise */
+    uc_map_input input;  /* learned; all zero otherwise */
 };
 
 /* What a kind of map learns from the rows of X. `self` comes with kind, kernel and `dimension`, which is
@@ -59,6 +67,12 @@ void uc_map_row_seen(float *out, const uc_map *self, uc_row row, size_t seen, do
 bool uc_map_grows(const uc_map *self);
 /* Undoes what uc_map_add_landmark did since the map had `rows` landmarks of `cols` columns. */
 void uc_map_forget_landmarks(uc_map *self, size_t rows, size_t cols);
+
+/* A map of kind UC_MAP_LEARNED with a Gaussian kernel. Takes over `landmarks`, dense rows z, and the arrays
+ * of `input`, on failure too. */
+uc_status uc_map_create_learned(uc_map **out, uc_matrix landmarks, uc_map_input input, double width);
+/* z of a raw row, `cols` floats. */
+void uc_map_prepare_input(float *z, const uc_map_input *input, uc_row row, size_t cols);
 
 /* A coordinate counts as vanished when its eigenvalue or squared residual is below this share of the
  * largest. */

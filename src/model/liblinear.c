@@ -105,6 +105,10 @@ uc_status uc_model_write_liblinear(const uc_model *self, uc_output *output)
     const char *path = uc_output_name(output);
     if (self->preprocessing.map || self->preprocessing.views)
         return uc_fail(UC_ERR_INVALID, "%s: a model with a map cannot be written as a LIBLINEAR model", path);
+    if (self->preprocessing.scaling == UC_SCALE_TERMS)
+        return uc_fail(UC_ERR_INVALID,
+                       "%s: a model of the logarithms of counts cannot be written as a LIBLINEAR model",
+                       path);
     if ((self->preprocessing.normalize || self->preprocessing.normalize_input) && self->bias != 0.0)
         return uc_fail(
             UC_ERR_INVALID,

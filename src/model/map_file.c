@@ -1,5 +1,6 @@
 /* A map's part of the model file: its header member "map", and the arrays map.values, map.offsets,
- * map.columns (the landmarks), map.projection, map.shift, map.eigenvalues. A map alone is a container of
+ * map.columns (the landmarks), map.projection, map.shift, map.eigenvalues, and of a
+ * learned map map.input_shift and map.input_factor. A map alone is a container of
  * nothing else. */
 #include <math.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 #define NEWEST_VERSION 1u
 static const char magic[8] = {'\x89', 'U', 'C', 'M', 'A', 'P', '\r', '\n'};
 
-static const char *const kinds[] = {"none", "kpca", "kgs", "random", "nystroem", "jl", "landmarks"};
+static const char *const kinds[] = {"none", "kpca",      "kgs",  "random",  "nystroem",
+                                    "jl",   "landmarks", "auto", "default", "learned"};
 static const char *const kernels[] = {"linear", "gaussian", "polynomial"};
 
 const char *uc_map_kind_word(uc_map_kind kind)
@@ -29,11 +31,14 @@ json_t *uc_map_header(const uc_map *map)
 {
     if (!map)
         return json_string("none");
-    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:b}", "kind", kinds[map->kind], "kernel",
-                     kernels[map->kernel], "width", map->width, "degree", map->degree, "coefficient",
-                     map->coefficient, "landmarks", (json_int_t)map->landmarks.rows, "columns",
+    json_t *input = NULL;
+    if (map->kind == UC_MAP_LEARNED)
+        input = json_pack("{s:b, s:b}", "unit", (int)map->input.unit, "kept", (int)map->input.kept);
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:b, s:o*}", "kind", kinds[map->kind],
+                     "kernel", kernels[map->kernel], "width", map->width, "degree", map->degree,
+                     "coefficient", map->coefficient, "landmarks", (json_int_t)map->landmarks.rows, "columns",
                      (json_int_t)map->landmarks.cols, "dimension", (json_int_t)map->dimension, "sparse",
-                     (int)uc_matrix_is_sparse(&map->landmarks));
+                     (int)uc_matrix_is_sparse(&map->landmarks), "input", input);
 }
 
 size_t uc_map_arrays(uc_array arrays[UC_MAP_ARRAYS], const uc_map *map)
@@ -57,6 +62,10 @@ size_t uc_map_arrays(uc_array arrays[UC_MAP_ARRAYS], const uc_map *map)
         arrays[filled++] = (uc_array){"map.shift", UC_ARRAY_F64, map->shift, map->dimension};
     if (map->eigenvalues)
         arrays[filled++] = (uc_array){"map.eigenvalues", UC_ARRAY_F64, map->eigenvalues, map->dimension};
+    if (map->input.factor) {
+        arrays[filled++] = (uc_array){"map.input_shift", UC_ARRAY_F64, map->input.shift, L->cols};
+        arrays[filled++] = (uc_array){"map.input_factor", UC_ARRAY_F64, map->input.factor, L->cols};
+    }
     return filled;
 }
 
@@ -160,6 +169,10 @@ static uc_status read_arrays(uc_map *map, const uc_container *file, size_t landm
         status = read_reals(&map->shift, file, "map.shift", map->dimension);
     if (status == UC_OK)
         status = read_reals(&map->eigenvalues, file, "map.eigenvalues", map->dimension);
+    if (status == UC_OK && map->kind == UC_MAP_LEARNED)
+        status = read_reals(&map->input.shift, file, "map.input_shift", cols);
+    if (status == UC_OK && map->kind == UC_MAP_LEARNED)
+        status = read_reals(&map->input.factor, file, "map.input_factor", cols);
     if (status != UC_OK)
         return status;
     return uc_map_measure_landmarks(map);
@@ -207,6 +220,24 @@ static uc_status read_shape(map_shape *out, const json_t *header, const uc_conta
     return UC_OK;
 }
 
+/* A learned map has dense landmarks, kernel values and perhaps the row, and nothing else. */
+static bool is_learned(const uc_map *map, const map_shape *shape)
+{
+    const size_t kept = map->input.kept ? (size_t)shape->cols : 0;
+    return !shape->sparse && !map->projection && !map->shift && map->kernel == UC_KERNEL_GAUSSIAN &&
+           map->dimension == (size_t)shape->landmarks + kept &&
+           (map->input.shift != NULL) == (map->input.factor != NULL);
+}
+
+static bool fits_its_kind(const uc_map *map, const map_shape *shape)
+{
+    if (map->kind == UC_MAP_LEARNED)
+        return is_learned(map, shape);
+    if (map->kind == UC_MAP_NONE || map->kind == UC_MAP_AUTO || map->kind == UC_MAP_DEFAULT)
+        return false;
+    return map->projection || (map->kind == UC_MAP_LANDMARKS && shape->landmarks <= shape->dimension);
+}
+
 uc_status uc_map_read(uc_map **out, const uc_container *file)
 {
     const json_t *header = json_object_get(file->header, "map");
@@ -227,9 +258,11 @@ uc_status uc_map_read(uc_map **out, const uc_container *file)
                     .degree = shape.degree,
                     .coefficient = shape.coefficient,
                     .dimension = (size_t)shape.dimension};
+    const json_t *input = json_object_get(header, "input");
+    map->input.unit = json_is_true(json_object_get(input, "unit"));
+    map->input.kept = json_is_true(json_object_get(input, "kept"));
     status = read_arrays(map, file, (size_t)shape.landmarks, (size_t)shape.cols, shape.sparse != 0);
-    if (status == UC_OK && !map->projection &&
-        (map->kind != UC_MAP_LANDMARKS || shape.landmarks > shape.dimension))
+    if (status == UC_OK && !fits_its_kind(map, &shape))
         status = damaged(file);
     if (status == UC_OK)
         *out = map;

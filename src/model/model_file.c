@@ -225,7 +225,8 @@ static uc_status check_dimensions(const uc_model *self, const uc_container *file
     if (!self->preprocessing.map)
         return UC_OK;
     /* Landmarks that arrived in a stream may not know the columns that came after them. */
-    const bool arrived = self->preprocessing.map->kind == UC_MAP_LANDMARKS;
+    const uc_map_kind kind = self->preprocessing.map->kind;
+    const bool arrived = kind == UC_MAP_LANDMARKS || kind == UC_MAP_LEARNED;
     const size_t cols = self->preprocessing.map->landmarks.cols;
     if (cols > self->features || (cols < self->features && !arrived))
         return uc_fail(UC_ERR_FORMAT, "%s: damaged: its map has %zu columns, and the model %zu features",

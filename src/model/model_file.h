@@ -6,7 +6,7 @@
 #include "unconfuse/prepare.h"
 #include "unconfuse/table.h"
 
-#define UC_MAP_ARRAYS 6 /* at most */
+#define UC_MAP_ARRAYS 8 /* at most */
 
 /* map NULL: the word none */
 json_t *uc_map_header(const uc_map *map);

@@ -12,7 +12,7 @@
 #define MOST_VIEWS 1000
 static const char magic[8] = {'\x89', 'U', 'C', 'V', 'I', 'E', 'W', '\n'};
 
-static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
+static const char *const scalings[] = {"none", "range", "standard", "maxabs", "auto", "terms"};
 
 const char *uc_scaling_word(int scaling)
 {
@@ -76,7 +76,7 @@ uc_status uc_steps_read(uc_preprocessing *out, const uc_container *file, size_t 
     size_t scaling = 0;
     while (scaling < sizeof scalings / sizeof *scalings && strcmp(scale, scalings[scaling]) != 0)
         scaling++;
-    if (scaling == sizeof scalings / sizeof *scalings)
+    if (scaling == sizeof scalings / sizeof *scalings || scaling == UC_SCALE_AUTO)
         return damaged(file, "its header names an unknown scaling");
     *out = (uc_preprocessing){.scaling = (uc_scaling)scaling,
                               .cols = features,

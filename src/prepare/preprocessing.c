@@ -30,6 +30,8 @@ static double scaled(const uc_preprocessing *self, size_t j, double value)
 {
     if (self->shift)
         value -= self->shift[j];
+    if (self->scaling == UC_SCALE_TERMS)
+        value = uc_damped_count(value);
     return value * self->factor[j];
 }
 

@@ -163,6 +163,7 @@ static void scale_column(double *shift, double *factor, const column_sums *colum
         break;
     case UC_SCALE_NONE:
     case UC_SCALE_AUTO: /* never here: it is decided before */
+    case UC_SCALE_TERMS:
         *factor = 1.0;
         break;
     }

@@ -75,6 +75,9 @@ static uc_status fill_entry(uc_entry *out, const uc_compare_entry *wanted, uc_co
     const uc_feedback asked = (uc_feedback)setup->settings.feedback;
     if (!uc_learner_is_online(learner))
         return refuse_batch(learner);
+    const uc_status status = uc_check_own_map(learner, &setup->train.map);
+    if (status != UC_OK)
+        return status;
     const uc_train_settings decided = uc_train_decide(learner, &setup->train);
     *out = (uc_entry){.learner = learner,
                       .settings = uc_learner_settings(learner, wanted->settings),
@@ -98,14 +101,18 @@ static void free_entries(uc_entry *entries, size_t count)
     uc_free(entries);
 }
 
-/* Every online learner that learns from the feedback; returns how many. `wanted` NULL: only counts
- * them. */
-static size_t usual_entries(uc_compare_entry *wanted, uc_feedback feedback)
+/* Every online learner that learns from the feedback, and on rows after the map, if there is one; returns how
+ * many. `wanted` NULL: only counts them. */
+static size_t usual_entries(uc_compare_entry *wanted, const uc_compare_setup *setup)
 {
+    const uc_feedback feedback = (uc_feedback)setup->settings.feedback;
+    const int map = setup->train.map.map;
+    const bool mapped = map != UC_MAP_NONE && map != UC_MAP_DEFAULT;
     const uc_learner *learner;
     size_t found = 0;
     for (size_t i = 0; (learner = uc_learner_at(i)); i++)
-        if (uc_learner_is_online(learner) && uc_learner_accepts(learner, feedback)) {
+        if (uc_learner_is_online(learner) && uc_learner_accepts(learner, feedback) &&
+            !(mapped && learner->model)) {
             if (wanted)
                 wanted[found] = (uc_compare_entry){.learner = learner};
             found++;
@@ -135,14 +142,13 @@ static uc_status fill_entries(uc_entry **out, const uc_compare_entry *wanted, si
 static uc_status make_entries(uc_entry **out, size_t *count, const uc_compare_entry *wanted,
                               uc_compare_setup *setup)
 {
-    const uc_feedback feedback = (uc_feedback)setup->settings.feedback;
     if (wanted)
         return fill_entries(out, wanted, *count, setup);
-    *count = usual_entries(NULL, feedback);
+    *count = usual_entries(NULL, setup);
     uc_compare_entry *usual = uc_alloc(*count, sizeof *usual);
     if (!usual)
         return UC_ERR_NOMEM;
-    (void)usual_entries(usual, feedback);
+    (void)usual_entries(usual, setup);
     const uc_status status = fill_entries(out, usual, *count, setup);
     uc_free(usual);
     return status;

@@ -187,6 +187,8 @@ static uc_status begin_training(run_training *out, all_runs *self, const uc_entr
     uc_train_settings train = uc_train_defaults(); /* rows are prepared, and no model is made */
     train.average = train.normalize = 0;
     train.bias = entry->bias;
+    if (!self->mapped) /* of a learner's own map */
+        train.map.dimension = setup->train.map.dimension;
     train.passes = setup->settings.passes;
     train.seed = seed_of(self, run);
     *out = (run_training){.learner = entry->learner, .all = self, .run = run};

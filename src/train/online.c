@@ -282,6 +282,9 @@ uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name
 static uc_status begin_map(uc_online *self)
 {
     const uc_map_settings *map = &self->train.map;
+    const uc_status status = uc_check_own_map(self->learner, map);
+    if (status != UC_OK)
+        return status;
     if (map->map == UC_MAP_NONE || map->map >= UC_MAP_AUTO || self->preprocessing.map)
         return UC_OK;
     if (map->map != UC_MAP_LANDMARKS)

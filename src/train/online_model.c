@@ -14,8 +14,31 @@ uc_status uc_model_check_finite(const uc_model *model)
     return UC_OK;
 }
 
+/* What a learner that prepares rows by itself does to them joins the model's preprocessing. */
+static uc_status write_own(uc_model *model, const uc_online *self)
+{
+    uc_preprocessing preprocessing = {0};
+    double *weights = NULL, bias = model->bias;
+    uc_status status = uc_preprocessing_copy(&preprocessing, &model->preprocessing);
+    if (status == UC_OK)
+        status = self->learner->model(&preprocessing, &weights, &bias, self);
+    if (status != UC_OK) {
+        uc_preprocessing_free(&preprocessing);
+        return status;
+    }
+    uc_preprocessing_free(&model->preprocessing);
+    model->preprocessing = preprocessing;
+    model->bias = bias;
+    if (weights) {
+        uc_free(model->weights);
+        model->weights = weights;
+        model->dimension = uc_preprocessing_dimension(&preprocessing, model->features);
+    }
+    return UC_OK;
+}
+
 /* The weights as the algorithm has them, or their mean over the rounds. */
-uc_status uc_online_write(uc_model *model, const uc_online *self)
+static void write_weights(uc_model *model, const uc_online *self)
 {
     const double *weights = self->plane[UC_WEIGHTS], *average = self->plane[UC_AVERAGE];
     const size_t K = self->classes.count;
@@ -36,10 +59,17 @@ uc_status uc_online_write(uc_model *model, const uc_online *self)
             row[k] -= sum / (double)K;
     }
     model->bias = self->train.bias;
-    const uc_status status = uc_json_set(model->summary, "rounds", json_integer((json_int_t)self->rounds));
-    if (status != UC_OK)
-        return status;
-    return uc_json_set(model->summary, "updates", json_integer((json_int_t)self->updates));
+}
+
+uc_status uc_online_write(uc_model *model, const uc_online *self)
+{
+    write_weights(model, self);
+    uc_status status = uc_json_set(model->summary, "rounds", json_integer((json_int_t)self->rounds));
+    if (status == UC_OK)
+        status = uc_json_set(model->summary, "updates", json_integer((json_int_t)self->updates));
+    if (status == UC_OK && self->learner->model)
+        status = write_own(model, self);
+    return status;
 }
 
 static json_t *reals_json(const double *values, size_t count)
@@ -62,6 +92,8 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
     status = uc_settings_to_json(model->settings, uc_train_options, train);
     if (status == UC_OK && train->map.map != UC_MAP_NONE)
         status = uc_settings_to_json(model->settings, uc_map_options, &train->map);
+    if (status == UC_OK && learner->model && train->map.dimension != UC_AUTO_COUNT) /* of its own map */
+        status = uc_json_set(model->settings, "dimension", json_integer((json_int_t)train->map.dimension));
     if (status == UC_OK && train->positive)
         status = uc_json_set(model->settings, "positive", json_string(train->positive));
     if (status == UC_OK && train->class_weights)
@@ -178,6 +210,50 @@ static uc_status remember(uc_online *self, uc_state *state)
 
 /* ---- saving ---- */
 
+/* What happens to rows before a learner that prepares them further by itself sees them: in its model that
+ * is not to be told apart. */
+static uc_status write_input(uc_state *state, const uc_preprocessing *input, size_t columns)
+{
+    uint64_t scaling = (uint64_t)input->scaling, root = input->root;
+    uc_status status = uc_state_counter(state, "input_scaling", &scaling);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "input_root", &root);
+    if (status == UC_OK && input->factor)
+        status = uc_state_array(state, "state.input.factor", UC_ARRAY_F64, input->factor, columns);
+    if (status == UC_OK && input->shift)
+        status = uc_state_array(state, "state.input.shift", UC_ARRAY_F64, input->shift, columns);
+    return status;
+}
+
+static uc_status read_input_array(double **out, uc_state *state, const char *name, size_t columns)
+{
+    *out = uc_alloc(columns, sizeof **out);
+    if (!*out)
+        return UC_ERR_NOMEM;
+    return uc_state_array(state, name, UC_ARRAY_F64, *out, columns);
+}
+
+/* On failure there is something to free. */
+static uc_status read_input(uc_preprocessing *out, uc_state *state, size_t columns)
+{
+    uint64_t scaling = UC_SCALE_NONE, root = 0;
+    uc_status status = uc_state_counter(state, "input_scaling", &scaling);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "input_root", &root);
+    if (status == UC_OK && scaling >= UC_SCALE_AUTO)
+        status = uc_state_damaged();
+    if (status != UC_OK)
+        return status;
+    out->scaling = (uc_scaling)scaling;
+    out->root = root != 0;
+    out->cols = columns;
+    if (out->scaling != UC_SCALE_NONE)
+        status = read_input_array(&out->factor, state, "state.input.factor", columns);
+    if (status == UC_OK && (out->scaling == UC_SCALE_RANGE || out->scaling == UC_SCALE_STANDARD))
+        status = read_input_array(&out->shift, state, "state.input.shift", columns);
+    return status;
+}
+
 /* The learner is only read: `remember` changes what it is given when it reads. */
 uc_status uc_online_write_state(uc_model *model, const uc_online *self)
 {
@@ -185,7 +261,10 @@ uc_status uc_online_write_state(uc_model *model, const uc_online *self)
     model->state.counters = json_object();
     if (!model->state.counters)
         return uc_fail(UC_ERR_NOMEM, "not enough memory for the learner's state");
-    return remember((uc_online *)self, &state);
+    const uc_status status = remember((uc_online *)self, &state);
+    if (status != UC_OK || !self->learner->model)
+        return status;
+    return write_input(&state, &model->preprocessing, model->features);
 }
 
 /* Scaling learned from fewer columns than were seen since does not occur: it drops what it does not know. */
@@ -196,18 +275,18 @@ uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state
         uc_model_create(&model, &self->classes, self->columns, self->features, self->learner->name);
     if (status != UC_OK)
         return status;
-    status = uc_online_write(model, self);
-    if (status == UC_OK)
-        status = uc_model_check_finite(model);
-    if (status != UC_OK)
-        goto cleanup;
     status = uc_preprocessing_copy(&model->preprocessing, &self->preprocessing);
     if (status != UC_OK)
         goto cleanup;
     model->preprocessing.cols = self->columns;
-    status = uc_write_settings(model, self->learner, self->settings, &self->train);
-    if (status == UC_OK && with_state)
+    if (with_state)
         status = uc_online_write_state(model, self);
+    if (status == UC_OK)
+        status = uc_online_write(model, self);
+    if (status == UC_OK)
+        status = uc_model_check_finite(model);
+    if (status == UC_OK)
+        status = uc_write_settings(model, self->learner, self->settings, &self->train);
 cleanup:
     if (status == UC_OK)
         *out = model;
@@ -258,7 +337,7 @@ static uc_status stored_settings(void *settings, uc_train_settings *train, const
     train->class_weights = class_weights;
     if (status == UC_OK)
         status = uc_settings_from_json(train, uc_train_options, model->settings);
-    if (status == UC_OK && model->preprocessing.map)
+    if (status == UC_OK && (model->preprocessing.map || learner->model))
         status = uc_settings_from_json(&train->map, uc_map_options, model->settings);
     return status;
 }
@@ -277,9 +356,15 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
     uc_train_settings train = uc_train_defaults();
     uc_online *self = NULL;
     uc_state state = {.model = (uc_model_state *)&model->state, .reading = true}; /* not written to */
+    uc_preprocessing input = {0};
+    const uc_preprocessing *preprocessing = &model->preprocessing;
     uc_status status = stored_settings(settings, &train, learner, model);
+    if (status == UC_OK && learner->model) {
+        status = read_input(&input, &state, model->features);
+        preprocessing = &input;
+    }
     if (status == UC_OK)
-        status = uc_online_begin(&self, learner, settings, &train, &model->classes, &model->preprocessing);
+        status = uc_online_begin(&self, learner, settings, &train, &model->classes, preprocessing);
     if (status != UC_OK)
         goto cleanup;
     status = uc_online_expect(self, model->features, stored_density(model));
@@ -288,6 +373,7 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
 cleanup:
     if (status == UC_ERR_OPTION) /* settings of a file, not of a user */
         status = UC_ERR_FORMAT;
+    uc_preprocessing_free(&input);
     uc_free((double *)train.class_weights);
     uc_free(settings);
     if (status == UC_OK)

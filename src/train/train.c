@@ -198,9 +198,11 @@ static uc_status expect_data(uc_online *self, const double *counts, double densi
 
 static uc_status write_online(uc_model *model, const uc_online *self, const uc_fit *fit)
 {
-    uc_status status = uc_online_write(model, self);
-    if (status == UC_OK && fit->train->keep_state)
+    uc_status status = UC_OK;
+    if (fit->train->keep_state)
         status = uc_online_write_state(model, self);
+    if (status == UC_OK)
+        status = uc_online_write(model, self);
     if (status == UC_OK)
         status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)fit->train->passes));
     return status;
@@ -214,6 +216,9 @@ static uc_status train_online(uc_model *model, double *training_error, const uc_
     plain.normalize = plain.normalize_input = 0;
     plain.map.map = UC_MAP_NONE;
     uc_online *self = NULL;
+    if (learner->model && uc_is_shared(fit->context))
+        return uc_fail(UC_ERR_INVALID, "%s learns in one process: its maps cannot be averaged",
+                       learner->name);
     double density = uc_matrix_density(&fit->data->X);
     double *counts = uc_alloc(fit->data->classes.count, sizeof *counts);
     if (!counts)
@@ -463,6 +468,8 @@ static uc_status check_settings(const uc_learner *learner, const void *own, cons
     status = uc_options_check(uc_map_options, &train->map);
     if (status == UC_OK)
         status = uc_options_check(learner->options, own);
+    if (status == UC_OK)
+        status = uc_check_own_map(learner, &train->map);
     if (status == UC_OK)
         status = uc_check_class_weights(learner, train, &data->classes);
     if (status == UC_OK)

@@ -12,7 +12,7 @@ FIELDS = ["learners", "best", "best_position", "runs", "passes", "examples", "cl
           "significance", "p_values"]
 LEARNER_FIELDS = ["learner", "settings", "feedback", "reference", "mean", "deviation", "ratios", "seconds",
                   "differs_from_best", "p_value"]
-PARTIAL = {"cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba"}
+PARTIAL = {"cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba", "onebit"}
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from conftest import PROGRAM, blobs
 
 FIELDS = ["rounds", "correct", "ratio_correct", "curve", "per_class", "seconds", "rounds_before", "unknown_labels"]
 FULL = ["perceptron", "pa", "spa", "copa", "arow", "scw"]
-PARTIAL = ["cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba"]
+PARTIAL = ["cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba", "onebit"]
 MAP = ["--map", "landmarks", "--dimension", "80", "--width", "2"]
 
 
@@ -577,7 +577,12 @@ def test_a_stream_that_waits_for_standard_input_can_be_interrupted(unconfuse):
 @pytest.mark.parametrize("learner", ["copa"] + PARTIAL)
 def test_online_learners_train_cross_validate_predict_and_convert(unconfuse, learner):
     unconfuse.write("data.svm", blobs(["1", "2", "3"], 900, columns=6, spread=0.3))
-    for options in [[], ["--average", "--scale", "maxabs"], ["--map", "landmarks", "--dimension", "40"]]:
+    mapped = ["--map", "landmarks", "--dimension", "40"]
+    if learner == "onebit":
+        assert unconfuse.fails(1, "train", learner, "data.svm", *mapped, "-o", "m.uc") == \
+            "onebit makes a map of its own: leave out --map"
+        mapped = ["--dimension", "40"]
+    for options in [[], ["--average", "--scale", "maxabs"], mapped]:
         reported = unconfuse.json("train", learner, "data.svm", *options, "-o", "m.uc")
         assert reported["learner"] == learner and reported["iterations"] == 5
         assert unconfuse.json("evaluate", "m.uc", "data.svm")["error"] < (0.45 if learner == "bpa" else 0.15)
@@ -586,5 +591,8 @@ def test_online_learners_train_cross_validate_predict_and_convert(unconfuse, lea
     folds = unconfuse.json("train", learner, "data.svm", "-v", "5", "--average")
     assert folds["fold_error_mean"] < (0.4 if learner == "bpa" else 0.15)
     unconfuse.ok("train", learner, "data.svm", "-o", "m.uc")
+    if learner == "onebit":
+        assert "a model with a map cannot be written as a LIBLINEAR model" in unconfuse.fails(1, "convert", "m.uc", "m.linear")
+        return
     unconfuse.ok("convert", "m.uc", "m.linear")
     assert unconfuse.ok("predict", "m.linear", "data.svm").out == unconfuse.ok("predict", "m.uc", "data.svm").out

@@ -6,7 +6,7 @@ import pytest
 from conftest import blobs
 
 FULL = ["perceptron", "pa", "spa", "copa", "arow", "scw"]
-PARTIAL = ["cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba"]
+PARTIAL = ["cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba", "onebit"]
 MAP = ["--map", "landmarks", "--dimension", "80", "--width", "2"]
 
 
@@ -49,6 +49,8 @@ def test_resumed_half_way_gives_the_same_bytes_as_never_stopped(unconfuse, learn
 @pytest.mark.parametrize("mapped", [[], MAP])
 @pytest.mark.parametrize("learner", FULL + PARTIAL)
 def test_every_learner_goes_on_exactly_where_it_stopped(unconfuse, learner, mapped):
+    if mapped and learner == "onebit":
+        pytest.skip("makes a map of its own")
     halves(unconfuse, blobs(["a", "b", "c", "d"], 600), at=251)
     whole = check_resumed(unconfuse, learner, [*mapped, "--bias", "0.5", "--seed", "7"])
     assert whole["ratio_correct"] > (0.35 if learner in ("banditron", "bpa", "soba") else 0.55)

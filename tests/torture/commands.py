@@ -27,6 +27,8 @@ COMMANDS = [
     command("train-spa", "train spa three.svm -o out.uc", "out.uc"),
     # It starts itself again, because nobody has said how threads are to wait.
     command("train-again", "train perceptron three.svm -o out.uc --threads 2", "out.uc", OMP_WAIT_POLICY=None),
+    command("train-onebit", "train onebit three.svm -o out.uc", "out.uc"),
+    command("stream-onebit", "stream onebit three.svm --resume onebit.uc -o out.uc", "out.uc"),
     command("train-cspa-plus", "train cspa-plus three.svm -o out.uc", "out.uc"),
     command("train-confidit", "train confidit three.csv -o out.uc --scale standard", "out.uc"),
     command("train-arow", "train arow three.csv -o out.uc --covariance full", "out.uc"),
@@ -141,6 +143,7 @@ def make_inputs(program, directory):
     run("train pa two.svm -o map.uc --map nystroem --dimension 5")
     run("train csvm bags.svm -o bags.uc --bags --bag-rule witness")
     run("stream cspa-plus three.svm -o stream.uc")
+    run("stream onebit three.svm -o onebit.uc")
     run("convert model.uc model.liblinear --to liblinear")
 
 

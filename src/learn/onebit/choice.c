@@ -1,0 +1,369 @@
+/*
+ *   z        a row as a view prepares it       l_1..l_R   landmarks, evenly spaced rounds
+ *   k(z, l)  = exp(-||z - l||^2 / (multiple med)),  med the median squared distance of 300 pairs of rounds
+ *   phi      = (1, k(z, l_1), ..., k(z, l_R), z)
+ *   A        = prior diag(1, K_ll + jitter I, I) + sum phi phi'
+ *
+ * In exact arithmetic this is ridge regression on L^-1 k with LL' = K_ll + jitter I and penalty `prior`,
+ * without the triangular solve for every row.
+ *
+ * A view is judged by the rounds themselves, each left out: with leverage h = phi'A^-1 phi and scores s of
+ * a row that is in A with target q, the scores without it are (s - h q)/(1 - h).
+ */
+#include "learn/onebit/choice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+#define PAIRS ((size_t)300)
+#define TRIED_LANDMARKS ((size_t)128)
+#define TRIED_ROUNDS ((size_t)500)
+#define LARGEST_LEVERAGE 0.99
+#define VARIANCE_FLOOR 1e-12
+#define VARIANCE_SHARE 0.001
+
+static const double multiples[] = {0.25, 0.5, 1.0, 2.0};
+#define MULTIPLES (sizeof multiples / sizeof *multiples)
+
+/* ---- how rows are prepared ---- */
+
+static uc_status fit_input(uc_map_input *out, const uc_rounds *rounds, bool standard)
+{
+    const size_t d = rounds->columns, n = rounds->count;
+    *out = (uc_map_input){.unit = !standard};
+    if (!standard)
+        return UC_OK;
+    double *mean = uc_alloc(d, sizeof *mean), *factor = uc_alloc(d, sizeof *factor), whole = 0.0;
+    if (!mean || !factor) {
+        uc_free(mean);
+        uc_free(factor);
+        return UC_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < n; i++)
+        uc_row_axpy(1.0 / (double)n, (uc_row){d, uc_rounds_at(rounds, i).row, NULL}, mean);
+    for (size_t i = 0; i < n; i++) {
+        const float *row = uc_rounds_at(rounds, i).row;
+        for (size_t j = 0; j < d; j++)
+            factor[j] += ((double)row[j] - mean[j]) * ((double)row[j] - mean[j]) / (double)n;
+    }
+    for (size_t j = 0; j < d; j++)
+        whole += (factor[j] + VARIANCE_FLOOR) / (double)d;
+    for (size_t j = 0; j < d; j++)
+        factor[j] = 1.0 / sqrt((double)d * (factor[j] + VARIANCE_FLOOR + VARIANCE_SHARE * whole));
+    out->shift = mean;
+    out->factor = factor;
+    return UC_OK;
+}
+
+static void free_input(uc_map_input *self)
+{
+    uc_free(self->shift);
+    uc_free(self->factor);
+    *self = (uc_map_input){0};
+}
+
+static void prepare(float *z, const uc_map_input *input, const uc_rounds *rounds, size_t i)
+{
+    uc_map_prepare_input(z, input, (uc_row){rounds->columns, uc_rounds_at(rounds, i).row, NULL},
+                         rounds->columns);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of pairs that differ; 1 when there are none. */
+static uc_status median_distance2(double *out, const uc_map_input *input, const uc_rounds *rounds,
+                                  uc_rng *rng)
+{
+    const size_t d = rounds->columns;
+    float *z = uc_alloc(2 * d, sizeof *z);
+    double found[PAIRS];
+    size_t count = 0;
+    if (!z)
+        return UC_ERR_NOMEM;
+    for (size_t pair = 0; pair < PAIRS; pair++) {
+        double sum = 0.0;
+        prepare(z, input, rounds, (size_t)uc_rng_below(rng, rounds->count));
+        prepare(z + d, input, rounds, (size_t)uc_rng_below(rng, rounds->count));
+        for (size_t j = 0; j < d; j++)
+            sum += ((double)z[j] - (double)z[d + j]) * ((double)z[j] - (double)z[d + j]);
+        if (sum > 0.0)
+            found[count++] = sum;
+    }
+    uc_free(z);
+    qsort(found, count, sizeof *found, ascending);
+    *out = count > 0 ? found[count / 2] : 1.0;
+    return UC_OK;
+}
+
+/* ---- a map ---- */
+
+static uc_status take_landmarks(uc_matrix *out, const uc_map_input *input, const uc_rounds *rounds,
+                                size_t count)
+{
+    const uc_status status = uc_matrix_create_dense(out, count, rounds->columns);
+    for (size_t l = 0; l < count && status == UC_OK; l++)
+        prepare(out->values + l * out->stride, input, rounds, uc_evenly(l, count, rounds->count));
+    return status;
+}
+
+uc_status uc_onebit_make_map(uc_map **out, const uc_rounds *rounds, const uc_onebit_view *view,
+                             const uc_onebit_choice *choice, uc_rng *rng)
+{
+    uc_map_input input;
+    uc_matrix landmarks = {0};
+    double median = 1.0;
+    const size_t count = uc_min_size(rounds->count, choice->landmarks);
+    uc_status status = fit_input(&input, rounds, view->standard);
+    if (status != UC_OK)
+        return status;
+    input.kept = rounds->columns <= choice->linear;
+    if (count > 0)
+        status = median_distance2(&median, &input, rounds, rng);
+    if (status == UC_OK)
+        status = take_landmarks(&landmarks, &input, rounds, count > 0 || input.kept ? count : 1);
+    if (status == UC_OK)
+        return uc_map_create_learned(out, landmarks, input, view->multiple * median);
+    uc_matrix_free(&landmarks);
+    free_input(&input);
+    return status;
+}
+
+/* Landmarks as doubles, without gaps. */
+static double *landmarks_of(const uc_map *map)
+{
+    const uc_matrix *L = &map->landmarks;
+    double *copy = uc_alloc(L->rows * L->cols, sizeof *copy);
+    for (size_t l = 0; l < L->rows && copy; l++)
+        for (size_t j = 0; j < L->cols; j++)
+            copy[l * L->cols + j] = (double)L->values[l * L->stride + j];
+    return copy;
+}
+
+static double kernel(double norm2_x, double norm2_y, double product, double width)
+{
+    return exp(-fmax(0.0, norm2_x + norm2_y - 2.0 * product) / width);
+}
+
+uc_status uc_onebit_prior(double *A, size_t stride, const uc_map *map, const uc_onebit_choice *choice)
+{
+    const size_t R = map->landmarks.rows, d = map->landmarks.cols, n = 1 + map->dimension;
+    double *L = landmarks_of(map), *products = uc_alloc(R * R, sizeof *products);
+    if (!L || !products) {
+        uc_free(L);
+        uc_free(products);
+        return UC_ERR_NOMEM;
+    }
+    if (R > 0)
+        uc_gemm(products, R, (uc_operand){L, d, false}, (uc_operand){L, d, true}, R, d, R, 1.0, 0.0);
+    memset(A, 0, n * stride * sizeof *A);
+    for (size_t i = 0; i < n; i++)
+        A[i * stride + i] = choice->prior;
+    for (size_t i = 0; i < R; i++) {
+        for (size_t j = 0; j < i; j++)
+            A[(1 + i) * stride + 1 + j] = choice->prior * kernel(products[i * R + i], products[j * R + j],
+                                                                 products[i * R + j], map->width);
+        A[(1 + i) * stride + 1 + i] = choice->prior * (1.0 + choice->jitter);
+    }
+    uc_free(products);
+    uc_free(L);
+    return UC_OK;
+}
+
+/* ---- which view ---- */
+
+/* A view tried on some rounds; rows of z and of phi are doubles without gaps. */
+typedef struct trial {
+    const uc_rounds *rounds;
+    const uc_onebit_choice *choice;
+    size_t tried, landmarks, size, classes; /* n rows, R, features, K */
+    bool linear;
+    double *z, *l; /* tried x d, R x d */
+    double *norm2_z, *norm2_l;
+    double *zl, *ll;            /* products: tried x R, R x R */
+    double *phi, *product;      /* tried x size each: phi, phi A^-1 */
+    double *A, *B, *W, *scores; /* size^2, size x K, size x K, tried x K */
+    double *targets;            /* tried x K */
+} trial;
+
+static void free_trial(trial *self)
+{
+    double *const arrays[] = {self->z,  self->l,      self->norm2_z, self->norm2_l, self->zl,
+                              self->ll, self->phi,    self->product, self->A,       self->B,
+                              self->W,  self->scores, self->targets};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        uc_free(arrays[i]);
+}
+
+static uc_status begin_trial(trial *out, const uc_rounds *rounds, const uc_onebit_choice *choice)
+{
+    const size_t d = rounds->columns, K = rounds->classes;
+    trial self = {.rounds = rounds, .choice = choice, .classes = K, .linear = d <= choice->linear};
+    const size_t n = self.tried = uc_min_size(rounds->count, TRIED_ROUNDS);
+    const size_t R = self.landmarks =
+        uc_min_size(uc_min_size(rounds->count, TRIED_LANDMARKS), choice->landmarks);
+    const size_t D = self.size = 1 + R + (self.linear ? d : 0);
+    struct {
+        double **array;
+        size_t count;
+    } const wanted[] = {{&self.z, n * d},      {&self.l, R * d},  {&self.norm2_z, n}, {&self.norm2_l, R},
+                        {&self.zl, n * R},     {&self.ll, R * R}, {&self.phi, n * D}, {&self.product, n * D},
+                        {&self.A, D * D},      {&self.B, D * K},  {&self.W, D * K},   {&self.scores, n * K},
+                        {&self.targets, n * K}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        *wanted[i].array = uc_alloc(wanted[i].count, sizeof(double));
+        if (!*wanted[i].array) {
+            free_trial(&self);
+            return UC_ERR_NOMEM;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uc_past_round round = uc_rounds_at(rounds, uc_evenly(i, n, rounds->count));
+        for (size_t k = 0; k < K; k++) {
+            const double target = round.known ? (double)(k == round.class) : (double)round.target[k];
+            self.targets[i * K + k] = target - 1.0 / (double)K;
+        }
+    }
+    *out = self;
+    return UC_OK;
+}
+
+static void fill_rows(double *rows, double *norm2, const trial *self, const uc_map_input *input, size_t count,
+                      float *z)
+{
+    const size_t d = self->rounds->columns;
+    for (size_t i = 0; i < count; i++) {
+        prepare(z, input, self->rounds, uc_evenly(i, count, self->rounds->count));
+        norm2[i] = 0.0;
+        for (size_t j = 0; j < d; j++) {
+            rows[i * d + j] = (double)z[j];
+            norm2[i] += (double)z[j] * (double)z[j];
+        }
+    }
+}
+
+/* z, l and their products, which all widths share. */
+static uc_status prepare_trial(trial *self, const uc_map_input *input)
+{
+    const size_t d = self->rounds->columns, n = self->tried, R = self->landmarks;
+    float *z = uc_alloc(d, sizeof *z);
+    if (!z)
+        return UC_ERR_NOMEM;
+    fill_rows(self->z, self->norm2_z, self, input, n, z);
+    fill_rows(self->l, self->norm2_l, self, input, R, z);
+    uc_gemm(self->zl, R, (uc_operand){self->z, d, false}, (uc_operand){self->l, d, true}, n, d, R, 1.0, 0.0);
+    uc_gemm(self->ll, R, (uc_operand){self->l, d, false}, (uc_operand){self->l, d, true}, R, d, R, 1.0, 0.0);
+    uc_free(z);
+    return UC_OK;
+}
+
+static void fill_features(trial *self, double width)
+{
+    const size_t d = self->rounds->columns, R = self->landmarks, D = self->size;
+    for (size_t i = 0; i < self->tried; i++) {
+        double *phi = self->phi + i * D;
+        phi[0] = 1.0;
+        for (size_t l = 0; l < R; l++)
+            phi[1 + l] = kernel(self->norm2_z[i], self->norm2_l[l], self->zl[i * R + l], width);
+        if (self->linear)
+            memcpy(phi + 1 + R, self->z + i * d, d * sizeof *phi);
+    }
+}
+
+static void fill_prior(trial *self, double width)
+{
+    const size_t R = self->landmarks, D = self->size;
+    memset(self->A, 0, D * D * sizeof *self->A);
+    for (size_t i = 0; i < D; i++)
+        self->A[i * D + i] = self->choice->prior;
+    for (size_t i = 0; i < R; i++) {
+        double *row = self->A + (1 + i) * D + 1;
+        for (size_t j = 0; j < i; j++)
+            row[j] =
+                self->choice->prior * kernel(self->norm2_l[i], self->norm2_l[j], self->ll[i * R + j], width);
+        row[i] = self->choice->prior * (1.0 + self->choice->jitter);
+    }
+}
+
+/* Of all classes where the class is known; else of the one that was wrong. */
+static double error_of(const trial *self, size_t i)
+{
+    const size_t K = self->classes, D = self->size;
+    const uc_past_round round = uc_rounds_at(self->rounds, uc_evenly(i, self->tried, self->rounds->count));
+    const double *q = self->targets + i * K, *s = self->scores + i * K;
+    double error = 0.0;
+    const double h = fmin(LARGEST_LEVERAGE, uc_dot(self->phi + i * D, self->product + i * D, D));
+    for (size_t k = 0; k < K; k++) {
+        const double without = (s[k] - h * q[k]) / (1.0 - h);
+        const double wanted = round.known ? q[k] : -1.0 / (double)K;
+        if (round.known || k == round.class)
+            error += (without - wanted) * (without - wanted);
+    }
+    return error;
+}
+
+static uc_status judge(double *out, trial *self, double width)
+{
+    const size_t n = self->tried, D = self->size, K = self->classes;
+    fill_features(self, width);
+    fill_prior(self, width);
+    uc_symmetric_add(self->A, D, D, 1.0, self->phi, D, n);
+    const uc_status status = uc_symmetric_invert(self->A, D, D);
+    if (status != UC_OK)
+        return status;
+    uc_gemm(self->B, K, (uc_operand){self->phi, D, true}, (uc_operand){self->targets, K, false}, D, n, K, 1.0,
+            0.0);
+    uc_symmetric_product(self->W, self->A, D, D, self->B, K);
+    uc_gemm(self->scores, K, (uc_operand){self->phi, D, false}, (uc_operand){self->W, K, false}, n, D, K, 1.0,
+            0.0);
+    uc_times_symmetric(self->product, self->phi, D, n, self->A, D, D);
+    *out = 0.0;
+    for (size_t i = 0; i < n; i++)
+        *out += error_of(self, i);
+    return UC_OK;
+}
+
+static uc_status judge_widths(uc_onebit_view *best, double *least, trial *self, bool standard, uc_rng *rng)
+{
+    uc_map_input input;
+    double median = 1.0;
+    uc_status status = fit_input(&input, self->rounds, standard);
+    if (status != UC_OK)
+        return status;
+    status = median_distance2(&median, &input, self->rounds, rng);
+    if (status == UC_OK)
+        status = prepare_trial(self, &input);
+    for (size_t m = 0; m < MULTIPLES && status == UC_OK; m++) {
+        double error;
+        status = judge(&error, self, multiples[m] * median);
+        if (status == UC_OK && error < *least) {
+            *least = error;
+            *best = (uc_onebit_view){standard, multiples[m]};
+        }
+    }
+    free_input(&input);
+    return status;
+}
+
+uc_status uc_onebit_choose(uc_onebit_view *out, const uc_rounds *rounds, const uc_onebit_choice *choice,
+                           uc_rng *rng)
+{
+    trial self;
+    double least = INFINITY;
+    uc_onebit_view best = {true, 1.0};
+    uc_status status = begin_trial(&self, rounds, choice);
+    if (status != UC_OK)
+        return status;
+    for (int standard = 0; standard < 2 && status == UC_OK; standard++)
+        status = judge_widths(&best, &least, &self, standard, rng);
+    free_trial(&self);
+    if (status == UC_OK)
+        *out = best;
+    return status;
+}

@@ -1,0 +1,422 @@
+/*
+ *   t     age: rounds so far          K   classes         p  the class proposed
+ *   phi   features of a row (choice.h)                    s  = W'phi
+ *
+ * Targets, centred by 1/K: e_y where the class y is known; else what the scores say of the others
+ * (refit.h), made anew now and then. All classes share one ridge problem, because A does not see labels
+ * (running_ridge.h).
+ *
+ *   round     the row joins with its target; then `replay` times: a round drawn from those kept that was
+ *             wrong gets its target anew, and if that changes by `least` or more in all, the ridge follows
+ *   refit     at ages 8 x 1.2^i all wrong rounds get new targets
+ *   new map   at ages 16, 32, ..., 2048, the first with a fixed view; then map, ridge and targets from the
+ *             rounds kept
+ *   restart   ratio += (right - ratio)/50; when 200 rounds have passed and the ratio is below half of its
+ *             maximum less .1, all but the last 50 rounds are forgotten
+ *
+ * A round that is dropped from the rounds kept stays in A and B with its last target.
+ */
+#include "learn/onebit/dense.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "learn/onebit/refit.h"
+
+#define FIRST_MAP 16
+#define FIRST_CHOICE 32
+#define LAST_MAP 2048
+#define FIRST_REFIT 8.0
+#define REFIT_GROWTH 1.2
+#define LINEAR_COLUMNS ((size_t)256)
+#define FIRST_LINEAR_COLUMNS ((size_t)1024) /* before there are landmarks */
+#define RATIO_ROUNDS 50.0
+#define WARM_UP 100
+#define RESTART_AFTER 200
+#define RESTART_MARGIN 0.1
+#define KEPT_ROUNDS ((size_t)50)
+#define BYTES_LIMIT 268435456.0 /* of the rounds kept */
+#define BLOCK ((size_t)64)
+
+/* ---- room ---- */
+
+static size_t limit_for(size_t columns, size_t classes, const uc_onebit_settings *settings, size_t landmarks)
+{
+    const size_t features = 1 + landmarks + (columns <= LINEAR_COLUMNS ? columns : 0);
+    const double fitting = BYTES_LIMIT / uc_rounds_bytes(columns, features, classes);
+    const double limit = fmin((double)settings->memory_rounds, floor(fitting));
+    return limit < 1.0 ? 1 : (size_t)limit;
+}
+
+double uc_onebit_dense_bytes(size_t columns, size_t classes, const uc_onebit_settings *settings,
+                             size_t landmarks, double rounds)
+{
+    const size_t features = 1 + landmarks + (columns <= LINEAR_COLUMNS ? columns : 0);
+    const double n = (double)features, K = (double)uc_class_stride(classes);
+    const double kept = fmin(rounds, (double)limit_for(columns, classes, settings, landmarks));
+    return kept * uc_rounds_bytes(columns, features, classes) + 8.0 * n * (2.0 * n + 4.0 * K + 64.0) +
+           4.0 * (double)landmarks * (double)columns;
+}
+
+void uc_onebit_dense_free(uc_onebit_dense *self)
+{
+    uc_rounds_free(&self->rounds);
+    uc_map_free(self->map);
+    uc_running_ridge_free(&self->ridge);
+    uc_free(self->phi);
+    uc_free(self->map_work);
+    uc_free(self->target);
+    uc_free(self->past);
+    uc_free(self->sums);
+    *self = (uc_onebit_dense){0};
+}
+
+static uc_onebit_choice choice_of(const uc_onebit_settings *settings, size_t landmarks)
+{
+    return (uc_onebit_choice){.prior = settings->ridge,
+                              .jitter = settings->jitter,
+                              .landmarks = landmarks,
+                              .linear = LINEAR_COLUMNS};
+}
+
+void uc_onebit_mapped_free(uc_onebit_mapped *self)
+{
+    uc_map_free(self->map);
+    uc_running_ridge_free(&self->ridge);
+    uc_free(self->phi);
+    uc_free(self->map_work);
+    uc_free(self->sums);
+}
+
+uc_status uc_onebit_mapped_begin(uc_onebit_mapped *out, uc_map *map, size_t classes)
+{
+    uc_onebit_mapped self = {.map = map};
+    const size_t n = 1 + map->dimension;
+    uc_status status = uc_running_ridge_begin(&self.ridge, n, classes);
+    self.phi = uc_alloc(n, sizeof *self.phi);
+    self.map_work = uc_alloc(uc_map_row_work(map), sizeof *self.map_work);
+    self.sums = uc_alloc(n * uc_class_stride(classes), sizeof *self.sums);
+    if (status == UC_OK && (!self.phi || !self.map_work || !self.sums))
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_onebit_mapped_free(&self);
+    return status;
+}
+
+void uc_onebit_take_mapped(uc_onebit_dense *self, uc_onebit_mapped *new)
+{
+    uc_map_free(self->map);
+    uc_running_ridge_free(&self->ridge);
+    uc_free(self->phi);
+    uc_free(self->map_work);
+    uc_free(self->sums);
+    self->map = new->map;
+    self->ridge = new->ridge;
+    self->phi = new->phi;
+    self->map_work = new->map_work;
+    self->sums = new->sums;
+}
+
+void uc_onebit_map_row(float *phi, const uc_map *map, uc_row row, double *work)
+{
+    phi[0] = 1.0f;
+    uc_map_row(phi + 1, map, row, work);
+}
+
+/* Before the first round: no landmarks, rows at unit length. */
+static uc_status begin_rounds(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks)
+{
+    uc_onebit_choice choice = choice_of(settings, landmarks);
+    const uc_onebit_view unit = {false, 1.0};
+    uc_map *map = NULL;
+    uc_onebit_mapped new;
+    choice.linear = FIRST_LINEAR_COLUMNS;
+    uc_rng unused = uc_rng_make(0, 0);
+    uc_status status = uc_onebit_make_map(&map, &self->rounds, &unit, &choice, &unused);
+    if (status == UC_OK)
+        status = uc_onebit_mapped_begin(&new, map, self->classes);
+    if (status != UC_OK)
+        return status;
+    status = uc_onebit_prior(new.ridge.inverse, new.ridge.stride, new.map, &choice);
+    if (status == UC_OK)
+        status = uc_symmetric_invert(new.ridge.inverse, new.ridge.stride, new.ridge.size);
+    if (status == UC_OK)
+        status = uc_rounds_reshape(&self->rounds, self->columns, new.ridge.size, self->classes);
+    if (status != UC_OK) {
+        uc_onebit_mapped_free(&new);
+        return status;
+    }
+    uc_onebit_take_mapped(self, &new);
+    return UC_OK;
+}
+
+static uc_status grow_classes(uc_onebit_dense *self, size_t classes)
+{
+    const size_t stride = uc_class_stride(classes);
+    double *target = uc_alloc(stride, sizeof *target), *past = uc_alloc(stride, sizeof *past);
+    double *sums = uc_alloc(uc_grown(0, self->ridge.size) * stride, sizeof *sums);
+    uc_status status = target && past && sums ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = uc_rounds_reshape(&self->rounds, self->rounds.columns, self->rounds.features, classes);
+    if (status == UC_OK && self->map)
+        status = uc_running_ridge_add_classes(&self->ridge, classes);
+    if (status != UC_OK) {
+        uc_free(target);
+        uc_free(past);
+        uc_free(sums);
+        return status;
+    }
+    uc_free(self->target);
+    uc_free(self->past);
+    uc_free(self->sums);
+    self->target = target;
+    self->past = past;
+    self->sums = sums;
+    self->classes = classes;
+    return UC_OK;
+}
+
+uc_status uc_onebit_dense_grow(uc_onebit_dense *self, size_t columns, size_t classes,
+                               const uc_onebit_settings *settings, size_t landmarks)
+{
+    uc_status status = uc_blas_begin(1);
+    if (self->next_map == 0) {
+        self->next_map = FIRST_MAP;
+        self->next_refit = FIRST_REFIT;
+    }
+    if (status == UC_OK && classes > self->classes)
+        status = grow_classes(self, classes);
+    if (status == UC_OK && columns > self->columns) {
+        status = uc_rounds_reshape(&self->rounds, columns, self->rounds.features, self->rounds.classes);
+        if (status == UC_OK)
+            self->columns = columns;
+        if (status == UC_OK && self->age == 0)
+            status = begin_rounds(self, settings, landmarks);
+    }
+    self->limit = limit_for(self->columns, self->classes, settings, landmarks);
+    return status;
+}
+
+/* ---- maps ---- */
+
+/* A = prior + sum phi phi', B and f from the rounds, whose features are in `phi`. */
+static void add_rounds(uc_running_ridge *ridge, const uc_rounds *rounds, const float *phi, double *block,
+                       double *target)
+{
+    const size_t n = ridge->size, S = ridge->stride, K = rounds->classes;
+    for (size_t first = 0; first < rounds->count; first += BLOCK) {
+        const size_t count = uc_min_size(BLOCK, rounds->count - first);
+        for (size_t i = 0; i < count; i++) {
+            const uc_past_round round = uc_rounds_at(rounds, first + i);
+            const float *features = phi + (first + i) * n;
+            const double root = sqrt(round.weight);
+            for (size_t j = 0; j < n; j++)
+                block[i * S + j] = root * (double)features[j];
+            for (size_t k = 0; k < K; k++) {
+                const double t = round.known ? (double)(k == round.class) : (double)round.target[k];
+                target[k] = round.weight * (t - 1.0 / (double)K);
+            }
+            uc_row_update(ridge->sums, ridge->class_stride, (uc_row){n, features, NULL}, target);
+            uc_row_axpy(round.weight, (uc_row){n, features, NULL}, ridge->feature_sum);
+        }
+        uc_symmetric_add(ridge->inverse, S, n, 1.0, block, S, count);
+    }
+}
+
+static void take_features(uc_rounds *rounds, const float *phi)
+{
+    const size_t n = rounds->features;
+    for (size_t i = 0; i < rounds->count; i++)
+        memcpy(uc_rounds_at(rounds, i).phi, phi + i * n, n * sizeof *phi);
+}
+
+/* The ridge on a new map, from all rounds kept. */
+static uc_status fill_mapped(uc_onebit_mapped *new, uc_onebit_dense *self)
+{
+    uc_rounds *rounds = &self->rounds;
+    const size_t n = new->ridge.size;
+    float *phi = uc_alloc(rounds->count * n, sizeof *phi);
+    double *block = uc_alloc(BLOCK * new->ridge.stride, sizeof *block);
+    uc_status status = phi && block ? UC_OK : UC_ERR_NOMEM;
+    for (size_t i = 0; i < rounds->count && status == UC_OK; i++)
+        uc_onebit_map_row(phi + i * n, new->map, (uc_row){rounds->columns, uc_rounds_at(rounds, i).row, NULL},
+                          new->map_work);
+    if (status == UC_OK) {
+        memset(self->target, 0, new->ridge.class_stride * sizeof *self->target);
+        add_rounds(&new->ridge, rounds, phi, block, self->target);
+        status = uc_symmetric_invert(new->ridge.inverse, new->ridge.stride, n);
+    }
+    if (status == UC_OK)
+        status = uc_rounds_reshape(rounds, rounds->columns, n, rounds->classes);
+    if (status == UC_OK)
+        take_features(rounds, phi);
+    uc_free(block);
+    uc_free(phi);
+    return status;
+}
+
+static uc_status make_new_map(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks,
+                              uc_rng *rng)
+{
+    const uc_onebit_choice choice = choice_of(settings, landmarks);
+    uc_onebit_view view = {true, 1.0};
+    uc_map *map = NULL;
+    uc_onebit_mapped new;
+    uc_status status = UC_OK;
+    if (self->age >= FIRST_CHOICE)
+        status = uc_onebit_choose(&view, &self->rounds, &choice, rng);
+    if (status == UC_OK)
+        status = uc_onebit_make_map(&map, &self->rounds, &view, &choice, rng);
+    if (status == UC_OK)
+        status = uc_onebit_mapped_begin(&new, map, self->classes);
+    if (status != UC_OK)
+        return status;
+    status = uc_onebit_prior(new.ridge.inverse, new.ridge.stride, new.map, &choice);
+    if (status == UC_OK)
+        status = fill_mapped(&new, self);
+    if (status != UC_OK) {
+        uc_onebit_mapped_free(&new);
+        return status;
+    }
+    uc_onebit_take_mapped(self, &new);
+    return uc_onebit_refit(&self->ridge, &self->rounds, settings->penalty);
+}
+
+/* ---- rounds ---- */
+
+void uc_onebit_dense_score(double *scores, uc_onebit_dense *self, uc_row row)
+{
+    const size_t C = uc_class_stride(self->classes);
+    memset(scores, 0, C * sizeof *scores);
+    if (!self->map)
+        return;
+    uc_onebit_map_row(self->phi, self->map, row, self->map_work);
+    uc_row_scores(scores, (uc_row){self->ridge.size, self->phi, NULL}, self->ridge.weights, C);
+}
+
+static void keep(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answer, double leverage)
+{
+    const uc_past_round kept =
+        uc_rounds_add(&self->rounds, answer->class, answer->known, answer->weight, self->limit);
+    if (self->columns > 0)
+        memset(kept.row, 0, self->columns * sizeof *kept.row);
+    for (size_t i = 0; i < row.count; i++)
+        kept.row[uc_row_column(row, i)] = row.values[i];
+    memcpy(kept.phi, self->phi, self->ridge.size * sizeof *kept.phi);
+    for (size_t k = 0; k < self->classes; k++)
+        kept.target[k] = (float)self->target[k];
+    *kept.leverage = (float)fmin(1.0, leverage);
+}
+
+/* The round joins the ridge and the rounds kept. */
+static void add_round(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answer, const double *scores,
+                      double penalty)
+{
+    const size_t K = self->classes;
+    const double h = uc_running_ridge_direct(&self->ridge, self->phi), w = answer->weight;
+    memset(self->target, 0, self->ridge.class_stride * sizeof *self->target);
+    if (answer->known)
+        self->target[answer->class] = 1.0;
+    else
+        uc_onebit_target(self->target, scores, K, answer->class, 0.0, NULL, penalty);
+    keep(self, row, answer, w * h / (1.0 + w * h));
+    for (size_t k = 0; k < K; k++)
+        self->target[k] -= 1.0 / (double)K;
+    uc_running_ridge_add(&self->ridge, self->phi, h, w, self->target, scores);
+}
+
+/* One round drawn from those kept gets its target anew. */
+static void replay(uc_onebit_dense *self, const uc_onebit_settings *settings, uc_rng *rng)
+{
+    const size_t K = self->classes, C = self->ridge.class_stride;
+    const uc_past_round round = uc_rounds_at(&self->rounds, (size_t)uc_rng_below(rng, self->rounds.count));
+    double moved = 0.0;
+    if (round.known)
+        return;
+    memset(self->past, 0, C * sizeof *self->past);
+    memset(self->target, 0, C * sizeof *self->target);
+    uc_row_scores(self->past, (uc_row){self->ridge.size, round.phi, NULL}, self->ridge.weights, C);
+    uc_onebit_target(self->target, self->past, K, round.class, (double)*round.leverage, round.target,
+                     settings->penalty);
+    for (size_t k = 0; k < K; k++) {
+        self->past[k] = round.weight * (self->target[k] - (double)round.target[k]);
+        moved += fabs(self->target[k] - (double)round.target[k]);
+    }
+    if (moved < settings->least)
+        return;
+    for (size_t k = 0; k < K; k++)
+        round.target[k] = (float)self->target[k];
+    for (size_t k = K; k < C; k++)
+        self->past[k] = 0.0;
+    uc_running_ridge_change(&self->ridge, round.phi, self->past);
+}
+
+/* Whether the share of right proposals fell so far that what was learned does not hold any more. */
+static bool has_changed(uc_onebit_dense *self, bool right)
+{
+    self->ratio += ((double)right - self->ratio) / RATIO_ROUNDS;
+    self->judged++;
+    if (self->judged > WARM_UP)
+        self->best = fmax(self->best, self->ratio);
+    return self->judged >= RESTART_AFTER && self->ratio < self->best / 2.0 - RESTART_MARGIN;
+}
+
+static uc_status restart(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks,
+                         uc_rng *rng)
+{
+    uc_rounds_forget(&self->rounds, KEPT_ROUNDS);
+    self->age = self->rounds.count;
+    self->next_map = 2 * KEPT_ROUNDS;
+    self->next_refit = (double)KEPT_ROUNDS * REFIT_GROWTH;
+    self->ratio = self->best = 0.0;
+    self->judged = 0;
+    self->restarts++;
+    return make_new_map(self, settings, landmarks, rng);
+}
+
+/* What is due at this age: a map, which includes a refit, or a refit. */
+static uc_status maintain(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks,
+                          uc_rng *rng)
+{
+    const bool refit = (double)self->age >= self->next_refit;
+    const bool map = self->age >= self->next_map && self->next_map <= LAST_MAP;
+    uc_status status = UC_OK;
+    if (map)
+        status = make_new_map(self, settings, landmarks, rng);
+    else if (refit)
+        status = uc_onebit_refit(&self->ridge, &self->rounds, settings->penalty);
+    if (status != UC_OK)
+        return status;
+    if (map)
+        self->next_map *= 2;
+    while ((double)self->age >= self->next_refit)
+        self->next_refit *= REFIT_GROWTH;
+    return UC_OK;
+}
+
+uc_status uc_onebit_dense_learn(bool *restarted, uc_onebit_dense *self, uc_row row,
+                                const uc_onebit_answer *answer, const double *scores,
+                                const uc_onebit_settings *settings, size_t landmarks, uc_rng *rng)
+{
+    *restarted = false;
+    if (!self->map)
+        return UC_OK;
+    assert(self->rounds.features == self->ridge.size && self->rounds.classes == self->classes);
+    const uc_status status = uc_rounds_reserve(&self->rounds, self->limit);
+    if (status != UC_OK)
+        return status;
+    add_round(self, row, answer, scores, settings->penalty);
+    self->age++;
+    for (uint64_t r = 0; r < settings->replay; r++)
+        replay(self, settings, rng);
+    if (self->ridge.pending_count == UC_RIDGE_PENDING)
+        uc_running_ridge_settle(&self->ridge, self->sums);
+    if (settings->restart && has_changed(self, answer->right)) {
+        *restarted = true;
+        return restart(self, settings, landmarks, rng);
+    }
+    return maintain(self, settings, landmarks, rng);
+}

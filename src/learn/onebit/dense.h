@@ -1,0 +1,66 @@
+/* onebit on dense rows: kernel features and one ridge problem whose unknown targets are filled in. */
+#ifndef UC_ONEBIT_DENSE_H
+#define UC_ONEBIT_DENSE_H
+
+#include "learn/onebit/choice.h"
+#include "learn/onebit/running_ridge.h"
+#include "learn/online.h"
+
+typedef struct uc_onebit_dense {
+    size_t columns, classes; /* of the rows that come; of the targets */
+    size_t limit;            /* rounds kept */
+    uc_rounds rounds;
+    uc_map *map; /* NULL: no row came yet */
+    uc_running_ridge ridge;
+    uint64_t age;       /* rounds since the start, or since 50 before the last restart */
+    uint64_t next_map;  /* age of the next map; above the last: none */
+    double next_refit;  /* age of the next refit */
+    double ratio, best; /* running share of right proposals, and its maximum */
+    uint64_t judged;    /* rounds that they are of */
+    uint64_t restarts;
+
+    float *phi; /* of the row that was scored last: 1, map(x) */
+    double *map_work;
+    double *target, *past; /* class_stride each */
+    double *sums;          /* work space of the ridge's size */
+} uc_onebit_dense;
+
+/* What belongs to a map: features of a row, and a ridge on them. */
+typedef struct uc_onebit_mapped {
+    uc_map *map;
+    uc_running_ridge ridge;
+    float *phi;
+    double *map_work, *sums;
+} uc_onebit_mapped;
+
+/* Takes over the map, on failure too. The ridge's inverse is the caller's to fill. */
+uc_status uc_onebit_mapped_begin(uc_onebit_mapped *out, uc_map *map, size_t classes);
+void uc_onebit_mapped_free(uc_onebit_mapped *self);
+/* Takes the place of the map before; the rounds have its features already. */
+void uc_onebit_take_mapped(uc_onebit_dense *self, uc_onebit_mapped *mapped);
+/* phi = (1, map(x)) */
+void uc_onebit_map_row(float *phi, const uc_map *map, uc_row row, double *work);
+
+/* What a round taught. */
+typedef struct uc_onebit_answer {
+    uint32_t class; /* the true one, or the one that was wrong */
+    bool known;
+    bool right; /* the proposal was */
+    double weight;
+} uc_onebit_answer;
+
+/* Before there are so many columns or classes. */
+uc_status uc_onebit_dense_grow(uc_onebit_dense *self, size_t columns, size_t classes,
+                               const uc_onebit_settings *settings, size_t landmarks);
+void uc_onebit_dense_free(uc_onebit_dense *self);
+/* Scores of a row, which the next uc_onebit_dense_learn is about; class_stride of them. */
+void uc_onebit_dense_score(double *scores, uc_onebit_dense *self, uc_row row);
+/* `scores`: of the row before. *restarted: what came before the last rounds was forgotten. */
+uc_status uc_onebit_dense_learn(bool *restarted, uc_onebit_dense *self, uc_row row,
+                                const uc_onebit_answer *answer, const double *scores,
+                                const uc_onebit_settings *settings, size_t landmarks, uc_rng *rng);
+uc_status uc_onebit_dense_remember(uc_onebit_dense *self, uc_state *state);
+double uc_onebit_dense_bytes(size_t columns, size_t classes, const uc_onebit_settings *settings,
+                             size_t landmarks, double rounds);
+
+#endif

@@ -1,0 +1,144 @@
+/* Saving and resuming: the rounds kept, the map and the ridge. Features of the rounds follow from the map. */
+#include <string.h>
+
+#include "learn/onebit/dense.h"
+
+enum { LANDMARKS, COLUMNS, UNIT, KEPT, STANDARD, SHAPE_COUNTS };
+
+static uc_status write_map(const uc_map *map, uc_state *state)
+{
+    const uc_matrix *L = &map->landmarks;
+    double width = map->width;
+    uint64_t shape[SHAPE_COUNTS] = {[LANDMARKS] = L->rows,
+                                    [COLUMNS] = L->cols,
+                                    [UNIT] = map->input.unit,
+                                    [KEPT] = map->input.kept,
+                                    [STANDARD] = map->input.factor != NULL};
+    uc_status status = uc_state_array(state, "state.map.shape", UC_ARRAY_U64, shape, SHAPE_COUNTS);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.map.width", UC_ARRAY_F64, &width, 1);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.map.values", UC_ARRAY_F32, L->values, L->rows * L->stride);
+    if (status == UC_OK && map->input.factor)
+        status = uc_state_array(state, "state.map.shift", UC_ARRAY_F64, map->input.shift, L->cols);
+    if (status == UC_OK && map->input.factor)
+        status = uc_state_array(state, "state.map.factor", UC_ARRAY_F64, map->input.factor, L->cols);
+    return status;
+}
+
+static uc_status read_input(uc_map_input *out, uc_state *state, const uint64_t *shape)
+{
+    const size_t cols = (size_t)shape[COLUMNS];
+    *out = (uc_map_input){.unit = shape[UNIT] != 0, .kept = shape[KEPT] != 0};
+    if (shape[STANDARD] == 0)
+        return UC_OK;
+    out->shift = uc_alloc(cols, sizeof *out->shift);
+    out->factor = uc_alloc(cols, sizeof *out->factor);
+    if (!out->shift || !out->factor)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_state_array(state, "state.map.shift", UC_ARRAY_F64, out->shift, cols);
+    if (status != UC_OK)
+        return status;
+    return uc_state_array(state, "state.map.factor", UC_ARRAY_F64, out->factor, cols);
+}
+
+/* The shape comes from the file: landmarks are allocated when the file has as many. */
+static uc_status read_landmarks(uc_matrix *out, uc_state *state, const uint64_t *shape)
+{
+    const size_t rows = (size_t)shape[LANDMARKS], cols = (size_t)shape[COLUMNS];
+    size_t count;
+    if (!uc_size_mul(&count, rows, uc_matrix_stride(cols)))
+        return uc_state_damaged();
+    const float *values = uc_state_lend(state, "state.map.values", UC_ARRAY_F32, count);
+    if (!values)
+        return UC_ERR_FORMAT;
+    const uc_status status = uc_matrix_create_dense(out, rows, cols);
+    if (status == UC_OK && count > 0)
+        memcpy(out->values, values, count * sizeof *values);
+    return status;
+}
+
+static uc_status read_map(uc_map **out, uc_state *state, size_t columns)
+{
+    uint64_t shape[SHAPE_COUNTS] = {0};
+    double width = 0.0;
+    uc_map_input input = {0};
+    uc_matrix landmarks = {0};
+    uc_status status = uc_state_array(state, "state.map.shape", UC_ARRAY_U64, shape, SHAPE_COUNTS);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.map.width", UC_ARRAY_F64, &width, 1);
+    if (status == UC_OK && (shape[COLUMNS] > columns || !(width > 0.0)))
+        status = uc_state_damaged();
+    if (status == UC_OK)
+        status = read_landmarks(&landmarks, state, shape);
+    if (status == UC_OK)
+        status = read_input(&input, state, shape);
+    if (status == UC_OK)
+        return uc_map_create_learned(out, landmarks, input, width);
+    uc_matrix_free(&landmarks);
+    uc_free(input.shift);
+    uc_free(input.factor);
+    return status;
+}
+
+static uc_status remember_counters(uc_onebit_dense *self, uc_state *state)
+{
+    double reals[3] = {self->next_refit, self->ratio, self->best};
+    uc_status status = uc_state_counter(state, "age", &self->age);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "next_map", &self->next_map);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "judged", &self->judged);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "restarts", &self->restarts);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.onebit", UC_ARRAY_F64, reals, 3);
+    self->next_refit = reals[0];
+    self->ratio = reals[1];
+    self->best = reals[2];
+    if (status == UC_OK && (!(self->next_refit >= 1.0) || self->next_map == 0))
+        status = uc_state_damaged();
+    return status;
+}
+
+static uc_status read_mapped(uc_onebit_dense *self, uc_state *state)
+{
+    uc_map *map = NULL;
+    uc_onebit_mapped read;
+    uc_rounds *rounds = &self->rounds;
+    uc_status status = read_map(&map, state, self->columns);
+    if (status == UC_OK)
+        status = uc_onebit_mapped_begin(&read, map, self->classes);
+    if (status != UC_OK)
+        return status;
+    status = uc_running_ridge_remember(&read.ridge, state);
+    if (status == UC_OK)
+        status = uc_rounds_reshape(rounds, rounds->columns, read.ridge.size, rounds->classes);
+    if (status == UC_OK)
+        status = uc_rounds_remember(rounds, state, self->limit);
+    if (status != UC_OK) {
+        uc_onebit_mapped_free(&read);
+        return status;
+    }
+    for (size_t i = 0; i < rounds->count; i++) {
+        const uc_past_round round = uc_rounds_at(rounds, i);
+        uc_onebit_map_row(round.phi, read.map, (uc_row){rounds->columns, round.row, NULL}, read.map_work);
+    }
+    uc_onebit_take_mapped(self, &read);
+    return UC_OK;
+}
+
+uc_status uc_onebit_dense_remember(uc_onebit_dense *self, uc_state *state)
+{
+    uc_status status = remember_counters(self, state);
+    if (status != UC_OK || !self->map)
+        return status;
+    if (state->reading)
+        return read_mapped(self, state);
+    status = write_map(self->map, state);
+    if (status == UC_OK)
+        status = uc_running_ridge_remember(&self->ridge, state);
+    if (status == UC_OK)
+        status = uc_rounds_remember(&self->rounds, state, self->limit);
+    return status;
+}

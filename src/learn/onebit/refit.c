@@ -1,0 +1,151 @@
+/*
+ * Rounds that were wrong have targets that are guesses by the ridge itself. A guess must not confirm
+ * itself, so the round is left out of its own scores:  s <- (s - h q)/(1 - h),  h = phi'A^-1 phi. The
+ * target is the projection of s on the simplex without the wrong class, and a little below 0 for that
+ * class.
+ *
+ * A refit goes through the wrong rounds in blocks, by matrix products; the blocks follow each other in one
+ * thread, so the result does not depend on threads.
+ */
+#include "learn/onebit/refit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "learn/onebit/targets.h"
+
+#define LARGEST_LEVERAGE 0.99
+#define PASSES 5
+#define SETTLED 0.001 /* mean change of a target, summed over the classes */
+#define BLOCK ((size_t)64)
+
+void uc_onebit_target(double *target, const double *scores, size_t K, uint32_t p, double h,
+                      const float *before, double penalty)
+{
+    const double mean = 1.0 / (double)K;
+    h = fmin(h, LARGEST_LEVERAGE);
+    for (size_t k = 0; k < K; k++) {
+        double s = scores[k];
+        if (h > 0.0)
+            s = (s - h * ((double)before[k] - mean)) / (1.0 - h);
+        target[k] = s + mean;
+    }
+    uc_project_without(target, target, K, p);
+    target[p] = -penalty;
+    for (size_t k = 0; k < K; k++)
+        target[k] = (double)(float)target[k]; /* as it is stored */
+}
+
+typedef struct refit {
+    uc_running_ridge *ridge;
+    uc_rounds *rounds;
+    double penalty;
+    size_t *wrong; /* numbers of the rounds */
+    size_t count;
+    double *phi, *product;   /* BLOCK x stride */
+    double *scores, *change; /* BLOCK x class_stride */
+} refit;
+
+static uc_status begin(refit *self)
+{
+    const uc_running_ridge *ridge = self->ridge;
+    self->wrong = uc_alloc(self->rounds->count, sizeof *self->wrong);
+    self->phi = uc_alloc(BLOCK * ridge->stride, sizeof *self->phi);
+    self->product = uc_alloc(BLOCK * ridge->stride, sizeof *self->product);
+    self->scores = uc_alloc(BLOCK * ridge->class_stride, sizeof *self->scores);
+    self->change = uc_alloc(BLOCK * ridge->class_stride, sizeof *self->change);
+    if (!self->wrong || !self->phi || !self->product || !self->scores || !self->change)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < self->rounds->count; i++)
+        if (!uc_rounds_at(self->rounds, i).known)
+            self->wrong[self->count++] = i;
+    return UC_OK;
+}
+
+static void end(refit *self)
+{
+    uc_free(self->wrong);
+    uc_free(self->phi);
+    uc_free(self->product);
+    uc_free(self->scores);
+    uc_free(self->change);
+}
+
+/* Features of wrong rounds first .. first + rows - 1. */
+static void gather(refit *self, size_t first, size_t rows)
+{
+    const size_t n = self->ridge->size, S = self->ridge->stride;
+    for (size_t i = 0; i < rows; i++) {
+        const float *phi = uc_rounds_at(self->rounds, self->wrong[first + i]).phi;
+        for (size_t j = 0; j < n; j++)
+            self->phi[i * S + j] = (double)phi[j];
+    }
+}
+
+static void measure_leverages(refit *self)
+{
+    const size_t n = self->ridge->size, S = self->ridge->stride;
+    for (size_t first = 0; first < self->count; first += BLOCK) {
+        const size_t rows = uc_min_size(BLOCK, self->count - first);
+        gather(self, first, rows);
+        uc_times_symmetric(self->product, self->phi, S, rows, self->ridge->inverse, S, n);
+        for (size_t i = 0; i < rows; i++) {
+            const uc_past_round round = uc_rounds_at(self->rounds, self->wrong[first + i]);
+            const double h = round.weight * uc_dot(self->phi + i * S, self->product + i * S, n);
+            *round.leverage = (float)fmin(1.0, fmax(0.0, h));
+        }
+    }
+}
+
+/* A new target of one round; returns by how much it changed, which `change` has by class, weighted. */
+static double retarget(refit *self, uc_past_round round, const double *scores, double *change)
+{
+    const size_t K = self->rounds->classes;
+    double moved = 0.0;
+    uc_onebit_target(change, scores, K, round.class, (double)*round.leverage, round.target, self->penalty);
+    for (size_t k = 0; k < K; k++) {
+        const double target = change[k];
+        change[k] = target - (double)round.target[k];
+        moved += fabs(change[k]);
+        change[k] *= round.weight;
+        round.target[k] = (float)target;
+    }
+    return moved;
+}
+
+/* Returns the mean change. */
+static double pass(refit *self)
+{
+    const uc_running_ridge *ridge = self->ridge;
+    const size_t n = ridge->size, S = ridge->stride, C = ridge->class_stride;
+    double moved = 0.0;
+    for (size_t first = 0; first < self->count; first += BLOCK) {
+        const size_t rows = uc_min_size(BLOCK, self->count - first);
+        gather(self, first, rows);
+        uc_gemm(self->scores, C, (uc_operand){self->phi, S, false}, (uc_operand){ridge->weights, C, false},
+                rows, n, C, 1.0, 0.0);
+        for (size_t i = 0; i < rows; i++)
+            moved += retarget(self, uc_rounds_at(self->rounds, self->wrong[first + i]), self->scores + i * C,
+                              self->change + i * C);
+        uc_gemm(ridge->sums, C, (uc_operand){self->phi, S, true}, (uc_operand){self->change, C, false}, n,
+                rows, C, 1.0, 1.0);
+    }
+    return moved / (double)self->count;
+}
+
+uc_status uc_onebit_refit(uc_running_ridge *ridge, uc_rounds *rounds, double penalty)
+{
+    refit self = {.ridge = ridge, .rounds = rounds, .penalty = penalty};
+    const uc_status status = begin(&self);
+    if (status == UC_OK) {
+        double moved = INFINITY;
+        uc_running_ridge_solve(ridge);
+        measure_leverages(&self);
+        for (int number = 0; number < PASSES && self.count > 0 && moved >= SETTLED; number++) {
+            moved = pass(&self);
+            uc_running_ridge_solve(ridge);
+        }
+    }
+    end(&self);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* The last rounds as dense arrays: rows, their features, what was answered, and the targets made of it. */
+#ifndef UC_ONEBIT_ROUNDS_H
+#define UC_ONEBIT_ROUNDS_H
+
+#include "learn/state.h"
+
+typedef struct uc_rounds {
+    size_t capacity, first, count; /* a ring; `first` is 0 until it has its final size */
+    size_t columns, features, classes;
+    float *rows;      /* capacity x columns */
+    float *phi;       /* capacity x features; not saved */
+    float *targets;   /* capacity x classes, without the mean; of a known class: not used */
+    float *leverage;  /* of the round in the ridge */
+    float *weight;    /* of the example */
+    uint32_t *answer; /* 2 class + 1 where the class is known, 2 class where it was wrong */
+} uc_rounds;          /* zero-initialised: empty */
+
+typedef struct uc_past_round {
+    float *row, *phi, *target, *leverage;
+    double weight;
+    uint32_t class; /* the true one, or the one that was wrong */
+    bool known;
+} uc_past_round;
+
+/* Bytes of a round. */
+double uc_rounds_bytes(size_t columns, size_t features, size_t classes);
+/* Other widths; rounds keep what they have. Features are kept only when their number stays. */
+uc_status uc_rounds_reshape(uc_rounds *self, size_t columns, size_t features, size_t classes);
+/* Room for one more of at most `limit`. */
+uc_status uc_rounds_reserve(uc_rounds *self, size_t limit);
+/* The next round, in the place of the oldest when there are `limit`; its arrays are the caller's to fill. */
+uc_past_round uc_rounds_add(uc_rounds *self, uint32_t class, bool known, double weight, size_t limit);
+/* Round i of count, the oldest first. */
+uc_past_round uc_rounds_at(const uc_rounds *self, size_t i);
+/* All but the last `kept` rounds are dropped. */
+void uc_rounds_forget(uc_rounds *self, size_t kept);
+void uc_rounds_free(uc_rounds *self);
+/* All but the features; the widths are there when it is read. */
+uc_status uc_rounds_remember(uc_rounds *self, uc_state *state, size_t limit);
+
+#endif

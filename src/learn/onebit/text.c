@@ -1,0 +1,127 @@
+/*
+ * v     a value of a row         t  rows so far, this one included        df_j  of which column j is in so
+ * many
+ *
+ *   v >= 1 becomes 1 + log v, times log((1 + t)/(1 + df_j)) + 1; then the row has unit length.
+ *
+ * A row keeps these values in replays. The step is cspa-plus's without metric, tail and second learner.
+ */
+#include "learn/onebit/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "learn/spread.h"
+#include "prepare/preprocessing.h"
+
+uc_status uc_onebit_text_grow(uc_onebit_text *self, size_t columns)
+{
+    if (columns <= self->columns)
+        return UC_OK;
+    const size_t room = uc_grown(self->columns, columns);
+    float *frequency = uc_alloc(room, sizeof *frequency), *values = uc_alloc(room, sizeof *values);
+    if (!frequency || !values) {
+        uc_free(frequency);
+        uc_free(values);
+        return UC_ERR_NOMEM;
+    }
+    if (self->columns > 0)
+        memcpy(frequency, self->frequency, self->columns * sizeof *frequency);
+    uc_free(self->frequency);
+    uc_free(self->values);
+    self->frequency = frequency;
+    self->values = values;
+    self->columns = room;
+    return UC_OK;
+}
+
+void uc_onebit_text_free(uc_onebit_text *self)
+{
+    uc_free(self->frequency);
+    uc_free(self->values);
+    uc_replay_free(&self->replay);
+    *self = (uc_onebit_text){0};
+}
+
+double uc_onebit_text_bytes(size_t columns, const uc_onebit_settings *settings, double row_bytes,
+                            double rounds)
+{
+    return 8.0 * (double)columns + uc_replay_bytes(fmin(rounds, (double)settings->memory_rounds), row_bytes);
+}
+
+static double weight_of(const uc_onebit_text *self, size_t column, double rows, double more)
+{
+    return log((1.0 + rows) / (1.0 + (double)self->frequency[column] + more)) + 1.0;
+}
+
+void uc_onebit_text_weigh(uc_onebit_text *self, uc_row row)
+{
+    const double rows = (double)self->rows + 1.0;
+    for (size_t i = 0; i < row.count; i++) {
+        const double v = row.values[i];
+        self->values[i] = 0.0f;
+        if (v != 0.0)
+            self->values[i] = (float)(uc_damped_count(v) * weight_of(self, uc_row_column(row, i), rows, 1.0));
+    }
+    self->row = uc_normalize_row((uc_row){row.count, self->values, row.columns}, self->values);
+}
+
+uc_status uc_onebit_text_factors(double **out, const uc_onebit_text *self, size_t columns)
+{
+    double *factors = uc_alloc(columns, sizeof *factors);
+    for (size_t j = 0; j < columns && factors; j++)
+        factors[j] = weight_of(self, j, (double)self->rows, 0.0);
+    *out = factors;
+    return factors ? UC_OK : UC_ERR_NOMEM;
+}
+
+static bool learn_row(uc_online *online, uc_row row, uint32_t p, bool right, bool replayed, double weight)
+{
+    const uc_onebit_settings *settings = online->settings;
+    const uc_spread_rule rule = {settings->step, settings->spread};
+    const double bias = online->train.bias;
+    const uc_direction along = {.length = uc_row_norm2(row) + bias * bias, .constant = bias, .row = row};
+    uc_spread_step(&online->step, online->scores, online->classes.count, p, right, replayed, along.length,
+                   &rule);
+    for (size_t i = 0; i < online->step.count && weight != 1.0; i++)
+        online->step.tau[i] *= weight;
+    uc_online_add(online, &along);
+    return online->step.count > 0;
+}
+
+uc_status uc_onebit_text_learn(uc_onebit_text *self, uc_online *online, uc_row row, const uc_round *round)
+{
+    const uc_onebit_settings *settings = online->settings;
+    const size_t limit = (size_t)settings->memory_rounds;
+    const bool right = round->answer.kind == UC_ANSWER_RIGHT;
+    uc_row kept = {0};
+    const uc_status status = uc_replay_copy(&kept, &self->replay, self->row, limit);
+    if (status != UC_OK)
+        return status;
+    bool changed = learn_row(online, self->row, round->proposal.label, right, false, round->weight);
+    for (uint64_t r = 0; r < settings->replay && self->replay.count > 0; r++) {
+        const uc_replay_round *past =
+            uc_replay_at(&self->replay, uc_rng_below(&online->rng, self->replay.count));
+        uc_online_plane_scores(online->scores, online, UC_WEIGHTS, past->row);
+        changed |= learn_row(online, past->row, past->proposed, past->right, true, 1.0);
+    }
+    uc_replay_keep(&self->replay, kept, round->proposal.label, right, limit);
+    for (size_t i = 0; i < row.count; i++)
+        self->frequency[uc_row_column(row, i)] += row.values[i] != 0.0f;
+    self->rows++;
+    online->updates += changed;
+    return UC_OK;
+}
+
+uc_status uc_onebit_text_remember(uc_onebit_text *self, uc_state *state, size_t columns, size_t classes)
+{
+    uc_status status = uc_state_counter(state, "text_rows", &self->rows);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.text.frequency", UC_ARRAY_F32, self->frequency, columns);
+    for (size_t j = 0; j < columns && status == UC_OK; j++)
+        if (!(self->frequency[j] >= 0.0f && (double)self->frequency[j] <= (double)self->rows))
+            status = uc_state_damaged();
+    if (status == UC_OK)
+        status = uc_replay_remember(&self->replay, state, columns, classes);
+    return status;
+}

@@ -1,0 +1,96 @@
+/* Symmetric matrices by their lower triangle, over BLAS and LAPACK; one thread each. */
+#include <cblas.h>
+#include <lapacke.h>
+
+#include "linalg/linalg.h"
+
+static double entry(const double *A, size_t stride, size_t i, size_t j)
+{
+    return i >= j ? A[i * stride + j] : A[j * stride + i];
+}
+
+/* Where there is no buffer for BLAS: row i of the product with column j of X, by strides. */
+static void multiply_plainly(double *C, size_t c_row, size_t c_column, const double *A, size_t stride,
+                             size_t n, const double *X, size_t x_row, size_t x_column, size_t columns)
+{
+    for (size_t j = 0; j < columns; j++)
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0.0;
+            for (size_t l = 0; l < n; l++)
+                sum += entry(A, stride, i, l) * X[l * x_row + j * x_column];
+            C[i * c_row + j * c_column] = sum;
+        }
+}
+
+void uc_symmetric_times(double *y, const double *A, size_t stride, size_t n, const double *x)
+{
+    if (n == 0)
+        return;
+    if (!uc_blas_enter()) {
+        multiply_plainly(y, 1, 1, A, stride, n, x, 1, 1, 1);
+        return;
+    }
+    cblas_dsymv(CblasRowMajor, CblasLower, (int)n, 1.0, A, (int)stride, x, 1, 0.0, y, 1);
+    uc_blas_leave();
+}
+
+void uc_times_symmetric(double *C, const double *X, size_t x_stride, size_t rows, const double *A,
+                        size_t stride, size_t n)
+{
+    if (n == 0 || rows == 0)
+        return;
+    if (!uc_blas_enter()) {
+        multiply_plainly(C, 1, x_stride, A, stride, n, X, 1, x_stride, rows);
+        return;
+    }
+    cblas_dsymm(CblasRowMajor, CblasRight, CblasLower, (int)rows, (int)n, 1.0, A, (int)stride, X,
+                (int)x_stride, 0.0, C, (int)x_stride);
+    uc_blas_leave();
+}
+
+void uc_symmetric_product(double *C, const double *A, size_t stride, size_t n, const double *B,
+                          size_t columns)
+{
+    if (n == 0 || columns == 0)
+        return;
+    if (!uc_blas_enter()) {
+        multiply_plainly(C, columns, 1, A, stride, n, B, columns, 1, columns);
+        return;
+    }
+    cblas_dsymm(CblasRowMajor, CblasLeft, CblasLower, (int)n, (int)columns, 1.0, A, (int)stride, B,
+                (int)columns, 0.0, C, (int)columns);
+    uc_blas_leave();
+}
+
+void uc_symmetric_add(double *A, size_t stride, size_t n, double factor, const double *U, size_t u_stride,
+                      size_t rows)
+{
+    if (n == 0 || rows == 0)
+        return;
+    if (!uc_blas_enter()) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j <= i; j++)
+                for (size_t r = 0; r < rows; r++)
+                    A[i * stride + j] += factor * U[r * u_stride + i] * U[r * u_stride + j];
+        return;
+    }
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, factor, U, (int)u_stride, 1.0, A,
+                (int)stride);
+    uc_blas_leave();
+}
+
+/* Our lower triangle is the upper one of a matrix stored by columns. */
+uc_status uc_symmetric_invert(double *A, size_t stride, size_t n)
+{
+    if (n == 0)
+        return UC_OK;
+    if (!uc_blas_enter())
+        return UC_ERR_NOMEM;
+    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, A, (lapack_int)stride);
+    if (info == 0)
+        info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, A, (lapack_int)stride);
+    uc_blas_leave();
+    if (info != 0)
+        return uc_fail(UC_ERR_INVALID, "a matrix of %zu rows is not positive definite", n);
+    return UC_OK;
+}

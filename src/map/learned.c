@@ -1,0 +1,57 @@
+/*
+ * A map that a learner makes while it learns, from rounds that it remembers: Gaussian kernel values with
+ * landmarks, and the row itself.
+ *
+ *   z       the row as the map prepares it: at unit length, or (x_j - shift_j) factor_j, or as it is
+ *   map(x)  = (k(l_1, z), ..., k(l_m, z), z),  the last part only where `kept`
+ *
+ * The learner prepares rows by what it has seen so far, so that is part of the map, and not of the
+ * preprocessing in front of it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+#include "map/map.h"
+
+uc_status uc_map_create_learned(uc_map **out, uc_matrix landmarks, uc_map_input input, double width)
+{
+    uc_map *self = uc_alloc(1, sizeof *self);
+    if (!self) {
+        uc_matrix_free(&landmarks);
+        uc_free(input.shift);
+        uc_free(input.factor);
+        return UC_ERR_NOMEM;
+    }
+    *self = (uc_map){.kind = UC_MAP_LEARNED,
+                     .kernel = UC_KERNEL_GAUSSIAN,
+                     .width = width,
+                     .landmarks = landmarks,
+                     .dimension = landmarks.rows,
+                     .input = input};
+    if (input.kept)
+        self->dimension += landmarks.cols;
+    const uc_status status = uc_map_measure_landmarks(self);
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_map_free(self);
+    return status;
+}
+
+void uc_map_prepare_input(float *z, const uc_map_input *input, uc_row row, size_t cols)
+{
+    double scale = 1.0;
+    row = uc_known_row(row, cols);
+    if (cols > 0)
+        memset(z, 0, cols * sizeof *z);
+    if (input->unit) {
+        const double length = sqrt(uc_row_norm2(row));
+        if (length > 0.0)
+            scale = 1.0 / length;
+    }
+    for (size_t i = 0; i < row.count; i++)
+        z[uc_row_column(row, i)] = (float)(row.values[i] * scale);
+    for (size_t j = 0; j < cols && input->factor; j++)
+        z[j] = (float)(((double)z[j] - input->shift[j]) * input->factor[j]);
+}
