@@ -2,6 +2,8 @@
 import json
 import math
 
+import pytest
+
 
 def digits_like(folder, unconfuse, rate):
     """Four clouds with some wrong labels, and clean test rows."""
@@ -123,3 +125,49 @@ def test_rows_that_are_all_the_same_give_a_model(unconfuse, tmp_path):
     result = unconfuse.json("train", "same.svm", "-o", "m.uc")
     assert [candidate["options"]["map"] for candidate in result["candidates"]] == ["none", "none"]
     assert unconfuse.json("evaluate", "m.uc", "same.svm")["error"] == 0.5
+
+
+def test_ridge_is_that_of_scikit_learn(unconfuse, tmp_path):
+    """The same lambda gives the same scores: on columns as Ridge, on all rows as landmarks as centred KernelRidge."""
+    np = pytest.importorskip("numpy")
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    kernel_ridge = pytest.importorskip("sklearn.kernel_ridge")
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4)).astype("f4")
+    y = (X[:, 0] + X[:, 1] ** 2 > 0.7).astype(int) + (X[:, 2] > 1)
+    Y = np.eye(3)[y]
+    np.savetxt(tmp_path / "d.csv", np.column_stack([X, y]), delimiter=",", fmt=["%.9g"] * 4 + ["%d"], header="a,b,c,d,label",
+               comments="")
+
+    def scores(*options):
+        unconfuse.ok("train", "ridge", *options, "d.csv", "-o", "m.uc")
+        lines = unconfuse("predict", "m.uc", "d.csv", "--scores").stdout.decode().splitlines()[1:]
+        return np.array([[float(value) for value in line.split("\t")[1:]] for line in lines])
+
+    expected = linear_model.Ridge(alpha=0.7).fit(X, Y).predict(X)
+    assert np.allclose(scores("--lambda", "0.7"), expected, atol=1e-5)
+    kernel = np.exp(-((X[:, None] - X) ** 2).sum(-1) / 5.0)
+    centring = np.eye(60) - 1 / 60
+    fit = kernel_ridge.KernelRidge(alpha=0.7, kernel="precomputed").fit(centring @ kernel @ centring, Y - Y.mean(0))
+    expected = centring @ kernel @ centring @ fit.dual_coef_ + Y.mean(0)
+    found = scores("--lambda", "0.7", "--map", "nystroem", "--width", "5", "--dimension", "60")
+    assert np.allclose(found, expected, atol=1e-4)
+
+
+def test_the_path_of_ridge_is_that_of_scikit_learn(unconfuse, tmp_path):
+    """Leave-one-out errors along the path: RidgeCV keeps them for every lambda."""
+    np = pytest.importorskip("numpy")
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 5)).astype("f4")
+    y = (X[:, 0] > 0.3 * rng.normal(size=80)).astype(int)
+    np.savetxt(tmp_path / "d.csv", np.column_stack([X, y]), delimiter=",", fmt=["%.9g"] * 5 + ["%d"], header="a,b,c,d,e,label",
+               comments="")
+    path = unconfuse.json("train", "ridge", "d.csv", "-o", "m.uc")["leave_one_out"]
+    for point in path:
+        left_out = 0.0
+        for i in range(80):
+            others = np.arange(80) != i
+            fit = linear_model.Ridge(alpha=point["lambda"], tol=1e-12).fit(X[others].astype(float), np.eye(2)[y[others]])
+            left_out += ((fit.predict(X[i:i + 1].astype(float)) - np.eye(2)[y[i]]) ** 2).sum() / 80
+        assert abs(point["squared_error"] - left_out) < 1e-8
