@@ -166,8 +166,8 @@ typedef struct { uint64_t seed; ...; } uc_noise_estimate_settings;
 extern const uc_option uc_noise_estimate_options[];
 typedef struct { uc_noise noise; double *low, *high; size_t *counts; size_t examples, skipped; } uc_noise_estimate;
 void uc_noise_estimate_free(uc_noise_estimate *);
-uc_status uc_noise_from_labels(uc_noise_estimate *, const uint32_t *, const uint32_t *, size_t, const uc_names *,
-                               const uc_noise_estimate_settings *, const uc_context *);
+uc_status uc_noise_from_weighted_labels(uc_noise_estimate *, const uint32_t *, const uint32_t *, const double *, size_t,
+                                        const uc_names *, const uc_noise_estimate_settings *, const uc_context *);
 uc_status uc_noise_from_data(uc_noise_estimate *, const uc_dataset *, const uc_noise_estimate_settings *,
                              const uc_train_settings *, const uc_context *);
 uc_status uc_noise_estimate_self(uc_noise *, const uc_dataset *, const uc_train_settings *, const uc_context *);

@@ -262,15 +262,17 @@ def estimate_source() -> str:
     parameters = [*own, *training_parameters(False), RANDOM_STATE, JOBS]
     gold = Parameter("gold", "ArrayLike | None", "None", "array of shape (n_examples,) or None",
                      "True labels of the same examples; None, NaN or '?' where nobody checked. With it X may be None.")
+    weights = Parameter("sample_weight", "ArrayLike | None", "None", "array of shape (n_examples,) or None",
+                        "How many times every example counts; one of weight 0 is left out.")
     lines = document("Estimates the noise matrix of labels, from true labels of the same examples or from the noisy data alone.",
                      "Without `gold`, the estimate rests on out-of-fold probabilities of logistic regression; the "
                      "parameters after `gold` are those of the regression, its preprocessing and its map.",
-                     [gold, *parameters], [])
+                     [gold, *parameters, weights], [])
     arguments = ", ".join(f"{item.name}={item.name}" for item in parameters)
-    source = ["def estimate_noise_matrix(", *(line[4:] for line in indented_signature([gold, *parameters], "X: Any")),
+    source = ["def estimate_noise_matrix(", *(line[4:] for line in indented_signature([gold, *parameters, weights], "X: Any")),
               ") -> NoiseEstimate:", *lines]
     source.insert(2, "    y: ArrayLike,")
-    source += textwrap.wrap(f"return estimate(X, y, gold, dict({arguments}))", WIDTH - 4, initial_indent="    ",
+    source += textwrap.wrap(f"return estimate(X, y, gold, sample_weight, dict({arguments}))", WIDTH - 4, initial_indent="    ",
                             subsequent_indent=" " * 8)
     return "\n".join(source)
 

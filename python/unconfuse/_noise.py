@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_X_y
 
 from ._labels import Classes, encode_with_unlabelled, is_marked, names_of, unmixed
 from ._library import Names, Work, check, copied, doubles, labels_buffer, seed_of, set_options
-from ._training import Data, Settings
+from ._training import Counted, Data, Settings
 from ._unconfuse import ffi, lib
 
 DEFAULT_SEED = 1  # of the command line
@@ -186,7 +186,7 @@ def _pair_of_labels(y: np.ndarray, gold: Any) -> tuple[Classes, np.ndarray, np.n
     return classes, classes.encode(y), codes
 
 
-def estimate(X: Any, y: Any, gold: Any, parameters: dict[str, Any]) -> NoiseEstimate:
+def estimate(X: Any, y: Any, gold: Any, sample_weight: Any, parameters: dict[str, Any]) -> NoiseEstimate:
     """The body of estimate_noise_matrix, whose signature is generated."""
     if X is None and gold is None:
         raise ValueError("give X or gold: the noise is estimated from the rows, or from true labels of the same examples")
@@ -196,16 +196,20 @@ def estimate(X: Any, y: Any, gold: Any, parameters: dict[str, Any]) -> NoiseEsti
     set_options(lib.uc_noise_estimate_options, settings, parameters)
     train = Settings("logistic", {name: value for name, value in parameters.items() if name != "l2"})
     settings.seed = train.train.seed
+    rows = Counted(sample_weight, None)
     with Work(parameters["n_jobs"]) as work:
         if gold is not None:
             y = unmixed(column_or_1d(y))
             classes, observed, true = _pair_of_labels(y, gold)
-            work.check(lib.uc_noise_from_labels(found, labels_buffer(observed), labels_buffer(true), len(y),
-                                                classes.names.pointer, settings, work.context))
+            observed, true = (np.ascontiguousarray(codes) for codes in rows.keep(observed, true))
+            work.check(lib.uc_noise_from_weighted_labels(
+                found, labels_buffer(observed), labels_buffer(true), ffi.NULL if rows.weights is None else doubles(rows.weights),
+                len(observed), classes.names.pointer, settings, work.context))
         else:
             X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float32, order="C")
+            X, y = rows.keep(X, y)
             classes, observed = encode_with_unlabelled(unmixed(y), np.zeros(len(y), bool))
-            data = Data(X, observed, classes)
+            data = Data(X, observed, classes, None, rows.weights)
             work.check(lib.uc_noise_from_data(found, data.pointer, settings, train.train, work.context))
     return _told(found, classes)
 

@@ -172,9 +172,11 @@ static uc_status multiply_weighted(double *Z, const double *Q, size_t stride, si
     double *heavy = uc_alloc(self->n * width, sizeof *heavy);
     if (!heavy)
         return UC_ERR_NOMEM;
-    for (size_t i = 0; i < self->n; i++)
+    for (size_t i = 0; i < self->n; i++) {
+        const double root = sqrt(self->weights[i]);
         for (size_t j = 0; j < width; j++)
-            heavy[i * width + j] = sqrt(self->weights[i]) * Q[i * stride + j];
+            heavy[i * width + j] = root * Q[i * stride + j];
+    }
     const uc_status status = multiply_kernel(Z, heavy, width, width, self);
     uc_free(heavy);
     return status;
@@ -191,9 +193,11 @@ static uc_status multiply(double *Z, const double *Q, size_t stride, size_t widt
         status = multiply_kernel(Z, Q, stride, width, self);
     if (status == UC_OK && self->center)
         status = center_columns(Z, self, width);
-    for (size_t i = 0; i < self->n && self->weights && status == UC_OK; i++)
+    for (size_t i = 0; i < self->n && self->weights && status == UC_OK; i++) {
+        const double root = sqrt(self->weights[i]);
         for (size_t j = 0; j < width; j++)
-            Z[i * width + j] *= sqrt(self->weights[i]);
+            Z[i * width + j] *= root;
+    }
     return status;
 }
 

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 from conftest import tags
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_class_weight_classifiers, check_estimator, parametrize_with_checks
 
 import unconfuse
 
@@ -22,6 +22,13 @@ def test_there_is_a_class_for_every_learner_and_map():
         "KernelPCA", "KernelGramSchmidt", "RandomProjectionMap", "Nystroem"}
 
 
+def test_class_weights_of_uma_pass_their_check_with_an_offset():
+    """At its defaults, as in its paper, uma has none, and no plane through 0 leaves nearly all rows on one side."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_class_weight_classifiers("UMAClassifier", unconfuse.UMAClassifier(bias=1.0))
+
+
 def test_few_checks_are_expected_to_fail():
     for estimator in ESTIMATORS:
         expected = {"check_sample_weights_invariance"} if hasattr(estimator, "partial_fit") else set()
@@ -33,7 +40,8 @@ def test_few_checks_are_expected_to_fail():
 
 def test_few_scores_are_called_poor():
     poor = {type(estimator).__name__ for estimator in ESTIMATORS if tags(estimator)["poor_score"]}
-    assert poor == {"AROWClassifier", "BPAClassifier", "PAClassifier", "PerceptronClassifier", "SCWClassifier", "SPAClassifier"}
+    assert poor == {"AROWClassifier", "BPAClassifier", "COPAClassifier", "PAClassifier", "PerceptronClassifier",
+                    "SCWClassifier", "SPAClassifier"}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,5 +1,6 @@
 """What scikit-learn 1.3 to 1.8 want in addition to what 1.2 checks: the same tests with a simulation of the newer interface,
 and tests of our own for the checks that were added."""
+import inspect
 import os
 import subprocess
 import sys
@@ -86,4 +87,13 @@ def test_metadata_can_be_routed():
     if not hasattr(unconfuse.SloppySVMClassifier, "set_fit_request"):
         pytest.skip("scikit-learn routes metadata from 1.3 on")
     with sklearn.config_context(enable_metadata_routing=True):
-        unconfuse.SloppySVMClassifier(bags=True).set_fit_request(groups=True)
+        unconfuse.SloppySVMClassifier(bags=True).set_fit_request(groups=True, sample_weight=True)
+        unconfuse.LogisticClassifier().set_fit_request(sample_weight=True, soft_labels=True).set_score_request(sample_weight=True)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_weights_are_named_as_routing_finds_them(cls):
+    """Routing goes by the names in signatures."""
+    for method in ("fit", "partial_fit", "score"):
+        if hasattr(cls, method) and not hasattr(cls, "transform"):
+            assert "sample_weight" in inspect.signature(getattr(cls, method)).parameters

@@ -87,7 +87,53 @@ def test_learners_of_one_example_after_the_other_refuse_soft_labels():
 @pytest.mark.filterwarnings("ignore")
 def test_class_weights_may_be_given_or_counted():
     X, y, _ = problem()
-    for name in ["LogisticClassifier", "UMAClassifier", "S3VMClassifier"]:
+    for name in ["LogisticClassifier", "UMAClassifier", "S3VMClassifier", "RidgeClassifier", "AutoClassifier"]:
         given = {label: len(y) / (3 * (y == label).sum()) for label in "abc"}
         balanced = made(name, class_weight="balanced").fit(X, y).decision_function(X)
         np.testing.assert_allclose(made(name, class_weight=given).fit(X, y).decision_function(X), balanced, rtol=.02, atol=.02)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_class_weights_of_pu_are_those_of_the_true_classes():
+    X, y, weights = problem(400, 2)
+    y = np.where(y == "a", 1, 0) * (np.arange(400) % 2)
+    known = {"prior": 0.4, "l2": 0.01, "loss": "logistic"}
+    balanced = unconfuse.PUClassifier(**known, class_weight="balanced").fit(X, y).decision_function(X)
+    given = unconfuse.PUClassifier(**known, class_weight={1: 1 / 0.8, 0: 1 / 1.2}).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(balanced, given, rtol=1e-6, atol=1e-6)
+    weighted = unconfuse.PUClassifier(**known, tolerance=1e-9).fit(X, y, sample_weight=weights).decision_function(X)
+    repeated = unconfuse.PUClassifier(**known, tolerance=1e-9).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted, repeated.decision_function(X), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_passes_weights_on():
+    """AdaBoost, pipelines, searches and cross-validation are who has weights."""
+    from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y, weights = problem(240)
+    for name in ("LogisticClassifier", "RidgeClassifier", "PAClassifier"):
+        boosted = AdaBoostClassifier(getattr(unconfuse, name)(), n_estimators=3, algorithm="SAMME", random_state=1).fit(X, y)
+        assert boosted.score(X, y) > 0.5
+    bagged = BaggingClassifier(made("LogisticClassifier"), n_estimators=3, random_state=1).fit(X, y, sample_weight=weights)
+    assert bagged.score(X, y) > 0.5
+    line = make_pipeline(StandardScaler(), made("LogisticClassifier")).fit(X, y, logisticclassifier__sample_weight=weights)
+    plain = make_pipeline(StandardScaler(), made("LogisticClassifier")).fit(X, y)
+    assert abs(line.decision_function(X) - plain.decision_function(X)).max() > 0.01
+    search = GridSearchCV(made("LogisticClassifier"), {"l2": [1e-3, 1e-1]}, cv=3).fit(X, y, sample_weight=weights)
+    assert search.best_score_ > 0.5
+    assert cross_val_score(made("RidgeClassifier"), X, y, cv=3, fit_params={"sample_weight": weights}).min() > 0.4
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_noise_is_estimated_by_weights():
+    X, y, weights = problem(300)
+    gold = np.where(np.arange(300) % 6 == 0, "c", y)
+    weighted = unconfuse.estimate_noise_matrix(None, y, gold=gold, sample_weight=weights)
+    repeated = unconfuse.estimate_noise_matrix(None, np.repeat(y, weights), gold=np.repeat(gold, weights))
+    np.testing.assert_allclose(weighted.matrix, repeated.matrix, rtol=0, atol=1e-12)
+    ones = unconfuse.estimate_noise_matrix(X, y, sample_weight=np.ones(300), bootstrap=0).matrix
+    np.testing.assert_array_equal(ones, unconfuse.estimate_noise_matrix(X, y, bootstrap=0).matrix)

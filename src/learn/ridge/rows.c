@@ -11,6 +11,16 @@ double uc_ridge_weight(const uc_ridge *self, size_t i)
     return self->weights ? self->weights[i] : 1.0;
 }
 
+/* Rows without gaps, each times the root of its weight. */
+static void weigh_rows(double *rows, const double *weights, size_t count, size_t cols)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double root = sqrt(weights[i]);
+        for (size_t j = 0; j < cols; j++)
+            rows[i * cols + j] *= root;
+    }
+}
+
 /* Rows first .. first + count - 1, centred, as doubles without gaps. */
 static void centred_rows(double *out, const uc_matrix *X, const double *mean, size_t first, size_t count)
 {
@@ -41,9 +51,8 @@ void uc_ridge_rows(double *Z, const uc_ridge *self, size_t first, size_t count, 
     if (self->vectors)
         uc_gemm(Z, rank, (uc_operand){work, d, false}, (uc_operand){self->vectors, d, true}, count, d, rank,
                 1.0, 0.0);
-    for (size_t i = 0; i < count && self->weights; i++)
-        for (size_t j = 0; j < rank; j++)
-            Z[i * rank + j] *= sqrt(self->weights[first + i]);
+    if (self->weights)
+        weigh_rows(Z, self->weights + first, count, rank);
 }
 
 size_t uc_ridge_rows_work(const uc_ridge *self)
@@ -88,9 +97,8 @@ static uc_status add_squares(double *sum, size_t first, size_t last, void *user)
     for (size_t start = first; start < last; start += UC_RIDGE_ROWS) {
         const size_t count = uc_min_size(last - start, UC_RIDGE_ROWS);
         centred_rows(rows, self->X, self->mean, start, count);
-        for (size_t i = 0; i < count && self->weights; i++)
-            for (size_t j = 0; j < d; j++)
-                rows[i * d + j] *= sqrt(self->weights[start + i]);
+        if (self->weights)
+            weigh_rows(rows, self->weights + start, count, d);
         uc_add_squares(sum, rows, count, d);
     }
     uc_free(rows);
