@@ -477,7 +477,6 @@ const uc_learner uc_learner_logistic = {
     .options = options,
     .settings_size = sizeof(uc_logistic_settings),
     .full = true,
-    .normalizes_gaussian = true,
     .free_offset = true,
     .uses_noise = true,
     .probabilities = true,

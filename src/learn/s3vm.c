@@ -389,7 +389,6 @@ const uc_learner uc_learner_s3vm = {
     .options = options,
     .settings_size = sizeof(uc_s3vm_settings),
     .full = true,
-    .normalizes_gaussian = true,
     .free_offset = true,
     .unlabelled = true,
     .class_weight = offsetof(uc_s3vm_settings, class_weight),

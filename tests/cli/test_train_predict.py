@@ -333,13 +333,12 @@ def narrow_blobs(names, rows, seed):
     return "".join(lines)
 
 
-@pytest.mark.parametrize("learner", ["csvm", "logistic"])
 @pytest.mark.parametrize("kind", ["kgs", "random", "nystroem", "kpca"])
-def test_defaults_hold_after_a_narrow_gaussian_kernel(unconfuse, learner, kind):
+def test_csvm_defaults_hold_after_a_narrow_gaussian_kernel(unconfuse, kind):
     """Most rows are far from all landmarks and nearly vanish; as they are, the offset alone would decide."""
     unconfuse.write("train.svm", narrow_blobs("abc", 300, 1))
     unconfuse.write("test.svm", narrow_blobs("abc", 300, 2))
-    words = ["train", learner, "train.svm", "-o", "m.uc", "--map", kind, "--dimension", "40", "--width", "0.25"]
+    words = ["train", "csvm", "train.svm", "-o", "m.uc", "--map", kind, "--dimension", "40", "--width", "0.25"]
     unconfuse.ok(*words)
     assert unconfuse.json("evaluate", "m.uc", "test.svm")["error"] < 0.1
     unconfuse.ok(*words, "--no-normalize")
@@ -350,10 +349,10 @@ def test_defaults_hold_after_a_narrow_gaussian_kernel(unconfuse, learner, kind):
                                            (["--map", "kpca", "--center"], False), (["--map", "kgs", "--no-normalize"], False),
                                            (["--map", "kgs", "--kernel", "polynomial"], False),
                                            (["--map", "kgs", "--kernel", "linear"], False)])
-def test_rows_get_unit_length_after_a_gaussian_map_only(unconfuse, options, unit):
+def test_csvm_rows_get_unit_length_after_a_gaussian_map_only(unconfuse, options, unit):
     unconfuse.write("train.svm", narrow_blobs("ab", 60, 1))
     for learner in ["csvm", "sloppy-svm", "logistic", "s3vm"]:
         more = ["--dimension", "5"] if options else []
         more += ["--noise-rates", "0.1,0.1"] if learner == "sloppy-svm" else []
         unconfuse.ok("train", learner, "train.svm", "-o", "m.uc", *options, *more)
-        assert unconfuse.json("inspect", "m.uc")["steps"]["normalize"] is unit, learner
+        assert unconfuse.json("inspect", "m.uc")["steps"]["normalize"] is (unit and learner == "csvm"), learner

@@ -488,7 +488,6 @@ const uc_learner uc_learner_sloppy_svm = {
     .options = sloppy_options,
     .settings_size = sizeof(uc_svm_settings),
     .full = true,
-    .normalizes_gaussian = true,
     .free_offset = true,
     .judges_bags = judges_bags,
     .uses_noise = true,
