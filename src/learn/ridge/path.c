@@ -53,7 +53,7 @@ uc_status uc_ridge_try_lambdas(uc_ridge_path *out, const uc_ridge *self, const u
 
 double uc_ridge_scale(const uc_ridge *self, const uc_map_settings *map)
 {
-    /* Of the weights, in whole steps of the path: the lambdas are those of repeated rows, but for the ends. */
+    /* Of the weights, in whole steps of the path: the lambdas are those of repeated rows, up to the ends. */
     const double unit = pow(10.0, 0.5 * round(2.0 * log10(self->total / self->effective)));
     double sum = 0.0;
     if (map->map != UC_MAP_NONE && map->kernel == UC_KERNEL_GAUSSIAN)
