@@ -23,7 +23,9 @@ static void print_view(FILE *text, const uc_values *options)
 {
     const bool standard = strcmp(text_of(options, "scale"), "standard") == 0;
     const double width = uc_values_number(options, "width");
-    fprintf(text, "%s columns, ", standard ? "standardised" : "unscaled");
+    const uc_value *unit = uc_values_find(options, "normalize-input");
+    fprintf(text, "%s columns, %s", standard ? "standardised" : "unscaled",
+            unit && unit->flag ? "rows of unit length, " : "");
     if (!isnan(width))
         fprintf(text, "Gaussian kernel of width %.4g", width);
     else

@@ -31,6 +31,7 @@ uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *le
 /* A view of the rows, and how well ridge regression predicts labels by it that it has not seen. */
 typedef struct uc_view {
     uc_scaling scale;
+    bool unit_rows; /* scaled to unit length before the map */
     uc_map_settings map;
     double criterion; /* leave-one-out: mean squared error + share of errors */
     double error;     /* the share of errors, of the labels as they are */

@@ -9,8 +9,9 @@
  *   c       Gaussian kernel exp(-|x - y|^2 / (c w)), c = 1/16 ... 4, through LANDMARKS random rows (Nystroem)
  *
  * Wrong labels change the criterion of all candidates alike, unless they depend on the rows: no clean
- * label is needed. Sparse rows are used directly, since standardising would fill them; many of them, whose
- * decomposition would take n^3, through MANY_LANDMARKS of them and a linear kernel.
+ * label is needed. Sparse rows are used directly, since standardising would fill them, as they are or of unit
+ * length; many of them, whose decomposition would take n^3, through MANY_LANDMARKS of them and a linear
+ * kernel.
  */
 #include "select/view.h"
 
@@ -23,18 +24,19 @@
 #include "train/train.h"
 
 #define SAMPLE ((size_t)5000) /* rows that candidates are judged on */
-#define SPARSE_SAMPLE ((size_t)2000)
+#define SPARSE_SAMPLE ((size_t)1500)
 #define LANDMARKS ((size_t)500)
 #define FEW_LANDMARKS ((size_t)250) /* of a third of the rows */
 #define FEWEST_FOR_ROUNDS ((size_t)450)
 #define FINALISTS ((size_t)4)
-#define CLOSE 0.01    /* of the criterion */
-#define HOPELESS 0.06 /* of the criterion, above the least */
-#define LANDMARKS_OF_MODEL ((size_t)1000)
-#define MOST_LANDMARKS_OF_MODEL ((size_t)2000) /* when there is time */
-#define MANY_LANDMARKS ((size_t)2000)          /* of sparse rows, when they are more than MANY_ROWS */
+#define CLOSE 0.01                    /* of the criterion */
+#define HOPELESS 0.06                 /* of the criterion, above the least */
+#define MANY_LANDMARKS ((size_t)2000) /* of sparse rows, when they are more than MANY_ROWS */
 #define MANY_ROWS ((size_t)5000)
-#define LINEAR 0.0 /* in place of c */
+#define MOST_WORK 2e11 /* multiplications, n D^2, that a pass over mapped rows may cost */
+#define LINEAR 0.0     /* in place of c */
+
+static const size_t landmarks_of_model[] = {LANDMARKS, 1000, 2000}; /* of auto, by effort */
 
 typedef struct recipe {
     uc_scaling scale;
@@ -109,6 +111,17 @@ static uc_status add_views(uc_views *out, const recipe *list, size_t count, uc_s
     return status;
 }
 
+/* Rows as they are, and of unit length, which suits texts of different lengths. */
+static uc_status add_sparse_views(uc_views *out, const uc_train_settings *train)
+{
+    const recipe linear = {UC_SCALE_NONE, LINEAR};
+    out->count = train->normalize_input ? 1 : 2;
+    for (size_t i = 0; i < out->count; i++)
+        out->tried[i] = view_of(&linear, &train->map, 1.0);
+    out->tried[out->count - 1].unit_rows = true;
+    return UC_OK;
+}
+
 /* Both scalings, unless one was given, or rows are sparse. */
 static uc_status list_views(uc_views *out, const uc_train_settings *train, const uc_dataset *rows,
                             uc_effort effort)
@@ -120,7 +133,7 @@ static uc_status list_views(uc_views *out, const uc_train_settings *train, const
     if (!out->tried)
         return UC_ERR_NOMEM;
     if (scale == UC_SCALE_AUTO && uc_matrix_is_sparse(X))
-        scale = UC_SCALE_NONE;
+        return add_sparse_views(out, train);
     const recipe *list = effort == UC_EFFORT_FAST ? fast : all_views;
     const size_t count = effort == UC_EFFORT_FAST ? sizeof fast / sizeof *fast : all;
     if (scale != UC_SCALE_AUTO)
@@ -173,8 +186,11 @@ static uc_status try_view(size_t number, const uc_context *context, void *user)
     map.dimension = uc_min_size(self->rows->X.rows, self->landmarks);
     uc_context quiet = context ? *context : (uc_context){0};
     quiet.warn = NULL; /* rows may span less than there are landmarks */
-    const uc_preprocessing_settings wanted = {
-        .scaling = view->scale, .map = &map, .seed = self->seed, .weights = self->rows->weights};
+    const uc_preprocessing_settings wanted = {.scaling = view->scale,
+                                              .normalize_input = view->unit_rows,
+                                              .map = &map,
+                                              .seed = self->seed,
+                                              .weights = self->rows->weights};
     uc_preprocessing preprocessing = {0};
     uc_matrix X = {0};
     uc_status status = uc_matrix_subset(&X, &self->rows->X, NULL, 0, context);
@@ -235,21 +251,25 @@ static uc_status judge_views(uc_views *views, const uc_dataset *rows, uint64_t s
     return status;
 }
 
+/* As many landmarks as memory and time allow for so many rows: mapping and factoring cost n D^2. */
+static uint64_t affordable(uint64_t landmarks, size_t rows, double bytes)
+{
+    const double room = bytes / (8.0 * sizeof(float) * (double)rows), time = sqrt(MOST_WORK / (double)rows);
+    const double most = fmax(fmin(room, time), FEW_LANDMARKS);
+    return (double)landmarks > most ? (uint64_t)most : landmarks;
+}
+
 /* The map that a model of so many rows gets. */
 static void settle_map(uc_map_settings *map, const uc_train_settings *train, size_t rows, bool sparse,
                        const uc_view_wish *wish, double bytes)
 {
-    const double room =
-        fmax(bytes / (8.0 * sizeof(float) * (double)rows), FEW_LANDMARKS); /* of mapped rows */
-    map->dimension = uc_min_size(rows, wish->landmarks);
+    map->dimension = affordable(uc_min_size(rows, wish->landmarks), rows, bytes);
     map->at_most = true;
     if (sparse && rows > MANY_ROWS && wish->decomposes) {
         map->map = UC_MAP_RANDOM;
         map->kernel = UC_KERNEL_LINEAR;
-        map->dimension = MANY_LANDMARKS;
+        map->dimension = affordable(MANY_LANDMARKS, rows, bytes);
     }
-    if ((double)map->dimension > room)
-        map->dimension = (uint64_t)room;
     if (train->map.dimension != UC_AUTO_COUNT) {
         map->dimension = train->map.dimension;
         map->at_most = false;
@@ -285,6 +305,7 @@ static void keep_best(uc_views *out, uc_train_settings *train, size_t rows, bool
     for (size_t i = 0; i < out->count; i++)
         settle_map(&out->tried[i].map, train, rows, sparse, wish, bytes);
     train->scale = (int)out->tried[out->best].scale;
+    train->normalize_input |= out->tried[out->best].unit_rows;
     if (train->map.map == UC_MAP_AUTO)
         train->map = out->tried[out->best].map;
 }
@@ -367,11 +388,12 @@ uc_status uc_view_choose_for(uc_views *out, const void *settings, uc_train_setti
         return status;
     if (learner == &uc_learner_auto) {
         wish.effort = (uc_effort)((const uc_auto_settings *)settings)->effort;
-        wish.landmarks = wish.effort == UC_EFFORT_THOROUGH ? MOST_LANDMARKS_OF_MODEL : LANDMARKS_OF_MODEL;
+        wish.landmarks = landmarks_of_model[wish.effort];
         wish.decomposes = true;
     }
     status = uc_view_choose(out, &decided, data, &wish, context);
     train->scale = decided.scale;
+    train->normalize_input = decided.normalize_input;
     train->map = decided.map;
     return status;
 }
@@ -380,14 +402,20 @@ uc_status uc_view_choose_for(uc_views *out, const void *settings, uc_train_setti
 static json_t *view_options(const uc_view *view)
 {
     static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
-    const char *scale = scalings[view->scale];
-    if (view->map.map == UC_MAP_NONE)
-        return json_pack("{s:s, s:s}", "scale", scale, "map", "none");
-    if (view->map.kernel == UC_KERNEL_LINEAR)
-        return json_pack("{s:s, s:s, s:I, s:s}", "scale", scale, "map", "random", "dimension",
-                         (json_int_t)view->map.dimension, "kernel", "linear");
-    return json_pack("{s:s, s:s, s:I, s:s, s:f}", "scale", scale, "map", "random", "dimension",
-                     (json_int_t)view->map.dimension, "kernel", "gaussian", "width", view->map.width);
+    const bool linear = view->map.kernel == UC_KERNEL_LINEAR, mapped = view->map.map != UC_MAP_NONE;
+    json_t *options = json_pack("{s:s, s:b, s:s}", "scale", scalings[view->scale], "normalize-input",
+                                (int)view->unit_rows, "map", mapped ? "random" : "none");
+    int failed = options == NULL;
+    if (mapped) {
+        failed |= json_object_set_new(options, "dimension", json_integer((json_int_t)view->map.dimension));
+        failed |= json_object_set_new(options, "kernel", json_string(linear ? "linear" : "gaussian"));
+    }
+    if (mapped && !linear)
+        failed |= json_object_set_new(options, "width", json_real(view->map.width));
+    if (!failed)
+        return options;
+    json_decref(options);
+    return NULL;
 }
 
 static json_t *view_json(const uc_view *view)

@@ -171,3 +171,24 @@ def test_the_path_of_ridge_is_that_of_scikit_learn(unconfuse, tmp_path):
             fit = linear_model.Ridge(alpha=point["lambda"], tol=1e-12).fit(X[others].astype(float), np.eye(2)[y[others]])
             left_out += ((fit.predict(X[i:i + 1].astype(float)) - np.eye(2)[y[i]]) ** 2).sum() / 80
         assert abs(point["squared_error"] - left_out) < 1e-8
+
+
+def test_sparse_rows_may_get_unit_length(unconfuse, tmp_path):
+    """Texts of very different lengths: what counts is the share of each word."""
+    rows = []
+    for i in range(300):
+        length = 1 + (i * 37) % 200
+        words = {1 + i % 2 * 3: 3 * length, 2 + (i * 7) % 3: length, 40 + (i * 13) % 60: length}
+        rows.append(f"{i % 2} " + " ".join(f"{column}:{words[column]}" for column in sorted(words)) + "\n")
+    (tmp_path / "texts.svm").write_text("".join(rows))
+    result = unconfuse.json("train", "texts.svm", "-o", "m.uc", "--storage", "sparse")
+    assert [candidate["options"]["normalize-input"] for candidate in result["candidates"]] == [False, True]
+    assert result["chosen"]["normalize-input"] is True and result["settings"]["normalize-input"] is True
+    assert result["training_error"] < 0.02
+
+
+def test_the_memory_bounds_the_landmarks(unconfuse, tmp_path):
+    digits_like(tmp_path, unconfuse, "0.1")
+    result = unconfuse.json("train", "--map", "auto", "--time", "thorough", "noisy.svm", "-o", "m.uc", "--memory", "8M")
+    dimensions = [candidate["options"].get("dimension", 0) for candidate in result["candidates"]]
+    assert max(dimensions) == int(8 * 2**20 / (32 * 600)) < 600

@@ -30,7 +30,8 @@
 #include "linalg/linalg.h"
 
 #define SAMPLE ((size_t)20000)
-#define LANDMARKS ((size_t)500) /* that the choice is made with */
+#define LANDMARKS ((size_t)500)         /* that the choice is made with */
+#define LINEAR_LANDMARKS ((size_t)1000) /* of a linear kernel on sparse rows */
 #define SHRINKS 4
 #define REFITS (2 * SHRINKS)
 
@@ -44,7 +45,7 @@ static const uc_option options[] = {
      .offset = offsetof(uc_auto_settings, effort),
      .standard = "normal",
      .choices = "fast|normal|thorough",
-     .help = "how many views of the columns are tried: 4, 14, or 18 with up to 2,000 landmarks"},
+     .help = "views of the columns that are tried, and landmarks: 4 and 500, 14 and 1,000, or 18 and 2,000"},
     UC_CLASS_WEIGHT_OPTION(uc_auto_settings),
     {.name = NULL},
 };
@@ -341,15 +342,16 @@ static uc_status cut_columns(uc_matrix *X, size_t count)
     return UC_OK;
 }
 
-/* What the choice is made on. The map of a Gaussian kernel is nested: its first coordinates are those of
- * fewer landmarks, which choose as well as all do, and at a fraction of the cost. */
+/* What the choice is made on. The map is nested: its first coordinates are those of fewer landmarks, which
+ * choose as well as all do, and at a fraction of the cost. */
 static uc_status take_sample(uc_dataset *sample, const uc_fit *fit)
 {
-    uc_status status = uc_dataset_sample(sample, fit->data, SAMPLE, fit->train->seed, fit->context);
-    if (status == UC_OK && fit->train->map.map == UC_MAP_RANDOM &&
-        fit->train->map.kernel == UC_KERNEL_GAUSSIAN && sample->X.cols > LANDMARKS)
-        status = cut_columns(&sample->X, LANDMARKS);
-    return status;
+    const uc_map_settings *map = &fit->train->map;
+    const size_t most = map->kernel == UC_KERNEL_LINEAR ? LINEAR_LANDMARKS : LANDMARKS;
+    const uc_status status = uc_dataset_sample(sample, fit->data, SAMPLE, fit->train->seed, fit->context);
+    if (status != UC_OK || map->map != UC_MAP_RANDOM || sample->X.cols <= most)
+        return status;
+    return cut_columns(&sample->X, most);
 }
 
 static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
