@@ -65,7 +65,7 @@ static uc_status read_gold(cli_crowd_run *self, const app_call *call, const char
         if (labels.y[i] == UC_NONE)
             continue;
         const char *name = labels.classes.text[labels.y[i]];
-        self->gold[i] = uc_names_find(&self->crowd.classes, name, strlen(name));
+        self->gold[i] = uc_names_find_label(&self->crowd.classes, name, strlen(name));
         self->checked++;
         if (self->gold[i] == UC_NONE)
             status = app_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", a class that no annotator names",

@@ -80,7 +80,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         uint32_t label = block->y[i];
         if (label != UC_NONE) {
             const char *name = self->names.text[label];
-            label = uc_names_find(self->classes, name, strlen(name));
+            label = uc_names_find_label(self->classes, name, strlen(name));
             if (label == UC_NONE)
                 label = (uint32_t)self->classes->count;
         }

@@ -52,19 +52,22 @@ static uc_status convert_data(app_call *call)
 {
     const convert_args *args = call->args;
     uc_dataset data = {0};
+    uc_table_text *table = NULL;
     cli_data_file file;
     uc_status status = cli_begin_data(&file, call->words[1], "OUT", (uc_format)args->to, args->labels);
     if (status != UC_OK)
         goto cleanup;
-    if ((status = cli_read_data(&data, call, call->words[0], &args->read)) != UC_OK)
+    if ((status = cli_read_table(&data, &table, call, call->words[0], &args->read)) != UC_OK)
         goto cleanup;
-    if ((status = cli_write_data(call, &data, &file)) != UC_OK)
+    const cli_table_rows all = {.text = table};
+    if ((status = cli_write_table(call, &all, &data, &file)) != UC_OK)
         goto cleanup;
     if ((status = app_finish_files(false)) != UC_OK)
         goto cleanup;
     tell(call, "data", "examples", data.X.rows, data.X.cols, &data.classes);
 
 cleanup:
+    uc_table_text_free(table);
     uc_dataset_free(&data);
     return status;
 }

@@ -106,7 +106,7 @@ static void learn_positions(pairs *self, const uc_names *names, size_t file)
     self->position = app_realloc(self->position, names->count, sizeof *self->position);
     for (; self->positions < names->count; self->positions++) {
         const char *name = names->text[self->positions];
-        const uint32_t found = uc_names_find(self->classes, name, strlen(name));
+        const uint32_t found = uc_names_find_label(self->classes, name, strlen(name));
         self->position[self->positions] = found == UC_NONE ? (uint32_t)self->classes->count : found;
     }
 }
@@ -194,7 +194,7 @@ static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
                         self->classes->count);
     if (self->classes->count != 2)
         return UC_OK;
-    self->positive = positive ? uc_names_find(self->classes, positive, strlen(positive)) : 1;
+    self->positive = positive ? uc_names_find_label(self->classes, positive, strlen(positive)) : 1;
     if (self->positive == UC_NONE)
         return app_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s", positive,
                         self->classes->text[0], self->classes->text[1]);

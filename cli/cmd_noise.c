@@ -220,18 +220,25 @@ static uc_status run_apply(app_call *call)
     if (!args->output || !cli_noise_is_given(call))
         return app_fail(UC_ERR_OPTION,
                         "noise apply needs -o OUT and one of --noise-matrix, --noise-rate, --noise-rates");
+    uc_table_text *table = NULL;
+    uint32_t *before = NULL;
     cli_data_file file;
     uc_status status =
         cli_begin_data(&file, args->output, "-o", (uc_format)args->data.format, args->data.labels);
     if (status != UC_OK)
         goto cleanup;
-    if ((status = cli_read_data(&data, call, call->words[0], &args->read)) != UC_OK)
+    if ((status = cli_read_table(&data, &table, call, call->words[0], &args->read)) != UC_OK)
         goto cleanup;
+    if (data.y) {
+        before = app_calloc(data.X.rows, sizeof *before);
+        memcpy(before, data.y, data.X.rows * sizeof *before);
+    }
     if ((status = cli_noise_build(&noise, &check, &args->noise, &data.classes, call)) != UC_OK)
         goto cleanup;
     if ((status = uc_noise_apply(&data, &noise, call->common.seed, &changed)) != UC_OK)
         goto cleanup;
-    if ((status = cli_write_data(call, &data, &file)) != UC_OK)
+    const cli_table_rows all = {.text = table, .y = data.y, .before = before};
+    if ((status = cli_write_table(call, &all, &data, &file)) != UC_OK)
         goto cleanup;
     if ((status = app_finish_files(false)) != UC_OK)
         goto cleanup;
@@ -240,6 +247,8 @@ static uc_status run_apply(app_call *call)
     tell_applied(call, changed, labelled, &check);
 
 cleanup:
+    free(before);
+    uc_table_text_free(table);
     uc_noise_free(&noise);
     uc_dataset_free(&data);
     return status;

@@ -147,7 +147,7 @@ static uc_status renumber(uc_labels *self, const uc_names *classes, const char *
         if (self->y[i] == UC_NONE)
             continue;
         const char *name = self->classes.text[self->y[i]];
-        self->y[i] = uc_names_find(classes, name, strlen(name));
+        self->y[i] = uc_names_find_label(classes, name, strlen(name));
         if (self->y[i] == UC_NONE)
             return app_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", %s", path, i + 1, name, advice);
     }

@@ -1,4 +1,6 @@
 /* unconfuse split: two parts of a data file. */
+#include <stdlib.h>
+
 #include "commands.h"
 
 typedef struct split_args {
@@ -51,20 +53,28 @@ static uc_status run(app_call *call)
         return app_fail(UC_ERR_OPTION, "say where the two parts go with -o DATA --rest DATA");
     const uc_format format = (uc_format)args->data.format;
     uc_dataset data = {0}, first = {0}, second = {0};
+    uc_table_text *table = NULL;
+    size_t *rows = NULL, count;
     cli_data_file output, rest;
     uc_status status = cli_begin_data(&output, args->output, "-o", format, args->data.labels);
     if (status != UC_OK)
         goto cleanup;
     if ((status = cli_begin_data(&rest, args->rest, "--rest", format, NULL)) != UC_OK)
         goto cleanup;
-    if ((status = cli_read_data(&data, call, call->words[0], &args->read)) != UC_OK)
+    if ((status = cli_read_table(&data, &table, call, call->words[0], &args->read)) != UC_OK)
         goto cleanup;
     if ((status = uc_dataset_split(&first, &second, &data, args->share, args->stratified && data.y,
                                    call->common.seed, &call->context)) != UC_OK)
         goto cleanup;
-    if ((status = cli_write_data(call, &first, &output)) != UC_OK)
+    rows = app_calloc(data.X.rows, sizeof *rows);
+    if ((status = uc_dataset_split_rows(rows, &count, &data, args->share, args->stratified && data.y,
+                                        call->common.seed)) != UC_OK)
         goto cleanup;
-    if ((status = cli_write_data(call, &second, &rest)) != UC_OK)
+    const cli_table_rows here = {table, rows, count, NULL, NULL};
+    const cli_table_rows there = {table, rows + count, data.X.rows - count, NULL, NULL};
+    if ((status = cli_write_table(call, &here, &first, &output)) != UC_OK)
+        goto cleanup;
+    if ((status = cli_write_table(call, &there, &second, &rest)) != UC_OK)
         goto cleanup;
     if ((status = app_finish_files(false)) != UC_OK)
         goto cleanup;
@@ -78,6 +88,8 @@ static uc_status run(app_call *call)
                                  "rest", app_json_text(args->rest));
 
 cleanup:
+    free(rows);
+    uc_table_text_free(table);
     uc_dataset_free(&first);
     uc_dataset_free(&second);
     uc_dataset_free(&data);

@@ -341,7 +341,7 @@ static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const app
         *rates = UC_RATES_POSITIVE_ONLY;
         return uc_dataset_positive_unlabelled(positive, data, name, &call->context);
     }
-    if (name && (*positive = uc_names_find(&data->classes, name, strlen(name))) == UC_NONE)
+    if (name && (*positive = uc_names_find_label(&data->classes, name, strlen(name))) == UC_NONE)
         return app_fail(UC_ERR_INVALID, "--positive %s: no example has this label", name);
     if (!bags)
         return UC_OK;

@@ -29,7 +29,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     }
     for (size_t i = 0; i < block->X.rows; i++) {
         const char *label = block->y[i] == UC_NONE ? NULL : names->text[block->y[i]];
-        const uint32_t class = label ? uc_names_find(self->classes, label, strlen(label)) : UC_NONE;
+        const uint32_t class = label ? uc_names_find_label(self->classes, label, strlen(label)) : UC_NONE;
         if (label && class == UC_NONE)
             return app_fail(UC_ERR_INVALID, "--positive-unlabelled: the model does not know the label '%s'",
                             label);
@@ -76,7 +76,7 @@ static uc_status settle(rows *self, double *prior, const uc_model *model, const 
                         self->classes->count);
     if (!positive)
         positive = uc_model_positive(model);
-    self->positive = positive ? uc_names_find(self->classes, positive, strlen(positive)) : 1;
+    self->positive = positive ? uc_names_find_label(self->classes, positive, strlen(positive)) : 1;
     if (self->positive == UC_NONE)
         return app_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s", positive,
                         self->classes->text[0], self->classes->text[1]);

@@ -215,6 +215,45 @@ uc_status cli_write_data(const app_call *call, const uc_dataset *data, const cli
     return uc_dataset_write_to(data, file->rows, file->format, file->labels, &call->context);
 }
 
+uc_status cli_read_table(uc_dataset *out, uc_table_text **text, const app_call *call, const char *path,
+                         const uc_read_settings *settings)
+{
+    const double began = app_seconds();
+    if (settings->weights || settings->soft_labels) /* which the text does not have */
+        return cli_read_data(out, call, path, settings);
+    uc_status status = uc_dataset_read_with_text(out, text, path, settings, &call->context);
+    if (status != UC_OK)
+        return status;
+    tell_data(call, path, out, app_seconds() - began);
+    status = app_check_interrupt();
+    if (status != UC_OK) {
+        uc_dataset_free(out);
+        uc_table_text_free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+/* Whether the output's ending asks for the separator that the text has. */
+static bool keeps_separator(const cli_data_file *file, const uc_table_text *text)
+{
+    const char *name = uc_output_name(file->rows), *ending = strstr(name, ".tsv");
+    const bool tabs = uc_table_text_separator(text) == '\t';
+    return !ending || tabs;
+}
+
+uc_status cli_write_table(const app_call *call, const cli_table_rows *table, const uc_dataset *part,
+                          const cli_data_file *file)
+{
+    if (!table->text || file->format != UC_FORMAT_CSV || !keeps_separator(file, table->text))
+        return cli_write_data(call, part, file);
+    const uc_status status = app_check_interrupt();
+    if (status != UC_OK)
+        return status;
+    return uc_table_text_write(table->text, file->rows, table->rows, table->count, table->y, table->before,
+                               &part->classes);
+}
+
 bool cli_reads_once(const char *path)
 {
     struct stat info;

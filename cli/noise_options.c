@@ -67,7 +67,7 @@ static uc_status build_binary(uc_noise *out, const cli_noise *self, const uc_nam
         return app_fail(UC_ERR_INVALID, "--noise-rates is for two classes, but there are %zu",
                         classes->count);
     const uint32_t positive =
-        self->positive ? uc_names_find(classes, self->positive, strlen(self->positive)) : 1;
+        self->positive ? uc_names_find_label(classes, self->positive, strlen(self->positive)) : 1;
     if (positive == UC_NONE)
         return app_fail(UC_ERR_INVALID, "--positive %s: the classes are %s and %s", self->positive,
                         classes->text[0], classes->text[1]);

@@ -55,7 +55,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
             continue;
         }
         const char *text = self->texts[block->y[i]];
-        const uint32_t known = uc_names_find(uc_model_classes(self->model), text, strlen(text));
+        const uint32_t known = uc_names_find_label(uc_model_classes(self->model), text, strlen(text));
         self->unknown += known == UC_NONE;
         memcpy(self->probabilities + self->count * K, probabilities + i * K, K * sizeof *probabilities);
         self->list[self->count] =

@@ -153,6 +153,10 @@ uc_status uc_dataset_sample_bags(uc_dataset *out, const uc_dataset *data, size_t
 /* Two new sets; `share` of the rows (of every class, when stratified) go to the first. */
 uc_status uc_dataset_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
                            bool stratified, uint64_t seed, const uc_context *context);
+/* Which rows those are: rows[0..*count) go to the first part, the others to the second, each in the order of
+ * the data; `rows` has room for all. */
+uc_status uc_dataset_split_rows(size_t *rows, size_t *count, const uc_dataset *data, double share,
+                                bool stratified, uint64_t seed);
 /* counts[k]: rows of class k; `counts` has classes.count entries. Unlabelled rows are not counted. */
 void uc_dataset_class_counts(size_t *counts, const uc_dataset *data);
 

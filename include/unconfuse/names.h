@@ -24,6 +24,8 @@ typedef struct uc_names {
 /* *index is the position of the name, which is added at the end when it is new. */
 uc_status uc_names_add(uint32_t *index, uc_names *self, const char *name, size_t length);
 uint32_t uc_names_find(const uc_names *self, const char *name, size_t length); /* or UC_NONE */
+/* The same for a label: +1 and 1.0 are found as 1, if that is the name; 007 is another one. */
+uint32_t uc_names_find_label(const uc_names *self, const char *name, size_t length);
 uc_status uc_names_copy(uc_names *out, const uc_names *self);
 /* Sorts by number when every name is a number, else by bytes. renumber[old position] becomes
  * the new position; it has `count` entries and may be NULL. */

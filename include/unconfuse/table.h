@@ -63,6 +63,31 @@ int uc_table_is_plain(const uc_table *self);
  * known, only the place that they are hashed to: `text 17`. Writes at most `size` bytes. */
 void uc_table_feature_name(char *out, size_t size, const uc_table *self, size_t feature);
 
+/* ---- the text of a table, row by row ---- */
+
+/* A CSV file as it is written, so that outputs can keep its header, ids, columns and bytes. Rows are those of
+ * the data set that was read from it, counted from 0. */
+typedef struct uc_table_text uc_table_text;
+
+/* uc_dataset_read, and the text of the same file; *text stays NULL when the file is not CSV. Both are the
+ * caller's. */
+uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const char *path,
+                                    const uc_read_settings *settings, const uc_context *context);
+void uc_table_text_free(uc_table_text *self); /* NULL is fine */
+size_t uc_table_text_rows(const uc_table_text *self);
+char uc_table_text_separator(const uc_table_text *self);
+/* The header or a row with its line end, as they are in the file; NULL: there is no header. A last row
+ * without line end has one. */
+const char *uc_table_text_header(size_t *length, const uc_table_text *self);
+const char *uc_table_text_row(size_t *length, const uc_table_text *self, size_t row);
+/* The row's id without quotes; NULL: the table has no column of ids. It is valid until the next call. */
+const char *uc_table_text_id(size_t *length, uc_table_text *self, size_t row);
+/* Writes the header and rows[0..count), in that order (NULL: all), compressed when the output's name says so.
+ * y[i], unless y is NULL, is the class that row rows[i] gets: its label's field changes when that is another
+ * class than `before` has, and everything else stays as it is. */
+uc_status uc_table_text_write(const uc_table_text *self, uc_output *output, const size_t *rows, size_t count,
+                              const uint32_t *y, const uint32_t *before, const uc_names *classes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -88,7 +88,7 @@ static bool is_comment(const uc_lines *lines)
 static uint32_t find_class(const uc_names *classes, const uc_field *field)
 {
     double wanted, value;
-    uint32_t found = uc_names_find(classes, field->begin, field->length);
+    uint32_t found = uc_names_find_label(classes, field->begin, field->length);
     const bool number = uc_field_real(&wanted, field);
     size_t meant = 0;
     if (found != UC_NONE)

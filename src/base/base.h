@@ -31,6 +31,10 @@ bool uc_is_text(const char *text, size_t length);
 /* The same but for bytes that are not UTF-8, which the first model files could have in names. */
 bool uc_is_old_name(const char *text, size_t length);
 
+/* The shortest spelling of a number without exponent and leading zeros, such as +1 or 1.0: its length; 0: the
+ * text is not such a number. `out` has room for `length` bytes. */
+size_t uc_label_number(char *out, const char *text, size_t length);
+
 /* Text of the input for a message: at most 40 characters, what is not printable as '?'. */
 #define UC_QUOTE_SIZE 48
 const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length);

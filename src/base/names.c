@@ -66,6 +66,51 @@ uint32_t uc_names_find(const uc_names *self, const char *name, size_t length)
     return self->slots[slot_of(self, name, length)];
 }
 
+static bool are_digits(const char *p, const char *end)
+{
+    for (; p < end; p++)
+        if (*p < '0' || *p > '9')
+            return false;
+    return true;
+}
+
+size_t uc_label_number(char *out, const char *text, size_t length)
+{
+    const char *p = text, *end = text + length;
+    size_t used = 0;
+    if (length == 0 || length > 40)
+        return 0;
+    if (*p == '-')
+        out[used++] = '-';
+    p += *p == '-' || *p == '+';
+    const char *point = memchr(p, '.', (size_t)(end - p)), *whole = point ? point : end;
+    if (whole == p || !are_digits(p, whole) || (*p == '0' && whole - p > 1))
+        return 0;
+    if (point && (point + 1 == end || !are_digits(point + 1, end)))
+        return 0;
+    while (point && end > point && (end[-1] == '0' || end[-1] == '.'))
+        end--;
+    if (end < whole)
+        end = whole;
+    memcpy(out + used, p, (size_t)(end - p));
+    used += (size_t)(end - p);
+    return used == 2 && out[0] == '-' && out[1] == '0' ? 0 : used;
+}
+
+uint32_t uc_names_find_label(const uc_names *self, const char *name, size_t length)
+{
+    char wanted[64], other[64];
+    const uint32_t found = uc_names_find(self, name, length);
+    if (found != UC_NONE)
+        return found;
+    const size_t size = uc_label_number(wanted, name, length);
+    for (size_t k = 0; k < self->count && size > 0; k++)
+        if (uc_label_number(other, self->text[k], strlen(self->text[k])) == size &&
+            memcmp(wanted, other, size) == 0)
+            return (uint32_t)k;
+    return UC_NONE;
+}
+
 uc_status uc_names_add(uint32_t *index, uc_names *self, const char *name, size_t length)
 {
     const uint32_t found = uc_names_find(self, name, length);

@@ -16,7 +16,7 @@ void uc_labels_free(uc_labels *self)
 
 static bool is_name_of(const uc_names *known, const char *text, size_t length)
 {
-    return uc_names_find(known, text, length) != UC_NONE;
+    return uc_names_find_label(known, text, length) != UC_NONE;
 }
 
 /* No line looks like features, unless that is just what a class is called. */

@@ -45,7 +45,7 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
                        classes->count);
     uint32_t found = (uint32_t)classes->count - 1;
     if (positive)
-        found = uc_names_find(classes, positive, strlen(positive));
+        found = uc_names_find_label(classes, positive, strlen(positive));
     if (found == UC_NONE)
         return uc_fail(UC_ERR_INVALID, "no example is labelled %s, which {positive} names", positive);
     double counts[2]; /* positives and all */

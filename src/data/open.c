@@ -298,6 +298,37 @@ static uc_status choose_storage(uc_reader *self)
     return uc_matrix_densify(X);
 }
 
+#define FEW_ROWS 20 /* in which every label may well be another */
+
+static bool is_fraction(const char *text)
+{
+    double value;
+    return uc_parse_real(&value, text, strlen(text)) && value != (double)(int64_t)value;
+}
+
+/* A column that was taken for the labels because it is the last, and is none. */
+static uc_status check_labels(const uc_reader *self)
+{
+    const size_t rows = self->rows.X.rows, classes = self->classes.count;
+    size_t fractions = 0;
+    const bool csv = self->format == &uc_format_csv || self->format == &uc_format_table;
+    if (!csv || !self->rows.y || rows < FEW_ROWS || self->settings.label || 2 * classes <= rows)
+        return UC_OK;
+    for (size_t k = 0; k < classes; k++)
+        fractions += is_fraction(self->classes.text[k]);
+    if (2 * fractions > classes)
+        return uc_fail(
+            UC_ERR_FORMAT,
+            "%s: column %zu, taken for the labels, has %zu different numbers in %zu rows and looks "
+            "continuous: name the labels' column with {label}, or give {label=none}",
+            uc_input_name(self->input), self->label, classes, rows);
+    return uc_fail(
+        UC_ERR_FORMAT,
+        "%s: column %zu, taken for the labels, has %zu different values in %zu rows, so most rows "
+        "would be a class of their own: name the labels' column with {label}, or give {label=none}",
+        uc_input_name(self->input), self->label, classes, rows);
+}
+
 /* All rows, as they will be handed out. */
 static uc_status collect(uc_reader *self)
 {
@@ -310,7 +341,11 @@ static uc_status collect(uc_reader *self)
     if (status != UC_OK)
         return status;
     uc_reader_trim(self);
-    status = sort_classes(self);
+    status = check_labels(self);
+    if (status == UC_OK)
+        status = uc_reader_settle_classes(self);
+    if (status == UC_OK)
+        status = sort_classes(self);
     if (status != UC_OK)
         return status;
     return choose_storage(self);

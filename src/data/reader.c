@@ -169,6 +169,10 @@ void uc_reader_close(uc_reader *self)
     uc_dataset_free(&self->rows);
     uc_names_free(&self->classes);
     uc_names_free(&self->bags);
+    uc_names_free(&self->numbers);
+    uc_names_free(&self->spelled);
+    uc_free(self->number_class);
+    uc_free(self->spelled_class);
     uc_table_free(self->table);
     uc_free(self->ids);
     uc_free(self);

@@ -20,6 +20,9 @@ struct uc_reader {
     /* Rows read: those of the last block, or all of them. `rows.classes` and `rows.bags` stay empty. */
     uc_dataset rows;
     uc_names classes, bags;
+    /* Labels that are the same number in other spellings: their class is that of the spelling. */
+    uc_names numbers, spelled;
+    uint32_t *number_class, *spelled_class;
     size_t row_capacity, value_capacity;
     bool sparse, has_labels, has_bags, has_weights; /* which arrays there are; set before the first rows */
     size_t total_rows;                              /* of all blocks */
@@ -69,6 +72,11 @@ void uc_reader_trim(uc_reader *self);
 uc_status uc_reader_create(uc_reader **out, uc_input *input, const uc_file_range *range,
                            const uc_read_settings *settings, const uc_context *context);
 uc_status uc_read_settings_check(const uc_read_settings *settings);
+/* The class of a label, which is added when it is new. A number that another spelling of is known is that
+ * class. */
+uc_status uc_reader_add_class(uint32_t *index, uc_reader *self, const char *name, size_t length);
+/* A class whose number was spelled in several ways gets the shortest spelling. */
+uc_status uc_reader_settle_classes(uc_reader *self);
 /* One block more, with at least one row unless the input has ended. */
 uc_status uc_reader_pull(uc_reader *self);
 /* Opens a reader for one format, without looking at the beginning. The input belongs to it, also when this

@@ -36,7 +36,8 @@ static bool is_entry(const char *p, const char *end)
 static uc_format recognise_line(const char *p, const char *end)
 {
     const size_t length = (size_t)(end - p);
-    if (!memchr(p, ',', length) && !memchr(p, ';', length) && !memchr(p, '\t', length))
+    const bool bars = memchr(p, '|', length) != NULL && memchr(p, ':', length) == NULL;
+    if (!memchr(p, ',', length) && !memchr(p, ';', length) && !memchr(p, '\t', length) && !bars)
         return UC_FORMAT_LIBSVM;
     if (is_entry(p, end))
         return UC_FORMAT_LIBSVM;
@@ -80,6 +81,17 @@ uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, 
         first = (unsigned char)bytes[0];
     if (begins_with(bytes, length, MODEL_MAGIC))
         return uc_fail(UC_ERR_FORMAT, "%s: a model, where data are expected", name);
+    if (begins_with(bytes, length, "PAR1"))
+        return uc_fail(UC_ERR_FORMAT,
+                       "%s: a Parquet file: write it as CSV first, as pandas.read_parquet(...).to_csv(...) "
+                       "does",
+                       name);
+    if (begins_with(bytes, length, "PK\x03\x04"))
+        return uc_fail(
+            UC_ERR_FORMAT,
+            "%s: a ZIP archive, such as an Excel workbook (.xlsx): save the sheet as CSV, or unpack "
+            "the archive, first",
+            name);
     if (begins_with(bytes, length, UC_DATA_MAGIC)) {
         *out = UC_FORMAT_UCD;
     } else if (uc_npy_begins(bytes, length)) {

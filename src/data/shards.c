@@ -13,6 +13,7 @@
 #include "data/dataset.h"
 #include "data/exchange.h"
 #include "data/reader.h"
+#include "data/table.h"
 #include "data/recognise.h"
 #include "data/valid.h"
 
@@ -189,14 +190,19 @@ static uc_status read_ranges(pile *self, const uc_file_range *ranges, size_t cou
     return UC_OK;
 }
 
-static uc_status renumber(uint32_t *values, size_t rows, const uc_names *from, uc_names *to)
+/* Labels that are the same number, as 1 and +1, are one class. */
+static uc_status renumber(uint32_t *values, size_t rows, const uc_names *from, uc_names *to, bool labels)
 {
     uint32_t *position = uc_alloc(from->count, sizeof *position);
     if (!position)
         return UC_ERR_NOMEM;
     uc_status status = UC_OK;
-    for (size_t k = 0; k < from->count && status == UC_OK; k++)
-        status = uc_names_add(&position[k], to, from->text[k], strlen(from->text[k]));
+    for (size_t k = 0; k < from->count && status == UC_OK; k++) {
+        const size_t length = strlen(from->text[k]);
+        position[k] = labels ? uc_names_find_label(to, from->text[k], length) : UC_NONE;
+        if (position[k] == UC_NONE)
+            status = uc_names_add(&position[k], to, from->text[k], length);
+    }
     for (size_t i = 0; i < rows && status == UC_OK; i++)
         if (values[i] != UC_NONE)
             values[i] = position[values[i]];
@@ -210,14 +216,14 @@ static uc_status append_labels(uc_dataset *out, size_t at, const uc_dataset *par
     uc_status status = UC_OK;
     if (part->y) {
         memcpy(out->y + at, part->y, rows * sizeof *out->y);
-        status = renumber(out->y + at, rows, &part->classes, &out->classes);
+        status = renumber(out->y + at, rows, &part->classes, &out->classes, true);
     }
     for (size_t i = 0; i < rows && out->bag; i++)
         out->bag[at + i] = part->bag ? part->bag[i] : UC_NONE;
     for (size_t i = 0; i < rows && out->weights; i++)
         out->weights[at + i] = part->weights ? part->weights[i] : 1.0;
     if (status == UC_OK && part->bag)
-        status = renumber(out->bag + at, rows, &part->bags, &out->bags);
+        status = renumber(out->bag + at, rows, &part->bags, &out->bags, false);
     return status;
 }
 
@@ -270,6 +276,8 @@ static uc_status join_parts(uc_dataset *out, pile *self, bool dense, const uc_co
                                     .bags = self->bags,
                                     .weights = self->weights};
     status = uc_dataset_create(&joined, &shape);
+    for (size_t i = 0; i < self->count && !joined.table && status == UC_OK; i++)
+        joined.table = uc_table_share(self->parts[i].table);
     for (size_t i = 0, at = 0; i < self->count && status == UC_OK; i++) {
         append_rows(&joined.X, at, &self->parts[i].X);
         status = append_labels(&joined, at, &self->parts[i]);
@@ -337,6 +345,8 @@ static uc_status has_room(bool *out, size_t rows, size_t cols, const uc_context 
 static bool becomes_dense(const likeness *all, bool room, const uc_read_settings *settings)
 {
     const int storage = settings ? settings->storage : UC_STORAGE_AUTO;
+    if (settings && settings->table)
+        return !uc_table_is_sparse(settings->table);
     return all->dense_cols || storage == UC_STORAGE_DENSE ||
            (storage == UC_STORAGE_AUTO && room && !all->stays_sparse &&
             all->entries * 4.0 >= all->rows * (double)all->cols);
@@ -441,6 +451,8 @@ static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_r
                            join_parts(&joined, self, becomes_dense(&all, room, settings), context));
     if (status == UC_OK)
         status = agree(&joined, context);
+    if (status == UC_OK)
+        status = uc_encode_dataset(&joined, context);
     if (status == UC_OK && settings)
         status = uc_dataset_attach(&joined, settings, context);
     if (status != UC_OK) {
@@ -452,16 +464,38 @@ static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_r
     return UC_OK;
 }
 
-uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,
-                                const uc_read_settings *settings, const uc_context *context)
+/* Whether some file is a table of several types; all processes look at all files. */
+static uc_status needs_table(bool *out, const char *const *paths, size_t count,
+                             const uc_read_settings *settings)
 {
-    if (path_count == 0)
-        return uc_fail(UC_ERR_INVALID, "there is no file to read");
-    if (path_count == 1 && !uc_is_shared(context))
-        return uc_dataset_read(out, paths[0], settings, context);
-    if (path_count > 1 && settings && settings->labels)
-        return uc_fail(UC_ERR_INVALID,
-                       "a file of labels ({labels}) goes with one NPY file, and these are %zu", path_count);
+    *out = false;
+    for (size_t i = 0; i < count && !*out; i++) {
+        uc_file_look look;
+        uc_input *input;
+        const char *bytes;
+        size_t length;
+        uc_format format = (uc_format)settings->format;
+        if (uc_look_at_file(&look, paths[i]) != UC_OK || look.bytes == 0)
+            continue; /* whoever reads it says what is wrong */
+        uc_status status = uc_input_open(&input, paths[i]);
+        if (status != UC_OK)
+            return status;
+        status = uc_input_peek(&bytes, &length, input);
+        if (status == UC_OK && format == UC_FORMAT_AUTO &&
+            uc_recognise_format(&format, bytes, length, paths[i]) != UC_OK)
+            format = UC_FORMAT_AUTO;
+        if (status == UC_OK && format == UC_FORMAT_CSV)
+            status = uc_table_is_needed(out, bytes, length, settings);
+        uc_input_close(input);
+        if (status != UC_OK)
+            return status;
+    }
+    return UC_OK;
+}
+
+static uc_status read_all(uc_dataset *out, const char *const *paths, size_t path_count,
+                          const uc_read_settings *settings, const uc_context *context)
+{
     uc_file_range *ranges = NULL;
     size_t count = 0;
     pile read = {0};
@@ -473,5 +507,33 @@ uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_
         status = join(out, &read, path_count == 1 ? paths[0] : "the files", settings, context);
     pile_free(&read);
     uc_free(ranges);
+    return status;
+}
+
+uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_t path_count,
+                                const uc_read_settings *settings, const uc_context *context)
+{
+    uc_read_settings own = settings ? *settings : uc_reader_defaults();
+    uc_table *table = NULL;
+    bool needed = false;
+    if (path_count == 0)
+        return uc_fail(UC_ERR_INVALID, "there is no file to read");
+    if (path_count == 1 && !uc_is_shared(context))
+        return uc_dataset_read(out, paths[0], settings, context);
+    if (path_count > 1 && own.labels)
+        return uc_fail(UC_ERR_INVALID,
+                       "a file of labels ({labels}) goes with one NPY file, and these are %zu", path_count);
+    uc_status status = UC_OK;
+    if (!own.table)
+        status = needs_table(&needed, paths, path_count, &own);
+    if (status == UC_OK && needed) {
+        const uc_look_source source = {.paths = paths, .count = path_count, .name = paths[0]};
+        status = uc_table_look_at(&table, &source, &own, context);
+        own.table = table;
+    }
+    status = uc_comm_agree(uc_comm_of(context), status);
+    if (status == UC_OK)
+        status = read_all(out, paths, path_count, &own, context);
+    uc_table_free(table);
     return status;
 }

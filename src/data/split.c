@@ -340,46 +340,49 @@ static size_t dealt_before(double share, size_t i)
     return (size_t)floor(share * (double)i + (0.5 + 1e-9));
 }
 
-uc_status uc_dataset_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
-                           bool stratified, uint64_t seed, const uc_context *context)
+uc_status uc_dataset_split_rows(size_t *chosen, size_t *count, const uc_dataset *data, double share,
+                                bool stratified, uint64_t seed)
 {
     const size_t rows = data->X.rows;
     if (!(share > 0.0 && share < 1.0))
         return uc_fail(UC_ERR_INVALID, "the share of the first part must be between 0 and 1, not %g", share);
-    const size_t count = dealt_before(share, rows);
-    if (count == 0 || count >= rows)
+    *count = dealt_before(share, rows);
+    if (*count == 0 || *count >= rows)
         return uc_fail(UC_ERR_INVALID, "a share of %g of %zu examples leaves one part empty", share, rows);
-
-    uc_dataset part = {0};
-    size_t *order = NULL, *chosen = uc_alloc(rows, sizeof *chosen);
+    size_t *order = NULL;
     bool *in_first = uc_alloc(rows, sizeof *in_first);
-    uc_status status = UC_ERR_NOMEM;
-    if (!chosen || !in_first)
-        goto cleanup;
-    status = deal_order(&order, data, stratified, seed);
-    if (status != UC_OK)
-        goto cleanup;
-
-    for (size_t i = 0; i < rows; i++)
+    if (!in_first)
+        return UC_ERR_NOMEM;
+    const uc_status status = deal_order(&order, data, stratified, seed);
+    for (size_t i = 0; i < rows && status == UC_OK; i++)
         in_first[order[i]] = dealt_before(share, i + 1) > dealt_before(share, i);
     /* Both parts keep the order of the data. */
-    for (size_t i = 0, a = 0, b = count; i < rows; i++)
+    for (size_t i = 0, a = 0, b = *count; i < rows && status == UC_OK; i++)
         chosen[in_first[i] ? a++ : b++] = i;
+    uc_free(order);
+    uc_free(in_first);
+    return status;
+}
 
-    uc_dataset other = {0};
-    status = uc_dataset_subset(&part, data, chosen, count, context);
+uc_status uc_dataset_split(uc_dataset *first, uc_dataset *second, const uc_dataset *data, double share,
+                           bool stratified, uint64_t seed, const uc_context *context)
+{
+    const size_t rows = data->X.rows;
+    uc_dataset part = {0}, other = {0};
+    size_t count, *chosen = uc_alloc(rows, sizeof *chosen);
+    if (!chosen)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_dataset_split_rows(chosen, &count, data, share, stratified, seed);
+    if (status == UC_OK)
+        status = uc_dataset_subset(&part, data, chosen, count, context);
     if (status == UC_OK)
         status = uc_dataset_subset(&other, data, chosen + count, rows - count, context);
     if (status == UC_OK) {
         *first = part;
         *second = other;
-        part = (uc_dataset){0};
+    } else {
+        uc_dataset_free(&part);
     }
-
-cleanup:
-    uc_dataset_free(&part);
-    uc_free(order);
     uc_free(chosen);
-    uc_free(in_first);
     return status;
 }

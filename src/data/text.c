@@ -268,6 +268,11 @@ void uc_text_class(uc_text_block *block, const uc_reader *reader, const char *na
     uint32_t index = UC_NONE;
     if (length != 1 || *name != '?') {
         index = uc_names_find(&reader->classes, name, length);
+        if (index == UC_NONE && reader->spelled.count > 0) {
+            const uint32_t spelling = uc_names_find(&reader->spelled, name, length);
+            if (spelling != UC_NONE)
+                index = reader->spelled_class[spelling];
+        }
         if (index == UC_NONE)
             note_name(block, name, length, false);
     }
@@ -388,7 +393,7 @@ static uc_status add_names(uc_text_block *block, uc_reader *reader, size_t line)
         if (name->is_bag)
             status = uc_names_add(&block->bag[name->row], &reader->bags, name->text, name->length);
         else
-            status = uc_names_add(&block->y[name->row], &reader->classes, name->text, name->length);
+            status = uc_reader_add_class(&block->y[name->row], reader, name->text, name->length);
         if (status != UC_OK)
             return status;
     }

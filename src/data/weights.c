@@ -221,7 +221,7 @@ static uc_status name_columns(uint32_t *class, const table *self, const char *pa
         class[j] = (uint32_t)j;
         if (!names)
             continue;
-        class[j] = uc_names_find(classes, names[j], strlen(names[j]));
+        class[j] = uc_names_find_label(classes, names[j], strlen(names[j]));
         if (class[j] == UC_NONE)
             return uc_fail(UC_ERR_FORMAT, "%s:1: no example is of class '%s'", path, names[j]);
     }

@@ -317,7 +317,7 @@ static uc_status positions_of(size_t *position, const uc_noise *self, const uc_n
 {
     for (size_t k = 0; k < classes->count; k++) {
         const char *name = classes->text[k];
-        const uint32_t found = uc_names_find(&self->names, name, strlen(name));
+        const uint32_t found = uc_names_find_label(&self->names, name, strlen(name));
         if (self->names.count && found == UC_NONE)
             return uc_fail(UC_ERR_INVALID, "class \"%s\" of the data is not in the noise matrix", name);
         position[k] = k;
@@ -328,7 +328,7 @@ static uc_status positions_of(size_t *position, const uc_noise *self, const uc_n
         return UC_OK;
     for (size_t k = 0; k < self->names.count; k++) {
         const char *name = self->names.text[k];
-        if (uc_names_find(classes, name, strlen(name)) == UC_NONE)
+        if (uc_names_find_label(classes, name, strlen(name)) == UC_NONE)
             return uc_fail(UC_ERR_INVALID, "class \"%s\" of the noise matrix is not in the data", name);
     }
     return uc_fail(UC_ERR_INVALID, "the noise matrix has %zu classes, the data have %zu", self->classes,

@@ -102,7 +102,7 @@ static double positive_unlabelled_loss(const uc_model *model, const uint32_t *pr
 {
     const char *name = uc_model_positive(model),
                *scenario = json_string_value(json_object_get(model->settings, "scenario"));
-    const uint32_t positive = name ? uc_names_find(&test->classes, name, strlen(name)) : 1;
+    const uint32_t positive = name ? uc_names_find_label(&test->classes, name, strlen(name)) : 1;
     const bool censored = !scenario || strcmp(scenario, "censored") == 0;
     double labelled = 0.0, found = 0.0, population = 0.0, above = 0.0;
     for (size_t i = 0; i < test->X.rows; i++) {

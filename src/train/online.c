@@ -259,7 +259,7 @@ static void settle_mean(uc_online *self)
 uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name)
 {
     const size_t length = strlen(name);
-    const uint32_t found = uc_names_find(&self->classes, name, length);
+    const uint32_t found = uc_names_find_label(&self->classes, name, length);
     if (found != UC_NONE) {
         *index = found;
         return UC_OK;

@@ -17,7 +17,7 @@ uc_status uc_tally_add_label(uint32_t *out, uc_tally *self, const char *name, co
     }
     const uc_status status = uc_names_add(out, &self->labels, name, length);
     if (status == UC_OK && self->labels.count > before)
-        self->of[*out] = (uc_label_tally){.class = uc_names_find(classes, name, length)};
+        self->of[*out] = (uc_label_tally){.class = uc_names_find_label(classes, name, length)};
     return status;
 }
 

@@ -79,7 +79,7 @@ static void comments_blank_lines_qid_tabs_and_crlf_are_read_over(void **state)
 static void labels_stay_as_they_are_written(void **state)
 {
     (void)state;
-    static const char *const labels[] = {"cat", "007", "-1",           "1.0",  "1",
+    static const char *const labels[] = {"cat", "007", "-1",           "1e0",  "7",
                                          "+1",  "1,3", "na\xc3\xafve", "\"q\""};
     const size_t count = sizeof labels / sizeof labels[0];
     char text[400] = "";
@@ -89,6 +89,18 @@ static void labels_stay_as_they_are_written(void **state)
     assert_ok(read_text(&data, text));
     assert_int_equal(data.classes.count, count);
     for (size_t i = 0; i < count; i++)
+        assert_string_equal(data.classes.text[data.y[i]], labels[i]);
+    uc_dataset_free(&data);
+}
+
+static void spellings_of_a_number_are_one_class(void **state)
+{
+    (void)state;
+    uc_dataset data = {0};
+    assert_ok(read_text(&data, "+1 1:1\n-1 1:1\n1 1:1\n-1.0 1:1\n1.0 1:1\n1.50 1:1\n1.5 1:1\n"));
+    assert_int_equal(data.classes.count, 3);
+    static const char *const labels[] = {"1", "-1", "1", "-1", "1", "1.5", "1.5"};
+    for (size_t i = 0; i < 7; i++)
         assert_string_equal(data.classes.text[data.y[i]], labels[i]);
     uc_dataset_free(&data);
 }
@@ -467,6 +479,7 @@ int main(void)
         cmocka_unit_test(rows_labels_and_values_are_read),
         cmocka_unit_test(comments_blank_lines_qid_tabs_and_crlf_are_read_over),
         cmocka_unit_test(labels_stay_as_they_are_written),
+        cmocka_unit_test(spellings_of_a_number_are_one_class),
         cmocka_unit_test(bags_are_read),
         cmocka_unit_test(the_largest_column_is_accepted),
         cmocka_unit_test(every_bad_line_is_named_with_its_reason),

@@ -468,7 +468,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     if (classes->count != 2)
         return uc_fail(UC_ERR_INVALID, "positive and unlabelled examples are of one or two classes, not %zu",
                        classes->count);
-    if (name && (positive = uc_names_find(classes, name, strlen(name))) == UC_NONE)
+    if (name && (positive = uc_names_find_label(classes, name, strlen(name))) == UC_NONE)
         return uc_fail(UC_ERR_INVALID, "no example is labelled %s, which {positive} names", name);
     uc_pu_rows rows = {0};
     uc_status status = uc_blas_ready(fit->context);

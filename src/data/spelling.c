@@ -1,0 +1,68 @@
+/* Labels that are the same number in several spellings, such as +1 and 1, are one class. */
+#include <string.h>
+
+#include "data/reader.h"
+
+/* A spelling and its class join a list. */
+static uc_status remember(uc_names *names, uint32_t **classes, const char *text, size_t length,
+                          uint32_t class)
+{
+    uint32_t position;
+    uc_status status = uc_names_add(&position, names, text, length);
+    if (status != UC_OK)
+        return status;
+    if ((position & (position + 1)) == 0) { /* 0, 1, 3, 7, ...: room for as many more */
+        uint32_t *grown = uc_realloc(*classes, 2 * (size_t)position + 2, sizeof *grown);
+        if (!grown)
+            return UC_ERR_NOMEM;
+        *classes = grown;
+    }
+    (*classes)[position] = class;
+    return UC_OK;
+}
+
+uc_status uc_reader_add_class(uint32_t *index, uc_reader *self, const char *name, size_t length)
+{
+    char number[64];
+    *index = uc_names_find(&self->classes, name, length);
+    if (*index != UC_NONE)
+        return UC_OK;
+    const size_t size = uc_label_number(number, name, length);
+    const uint32_t known = size ? uc_names_find(&self->numbers, number, size) : UC_NONE;
+    if (known != UC_NONE) {
+        *index = self->number_class[known];
+        return remember(&self->spelled, &self->spelled_class, name, length, *index);
+    }
+    const uc_status status = uc_names_add(index, &self->classes, name, length);
+    if (status != UC_OK || size == 0)
+        return status;
+    return remember(&self->numbers, &self->number_class, number, size, *index);
+}
+
+uc_status uc_reader_settle_classes(uc_reader *self)
+{
+    uc_names settled = {0};
+    uc_status status = UC_OK;
+    if (self->spelled.count == 0)
+        return UC_OK;
+    for (size_t k = 0; k < self->classes.count && status == UC_OK; k++) {
+        const char *name = self->classes.text[k];
+        char number[64];
+        uint32_t index;
+        size_t length = strlen(name);
+        for (size_t s = 0; s < self->spelled.count; s++)
+            if (self->spelled_class[s] == k) {
+                length = uc_label_number(number, name, strlen(name));
+                name = number;
+                break;
+            }
+        status = uc_names_add(&index, &settled, name, length);
+    }
+    if (status != UC_OK) {
+        uc_names_free(&settled);
+        return status;
+    }
+    uc_names_free(&self->classes);
+    self->classes = settled;
+    return UC_OK;
+}

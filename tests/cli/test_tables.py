@@ -1,0 +1,209 @@
+"""Tables: CSV files as people have them, with ids, categories, dates, texts and missing values."""
+import csv
+import io
+import random
+
+import pytest
+
+HEADER = ["customer_id", "income", "age", "colour", "member", "since", "comment", "outcome"]
+
+
+def rows(count, seed):
+    draw = random.Random(seed)
+    for i in range(count):
+        income, colour, member = draw.gauss(3000, 900), draw.choice(["red", "green", "blue"]), draw.choice(["yes", "no"])
+        words = draw.choices("good bad late broken fast nice refund, great item".split(), k=6)
+        good = (income > 3000) + (colour == "red") + (member == "yes") + words.count("good") - words.count("bad") > 1
+        since = f"20{draw.randrange(10, 24)}-{draw.randrange(1, 13):02d}-{draw.randrange(1, 28):02d}"
+        yield [f"C-{seed}-{i}", f"{income:,.2f}", draw.choice([str(draw.randrange(100)), "NA", ""]), colour, member, since,
+               " ".join(words), "keep" if good else "churn"]
+
+
+def text_of(table, **style):
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n", **style).writerows(table)
+    return text.getvalue()
+
+
+@pytest.fixture
+def table(unconfuse):
+    unconfuse.write("train.csv", text_of([HEADER, *rows(300, 1)]))
+    unconfuse.write("test.csv", text_of([HEADER, *rows(100, 2)]))
+    unconfuse.ok("train", "logistic", "train.csv", "-o", "m.uc")
+    return unconfuse
+
+
+def types(unconfuse, text, *options):
+    unconfuse.write("types.csv", text)
+    return {column["name"]: column["type"] for column in unconfuse.json("inspect", "types.csv", *options)["columns"]}
+
+
+def column(values, more=""):
+    """A table with a column x of these values, beside a number and a label."""
+    lines = [f'{value},{i},{"ab"[i % 2]}' for i, value in enumerate(values)]
+    return "x,n,label\n" + "\n".join(lines) + "\n" + more
+
+
+@pytest.mark.parametrize("values, kind", [
+    (["1", "2.5", "-3e2"], "number"),
+    (['"1,097.44"', "12", '"2,000,000"'], "number"),
+    (["12%", "3%", "1%"], "number"),
+    (["$3", "$4.50", "-$1"], "number"),
+    (["1", "NA", "3"], "number"),
+    (["yes", "no", "Yes"], "boolean"),
+    (["true", "false", ""], "boolean"),
+    (["2024-03-31", "2023-01-01", "1999-12-31"], "date"),
+    (["31.03.2024", "01.01.2023", "31.12.1999"], "date"),
+    (["03/31/2024", "01/01/2023", "12/31/1999"], "date"),
+    (["2024-03-31T12:30:00Z", "2023-01-01 07:00", "1999-12-31"], "date"),
+    (["red", "blue", "red", "blue"], "category"),
+    (["a b", "c d", "e f"], "text"),
+    (["u1", "u2", "u3"], "id"),
+    (["u1", "u2", "u3", "u1", "u4"], "text"),
+    (["same", "same", "same"], "drop"),
+    (["", "NA", "?"], "drop"),
+])
+def test_each_type_is_recognised(unconfuse, values, kind):
+    assert types(unconfuse, column(values)) == {"x": kind, "n": "number", "label": "label"}
+
+
+def test_options_decide_over_what_was_found(unconfuse):
+    text = column(["1", "2", "x", "2"])
+    assert types(unconfuse, text, "--missing-values", "x")["x"] == "number"
+    assert types(unconfuse, text, "--columns", "x=category")["x"] == "category"
+    assert types(unconfuse, text, "--drop", "x")["x"] == "drop"
+    assert types(unconfuse, text, "--id", "x")["x"] == "id"
+    assert types(unconfuse, column(['"1,5"', '"1.097,44"', '"2"']), "--decimal", ",")["x"] == "number"
+    assert types(unconfuse, column(["a", "b", "c", "a", "b", "c"]), "--max-categories", "2")["x"] == "text"
+    unconfuse.write("data.csv", text)
+    assert unconfuse.fails(1, "inspect", "data.csv", "--drop", "z") == "data.csv: no column is called 'z', which --drop names"
+    assert unconfuse.fails(2, "inspect", "data.csv", "--columns", "x=word") == \
+        "--columns: 'word' is not a type: number, category, boolean, date, text, id or drop"
+    assert unconfuse.fails(2, "inspect", "data.csv", "--decimal", "x") == "--decimal 'x' is neither a point nor a comma"
+
+
+def test_inspect_shows_every_column_and_why(table):
+    lines = table.ok("inspect", "train.csv").out.splitlines()
+    shown = {line.split()[0]: line for line in lines if line}
+    assert "its name" in shown["customer_id"] and "all values are numbers" in shown["income"]
+    found = {column["name"]: column for column in table.json("inspect", "train.csv")["columns"]}
+    data = list(rows(300, 1))
+    assert found["colour"]["distinct"] == 3 and found["customer_id"]["distinct"] == 300
+    assert found["age"]["missing"] == sum(row[2] in ("", "NA") for row in data)
+    incomes = [float(row[1].replace(",", "")) for row in data]
+    assert found["income"]["range"] == pytest.approx([min(incomes), max(incomes)], rel=1e-6)
+    counts = {value["value"]: value["rows"] for value in found["colour"]["top"]}
+    assert counts == {colour: sum(row[3] == colour for row in data) for colour in ("red", "green", "blue")}
+
+
+def test_predictions_come_with_ids(table):
+    out = list(csv.reader(io.StringIO(table.ok("predict", "m.uc", "test.csv").out)))
+    assert out[0] == ["id", "predicted_label"]
+    assert [row[0] for row in out[1:]] == [f"C-2-{i}" for i in range(100)]
+    right = sum(line[1] == row[7] for line, row in zip(out[1:], rows(100, 2)))
+    assert right == round(100 * (1 - table.json("evaluate", "m.uc", "test.csv")["error"]))
+    with_probabilities = table.ok("predict", "m.uc", "test.csv", "--probabilities").out.splitlines()
+    assert with_probabilities[0] == "id,predicted_label,churn,keep"
+
+
+def test_columns_are_matched_by_name(table):
+    order = [3, 7, 0, 6, 1, 5, 2, 4]
+    moved = [[row[j] for j in order] + ["more"] for row in [HEADER, *rows(100, 2)]]
+    moved[5][0] = "violet"
+    table.write("moved.csv", text_of(moved, delimiter=";"))
+    result = table("predict", "m.uc", "moved.csv")
+    assert "1 value of categories that the model does not know: each counts as `other`" in result.err
+    assert "1 column that the model does not know was ignored" in result.err
+    table.write("moved.csv", text_of([row[:-1] for row in moved], delimiter="\t"))
+    before = table.ok("predict", "m.uc", "test.csv").out.splitlines()
+    after = table.ok("predict", "m.uc", "moved.csv").out.splitlines()
+    assert [a for i, a in enumerate(after) if i != 5] == [b for i, b in enumerate(before) if i != 5]
+    table.write("less.csv", text_of([row[1:] for row in moved]))
+    assert table.fails(1, "predict", "m.uc", "less.csv") == "less.csv: there is no column 'colour', which the model was trained on"
+
+
+def test_shuffled_columns_shards_and_pipes_give_the_same_model(table):
+    whole = [HEADER, *rows(300, 1)]
+    order = [4, 0, 3, 6, 5, 2, 1, 7]
+    table.write("moved.csv", text_of([[row[j] for j in order] for row in whole]))
+    table.ok("train", "logistic", "moved.csv", "-o", "moved.uc")
+    table.write("part-0.csv", text_of(whole[:150]))
+    table.write("part-1.csv", text_of([HEADER, *whole[150:]]))
+    table.ok("train", "logistic", "--shards", "part-*.csv", "-o", "parts.uc")
+    table.ok("train", "logistic", "-", "-o", "piped.uc", stdin=table.read("train.csv"))
+    for model in ("moved.uc", "parts.uc", "piped.uc"):
+        assert table.read(model) == table.read("m.uc")
+
+
+def test_outputs_keep_the_table(table):
+    text = table.read("train.csv")
+    table.ok("convert", "train.csv", "same.csv")
+    assert table.read("same.csv") == text
+    table.ok("split", "train.csv", "-o", "a.csv", "--rest", "b.csv")
+    a, b, all_lines = (table.read(name).split(b"\n") for name in ("a.csv", "b.csv", "train.csv"))
+    assert a[0] == b[0] == all_lines[0] and sorted(a[1:-1] + b[1:-1]) == sorted(all_lines[1:-1])
+    table.write("first.csv", text_of([row[::-1] for row in [HEADER, *rows(300, 1)]]))
+    table.ok("noise", "apply", "first.csv", "-o", "noisy.csv", "--noise-rate", "0.3", "--label", "outcome")
+    noisy = list(csv.reader(io.StringIO(table.read("noisy.csv").decode())))
+    clean = list(csv.reader(io.StringIO(table.read("first.csv").decode())))
+    assert [row[1:] for row in noisy] == [row[1:] for row in clean]
+    assert 50 < sum(row[0] != old[0] for row, old in zip(noisy, clean)) < 130
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_quotes_separators_and_line_ends(unconfuse, separator, line_end):
+    table = [["id", "note", "n", "label"]]
+    table += [[f"r{i}", f'a "quoted"{separator} text\nin two lines {i}', str(i), "xy"[i % 2]] for i in range(30)]
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, lineterminator=line_end).writerows(table)
+    unconfuse.write("t.csv", b"\xef\xbb\xbf" + text.getvalue().encode())
+    found = unconfuse.json("inspect", "t.csv")
+    assert found["examples"] == 30
+    assert [column["type"] for column in found["columns"]] == ["id", "text", "number", "label"]
+    unconfuse.ok("convert", "t.csv", "same.csv")
+    assert unconfuse.read("same.csv") == text.getvalue().encode()
+
+
+def test_all_problems_are_in_one_message(unconfuse):
+    unconfuse.write("bad.csv", 'id,x,y,label\n1,abc,2,a\n2,4,"1,5",b\n3,5\n4,6,"2,5",a\n5,7,"3,5",b\n')
+    assert unconfuse.fails(1, "train", "pa", "bad.csv", "-o", "m.uc") == \
+        "bad.csv:4: 2 columns, but the first line has 4; bad.csv:2: column 'x': 'abc' is not a number, but 4 of 5 values " \
+        "are numbers: add it to --missing-values, or give --columns x=category, text or drop; bad.csv:3: column 'y': " \
+        "'1,5' looks like a number with a decimal comma: add --decimal ,"
+
+
+@pytest.mark.parametrize("content, sentence", [
+    (b"PAR1\x15\x04\x15", "f: a Parquet file: write it as CSV first, as pandas.read_parquet(...).to_csv(...) does"),
+    (b"PK\x03\x04\x14\x00", "f: a ZIP archive, such as an Excel workbook (.xlsx): save the sheet as CSV, or unpack the "
+                            "archive, first"),
+    ("".join(f"{i},{i / 7:.4f}\n" for i in range(40)).encode(),
+     "f: column 2, taken for the labels, has 40 different numbers in 40 rows and looks continuous: name the labels' column "
+     "with --label, or give --label none"),
+    (b"x,name\n" + "".join(f"{i},n{i}\n" for i in range(40)).encode(),
+     "f: column 2, taken for the labels, has 40 different values in 40 rows, so most rows would be a class of their own: "
+     "name the labels' column with --label, or give --label none"),
+])
+def test_suspicious_files_get_a_sentence(unconfuse, content, sentence):
+    unconfuse.write("f", content)
+    assert unconfuse.fails(1, "train", "pa", "f", "-o", "m.uc") == sentence
+
+
+def test_spellings_of_a_number_are_one_class(unconfuse):
+    unconfuse.write("mixed.svm", "+1 1:1\n-1 2:1\n1 1:2\n-1.0 2:3\n1.0 1:1\n")
+    assert unconfuse.json("train", "pa", "mixed.svm", "-o", "m.uc")["classes"] == ["-1", "1"]
+    unconfuse.write("plus.svm", "+1 1:1\n-1 2:1\n+1 1:2\n")
+    unconfuse.ok("train", "pa", "plus.svm", "-o", "plus.uc")
+    unconfuse.write("plain.svm", "1 1:1\n-1 2:1\n")
+    result = unconfuse.json("evaluate", "plus.uc", "plain.svm")
+    assert result["error"] == 0 and result["unknown_labels"] == 0
+    unconfuse.write("codes.csv", "x,label\n1,007\n2,7\n3,007\n")
+    assert unconfuse.json("train", "pa", "codes.csv", "-o", "c.uc")["classes"] == ["007", "7"]
+
+
+def test_streams_and_comparisons_read_tables(table):
+    table.ok("stream", "arow", "train.csv", "-o", "s.uc")
+    assert table.json("evaluate", "s.uc", "test.csv")["error"] < 0.3
+    table.ok("stream", "arow", "-", "-o", "piped.uc", stdin=table.read("train.csv"))
+    assert table.json("evaluate", "piped.uc", "test.csv")["error"] < 0.3
+    table.ok("compare", "train.csv", "--runs", "2", "--learners", "cspa,banditron")
