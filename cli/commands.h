@@ -6,7 +6,7 @@
 
 extern const app_command command_train, command_predict, command_evaluate, command_stream, command_compare,
     command_noise_make, command_noise_apply, command_noise_estimate, command_split, command_generate,
-    command_convert, command_inspect, command_learners, command_check;
+    command_convert, command_inspect, command_learners, command_check, command_audit;
 
 /* How `evaluate --positive-unlabelled` reads the labels (evaluate_unlabelled.c). */
 typedef struct cli_unlabelled {

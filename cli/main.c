@@ -2,10 +2,23 @@
 #include "commands.h"
 
 static const app_command *const commands[] = {
-    &command_train,          &command_predict,  &command_evaluate,   &command_check,
-    &command_stream,         &command_compare,  &command_noise_make, &command_noise_apply,
-    &command_noise_estimate, &command_split,    &command_generate,   &command_convert,
-    &command_inspect,        &command_learners, &app_command_help,   NULL,
+    &command_train,
+    &command_audit,
+    &command_predict,
+    &command_evaluate,
+    &command_check,
+    &command_stream,
+    &command_compare,
+    &command_noise_make,
+    &command_noise_apply,
+    &command_noise_estimate,
+    &command_split,
+    &command_generate,
+    &command_convert,
+    &command_inspect,
+    &command_learners,
+    &app_command_help,
+    NULL,
 };
 
 static const app_family *const families[] = {&cli_learners, &cli_generators, NULL};

@@ -2,12 +2,72 @@
 #ifndef UNCONFUSE_AUDIT_H
 #define UNCONFUSE_AUDIT_H
 
+#include "unconfuse/clean_error.h"
 #include "unconfuse/crowd.h"
 #include "unconfuse/train.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- which labels are wrong ---- */
+
+/* A share of all labels, with its 95% bootstrap interval. */
+typedef struct uc_label_share {
+    double estimate, low, high;
+} uc_label_share;
+
+/* A label and the probability that it is wrong, by all other rows and how classes are confused. */
+typedef struct uc_suspect {
+    size_t row; /* from 0 */
+    uint32_t given, suggested;
+    double p_wrong;
+} uc_suspect;
+
+/* Labels `given` whose true class is `truth`. */
+typedef struct uc_class_pair {
+    uint32_t given, truth;
+    uc_label_share share;
+} uc_class_pair;
+
+typedef struct uc_label_audit {
+    size_t rows, labels; /* rows without a label have none */
+    uc_label_share wrong;
+    uc_suspect *suspects; /* every label, the most suspicious first */
+    size_t flagged;       /* so many of them are called wrong: the largest expected F1 */
+    uc_class_pair *pairs; /* of different classes, half a label or more expected, the largest first */
+    size_t pair_count;
+    uc_noise noise;             /* with class names */
+    uc_clean_error clean_error; /* of predictions that have not seen the row's own label */
+    uint32_t *predicted;        /* those predictions */
+    double *posterior;          /* rows x classes: probability of each true class, the own label included */
+    const char *mode;           /* structure or labels */
+    double loss;                /* of the guard; NaN: features say nothing about labels */
+    double width;
+    uc_model *model; /* predicts true classes */
+} uc_label_audit;    /* zero-initialised is empty and may be freed */
+
+typedef struct uc_label_audit_settings {
+    uc_audit_settings learner;
+    uint64_t bootstrap; /* resamples of the rows for the intervals   (200) */
+    uint64_t seed;      /* same seed, same result                    (1) */
+} uc_label_audit_settings;
+
+/* `gold` has the true class of rows that were checked and UC_NONE for others; NULL: none was. Runs in one
+ * process. The data need labels of at least two classes. */
+uc_status uc_label_audit_run(uc_label_audit *out, const uc_dataset *data, const uint32_t *gold,
+                             const uc_label_audit_settings *settings, const uc_context *context);
+void uc_label_audit_free(uc_label_audit *self);
+
+/* A copy of the data whose flagged labels become the suggested ones, or whose flagged rows are left out, or
+ * whose rows are weighted by the probability that their label is right. */
+typedef enum uc_repair { UC_REPAIR_SUGGEST, UC_REPAIR_DROP, UC_REPAIR_WEIGHT } uc_repair;
+uc_status uc_label_audit_repair(uc_dataset *out, const uc_dataset *data, const uc_label_audit *audit,
+                                uc_repair repair, const uc_context *context);
+
+/* Sorts suspects, the most suspicious first, and returns how many of them to flag: the number with the
+ * largest expected F1, 2 sum of their p / (number + sum of all p). */
+size_t uc_suspects_flag(uc_suspect *suspects, size_t count);
 
 /* ---- estimating the noise matrix ---- */
 

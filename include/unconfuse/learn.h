@@ -177,6 +177,7 @@ typedef struct uc_audit_settings {
     uint64_t landmarks; /* rows that kernels are measured from       (600) */
     uint64_t axes;      /* principal axes of each view at most       (300) */
 } uc_audit_settings;
+extern const uc_option uc_audit_options[]; /* the table of uc_audit_settings */
 
 typedef struct uc_pu_settings {
     int risk;            /* unbiased | nonnegative | elkan-noto                           (nonnegative) */

@@ -118,5 +118,8 @@ typedef struct uc_audit_fit {
 uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, const uc_labelled *labelled,
                        const uc_audit_settings *settings, uint64_t seed);
 void uc_audit_fit_free(uc_audit_fit *self);
+/* What was found, in the model's summary, and its noise matrix. */
+uc_status uc_audit_describe(uc_model *model, const uc_audit_fit *found);
+const char *uc_audit_mode_name(int mode);
 
 #endif

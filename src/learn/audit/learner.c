@@ -8,7 +8,7 @@
 #include "learn/audit/audit.h"
 #include "learn/learner.h"
 
-static const uc_option options[] = {
+const uc_option uc_audit_options[] = {
     {.name = "mode",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(uc_audit_settings, mode),
@@ -70,6 +70,17 @@ static uc_status write_summary(uc_model *model, const uc_audit_fit *found)
     return status;
 }
 
+uc_status uc_audit_describe(uc_model *model, const uc_audit_fit *found)
+{
+    const uc_status status = keep_noise(model, found);
+    return status == UC_OK ? write_summary(model, found) : status;
+}
+
+const char *uc_audit_mode_name(int mode)
+{
+    return modes[mode];
+}
+
 static uc_status fit(uc_model *model, const uc_fit *fit, const void *settings)
 {
     uc_annotations annotations = {0};
@@ -84,9 +95,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *settings)
         .annotations = &annotations, .weights = fit->weights, .context = fit->context};
     status = uc_audit_run(&found, model, &fit->data->X, &labelled, settings, fit->train->seed);
     if (status == UC_OK)
-        status = keep_noise(model, &found);
-    if (status == UC_OK)
-        status = write_summary(model, &found);
+        status = uc_audit_describe(model, &found);
     uc_audit_fit_free(&found);
     uc_annotations_free(&annotations);
     return status;
@@ -96,7 +105,7 @@ const uc_learner uc_learner_audit = {
     .name = "audit",
     .summary = "labels that people got wrong: finds the true classes behind them; probabilities",
     .paper = "docs/learners/audit.md",
-    .options = options,
+    .options = uc_audit_options,
     .settings_size = sizeof(uc_audit_settings),
     .full = true,
     .free_offset = true,

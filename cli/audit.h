@@ -1,0 +1,31 @@
+/* Parts of unconfuse audit. */
+#ifndef CLI_AUDIT_H
+#define CLI_AUDIT_H
+
+#include "cli.h"
+
+/* What an audit of one label per row is about, and what came out. */
+typedef struct cli_audit {
+    const uc_dataset *data;
+    const char *shown; /* the data's name */
+    const uc_label_audit *found;
+    const uint32_t *gold;         /* of each row, UC_NONE: not checked; NULL: none was */
+    const uc_label_audit *before; /* the same without gold; NULL: there is none */
+} cli_audit;
+
+/* How well labels were suspected, by rows that were checked. */
+typedef struct cli_suspicion {
+    size_t checked, wrong, flagged, hits; /* rows; their wrong labels; those flagged; those both */
+} cli_suspicion;
+cli_suspicion cli_judge_suspicion(const cli_audit *self);
+
+/* audit_report.c */
+json_t *cli_audit_json(const cli_audit *self, bool all);
+void cli_audit_print(FILE *text, const cli_audit *self);
+
+/* The CSV of suspects, all labels or the flagged ones (audit_files.c). */
+uc_status cli_audit_write(uc_output *output, const cli_audit *self, bool all);
+/* A field of a CSV file, in quotes where it would be read differently without. */
+void cli_print_field(FILE *file, const char *text);
+
+#endif

@@ -1,0 +1,189 @@
+/* What unconfuse audit found: as JSON, and for people. */
+#include <math.h>
+#include <string.h>
+
+#include "audit.h"
+
+#define SHOWN_SUSPECTS 10
+#define SHOWN_PAIRS 5
+
+cli_suspicion cli_judge_suspicion(const cli_audit *self)
+{
+    cli_suspicion out = {0};
+    const uc_label_audit *before = self->before;
+    for (size_t i = 0; i < before->labels; i++) {
+        const uc_suspect *one = &before->suspects[i];
+        const uint32_t truth = self->gold[one->row];
+        if (truth == UC_NONE)
+            continue;
+        const bool wrong = truth != one->given, flagged = i < before->flagged;
+        out.checked++;
+        out.wrong += wrong;
+        out.flagged += flagged;
+        out.hits += wrong && flagged;
+    }
+    return out;
+}
+
+/* ---- JSON ---- */
+
+static json_t *name_of(const cli_audit *self, uint32_t class)
+{
+    return app_json_text(self->data->classes.text[class]);
+}
+
+static json_t *share_json(uc_label_share share)
+{
+    return json_pack("{so so so}", "estimate", app_json_real(share.estimate), "low", app_json_real(share.low),
+                     "high", app_json_real(share.high));
+}
+
+static json_t *pairs_json(const cli_audit *self)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < self->found->pair_count; i++) {
+        const uc_class_pair *pair = &self->found->pairs[i];
+        json_t *entry = share_json(pair->share);
+        json_object_set_new(entry, "given", name_of(self, pair->given));
+        json_object_set_new(entry, "true", name_of(self, pair->truth));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static json_t *issues_json(const cli_audit *self, bool all)
+{
+    json_t *list = json_array();
+    const size_t count = all ? self->found->labels : self->found->flagged;
+    for (size_t i = 0; i < count; i++) {
+        const uc_suspect *one = &self->found->suspects[i];
+        json_array_append_new(list,
+                              json_pack("{sI so so so so sb}", "row", (json_int_t)one->row + 1, "id",
+                                        json_null(), "given", name_of(self, one->given), "suggested",
+                                        name_of(self, one->suggested), "p_wrong", app_json_real(one->p_wrong),
+                                        "flagged", (int)(i < self->found->flagged)));
+    }
+    return list;
+}
+
+static json_t *suspicion_json(const cli_audit *self)
+{
+    const cli_suspicion seen = cli_judge_suspicion(self);
+    const double precision = (double)seen.hits / (double)seen.flagged;
+    const double recall = (double)seen.hits / (double)seen.wrong;
+    return json_pack("{sI sI sI sI so so}", "checked", (json_int_t)seen.checked, "wrong",
+                     (json_int_t)seen.wrong, "flagged", (json_int_t)seen.flagged, "both",
+                     (json_int_t)seen.hits, "precision", app_json_real(precision), "recall",
+                     app_json_real(recall));
+}
+
+json_t *cli_audit_json(const cli_audit *self, bool all)
+{
+    const uc_label_audit *found = self->found;
+    const uc_clean_error *error = &found->clean_error;
+    const size_t K = self->data->classes.count;
+    json_t *result =
+        json_pack("{sI sI so so sI so so so ss so so so}", "examples", (json_int_t)found->rows, "labels",
+                  (json_int_t)found->labels, "classes", app_json_names(&self->data->classes), "wrong",
+                  share_json(found->wrong), "flagged", (json_int_t)found->flagged, "noise_matrix",
+                  app_json_matrix(found->noise.values, K, K), "class_pairs", pairs_json(self), "clean_error",
+                  json_pack("{so so so sf ss}", "estimate", app_json_real(error->estimate), "low",
+                            app_json_real(error->low), "high", app_json_real(error->high), "level",
+                            UC_CLEAN_ERROR_LEVEL, "method", "noise hypotheses"),
+                  "mode", found->mode, "guard_loss", app_json_real(found->loss), "width",
+                  app_json_real(found->width), "issues", issues_json(self, all));
+    if (self->before)
+        json_object_set_new(result, "suspicion", suspicion_json(self));
+    return result;
+}
+
+/* ---- text ---- */
+
+static void print_wrong(FILE *text, const cli_audit *self)
+{
+    const uc_label_audit *found = self->found;
+    fprintf(text,
+            "About %.1f%% of the %zu labels are wrong (95%% interval %.1f%% to %.1f%%); %zu are flagged.\n",
+            100 * found->wrong.estimate, found->labels, 100 * found->wrong.low, 100 * found->wrong.high,
+            found->flagged);
+    if (found->rows > found->labels)
+        fprintf(text, "%zu rows have no label; they helped to see the classes.\n",
+                found->rows - found->labels);
+}
+
+static void print_pairs(FILE *text, const cli_audit *self)
+{
+    const uc_label_audit *found = self->found;
+    const char *const *names = (const char *const *)self->data->classes.text;
+    if (found->pair_count == 0)
+        return;
+    fputs("\nWhere labels go wrong, in labels:\n", text);
+    for (size_t i = 0; i < found->pair_count && i < SHOWN_PAIRS; i++) {
+        const uc_class_pair *pair = &found->pairs[i];
+        const double n = (double)found->labels;
+        fprintf(text, "  called %s, but are %s: about %.0f (%.0f to %.0f)\n", names[pair->given],
+                names[pair->truth], n * pair->share.estimate, n * pair->share.low, n * pair->share.high);
+    }
+}
+
+static void print_suspects(FILE *text, const cli_audit *self)
+{
+    const uc_label_audit *found = self->found;
+    const uc_names *classes = &self->data->classes;
+    size_t width = strlen("given");
+    const size_t count = found->flagged < SHOWN_SUSPECTS ? found->flagged : SHOWN_SUSPECTS;
+    for (size_t k = 0; k < classes->count; k++)
+        if (strlen(classes->text[k]) > width)
+            width = strlen(classes->text[k]);
+    if (width > 30)
+        width = 30;
+    if (count == 0) {
+        fputs("\nNo label is more likely wrong than right.\n", text);
+        return;
+    }
+    fprintf(text, "\nMost suspicious:\n  %8s  %-*s  %-*s  wrong\n", "row", (int)width, "given", (int)width,
+            "more likely");
+    for (size_t i = 0; i < count; i++) {
+        const uc_suspect *one = &found->suspects[i];
+        fprintf(text, "  %8zu  %-*s  %-*s  %.1f%%\n", one->row + 1, (int)width, classes->text[one->given],
+                (int)width, classes->text[one->suggested], 100 * one->p_wrong);
+    }
+}
+
+static void print_suspicion(FILE *text, const cli_audit *self)
+{
+    const cli_suspicion seen = cli_judge_suspicion(self);
+    fprintf(text,
+            "\nOf %zu checked labels %zu are wrong. Without the checks %zu of them had been flagged, %zu of "
+            "those rightly.\n",
+            seen.checked, seen.wrong, seen.flagged, seen.hits);
+}
+
+static void print_trust(FILE *text, const cli_audit *self)
+{
+    const uc_label_audit *found = self->found;
+    fprintf(text,
+            "\nError of the model on true classes: %.1f%% to %.1f%% (90%%), if wrong labels do not depend "
+            "on the example.\n",
+            100 * found->clean_error.low, 100 * found->clean_error.high);
+    if (strcmp(found->mode, "structure") == 0)
+        fputs("Assumed: rows of a class look alike. Do not trust this where the labels were written by a "
+              "program, or where a class consists of many unlike groups.\n",
+              text);
+    else
+        fputs(
+            "The rows of a class do not look alike enough to overrule labels: they were believed first, and "
+            "corrected once. Labels that are wrong in the same way everywhere stay unnoticed; --mode "
+            "structure would look for them.\n",
+            text);
+}
+
+void cli_audit_print(FILE *text, const cli_audit *self)
+{
+    print_wrong(text, self);
+    print_pairs(text, self);
+    print_suspects(text, self);
+    if (self->before)
+        print_suspicion(text, self);
+    print_trust(text, self);
+}

@@ -1,0 +1,219 @@
+/* unconfuse audit: which labels are wrong, how many, and a model that does not believe them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit.h"
+#include "commands.h"
+
+typedef struct audit_args {
+    uc_audit_settings learner;
+    uc_read_settings read;
+    app_report report;
+    const char *output, *model, *noise, *clean, *gold;
+    int repair, all;
+    uint64_t bootstrap;
+} audit_args;
+
+#define FIELD(name) offsetof(audit_args, name)
+static const uc_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(output),
+     .argument = "SUSPECTS.csv",
+     .help = "write the flagged labels there, the most suspicious first (--all: every label)"},
+    {.name = "model-out",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(model),
+     .argument = "MODEL",
+     .help = "write a model that predicts true classes"},
+    {.name = "noise-out",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(noise),
+     .argument = "MATRIX",
+     .help = "write how classes are confused, as a CSV file that --noise-matrix reads"},
+    {.name = "clean-out",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(clean),
+     .argument = "DATA",
+     .help = "write the data with flagged labels repaired"},
+    {.name = "repair",
+     .type = UC_OPTION_CHOICE,
+     .offset = FIELD(repair),
+     .standard = "suggest",
+     .choices = "suggest|drop|weight",
+     .help = "how: flagged labels become the suggested ones; their rows are left out; or every row is "
+             "weighted by the probability that its label is right"},
+    {.name = "gold",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(gold),
+     .argument = "FILE",
+     .help = "rows whose true class somebody has checked: a file of unconfuse check that was filled in, or a "
+             "label per row with '?' for the others"},
+    {.name = "all",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(all),
+     .standard = "off",
+     .help = "list every label, not only the flagged ones"},
+    {.name = "bootstrap",
+     .type = UC_OPTION_COUNT,
+     .offset = FIELD(bootstrap),
+     .standard = "200",
+     .low = 2,
+     .high = 1e6,
+     .help = "resamples for the intervals"},
+    {0},
+};
+
+static const app_section sections[] = {
+    {"Options", options, 0},
+    {"How true classes are found", uc_audit_options, FIELD(learner)},
+    {"Data options", uc_read_options, FIELD(read)},
+    {"Report", app_report_options, FIELD(report)},
+    {0},
+};
+
+/* ---- files ---- */
+
+typedef struct audit_files {
+    uc_output *suspects, *model, *noise;
+    cli_data_file clean;
+} audit_files;
+
+static bool to_file(const char *path)
+{
+    return path && strcmp(path, "-") != 0;
+}
+
+static uc_status begin(audit_files *out, const app_call *call, const cli_files *files)
+{
+    const audit_args *args = call->args;
+    uc_status status = UC_OK;
+    if (args->output && (!call->common.json || to_file(args->output)))
+        status = app_begin_file(&out->suspects, args->output, "-o");
+    if (status == UC_OK && args->model)
+        status = app_begin_file(&out->model, args->model, "--model-out");
+    if (status == UC_OK && args->noise)
+        status = app_begin_file(&out->noise, args->noise, "--noise-out");
+    if (status == UC_OK && args->clean)
+        status = cli_begin_data(&out->clean, args->clean, "--clean-out", UC_FORMAT_AUTO, NULL);
+    if (status == UC_OK)
+        status = cli_keep_inputs(files, &args->read);
+    return status == UC_OK ? app_keep_input(args->gold) : status;
+}
+
+static uc_status write_clean(const audit_files *files, const cli_audit *self, const app_call *call)
+{
+    const audit_args *args = call->args;
+    uc_dataset repaired = {0};
+    uc_status status =
+        uc_label_audit_repair(&repaired, self->data, self->found, (uc_repair)args->repair, &call->context);
+    if (status == UC_OK)
+        status = cli_write_data(call, &repaired, &files->clean);
+    uc_dataset_free(&repaired);
+    return status;
+}
+
+static uc_status write_files(const audit_files *files, const cli_audit *self, const app_call *call)
+{
+    const audit_args *args = call->args;
+    uc_status status = UC_OK;
+    if (files->suspects)
+        status = cli_audit_write(files->suspects, self, args->all);
+    if (status == UC_OK && files->model)
+        status = uc_model_write(self->found->model, files->model);
+    if (status == UC_OK && files->noise)
+        status = uc_noise_write_to(&self->found->noise, files->noise);
+    if (status == UC_OK && files->clean.rows)
+        status = write_clean(files, self, call);
+    return status;
+}
+
+/* ---- checked rows ---- */
+
+/* The true classes of checked rows, UC_NONE for others. The file names rows by what it was drawn for. */
+static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *data, const cli_files *files,
+                           const app_call *call)
+{
+    const uc_predicted_rows rows = {data->y, data->y, data->X.rows, &data->classes, files->shown};
+    uc_checked checked = {0};
+    const uc_status status = uc_checked_read(&checked, path, &rows, &call->context);
+    if (status != UC_OK)
+        return status;
+    uint32_t *gold = app_calloc(data->X.rows, sizeof *gold);
+    for (size_t i = 0; i < data->X.rows; i++)
+        gold[i] = UC_NONE;
+    for (size_t i = 0; i < checked.count; i++)
+        gold[checked.rows[i]] = checked.truth[i];
+    uc_checked_free(&checked);
+    *out = gold;
+    return UC_OK;
+}
+
+/* ---- all ---- */
+
+static uc_status tell(app_call *call, const cli_audit *self, audit_files *files)
+{
+    const audit_args *args = call->args;
+    if (app_wants_result(call))
+        call->result = cli_audit_json(self, args->all);
+    uc_status status = write_files(files, self, call);
+    if (status == UC_OK)
+        status = app_finish_call(call, args->model != NULL);
+    FILE *text = app_summary(call, args->output);
+    if (status == UC_OK && text)
+        cli_audit_print(text, self);
+    return status;
+}
+
+static uc_status run(app_call *call)
+{
+    const audit_args *args = call->args;
+    const uc_label_audit_settings settings = {args->learner, args->bootstrap, call->common.seed};
+    const cli_shards one = {0};
+    audit_files outputs = {0};
+    uc_dataset data = {0};
+    uc_label_audit found = {0}, before = {0};
+    uint32_t *gold = NULL;
+    cli_files files = {0};
+    uc_status status = cli_find_files(&files, call, &one, 0);
+    if (status == UC_OK)
+        status = begin(&outputs, call, &files);
+    if (status == UC_OK)
+        status = cli_read_files(&data, call, &files, &args->read);
+    if (status == UC_OK && args->gold)
+        status = read_gold(&gold, args->gold, &data, &files, call);
+    if (status == UC_OK && gold)
+        status = uc_label_audit_run(&before, &data, NULL, &settings, &call->context);
+    if (status == UC_OK)
+        status = uc_label_audit_run(&found, &data, gold, &settings, &call->context);
+    if (status == UC_ERR_FORMAT && !strchr(app_last_error(), ':'))
+        status = app_fail_in(status, files.shown);
+    const cli_audit self = {&data, files.shown, &found, gold, gold ? &before : NULL};
+    if (status == UC_OK)
+        status = tell(call, &self, &outputs);
+    free(gold);
+    uc_label_audit_free(&found);
+    uc_label_audit_free(&before);
+    uc_dataset_free(&data);
+    cli_files_free(&files);
+    return status;
+}
+
+const app_command command_audit = {
+    .name = "audit",
+    .usage =
+        "DATA [-o SUSPECTS.csv] [--model-out MODEL] [--noise-out MATRIX] [--clean-out DATA] [--gold FILE]",
+    .summary = "find the labels that are wrong, and how many there are",
+    .description =
+        "Finds the true class behind every label, from the features and from how classes are confused, and "
+        "prints which labels are probably wrong, how many, and between which classes. A row's own label "
+        "never "
+        "speaks for itself. It can write the suspects, a model that predicts true classes, the noise matrix, "
+        "and the data with labels repaired.",
+    .sections = sections,
+    .args_size = sizeof(audit_args),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,175 @@
+/* What `unconfuse audit` finds in data with one label per row: the learner `audit` (learn/audit) finds true
+ * classes; this makes suspects, shares with intervals, and a model with all that models have. */
+#include <math.h>
+#include <string.h>
+
+#include "audit/label_intervals.h"
+#include "learn/audit/audit.h"
+#include "learn/learner.h"
+#include "linalg/linalg.h"
+#include "train/online.h"
+#include "train/train.h"
+
+void uc_label_audit_free(uc_label_audit *self)
+{
+    uc_free(self->suspects);
+    uc_free(self->pairs);
+    uc_noise_free(&self->noise);
+    uc_free(self->predicted);
+    uc_free(self->posterior);
+    uc_model_free(self->model);
+    *self = (uc_label_audit){0};
+}
+
+/* ---- labels ---- */
+
+/* Labels of rows that have one; `rows` and `labels` have room for all. */
+static uc_label_rows list_labels(size_t *rows, uint32_t *labels, const uc_dataset *data, const double *R)
+{
+    uc_label_rows out = {labels, rows, 0, data->classes.count, R};
+    for (size_t i = 0; i < data->X.rows; i++)
+        if (data->y[i] != UC_NONE) {
+            rows[out.count] = i;
+            labels[out.count++] = data->y[i];
+        }
+    return out;
+}
+
+static uc_status suspect_labels(uc_label_audit *out, const uc_label_rows *rows)
+{
+    out->suspects = uc_alloc(rows->count, sizeof *out->suspects);
+    if (!out->suspects)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *R = rows->R + rows->row[i] * rows->K;
+        out->suspects[i] = (uc_suspect){rows->row[i], rows->labels[i], (uint32_t)uc_argmax(R, rows->K),
+                                        fmax(1.0 - R[rows->labels[i]], 0.0)};
+    }
+    out->labels = rows->count;
+    out->flagged = uc_suspects_flag(out->suspects, rows->count);
+    return UC_OK;
+}
+
+static uc_status judge_labels(uc_label_audit *out, const uc_dataset *data,
+                              const uc_label_audit_settings *settings, const uc_context *context)
+{
+    size_t *rows = uc_alloc(data->X.rows, sizeof *rows);
+    uint32_t *labels = uc_alloc(data->X.rows, sizeof *labels);
+    uc_status status = rows && labels ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        const uc_label_rows listed = list_labels(rows, labels, data, out->posterior);
+        status = suspect_labels(out, &listed);
+        if (status == UC_OK)
+            status = uc_label_intervals(out, &listed, (size_t)settings->bootstrap, settings->seed, context);
+    }
+    uc_free(rows);
+    uc_free(labels);
+    return status;
+}
+
+/* ---- predictions that have not seen the row's label ---- */
+
+static uc_status judge_predictions(uc_label_audit *out, uc_audit_fit *found, const uc_dataset *data,
+                                   const uc_context *context)
+{
+    const size_t K = found->K;
+    out->predicted = uc_alloc(found->rows, sizeof *out->predicted);
+    if (!out->predicted)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < found->rows; i++) {
+        double *s = found->S + i * K;
+        out->predicted[i] = (uint32_t)uc_argmax(s, K);
+        for (size_t k = 0; k < K; k++)
+            s[k] /= found->temperature;
+        uc_softmax(s, K);
+    }
+    const uc_scored_rows rows = {.scores = found->S,
+                                 .probabilities = true,
+                                 .labels = data->y,
+                                 .predicted = out->predicted,
+                                 .weights = data->weights,
+                                 .rows = found->rows,
+                                 .classes = K};
+    return uc_clean_error_estimate(&out->clean_error, &rows, context);
+}
+
+/* ---- all ---- */
+
+/* It may be singular, which is for those to see who invert it. */
+static uc_status copy_noise(uc_label_audit *out, const uc_dataset *data)
+{
+    const size_t K = data->classes.count;
+    out->noise.classes = K;
+    out->noise.values = uc_alloc(K * K, sizeof *out->noise.values);
+    if (!out->noise.values)
+        return UC_ERR_NOMEM;
+    memcpy(out->noise.values, out->model->noise, K * K * sizeof *out->noise.values);
+    return uc_names_copy(&out->noise.names, &data->classes);
+}
+
+static uc_status finish_model(uc_label_audit *out, const uc_audit_fit *found, const uc_dataset *data,
+                              const uc_label_audit_settings *settings)
+{
+    uc_train_settings train = uc_train_decide(&uc_learner_audit, NULL);
+    train.seed = settings->seed;
+    size_t errors = 0;
+    for (size_t i = 0; i < out->labels; i++)
+        errors += out->predicted[out->suspects[i].row] != out->suspects[i].given;
+    uc_status status = uc_audit_describe(out->model, found);
+    if (status == UC_OK)
+        status = uc_write_settings(out->model, &uc_learner_audit, &settings->learner, &train);
+    if (status == UC_OK)
+        status = uc_json_set(out->model->summary, "examples", json_integer((json_int_t)data->X.rows));
+    if (status == UC_OK)
+        status = uc_json_set(out->model->summary, "training_error",
+                             json_real((double)errors / (double)out->labels));
+    return status == UC_OK ? copy_noise(out, data) : status;
+}
+
+static uc_status fit_rows(uc_label_audit *out, uc_audit_fit *found, const uc_dataset *data,
+                          const uint32_t *gold, const uc_label_audit_settings *settings,
+                          const uc_context *context)
+{
+    uc_annotations annotations = {0};
+    uc_status status =
+        uc_annotations_of_labels(&annotations, data->y, data->X.rows, data->classes.count, context);
+    if (status == UC_OK)
+        status = uc_model_create(&out->model, &data->classes, data->X.cols, data->X.cols, "audit");
+    const uc_labelled labelled = {
+        .annotations = &annotations, .gold = gold, .weights = data->weights, .context = context};
+    if (status == UC_OK)
+        out->model->preprocessing.cols = data->X.cols;
+    if (status == UC_OK)
+        status = uc_audit_run(found, out->model, &data->X, &labelled, &settings->learner, settings->seed);
+    uc_annotations_free(&annotations);
+    return status;
+}
+
+uc_status uc_label_audit_run(uc_label_audit *out, const uc_dataset *data, const uint32_t *gold,
+                             const uc_label_audit_settings *settings, const uc_context *context)
+{
+    uc_label_audit self = {.rows = data->X.rows};
+    uc_audit_fit found = {0};
+    uc_status status = uc_train_check(&uc_learner_audit, data, context);
+    if (status == UC_OK)
+        status = fit_rows(&self, &found, data, gold, settings, context);
+    if (status != UC_OK)
+        goto cleanup;
+    self.posterior = found.R;
+    found.R = NULL;
+    self.mode = uc_audit_mode_name(found.mode);
+    self.loss = found.loss;
+    self.width = found.width;
+    status = judge_labels(&self, data, settings, context);
+    if (status == UC_OK)
+        status = judge_predictions(&self, &found, data, context);
+    if (status == UC_OK)
+        status = finish_model(&self, &found, data, settings);
+cleanup:
+    uc_audit_fit_free(&found);
+    if (status == UC_OK)
+        *out = self;
+    else
+        uc_label_audit_free(&self);
+    return status;
+}

@@ -1,0 +1,150 @@
+/*
+ * How sure the share of wrong labels is: rows are drawn again, as many as there are, each with a true class
+ * drawn from what is believed of it. So the interval has both in it: other rows, and other classes of them.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/label_intervals.h"
+#include "unconfuse/random.h"
+
+#define SEQUENCE UINT64_C(0x6175646974) /* "audit" */
+#define LEAST_EXPECTED 0.5              /* labels of a pair that is listed */
+#define LOW 0.025
+#define HIGH 0.975
+
+/* ---- pairs of classes ---- */
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const uc_class_pair *x = a, *y = b;
+    if (x->share.estimate != y->share.estimate)
+        return x->share.estimate > y->share.estimate ? -1 : 1;
+    if (x->given != y->given)
+        return x->given < y->given ? -1 : 1;
+    return (x->truth > y->truth) - (x->truth < y->truth);
+}
+
+static uc_status list_pairs(uc_label_audit *out, const uc_label_rows *rows)
+{
+    const size_t K = rows->K;
+    double *expected = uc_alloc(K * K, sizeof *expected);
+    size_t count = 0;
+    if (!expected)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < rows->count; i++)
+        for (size_t z = 0; z < K; z++)
+            expected[rows->labels[i] * K + z] += rows->R[rows->row[i] * K + z];
+    for (size_t p = 0; p < K * K; p++)
+        count += p / K != p % K && expected[p] >= LEAST_EXPECTED;
+    out->pairs = uc_alloc(count, sizeof *out->pairs);
+    uc_status status = out->pairs ? UC_OK : UC_ERR_NOMEM;
+    for (size_t p = 0; p < K * K && status == UC_OK; p++)
+        if (p / K != p % K && expected[p] >= LEAST_EXPECTED)
+            out->pairs[out->pair_count++] = (uc_class_pair){
+                (uint32_t)(p / K), (uint32_t)(p % K), {expected[p] / (double)rows->count, 0.0, 0.0}};
+    if (status == UC_OK && count > 0)
+        qsort(out->pairs, count, sizeof *out->pairs, compare_pairs);
+    uc_free(expected);
+    return status;
+}
+
+/* ---- resamples ---- */
+
+typedef struct resampling {
+    const uc_label_rows *rows;
+    const uint32_t *place; /* K x K: where a pair is listed; UC_NONE: nowhere */
+    size_t width;          /* pairs, and all wrong labels before them */
+    double *shares;        /* resamples x width */
+    uint64_t seed;
+} resampling;
+
+/* A true class of the row, other than its label; UC_NONE: the label is right. */
+static uint32_t draw_other(const double *R, size_t K, uint32_t label, double u)
+{
+    u -= R[label];
+    if (u < 0.0)
+        return UC_NONE;
+    uint32_t last = UC_NONE;
+    for (uint32_t z = 0; z < K; z++) {
+        if (z == label || !(R[z] > 0.0))
+            continue;
+        last = z;
+        u -= R[z];
+        if (u < 0.0)
+            break;
+    }
+    return last;
+}
+
+static uc_status resample(size_t number, void *user)
+{
+    const resampling *self = user;
+    const uc_label_rows *rows = self->rows;
+    const size_t K = rows->K;
+    double *shares = self->shares + number * self->width;
+    uc_rng rng = uc_rng_make(self->seed, SEQUENCE + number);
+    for (size_t i = 0; i < rows->count; i++) {
+        const size_t drawn = uc_rng_below(&rng, rows->count);
+        const uint32_t label = rows->labels[drawn];
+        const uint32_t z = draw_other(rows->R + rows->row[drawn] * K, K, label, uc_rng_uniform(&rng));
+        if (z == UC_NONE)
+            continue;
+        shares[0] += 1.0 / (double)rows->count;
+        if (self->place[label * K + z] != UC_NONE)
+            shares[1 + self->place[label * K + z]] += 1.0 / (double)rows->count;
+    }
+    return UC_OK;
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Column `which` of the resamples, as an interval. */
+static void take_interval(uc_label_share *out, const resampling *self, size_t resamples, size_t which,
+                          double *column)
+{
+    for (size_t b = 0; b < resamples; b++)
+        column[b] = self->shares[b * self->width + which];
+    qsort(column, resamples, sizeof *column, compare_reals);
+    out->low = fmin(out->estimate, column[(size_t)floor(LOW * (double)(resamples - 1))]);
+    out->high = fmax(out->estimate, column[(size_t)ceil(HIGH * (double)(resamples - 1))]);
+}
+
+uc_status uc_label_intervals(uc_label_audit *out, const uc_label_rows *rows, size_t resamples, uint64_t seed,
+                             const uc_context *context)
+{
+    const size_t K = rows->K;
+    double wrong = 0.0;
+    for (size_t i = 0; i < rows->count; i++)
+        wrong += 1.0 - rows->R[rows->row[i] * K + rows->labels[i]];
+    out->wrong = (uc_label_share){wrong / (double)rows->count, 0.0, 1.0};
+    uc_status status = list_pairs(out, rows);
+    if (status != UC_OK || resamples < 2)
+        return status;
+    uint32_t *place = uc_alloc(K * K, sizeof *place);
+    resampling self = {rows, place, 1 + out->pair_count, NULL, seed};
+    double *column = uc_alloc(resamples, sizeof *column);
+    self.shares = uc_alloc(resamples * self.width, sizeof *self.shares);
+    status = place && column && self.shares ? UC_OK : UC_ERR_NOMEM;
+    if (status != UC_OK)
+        goto cleanup;
+    memset(place, 0xff, K * K * sizeof *place);
+    for (size_t p = 0; p < out->pair_count; p++)
+        place[out->pairs[p].given * K + out->pairs[p].truth] = (uint32_t)p;
+    status = uc_run_blocks(context, resamples, resample, &self);
+    if (status != UC_OK)
+        goto cleanup;
+    take_interval(&out->wrong, &self, resamples, 0, column);
+    for (size_t p = 0; p < out->pair_count; p++)
+        take_interval(&out->pairs[p].share, &self, resamples, 1 + p, column);
+cleanup:
+    uc_free(self.shares);
+    uc_free(column);
+    uc_free(place);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* Intervals for shares of wrong labels (label_intervals.c). */
+#ifndef UC_LABEL_INTERVALS_H
+#define UC_LABEL_INTERVALS_H
+
+#include "parallel/parallel.h"
+#include "unconfuse/audit.h"
+
+/* Labels and the rows that they belong to; R is what is believed of all rows, K probabilities each. */
+typedef struct uc_label_rows {
+    const uint32_t *labels;
+    const size_t *row;
+    size_t count, K;
+    const double *R;
+} uc_label_rows;
+
+/* Sets wrong, pairs and pair_count of *out, with intervals from so many resamples; 0: without. */
+uc_status uc_label_intervals(uc_label_audit *out, const uc_label_rows *rows, size_t resamples, uint64_t seed,
+                             const uc_context *context);
+
+#endif
