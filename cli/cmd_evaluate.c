@@ -373,11 +373,11 @@ static uc_status run(app_call *call)
         given.positive = NULL; /* it is for the bags, or for the labels that there are */
     if (args->positive_unlabelled && (args->bags || cli_noise_is_given(call)))
         return app_fail(UC_ERR_OPTION, "--positive-unlabelled cannot be combined with --bags or with noise");
-    if ((args->bags || args->positive_unlabelled) &&
-        (args->read.weight || args->read.weights || args->read.soft_labels))
+    if (args->bags && (args->read.weight || args->read.weights || args->read.soft_labels))
         return app_fail(UC_ERR_OPTION,
-                        "--weight, --weights and --soft-labels cannot be combined with --bags or "
-                        "--positive-unlabelled");
+                        "--weight, --weights and --soft-labels cannot be combined with --bags");
+    if (args->positive_unlabelled && args->read.soft_labels)
+        return app_fail(UC_ERR_OPTION, "--soft-labels cannot be combined with --positive-unlabelled");
     if (args->gold &&
         (args->bags || args->positive_unlabelled || args->shards.pattern || uc_comm_size(app_comm) > 1 ||
          args->read.weight || args->read.weights || args->read.soft_labels))

@@ -9,7 +9,9 @@ typedef struct rows {
     const uc_names *classes; /* of the model */
     uint32_t positive;
     bool *labelled;
-    double *scores; /* by how much the positive class is ahead */
+    double *scores;  /* by how much the positive class is ahead */
+    double *weights; /* of a column or a .ucd file */
+    bool weighted;
     size_t count, capacity;
 } rows;
 
@@ -26,7 +28,9 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         self->capacity = needed > 2 * self->capacity ? needed : 2 * self->capacity;
         self->labelled = app_realloc(self->labelled, self->capacity, sizeof *self->labelled);
         self->scores = app_realloc(self->scores, self->capacity, sizeof *self->scores);
+        self->weights = app_realloc(self->weights, self->capacity, sizeof *self->weights);
     }
+    self->weighted = self->weighted || block->weights;
     for (size_t i = 0; i < block->X.rows; i++) {
         const char *label = block->y[i] == UC_NONE ? NULL : names->text[block->y[i]];
         const uint32_t class = label ? uc_names_find_label(self->classes, label, strlen(label)) : UC_NONE;
@@ -34,6 +38,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
             return app_fail(UC_ERR_INVALID, "--positive-unlabelled: the model does not know the label '%s'",
                             label);
         self->labelled[self->count + i] = class == self->positive;
+        self->weights[self->count + i] = block->weights ? block->weights[i] : 1.0;
         self->scores[self->count + i] = scores[2 * i + self->positive] - scores[2 * i + 1 - self->positive];
     }
     self->count = needed;
@@ -88,6 +93,38 @@ static uc_status settle(rows *self, double *prior, const uc_model *model, const 
                : UC_OK;
 }
 
+/* What the processes have found, in the order of the rows. */
+static uc_status collect(rows *self)
+{
+    size_t scores = self->count, weights = self->count;
+    double weighted = self->weighted;
+    uc_status status = cli_collect((void **)&self->labelled, &self->count, sizeof *self->labelled);
+    if (status == UC_OK)
+        status = cli_collect((void **)&self->scores, &scores, sizeof *self->scores);
+    if (status == UC_OK)
+        status = cli_collect((void **)&self->weights, &weights, sizeof *self->weights);
+    if (status == UC_OK)
+        status = uc_comm_sum(app_comm, &weighted, 1);
+    self->weighted = weighted > 0.0;
+    return status;
+}
+
+/* With the weights of --weights, which are of the rows of all files. */
+static uc_status compute(uc_pu_evaluation *out, const rows *self, double prior, bool censored,
+                         const uc_read_settings *read)
+{
+    double *weights = NULL;
+    uc_status status = UC_OK;
+    if (read->weights)
+        status = uc_weights_read(&weights, NULL, read->weights, self->count, NULL);
+    const double *used = self->weighted ? self->weights : NULL;
+    if (status == UC_OK)
+        status = uc_pu_evaluation_weighted(out, self->labelled, self->scores, weights ? weights : used,
+                                           self->count, prior, censored);
+    uc_weights_free(weights);
+    return status;
+}
+
 uc_status cli_evaluate_unlabelled(app_call *call, const uc_model *model, const cli_files *files,
                                   const uc_read_settings *read, const cli_unlabelled *how)
 {
@@ -97,14 +134,10 @@ uc_status cli_evaluate_unlabelled(app_call *call, const uc_model *model, const c
     uc_status status = settle(&self, &prior, model, how->positive);
     if (status == UC_OK)
         status = cli_score_files(call, model, files, read, CLI_SCORES, visit, &self);
-    size_t scores = self.count;
     if (status == UC_OK)
-        status = cli_collect((void **)&self.labelled, &self.count, sizeof *self.labelled);
-    if (status == UC_OK)
-        status = cli_collect((void **)&self.scores, &scores, sizeof *self.scores);
+        status = collect(&self);
     if (status == UC_OK && app_is_first())
-        status =
-            uc_pu_evaluation_compute(&found, self.labelled, self.scores, self.count, prior, how->censored);
+        status = compute(&found, &self, prior, how->censored, read);
     if (status == UC_OK && app_is_first() && app_wants_result(call))
         tell_json(call, &self, &found);
     if (status == UC_OK && app_is_first() && !call->common.json) {
@@ -113,5 +146,6 @@ uc_status cli_evaluate_unlabelled(app_call *call, const uc_model *model, const c
     }
     free(self.labelled);
     free(self.scores);
+    free(self.weights);
     return status;
 }

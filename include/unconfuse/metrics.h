@@ -88,6 +88,10 @@ typedef struct uc_pu_evaluation {
  * 1). */
 uc_status uc_pu_evaluation_compute(uc_pu_evaluation *out, const bool *labelled, const double *scores,
                                    size_t count, double prior, bool censored);
+/* The same, where row i counts weights[i] times, a finite number of 0 or more, and one of weight 0 is absent.
+ * The interval is that of as many equal rows as say as much. weights NULL: all are 1. */
+uc_status uc_pu_evaluation_weighted(uc_pu_evaluation *out, const bool *labelled, const double *scores,
+                                    const double *weights, size_t count, double prior, bool censored);
 
 /* The 95% Wilson score interval for `hits` of `trials`. */
 void uc_metrics_wilson(double interval[2], size_t hits, size_t trials);

@@ -20,7 +20,7 @@
 #include "base/base.h"
 
 typedef struct scored {
-    double score;
+    double score, weight;
     bool labelled;
 } scored;
 
@@ -30,23 +30,29 @@ static int by_score(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What rows weigh. */
+typedef struct pu_sums {
+    double labelled, labelled_squares; /* and the squares of the weights */
+    double found;                      /* labelled rows with a score above 0 */
+    double population, above;          /* and those of it with a score above 0 */
+} pu_sums;
+
 /* A: the mean, over pairs of a labelled row and one of the population, of 1 where the first scores
  * higher and 1/2 for a tie. */
-static double area_against_population(scored *rows, size_t count, double labelled, double population,
-                                      bool censored)
+static double area_against_population(scored *rows, size_t count, const pu_sums *sums, bool censored)
 {
     double below = 0.0, area = 0.0;
     qsort(rows, count, sizeof *rows, by_score);
     for (size_t first = 0, last; first < count; first = last) {
         double tied_labelled = 0.0, tied = 0.0;
         for (last = first; last < count && rows[last].score == rows[first].score; last++) {
-            tied_labelled += rows[last].labelled;
-            tied += censored || !rows[last].labelled;
+            tied_labelled += rows[last].labelled ? rows[last].weight : 0.0;
+            tied += censored || !rows[last].labelled ? rows[last].weight : 0.0;
         }
         area += tied_labelled * (below + tied / 2.0);
         below += tied;
     }
-    return area / (labelled * population);
+    return area / (sums->labelled * sums->population);
 }
 
 static double within(double value, double low, double high)
@@ -54,31 +60,32 @@ static double within(double value, double low, double high)
     return fmin(fmax(value, low), high);
 }
 
-uc_status uc_pu_evaluation_compute(uc_pu_evaluation *out, const bool *labelled, const double *scores,
-                                   size_t count, double prior, bool censored)
+static pu_sums add_up(const scored *rows, size_t count, bool censored)
 {
-    size_t known = 0, found = 0, above = 0;
-    if (!(prior > 0.0 && prior < 1.0))
-        return uc_fail(UC_ERR_INVALID, "the class prior, %g, is not between 0 and 1", prior);
+    pu_sums sums = {0};
     for (size_t i = 0; i < count; i++) {
-        known += labelled[i];
-        found += labelled[i] && scores[i] > 0.0;
-        above += (censored || !labelled[i]) && scores[i] > 0.0;
+        const double u = rows[i].weight, above = rows[i].score > 0.0 ? u : 0.0;
+        if (rows[i].labelled) {
+            sums.labelled += u;
+            sums.labelled_squares += u * u;
+            sums.found += above;
+        }
+        if (censored || !rows[i].labelled) {
+            sums.population += u;
+            sums.above += above;
+        }
     }
-    if (known == 0 || known == count)
-        return uc_fail(UC_ERR_INVALID, "there is no %s example to evaluate with",
-                       known ? "unlabelled" : "labelled");
-    scored *rows = uc_alloc(count, sizeof *rows);
-    if (!rows)
-        return UC_ERR_NOMEM;
-    for (size_t i = 0; i < count; i++)
-        rows[i] = (scored){scores[i], labelled[i]};
-    const double population = (double)(censored ? count : count - known);
-    const double r = (double)found / (double)known, q = (double)above / population;
-    const double area = area_against_population(rows, count, (double)known, population, censored);
-    uc_free(rows);
-    *out = (uc_pu_evaluation){.labelled = known,
-                              .unlabelled = count - known,
+    return sums;
+}
+
+/* The figures; sorts `rows`. */
+static void compute(uc_pu_evaluation *out, scored *rows, size_t count, double prior, bool censored)
+{
+    const pu_sums sums = add_up(rows, count, censored);
+    const double r = sums.found / sums.labelled, q = sums.above / sums.population;
+    const double area = area_against_population(rows, count, &sums, censored);
+    *out = (uc_pu_evaluation){.labelled = out->labelled,
+                              .unlabelled = out->unlabelled,
                               .prior = prior,
                               .recall = r,
                               .predicted_positive = q,
@@ -86,6 +93,52 @@ uc_status uc_pu_evaluation_compute(uc_pu_evaluation *out, const bool *labelled, 
                               .f1 = within(2.0 * prior * r / (prior + q), 0.0, 1.0),
                               .error = within(q + prior - 2.0 * prior * r, 0.0, 1.0),
                               .auc = within((area - prior / 2.0) / (1.0 - prior), 0.0, 1.0)};
-    uc_metrics_wilson(out->recall_interval, found, known);
+    uc_metrics_wilson_of_share(out->recall_interval, r,
+                               sums.labelled * sums.labelled / sums.labelled_squares);
+}
+
+/* The rows of a weight above 0, and how many of these are labelled. */
+static uc_status take_rows(scored *rows, size_t *kept, size_t *known, const bool *labelled,
+                           const double *scores, const double *weights, size_t count)
+{
+    *kept = *known = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double weight = weights ? weights[i] : 1.0;
+        if (!(weight >= 0.0 && isfinite(weight)))
+            return uc_fail(UC_ERR_INVALID,
+                           "the weight of example %zu, %g, is not a finite number of 0 or more", i + 1,
+                           weight);
+        if (weight == 0.0)
+            continue;
+        *known += labelled[i];
+        rows[(*kept)++] = (scored){scores[i], weight, labelled[i]};
+    }
+    if (*known == 0 || *known == *kept)
+        return uc_fail(UC_ERR_INVALID, "there is no %s example to evaluate with",
+                       *known ? "unlabelled" : "labelled");
     return UC_OK;
+}
+
+uc_status uc_pu_evaluation_weighted(uc_pu_evaluation *out, const bool *labelled, const double *scores,
+                                    const double *weights, size_t count, double prior, bool censored)
+{
+    size_t kept, known;
+    if (!(prior > 0.0 && prior < 1.0))
+        return uc_fail(UC_ERR_INVALID, "the class prior, %g, is not between 0 and 1", prior);
+    scored *rows = uc_alloc(count, sizeof *rows);
+    if (!rows)
+        return UC_ERR_NOMEM;
+    const uc_status status = take_rows(rows, &kept, &known, labelled, scores, weights, count);
+    if (status == UC_OK) {
+        *out = (uc_pu_evaluation){.labelled = known, .unlabelled = kept - known};
+        compute(out, rows, kept, prior, censored);
+    }
+    uc_free(rows);
+    return status;
+}
+
+uc_status uc_pu_evaluation_compute(uc_pu_evaluation *out, const bool *labelled, const double *scores,
+                                   size_t count, double prior, bool censored)
+{
+    return uc_pu_evaluation_weighted(out, labelled, scores, NULL, count, prior, censored);
 }

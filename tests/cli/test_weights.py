@@ -154,6 +154,11 @@ def test_pu_counts_rows_by_weights(unconfuse):
     assert scores(unconfuse, "weighted.uc") == pytest.approx(scores(unconfuse, "repeated.uc"), abs=1e-3)
     found = unconfuse.json("train", "pu", "rows.svm", "--weights", "w.txt", "-o", "m.uc")
     assert found["prior_low"] <= found["prior"] <= found["prior_high"] and found["labelled"] == sum(line[0] == "+" for line in lines)
+    judged = unconfuse.json("evaluate", "m.uc", "rows.svm", "--positive-unlabelled", "--weights", "w.txt")
+    counted = unconfuse.json("evaluate", "m.uc", "repeated.svm", "--positive-unlabelled")
+    for figure in ("recall", "precision", "f1", "auc", "error", "predicted_positive"):
+        assert judged[figure] == pytest.approx(counted[figure], abs=1e-12)
+    assert judged["examples"] == len(lines)
     for risk in ("nonnegative", "unbiased", "elkan-noto"):
         unconfuse.ok("train", "pu", "rows.svm", *options, "--risk", risk, "-o", "plain.uc")
         unconfuse.ok("train", "pu", "rows.svm", *options, "--risk", risk, "--class-weight", "balanced", "-o", "balanced.uc")

@@ -61,9 +61,50 @@ static void what_cannot_be_evaluated_is_refused(void **state)
     FOR_EACH_FAILING_ALLOCATION(status, uc_pu_evaluation_compute(&found, labelled, scores, 8, 0.5, true));
 }
 
+/* Rows that weigh 0, 1, 2 and 3 by turns against rows repeated so often; the unit does not matter. */
+static void a_weight_is_a_number_of_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 40 };
+    bool known[ROWS], more_labelled[3 * ROWS];
+    double values[ROWS], weights[ROWS], halves[ROWS], more_scores[3 * ROWS];
+    size_t more = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        known[i] = i % 3 == 0;
+        values[i] = (double)(i * 13 % 17) - (known[i] ? 5.0 : 9.0);
+        weights[i] = (double)(i * 7 % 4);
+        halves[i] = weights[i] / 2.0;
+        for (double t = 0.0; t < weights[i]; t += 1.0) {
+            more_labelled[more] = known[i];
+            more_scores[more++] = values[i];
+        }
+    }
+    for (int censored = 0; censored < 2; censored++) {
+        uc_pu_evaluation a, b, c;
+        assert_ok(uc_pu_evaluation_weighted(&a, known, values, weights, ROWS, 0.4, censored));
+        assert_ok(uc_pu_evaluation_weighted(&b, known, values, halves, ROWS, 0.4, censored));
+        assert_ok(uc_pu_evaluation_compute(&c, more_labelled, more_scores, more, 0.4, censored));
+        const double figures[3][6] = {{a.recall, a.predicted_positive, a.precision, a.f1, a.error, a.auc},
+                                      {b.recall, b.predicted_positive, b.precision, b.f1, b.error, b.auc},
+                                      {c.recall, c.predicted_positive, c.precision, c.f1, c.error, c.auc}};
+        for (size_t i = 0; i < 6; i++) {
+            assert_near(figures[0][i], figures[2][i], 1e-12);
+            assert_near(figures[1][i], figures[2][i], 1e-12);
+        }
+        assert_near(a.recall_interval[0], b.recall_interval[0], 1e-12);
+        assert_true(a.recall_interval[1] - a.recall_interval[0] >
+                    c.recall_interval[1] - c.recall_interval[0]);
+    }
+    weights[2] = (double)INFINITY;
+    uc_pu_evaluation none;
+    assert_error(uc_pu_evaluation_weighted(&none, known, values, weights, ROWS, 0.4, true), UC_ERR_INVALID,
+                 "the weight of example 3, inf, is not a finite number of 0 or more");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_weight_is_a_number_of_rows),
         cmocka_unit_test(figures_worked_by_hand),
         cmocka_unit_test(estimates_stay_in_their_range),
         cmocka_unit_test(what_cannot_be_evaluated_is_refused),
