@@ -118,7 +118,7 @@ static const app_family online_learners = {
     .settings_size = online_settings_size,
     .refuse = refuse_batch,
     .lists = "help stream",
-    .advice = "Use spa for labels, cspa-plus for right/wrong feedback",
+    .advice = "Use spa for labels, onebit for right/wrong feedback",
     .first_choice = "spa",
 };
 
@@ -251,7 +251,7 @@ static uc_status run(app_call *call)
     self.context = call->context;
     self.context.progress = app_progress_silent;
     self.partial = args->feedback == FEEDBACK_PARTIAL ||
-                   (args->feedback == FEEDBACK_AUTO && !uc_learner_accepts(self.learner, UC_FEEDBACK_FULL));
+                   (args->feedback == FEEDBACK_AUTO && uc_learner_accepts(self.learner, UC_FEEDBACK_PARTIAL));
     uc_status status = check_options(&self);
     if (status != UC_OK)
         goto cleanup;

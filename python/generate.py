@@ -206,8 +206,8 @@ def class_name(learner: str) -> str:
 def bases_of(learner) -> str:
     names = [text(option.name) for option in options(lib.uc_learner_options(learner))]
     if lib.uc_learner_is_online(learner):
-        full = lib.uc_learner_accepts(learner, lib.UC_FEEDBACK_FULL)
-        return "OnlineClassifier" if full else "RightWrongClassifier"
+        partial = lib.uc_learner_accepts(learner, lib.UC_FEEDBACK_PARTIAL)
+        return "RightWrongClassifier" if partial else "OnlineClassifier"
     kinds = (["ProbabilityClassifier"] * lib.uc_learner_has_probabilities(learner) + ["BagClassifier"] * ("bags" in names))
     return ", ".join(kinds or ["Classifier"])
 

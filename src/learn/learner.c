@@ -40,7 +40,7 @@ bool uc_learner_is_online(const uc_learner *self)
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)
 {
     if (feedback == UC_FEEDBACK_FULL)
-        return self->full;
+        return self->full || self->labels_too;
     return self->partial;
 }
 

@@ -59,6 +59,7 @@ struct uc_learner {
     const uc_option *options;
     size_t settings_size;
     bool full, partial;       /* the feedback that it learns from */
+    bool labels_too;          /* made for right or wrong, and learns from labels where there are some */
     bool normalizes;          /* {normalize=auto} means on */
     bool normalizes_gaussian; /* {normalize=auto} means on after a Gaussian kernel map */
     bool last;                /* {average=auto} means off, though labels are given */

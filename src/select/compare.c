@@ -111,7 +111,8 @@ static size_t usual_entries(uc_compare_entry *wanted, const uc_compare_setup *se
     const uc_learner *learner;
     size_t found = 0;
     for (size_t i = 0; (learner = uc_learner_at(i)); i++)
-        if (uc_learner_is_online(learner) && uc_learner_accepts(learner, feedback) &&
+        if (uc_learner_is_online(learner) &&
+            (feedback == UC_FEEDBACK_FULL ? learner->full : learner->partial) &&
             !(mapped && learner->model)) {
             if (wanted)
                 wanted[found] = (uc_compare_entry){.learner = learner};

@@ -130,7 +130,7 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
     (["predict", "--colour", "red", "data.svm", "-o", "m"], "unknown option --colour; see unconfuse help predict"),
     (["stream", "data.svm"],
      "stream needs a learner before data.svm: try unconfuse stream spa data.svm -o MODEL. Use spa for labels, "
-     "cspa-plus for right/wrong feedback; unconfuse help stream lists all"),
+     "onebit for right/wrong feedback; unconfuse help stream lists all"),
     (["train", "pa", "data.svm", "-o"], "-o needs a value"),
     (["train", "pa", "data.svm", "--output"], "--output needs a value"),
     (["train", "pa", "-o", "m"], "an argument is missing; usage: unconfuse train [LEARNER]"),
@@ -240,9 +240,10 @@ def test_learners_are_listed_with_the_feedback_that_they_need(unconfuse):
     described = unconfuse.json("learners")["learners"]
     assert [learner["name"] for learner in described] == [
         "auto", "perceptron", "pa", "spa", "copa", "arow", "scw", "cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba",
-        "uma", "logistic", "rp", "csvm", "sloppy-svm", "s3vm", "ridge", "pu"]
+        "onebit", "uma", "logistic", "rp", "csvm", "sloppy-svm", "s3vm", "ridge", "pu", "audit"]
     assert {learner["name"] for learner in described if learner["feedback"] == "right/wrong"} == {
         "cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba"}
+    assert [learner["name"] for learner in described if learner["feedback"] == "both"] == ["onebit"]
     cost = next(option for option in unconfuse.json("learners", "pa")["options"] if option["name"] == "cost")
     assert cost["type"] == "real" and cost["default"] == "1" and cost["low"] == 0
 

@@ -275,6 +275,44 @@ static void columns_may_come_later(void **state)
     uc_dataset_free(&data);
 }
 
+/* ---- labels ---- */
+
+/* Right or wrong, with the label after every `labels`-th wrong proposal; 0: never. */
+static size_t right_with_labels(const uc_dataset *data, size_t labels)
+{
+    const online_setup self = setup_of(10000);
+    uc_online *online = online_begin(&self, &data->classes, NULL);
+    size_t right = 0, wrong = 0;
+    for (size_t i = 0; i < data->X.rows; i++) {
+        const uc_row row = uc_matrix_row(&data->X, i);
+        uc_proposal proposal;
+        assert_ok(uc_online_propose(&proposal, online, &row));
+        uc_answer answer = {UC_ANSWER_RIGHT, 0};
+        if (proposal.label != data->y[i])
+            answer.kind = UC_ANSWER_WRONG;
+        if (answer.kind == UC_ANSWER_WRONG && labels > 0 && ++wrong % labels == 0)
+            answer = (uc_answer){UC_ANSWER_LABEL, data->y[i]};
+        assert_ok(uc_online_learn(online, &row, &proposal, answer));
+        right += proposal.label == data->y[i];
+    }
+    uc_online_free(online);
+    return right;
+}
+
+static void a_label_teaches_more_than_wrong(void **state)
+{
+    (void)state;
+    size_t none = 0, some = 0, all = 0;
+    for (uint64_t seed = 30; seed < 34; seed++) {
+        uc_dataset data = sample_data(400, COLS, 8, false, seed);
+        none += right_with_labels(&data, 0);
+        some += right_with_labels(&data, 3);
+        all += right_with_labels(&data, 1);
+        uc_dataset_free(&data);
+    }
+    assert_true(some > none + 30 && all > some + 10);
+}
+
 /* ---- bounds ---- */
 
 static void memory_is_bounded(void **state)
@@ -395,6 +433,7 @@ int main(void)
         cmocka_unit_test(it_recovers_when_classes_are_renumbered),
         cmocka_unit_test(a_class_that_arrives_is_found),
         cmocka_unit_test(columns_may_come_later),
+        cmocka_unit_test(a_label_teaches_more_than_wrong),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(the_dimension_is_that_of_the_map),
         cmocka_unit_test(every_allocation_may_fail),

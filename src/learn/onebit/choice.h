@@ -7,6 +7,9 @@
 #include "map/map.h"
 #include "unconfuse/random.h"
 
+#define UC_ONEBIT_MOST_LANDMARKS ((size_t)4096)
+#define UC_ONEBIT_MOST_LINEAR ((size_t)1024) /* columns, before there are landmarks */
+
 /* How rows become z, and the width of the kernel. */
 typedef struct uc_onebit_view {
     bool standard; /* (x_j - mean_j) / sqrt(d (var_j + .001 mean var)); else at unit length */

@@ -30,7 +30,6 @@
 #define FIRST_REFIT 8.0
 #define REFIT_GROWTH 1.2
 #define LINEAR_COLUMNS ((size_t)256)
-#define FIRST_LINEAR_COLUMNS ((size_t)1024) /* before there are landmarks */
 #define RATIO_ROUNDS 50.0
 #define WARM_UP 100
 #define RESTART_AFTER 200
@@ -38,6 +37,7 @@
 #define KEPT_ROUNDS ((size_t)50)
 #define BYTES_LIMIT 268435456.0 /* of the rounds kept */
 #define BLOCK ((size_t)64)
+#define MOST_FLUSHES 4
 
 /* ---- room ---- */
 
@@ -133,7 +133,7 @@ static uc_status begin_rounds(uc_onebit_dense *self, const uc_onebit_settings *s
     const uc_onebit_view unit = {false, 1.0};
     uc_map *map = NULL;
     uc_onebit_mapped new;
-    choice.linear = FIRST_LINEAR_COLUMNS;
+    choice.linear = UC_ONEBIT_MOST_LINEAR;
     uc_rng unused = uc_rng_make(0, 0);
     uc_status status = uc_onebit_make_map(&map, &self->rounds, &unit, &choice, &unused);
     if (status == UC_OK)
@@ -397,6 +397,16 @@ static uc_status maintain(uc_onebit_dense *self, const uc_onebit_settings *setti
     return UC_OK;
 }
 
+/* Targets that change reach the weights after 32 rounds at first, and later after a sixteenth of the age, 128
+ * rounds at most. */
+static uint64_t flushes_between(uint64_t age)
+{
+    const uint64_t flushes = age / (16 * UC_RIDGE_PENDING);
+    if (flushes < 1)
+        return 1;
+    return flushes < MOST_FLUSHES ? flushes : MOST_FLUSHES;
+}
+
 uc_status uc_onebit_dense_learn(bool *restarted, uc_onebit_dense *self, uc_row row,
                                 const uc_onebit_answer *answer, const double *scores,
                                 const uc_onebit_settings *settings, size_t landmarks, uc_rng *rng)
@@ -413,7 +423,7 @@ uc_status uc_onebit_dense_learn(bool *restarted, uc_onebit_dense *self, uc_row r
     for (uint64_t r = 0; r < settings->replay; r++)
         replay(self, settings, rng);
     if (self->ridge.pending_count == UC_RIDGE_PENDING)
-        uc_running_ridge_settle(&self->ridge, self->sums);
+        uc_running_ridge_flush(&self->ridge, flushes_between(self->age), self->sums);
     if (settings->restart && has_changed(self, answer->right)) {
         *restarted = true;
         return restart(self, settings, landmarks, rng);

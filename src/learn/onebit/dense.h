@@ -2,6 +2,7 @@
 #ifndef UC_ONEBIT_DENSE_H
 #define UC_ONEBIT_DENSE_H
 
+#include "learn/onebit/answer.h"
 #include "learn/onebit/choice.h"
 #include "learn/onebit/running_ridge.h"
 #include "learn/online.h"
@@ -40,14 +41,6 @@ void uc_onebit_mapped_free(uc_onebit_mapped *self);
 void uc_onebit_take_mapped(uc_onebit_dense *self, uc_onebit_mapped *mapped);
 /* phi = (1, map(x)) */
 void uc_onebit_map_row(float *phi, const uc_map *map, uc_row row, double *work);
-
-/* What a round taught. */
-typedef struct uc_onebit_answer {
-    uint32_t class; /* the true one, or the one that was wrong */
-    bool known;
-    bool right; /* the proposal was */
-    double weight;
-} uc_onebit_answer;
 
 /* Before there are so many columns or classes. */
 uc_status uc_onebit_dense_grow(uc_onebit_dense *self, size_t columns, size_t classes,

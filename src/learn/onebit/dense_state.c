@@ -58,6 +58,14 @@ static uc_status read_landmarks(uc_matrix *out, uc_state *state, const uint64_t 
     return status;
 }
 
+/* What a map of this size needs is square in its features. */
+static bool shape_makes_sense(const uint64_t *shape, size_t columns)
+{
+    if (shape[COLUMNS] > columns || (shape[KEPT] && shape[COLUMNS] > UC_ONEBIT_MOST_LINEAR))
+        return false;
+    return shape[LANDMARKS] <= UC_ONEBIT_MOST_LANDMARKS && (shape[LANDMARKS] == 0 || shape[COLUMNS] > 0);
+}
+
 static uc_status read_map(uc_map **out, uc_state *state, size_t columns)
 {
     uint64_t shape[SHAPE_COUNTS] = {0};
@@ -67,7 +75,7 @@ static uc_status read_map(uc_map **out, uc_state *state, size_t columns)
     uc_status status = uc_state_array(state, "state.map.shape", UC_ARRAY_U64, shape, SHAPE_COUNTS);
     if (status == UC_OK)
         status = uc_state_array(state, "state.map.width", UC_ARRAY_F64, &width, 1);
-    if (status == UC_OK && (shape[COLUMNS] > columns || !(width > 0.0)))
+    if (status == UC_OK && (!shape_makes_sense(shape, columns) || !(width > 0.0)))
         status = uc_state_damaged();
     if (status == UC_OK)
         status = read_landmarks(&landmarks, state, shape);

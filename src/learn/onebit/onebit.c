@@ -16,7 +16,6 @@
 #include "learn/onebit/text.h"
 
 #define LANDMARKS ((size_t)512) /* --dimension auto */
-#define MOST_LANDMARKS ((size_t)4096)
 #define DENSE_BONUS 4.0
 #define SPARSE_BONUS 0.3
 
@@ -135,7 +134,7 @@ static size_t landmarks_of(const uc_train_settings *train)
 {
     if (train->map.dimension == UC_AUTO_COUNT)
         return LANDMARKS;
-    return uc_min_size((size_t)train->map.dimension, MOST_LANDMARKS);
+    return uc_min_size((size_t)train->map.dimension, UC_ONEBIT_MOST_LANDMARKS);
 }
 
 static uc_status refuse_scale(void)
@@ -241,13 +240,18 @@ static void recount(onebit_memory *memory)
 static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
 {
     onebit_memory *memory = self->memory;
-    const bool right = round->answer.kind == UC_ANSWER_RIGHT;
-    const uc_onebit_answer answer = {
-        .class = round->proposal.label, .known = right, .right = right, .weight = round->weight};
+    const bool labelled = round->answer.kind == UC_ANSWER_LABEL;
+    uc_onebit_answer answer = {.class = round->proposal.label, .weight = round->weight};
+    answer.right = round->answer.kind == UC_ANSWER_RIGHT;
+    if (labelled) {
+        answer.right = round->answer.label == round->proposal.label;
+        answer.class = round->answer.label;
+    }
+    answer.known = answer.right || labelled;
     bool restarted = false;
-    memory->right[answer.class] += right;
+    memory->right[answer.class] += answer.known;
     if (memory->sparse)
-        return uc_onebit_text_learn(&memory->text, self, row, round);
+        return uc_onebit_text_learn(&memory->text, self, row, &answer);
     const uc_status status = uc_onebit_dense_learn(&restarted, &memory->dense, row, &answer, self->scores,
                                                    self->settings, memory->landmarks, &self->rng);
     if (restarted)
@@ -302,6 +306,7 @@ const uc_learner uc_learner_onebit = {
     .options = options,
     .settings_size = sizeof(uc_onebit_settings),
     .partial = true,
+    .labels_too = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
     .memory_size = sizeof(onebit_memory),
     .grow = grow,

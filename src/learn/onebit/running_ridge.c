@@ -112,10 +112,20 @@ static void forget_changes(uc_running_ridge *self)
     self->changed = false;
 }
 
+void uc_running_ridge_flush(uc_running_ridge *self, uint64_t every, double *work)
+{
+    self->flushes++;
+    if (self->flushes < every)
+        settle_inverse(self);
+    else
+        uc_running_ridge_settle(self, work);
+}
+
 void uc_running_ridge_settle(uc_running_ridge *self, double *work)
 {
     const size_t count = self->size * self->class_stride;
     settle_inverse(self);
+    self->flushes = 0;
     if (!self->changed)
         return;
     uc_symmetric_product(work, self->inverse, self->stride, self->size, self->changes, self->class_stride);
@@ -127,6 +137,7 @@ void uc_running_ridge_settle(uc_running_ridge *self, double *work)
 void uc_running_ridge_solve(uc_running_ridge *self)
 {
     settle_inverse(self);
+    self->flushes = 0;
     uc_symmetric_product(self->weights, self->inverse, self->stride, self->size, self->sums,
                          self->class_stride);
     if (self->changed)
@@ -205,6 +216,8 @@ uc_status uc_running_ridge_remember(uc_running_ridge *self, uc_state *state)
     uc_status status = uc_state_counter(state, "ridge_pending", &pending);
     if (status == UC_OK)
         status = uc_state_counter(state, "ridge_changed", &changed);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "ridge_flushes", &self->flushes);
     if (status == UC_OK && pending > UC_RIDGE_PENDING)
         return uc_state_damaged();
     self->pending_count = (size_t)pending;

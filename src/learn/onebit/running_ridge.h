@@ -18,6 +18,7 @@ typedef struct uc_running_ridge {
     double *sums;    /* B = sum of phi q' */
     double *changes; /* of B that are not in W yet */
     bool changed;
+    uint64_t flushes;         /* times that the inverse changed since the changes were last in W */
     double *feature_sum;      /* sum of phi */
     double *work, *direction; /* stride each */
     double *step;             /* class_stride */
@@ -37,6 +38,9 @@ void uc_running_ridge_add(uc_running_ridge *self, const float *phi, double h, do
 /* A row that is in A already gets another target: dq, class_stride, is the change times its weight. W follows
  * with the next uc_running_ridge_settle. */
 void uc_running_ridge_change(uc_running_ridge *self, const float *phi, const double *dq);
+/* The pending rows change the inverse. The changes of targets go to W too, unless this was done fewer than
+ * `every` times since they last did: a product with them costs as much as several rounds. */
+void uc_running_ridge_flush(uc_running_ridge *self, uint64_t every, double *work);
 /* What waits is done. `work`: n x class_stride. */
 void uc_running_ridge_settle(uc_running_ridge *self, double *work);
 /* W = A^-1 B; nothing waits afterwards. */

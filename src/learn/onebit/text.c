@@ -89,23 +89,23 @@ static bool learn_row(uc_online *online, uc_row row, uint32_t p, bool right, boo
     return online->step.count > 0;
 }
 
-uc_status uc_onebit_text_learn(uc_onebit_text *self, uc_online *online, uc_row row, const uc_round *round)
+uc_status uc_onebit_text_learn(uc_onebit_text *self, uc_online *online, uc_row row,
+                               const uc_onebit_answer *answer)
 {
     const uc_onebit_settings *settings = online->settings;
     const size_t limit = (size_t)settings->memory_rounds;
-    const bool right = round->answer.kind == UC_ANSWER_RIGHT;
     uc_row kept = {0};
     const uc_status status = uc_replay_copy(&kept, &self->replay, self->row, limit);
     if (status != UC_OK)
         return status;
-    bool changed = learn_row(online, self->row, round->proposal.label, right, false, round->weight);
+    bool changed = learn_row(online, self->row, answer->class, answer->known, false, answer->weight);
     for (uint64_t r = 0; r < settings->replay && self->replay.count > 0; r++) {
         const uc_replay_round *past =
             uc_replay_at(&self->replay, uc_rng_below(&online->rng, self->replay.count));
         uc_online_plane_scores(online->scores, online, UC_WEIGHTS, past->row);
         changed |= learn_row(online, past->row, past->proposed, past->right, true, 1.0);
     }
-    uc_replay_keep(&self->replay, kept, round->proposal.label, right, limit);
+    uc_replay_keep(&self->replay, kept, answer->class, answer->known, limit);
     for (size_t i = 0; i < row.count; i++)
         self->frequency[uc_row_column(row, i)] += row.values[i] != 0.0f;
     self->rows++;

@@ -2,6 +2,7 @@
 #ifndef UC_ONEBIT_TEXT_H
 #define UC_ONEBIT_TEXT_H
 
+#include "learn/onebit/answer.h"
 #include "learn/online.h"
 #include "learn/replay.h"
 
@@ -19,7 +20,8 @@ void uc_onebit_text_free(uc_onebit_text *self);
 /* self->row: the row weighed. */
 void uc_onebit_text_weigh(uc_onebit_text *self, uc_row row);
 /* Learns from `row`, which uc_onebit_text_weigh weighed last and online->scores belong to. */
-uc_status uc_onebit_text_learn(uc_onebit_text *self, uc_online *online, uc_row row, const uc_round *round);
+uc_status uc_onebit_text_learn(uc_onebit_text *self, uc_online *online, uc_row row,
+                               const uc_onebit_answer *answer);
 /* What a row is multiplied by, column by column: *out is new. */
 uc_status uc_onebit_text_factors(double **out, const uc_onebit_text *self, size_t columns);
 uc_status uc_onebit_text_remember(uc_onebit_text *self, uc_state *state, size_t columns, size_t classes);
