@@ -34,6 +34,8 @@ static void print_values(char *out, size_t size, const uc_column *column)
         snprintf(out, size, "%s to %s", low, high);
         return;
     }
+    if (column->type == UC_COLUMN_ID || column->type == UC_COLUMN_TEXT)
+        return;
     for (size_t t = 0; t < column->top_count && used + 60 < size; t++) {
         char shown[160];
         uc_printable(shown, 40, column->top[t].text);

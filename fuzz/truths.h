@@ -101,7 +101,8 @@ static void check_reader(const void *bytes, size_t length, uc_format format)
     if (status == UC_OK) {
         check_dataset(&data);
         check_same(&data, &again);
-        check_round_trip(&data, format);
+        if (format != UC_FORMAT_CSV || !uc_matrix_is_sparse(&data.X)) /* a table with texts; CSV is dense */
+            check_round_trip(&data, format);
     } else {
         CHECK(strcmp(sentence, uc_last_error()) == 0);
         CHECK(sentence[0] != '\0' && !strchr(sentence, '\n'));
