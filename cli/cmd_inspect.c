@@ -7,9 +7,23 @@
 
 typedef struct inspect_args {
     uc_read_settings read;
+    uint64_t top;
 } inspect_args;
 
+static const uc_option options[] = {
+    {.name = "top",
+     .type = UC_OPTION_COUNT,
+     .offset = offsetof(inspect_args, top),
+     .standard = "0",
+     .low = 0,
+     .high = 1e9,
+     .argument = "N",
+     .help = "of a model: list the N largest weights of every class, with the names of the features"},
+    {0},
+};
+
 static const app_section sections[] = {
+    {"Options", options, 0},
     {"Data options", uc_read_options, offsetof(inspect_args, read)},
     {0},
 };
@@ -72,18 +86,45 @@ static void print_members(json_t *object, int indent)
 
 /* ---- models ---- */
 
-static uc_status inspect_model(app_call *call)
+static uc_status inspect_model(uc_table **table, app_call *call)
 {
+    const inspect_args *args = call->args;
     uc_model *model = NULL;
+    json_t *top = NULL;
     uc_model_summary summary = {0};
     uc_status status = cli_load_model(&model, call->words[0]);
     if (status == UC_OK)
         status = uc_model_summarize(&summary, model);
     if (status == UC_OK)
         call->result = cli_json_values(&summary.all);
+    if (status == UC_OK && uc_model_table(model)) {
+        *table = uc_table_share(uc_model_table(model));
+        json_object_set_new(call->result, "columns", cli_json_table(*table));
+    }
+    if (status == UC_OK && args->top > 0)
+        status = cli_json_top(&top, model, (size_t)args->top, call->words[0]);
+    if (top)
+        json_object_set_new(call->result, "top", top);
     uc_model_summary_free(&summary);
     uc_model_free(model);
     return status;
+}
+
+static void print_model(json_t *result, const uc_table *columns)
+{
+    json_t *rest = json_copy(result);
+    json_object_del(rest, "columns");
+    json_object_del(rest, "top");
+    print_members(rest, 0);
+    json_decref(rest);
+    if (columns) {
+        putchar('\n');
+        cli_print_encoding(columns);
+    }
+    if (json_object_get(result, "top")) {
+        putchar('\n');
+        cli_print_top(json_object_get(result, "top"));
+    }
 }
 
 /* ---- data ---- */
@@ -248,14 +289,14 @@ static uc_status run(app_call *call)
     if (data)
         status = inspect_data(&table, call);
     else
-        status = inspect_model(call);
+        status = inspect_model(&table, call);
     if (status != UC_OK || call->common.json)
         goto cleanup;
     app_progress_end();
     if (data)
         print_data(call->result, table);
     else
-        print_members(call->result, 0);
+        print_model(call->result, table);
     json_decref(call->result);
     call->result = NULL;
 
@@ -268,9 +309,11 @@ const app_command command_inspect = {
     .name = "inspect",
     .usage = "MODEL|DATA",
     .summary = "show what is in a model or data file",
-    .description = "Shows what a model file holds (learner, settings, classes, how training went), or what "
-                   "data look like (examples, features, classes, density, range of the values; of CSV, what "
-                   "every column is taken for, and why).",
+    .description =
+        "Shows what a model file holds (learner, settings, classes, how training went, the columns "
+        "of its table), or what "
+        "data look like (examples, features, classes, density, range of the values; of CSV, what "
+        "every column is taken for, and why).",
     .sections = sections,
     .args_size = sizeof(inspect_args),
     .least = 1,

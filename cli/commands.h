@@ -44,6 +44,11 @@ uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_conse
 /* The columns of a table, one per line (inspect_table.c). */
 json_t *cli_json_table(const uc_table *table);
 void cli_print_table(const uc_table *table);
+/* What a model knows of the columns of its table. */
+void cli_print_encoding(const uc_table *table);
+/* The `count` largest weights of every class, by the names of the features. */
+uc_status cli_json_top(json_t **out, const uc_model *model, size_t count, const char *path);
+void cli_print_top(const json_t *top);
 
 /* An estimated matrix: numbers, shaded on a terminal, and how sure they are (noise_picture.c). */
 void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check,

@@ -93,3 +93,95 @@ void cli_print_table(const uc_table *table)
     }
     app_grid_print(&grid, stdout);
 }
+
+/* ---- models ---- */
+
+void cli_print_encoding(const uc_table *table)
+{
+    app_grid grid = {.align = "llr", .columns = 3};
+    app_cell(&grid, "column");
+    app_cell(&grid, "type");
+    app_cell(&grid, "features");
+    for (size_t i = 0; i < uc_table_column_count(table); i++) {
+        uc_column column;
+        char name[200];
+        uc_table_column_at(&column, table, i);
+        uc_printable(name, sizeof name, column.name);
+        app_cell(&grid, "%s", name);
+        app_cell(&grid, "%s", uc_column_type_name(column.type));
+        app_cell(&grid, "%zu", column.features);
+    }
+    app_grid_print(&grid, stdout);
+}
+
+typedef struct heavy {
+    size_t feature;
+    double weight;
+} heavy;
+
+static int compare_heavy(const void *a, const void *b)
+{
+    const heavy *x = a, *y = b;
+    if (fabs(x->weight) != fabs(y->weight))
+        return fabs(x->weight) > fabs(y->weight) ? -1 : 1;
+    return x->feature < y->feature ? -1 : x->feature > y->feature;
+}
+
+static json_t *heaviest(const uc_model *model, size_t cls, size_t count)
+{
+    const size_t features = uc_model_features(model);
+    const uc_table *table = uc_model_table(model);
+    heavy *all = app_calloc(features, sizeof *all);
+    json_t *list = json_array();
+    for (size_t j = 0; j < features; j++)
+        all[j] = (heavy){j, uc_model_weight(model, j, cls)};
+    qsort(all, features, sizeof *all, compare_heavy);
+    for (size_t i = 0; i < count && i < features && all[i].weight != 0; i++) {
+        char name[400];
+        snprintf(name, sizeof name, "column %zu", all[i].feature + 1);
+        if (table)
+            uc_table_feature_name(name, sizeof name, table, all[i].feature);
+        json_array_append_new(list, json_pack("{so so}", "feature", app_json_text(name), "weight",
+                                              app_json_real(all[i].weight)));
+    }
+    free(all);
+    return list;
+}
+
+uc_status cli_json_top(json_t **out, const uc_model *model, size_t count, const char *path)
+{
+    const uc_names *classes = uc_model_classes(model);
+    if (uc_model_dimension(model) != uc_model_features(model))
+        return app_fail(UC_ERR_INVALID,
+                        "%s: its weights are those of a feature map, not of columns: --top has no "
+                        "names for them",
+                        path);
+    *out = json_array();
+    for (size_t k = 0; k < classes->count; k++)
+        json_array_append_new(*out, json_pack("{so so}", "class", app_json_text(classes->text[k]), "weights",
+                                              heaviest(model, k, count)));
+    return UC_OK;
+}
+
+void cli_print_top(const json_t *top)
+{
+    const json_t *one, *item;
+    size_t i, j;
+    app_grid grid = {.align = "llr", .columns = 3};
+    app_cell(&grid, "class");
+    app_cell(&grid, "feature");
+    app_cell(&grid, "weight");
+    json_array_foreach(top, i, one)
+    {
+        json_array_foreach(json_object_get(one, "weights"), j, item)
+        {
+            char name[200], cls[200];
+            uc_printable(name, sizeof name, json_string_value(json_object_get(item, "feature")));
+            uc_printable(cls, sizeof cls, json_string_value(json_object_get(one, "class")));
+            app_cell(&grid, "%s", cls);
+            app_cell(&grid, "%s", name);
+            app_cell(&grid, "%.6g", json_number_value(json_object_get(item, "weight")));
+        }
+    }
+    app_grid_print(&grid, stdout);
+}

@@ -207,3 +207,19 @@ def test_streams_and_comparisons_read_tables(table):
     table.ok("stream", "arow", "-", "-o", "piped.uc", stdin=table.read("train.csv"))
     assert table.json("evaluate", "piped.uc", "test.csv")["error"] < 0.3
     table.ok("compare", "train.csv", "--runs", "2", "--learners", "cspa,banditron")
+
+
+def test_a_model_shows_its_columns_and_weights_by_name(table):
+    columns = {column["name"]: column for column in table.json("inspect", "m.uc")["columns"]}
+    assert columns["colour"] == {"name": "colour", "type": "category", "features": 4}
+    assert columns["age"]["features"] == 2 and columns["customer_id"]["features"] == 0
+    top = {one["class"]: one["weights"] for one in table.json("inspect", "m.uc", "--top", "20")["top"]}
+    assert set(top) == {"churn", "keep"} and len(top["keep"]) == 20
+    sizes = [abs(weight["weight"]) for weight in top["keep"]]
+    assert sizes == sorted(sizes, reverse=True)
+    everything = {weight["feature"] for weight in table.json("inspect", "m.uc", "--top", "1000")["top"][0]["weights"]}
+    assert {"colour=red", "member", "age is missing", "income", "since weekday"} <= everything
+    shown = table.ok("inspect", "m.uc", "--top", "3").out
+    assert "class" in shown and "feature" in shown
+    table.ok("train", "pa", "train.csv", "--map", "random", "--dimension", "5", "-o", "mapped.uc")
+    assert "--top has no names for them" in table.fails(1, "inspect", "mapped.uc", "--top", "3")
