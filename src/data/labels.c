@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "data/exchange.h"
+#include "data/reader.h"
 
 /* The name of the class that the file does not name. */
 static uc_status name_the_others(uc_names *classes, const char *positive)
@@ -38,8 +39,10 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
     const uc_names *classes = &data->classes;
     if (!data->y || classes->count == 0)
         return uc_fail(UC_ERR_FORMAT, "no example is labelled positive");
-    if (data->soft)
-        return uc_fail(UC_ERR_INVALID, "positive and unlabelled examples have no soft labels");
+    if (data->soft && classes->count != 2)
+        return uc_fail(UC_ERR_INVALID,
+                       "soft labels of positive and unlabelled examples are of two classes, not %zu",
+                       classes->count);
     if (classes->count > 2)
         return uc_fail(UC_ERR_INVALID, "positive and unlabelled examples are of one or two classes, not %zu",
                        classes->count);
@@ -64,6 +67,8 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
         status = name_the_others(&both, classes->text[found]);
     if (status == UC_OK)
         status = uc_names_sort(&both, position);
+    if (status == UC_OK && data->soft)
+        status = uc_renumber_soft(data->soft, data->X.rows, position, 2);
     if (status != UC_OK) {
         uc_names_free(&both);
         return status;

@@ -166,6 +166,24 @@ def test_pu_counts_rows_by_weights(unconfuse):
         assert positives[0] < positives[1]
 
 
+def test_soft_labels_of_pu_say_how_probable_a_positive_label_is(unconfuse):
+    lines = ["+1" + line[1:] if line[0] == "b" and i % 3 else "-1" + line[1:]
+             for i, line in enumerate(blobs(["a", "a", "b"], 120).splitlines())]
+    unconfuse.write("rows.svm", "\n".join(lines) + "\n")
+    unconfuse.write("hard.csv", "+1,-1\n" + "".join("1,0\n" if line[0] == "+" else "0,1\n" for line in lines))
+    unconfuse.write("soft.csv", "+1,-1\n" + "".join("0.75,0.25\n" if line[0] == "+" else "0,1\n" for line in lines))
+    options = ("--prior", "0.4", "--l2", "0.01", "--loss", "logistic", "--tolerance", "1e-9")
+    unconfuse.ok("train", "pu", "rows.svm", *options, "-o", "plain.uc")
+    unconfuse.ok("train", "pu", "rows.svm", *options, "--soft-labels", "hard.csv", "-o", "hard.uc")
+    assert scores(unconfuse, "plain.uc") == scores(unconfuse, "hard.uc")
+    split = [(line, 0.75 if line[0] == "+" else 1) for line in lines] + [("-1" + line[2:], 0.25) for line in lines if line[0] == "+"]
+    unconfuse.write("split.svm", "".join(line + "\n" for line, _ in split))
+    unconfuse.write("w.txt", "".join(f"{weight}\n" for _, weight in split))
+    unconfuse.ok("train", "pu", "rows.svm", *options, "--soft-labels", "soft.csv", "-o", "soft.uc")
+    unconfuse.ok("train", "pu", "split.svm", *options, "--weights", "w.txt", "-o", "split.uc")
+    assert scores(unconfuse, "soft.uc") == pytest.approx(scores(unconfuse, "split.uc"), abs=1e-4)
+
+
 def test_balanced_classes_are_for_every_batch_learner(data):
     for learner in ("logistic", "uma", "s3vm", "csvm", "ridge", "auto", "copa"):
         found = json.loads(data.ok("train", learner, "rows.svm", "--class-weight", "balanced", "-o", "m.uc", "--json").out)
