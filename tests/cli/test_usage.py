@@ -123,7 +123,7 @@ def test_after_two_dashes_everything_is_a_word(unconfuse):
     (["train", "perceptron", "--cost", "3", "data.svm", "-o", "m"], "--cost is not an option of perceptron, but of pa, spa"),
     (["train", "sap", "data.svm", "-o", "m"], "there is no learner called sap; did you mean spa?"),
     (["trian", "pa"], "there is no command called trian; did you mean train?"),
-    (["audit", "data.svm"], "there is no command called audit; unconfuse help lists them"),
+    (["tidy", "data.svm"], "there is no command called tidy; unconfuse help lists them"),
     (["clean", "data.svm"], "there is no command called clean; unconfuse help lists them"),
     (["estimate", "data.svm"], "there is no command called estimate; did you mean noise estimate?"),
     (["train", "pa", "--colour", "red", "data.svm", "-o", "m"], "unknown option --colour; see unconfuse train pa --help"),
