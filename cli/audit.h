@@ -7,7 +7,7 @@
 /* What an audit of one label per row is about, and what came out. */
 typedef struct cli_audit {
     const uc_dataset *data;
-    const char *shown; /* the data's name */
+    uc_table_text *text; /* of a CSV file; NULL: there is none */
     const uc_label_audit *found;
     const uint32_t *gold;         /* of each row, UC_NONE: not checked; NULL: none was */
     const uc_label_audit *before; /* the same without gold; NULL: there is none */
@@ -25,6 +25,8 @@ void cli_audit_print(FILE *text, const cli_audit *self);
 
 /* The CSV of suspects, all labels or the flagged ones (audit_files.c). */
 uc_status cli_audit_write(uc_output *output, const cli_audit *self, bool all);
+/* The row's name in its file, which the caller frees; NULL: it has none. */
+char *cli_audit_id(const cli_audit *self, size_t row);
 /* A field of a CSV file, in quotes where it would be read differently without. */
 void cli_print_field(FILE *file, const char *text);
 

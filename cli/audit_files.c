@@ -22,22 +22,66 @@ void cli_print_field(FILE *file, const char *text)
         fputc('"', file);
 }
 
+char *cli_audit_id(const cli_audit *self, size_t row)
+{
+    size_t length = 0;
+    const char *id = self->text ? uc_table_text_id(&length, self->text, row) : NULL;
+    if (!id)
+        return NULL;
+    char *copy = app_calloc(length + 1, 1);
+    memcpy(copy, id, length);
+    return copy;
+}
+
+/* The columns of the table as they are, where they have names and are separated as ours are. */
+static bool keeps_columns(const cli_audit *self)
+{
+    size_t length;
+    return self->text && uc_table_text_separator(self->text) == ',' &&
+           uc_table_text_header(&length, self->text);
+}
+
+/* A line of the table, up to its end. */
+static void print_line(FILE *file, const char *line, size_t length)
+{
+    while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
+        length--;
+    fputc(',', file);
+    fwrite(line, 1, length, file);
+}
+
 /* label_score is the probability that the label is right. */
 static void print_suspects(FILE *file, const cli_audit *self, bool all)
 {
     const uc_label_audit *found = self->found;
     const uc_names *classes = &self->data->classes;
     const size_t count = all ? found->labels : found->flagged;
-    fputs("row,id,given_label,predicted_label,label_score,is_label_issue\n", file);
+    const bool columns = keeps_columns(self);
+    size_t length;
+    fputs("row,id,given_label,predicted_label,label_score,is_label_issue", file);
+    if (columns) {
+        const char *header = uc_table_text_header(&length, self->text);
+        print_line(file, header, length);
+    }
+    fputc('\n', file);
     for (size_t i = 0; i < count; i++) {
         const uc_suspect *one = &found->suspects[i];
         char score[32];
         app_print_real(score, 1.0 - one->p_wrong);
-        fprintf(file, "%zu,,", one->row + 1);
+        char *id = cli_audit_id(self, one->row);
+        fprintf(file, "%zu,", one->row + 1);
+        cli_print_field(file, id ? id : "");
+        free(id);
+        fputc(',', file);
         cli_print_field(file, classes->text[one->given]);
         fputc(',', file);
         cli_print_field(file, classes->text[one->suggested]);
-        fprintf(file, ",%s,%s\n", score, i < found->flagged ? "True" : "False");
+        fprintf(file, ",%s,%s", score, i < found->flagged ? "True" : "False");
+        if (columns) {
+            const char *line = uc_table_text_row(&length, self->text, one->row);
+            print_line(file, line, length);
+        }
+        fputc('\n', file);
     }
 }
 

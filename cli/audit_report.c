@@ -1,5 +1,6 @@
 /* What unconfuse audit found: as JSON, and for people. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit.h"
@@ -57,11 +58,13 @@ static json_t *issues_json(const cli_audit *self, bool all)
     const size_t count = all ? self->found->labels : self->found->flagged;
     for (size_t i = 0; i < count; i++) {
         const uc_suspect *one = &self->found->suspects[i];
-        json_array_append_new(list,
-                              json_pack("{sI so so so so sb}", "row", (json_int_t)one->row + 1, "id",
-                                        json_null(), "given", name_of(self, one->given), "suggested",
-                                        name_of(self, one->suggested), "p_wrong", app_json_real(one->p_wrong),
-                                        "flagged", (int)(i < self->found->flagged)));
+        char *id = cli_audit_id(self, one->row);
+        json_array_append_new(
+            list, json_pack("{sI so so so so sb}", "row", (json_int_t)one->row + 1, "id",
+                            id ? app_json_text(id) : json_null(), "given", name_of(self, one->given),
+                            "suggested", name_of(self, one->suggested), "p_wrong",
+                            app_json_real(one->p_wrong), "flagged", (int)(i < self->found->flagged)));
+        free(id);
     }
     return list;
 }

@@ -102,6 +102,31 @@ static uc_status begin(audit_files *out, const app_call *call, const cli_files *
     return status == UC_OK ? app_keep_input(args->gold) : status;
 }
 
+/* A table keeps its header, ids, columns and text, unless rows get weights, for which it has no column. */
+static uc_status write_repaired(const audit_files *files, const cli_audit *self, const uc_dataset *repaired,
+                                const app_call *call)
+{
+    const audit_args *args = call->args;
+    const size_t rows = self->data->X.rows;
+    if (args->repair == UC_REPAIR_WEIGHT)
+        return cli_write_data(call, repaired, &files->clean);
+    cli_table_rows table = {self->text, NULL, rows, repaired->y, self->data->y};
+    if (args->repair == UC_REPAIR_SUGGEST)
+        return cli_write_table(call, &table, repaired, &files->clean);
+    bool *flagged = app_calloc(rows + 1, sizeof *flagged);
+    size_t *kept = app_calloc(rows + 1, sizeof *kept), count = 0;
+    for (size_t i = 0; i < self->found->flagged; i++)
+        flagged[self->found->suspects[i].row] = true;
+    for (size_t i = 0; i < rows; i++)
+        if (!flagged[i])
+            kept[count++] = i;
+    table = (cli_table_rows){self->text, kept, count, NULL, NULL};
+    const uc_status status = cli_write_table(call, &table, repaired, &files->clean);
+    free(kept);
+    free(flagged);
+    return status;
+}
+
 static uc_status write_clean(const audit_files *files, const cli_audit *self, const app_call *call)
 {
     const audit_args *args = call->args;
@@ -109,7 +134,7 @@ static uc_status write_clean(const audit_files *files, const cli_audit *self, co
     uc_status status =
         uc_label_audit_repair(&repaired, self->data, self->found, (uc_repair)args->repair, &call->context);
     if (status == UC_OK)
-        status = cli_write_data(call, &repaired, &files->clean);
+        status = write_repaired(files, self, &repaired, call);
     uc_dataset_free(&repaired);
     return status;
 }
@@ -175,12 +200,13 @@ static uc_status run(app_call *call)
     uc_dataset data = {0};
     uc_label_audit found = {0}, before = {0};
     uint32_t *gold = NULL;
+    uc_table_text *text = NULL;
     cli_files files = {0};
     uc_status status = cli_find_files(&files, call, &one, 0);
     if (status == UC_OK)
         status = begin(&outputs, call, &files);
     if (status == UC_OK)
-        status = cli_read_files(&data, call, &files, &args->read);
+        status = cli_read_table(&data, &text, call, files.paths[0], &args->read);
     if (status == UC_OK && args->gold)
         status = read_gold(&gold, args->gold, &data, &files, call);
     if (status == UC_OK && gold)
@@ -189,12 +215,13 @@ static uc_status run(app_call *call)
         status = uc_label_audit_run(&found, &data, gold, &settings, &call->context);
     if (status == UC_ERR_FORMAT && !strchr(app_last_error(), ':'))
         status = app_fail_in(status, files.shown);
-    const cli_audit self = {&data, files.shown, &found, gold, gold ? &before : NULL};
+    const cli_audit self = {&data, text, &found, gold, gold ? &before : NULL};
     if (status == UC_OK)
         status = tell(call, &self, &outputs);
     free(gold);
     uc_label_audit_free(&found);
     uc_label_audit_free(&before);
+    uc_table_text_free(text);
     uc_dataset_free(&data);
     cli_files_free(&files);
     return status;

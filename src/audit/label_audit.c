@@ -9,6 +9,7 @@
 #include "linalg/linalg.h"
 #include "train/online.h"
 #include "train/train.h"
+#include "unconfuse/table.h"
 
 void uc_label_audit_free(uc_label_audit *self)
 {
@@ -137,8 +138,10 @@ static uc_status fit_rows(uc_label_audit *out, uc_audit_fit *found, const uc_dat
         status = uc_model_create(&out->model, &data->classes, data->X.cols, data->X.cols, "audit");
     const uc_labelled labelled = {
         .annotations = &annotations, .gold = gold, .weights = data->weights, .context = context};
-    if (status == UC_OK)
+    if (status == UC_OK) {
         out->model->preprocessing.cols = data->X.cols;
+        out->model->preprocessing.table = uc_table_share(data->table);
+    }
     if (status == UC_OK)
         status = uc_audit_run(found, out->model, &data->X, &labelled, &settings->learner, settings->seed);
     uc_annotations_free(&annotations);

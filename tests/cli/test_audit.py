@@ -154,3 +154,19 @@ def test_bad_input(unconfuse, tmp_path):
         "audit prepares rows in its own ways: leave out --normalize")
     unconfuse.write("gold", "a\nc\n" * 5)
     assert "gold" in unconfuse.fails(1, "audit", "same.svm", "--gold", "gold")
+
+
+def test_a_table_keeps_its_ids_and_columns(unconfuse, tmp_path):
+    X, _, y = clouds(10, 200, 3, 3.0, 0.15, d=2)
+    lines = [f"T{i},{x[0]:.4f},{x[1]:.4f},{NAMES[label]}" for i, (x, label) in enumerate(zip(X, y))]
+    unconfuse.write("trees.csv", "\n".join(["tree_id,height,width,species", *lines]) + "\n")
+    found = unconfuse.json("audit", "trees.csv", "-o", "s.csv", "--model-out", "m.uc", "--clean-out", "c.csv")
+    rows = list(csv.DictReader(open(tmp_path / "s.csv")))
+    assert len(rows) == found["flagged"] > 10
+    for row, issue in zip(rows, found["issues"]):
+        assert row["id"] == issue["id"] == row["tree_id"] == f"T{issue['row'] - 1}"
+        assert row["species"] == row["given_label"] == issue["given"]
+    repaired = open(tmp_path / "c.csv").read().splitlines()
+    changed = [i for i in range(200) if repaired[i + 1] != lines[i]]
+    assert sorted(changed) == sorted(issue["row"] - 1 for issue in found["issues"])
+    assert unconfuse.ok("predict", "m.uc", "trees.csv").out.startswith("id,predicted_label\nT0,")
