@@ -1,0 +1,223 @@
+/* Tables: values as people write them, types, and what the encoder makes of rows, worked by hand. */
+#include "tests/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/reader.h"
+#include "data/table.h"
+#include "data/value.h"
+
+static void check_number(const char *text, char decimal, double expected)
+{
+    char padded[200] = "";
+    float value = 0.0f;
+    strcpy(padded, text);
+    const bool is_number = uc_value_number(&value, padded, strlen(padded), decimal);
+    if (isnan(expected))
+        assert_false(is_number);
+    else {
+        assert_true(is_number);
+        assert_true(value == (float)expected);
+    }
+}
+
+static void numbers_are_read_as_people_write_them(void **state)
+{
+    (void)state;
+    check_number("1,097.44", '.', 1097.44);
+    check_number("1.097,44", ',', 1097.44);
+    check_number("-2,000,000", '.', -2e6);
+    check_number("12%", '.', 0.12);
+    check_number("12 %", '.', 0.12);
+    check_number("$3", '.', 3);
+    check_number("-$3.50", '.', -3.5);
+    check_number("$ -3", '.', -3);
+    check_number("3 \xe2\x82\xac", '.', 3);
+    check_number("+1e3", '.', 1000);
+    check_number(".5", '.', 0.5);
+    check_number("5.", '.', 5);
+    static const char *const none[] = {"",      "-",   ".",   "1,5",   "1,0975", "12,34,567", "1.5.2",
+                                       "1e",    "abc", "1 2", "$",     "%",      "12%%",      "$3%",
+                                       "1e999", "--1", "nan", "0x10,", "1,23",   ",123",      "inf"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        check_number(none[i], '.', NAN);
+}
+
+static void check_date(const char *text, uc_date_form form, int64_t days, int weekday, double hour)
+{
+    uc_date date;
+    assert_true(uc_value_date(&date, text, strlen(text), form));
+    assert_int_equal(date.days, days);
+    assert_int_equal(date.weekday, weekday);
+    assert_true(fabs(date.hour - hour) < 1e-9);
+}
+
+static void dates_of_every_form_are_days(void **state)
+{
+    (void)state;
+    check_date("1970-01-01", UC_DATE_ISO, 0, 3, 0);
+    check_date("2024-02-29", UC_DATE_ISO, 19782, 3, 0);
+    check_date("1969-12-31T18:45:00Z", UC_DATE_ISO, -1, 2, 18.75);
+    check_date("2024-02-29 06:30:00+02:00", UC_DATE_ISO, 19782, 3, 6.5);
+    check_date("2024/02/29", UC_DATE_SLASH_YMD, 19782, 3, 0);
+    check_date("29.2.2024", UC_DATE_DOT_DMY, 19782, 3, 0);
+    check_date("29/02/2024", UC_DATE_SLASH_DMY, 19782, 3, 0);
+    check_date("2/29/2024 11:15 pm", UC_DATE_SLASH_MDY, 19782, 3, 23.25);
+    check_date("29-02-2024", UC_DATE_DASH_DMY, 19782, 3, 0);
+    check_date("29 Feb 2024", UC_DATE_NAME_DMY, 19782, 3, 0);
+    check_date("29-FEB-2024", UC_DATE_NAME_DMY, 19782, 3, 0);
+    check_date("February 29, 2024", UC_DATE_NAME_MDY, 19782, 3, 0);
+    static const char *const none[] = {"2023-02-29", "2024-13-01", "2024-00-10",       "24-02-29",
+                                       "20240229",   "2024-02-30", "2024-02-29 25:00", "2024-02-29x"};
+    bool has_time = false;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(uc_value_date_forms(&has_time, none[i], strlen(none[i])), 0);
+}
+
+static void words_are_lower_case_and_pairs_are_ordered(void **state)
+{
+    (void)state;
+    uint64_t a[20], b[20];
+    assert_int_equal(uc_value_words(a, "Red, green", 10, 7), 3);
+    assert_int_equal(uc_value_words(b, "red green!", 10, 7), 3);
+    assert_memory_equal(a, b, 3 * sizeof *a);
+    assert_int_equal(uc_value_words(b, "green red", 9, 7), 3);
+    assert_true(a[0] == b[2] && a[2] == b[0] && a[1] != b[1]);
+    assert_int_equal(uc_value_words(b, "red green", 9, 8), 3);
+    assert_true(a[0] != b[0]); /* another column's words are others */
+    assert_int_equal(uc_value_words(b, " ,;- ", 5, 7), 0);
+}
+
+static const char table_text[] = "colour,n,ok,when,label\n"
+                                 "red,1,yes,2024-02-29,a\n"
+                                 "blue,,no,2024-03-01,b\n"
+                                 "red,4,no,1970-01-01,a\n"
+                                 "blue,3,,2024-02-28,b\n"
+                                 "red,100,yes,2024-02-27,a\n";
+
+static uc_status read_table(uc_dataset *out, const char *text)
+{
+    return uc_dataset_read_memory(out, text, strlen(text), "data.csv", NULL, NULL);
+}
+
+/* The value of a feature by its name. */
+static double value_of(const uc_dataset *data, size_t row, const char *name)
+{
+    for (size_t j = 0; j < data->X.cols; j++) {
+        char found[100];
+        uc_table_feature_name(found, sizeof found, data->table, j);
+        if (strcmp(found, name) == 0)
+            return (double)data->X.values[row * data->X.stride + j];
+    }
+    fail_msg("there is no feature %s", name);
+    return 0.0;
+}
+
+static void rows_become_what_the_types_say(void **state)
+{
+    (void)state;
+    uc_dataset data = {0};
+    assert_ok(read_table(&data, table_text));
+    assert_false(uc_matrix_is_sparse(&data.X));
+    assert_int_equal(data.X.cols, 3 + 2 + 2 + 4);
+    assert_true(value_of(&data, 0, "colour=red") == 1 && value_of(&data, 0, "colour=blue") == 0);
+    assert_true(value_of(&data, 0, "colour=other") == 0);
+    assert_true(value_of(&data, 1, "n") == 3.5); /* the median of 1, 3, 4 and 100 */
+    assert_true(value_of(&data, 1, "n is missing") == 1 && value_of(&data, 0, "n is missing") == 0);
+    assert_true(value_of(&data, 0, "ok") == 1 && value_of(&data, 1, "ok") == 0);
+    assert_true(value_of(&data, 3, "ok") == 0.5 && value_of(&data, 3, "ok is missing") == 1);
+    assert_true(value_of(&data, 0, "when days") == 19782 && value_of(&data, 0, "when year") == 2024);
+    assert_true(value_of(&data, 0, "when month") == 2 && value_of(&data, 0, "when weekday") == 3);
+    uc_dataset_free(&data);
+}
+
+/* log((1 + rows) / (1 + rows with the word)) + 1, times 1 + log(count); numbers over their deviation. */
+static void texts_are_log_counts_times_idf(void **state)
+{
+    (void)state;
+    uc_dataset data = {0};
+    assert_ok(read_table(&data, "n,t,label\n1,good good day,a\n3,good night,b\n5,a day,a\n"));
+    assert_true(uc_matrix_is_sparse(&data.X));
+    /* good, good good, good day, day, good night, night, a, a day */
+    assert_int_equal(data.X.cols, 1 + 8);
+    const uc_row row = uc_matrix_row(&data.X, 0);
+    assert_int_equal(row.count, 1 + 4);
+    assert_true(fabs((double)row.values[0] - 1.0 / sqrt(8.0 / 3.0)) < 1e-6);
+    const double once = log(4.0 / 2.0) + 1, twice = log(4.0 / 3.0) + 1;
+    double sum = 0.0, expected = (1 + log(2.0)) * twice + once + once + twice;
+    for (size_t j = 1; j < row.count; j++)
+        sum += (double)row.values[j];
+    assert_true(fabs(sum - expected) < 1e-5);
+    uc_dataset_free(&data);
+}
+
+static void seldom_values_are_other(void **state)
+{
+    (void)state;
+    static char text[40000] = "c,n,label\n";
+    char *p = text + strlen(text);
+    for (size_t i = 0; i < 2001; i++)
+        p += sprintf(p, "%s,%zu,%c\n", i == 7 ? "rare" : i % 2 ? "x" : "y", i, i % 2 ? 'a' : 'b');
+    uc_dataset data = {0};
+    assert_ok(read_table(&data, text));
+    assert_int_equal(data.X.cols, 3 + 1);
+    assert_true(value_of(&data, 7, "c=other") == 1 && value_of(&data, 8, "c=other") == 0);
+    uc_dataset_free(&data);
+}
+
+static void the_text_of_a_table_comes_back(void **state)
+{
+    (void)state;
+    const char *path = temporary_path("text.csv");
+    static const char text[] =
+        "id,\"a, b\",label\r\n\"x \"\"1\"\"\",\"two\nlines\",p\r\n\r\ny,other one,q\r\n";
+    write_file(path, text);
+    uc_dataset data = {0};
+    uc_table_text *rows = NULL;
+    size_t length;
+    assert_ok(uc_dataset_read_with_text(&data, &rows, path, NULL, NULL));
+    assert_int_equal(uc_table_text_rows(rows), 2);
+    const char *id = uc_table_text_id(&length, rows, 0);
+    assert_int_equal(length, 5);
+    assert_memory_equal(id, "x \"1\"", 5);
+    const char *row = uc_table_text_row(&length, rows, 1);
+    assert_int_equal(length, strlen("y,other one,q\r\n"));
+    assert_memory_equal(row, "y,other one,q\r\n", length);
+    const char *header = uc_table_text_header(&length, rows);
+    assert_memory_equal(header, text, length);
+    uc_table_text_free(rows);
+    uc_dataset_free(&data);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "id,c,t,d,label\n1,x,two words,2024-01-01,a\n2,y,more words,,b\n3,x,a,2024-01-03,a\n"
+        "4,y,two,2024-01-04,b\n";
+    const char *const tables[] = {table_text, text};
+    for (size_t i = 0; i < 2; i++) {
+        uc_dataset data = {0};
+        uc_status status;
+        FOR_EACH_FAILING_ALLOCATION(status, read_table(&data, tables[i]));
+        assert_int_equal(data.X.rows, i == 0 ? 5 : 4);
+        uc_dataset_free(&data);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_read_as_people_write_them),
+        cmocka_unit_test(dates_of_every_form_are_days),
+        cmocka_unit_test(words_are_lower_case_and_pairs_are_ordered),
+        cmocka_unit_test(rows_become_what_the_types_say),
+        cmocka_unit_test(texts_are_log_counts_times_idf),
+        cmocka_unit_test(seldom_values_are_other),
+        cmocka_unit_test(the_text_of_a_table_comes_back),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
