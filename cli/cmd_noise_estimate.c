@@ -406,6 +406,28 @@ static json_t *as_json(const uc_noise_estimate *self, const uc_noise_check *chec
                      app_json_text(args->output));
 }
 
+/* What else would explain the labels, and how likely that is. */
+static json_t *families_json(const uc_noise_families *self)
+{
+    return json_pack("{ss s{so} s{so} s{so so} s{so so}}", "chosen", self->chosen, "full", "wrong",
+                     app_json_real(self->wrong_full), "symmetric", "wrong",
+                     app_json_real(self->wrong_symmetric), "full_over_symmetric", "gain",
+                     app_json_real(self->gain), "deviation", app_json_real(self->gain_deviation),
+                     "symmetric_over_none", "gain", app_json_real(self->symmetric_gain), "deviation",
+                     app_json_real(self->symmetric_gain_deviation));
+}
+
+static void print_families(FILE *text, const uc_noise_families *self)
+{
+    fprintf(
+        text,
+        "\nwrong labels: %.1f%% by the full matrix, %.1f%% by symmetric noise\n"
+        "log-likelihood of a held-out label: full over symmetric %+.4f +- %.4f, symmetric over none %+.4f "
+        "+- %.4f; the simplest that does: %s\n",
+        100 * self->wrong_full, 100 * self->wrong_symmetric, self->gain, self->gain_deviation,
+        self->symmetric_gain, self->symmetric_gain_deviation, self->chosen);
+}
+
 /* The matrix must not take the place of what it is estimated from. */
 static uc_status begin_matrix(uc_output **file, const estimate_args *args, const cli_files *files)
 {
@@ -437,6 +459,8 @@ static void print(const app_call *call, const uc_noise_estimate *found, const uc
     if (!text)
         return;
     cli_print_noise(text, found, check, args->output);
+    if (found->families.chosen)
+        print_families(text, &found->families);
     if (args->method == METHOD_SELF && found->low)
         fputs("\nThe intervals reflect sampling error only, not the mistakes of the classifier "
               "that --method self relies on.\n",
@@ -472,6 +496,8 @@ static uc_status run(app_call *call)
         goto cleanup;
     if (app_wants_result(call))
         call->result = as_json(&found, &check, warnings, args);
+    if (call->result && found.families.chosen)
+        json_object_set_new(call->result, "families", families_json(&found.families));
     if ((status = app_finish_call(call, false)) != UC_OK)
         goto cleanup;
     print(call, &found, &check);

@@ -164,7 +164,17 @@ uc_status uc_tune_and_train(uc_model **, const uc_learner *, const void *, const
                               const uc_context *);
 typedef struct { uint64_t seed; ...; } uc_noise_estimate_settings;
 extern const uc_option uc_noise_estimate_options[];
-typedef struct { uc_noise noise; double *low, *high; size_t *counts; size_t examples, skipped; } uc_noise_estimate;
+typedef struct {
+    const char *chosen;
+    double wrong_full, wrong_symmetric, gain, gain_deviation, symmetric_gain, symmetric_gain_deviation;
+} uc_noise_families;
+typedef struct {
+    uc_noise noise;
+    double *low, *high;
+    size_t *counts;
+    size_t examples, skipped;
+    uc_noise_families families;
+} uc_noise_estimate;
 void uc_noise_estimate_free(uc_noise_estimate *);
 uc_status uc_noise_from_weighted_labels(uc_noise_estimate *, const uint32_t *, const uint32_t *, const double *, size_t,
                                         const uc_names *, const uc_noise_estimate_settings *, const uc_context *);

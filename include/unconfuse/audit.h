@@ -74,12 +74,14 @@ size_t uc_suspects_flag(uc_suspect *suspects, size_t count);
 typedef enum uc_noise_estimator {
     UC_NOISE_COUNTING, /* examples counted for the class that they are confidently of */
     UC_NOISE_ANCHOR,   /* mean probabilities of the examples that are most clearly of a class */
+    UC_NOISE_FULL,     /* the matrix that makes the labels most likely, given held-out scores */
+    UC_NOISE_SYMMETRIC /* the same, of matrices with one rate for all mistakes */
 } uc_noise_estimator;
 
 typedef struct uc_noise_estimate_settings {
     uint64_t bootstrap; /* resamples for the intervals; 0: no intervals                (200) */
     uint64_t folds;     /* from data: of the out-of-fold probabilities                 (5) */
-    int estimator;      /* from data: uc_noise_estimator                               (counting) */
+    int estimator;      /* from data: uc_noise_estimator                               (full) */
     double anchors;     /* from data: anchors of a class, as a share of its labels     (0.3) */
     double l2;          /* from data: of the logistic regression                       (1e-4) */
     uint64_t seed;      /* same seed, same intervals                                   (1) */
@@ -88,15 +90,25 @@ typedef struct uc_noise_estimate_settings {
 extern const uc_option uc_noise_estimate_options[]; /* the table of uc_noise_estimate_settings */
 uc_noise_estimate_settings uc_noise_estimate_defaults(void);
 
+/* What families of noise say of the same labels; of `full` and `symmetric` alone. Gains are of the mean
+ * log-likelihood of a label that the estimate has not seen, with their standard errors. */
+typedef struct uc_noise_families {
+    const char *chosen;                              /* "none", "symmetric", "full": the simplest that does */
+    double wrong_full, wrong_symmetric;              /* shares of the labels */
+    double gain, gain_deviation;                     /* of full over symmetric */
+    double symmetric_gain, symmetric_gain_deviation; /* of symmetric over none */
+} uc_noise_families;
+
 /* An estimated matrix C and how sure it is; all arrays are K x K, row by row: observed class p, true class
  * q. */
 typedef struct uc_noise_estimate {
-    uc_noise noise;     /* with class names; may be singular, which uc_noise_inspect tells */
-    double *low, *high; /* 95% bootstrap intervals; NULL without bootstrap */
-    size_t *counts;     /* examples taken for true class q that are observed as p */
-    size_t examples;    /* with labels; from data, not all of them are in `counts` */
-    size_t skipped;     /* without one of the two labels */
-} uc_noise_estimate;    /* zero-initialised is empty and may be freed */
+    uc_noise noise;             /* with class names; may be singular, which uc_noise_inspect tells */
+    double *low, *high;         /* 95% bootstrap intervals; NULL without bootstrap */
+    size_t *counts;             /* examples taken for true class q that are observed as p */
+    size_t examples;            /* with labels; from data, not all of them are in `counts` */
+    size_t skipped;             /* without one of the two labels */
+    uc_noise_families families; /* `chosen` NULL: not estimated by them */
+} uc_noise_estimate;            /* zero-initialised is empty and may be freed */
 
 void uc_noise_estimate_free(uc_noise_estimate *self);
 
@@ -112,8 +124,11 @@ uc_status uc_noise_from_weighted_labels(uc_noise_estimate *out, const uint32_t *
                                         const uint32_t *gold, const double *weights, size_t count,
                                         const uc_names *classes, const uc_noise_estimate_settings *settings,
                                         const uc_context *context);
-/* From noisy labels alone, through out-of-fold probabilities of `logistic` after preprocessing of `train`
- * (NULL: the defaults). Right where classes hardly overlap; elsewhere overlap is taken for noise. */
+/* From noisy labels alone. By `full` and `symmetric`: maximum likelihood on leave-one-out scores of at most
+ * 10,000 rows, on the view of the columns that `auto` would choose, as far as `train` (NULL: the defaults)
+ * leaves it open; with a warning where overlapping classes explain the labels as well. More than 100 classes
+ * are counted instead. By `counting` and `anchor`: through out-of-fold probabilities of `logistic` after
+ * preprocessing of `train`; overlap is taken for noise. */
 uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
                              const uc_noise_estimate_settings *settings, const uc_train_settings *train,
                              const uc_context *context);

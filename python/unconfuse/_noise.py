@@ -40,6 +40,7 @@ class NoiseEstimate:
     counts: np.ndarray  # examples taken for the true class of the column that are observed as that of the row
     low: np.ndarray | None  # 95% bootstrap intervals; None without bootstrap
     high: np.ndarray | None
+    families: dict[str, Any] | None = None  # from X, by full or symmetric: what either says, and which is likelier
 
 
 def _as_matrix(noise_matrix: Any) -> np.ndarray:
@@ -223,4 +224,15 @@ def _told(found: Any, classes: Classes) -> NoiseEstimate:
     matrix = square(found.noise.values)
     assert matrix is not None
     counts = classes.matrix_from_library(copied(found.counts, shape, "size_t", np.uintp))
-    return NoiseEstimate(matrix, classes.values, counts.astype(np.int64), square(found.low), square(found.high))
+    return NoiseEstimate(matrix, classes.values, counts.astype(np.int64), square(found.low), square(found.high),
+                         _families(found.families))
+
+
+def _families(found: Any) -> dict[str, Any] | None:
+    """As the JSON of `unconfuse noise estimate` has them."""
+    if found.chosen == ffi.NULL:
+        return None
+    return {"chosen": ffi.string(found.chosen).decode(), "full": {"wrong": found.wrong_full},
+            "symmetric": {"wrong": found.wrong_symmetric},
+            "full_over_symmetric": {"gain": found.gain, "deviation": found.gain_deviation},
+            "symmetric_over_none": {"gain": found.symmetric_gain, "deviation": found.symmetric_gain_deviation}}

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "audit/estimate_families.h"
 #include "audit/evidence.h"
 #include "base/base.h"
 #include "data/folds.h"
@@ -24,7 +25,7 @@ const uc_option uc_noise_estimate_options[] = {
      .standard = "200",
      .low = 0,
      .high = 1e6,
-     .help = "resamples for the 95% intervals; 0: no intervals"},
+     .help = "resamples for the 95% intervals; 0: no intervals (self by full or symmetric: at most 50)"},
     {.name = "folds",
      .letter = 'v',
      .type = UC_OPTION_COUNT,
@@ -37,10 +38,12 @@ const uc_option uc_noise_estimate_options[] = {
     {.name = "estimator",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(estimator),
-     .standard = "counting",
-     .choices = "counting|anchor",
-     .help = "self: counting: count the confidently classified examples; anchor: average the probabilities "
-             "of each class's clearest ones"},
+     .standard = "full",
+     .choices = "counting|anchor|full|symmetric",
+     .help =
+         "self: full: the matrix that makes the labels most likely; symmetric: the same with one rate for "
+         "all mistakes; counting: count the confidently classified examples; anchor: average the "
+         "probabilities of each class's clearest ones"},
     {.name = "anchors",
      .type = UC_OPTION_REAL,
      .offset = FIELD(anchors),
@@ -331,12 +334,18 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
 {
     const uc_noise_estimate_settings own = settings ? *settings : uc_noise_estimate_defaults();
     const bool by_anchors = own.estimator == UC_NOISE_ANCHOR;
+    const bool by_families = own.estimator == UC_NOISE_FULL || own.estimator == UC_NOISE_SYMMETRIC;
     uint32_t *observed = NULL;
     double *weights = NULL;
     uc_share share;
     uc_status status = check_all(&share, data, &own, context);
     if (status != UC_OK)
         return status;
+    if (by_families && data->classes.count <= UC_MOST_FAMILY_CLASSES)
+        return uc_noise_by_families(out, data, &own, train, context);
+    if (by_families)
+        uc_warn(context, "more than %d classes: confident examples are counted instead",
+                UC_MOST_FAMILY_CLASSES);
     uc_evidence from = {.rows = data->X.rows,
                         .K = data->classes.count,
                         .observed = data->y,

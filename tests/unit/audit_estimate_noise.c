@@ -319,6 +319,7 @@ static void counting_agrees_with_the_slow_computation(void **state)
     double C[K * K], counts[K * K];
     uc_noise_estimate found;
     train.scale = UC_SCALE_STANDARD;
+    settings.estimator = UC_NOISE_COUNTING;
     settings.seed = 9;
     double *P = probabilities(&data, &train, 9);
     slow_counting(C, counts, &data, P);
