@@ -37,13 +37,16 @@
 static uc_status decide_view(uc_train_settings *out, const uc_train_settings *train, const uc_dataset *rows,
                              const uc_context *context)
 {
+    const uc_view_wish wish = {UC_EFFORT_NORMAL, LANDMARKS, true};
     uc_views views = {0};
     *out = train ? *train : uc_train_defaults();
+    if (out->map.map == UC_MAP_DEFAULT)
+        out->map.map = UC_MAP_AUTO;
     if (out->scale == UC_SCALE_NONE && !uc_matrix_is_sparse(&rows->X))
         out->scale = UC_SCALE_AUTO;
     uc_status status = UC_OK;
     if (out->scale == UC_SCALE_AUTO || out->map.map == UC_MAP_AUTO)
-        status = uc_view_choose(&views, out, rows, UC_EFFORT_NORMAL, context);
+        status = uc_view_choose(&views, out, rows, &wish, context);
     uc_views_free(&views);
     if (out->map.dimension == UC_AUTO_COUNT)
         out->map.dimension = uc_min_size(rows->X.rows, LANDMARKS);
@@ -290,7 +293,9 @@ uc_status uc_noise_by_families(uc_noise_estimate *out, const uc_dataset *data,
     uc_dataset sample = {0};
     uc_noise_estimate result = {0};
     double *f = NULL;
-    uc_status status = uc_dataset_sample(&sample, data, SAMPLE, settings->seed, context);
+    uc_status status = uc_report(context, "estimating noise", 0.0, 1.0, NULL);
+    if (status == UC_OK)
+        status = uc_dataset_sample(&sample, data, SAMPLE, settings->seed, context);
     if (status == UC_OK) {
         f = uc_alloc(sample.X.rows, sample.classes.count * sizeof *f);
         status = f ? score_rows(f, &sample, train, &alone) : UC_ERR_NOMEM;
