@@ -67,7 +67,8 @@ def test_json_has_exactly_the_documented_fields_and_they_agree(unconfuse, data):
     assert result["curve"][-1]["ratio_correct"] == pytest.approx(result["ratio_correct"])
     correct, before = 0, 0
     for point in result["curve"]:
-        assert list(point) == ["round", "ratio_correct", "recent_ratio"]
+        assert list(point) == ["round", "ratio_correct", "recent_ratio", "ratio_interval"]
+        assert 0 <= point["ratio_interval"][0] <= point["ratio_correct"] <= point["ratio_interval"][1] <= 1
         correct += point["recent_ratio"] * (point["round"] - before)
         before = point["round"]
         assert point["ratio_correct"] == pytest.approx(correct / before)
