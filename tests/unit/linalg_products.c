@@ -158,6 +158,37 @@ static uc_status eigen_once(void)
     return uc_eigen_top(values, vectors, A, 3, 3, NULL);
 }
 
+/* The squares of 9 rows of 6, their factor, and a solution. */
+static void squares_are_factored_and_solved_with(void **state)
+{
+    (void)state;
+    double X[9 * 6], A[6 * 6] = {0}, L[6 * 6], b[2 * 6], x[2 * 6];
+    fill(X, 54, 5);
+    fill(b, 12, 6);
+    assert_ok(uc_blas_begin(1));
+    uc_add_squares(A, X, 9, 6);
+    for (size_t i = 0; i < 6; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < 9; k++)
+                sum += X[k * 6 + i] * X[k * 6 + j];
+            assert_near(A[i * 6 + j], sum, 1e-13);
+        }
+    memcpy(L, A, sizeof L);
+    memcpy(x, b, sizeof x);
+    assert_ok(uc_cholesky(L, 6));
+    uc_solve_cholesky(x, 2, L, 6);
+    for (size_t r = 0; r < 2; r++)
+        for (size_t i = 0; i < 6; i++) {
+            double sum = 0.0;
+            for (size_t j = 0; j < 6; j++)
+                sum += (j <= i ? A[i * 6 + j] : A[j * 6 + i]) * x[r * 6 + j];
+            assert_near(sum, b[r * 6 + i], 1e-11);
+        }
+    A[0] = -1.0;
+    assert_error_has(uc_cholesky(A, 6), UC_ERR_DIVERGED, "not positive definite");
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -173,6 +204,7 @@ int main(void)
         cmocka_unit_test(the_largest_eigenvalues_come_first_with_their_vectors),
         cmocka_unit_test(eigenvalues_that_cannot_be_are_refused),
         cmocka_unit_test(a_lower_triangle_is_inverted_and_solved_with),
+        cmocka_unit_test(squares_are_factored_and_solved_with),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
