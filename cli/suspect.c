@@ -161,6 +161,22 @@ static uc_status open_output(app_output **out, const app_call *call, const cli_f
     return status == UC_OK ? app_keep_input(call->words[0]) : status;
 }
 
+/* A model that has seen the labels believes them: nothing of that can be undone here. */
+static uc_status warn_of_training_rows(const uc_model *model, const char *shown, size_t examples)
+{
+    uc_model_summary summary;
+    const uc_status status = uc_model_summarize(&summary, model);
+    if (status != UC_OK)
+        return status;
+    if (uc_values_number(&summary.found, "examples") == (double)examples)
+        app_warn(
+            "%s has as many examples as the model was trained on: if they are the same, their labels speak "
+            "for themselves; unconfuse audit %s leaves each example's own label out",
+            shown, shown);
+    uc_model_summary_free(&summary);
+    return UC_OK;
+}
+
 uc_status cli_print_suspects(app_call *call, const uc_model *model, const cli_files *files,
                              const uc_read_settings *read, const char *output)
 {
@@ -176,6 +192,8 @@ uc_status cli_print_suspects(app_call *call, const uc_model *model, const cli_fi
     if (status == UC_OK && self.unknown)
         app_warn("%s: %zu labels are of classes that the model does not know; their probability counts as 0",
                  files->shown, self.unknown);
+    if (status == UC_OK)
+        status = warn_of_training_rows(model, files->shown, self.examples);
     for (size_t i = 0; i < self.text_count; i++)
         free(self.texts[i]);
     free(self.texts);

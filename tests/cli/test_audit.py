@@ -170,3 +170,14 @@ def test_a_table_keeps_its_ids_and_columns(unconfuse, tmp_path):
     changed = [i for i in range(200) if repaired[i + 1] != lines[i]]
     assert sorted(changed) == sorted(issue["row"] - 1 for issue in found["issues"])
     assert unconfuse.ok("predict", "m.uc", "trees.csv").out.startswith("id,predicted_label\nT0,")
+
+
+def test_predict_suspect_says_that_labels_may_speak_for_themselves(unconfuse, tmp_path):
+    X, _, y = clouds(11, 100, 3, 2.0, 0.2)
+    write(tmp_path / "data.svm", X, y)
+    write(tmp_path / "other.svm", X[:90], y[:90])
+    unconfuse.ok("train", "logistic", "data.svm", "-o", "m.uc")
+    suspect = ["--probabilities", "--suspect"]
+    assert "unconfuse audit data.svm leaves each example's own label out" in unconfuse.ok(
+        "predict", "m.uc", "data.svm", *suspect).err
+    assert unconfuse.ok("predict", "m.uc", "other.svm", *suspect).err == ""
