@@ -165,6 +165,34 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
                                    const uc_context *context);
 void uc_rates_estimate_free(uc_rates_estimate *self);
 
+/* ---- labels and the probabilities of any model ---- */
+
+/* What a model's probabilities say about the labels. */
+typedef struct uc_probability_audit {
+    size_t rows, labels, K;  /* labels: rows that have one */
+    size_t kept;             /* classes of a row that count: the most probable, and its label; K: all */
+    uc_names classes;        /* of the columns */
+    uint32_t *given;         /* the label of each row, a position in `classes`, or UC_NONE */
+    double *wrong;           /* the probability that it is wrong; NaN: there is none */
+    uint32_t *most_probable; /* true class of each row */
+    double *noise;           /* K x K: P(label p | true class q) at [p * K + q] */
+    double temperature;      /* by which the model's confidence is divided */
+    double fit;              /* mean log-likelihood of the labels */
+} uc_probability_audit;      /* zero-initialised may be freed */
+
+/* `path` is NPY or CSV, n x K, of a model that has not seen the labels that it is asked about (out of
+ * fold). Columns
+ * are named in the first line of a CSV file; without names they are the labels' classes in order, or where
+ * labels
+ * are numbers from 0, these columns. The file is read once, in blocks; `gold` (NULL: none) are true classes,
+ * positions in labels->classes, or UC_NONE. */
+uc_status uc_probability_audit_read(uc_probability_audit *out, const char *path, const uc_labels *labels,
+                                    const uint32_t *gold, const uc_context *context);
+/* From a matrix in memory, row by row, and labels that are numbers of columns. */
+uc_status uc_probability_audit_matrix(uc_probability_audit *out, const double *p, size_t rows, size_t K,
+                                      const uint32_t *labels, const uc_context *context);
+void uc_probability_audit_free(uc_probability_audit *self);
+
 /* ---- several annotators ---- */
 
 /* The consensus of annotators (unconfuse/crowd.h) that takes the rows' features into account, by the learner

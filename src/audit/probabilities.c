@@ -1,0 +1,270 @@
+/*
+ * Which labels are wrong, by the probabilities of any model that has not seen them (out of fold).
+ *
+ *   p_iz      probability of class z for row i        y_i   its label        K   classes
+ *   T         temperature: how much the model's confidence is worth
+ *   C[z][l]   P(label l | true class z)
+ *   Q_iz      P(true class z | p_i, y_i)
+ *
+ * For each temperature Q begins at .9 [z = y_i] + .1/K, and 20 times
+ *
+ *   C = rows of (N + I + 1/K), normalised, N[z][l] = sum of Q_iz over the rows labelled l
+ *   Q_iz ~ softmax(log p_i / T)_z C[z][y_i]
+ *
+ * The temperature with the largest mean of log sum_z softmax(log p_i / T)_z C[z][y_i] is taken. These are the
+ * equations of the mode `labels` of the learner audit (learn/audit/believe.c). Rows are sorted by their
+ * labels:
+ * those of label l need column l of C alone, and alone add to it, so that one matrix is enough and threads
+ * share
+ * nothing.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/probability_rows.h"
+
+#define INNER_STEPS 20
+#define ROWS_PER_BLOCK ((size_t)256)
+
+typedef struct work {
+    const uc_probability_rows *rows;
+    const uint32_t *labels, *gold;
+    const uc_context *context;
+    size_t K;
+    size_t *begin; /* K + 2: where the rows of each label begin in `order`; those without a label are last */
+    uint32_t *order;
+    float *weights; /* rows x kept: softmax(log p / T) */
+    double *counts; /* K x K: N[z][l] at [l * K + z] */
+    double *totals; /* K: sum over l of N[z][l] */
+    double *fits;   /* K: of the rows of each label */
+    double *wrong;  /* rows; what the caller gets */
+    uint32_t *best;
+    size_t t;  /* the temperature at work */
+    bool keep; /* fill in `wrong` and `best` */
+} work;
+
+static double share_of(const work *self, size_t z, size_t l)
+{
+    const double count = self->counts[l * self->K + z] + (z == l ? 1.0 : 0.0) + 1.0 / (double)self->K;
+    return count / (self->totals[z] + 2.0);
+}
+
+/* ---- one temperature ---- */
+
+static uc_status weigh_rows(size_t block, void *user)
+{
+    work *self = user;
+    const uc_probability_rows *rows = self->rows;
+    const uc_range range = uc_block_range(block, rows->rows, ROWS_PER_BLOCK);
+    for (size_t i = range.first; i < range.last; i++)
+        for (size_t e = i * rows->kept; e < (i + 1) * rows->kept; e++)
+            self->weights[e] = (float)exp((double)rows->log_p[e] / uc_temperatures[self->t] -
+                                          rows->log_sum[i * UC_TEMPERATURES + self->t]);
+    return UC_OK;
+}
+
+/* N of the start, of which only labels are known. */
+static void start_counts(work *self)
+{
+    const size_t K = self->K;
+    for (size_t l = 0; l < K; l++)
+        for (size_t z = 0; z < K; z++)
+            self->counts[l * K + z] =
+                (double)(self->begin[l + 1] - self->begin[l]) * (0.1 / (double)K + (z == l ? 0.9 : 0.0));
+    for (size_t i = 0; i < self->rows->rows && self->gold; i++) {
+        const uint32_t l = self->labels[i];
+        if (l == UC_NONE || self->gold[i] == UC_NONE)
+            continue;
+        for (size_t z = 0; z < K; z++)
+            self->counts[l * K + z] -= 0.1 / (double)K + (z == l ? 0.9 : 0.0);
+        self->counts[l * K + self->gold[i]] += 1.0;
+    }
+}
+
+static void find_totals(work *self)
+{
+    memset(self->totals, 0, self->K * sizeof *self->totals);
+    for (size_t l = 0; l < self->K; l++)
+        for (size_t z = 0; z < self->K; z++)
+            self->totals[z] += self->counts[l * self->K + z];
+}
+
+/* What is believed of row i is added to sums[0..K); C of its label is in shares[0..K). Returns the
+ * likelihood of
+ * its label. */
+static double believe(work *self, size_t i, const double *shares, double *sums)
+{
+    const uc_probability_rows *rows = self->rows;
+    const uint32_t *class = rows->class + i * rows->kept;
+    const float *weights = self->weights + i * rows->kept;
+    const uint32_t gold = self->gold ? self->gold[i] : UC_NONE, label = self->labels[i];
+    double sum = 0.0, most = -1.0, right = 0.0;
+    for (size_t e = 0; e < rows->kept; e++) {
+        const double product =
+            gold != UC_NONE && gold != class[e] ? 0.0 : (double)weights[e] * shares[class[e]];
+        sum += product;
+        right += class[e] == label ? product : 0.0;
+        if (product > most || (product == most && class[e] < self -> best[i])) {
+            most = product;
+            self->best[i] = class[e];
+        }
+    }
+    if (sum <= 0.0) { /* a checked class that the model thinks impossible */
+        sum = 1e-300;
+        self->best[i] = gold != UC_NONE ? gold : self->best[i];
+        right = gold == label ? sum : 0.0;
+    }
+    self->best[i] = gold != UC_NONE ? gold : self->best[i];
+    if (self->keep)
+        self->wrong[i] = label == UC_NONE ? NAN : fmin(fmax(1.0 - right / sum, 0.0), 1.0);
+    if (gold != UC_NONE) {
+        sums[gold] += 1.0;
+        return sum;
+    }
+    for (size_t e = 0; e < rows->kept; e++)
+        sums[class[e]] += (double)weights[e] * shares[class[e]] / sum;
+    return sum;
+}
+
+/* Rows of label l; K: those without one. */
+static uc_status believe_label(size_t l, void *user)
+{
+    work *self = user;
+    const size_t K = self->K;
+    double *shares = uc_alloc(2 * K, sizeof *shares), *sums = shares ? shares + K : NULL;
+    if (!shares)
+        return UC_ERR_NOMEM;
+    for (size_t z = 0; z < K; z++)
+        shares[z] = l < K ? share_of(self, z, l) : 1.0;
+    double fit = 0.0;
+    for (size_t r = self->begin[l]; r < self->begin[l + 1]; r++)
+        fit += log(believe(self, self->order[r], shares, sums));
+    if (l < K) {
+        memcpy(self->counts + l * K, sums, K * sizeof *sums);
+        self->fits[l] = fit;
+    }
+    uc_free(shares);
+    return UC_OK;
+}
+
+/* *fit: the mean log-likelihood of the labels. */
+static uc_status settle(work *self, size_t t, bool keep, double *fit)
+{
+    const size_t K = self->K, row_blocks = uc_block_count(self->rows->rows, ROWS_PER_BLOCK);
+    self->t = t;
+    uc_status status = uc_run_blocks(self->context, row_blocks, weigh_rows, self);
+    start_counts(self);
+    for (size_t step = 0; step < INNER_STEPS && status == UC_OK; step++) {
+        find_totals(self);
+        self->keep = keep && step + 1 == INNER_STEPS;
+        status = uc_run_blocks(self->context, K + (self->keep ? 1 : 0), believe_label, self);
+    }
+    *fit = 0.0;
+    for (size_t l = 0; l < K; l++)
+        *fit += self->fits[l];
+    *fit /= (double)self->begin[K];
+    return status;
+}
+
+/* ---- all ---- */
+
+static void sort_rows(work *self)
+{
+    const size_t K = self->K, n = self->rows->rows;
+    for (size_t i = 0; i < n; i++)
+        self->begin[uc_min_size(self->labels[i], K) + 1]++;
+    for (size_t l = 0; l <= K; l++)
+        self->begin[l + 1] += self->begin[l];
+    for (size_t i = 0; i < n; i++)
+        self->order[self->begin[uc_min_size(self->labels[i], K)]++] = (uint32_t)i;
+    for (size_t l = K + 1; l > 0; l--)
+        self->begin[l] = self->begin[l - 1];
+    self->begin[0] = 0;
+}
+
+static uc_status allocate(work *self)
+{
+    const size_t K = self->K, n = self->rows->rows;
+    self->begin = uc_alloc(K + 2, sizeof *self->begin);
+    self->order = uc_alloc(n, sizeof *self->order);
+    self->weights = uc_alloc(n * self->rows->kept, sizeof *self->weights);
+    self->counts = uc_alloc(K * K, sizeof *self->counts);
+    self->totals = uc_alloc(K, sizeof *self->totals);
+    self->fits = uc_alloc(K, sizeof *self->fits);
+    if (!self->begin || !self->order || !self->weights || !self->counts || !self->totals || !self->fits)
+        return UC_ERR_NOMEM;
+    return UC_OK;
+}
+
+static void work_free(work *self)
+{
+    uc_free(self->begin);
+    uc_free(self->order);
+    uc_free(self->weights);
+    uc_free(self->counts);
+    uc_free(self->totals);
+    uc_free(self->fits);
+}
+
+/* The matrix after the last step; columns are true classes. */
+static void copy_noise(double *noise, work *self)
+{
+    find_totals(self);
+    for (size_t l = 0; l < self->K; l++)
+        for (size_t z = 0; z < self->K; z++)
+            noise[l * self->K + z] = share_of(self, z, l);
+}
+
+uc_status uc_probability_audit_find(uc_probability_audit *out, const uc_probability_rows *rows,
+                                    const uint32_t *labels, const uint32_t *gold, const uc_context *context)
+{
+    const uc_context alone = uc_context_alone(context);
+    work self = {.rows = rows, .labels = labels, .gold = gold, .context = &alone, .K = rows->K};
+    uc_probability_audit found = {.rows = rows->rows, .K = rows->K, .kept = rows->kept, .fit = -INFINITY};
+    size_t best = 0;
+    found.wrong = self.wrong = uc_alloc(rows->rows, sizeof *found.wrong);
+    found.most_probable = self.best = uc_alloc(rows->rows, sizeof *found.most_probable);
+    found.noise = uc_alloc(rows->K * rows->K, sizeof *found.noise);
+    uc_status status = allocate(&self);
+    if (status == UC_OK && (!found.wrong || !found.most_probable || !found.noise))
+        status = UC_ERR_NOMEM;
+    if (status != UC_OK)
+        goto cleanup;
+    sort_rows(&self);
+    found.labels = self.begin[rows->K];
+    for (size_t t = 0; t < UC_TEMPERATURES && status == UC_OK; t++) {
+        double fit;
+        status = settle(&self, t, false, &fit);
+        if (status == UC_OK && fit > found.fit) {
+            found.fit = fit;
+            best = t;
+        }
+        if (status == UC_OK)
+            status = uc_report(context, "auditing", (double)t + 1.0, UC_TEMPERATURES + 1.0,
+                               "finding the temperature");
+    }
+    if (status == UC_OK)
+        status = settle(&self, best, true, &found.fit);
+    found.temperature = uc_temperatures[best];
+    if (status == UC_OK)
+        copy_noise(found.noise, &self);
+
+cleanup:
+    work_free(&self);
+    if (status == UC_OK)
+        *out = found;
+    else
+        uc_probability_audit_free(&found);
+    return status;
+}
+
+void uc_probability_audit_free(uc_probability_audit *self)
+{
+    uc_names_free(&self->classes);
+    uc_free(self->given);
+    uc_free(self->wrong);
+    uc_free(self->most_probable);
+    uc_free(self->noise);
+    *self = (uc_probability_audit){0};
+}
