@@ -27,87 +27,88 @@ static size_t issues_listed(const cli_crowd_run *self)
 
 /* ---- CSV ---- */
 
-/* A field, in quotes where it would be read differently without. Returns where the next one goes. */
-static char *put_field(char *at, const char *text)
+void cli_crowd_print_field(FILE *file, const char *text)
 {
     const size_t length = strlen(text);
-    const bool plain =
-        length > 0 && !strpbrk(text, ",;\t\"#\r\n") && text[0] != ' ' && text[length - 1] != ' ';
-    if (plain || length == 0)
-        return (char *)memcpy(at, text, length) + length;
-    *at++ = '"';
+    if (length == 0 || (!strpbrk(text, ",;\t\"#\r\n") && text[0] != ' ' && text[length - 1] != ' ')) {
+        fputs(text, file);
+        return;
+    }
+    fputc('"', file);
     for (const char *p = text; *p; p++) {
         if (*p == '"')
-            *at++ = '"';
-        *at++ = *p;
+            fputc('"', file);
+        fputc(*p, file);
     }
-    *at++ = '"';
-    return at;
+    fputc('"', file);
 }
 
-/* Room for a line of these fields and some numbers. */
-static char *room_for(char **line, size_t *capacity, const char *const *texts, size_t count)
+/* Writes what `print` prints. */
+static uc_status write_text(const cli_crowd_run *self, uc_output *output,
+                            void (*print)(FILE *file, const cli_crowd_run *self))
 {
-    size_t needed = 256;
-    for (size_t i = 0; i < count; i++)
-        needed += 2 * strlen(texts[i]) + 3;
-    if (needed > *capacity) {
-        *capacity = 2 * needed;
-        *line = app_realloc(*line, *capacity, 1);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (!file)
+        return app_fail(UC_ERR_NOMEM, "not enough memory for a list of rows");
+    print(file, self);
+    uc_status status = UC_OK;
+    if (fclose(file) != 0)
+        status = app_fail(UC_ERR_NOMEM, "not enough memory for a list of rows");
+    if (status == UC_OK)
+        status = uc_output_write(output, text, length);
+    free(text);
+    return status;
+}
+
+static void print_row(FILE *file, const cli_crowd_run *self, size_t row)
+{
+    fprintf(file, "%zu,", row + 1);
+    if (id_of(self, row))
+        cli_crowd_print_field(file, id_of(self, row));
+    fputc(',', file);
+}
+
+static void print_issue_list(FILE *file, const cli_crowd_run *self)
+{
+    const uc_crowd *crowd = &self->crowd;
+    fputs("row,id,given_label,predicted_label,label_score,is_label_issue,annotator\n", file);
+    for (size_t i = 0; i < issues_listed(self); i++) {
+        const uc_crowd_issue *issue = &self->issues.issues[i];
+        char score[32];
+        app_print_real(score, 1.0 - issue->wrong);
+        print_row(file, self, issue->row);
+        cli_crowd_print_field(file, crowd->classes.text[crowd->label[issue->annotation]]);
+        fputc(',', file);
+        cli_crowd_print_field(file, crowd->classes.text[self->consensus.most_probable[issue->row]]);
+        fprintf(file, ",%s,%s,", score, i < self->issues.flagged ? "True" : "False");
+        cli_crowd_print_field(file, crowd->annotators.text[crowd->annotator[issue->annotation]]);
+        fputc('\n', file);
     }
-    return *line;
+}
+
+static void print_consensus_list(FILE *file, const cli_crowd_run *self)
+{
+    fputs("row,id,class,probability,annotations\n", file);
+    for (size_t i = 0; i < self->crowd.rows; i++) {
+        const uint32_t best = self->consensus.most_probable[i];
+        char score[32];
+        app_print_real(score, probability(self, i, best));
+        print_row(file, self, i);
+        cli_crowd_print_field(file, self->crowd.classes.text[best]);
+        fprintf(file, ",%s,%zu\n", score, self->crowd.first[i + 1] - self->crowd.first[i]);
+    }
 }
 
 uc_status cli_crowd_write_issues(const cli_crowd_run *self, uc_output *file)
 {
-    static const char header[] = "row,id,given_label,predicted_label,label_score,is_label_issue,annotator\n";
-    const uc_crowd *crowd = &self->crowd;
-    char *line = NULL;
-    size_t capacity = 0;
-    uc_status status = uc_output_write(file, header, strlen(header));
-    for (size_t i = 0; i < issues_listed(self) && status == UC_OK; i++) {
-        const uc_crowd_issue *issue = &self->issues.issues[i];
-        const char *id = id_of(self, issue->row);
-        const char *texts[] = {id ? id : "", crowd->classes.text[crowd->label[issue->annotation]],
-                               crowd->classes.text[self->consensus.most_probable[issue->row]],
-                               crowd->annotators.text[crowd->annotator[issue->annotation]]};
-        char *at = room_for(&line, &capacity, texts, 4);
-        at += sprintf(at, "%zu,", (size_t)issue->row + 1);
-        for (size_t t = 0; t < 3; t++) {
-            at = put_field(at, texts[t]);
-            *at++ = ',';
-        }
-        at += app_print_real(at, 1.0 - issue->wrong);
-        at += sprintf(at, ",%s,", i < self->issues.flagged ? "true" : "false");
-        at = put_field(at, texts[3]);
-        *at++ = '\n';
-        status = uc_output_write(file, line, (size_t)(at - line));
-    }
-    free(line);
-    return status;
+    return write_text(self, file, print_issue_list);
 }
 
 uc_status cli_crowd_write_consensus(const cli_crowd_run *self, uc_output *file)
 {
-    static const char header[] = "row,id,class,probability,annotations\n";
-    char *line = NULL;
-    size_t capacity = 0;
-    uc_status status = uc_output_write(file, header, strlen(header));
-    for (size_t i = 0; i < self->crowd.rows && status == UC_OK; i++) {
-        const uint32_t best = self->consensus.most_probable[i];
-        const char *id = id_of(self, i), *texts[] = {id ? id : "", self->crowd.classes.text[best]};
-        char *at = room_for(&line, &capacity, texts, 2);
-        at += sprintf(at, "%zu,", i + 1);
-        for (size_t t = 0; t < 2; t++) {
-            at = put_field(at, texts[t]);
-            *at++ = ',';
-        }
-        at += app_print_real(at, probability(self, i, best));
-        at += sprintf(at, ",%zu\n", self->crowd.first[i + 1] - self->crowd.first[i]);
-        status = uc_output_write(file, line, (size_t)(at - line));
-    }
-    free(line);
-    return status;
+    return write_text(self, file, print_consensus_list);
 }
 
 /* ---- JSON ---- */

@@ -50,6 +50,12 @@ void cli_print_encoding(const uc_table *table);
 uc_status cli_json_top(json_t **out, const uc_model *model, size_t count, const char *path);
 void cli_print_top(const json_t *top);
 
+/* `audit --probabilities`: labels and the probabilities of any model (audit_probabilities.c). */
+uc_status cli_audit_probabilities(app_call *call, const char *probabilities,
+                                  const cli_audit_request *request);
+/* A field of a CSV file, in quotes where it would be read differently without (audit_crowd_report.c). */
+void cli_crowd_print_field(FILE *file, const char *text);
+
 /* An estimated matrix: numbers, shaded on a terminal, and how sure they are (noise_picture.c). */
 void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check,
                      const char *path);

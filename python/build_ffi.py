@@ -187,6 +187,27 @@ typedef struct { ...; } uc_svm_settings;
 uc_status uc_noise_rates_from_data(uc_noise *, uc_rates_estimate *, const uc_svm_settings *, const uc_train_settings *,
                                    const uc_dataset *, uint32_t, uc_rates_free, const uc_context *);
 
+/* crowd.h, audit.h */
+typedef struct { uc_names annotators; ...; } uc_crowd;
+uc_status uc_crowd_from_arrays(uc_crowd *, const uint32_t *, const uint32_t *, const uint32_t *, size_t, size_t,
+                               const uc_names *, const uc_names *, const uc_context *);
+void uc_crowd_free(uc_crowd *);
+typedef struct { size_t rows, classes, width; double *values; } uc_posteriors;
+typedef struct { ...; } uc_consensus_settings;
+extern const uc_option uc_consensus_options[];
+typedef struct { size_t labels; double accuracy; double interval[2]; double information; } uc_annotator;
+typedef struct { uc_posteriors posterior; double *prior; uint32_t *most_probable; uc_annotator *annotators;
+                 double log_likelihood; size_t iterations; ...; } uc_consensus;
+uc_status uc_consensus_find(uc_consensus *, const uc_crowd *, const uint32_t *, const uc_posteriors *,
+                            const uc_consensus_settings *, const uc_context *);
+uc_status uc_consensus_matrix(double *, const uc_consensus *, const uc_crowd *, size_t);
+void uc_consensus_free(uc_consensus *);
+size_t uc_flag_most(const double *, size_t, double);
+typedef struct { double *wrong; uint32_t *most_probable; ...; } uc_probability_audit;
+uc_status uc_probability_audit_matrix(uc_probability_audit *, const double *, size_t, size_t, const uint32_t *,
+                                      const uc_context *);
+void uc_probability_audit_free(uc_probability_audit *);
+
 /* rows.h */
 size_t first_row_unsound(const uc_matrix *, uint64_t);
 size_t first_row_not_finite(const uc_matrix *);

@@ -178,7 +178,10 @@ typedef struct uc_probability_audit {
     double *noise;           /* K x K: P(label p | true class q) at [p * K + q] */
     double temperature;      /* by which the model's confidence is divided */
     double fit;              /* mean log-likelihood of the labels */
-} uc_probability_audit;      /* zero-initialised may be freed */
+    uc_share_estimate share; /* of wrong labels */
+    uc_crowd_mistake pairs[UC_WORST_PAIRS]; /* the most frequent mistakes, as shares of all labels */
+    size_t pair_count;
+} uc_probability_audit; /* zero-initialised may be freed */
 
 /* `path` is NPY or CSV, n x K, of a model that has not seen the labels that it is asked about (out of
  * fold). Columns

@@ -19,7 +19,9 @@ Right/wrong feedback only:
 >>> learner = learner.learn_feedback(X[:1], proposed, proposed == y[:1])
 """
 from . import estimators
+from ._crowd import Crowd
 from ._files import load, save
+from ._issues import find_label_issues, get_label_quality_scores
 from ._library import text as _text
 from ._noise import NoiseCheck, NoiseEstimate, apply_noise, check_noise_matrix, make_noise_matrix
 from ._online import Proposals, Replay
@@ -28,5 +30,6 @@ from ._unconfuse import lib as _lib
 from .estimators import *  # noqa: F403: one class per learner and map
 
 __version__ = _text(_lib.uc_version())
-__all__ = [*estimators.__all__, "NoiseCheck", "NoiseEstimate", "Proposals", "Replay", "apply_noise", "check_noise_matrix",
-           "load", "make_noise_matrix", "noise_aware_accuracy", "noisy_log_likelihood", "save"]
+__all__ = [*estimators.__all__, "Crowd", "NoiseCheck", "NoiseEstimate", "Proposals", "Replay", "apply_noise",
+           "check_noise_matrix", "find_label_issues", "get_label_quality_scores", "load", "make_noise_matrix",
+           "noise_aware_accuracy", "noisy_log_likelihood", "save"]

@@ -11,12 +11,9 @@
 #include <stdlib.h>
 
 #include "audit/crowd_em.h"
-#include "unconfuse/random.h"
+#include "audit/resample.h"
 
-#define REPLICATES ((size_t)200)
-#define OUTSIDE 0.025    /* of the replicates, on either side: the level is 95% */
 #define NEARLY_NONE 1e-9 /* probabilities that are not worth flagging */
-#define BOOTSTRAP_SEQUENCE 71
 
 void uc_crowd_issues_free(uc_crowd_issues *self)
 {
@@ -126,18 +123,11 @@ static uc_status find_pairs(uc_crowd_issues *out, const uc_consensus *consensus,
 /* ---- intervals ---- */
 
 /* Of every row: its annotations, those that are wrong, and those of each pair of classes. */
-typedef struct resampling {
-    size_t rows, parts; /* numbers of a row */
-    double *numbers;
-    double *shares; /* parts x REPLICATES; those of the first part are not used */
-    uint64_t seed;
-} resampling;
-
-static void fill_numbers(resampling *self, const uc_crowd_issues *issues, const uc_posteriors *posterior,
+static void fill_numbers(double *numbers, const uc_crowd_issues *issues, const uc_posteriors *posterior,
                          const uc_crowd *crowd)
 {
     for (size_t i = 0; i < crowd->rows; i++) {
-        double *row = self->numbers + i * self->parts;
+        double *row = numbers + i * (2 + issues->pair_count);
         row[0] = (double)(crowd->first[i + 1] - crowd->first[i]);
         for (size_t a = crowd->first[i]; a < crowd->first[i + 1]; a++) {
             row[1] += 1.0 - posterior->values[uc_posterior_at(posterior, i, crowd->label[a])];
@@ -148,54 +138,19 @@ static void fill_numbers(resampling *self, const uc_crowd_issues *issues, const 
     }
 }
 
-static uc_status resample(size_t replicate, void *user)
-{
-    resampling *self = user;
-    uc_rng rng = uc_rng_make(self->seed, BOOTSTRAP_SEQUENCE + ((uint64_t)replicate << 32));
-    double sums[2 + UC_WORST_PAIRS] = {0};
-    while (sums[0] == 0.0) /* of a few rows, all that are drawn may be without annotations */
-        for (size_t draw = 0; draw < self->rows; draw++) {
-            const double *row = self->numbers + (size_t)uc_rng_below(&rng, self->rows) * self->parts;
-            for (size_t p = 0; p < self->parts; p++)
-                sums[p] += row[p];
-        }
-    for (size_t p = 0; p < self->parts; p++)
-        self->shares[p * REPLICATES + replicate] = sums[p] / sums[0];
-    return UC_OK;
-}
-
-static int compare_reals(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void take_interval(uc_share_estimate *out, double *shares)
-{
-    const size_t outside = (size_t)(OUTSIDE * (double)REPLICATES);
-    qsort(shares, REPLICATES, sizeof *shares, compare_reals);
-    out->low = fmin(shares[outside], out->estimate);
-    out->high = fmax(shares[REPLICATES - 1 - outside], out->estimate);
-}
-
 static uc_status find_intervals(uc_crowd_issues *out, const uc_consensus *consensus, const uc_crowd *crowd,
                                 uint64_t seed, const uc_context *context)
 {
-    resampling self = {.rows = crowd->rows, .parts = 2 + out->pair_count, .seed = seed};
-    uc_status status = UC_ERR_NOMEM;
-    self.numbers = uc_alloc(self.rows * self.parts, sizeof *self.numbers);
-    self.shares = uc_alloc(self.parts * REPLICATES, sizeof *self.shares);
-    if (self.numbers && self.shares) {
-        fill_numbers(&self, out, &consensus->posterior, crowd);
-        status = uc_run_blocks(context, REPLICATES, resample, &self);
-    }
-    if (status == UC_OK) {
-        take_interval(&out->wrong, self.shares + REPLICATES);
-        for (size_t p = 0; p < out->pair_count; p++)
-            take_interval(&out->pairs[p].share, self.shares + (2 + p) * REPLICATES);
-    }
-    uc_free(self.numbers);
-    uc_free(self.shares);
+    uc_share_estimate *shares[1 + UC_WORST_PAIRS] = {&out->wrong};
+    double *numbers = uc_alloc(crowd->rows * (2 + out->pair_count), sizeof *numbers);
+    if (!numbers)
+        return UC_ERR_NOMEM;
+    for (size_t p = 0; p < out->pair_count; p++)
+        shares[1 + p] = &out->pairs[p].share;
+    fill_numbers(numbers, out, &consensus->posterior, crowd);
+    const uc_status status =
+        uc_resample_shares(shares, 1 + out->pair_count, numbers, crowd->rows, seed, context);
+    uc_free(numbers);
     return status;
 }
 
@@ -203,8 +158,7 @@ uc_status uc_crowd_issues_find(uc_crowd_issues *out, const uc_consensus *consens
                                uint64_t seed, const uc_context *context)
 {
     uc_crowd_issues self = {0};
-    uc_context alone = uc_context_alone(context);
-    alone = uc_context_for_work(&alone, (double)REPLICATES * (double)crowd->rows);
+    const uc_context alone = uc_context_alone(context);
     uc_status status = list_issues(&self, consensus, crowd);
     if (status == UC_OK)
         status = find_pairs(&self, consensus, crowd);

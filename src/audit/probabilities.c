@@ -23,6 +23,8 @@
 #include <string.h>
 
 #include "audit/probability_rows.h"
+#include "audit/resample.h"
+#include "unconfuse/metrics.h"
 
 #define INNER_STEPS 20
 #define ROWS_PER_BLOCK ((size_t)256)
@@ -216,6 +218,49 @@ static void copy_noise(double *noise, work *self)
             noise[l * self->K + z] = share_of(self, z, l);
 }
 
+/* Puts a pair into the list of the most frequent ones, if it is one of them. */
+static void list_pair(uc_probability_audit *out, uc_crowd_mistake pair)
+{
+    size_t at = out->pair_count;
+    while (at > 0 && out->pairs[at - 1].share.estimate < pair.share.estimate)
+        at--;
+    if (at == UC_WORST_PAIRS)
+        return;
+    out->pair_count = uc_min_size(out->pair_count + 1, UC_WORST_PAIRS);
+    memmove(out->pairs + at + 1, out->pairs + at, (out->pair_count - 1 - at) * sizeof *out->pairs);
+    out->pairs[at] = pair;
+}
+
+/* What is wrong by which mistakes, with intervals: by resampling for the share, Wilson's for its parts. */
+static uc_status find_shares(uc_probability_audit *out, const work *self, uint64_t seed)
+{
+    const double labels = (double)out->labels;
+    double *numbers = uc_alloc(2 * out->rows, sizeof *numbers), interval[2], wrong = 0.0;
+    uc_share_estimate *share = &out->share;
+    if (!numbers)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < out->rows; i++) {
+        numbers[2 * i] = self->labels[i] == UC_NONE ? 0.0 : 1.0;
+        numbers[2 * i + 1] = self->labels[i] == UC_NONE ? 0.0 : out->wrong[i];
+        wrong += numbers[2 * i + 1];
+    }
+    share->estimate = wrong / labels;
+    for (size_t l = 0; l < self->K; l++)
+        for (size_t z = 0; z < self->K; z++)
+            if (l != z && self->counts[l * self->K + z] > 0.0)
+                list_pair(out, (uc_crowd_mistake){(uint32_t)l,
+                                                  (uint32_t)z,
+                                                  {self->counts[l * self->K + z] / labels, 0.0, 0.0}});
+    for (size_t p = 0; p < out->pair_count; p++) {
+        uc_metrics_wilson_of_share(interval, out->pairs[p].share.estimate, labels);
+        out->pairs[p].share.low = interval[0];
+        out->pairs[p].share.high = interval[1];
+    }
+    const uc_status status = uc_resample_shares(&share, 1, numbers, out->rows, seed, self->context);
+    uc_free(numbers);
+    return status;
+}
+
 uc_status uc_probability_audit_find(uc_probability_audit *out, const uc_probability_rows *rows,
                                     const uint32_t *labels, const uint32_t *gold, const uc_context *context)
 {
@@ -233,6 +278,8 @@ uc_status uc_probability_audit_find(uc_probability_audit *out, const uc_probabil
         goto cleanup;
     sort_rows(&self);
     found.labels = self.begin[rows->K];
+    if (found.labels == 0)
+        status = uc_fail(UC_ERR_INVALID, "there are no labels to audit");
     for (size_t t = 0; t < UC_TEMPERATURES && status == UC_OK; t++) {
         double fit;
         status = settle(&self, t, false, &fit);
@@ -247,8 +294,10 @@ uc_status uc_probability_audit_find(uc_probability_audit *out, const uc_probabil
     if (status == UC_OK)
         status = settle(&self, best, true, &found.fit);
     found.temperature = uc_temperatures[best];
-    if (status == UC_OK)
+    if (status == UC_OK) {
         copy_noise(found.noise, &self);
+        status = find_shares(&found, &self, 1);
+    }
 
 cleanup:
     work_free(&self);

@@ -73,6 +73,22 @@ static void choose_classes(uint32_t *chosen, size_t count, const float *p, size_
         }
 }
 
+/* sums[t] += p^(1/T). Temperatures that are twice another are its square roots. */
+static void add_powers(double sums[UC_TEMPERATURES], double p)
+{
+    const double log_p = log(p);
+    double even = p * p, odd = exp(log_p / uc_temperatures[1]);
+    for (size_t t = 0; t + 1 < UC_TEMPERATURES; t += 2) {
+        sums[t] += even;
+        even = sqrt(even);
+        if (t + 3 < UC_TEMPERATURES) {
+            sums[t + 1] += odd;
+            odd = sqrt(odd);
+        }
+    }
+    sums[UC_TEMPERATURES - 1] += exp(log_p / uc_temperatures[UC_TEMPERATURES - 1]); /* 11, not 11.2 */
+}
+
 void uc_probability_rows_set(uc_probability_rows *self, size_t i, const float *p, uint32_t label)
 {
     uint32_t *class = self->class + i * self->kept;
@@ -85,11 +101,8 @@ void uc_probability_rows_set(uc_probability_rows *self, size_t i, const float *p
         class[0] = label;
     for (size_t e = 0; e < self->kept; e++)
         self->log_p[i * self->kept + e] = logf(fmaxf(p[class[e]], LEAST_P));
-    for (size_t k = 0; k < self->K; k++) {
-        const double log_p = (double)logf(fmaxf(p[k], LEAST_P));
-        for (size_t t = 0; t < UC_TEMPERATURES; t++)
-            sums[t] += exp(log_p / uc_temperatures[t]);
-    }
+    for (size_t k = 0; k < self->K; k++)
+        add_powers(sums, (double)fmaxf(p[k], LEAST_P));
     for (size_t t = 0; t < UC_TEMPERATURES; t++)
         self->log_sum[i * UC_TEMPERATURES + t] = log(sums[t]);
 }

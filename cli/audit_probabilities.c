@@ -1,0 +1,234 @@
+/* audit --probabilities: labels judged by the probabilities of any model, out of fold. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+#define MOST_SHOWN ((size_t)10)
+#define MOST_MATRIX_CLASSES 500 /* in the JSON */
+
+typedef struct suspect {
+    double wrong;
+    size_t row;
+} suspect;
+
+typedef struct judged {
+    const cli_audit_request *request;
+    uc_labels labels;
+    uint32_t *gold;
+    uc_probability_audit found;
+    suspect *suspects; /* every label, the most suspicious first */
+    size_t flagged;
+    uc_output *issue_file, *noise_file;
+} judged;
+
+static uc_status read_gold(judged *self, const app_call *call)
+{
+    uc_labels gold = {0};
+    const char *path = self->request->gold;
+    uc_status status =
+        uc_labels_read(&gold, path, &self->labels.classes, self->request->read, &call->context);
+    if (status != UC_OK)
+        return status;
+    if (gold.count != self->labels.count)
+        status = app_fail(UC_ERR_INVALID, "%s has %zu labels, but there are %zu rows", path, gold.count,
+                          self->labels.count);
+    self->gold = app_calloc(gold.count, sizeof *self->gold);
+    for (size_t i = 0; i < gold.count && status == UC_OK; i++) {
+        self->gold[i] = UC_NONE;
+        if (gold.y[i] == UC_NONE)
+            continue;
+        const char *name = gold.classes.text[gold.y[i]];
+        self->gold[i] = uc_names_find(&self->labels.classes, name, strlen(name));
+        if (self->gold[i] == UC_NONE)
+            status = app_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", a class that no label names", path,
+                              i + 1, name);
+    }
+    uc_labels_free(&gold);
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const suspect *x = a, *y = b;
+    if (x->wrong != y->wrong)
+        return x->wrong > y->wrong ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static void rank(judged *self)
+{
+    double *wrong = app_calloc(self->found.labels, sizeof *wrong), total = 0.0;
+    size_t count = 0;
+    self->suspects = app_calloc(self->found.labels, sizeof *self->suspects);
+    for (size_t i = 0; i < self->found.rows; i++)
+        if (self->found.given[i] != UC_NONE)
+            self->suspects[count++] = (suspect){self->found.wrong[i], i};
+    qsort(self->suspects, count, sizeof *self->suspects, compare);
+    for (size_t i = 0; i < count; i++)
+        total += wrong[i] = self->suspects[i].wrong;
+    self->flagged = uc_flag_most(wrong, count, total);
+    free(wrong);
+}
+
+/* ---- what is written ---- */
+
+static size_t listed(const judged *self)
+{
+    return self->request->all ? self->found.labels : self->flagged;
+}
+
+static const char *name_of(const judged *self, uint32_t k)
+{
+    return self->found.classes.text[k];
+}
+
+static uc_status write_issues(const judged *self)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (!file)
+        return app_fail(UC_ERR_NOMEM, "not enough memory for the list of suspects");
+    fputs("row,id,given_label,predicted_label,label_score,is_label_issue\n", file);
+    for (size_t i = 0; i < listed(self); i++) {
+        const suspect *one = &self->suspects[i];
+        char score[32];
+        app_print_real(score, 1.0 - one->wrong);
+        fprintf(file, "%zu,,", one->row + 1);
+        cli_crowd_print_field(file, name_of(self, self->found.given[one->row]));
+        fputc(',', file);
+        cli_crowd_print_field(file, name_of(self, self->found.most_probable[one->row]));
+        fprintf(file, ",%s,%s\n", score, i < self->flagged ? "True" : "False");
+    }
+    const bool failed = fclose(file) != 0;
+    const uc_status status = failed ? app_fail(UC_ERR_NOMEM, "not enough memory for the list of suspects")
+                                    : uc_output_write(self->issue_file, text, length);
+    free(text);
+    return status;
+}
+
+static uc_status write_files(const judged *self)
+{
+    uc_status status = UC_OK;
+    if (self->issue_file)
+        status = write_issues(self);
+    if (status == UC_OK && self->noise_file) {
+        const uc_noise noise = {self->found.K, self->found.noise, self->found.classes};
+        status = uc_noise_write_to(&noise, self->noise_file);
+    }
+    return status == UC_OK ? app_finish_files(false) : status;
+}
+
+static json_t *share_json(const uc_share_estimate *share)
+{
+    return json_pack("{sf sf sf}", "estimate", share->estimate, "low", share->low, "high", share->high);
+}
+
+static json_t *issues_json(const judged *self)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < listed(self); i++) {
+        const suspect *one = &self->suspects[i];
+        json_array_append_new(
+            list, json_pack("{sI sn so so sf sb}", "row", (json_int_t)one->row + 1, "id", "given",
+                            app_json_text(name_of(self, self->found.given[one->row])), "suggested",
+                            app_json_text(name_of(self, self->found.most_probable[one->row])), "p_wrong",
+                            one->wrong, "flagged", i < self->flagged));
+    }
+    return list;
+}
+
+static json_t *result_json(const judged *self)
+{
+    const uc_probability_audit *found = &self->found;
+    json_t *pairs = json_array();
+    for (size_t p = 0; p < found->pair_count; p++) {
+        json_t *pair = share_json(&found->pairs[p].share);
+        json_object_set_new(pair, "given", app_json_text(name_of(self, found->pairs[p].given)));
+        json_object_set_new(pair, "true", app_json_text(name_of(self, found->pairs[p].truth)));
+        json_array_append_new(pairs, pair);
+    }
+    json_t *matrix =
+        found->K <= MOST_MATRIX_CLASSES ? app_json_matrix(found->noise, found->K, found->K) : json_null();
+    return json_pack("{sI sI so so sI so so sf sI sn so}", "examples", (json_int_t)found->rows, "labels",
+                     (json_int_t)found->labels, "classes", app_json_names(&found->classes), "wrong",
+                     share_json(&found->share), "flagged", (json_int_t)self->flagged, "noise_matrix", matrix,
+                     "class_pairs", pairs, "temperature", found->temperature, "classes_kept",
+                     (json_int_t)found->kept, "clean_error", "issues", issues_json(self));
+}
+
+static void tell(const judged *self, app_call *call)
+{
+    const uc_probability_audit *found = &self->found;
+    FILE *text = app_summary(call, self->request->output);
+    if (call->common.json)
+        call->result = result_json(self);
+    if (!text)
+        return;
+    fprintf(text,
+            "%.1f%% of the labels are probably wrong (%.1f to %.1f): %zu of %zu are flagged\n"
+            "This assumes that the model has not seen the labels (out of fold); its confidence was divided "
+            "by %g\n",
+            100.0 * found->share.estimate, 100.0 * found->share.low, 100.0 * found->share.high, self->flagged,
+            found->labels, found->temperature);
+    fprintf(text, "\nMost frequent mistakes:\n");
+    for (size_t p = 0; p < found->pair_count && p < 5; p++)
+        fprintf(text, "  %s called %s: %.1f%% of the labels (%.1f to %.1f)\n",
+                name_of(self, found->pairs[p].truth), name_of(self, found->pairs[p].given),
+                100.0 * found->pairs[p].share.estimate, 100.0 * found->pairs[p].share.low,
+                100.0 * found->pairs[p].share.high);
+    if (self->flagged > 0)
+        fprintf(text, "\nMost suspicious labels:\n  %10s  %-16s %-16s %s\n", "row", "given", "suggested",
+                "p(wrong)");
+    for (size_t i = 0; i < self->flagged && i < MOST_SHOWN; i++)
+        fprintf(text, "  %10zu  %-16s %-16s %.3f\n", self->suspects[i].row + 1,
+                name_of(self, found->given[self->suspects[i].row]),
+                name_of(self, found->most_probable[self->suspects[i].row]), self->suspects[i].wrong);
+}
+
+/* ---- all ---- */
+
+static uc_status begin(judged *self, const char *probabilities)
+{
+    const cli_audit_request *request = self->request;
+    uc_status status = UC_OK;
+    if (!request->data)
+        return app_fail(UC_ERR_OPTION,
+                        "--probabilities needs DATA: the labels, one per line, or data with labels");
+    if (request->model)
+        return app_fail(UC_ERR_OPTION, "--model-out needs features: it does not go with --probabilities");
+    if (request->output)
+        status = app_begin_file(&self->issue_file, request->output, "-o");
+    if (status == UC_OK && request->noise)
+        status = app_begin_file(&self->noise_file, request->noise, "--noise-out");
+    const char *read[] = {request->data, probabilities, request->gold};
+    for (size_t i = 0; i < sizeof read / sizeof *read && status == UC_OK; i++)
+        status = app_keep_input(read[i]);
+    return status;
+}
+
+uc_status cli_audit_probabilities(app_call *call, const char *probabilities, const cli_audit_request *request)
+{
+    static const uc_names none = {0};
+    judged self = {.request = request};
+    uc_status status = begin(&self, probabilities);
+    if (status == UC_OK)
+        status = uc_labels_read(&self.labels, request->data, &none, request->read, &call->context);
+    if (status == UC_OK && request->gold)
+        status = read_gold(&self, call);
+    if (status == UC_OK)
+        status =
+            uc_probability_audit_read(&self.found, probabilities, &self.labels, self.gold, &call->context);
+    if (status == UC_OK) {
+        rank(&self);
+        status = write_files(&self);
+    }
+    if (status == UC_OK)
+        tell(&self, call);
+    uc_probability_audit_free(&self.found);
+    uc_labels_free(&self.labels);
+    free(self.suspects);
+    free(self.gold);
+    return status;
+}

@@ -1,0 +1,141 @@
+"""Crowds of annotators, and labels judged by probabilities."""
+import numpy as np
+import pandas as pd
+import pytest
+
+import unconfuse
+
+
+def make_frame(tasks=300, workers=8, classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, classes, tasks)
+    accuracy = np.linspace(0.5, 0.95, workers)
+    rows = [(f"t{i}", f"w{j}", int(truth[i] if rng.random() < accuracy[j] else (truth[i] + 1) % classes))
+            for i in range(tasks) for j in rng.choice(workers, 5, replace=False)]
+    return pd.DataFrame(rows, columns=["task", "worker", "label"]), pd.Series(truth, index=[f"t{i}" for i in range(tasks)])
+
+
+def slow_dawid_skene(frame, smoothing, trust, steps):
+    """By the equations, with dense arrays."""
+    tasks, task = np.unique(frame["task"], return_inverse=True)
+    workers, worker = np.unique(frame["worker"], return_inverse=True)
+    classes, label = np.unique(frame["label"], return_inverse=True)
+    n, J, K = len(tasks), len(workers), len(classes)
+    R = np.zeros((n, K))
+    np.add.at(R, (task, label), 1.0)
+    R /= R.sum(axis=1, keepdims=True)
+    for _ in range(steps):
+        prior = (R.sum(axis=0) + smoothing) / (n + K * smoothing)
+        C = np.zeros((J, K, K))
+        np.add.at(C.transpose(0, 2, 1), (worker, label), R[task])
+        C += smoothing + trust * np.eye(K)
+        C /= C.sum(axis=2, keepdims=True)
+        scores = np.tile(np.log(prior), (n, 1))
+        np.add.at(scores, task, np.log(C[worker, :, label]))
+        R = np.exp(scores - scores.max(axis=1, keepdims=True))
+        R /= R.sum(axis=1, keepdims=True)
+    return pd.DataFrame(R, index=tasks, columns=classes)
+
+
+def test_dawid_skene_is_that_of_the_equations():
+    frame, _ = make_frame()
+    crowd = unconfuse.Crowd(n_iter=17, tol=0.0).fit(frame)
+    slow = slow_dawid_skene(frame, 0.01, 1.0, 17)
+    assert crowd.n_iter_ == 17
+    np.testing.assert_allclose(crowd.probas_.loc[slow.index].to_numpy(), slow.to_numpy(), atol=1e-9)
+
+
+def test_the_consensus_is_better_than_votes_and_knows_the_workers():
+    frame, truth = make_frame()
+    errors = {}
+    for method in ("majority", "one-coin", "dawid-skene"):
+        labels = unconfuse.Crowd(method).fit_predict(frame)
+        errors[method] = (labels != truth[labels.index].to_numpy()).mean()
+    assert errors["dawid-skene"] < errors["majority"]
+    assert errors["one-coin"] < errors["majority"]
+    crowd = unconfuse.Crowd().fit(frame)
+    assert crowd.skills_["w7"] > crowd.skills_["w0"]
+    assert (crowd.annotators_["low"] <= crowd.annotators_["accuracy"]).all()
+    assert crowd.annotators_["labels"].sum() == len(frame)
+    np.testing.assert_allclose(crowd.errors_["w3"].sum(axis=0), 1.0)
+    np.testing.assert_allclose(crowd.probas_.sum(axis=1), 1.0)
+    assert list(crowd.probas_.columns) == [0, 1, 2]
+
+
+def test_more_classes_than_a_slab():
+    frame, truth = make_frame(tasks=500, classes=20)
+    crowd = unconfuse.Crowd().fit(frame)
+    np.testing.assert_allclose(crowd.probas_.sum(axis=1), 1.0)
+    assert (crowd.probas_.idxmax(axis=1) == crowd.labels_).all()
+
+
+def test_true_labels_are_certain():
+    frame, truth = make_frame()
+    checked = {"t0": int((truth["t0"] + 1) % 3)}
+    crowd = unconfuse.Crowd().fit(frame, true_labels=checked)
+    assert crowd.labels_["t0"] == checked["t0"]
+    assert crowd.probas_.loc["t0", checked["t0"]] == 1.0
+    with pytest.raises(ValueError, match="a label that no worker gives"):
+        unconfuse.Crowd().fit(frame, true_labels={"t0": 7})
+
+
+def test_bad_frames_and_settings():
+    frame, _ = make_frame(tasks=5)
+    with pytest.raises(ValueError, match="there is no worker"):
+        unconfuse.Crowd().fit(frame.rename(columns={"worker": "who"}))
+    with pytest.raises(ValueError, match="method='median': it must be one of"):
+        unconfuse.Crowd("median").fit(frame)
+    with pytest.raises(ValueError, match="smoothing=-1"):
+        unconfuse.Crowd(smoothing=-1).fit(frame)
+    twice = pd.concat([frame, frame.iloc[:1].assign(label=99)])
+    with pytest.raises(ValueError, match="calls row .* both"):
+        unconfuse.Crowd().fit(twice)
+
+
+def make_probabilities(n=2000, classes=4, seed=1):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, classes, n)
+    labels = np.where(rng.random(n) < 0.2, (truth + 1) % classes, truth)
+    scores = rng.standard_normal((n, classes))
+    scores[np.arange(n), truth] += 3.0
+    p = np.exp(scores)
+    return labels, p / p.sum(axis=1, keepdims=True), labels != truth
+
+
+def test_issues_are_found_and_ranked():
+    labels, p, wrong = make_probabilities()
+    found = unconfuse.find_label_issues(labels, p)
+    assert found.dtype == bool and found.shape == labels.shape
+    f1 = 2 * (found & wrong).sum() / (found.sum() + wrong.sum())
+    plain = p.argmax(axis=1) != labels
+    assert f1 > 2 * (plain & wrong).sum() / (plain.sum() + wrong.sum())
+    ranked = unconfuse.find_label_issues(labels, p, return_indices_ranked_by="self_confidence")
+    assert sorted(ranked) == np.flatnonzero(found).tolist()
+    assert (np.diff(p[ranked, labels[ranked]]) >= 0).all()
+    np.testing.assert_array_equal(unconfuse.find_label_issues(labels, p, filter_by="predicted_neq_given"), plain)
+    np.testing.assert_array_equal(unconfuse.find_label_issues(labels, p, filter_by="prune_by_noise_rate", n_jobs=1), found)
+
+
+def test_scores_have_their_meaning():
+    labels, p, wrong = make_probabilities()
+    own = p[np.arange(len(labels)), labels]
+    np.testing.assert_array_equal(unconfuse.get_label_quality_scores(labels, p), own)
+    for method in ("self_confidence", "normalized_margin", "confidence_weighted_entropy", "posterior"):
+        scores = unconfuse.get_label_quality_scores(labels, p, method=method)
+        assert scores.min() >= 0.0 and scores.max() <= 1.0
+        assert scores[wrong].mean() < scores[~wrong].mean()
+    margin = unconfuse.get_label_quality_scores([0], [[0.6, 0.3, 0.1]], method="normalized_margin")
+    assert margin == pytest.approx([0.65])
+
+
+def test_bad_labels_and_probabilities():
+    labels, p, _ = make_probabilities(n=10)
+    for bad, match in (((labels[:5], p), "one entry for each of the 10 rows"), ((labels + 10, p), "from 0 to 3"),
+                       ((labels.astype(str), p), "must be integers"), ((labels, p[:, 0]), "a column per class"),
+                       ((labels, p * 2), "probabilities sum to 2|is not a probability")):
+        with pytest.raises(ValueError, match=match):
+            unconfuse.find_label_issues(*bad)
+    with pytest.raises(ValueError, match="method='x'"):
+        unconfuse.get_label_quality_scores(labels, p, method="x")
+    with pytest.raises(ValueError, match="filter_by='x'"):
+        unconfuse.find_label_issues(labels, p, filter_by="x")
