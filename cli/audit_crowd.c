@@ -48,30 +48,22 @@ const uc_option cli_crowd_options[] = {
 
 /* ---- gold ---- */
 
-/* True classes of rows that were checked: a list with '?' for others, in the classes of the crowd. */
-static uc_status read_gold(cli_crowd_run *self, const app_call *call, const char *path)
+uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, size_t rows,
+                          const uc_names *classes, const char *shown, const app_call *call)
 {
-    uc_labels labels = {0};
-    uc_status status =
-        uc_labels_read(&labels, path, &self->crowd.classes, self->request->read, &call->context);
-    if (status != UC_OK)
-        return status;
-    if (labels.count != self->crowd.rows)
-        status = app_fail(UC_ERR_INVALID, "%s has %zu labels, but there are %zu rows", path, labels.count,
-                          self->crowd.rows);
-    self->gold = app_calloc(self->crowd.rows, sizeof *self->gold);
-    for (size_t i = 0; i < labels.count && status == UC_OK; i++) {
-        self->gold[i] = UC_NONE;
-        if (labels.y[i] == UC_NONE)
-            continue;
-        const char *name = labels.classes.text[labels.y[i]];
-        self->gold[i] = uc_names_find_label(&self->crowd.classes, name, strlen(name));
-        self->checked++;
-        if (self->gold[i] == UC_NONE)
-            status = app_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", a class that no annotator names",
-                              path, i + 1, name);
-    }
-    uc_labels_free(&labels);
+    uint32_t *gold = app_calloc(rows, sizeof *gold);
+    for (size_t i = 0; i < rows; i++) /* labels of no class: what the file says of them is not compared */
+        gold[i] = (uint32_t)classes->count;
+    const uc_predicted_rows about = {gold, gold, rows, classes, shown};
+    uc_checked found = {0};
+    const uc_status status = uc_checked_read(&found, path, &about, &call->context);
+    for (size_t i = 0; i < rows; i++)
+        gold[i] = UC_NONE;
+    for (size_t i = 0; i < found.count && status == UC_OK; i++)
+        gold[found.rows[i]] = found.truth[i];
+    *checked = found.count;
+    *out = gold;
+    uc_checked_free(&found);
     return status;
 }
 
@@ -95,7 +87,10 @@ static uc_status read_input(cli_crowd_run *self, app_call *call)
         if (status != UC_OK)
             return status;
     }
-    return request->gold ? read_gold(self, call, request->gold) : UC_OK;
+    if (!request->gold)
+        return UC_OK;
+    return cli_read_truths(&self->gold, &self->checked, request->gold, self->crowd.rows, &self->crowd.classes,
+                           self->crowd_args->file, call);
 }
 
 /* Whether the features of the rows are used. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit.h"
 #include "audit_crowd.h"
 
 #define MOST_SHOWN ((size_t)10)
@@ -26,22 +27,6 @@ static size_t issues_listed(const cli_crowd_run *self)
 }
 
 /* ---- CSV ---- */
-
-void cli_crowd_print_field(FILE *file, const char *text)
-{
-    const size_t length = strlen(text);
-    if (length == 0 || (!strpbrk(text, ",;\t\"#\r\n") && text[0] != ' ' && text[length - 1] != ' ')) {
-        fputs(text, file);
-        return;
-    }
-    fputc('"', file);
-    for (const char *p = text; *p; p++) {
-        if (*p == '"')
-            fputc('"', file);
-        fputc(*p, file);
-    }
-    fputc('"', file);
-}
 
 /* Writes what `print` prints. */
 static uc_status write_text(const cli_crowd_run *self, uc_output *output,
@@ -66,7 +51,7 @@ static void print_row(FILE *file, const cli_crowd_run *self, size_t row)
 {
     fprintf(file, "%zu,", row + 1);
     if (id_of(self, row))
-        cli_crowd_print_field(file, id_of(self, row));
+        cli_print_field(file, id_of(self, row));
     fputc(',', file);
 }
 
@@ -79,11 +64,11 @@ static void print_issue_list(FILE *file, const cli_crowd_run *self)
         char score[32];
         app_print_real(score, 1.0 - issue->wrong);
         print_row(file, self, issue->row);
-        cli_crowd_print_field(file, crowd->classes.text[crowd->label[issue->annotation]]);
+        cli_print_field(file, crowd->classes.text[crowd->label[issue->annotation]]);
         fputc(',', file);
-        cli_crowd_print_field(file, crowd->classes.text[self->consensus.most_probable[issue->row]]);
+        cli_print_field(file, crowd->classes.text[self->consensus.most_probable[issue->row]]);
         fprintf(file, ",%s,%s,", score, i < self->issues.flagged ? "True" : "False");
-        cli_crowd_print_field(file, crowd->annotators.text[crowd->annotator[issue->annotation]]);
+        cli_print_field(file, crowd->annotators.text[crowd->annotator[issue->annotation]]);
         fputc('\n', file);
     }
 }
@@ -96,7 +81,7 @@ static void print_consensus_list(FILE *file, const cli_crowd_run *self)
         char score[32];
         app_print_real(score, probability(self, i, best));
         print_row(file, self, i);
-        cli_crowd_print_field(file, self->crowd.classes.text[best]);
+        cli_print_field(file, self->crowd.classes.text[best]);
         fprintf(file, ",%s,%zu\n", score, self->crowd.first[i + 1] - self->crowd.first[i]);
     }
 }

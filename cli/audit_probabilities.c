@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit.h"
 #include "commands.h"
 
 #define MOST_SHOWN ((size_t)10)
@@ -21,32 +22,6 @@ typedef struct judged {
     size_t flagged;
     uc_output *issue_file, *noise_file;
 } judged;
-
-static uc_status read_gold(judged *self, const app_call *call)
-{
-    uc_labels gold = {0};
-    const char *path = self->request->gold;
-    uc_status status =
-        uc_labels_read(&gold, path, &self->labels.classes, self->request->read, &call->context);
-    if (status != UC_OK)
-        return status;
-    if (gold.count != self->labels.count)
-        status = app_fail(UC_ERR_INVALID, "%s has %zu labels, but there are %zu rows", path, gold.count,
-                          self->labels.count);
-    self->gold = app_calloc(gold.count, sizeof *self->gold);
-    for (size_t i = 0; i < gold.count && status == UC_OK; i++) {
-        self->gold[i] = UC_NONE;
-        if (gold.y[i] == UC_NONE)
-            continue;
-        const char *name = gold.classes.text[gold.y[i]];
-        self->gold[i] = uc_names_find(&self->labels.classes, name, strlen(name));
-        if (self->gold[i] == UC_NONE)
-            status = app_fail(UC_ERR_INVALID, "%s: label %zu is \"%s\", a class that no label names", path,
-                              i + 1, name);
-    }
-    uc_labels_free(&gold);
-    return status;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -96,9 +71,9 @@ static uc_status write_issues(const judged *self)
         char score[32];
         app_print_real(score, 1.0 - one->wrong);
         fprintf(file, "%zu,,", one->row + 1);
-        cli_crowd_print_field(file, name_of(self, self->found.given[one->row]));
+        cli_print_field(file, name_of(self, self->found.given[one->row]));
         fputc(',', file);
-        cli_crowd_print_field(file, name_of(self, self->found.most_probable[one->row]));
+        cli_print_field(file, name_of(self, self->found.most_probable[one->row]));
         fprintf(file, ",%s,%s\n", score, i < self->flagged ? "True" : "False");
     }
     const bool failed = fclose(file) != 0;
@@ -212,11 +187,13 @@ uc_status cli_audit_probabilities(app_call *call, const char *probabilities, con
 {
     static const uc_names none = {0};
     judged self = {.request = request};
+    size_t checked;
     uc_status status = begin(&self, probabilities);
     if (status == UC_OK)
         status = uc_labels_read(&self.labels, request->data, &none, request->read, &call->context);
     if (status == UC_OK && request->gold)
-        status = read_gold(&self, call);
+        status = cli_read_truths(&self.gold, &checked, request->gold, self.labels.count, &self.labels.classes,
+                                 request->data, call);
     if (status == UC_OK)
         status =
             uc_probability_audit_read(&self.found, probabilities, &self.labels, self.gold, &call->context);

@@ -12,6 +12,9 @@ typedef struct audit_args {
     const char *output, *model, *noise, *clean, *gold;
     int repair, all;
     uint64_t bootstrap;
+    const char *probabilities;
+    cli_crowd crowd;
+    uc_consensus_settings consensus;
 } audit_args;
 
 #define FIELD(name) offsetof(audit_args, name)
@@ -50,6 +53,13 @@ static const uc_option options[] = {
      .argument = "FILE",
      .help = "rows whose true class somebody has checked: a file of unconfuse check that was filled in, or a "
              "label per row with '?' for the others"},
+    {.name = "probabilities",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(probabilities),
+     .argument = "FILE",
+     .help =
+         "judge the labels of DATA by the probabilities of any model, n x K (NPY, or CSV with class names), "
+         "out of fold; DATA may then be a list of labels"},
     {.name = "all",
      .type = UC_OPTION_FLAG,
      .offset = FIELD(all),
@@ -68,6 +78,8 @@ static const uc_option options[] = {
 static const app_section sections[] = {
     {"Options", options, 0},
     {"How true classes are found", uc_audit_options, FIELD(learner)},
+    {"Several annotators", cli_crowd_options, FIELD(crowd)},
+    {"How annotators are combined", uc_consensus_options, FIELD(consensus)},
     {"Data options", uc_read_options, FIELD(read)},
     {"Report", app_report_options, FIELD(report)},
     {0},
@@ -191,9 +203,50 @@ static uc_status tell(app_call *call, const cli_audit *self, audit_files *files)
     return status;
 }
 
+/* What goes by annotators, or by probabilities instead of features. */
+static uc_status run_otherwise(app_call *call)
+{
+    const audit_args *args = call->args;
+    const cli_audit_request request = {.data = call->word_count ? call->words[0] : NULL,
+                                       .read = &args->read,
+                                       .gold = args->gold,
+                                       .output = args->output,
+                                       .model = args->model,
+                                       .noise = args->noise,
+                                       .all = args->all,
+                                       .settings = &args->learner};
+    if (args->crowd.file && args->probabilities)
+        return app_fail(UC_ERR_OPTION, "--crowd and --probabilities do not go together");
+    if (args->clean)
+        return app_fail(UC_ERR_OPTION,
+                        "--clean-out is for data with one label per row and features; --consensus-out "
+                        "writes the classes that annotators agree on");
+    if (args->crowd.file)
+        return cli_audit_crowd(call, &args->crowd, &args->consensus, &request);
+    return cli_audit_probabilities(call, args->probabilities, &request);
+}
+
+/* Options that do nothing without --crowd. */
+static uc_status check_alone(const app_call *call)
+{
+    for (size_t i = 0; i < call->given_count; i++) {
+        const char *name = call->given[i]->name;
+        if (uc_options_find(cli_crowd_options, name) || uc_options_find(uc_consensus_options, name))
+            return app_fail(UC_ERR_OPTION, "--%s is about several annotators: it needs --crowd FILE", name);
+    }
+    if (call->word_count == 0)
+        return app_fail(UC_ERR_OPTION,
+                        "audit needs DATA; only annotators can be audited without, by --crowd FILE");
+    return UC_OK;
+}
+
 static uc_status run(app_call *call)
 {
     const audit_args *args = call->args;
+    if (args->crowd.file || args->probabilities)
+        return run_otherwise(call);
+    if (check_alone(call) != UC_OK)
+        return UC_ERR_OPTION;
     const uc_label_audit_settings settings = {args->learner, args->bootstrap, call->common.seed};
     const cli_shards one = {0};
     audit_files outputs = {0};
@@ -230,7 +283,8 @@ static uc_status run(app_call *call)
 const app_command command_audit = {
     .name = "audit",
     .usage =
-        "DATA [-o SUSPECTS.csv] [--model-out MODEL] [--noise-out MATRIX] [--clean-out DATA] [--gold FILE]",
+        "DATA [-o SUSPECTS.csv] [--model-out MODEL] [--noise-out MATRIX] [--clean-out DATA] [--gold FILE] "
+        "[--crowd FILE] [--probabilities FILE]",
     .summary = "find the labels that are wrong, and how many there are",
     .description =
         "Finds the true class behind every label, from the features and from how classes are confused, and "
@@ -240,7 +294,7 @@ const app_command command_audit = {
         "and the data with labels repaired.",
     .sections = sections,
     .args_size = sizeof(audit_args),
-    .least = 1,
+    .least = 0,
     .most = 1,
     .run = run,
 };

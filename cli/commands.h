@@ -38,6 +38,11 @@ typedef struct cli_audit_request {
     bool all;                                  /* list every annotation, not only the flagged ones */
     const uc_audit_settings *settings;
 } cli_audit_request;
+/* The true classes of rows that were checked, UC_NONE for others, from a list or a file of `check`; *out is
+ * freed
+ * whatever happens. */
+uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, size_t rows,
+                          const uc_names *classes, const char *shown, const app_call *call);
 uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_consensus_settings *consensus,
                           const cli_audit_request *request);
 
@@ -53,8 +58,6 @@ void cli_print_top(const json_t *top);
 /* `audit --probabilities`: labels and the probabilities of any model (audit_probabilities.c). */
 uc_status cli_audit_probabilities(app_call *call, const char *probabilities,
                                   const cli_audit_request *request);
-/* A field of a CSV file, in quotes where it would be read differently without (audit_crowd_report.c). */
-void cli_crowd_print_field(FILE *file, const char *text);
 
 /* An estimated matrix: numbers, shaded on a terminal, and how sure they are (noise_picture.c). */
 void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check,

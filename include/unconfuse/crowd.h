@@ -80,7 +80,7 @@ typedef struct uc_consensus_settings {
     double smoothing;    /* what every count of labels begins with, >= 0 (0.01) */
     double trust;        /* right labels, per class, that every annotator is credited with, >= 0 (1) */
     uint64_t iterations; /* of EM, at most (1000) */
-    double tolerance;    /* EM ends when the log-likelihood rises by less than this per row (1e-10) */
+    double tolerance;    /* EM ends when the log-likelihood rises by less than this per row (1e-12) */
 } uc_consensus_settings;
 
 extern const uc_option uc_consensus_options[]; /* the table of uc_consensus_settings */

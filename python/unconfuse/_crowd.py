@@ -43,7 +43,7 @@ class Crowd:
     labels), priors_, loss_history_ has the final log-likelihood, n_iter_."""
 
     def __init__(self, method: str = "dawid-skene", *, smoothing: float = 0.01, trust: float = 1.0, n_iter: int = 1000,
-                 tol: float = 1e-10, n_jobs: int | None = None) -> None:
+                 tol: float = 1e-12, n_jobs: int | None = None) -> None:
         self.method = method
         self.smoothing = smoothing
         self.trust = trust

@@ -1,0 +1,155 @@
+"""audit with several annotators, and with the probabilities of any model."""
+import random
+
+import pytest
+
+
+def make_crowd(rows=120, annotators=8, seed=3):
+    """Lines `row annotator label`, and the true classes."""
+    draw = random.Random(seed)
+    truth = [draw.choice("abc") for _ in range(rows)]
+    lines = []
+    for i, z in enumerate(truth):
+        for j in draw.sample(range(annotators), 4):
+            right = draw.random() < 0.55 + 0.05 * j
+            lines.append(f"{i + 1} w{j} {z if right else draw.choice('abc')}")
+    return lines, truth
+
+
+def wrong(result, truth):
+    return sum(row["class"] != z for row, z in zip(result["consensus"], truth)) / len(truth)
+
+
+@pytest.fixture
+def crowd(tmp_path):
+    lines, truth = make_crowd()
+    path = tmp_path / "crowd.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return path, truth
+
+
+def test_a_crowd_alone_has_consensus_annotators_and_issues(unconfuse, crowd):
+    path, truth = crowd
+    found = {name: unconfuse.json("audit", "--crowd", path, "--consensus", name)
+             for name in ("audit", "dawid-skene", "majority", "one-coin")}
+    assert found["audit"] == found["dawid-skene"]
+    assert wrong(found["dawid-skene"], truth) <= wrong(found["majority"], truth)
+    for result in found.values():
+        assert result["examples"] == 120 and result["annotations"] == 480
+        assert {"name", "labels", "accuracy", "low", "high"} <= set(result["annotators"][0])
+        assert sum(annotator["labels"] for annotator in result["annotators"]) == 480
+        assert [row["row"] for row in result["consensus"]] == list(range(1, 121))
+        assert len(result["issues"]) == result["flagged"]
+        assert all({"row", "id", "annotator", "given", "suggested", "p_wrong", "flagged"} <= set(one) for one in result["issues"])
+        ranked = [one["p_wrong"] for one in result["issues"]]
+        assert ranked == sorted(ranked, reverse=True)
+        assert result["wrong"]["low"] <= result["wrong"]["estimate"] <= result["wrong"]["high"]
+        matrix = result["noise_matrix"]
+        assert all(abs(sum(row[q] for row in matrix) - 1) < 1e-9 for q in range(3))
+    assert len(unconfuse.json("audit", "--crowd", path, "--all")["issues"]) == 480
+    assert len(unconfuse.json("audit", "--crowd", path, "--ask", "3")["ask_again"]) == 3
+
+
+def test_a_summary_for_people(unconfuse, crowd):
+    out = unconfuse.ok("audit", "--crowd", crowd[0]).out
+    assert "480 annotations of 120 rows by 8 annotators" in out
+    assert "Least accurate annotators" in out and "Whom to ask again" in out
+
+
+def test_features_help_and_make_a_model(unconfuse, crowd, tmp_path):
+    path, truth = crowd
+    draw = random.Random(1)
+    data = tmp_path / "data.svm"
+    centre = {"a": (0, 0), "b": (3, 0), "c": (0, 3)}
+    data.write_text("".join(f"{z} 1:{centre[z][0] + draw.gauss(0, .5):.4f} 2:{centre[z][1] + draw.gauss(0, .5):.4f}\n"
+                            for z in truth))
+    model = tmp_path / "model.uc"
+    with_features = unconfuse.json("audit", data, "--crowd", path, "--model-out", model)
+    without = unconfuse.json("audit", data, "--crowd", path, "--no-features")
+    assert wrong(with_features, truth) < 0.03 <= wrong(without, truth)
+    assert unconfuse.json("evaluate", model, data)["error"] < 0.03
+    alone = unconfuse.json("audit", "--crowd", path)
+    assert [row["class"] for row in alone["consensus"]] == [row["class"] for row in without["consensus"]]
+
+
+def test_checked_rows_are_certain(unconfuse, crowd, tmp_path):
+    path, truth = crowd
+    gold = tmp_path / "gold.txt"
+    gold.write_text("".join(f"{'c' if i == 0 else '?'}\n" for i in range(120)))
+    for name in ("audit", "majority", "one-coin"):
+        found = unconfuse.json("audit", "--crowd", path, "--consensus", name, "--gold", gold)
+        assert found["consensus"][0] == {"row": 1, "id": "1", "class": "c", "probability": 1.0}
+        assert found["checked"] == 1
+
+
+def test_annotations_are_added_to_a_result(unconfuse, tmp_path):
+    lines = [line + "\n" for line in make_crowd(rows=400)[0]]
+    early, late, path = tmp_path / "early.txt", tmp_path / "late.txt", tmp_path / "all.txt"
+    early.write_text("".join(lines[:1000]))
+    late.write_text("".join(lines[1000:]))
+    path.write_text("".join(lines))
+    unconfuse.ok("audit", "--crowd", early, "--state-out", tmp_path / "crowd.state")
+    resumed = unconfuse.json("audit", "--crowd", late, "--resume", tmp_path / "crowd.state")
+    whole = unconfuse.json("audit", "--crowd", path)
+    assert resumed["annotations"] == whole["annotations"] == 1600
+    for a, b in zip(resumed["consensus"], whole["consensus"]):
+        assert a["id"] == b["id"] and abs(a["probability"] - b["probability"]) < 1e-4
+
+
+def test_files_that_are_written(unconfuse, crowd, tmp_path):
+    issues, consensus, noise = tmp_path / "issues.csv", tmp_path / "consensus.csv", tmp_path / "noise.csv"
+    unconfuse.ok("audit", "--crowd", crowd[0], "-o", issues, "--consensus-out", consensus, "--noise-out", noise)
+    assert issues.read_text().splitlines()[0] == \
+        "row,id,given_label,predicted_label,label_score,is_label_issue,annotator"
+    assert len(consensus.read_text().splitlines()) == 121
+    assert noise.read_text().startswith(",a,b,c")
+
+
+@pytest.mark.parametrize("text, sentence", [
+    ("", "crowd.txt: empty: there are no annotations"),
+    ("1 x a\n9 x b\n", "crowd.txt:2: '9' is not the number of a row: those of the data are 1 to 2"),
+    ("1 x a\n2 x z\n", "crowd.txt:2: 'z' is not a class of the data"),
+    ("1 x a\n1 x b\n", "crowd.txt:2: annotator 'x' calls this row 'b', but 'a' on line 1"),
+])
+def test_bad_crowds_have_their_sentence(unconfuse, tmp_path, text, sentence):
+    crowd, data = tmp_path / "crowd.txt", tmp_path / "data.svm"
+    crowd.write_text(text)
+    data.write_text("a 1:1\nb 1:2\n")
+    run = unconfuse("audit", data, "--crowd", crowd, "--json")
+    assert run.returncode == 1 and sentence in run.err and run.out == ""
+
+
+def test_options_that_do_not_go_together(unconfuse, crowd, tmp_path):
+    data = tmp_path / "data.svm"
+    data.write_text("a 1:1\nb 1:2\n")
+    for arguments, sentence in (
+            ([], "audit needs DATA"),
+            ([data, "--consensus", "majority"], "it needs --crowd FILE"),
+            (["--crowd", crowd[0], "--model-out", tmp_path / "m.uc"], "--model-out needs DATA with features"),
+            ([data, "--crowd", crowd[0], "--probabilities", data], "do not go together")):
+        run = unconfuse("audit", *arguments)
+        assert run.returncode == 2 and sentence in run.err
+
+
+def test_probabilities_of_any_model(unconfuse, tmp_path):
+    draw = random.Random(2)
+    labels, p, truth = tmp_path / "labels.txt", tmp_path / "p.csv", []
+    rows, given = ["c,a,b"], []
+    for i in range(300):
+        z = draw.choice("abc")
+        truth.append(z)
+        given.append(draw.choice([k for k in "abc" if k != z]) if draw.random() < 0.2 else z)
+        weights = {k: draw.random() + (4 if k == z else 0) for k in "abc"}
+        total = sum(weights.values())
+        rows.append(",".join(f"{weights[k] / total:.6f}" for k in "cab"))
+    labels.write_text("\n".join(given) + "\n")
+    p.write_text("\n".join(rows) + "\n")
+    found = unconfuse.json("audit", labels, "--probabilities", p)
+    bad = {i + 1 for i in range(300) if given[i] != truth[i]}
+    flagged = {one["row"] for one in found["issues"]}
+    assert len(bad & flagged) / len(bad | flagged) > 0.9
+    assert all(one["suggested"] == truth[one["row"] - 1] for one in found["issues"] if one["row"] in bad)
+    assert abs(found["wrong"]["estimate"] - len(bad) / 300) < 0.05
+    p.write_text("\n".join(rows[:-1]) + "\n")
+    run = unconfuse("audit", labels, "--probabilities", p)
+    assert run.returncode == 1 and "has 299 rows, but there are 300 labels" in run.err
