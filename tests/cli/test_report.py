@@ -35,6 +35,7 @@ def commands(unconfuse):
         "train": ["train", "logistic", "data.svm", "-v", "3"],
         "stream": ["stream", "cspa", "data.svm", "--feedback", "partial"],
         "compare": ["compare", "data.svm", "--runs", "2", "--learners", "cspa,bpa"],
+        "audit": ["audit", "data.svm"],
         "noise estimate": ["noise", "estimate", "data.svm", "--method", "self", "-o", "noise.csv"],
     }
 
@@ -45,7 +46,7 @@ def without_times(value):
     return [without_times(one) for one in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("name", ["evaluate", "train", "stream", "compare", "noise estimate"])
+@pytest.mark.parametrize("name", ["evaluate", "train", "stream", "compare", "audit", "noise estimate"])
 def test_a_page_holds_what_json_prints(built, name):
     command = commands(built)[name]
     printed = built.json(*command)

@@ -15,6 +15,7 @@ const pages = {
   train: ["train", "logistic", "data.svm", "-v", "3"],
   stream: ["stream", "cspa", "data.svm", "--feedback", "partial", "-q"],
   compare: ["compare", "data.svm", "--runs", "3", "--learners", "cspa,bpa,spa"],
+  labels: ["audit", "data.svm"],
   noise: ["noise", "estimate", "data.svm", "--method", "self", "-o", "noise.csv"],
 };
 

@@ -28,22 +28,20 @@ function suspects(report) {
 
 function matrix(report) {
   const C = report.noise_matrix, classes = report.classes;
-  const range = new Map((report.class_pairs || []).map((pair) => [`${pair.given}\n${pair.true}`, pair]));
-  const pair = (p, q) => range.get(`${classes[p]}\n${classes[q]}`);
   return section("How labels are confused", heatMap({
     classes, rows: "label", columns: "true class", shares: C,
-    text: (p, q) => [percent(C[p][q], 1), pair(p, q) && h("small", {}, `${percent(pair(p, q).low, 0)}–${percent(pair(p, q).high, 0)}`)],
+    text: (p, q) => percent(C[p][q], 1),
     title: (p, q) => `true ${classes[q]} labelled ${classes[p]}: ${percent(C[p][q], 1)}`,
-    caption: "Each column is a true class and sums to 100%: how its examples are labelled. Small: the interval.",
+    caption: "Each column is a true class and sums to 100%: how its examples are labelled.",
   }));
 }
 
 function pairs(report) {
-  const worst = (report.class_pairs || []).filter((one) => one.given !== one.true).sort((a, b) => b.estimate - a.estimate).slice(0, 12);
+  const worst = (report.class_pairs || []).slice(0, 12);
   if (!worst.length) return null;
-  return section("Worst pairs", figure("Share of the examples of a true class that carry the other label.",
-    dots(worst.map((one) => ({ name: `${one.true} labelled ${one.given}`, value: one.estimate, low: one.low, high: one.high })), { label: "worst pairs", format: (v) => percent(v, 0) }),
-    plainTable(["true class, label", "share", "interval"], worst.map((one) => [`${one.true}, ${one.given}`, percent(one.estimate, 1), interval(one.low, one.high, 1)]))));
+  return section("Where labels go wrong", figure("Share of all labels that are the one class although the other is true. Lines are 95% intervals.",
+    dots(worst.map((one) => ({ name: `${one.given}, but is ${one.true}`, value: one.estimate, low: one.low, high: one.high })), { label: "pairs of classes by share of wrong labels", format: (v) => percent(v, 1) }),
+    plainTable(["label, true class", "share of all labels", "interval"], worst.map((one) => [`${one.given}, ${one.true}`, percent(one.estimate, 1), interval(one.low, one.high, 1)]))));
 }
 
 function annotators(report) {
@@ -64,7 +62,7 @@ function calibration(report) {
 export function auditPage(report) {
   const { estimate, low, high } = report.wrong;
   return {
-    title: `About ${percent(estimate, 1)} of ${count(report.examples)} labels are wrong (${percent(low, 1)} to ${percent(high, 1)})`,
+    title: `About ${percent(estimate, 1)} of ${count(report.labels ?? report.examples)} labels are wrong (${percent(low, 1)} to ${percent(high, 1)})`,
     content: [
       h("p", { class: "lead" }, `${count(report.flagged)} labels are flagged: look at these first.`),
       suspects(report), matrix(report), pairs(report), annotators(report), calibration(report), cleanError(report.clean_error),
