@@ -178,7 +178,7 @@ static uc_status write_noise(const cli_crowd_run *self)
     return status;
 }
 
-static uc_status write_files(cli_crowd_run *self)
+static uc_status write_files(cli_crowd_run *self, app_call *call)
 {
     uc_status status = UC_OK;
     if (self->model_file)
@@ -191,7 +191,7 @@ static uc_status write_files(cli_crowd_run *self)
         status = cli_crowd_write_issues(self, self->issue_file);
     if (status == UC_OK && self->consensus_file)
         status = cli_crowd_write_consensus(self, self->consensus_file);
-    return status == UC_OK ? app_finish_files(true) : status;
+    return status == UC_OK ? app_finish_call(call, true) : status;
 }
 
 uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_consensus_settings *consensus,
@@ -205,8 +205,10 @@ uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_conse
         status = read_input(&self, call);
     if (status == UC_OK)
         status = work(&self, call);
+    if (status == UC_OK && app_wants_result(call))
+        call->result = cli_crowd_json(&self);
     if (status == UC_OK)
-        status = write_files(&self);
+        status = write_files(&self, call);
     if (status == UC_OK)
         cli_crowd_tell(&self, call);
     uc_questions_free(self.questions);

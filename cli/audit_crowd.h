@@ -24,7 +24,8 @@ typedef struct cli_crowd_run {
 /* row,id,annotator,given_label,predicted_label,label_score,is_label_issue (audit_crowd_report.c) */
 uc_status cli_crowd_write_issues(const cli_crowd_run *self, uc_output *file);
 uc_status cli_crowd_write_consensus(const cli_crowd_run *self, uc_output *file);
-/* The summary for people, or the JSON. */
-void cli_crowd_tell(const cli_crowd_run *self, app_call *call);
+json_t *cli_crowd_json(const cli_crowd_run *self);
+/* The summary for people. */
+void cli_crowd_tell(const cli_crowd_run *self, const app_call *call);
 
 #endif

@@ -205,7 +205,7 @@ static json_t *noise_json(const cli_crowd_run *self)
     return matrix;
 }
 
-static json_t *result_json(const cli_crowd_run *self)
+json_t *cli_crowd_json(const cli_crowd_run *self)
 {
     const uc_consensus *consensus = &self->consensus;
     json_t *result = json_pack(
@@ -292,11 +292,9 @@ static void print_questions(FILE *text, const cli_crowd_run *self)
     }
 }
 
-void cli_crowd_tell(const cli_crowd_run *self, app_call *call)
+void cli_crowd_tell(const cli_crowd_run *self, const app_call *call)
 {
     FILE *text = app_summary(call, self->request->output);
-    if (call->common.json)
-        call->result = result_json(self);
     if (!text)
         return;
     const uc_share_estimate *wrong = &self->issues.wrong;

@@ -83,7 +83,7 @@ static uc_status write_issues(const judged *self)
     return status;
 }
 
-static uc_status write_files(const judged *self)
+static uc_status write_files(const judged *self, app_call *call)
 {
     uc_status status = UC_OK;
     if (self->issue_file)
@@ -92,7 +92,7 @@ static uc_status write_files(const judged *self)
         const uc_noise noise = {self->found.K, self->found.noise, self->found.classes};
         status = uc_noise_write_to(&noise, self->noise_file);
     }
-    return status == UC_OK ? app_finish_files(false) : status;
+    return status == UC_OK ? app_finish_call(call, false) : status;
 }
 
 static json_t *share_json(const uc_share_estimate *share)
@@ -133,12 +133,10 @@ static json_t *result_json(const judged *self)
                      (json_int_t)found->kept, "clean_error", "issues", issues_json(self));
 }
 
-static void tell(const judged *self, app_call *call)
+static void tell(const judged *self, const app_call *call)
 {
     const uc_probability_audit *found = &self->found;
     FILE *text = app_summary(call, self->request->output);
-    if (call->common.json)
-        call->result = result_json(self);
     if (!text)
         return;
     fprintf(text,
@@ -199,7 +197,9 @@ uc_status cli_audit_probabilities(app_call *call, const char *probabilities, con
             uc_probability_audit_read(&self.found, probabilities, &self.labels, self.gold, &call->context);
     if (status == UC_OK) {
         rank(&self);
-        status = write_files(&self);
+        if (app_wants_result(call))
+            call->result = result_json(&self);
+        status = write_files(&self, call);
     }
     if (status == UC_OK)
         tell(&self, call);
