@@ -125,16 +125,11 @@ const char *uc_record_end(const char *begin, const char *from, const char *end, 
 {
     const char *p = begin;
     for (;;) {
-        const char *newline = NULL, *quote = memchr(p, '"', (size_t)(end - p));
-        const char *stop = quote ? quote : end;
-        if (stop > from) {
-            const char *first = p > from ? p : from;
-            newline = memchr(first, '\n', (size_t)(stop - first));
-        }
-        if (newline)
-            return newline;
+        const char *first = p > from ? p : from;
+        const char *newline = memchr(first, '\n', (size_t)(end - first)), *stop = newline ? newline : end;
+        const char *quote = memchr(p, '"', (size_t)(stop - p));
         if (!quote)
-            return NULL;
+            return newline;
         p = quote + 1;
         if (opens_field(quote, begin, delimiter)) {
             p = after_closing(quote, end);

@@ -146,8 +146,6 @@ static uc_status read_text(uc_table_text *self, const char *path, const uc_conte
         return status;
     status = uc_input_read_all(&self->text, &self->length, input, 1 + UC_NUMBER_SLACK, context);
     uc_input_close(input);
-    if (status == UC_OK && self->length > 0 && self->text[self->length - 1] != '\n')
-        self->text[self->length++] = '\n';
     return status;
 }
 
@@ -173,6 +171,9 @@ uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const
     uc_format format = UC_FORMAT_CSV;
     if (status == UC_OK && settings->format == UC_FORMAT_AUTO && self->length > 0)
         status = uc_recognise_format(&format, self->text, self->length, name);
+    if (status == UC_OK && format == UC_FORMAT_CSV && self->length > 0 &&
+        self->text[self->length - 1] != '\n')
+        self->text[self->length++] = '\n';
     if (status == UC_OK)
         status = uc_dataset_read_memory(&data, self->text, self->length, name, settings, context);
     if (status == UC_OK && format == UC_FORMAT_CSV)
