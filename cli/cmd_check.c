@@ -45,6 +45,7 @@ typedef struct seen_rows {
     uc_names names;  /* of the labels, as the file has them */
     uint32_t *given; /* positions in `names` */
     uint32_t *labels, *predicted;
+    char **ids; /* of tables that have some; NULL: none */
     size_t count, capacity;
     cli_kept kept;
 } seen_rows;
@@ -57,6 +58,14 @@ static uc_status learn_names(seen_rows *self, const uc_names *names)
         status = uc_names_add(&ignored, &self->names, names->text[i], strlen(names->text[i]));
     }
     return status;
+}
+
+/* A copy of the row's id; NULL: the data have none. */
+static char *id_of(const uc_reader *reader, size_t row)
+{
+    size_t length = 0;
+    const char *id = uc_reader_id(&length, reader, row);
+    return id ? memcpy(app_calloc(length + 1, 1), id, length) : NULL;
 }
 
 static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t file,
@@ -75,6 +84,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         self->given = app_realloc(self->given, self->capacity, sizeof *self->given);
         self->labels = app_realloc(self->labels, self->capacity, sizeof *self->labels);
         self->predicted = app_realloc(self->predicted, self->capacity, sizeof *self->predicted);
+        self->ids = app_realloc(self->ids, self->capacity, sizeof *self->ids);
     }
     for (size_t i = 0; i < block->X.rows; i++) {
         uint32_t label = block->y[i];
@@ -85,6 +95,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
                 label = (uint32_t)self->classes->count;
         }
         self->given[self->count + i] = block->y[i];
+        self->ids[self->count + i] = id_of(reader, i);
         self->labels[self->count + i] = label;
         self->predicted[self->count + i] = predicted[i];
     }
@@ -148,8 +159,10 @@ static void write_rows(app_output *output, const uc_check *check, const seen_row
     for (size_t i = 0; i < check->count && !app_output_failed(output); i++) {
         const size_t row = check->rows[i];
         const bool agree = self->labels[row] == self->predicted[row];
-        snprintf(text, sizeof text, "%zu,,", row + 1);
+        snprintf(text, sizeof text, "%zu,", row + 1);
         put_text(output, text);
+        put_field(output, self->ids[row] ? self->ids[row] : "");
+        put_text(output, ",");
         put_field(output, self->names.text[self->given[row]]);
         put_text(output, ",");
         put_field(output, self->classes->text[self->predicted[row]]);
@@ -241,6 +254,9 @@ static uc_status run(app_call *call)
     uc_check_free(&check);
     uc_names_free(&rows.names);
     cli_kept_free(&rows.kept);
+    for (size_t i = 0; i < rows.count; i++)
+        free(rows.ids[i]);
+    free(rows.ids);
     free(rows.given);
     free(rows.labels);
     free(rows.predicted);

@@ -181,6 +181,15 @@ def test_names_with_commas_and_quotes_survive(unconfuse):
     assert unconfuse.json("evaluate", "m.uc", "d.csv", "--gold", "f.csv")["gold"]["checked"] == 30
 
 
+def test_ids_of_a_table_are_in_the_file(unconfuse):
+    import random
+    draw = random.Random(3)
+    unconfuse.write("d.csv", "key,x,y\n" + "".join(f"r{i}k,{draw.gauss(2 * (i % 2), 1)},{'ab'[i % 2]}\n" for i in range(80)))
+    unconfuse.ok("train", "logistic", "d.csv", "-o", "m.uc")
+    unconfuse.ok("check", "d.csv", "--model", "m.uc", "--rows", "20", "-o", "c.csv")
+    assert all(row["id"] == f"r{int(row['row']) - 1}k" for row in rows_of(unconfuse, "c.csv")[1])
+
+
 # ---- the estimate from labels alone
 
 
