@@ -69,14 +69,38 @@ uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, siz
 
 /* ---- work ---- */
 
+/* The ids of a table's rows; none unless every row has one of its own. */
+static uc_status read_ids(uc_names *ids, uc_table_text *text, size_t rows)
+{
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < rows && text && status == UC_OK; i++) {
+        size_t length = 0;
+        uint32_t index = UC_NONE;
+        const char *id = uc_table_text_id(&length, text, i);
+        if (id && length > 0)
+            status = uc_names_add(&index, ids, id, length);
+        if (status == UC_OK && index != i) {
+            uc_names_free(ids);
+            return UC_OK;
+        }
+    }
+    return status;
+}
+
 static uc_status read_input(cli_crowd_run *self, app_call *call)
 {
     const cli_audit_request *request = self->request;
     uc_crowd_frame frame = {0};
     uc_status status = UC_OK;
     if (request->data) {
-        if ((status = cli_read_data(&self->data, call, request->data, request->read)) != UC_OK)
+        uc_table_text *text = NULL;
+        status = cli_read_table(&self->data, &text, call, request->data, request->read);
+        if (status == UC_OK)
+            status = read_ids(&self->ids, text, self->data.X.rows);
+        uc_table_text_free(text);
+        if (status != UC_OK)
             return status;
+        frame.ids = self->ids.count ? &self->ids : NULL;
         frame.rows = self->data.X.rows;
         frame.classes = self->data.classes.count > 1 ? &self->data.classes : NULL;
     }
@@ -216,6 +240,7 @@ uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_conse
     uc_consensus_free(&self.consensus);
     uc_posteriors_free(&self.start);
     uc_crowd_free(&self.crowd);
+    uc_names_free(&self.ids);
     uc_dataset_free(&self.data);
     uc_model_free(self.model);
     free(self.gold);

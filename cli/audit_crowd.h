@@ -9,6 +9,7 @@ typedef struct cli_crowd_run {
     const uc_consensus_settings *consensus_args;
     const cli_audit_request *request;
     uc_dataset data;
+    uc_names ids; /* of the data's rows; empty: they have none */
     uc_crowd crowd;
     uint32_t *gold; /* NULL: none */
     size_t checked;

@@ -18,6 +18,8 @@ static double probability(const cli_crowd_run *self, size_t row, size_t k)
 
 static const char *id_of(const cli_crowd_run *self, size_t row)
 {
+    if (self->ids.count)
+        return self->ids.text[row];
     return self->crowd.ids.count ? self->crowd.ids.text[row] : NULL;
 }
 
@@ -156,7 +158,7 @@ static json_t *consensus_json(const cli_crowd_run *self)
         json_t *item = json_pack("{sI so sf}", "row", (json_int_t)i + 1, "class",
                                  app_json_text(self->crowd.classes.text[best]), "probability",
                                  probability(self, i, best));
-        if (self->crowd.ids.count)
+        if (id_of(self, i))
             set_id(item, self, i);
         json_array_append_new(list, item);
     }

@@ -153,3 +153,14 @@ def test_probabilities_of_any_model(unconfuse, tmp_path):
     p.write_text("\n".join(rows[:-1]) + "\n")
     run = unconfuse("audit", labels, "--probabilities", p)
     assert run.returncode == 1 and "has 299 rows, but there are 300 labels" in run.err
+
+
+def test_rows_of_a_table_are_matched_by_id(unconfuse, tmp_path):
+    data, crowd = tmp_path / "data.csv", tmp_path / "crowd.csv"
+    data.write_text("id,x,label\n" + "".join(f"r{i},{i % 2}.{i},{'ab'[i % 2]}\n" for i in range(20)))
+    crowd.write_text("id,annotator,label\n" + "".join(f"r{i},w{j},{'ab'[i % 2]}\n" for i in reversed(range(20)) for j in range(2)))
+    found = unconfuse.json("audit", data, "--crowd", crowd, "--no-features")
+    assert [row["id"] for row in found["consensus"]] == [f"r{i}" for i in range(20)]
+    assert [row["class"] for row in found["consensus"]] == ["ab"[i % 2] for i in range(20)]
+    crowd.write_text("id,annotator,label\nr99,w,a\n")
+    assert "crowd.csv:2: 'r99' is not the id of a row of the data" in unconfuse("audit", data, "--crowd", crowd).err
