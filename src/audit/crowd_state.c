@@ -46,10 +46,10 @@ static uint64_t *first_words(const uc_crowd *crowd)
 
 uc_status uc_crowd_state_write(uc_output *output, const uc_crowd *crowd, const uc_consensus *consensus)
 {
-    json_t *header =
-        json_pack("{ss so* so* so* sI sI}", "kind", "crowd", "classes", names_json(&crowd->classes),
-                  "annotators", names_json(&crowd->annotators), "ids", names_json(&crowd->ids), "rows",
-                  (json_int_t)crowd->rows, "annotations", (json_int_t)crowd->count);
+    json_t *header = json_pack("{s:s, s:o*, s:o*, s:o*, s:I, s:I}", "kind", "crowd", "classes",
+                               names_json(&crowd->classes), "annotators", names_json(&crowd->annotators),
+                               "ids", names_json(&crowd->ids), "rows", (json_int_t)crowd->rows, "annotations",
+                               (json_int_t)crowd->count);
     float *posterior = posterior_floats(&consensus->posterior);
     uint64_t *first = first_words(crowd);
     uc_status status = UC_ERR_NOMEM;

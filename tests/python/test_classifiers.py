@@ -172,7 +172,10 @@ def test_class_weights():
     for cls in CLASSIFIERS:
         if "class_weight" not in cls().get_params():
             continue
-        cls = functools.partial(cls, bias=1.0, **({"variant": 1, "cost": 1e-4} if "variant" in cls().get_params() else {}))
+        options = {"variant": 1, "cost": 1e-4} if "variant" in cls().get_params() else {}
+        if cls is unconfuse.COPAClassifier:
+            options = {"cost": 1e-4}  # rows are long: at the default the margin decides, not the cost
+        cls = functools.partial(cls, bias=1.0, **options)
         even, heavy, light = (cls(class_weight=weight).fit(X, y).predict(X).mean()
                               for weight in (None, {1: 100.0}, {1: 0.01}))
         assert light <= even <= heavy and heavy > light + 0.3

@@ -166,11 +166,11 @@ static void the_last_sentence_can_be_part_of_the_next(void **state)
     assert_error(uc_fail(UC_ERR_INVALID, "value %d", 7), UC_ERR_INVALID, "value 7");
     assert_error(uc_fail_again(UC_ERR_IO, "file: ", uc_last_error()), UC_ERR_IO, "file: value 7");
     assert_error(uc_fail(UC_ERR_FORMAT, "<%s>", uc_last_error()), UC_ERR_FORMAT, "<file: value 7>");
-    char longest[3000];
+    char longest[2 * UC_MESSAGE_BYTES];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     assert_status(uc_fail(UC_ERR_IO, "%s", longest), UC_ERR_IO);
-    assert_int_equal(strlen(uc_last_error()), 1023);
+    assert_int_equal(strlen(uc_last_error()), UC_MESSAGE_BYTES - 1);
 }
 
 int main(void)

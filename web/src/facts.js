@@ -27,7 +27,7 @@ function perClass(classes) {
   const table = plainTable(heads, classes.map((one) => [one.class, count(one.examples), percent(one.recall, 1),
     interval(one.recall_interval?.[0], one.recall_interval?.[1], 1), percent(one.precision, 1),
     interval(one.precision_interval?.[0], one.precision_interval?.[1], 1), percent(one.f1, 1)]));
-  if (classes.length > 60) return section("Each class", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "each class" }, table));
+  if (classes.length > 60) return section("Each class", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table of classes" }, table));
   return section("Each class",
     figure("Recall: the share of a class that was recognised. Lines are 95% intervals.", dots(ranges("recall"), { label: "recall of each class" }), table),
     figure("Precision: the share of the predictions of a class that are right.", dots(ranges("precision"), { label: "precision of each class" }), null));

@@ -73,6 +73,6 @@ export function rowsTable({ columns, rows, label, ticks, ticked }) {
   const none = ticks && h("button", { type: "button", onclick: () => { ticks.clear(); ticked(); draw(); } }, "untick all");
   draw();
   return h("div", { class: "rows" }, h("div", { class: "tools" }, search, earlier, later, all, none, status),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `table of ${label}` },
       h("table", {}, h("thead", {}, h("tr", {}, ticks && h("th", { scope: "col" }, h("span", { class: "hidden" }, "ticked")), heads)), body)));
 }

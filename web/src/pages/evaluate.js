@@ -16,7 +16,7 @@ function scores(report) {
 
 function pairs(report) {
   if (!report.confused_pairs?.length) return null;
-  return section("Most confused pairs", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "most confused pairs" },
+  return section("Most confused pairs", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table of the most confused pairs" },
     plainTable(["label", "predicted", "examples", "rows, such as"], report.confused_pairs.map((pair) =>
       [pair.true, pair.predicted, count(pair.examples), pair.rows.join(", ")]))));
 }
