@@ -46,7 +46,7 @@ def test_json_of_train_has_exactly_the_documented_fields(unconfuse, data):
 def test_json_of_evaluate_has_exactly_the_documented_fields_and_they_agree(unconfuse, data):
     unconfuse.ok("train", "spa", data, "-o", "m.uc")
     result = unconfuse.json("evaluate", "m.uc", data)
-    assert list(result) == EVALUATE_FIELDS
+    assert list(result) == EVALUATE_FIELDS + ["confused_pairs"]
     counts, K = result["confusion"], 3
     assert sum(map(sum, counts)) == 300
     assert result["error"] == pytest.approx(1 - sum(counts[k][k] for k in range(K)) / 300)
@@ -55,7 +55,10 @@ def test_json_of_evaluate_has_exactly_the_documented_fields_and_they_agree(uncon
     low, high = result["error_interval"]
     assert 0 <= low < result["error"] < high <= 1
     for k, entry in enumerate(result["per_class"]):
-        assert list(entry) == ["class", "examples", "recall", "precision", "f1"]
+        assert list(entry) == ["class", "examples", "recall", "precision", "f1", "recall_interval", "precision_interval"]
+        for name in ("recall", "precision"):
+            low, high = entry[f"{name}_interval"]
+            assert 0 <= low < entry[name] < high <= 1
         assert entry["examples"] == sum(counts[k]) and entry["recall"] == pytest.approx(counts[k][k] / sum(counts[k]))
 
 
@@ -210,7 +213,7 @@ def test_noise_of_the_test_labels_gives_the_corrected_error(unconfuse):
     true = unconfuse.json("evaluate", "m.uc", "clean.svm")["error"]
     result = unconfuse.json("evaluate", "m.uc", "noisy.svm", "--noise-rates", "0.3,0.1")
     assert list(result) == EVALUATE_FIELDS + ["corrected_error", "corrected_error_plugin", "corrected_error_deviation",
-                                              "corrected_confusion"]
+                                              "corrected_confusion", "confused_pairs"]
     assert result["error"] > 0.15
     assert abs(result["corrected_error"] - true) < 4 * result["corrected_error_deviation"] < 0.1
     assert sum(map(sum, result["corrected_confusion"])) == pytest.approx(1)
