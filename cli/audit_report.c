@@ -144,12 +144,13 @@ static void print_suspects(FILE *text, const cli_audit *self)
         fputs("\nNo label is more likely wrong than right.\n", text);
         return;
     }
-    fprintf(text, "\nMost suspicious:\n  %8s  %-*s  %-*s  wrong\n", "row", (int)width, "given", (int)width,
+    const int second = width > strlen("more likely") ? (int)width : (int)strlen("more likely");
+    fprintf(text, "\nMost suspicious:\n  %8s  %-*s  %-*s  wrong\n", "row", (int)width, "given", second,
             "more likely");
     for (size_t i = 0; i < count; i++) {
         const uc_suspect *one = &found->suspects[i];
         fprintf(text, "  %8zu  %-*s  %-*s  %.1f%%\n", one->row + 1, (int)width, classes->text[one->given],
-                (int)width, classes->text[one->suggested], 100 * one->p_wrong);
+                second, classes->text[one->suggested], 100 * one->p_wrong);
     }
 }
 
