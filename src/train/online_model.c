@@ -361,6 +361,7 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
     uc_status status = stored_settings(settings, &train, learner, model);
     if (status == UC_OK && learner->model) {
         status = read_input(&input, &state, model->features);
+        input.table = uc_table_share(model->preprocessing.table); /* columns are matched by name, as before */
         preprocessing = &input;
     }
     if (status == UC_OK)

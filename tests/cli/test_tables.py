@@ -223,3 +223,18 @@ def test_a_model_shows_its_columns_and_weights_by_name(table):
     assert "class" in shown and "feature" in shown
     table.ok("train", "pa", "train.csv", "--map", "random", "--dimension", "5", "-o", "mapped.uc")
     assert "--top has no names for them" in table.fails(1, "inspect", "mapped.uc", "--top", "3")
+
+
+@pytest.mark.parametrize("learner", ["cspa-plus", "onebit"])
+def test_a_resumed_stream_matches_columns_by_name(unconfuse, learner):
+    rows = [(i % 7, i * 3 % 11, "AB"[i % 2]) for i in range(40)]
+    unconfuse.write("first.csv", "x,y,label\n" + "".join(f"{x},{y},{label}\n" for x, y, label in rows))
+    unconfuse.write("swapped.csv", "y,x,label\n" + "".join(f"{y},{x},{label}\n" for x, y, label in rows))
+    unconfuse.write("other.csv", "a,b,label\n1,u,A\n2,v,B\n3,u,A\n4,v,B\n")
+    unconfuse.ok("stream", learner, "first.csv", "-o", "model.uc")
+    unconfuse.ok("stream", learner, "first.csv", "--resume", "model.uc", "-o", "same.uc")
+    unconfuse.ok("stream", learner, "swapped.csv", "--resume", "model.uc", "-o", "matched.uc")
+    assert unconfuse.read("same.uc") == unconfuse.read("matched.uc")
+    result = unconfuse("stream", learner, "other.csv", "--resume", "model.uc", "-o", "never.uc")
+    assert result.returncode == 1
+    assert "other.csv: there is no column 'x', which the model was trained on" in result.err
