@@ -14,13 +14,18 @@ bool uc_layout_is_feature(const uc_layout *self, size_t column)
 
 /* ---- the first line ---- */
 
-static void free_layout(void *user)
+static void free_names(uc_layout *self)
 {
-    uc_layout *self = user;
     for (size_t i = 0; self->names && i < self->columns; i++)
         uc_free(self->names[i]);
     uc_free(self->names);
-    uc_free(self);
+    self->names = NULL;
+}
+
+static void free_layout(void *user)
+{
+    free_names(user);
+    uc_free(user);
 }
 
 static bool is_number(const uc_field *self)
@@ -162,17 +167,38 @@ static uc_status choose_columns(uc_layout *self, bool *header, const uc_reader *
     return UC_OK;
 }
 
+/* A name that no earlier column has: a second `x` is `x.1`, and a fifth column without a name `column 5`. */
+static uc_status keep_name(char **out, uc_names *taken, const uc_field *field, size_t column)
+{
+    char number[40];
+    const char *name = field->begin;
+    size_t length = field->length;
+    uint32_t index;
+    if (length == 0) {
+        length = (size_t)snprintf(number, sizeof number, "column %zu", column + 1);
+        name = number;
+    }
+    char *own = uc_alloc(length + sizeof number, 1);
+    if (!own)
+        return UC_ERR_NOMEM;
+    memcpy(own, name, length);
+    for (size_t turn = 1; uc_names_find(taken, own, strlen(own)) != UC_NONE; turn++)
+        snprintf(own + length, sizeof number, ".%zu", turn);
+    *out = own;
+    return uc_names_add(&index, taken, own, strlen(own));
+}
+
 static uc_status keep_names(uc_layout *self, const uc_field *fields)
 {
+    uc_names taken = {0};
+    uc_status status = UC_OK;
     self->names = uc_alloc(self->columns, sizeof *self->names);
     if (!self->names)
         return UC_ERR_NOMEM;
-    for (size_t i = 0; i < self->columns; i++) {
-        self->names[i] = uc_strndup(fields[i].begin, fields[i].length);
-        if (!self->names[i])
-            return UC_ERR_NOMEM;
-    }
-    return UC_OK;
+    for (size_t i = 0; i < self->columns && status == UC_OK; i++)
+        status = keep_name(&self->names[i], &taken, &fields[i], i);
+    uc_names_free(&taken);
+    return status;
 }
 
 /* The fields of the line at `line`, at most length + 1. The text may be cut, and must outlive them. */
@@ -254,12 +280,11 @@ static bool looks_like_header(const cut_copy *first, const cut_copy *second)
 }
 
 /* A table of a model has its columns by their names; the label's may be missing. */
-static void find_known(uc_layout *self, const uc_table *table, const uc_reader *reader,
-                       const uc_field *fields)
+static void find_known(uc_layout *self, const uc_table *table, const uc_reader *reader)
 {
     for (size_t i = 0; i < self->columns; i++) {
         uc_column column;
-        size_t c = uc_table_find(table, fields[i].begin, fields[i].length);
+        size_t c = uc_table_find(table, self->names[i], strlen(self->names[i]));
         if (c == SIZE_MAX)
             continue;
         uc_table_column_at(&column, table, c);
@@ -284,7 +309,7 @@ static uc_status choose_table_columns(uc_layout *self, bool *header, const uc_re
         uc_reader only_named = *reader; /* the last column is a label only by name */
         only_named.settings.label = wanted ? wanted : "none";
         status = find_columns(self, header, &only_named, first->fields);
-        find_known(self, table, reader, first->fields);
+        find_known(self, table, reader);
     } else {
         status = find_columns(self, header, reader, first->fields);
     }
@@ -320,9 +345,11 @@ static uc_status learn_table(uc_layout *self, bool *header, const uc_reader *rea
             status = UC_ERR_NOMEM;
     }
     if (status == UC_OK)
-        status = choose_table_columns(self, header, reader, &first, &second);
-    if (status == UC_OK && *header)
         status = keep_names(self, first.fields);
+    if (status == UC_OK)
+        status = choose_table_columns(self, header, reader, &first, &second);
+    if (status == UC_OK && !*header)
+        free_names(self);
     free_copy(&first);
     free_copy(&second);
     return status;

@@ -11,7 +11,7 @@ typedef struct uc_layout {
     size_t columns, features;
     size_t label, bag, weight; /* or UC_NO_COLUMN */
     size_t values_per_row;     /* at most, without words */
-    char **names;              /* of the columns; NULL: there is no header */
+    char **names;              /* of the columns, all different; NULL: there is no header */
 } uc_layout;
 
 bool uc_layout_is_feature(const uc_layout *self, size_t column);

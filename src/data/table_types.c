@@ -383,29 +383,12 @@ static uc_status check_options(const uc_table *table, const char *source, const 
 
 /* ---- names ---- */
 
-/* A name that no earlier column has: a second `x` is `x.1`. */
-static char *distinct_name(const uc_table *table, size_t count, const char *name)
-{
-    char longer[300];
-    snprintf(longer, sizeof longer, "%s", name);
-    for (size_t turn = 1;; turn++) {
-        bool taken = false;
-        const char *tried = turn == 1 ? name : longer;
-        for (size_t i = 0; i < count && !taken; i++)
-            taken = strcmp(table->columns[i].name, tried) == 0;
-        if (!taken)
-            return uc_strdup(tried);
-        snprintf(longer, sizeof longer, "%.250s.%zu", name, turn);
-    }
-}
-
 static uc_status name_columns(uc_table *table, const uc_layout *layout)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         char number[40];
         snprintf(number, sizeof number, "column %zu", i + 1);
-        const char *name = layout->names && *layout->names[i] ? layout->names[i] : number;
-        table->columns[i].name = distinct_name(table, i, name);
+        table->columns[i].name = uc_strdup(layout->names ? layout->names[i] : number);
         if (!table->columns[i].name)
             return UC_ERR_NOMEM;
     }

@@ -122,6 +122,25 @@ def test_columns_are_matched_by_name(table):
     assert table.fails(1, "predict", "m.uc", "less.csv") == "less.csv: there is no column 'colour', which the model was trained on"
 
 
+@pytest.mark.parametrize("header, names", [
+    ("a,a,label", ["a", "a.1", "label"]),
+    ("a,,label", ["a", "column 2", "label"]),
+    ("a.1,a,a,,label", ["a.1", "a", "a.2", "column 4", "label"]),
+    ("a,b,label,label", ["a", "b", "label", "label.1"]),
+])
+def test_repeated_and_empty_names_are_told_apart(unconfuse, header, names):
+    fields = len(names) - 1
+    lines = [",".join([str(i)] + [f"{'xy'[i % 2]}{j}" for j in range(fields - 1)] + ["AB"[i % 2]]) for i in range(8)]
+    unconfuse.write("d.csv", "\n".join([header, *lines]) + "\n")
+    assert [column["name"] for column in unconfuse.json("inspect", "d.csv")["columns"]] == names
+    unconfuse.ok("train", "logistic", "d.csv", "-o", "m.uc")
+    assert unconfuse.json("evaluate", "m.uc", "d.csv")["error"] == 0
+    unconfuse.ok("stream", "arow", "d.csv", "-o", "s.uc")
+    assert sorted(column["name"] for column in unconfuse.json("inspect", "m.uc")["columns"]) == sorted(names)
+    result = unconfuse("predict", "m.uc", "d.csv")
+    assert "ignored" not in result.err and len(result.out.splitlines()) == 9
+
+
 def test_shuffled_columns_shards_and_pipes_give_the_same_model(table):
     whole = [HEADER, *rows(300, 1)]
     order = [4, 0, 3, 6, 5, 2, 1, 7]
