@@ -78,9 +78,10 @@ typedef struct uc_model_summary {
         bool sparse;               /* the landmarks are */
         const double *eigenvalues; /* `dimension` of them, kpca; else NULL */
     } map;
-    double *weight_norms;              /* of each class */
-    bool probabilities;                /* it has them */
-    bool resumable;                    /* an online learner can continue from it */
+    size_t views;         /* of the row, concatenated, which stand in the place of a map; 0: none */
+    double *weight_norms; /* of each class */
+    bool probabilities;   /* it has them */
+    bool resumable;       /* an online learner can continue from it */
     uint32_t format_version, checksum; /* of the file that it came from; 0: not from a file */
     uc_values all;                     /* all of the above as it is written as JSON: names and order */
     struct json_t *json;               /* private */

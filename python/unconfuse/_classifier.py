@@ -173,7 +173,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
     def _adopt(self, model: Model, classes: Classes, seen: Classifier) -> None:
         """The attributes of what was learned from the rows that `seen` was shown."""
         described = model.describe()
-        is_plain = described["map"] == "none" and described["steps"]["scale"] == "none"
+        is_plain = described["map"] == "none" and "views" not in described and described["steps"]["scale"] == "none"
         found: dict[str, Any] = {"_learned": Learned(model, classes, seen.n_features_in_, is_plain),
                                  "classes_": classes.values, "n_iter_": int(described.get("iterations", 1))}
         if "prior" in described:

@@ -201,7 +201,7 @@ class Learned:
     source: Model | Online
     classes: Classes
     n_features: int
-    is_plain: bool  # no scaling and no map stand between the rows and the weights
+    is_plain: bool  # no scaling, map or views stand between the rows and the weights
 
     def model(self) -> Model:
         return self.source.model() if isinstance(self.source, Online) else self.source

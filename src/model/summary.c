@@ -129,6 +129,7 @@ uc_status uc_model_summarize(uc_model_summary *out, const uc_model *self)
         .scale = uc_scaling_word((int)preprocessing->scaling),
         .normalize_input = preprocessing->normalize_input,
         .normalize = preprocessing->normalize,
+        .views = preprocessing->view_count,
         .probabilities = self->probabilities,
         .resumable = self->state.counters != NULL,
         .format_version = self->format_version,

@@ -127,5 +127,10 @@ json_t *uc_summary_json(const uc_model_summary *self)
         object = NULL;
     }
     json_decref(found);
+    if (object && self->views > 0 &&
+        json_object_set_new(object, "views", json_integer((json_int_t)self->views)) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
     return object;
 }

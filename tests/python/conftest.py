@@ -31,6 +31,8 @@ def tags(estimator):
             "_xfail_checks": estimator._checks_that_fail()}  # which are no tags any more, but arguments of the checks
 
 
+# Learners whose weights belong to features that they make of a row, whatever `map` says, and why.
+OWN_FEATURES = {unconfuse.AuditClassifier: "three views of the row, each with a kernel map of its own, are concatenated"}
 BINARY_ONLY = [cls for cls in CLASSIFIERS if tags(cls())["binary_only"]]
 
 

@@ -24,6 +24,7 @@ typedef struct audit {
     const uc_labelled *labelled;
     const uc_audit_settings *settings;
     uint64_t seed;
+    uc_matrix dense; /* X, where it came in sparse storage but is not sparse */
     uc_matrix landmarks;
     uc_audit_rows rows[UC_AUDIT_VIEWS];
     uc_audit_view views[UC_AUDIT_VIEWS];
@@ -47,10 +48,35 @@ static void free_audit(audit *self)
     for (size_t v = 0; v < self->count; v++)
         uc_audit_rows_free(&self->rows[v]);
     uc_matrix_free(&self->landmarks);
+    uc_matrix_free(&self->dense);
     uc_free(self->start);
 }
 
 /* ---- views ---- */
+
+/* Rows in sparse storage that hold a quarter of all values, which is the readers' own limit, get all views,
+ * as those from a file do; where there is no memory for that they stay as they are. */
+static uc_status take_rows(audit *self, const uc_matrix *X)
+{
+    const uc_context *context = self->labelled->context;
+    const uc_comm *comm = uc_comm_of(context);
+    const bool sparse = uc_matrix_is_sparse(X);
+    const double bytes = (double)X->rows * (double)uc_matrix_stride(X->cols) * (double)sizeof *X->values;
+    double known[3] = {(double)uc_matrix_entries(X), (double)X->rows * (double)X->cols, 0.0};
+    if (sparse && uc_memory_check(context, bytes, "the rows") != UC_OK)
+        known[2] = 1.0;
+    uc_status status = uc_comm_sum(comm, known, 3);
+    self->X = X;
+    if (status != UC_OK || 4.0 * known[0] < known[1] || known[2] > 0.0)
+        return status;
+    if (sparse) {
+        status = uc_matrix_subset(&self->dense, X, NULL, 0, context);
+        if (status == UC_OK)
+            status = uc_matrix_densify(&self->dense);
+        self->X = &self->dense;
+    }
+    return uc_comm_agree(comm, status);
+}
 
 /* All rows, where there are no more than landmarks are wanted; else random ones. */
 static uc_status take_landmarks(audit *self)
@@ -278,7 +304,7 @@ uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, c
 {
     uc_labelled known = *labelled;
     uc_audit_fit found = {.rows = X->rows, .K = labelled->annotations->K};
-    audit self = {.X = X, .labelled = &known, .settings = settings, .seed = seed, .width = WIDTHS};
+    audit self = {.labelled = &known, .settings = settings, .seed = seed, .width = WIDTHS};
     const uc_comm *comm = uc_comm_of(labelled->context);
     double *fitted = uc_alloc(found.rows * found.K, sizeof *fitted);
     self.start = uc_alloc(found.rows * found.K, sizeof *self.start);
@@ -290,6 +316,8 @@ uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, c
     status = uc_comm_agree(comm, status);
     if (status == UC_OK)
         status = uc_labelled_weigh(&known);
+    if (status == UC_OK)
+        status = take_rows(&self, X);
     if (status == UC_OK)
         status = take_landmarks(&self);
     if (status == UC_OK)

@@ -1,0 +1,107 @@
+/* `audit` on the same rows in dense and in sparse storage. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support.h"
+
+#include "learn/audit/audit.h"
+#include "linalg/linalg.h"
+
+#define ROWS ((size_t)40)
+#define COLS ((size_t)64)
+#define K 2
+
+typedef struct example {
+    uc_matrix dense, sparse;
+    uint32_t y[ROWS];
+} example;
+
+/* Two clouds, of which each row keeps its first `kept` values from column i % 2 on. */
+static void draw(example *out, size_t kept)
+{
+    uc_rng rng = uc_rng_make(5, 1);
+    *out = (example){0};
+    assert_ok(uc_matrix_create_dense(&out->dense, ROWS, COLS));
+    assert_ok(uc_matrix_create_sparse(&out->sparse, ROWS, COLS, ROWS * kept));
+    size_t entries = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        out->y[i] = (uint32_t)(i % 7 == 0 ? (i + 1) % K : i % K);
+        for (size_t j = i % K; j < i % K + kept; j++) {
+            const float value = (float)(1.0 + 2.0 * (double)(i % K == j % K) + 0.5 * uc_rng_normal(&rng));
+            out->dense.values[i * out->dense.stride + j] = value;
+            out->sparse.values[entries] = value;
+            out->sparse.columns[entries++] = (uint32_t)j;
+        }
+        out->sparse.offsets[i + 1] = entries;
+    }
+}
+
+static void free_example(example *self)
+{
+    uc_matrix_free(&self->dense);
+    uc_matrix_free(&self->sparse);
+}
+
+static uc_status run(double *S, const uc_matrix *X, const example *self, uint64_t memory)
+{
+    const uc_context context = {.threads = 1, .memory = memory};
+    const uc_audit_settings settings = {.mode = UC_AUDIT_AUTO, .landmarks = 20, .axes = 10};
+    uc_annotations annotations = {0};
+    uc_audit_fit found = {0};
+    uc_status status = uc_annotations_of_labels(&annotations, self->y, ROWS, K, &context);
+    const uc_labelled labelled = {.annotations = &annotations, .context = &context};
+    if (status == UC_OK)
+        status = uc_audit_run(&found, NULL, X, &labelled, &settings, 1);
+    if (status == UC_OK)
+        memcpy(S, found.S, ROWS * K * sizeof *S);
+    uc_audit_fit_free(&found);
+    uc_annotations_free(&annotations);
+    return status;
+}
+
+static void rows_that_are_not_sparse_have_all_views(void **state)
+{
+    (void)state;
+    double dense[ROWS * K], sparse[ROWS * K];
+    example self;
+    draw(&self, COLS / 4);
+    assert_ok(run(dense, &self.dense, &self, 0));
+    assert_ok(run(sparse, &self.sparse, &self, 0));
+    assert_memory_equal(dense, sparse, sizeof dense);
+    assert_ok(run(sparse, &self.sparse, &self, ROWS * COLS * sizeof(float) - 1)); /* they stay sparse */
+    assert_memory_not_equal(dense, sparse, sizeof dense);
+    free_example(&self);
+}
+
+static void rows_that_are_sparse_have_no_standard_view(void **state)
+{
+    (void)state;
+    double dense[ROWS * K], sparse[ROWS * K];
+    example self;
+    draw(&self, COLS / 4 - 1);
+    assert_ok(run(dense, &self.dense, &self, 0));
+    assert_ok(run(sparse, &self.sparse, &self, 0));
+    assert_memory_not_equal(dense, sparse, sizeof dense);
+    free_example(&self);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    double S[ROWS * K];
+    uc_status status;
+    example self;
+    draw(&self, COLS / 4);
+    FOR_EACH_FAILING_ALLOCATION(status, run(S, &self.sparse, &self, 0));
+    free_example(&self);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_that_are_not_sparse_have_all_views),
+        cmocka_unit_test(rows_that_are_sparse_have_no_standard_view),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
