@@ -128,6 +128,7 @@ bool uc_learner_is_online(const uc_learner *);
 bool uc_learner_accepts(const uc_learner *, uc_feedback);
 bool uc_learner_uses_noise(const uc_learner *);
 bool uc_learner_uses_unlabelled(const uc_learner *);
+bool uc_learner_uses_blas(const uc_learner *);
 bool uc_learner_is_positive_unlabelled(const uc_learner *);
 bool uc_learner_has_probabilities(const uc_learner *);
 bool uc_learner_uses_rates(const uc_learner *);
@@ -149,6 +150,7 @@ uc_status uc_online_begin(uc_online **, const uc_learner *, const void *, const 
                           const uc_names *, const uc_preprocessing *);
 uc_status uc_online_resume(uc_online **, const uc_model *);
 void uc_online_free(uc_online *);
+const uc_learner *uc_online_learner(const uc_online *);
 uint64_t uc_online_rounds(const uc_online *);
 bool uc_online_has_map(const uc_online *);
 uc_status uc_online_expect(uc_online *, size_t, double);

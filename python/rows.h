@@ -60,20 +60,21 @@ static uc_status note_round(const uc_session_round *round, void *user)
     return goes_on(self->context, (size_t)round->number, self->rows) ? UC_OK : UC_ERR_CANCELLED;
 }
 
-/* For every row: propose, get feedback (the label, or only right or wrong; `delay` rounds late; never,
- * with probability `missing`), learn. All feedback has come when it returns. */
+/* For every row: propose, get feedback (right or wrong, or the label for a learner that does not learn from
+ * that; `delay` rounds late; never, with probability `missing`), learn. All feedback has come when it
+ * returns. */
 static uc_status run_rows(uint32_t *proposed, uc_online *online, const uc_matrix *X, const uint32_t *labels,
                           const double *weights, uint64_t delay, double missing, const uc_context *context)
 {
     kept_rounds kept = {proposed, X->rows, context};
-    uc_session_settings settings = {.feedback = UC_FEEDBACK_FULL,
+    uc_session_settings settings = {.feedback = UC_FEEDBACK_PARTIAL,
                                     .delay = delay,
                                     .missing = missing,
                                     .on_round = note_round,
                                     .user = &kept};
     uc_session *session = NULL;
-    if (!uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL))
-        settings.feedback = UC_FEEDBACK_PARTIAL;
+    if (!uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_PARTIAL))
+        settings.feedback = UC_FEEDBACK_FULL;
     uc_status status = uc_session_continue(&session, online, &settings, context);
     if (status == UC_OK)
         status = uc_session_run_weighted(session, X, labels, weights, NULL, X->rows, false);

@@ -25,6 +25,9 @@ bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
 bool uc_learner_uses_noise(const uc_learner *self);      /* learns with a noise matrix */
 bool uc_learner_uses_unlabelled(const uc_learner *self); /* rows without a label are of use to it */
+/* Its rounds call OpenBLAS, whose sums depend on its number of threads: let it have one meanwhile, as the
+ * library does when it first calls it, if something else in the process gives it more. */
+bool uc_learner_uses_blas(const uc_learner *self);
 /* Learns from one class alone: uc_dataset_positive_unlabelled must be called on the data before training. */
 bool uc_learner_is_positive_unlabelled(const uc_learner *self);
 bool uc_learner_has_probabilities(const uc_learner *self); /* its models do */

@@ -103,6 +103,7 @@ class Online:
         _online_learners.add(self)
         self._view = ffi.new("uc_matrix *")  # of the rows at hand: a round needs nothing new
         self._model: Model | None = None  # of the learner as it is now
+        self._uses_blas = bool(lib.uc_learner_uses_blas(lib.uc_online_learner(pointer)))
 
     @classmethod
     def begin(cls, learner: Any, settings: Any, train: Any, names: Any, steps: Any) -> Online:
@@ -143,7 +144,7 @@ class Online:
         with self._lock:
             view, _kept = self._rows(X)
             self._model = None
-            if len(proposed) == 1:  # too short to be interrupted
+            if len(proposed) == 1 and not self._uses_blas:  # too short to be interrupted
                 check(lib.run_rows(labels_buffer(proposed), self._pointer, view, labels_buffer(codes), counted, delay, missing,
                                     ffi.NULL))
                 return proposed

@@ -54,6 +54,11 @@ bool uc_learner_uses_unlabelled(const uc_learner *self)
     return self->unlabelled;
 }
 
+bool uc_learner_uses_blas(const uc_learner *self)
+{
+    return self->blas;
+}
+
 bool uc_learner_is_positive_unlabelled(const uc_learner *self)
 {
     return self->positive_unlabelled;

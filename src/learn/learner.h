@@ -60,6 +60,7 @@ struct uc_learner {
     size_t settings_size;
     bool full, partial;       /* the feedback that it learns from */
     bool labels_too;          /* made for right or wrong, and learns from labels where there are some */
+    bool blas;                /* online: its rounds call BLAS */
     bool normalizes;          /* {normalize=auto} means on */
     bool normalizes_gaussian; /* {normalize=auto} means on after a Gaussian kernel map */
     bool last;                /* {average=auto} means off, though labels are given */

@@ -32,7 +32,8 @@ def tags(estimator):
 
 
 # Learners whose weights belong to features that they make of a row, whatever `map` says, and why.
-OWN_FEATURES = {unconfuse.AuditClassifier: "three views of the row, each with a kernel map of its own, are concatenated"}
+OWN_FEATURES = {unconfuse.AuditClassifier: "three views of the row, each with a kernel map of its own, are concatenated",
+                unconfuse.OnebitClassifier: "the row, standardised or at unit length, and kernel values of rows of the stream"}
 BINARY_ONLY = [cls for cls in CLASSIFIERS if tags(cls())["binary_only"]]
 
 

@@ -61,6 +61,16 @@ def test_two_classes_have_one_row_of_weights(cls):
     assert model.decision_function(X).shape == (300,)
 
 
+def test_scores_of_onebit_before_it_has_a_kernel():
+    """Up to round 15 its features are the row at unit length."""
+    X, y = blobs()
+    model = unconfuse.OnebitClassifier().partial_fit(X[:15], y[:15], classes=range(4))
+    unit = X / np.linalg.norm(X.astype(float), axis=1, keepdims=True)
+    assert model.coef_.shape == (4, 8) and model.coef_.any()
+    np.testing.assert_allclose(model.decision_function(X), unit @ model.coef_.T + model.intercept_, rtol=1e-5, atol=1e-6)
+    assert unconfuse.OnebitClassifier().partial_fit(X[:16], y[:16], classes=range(4)).coef_.shape[1] > 8
+
+
 @pytest.mark.parametrize("cls", CLASSIFIERS)
 def test_sparse_rows_are_dense_rows(cls):
     X, y = data_for(cls)

@@ -307,6 +307,7 @@ const uc_learner uc_learner_onebit = {
     .settings_size = sizeof(uc_onebit_settings),
     .partial = true,
     .labels_too = true,
+    .blas = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
     .memory_size = sizeof(onebit_memory),
     .grow = grow,
