@@ -195,7 +195,7 @@ static void units_of_columns_do_not_matter(void **state)
         for (size_t j = 0; j < COLS; j++)
             other.X.values[i * other.X.stride + j] *= j % 2 ? 1024.0f : 1.0f;
     const size_t plain = right_of(&self, &data, NULL), scaled = right_of(&self, &other, NULL);
-    assert_true(plain > 0.5 * MANY && (double)scaled > (double)plain - 0.08 * MANY);
+    assert_true((double)plain > 0.5 * MANY && (double)scaled > (double)plain - 0.08 * MANY);
     uc_dataset_free(&data);
     uc_dataset_free(&other);
 }
@@ -223,8 +223,8 @@ static size_t right_after_a_change(int restart)
 static void it_recovers_when_classes_are_renumbered(void **state)
 {
     (void)state;
-    assert_true(right_after_a_change(1) > 0.65 * 250);
-    assert_true(right_after_a_change(0) < 0.5 * 250);
+    assert_true((double)right_after_a_change(1) > 0.65 * 250);
+    assert_true((double)right_after_a_change(0) < 0.5 * 250);
 }
 
 static void a_class_that_arrives_is_found(void **state)
@@ -270,7 +270,7 @@ static void columns_may_come_later(void **state)
         const uint32_t label = online_round_on(online, row, data.y[i]);
         right += i >= 200 && label == data.y[i];
     }
-    assert_true(right > 0.5 * 200);
+    assert_true((double)right > 0.5 * 200);
     uc_online_free(online);
     uc_dataset_free(&data);
 }
