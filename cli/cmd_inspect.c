@@ -215,6 +215,25 @@ static uc_status look_at_columns(uc_table **out, const app_call *call, const uc_
     return uc_table_look(out, call->words[0], &args->read, &call->context);
 }
 
+/* Data that cannot be opened may be a table without a feature, whose columns show why. *table stays NULL when
+ * something else is wrong. */
+static void inspect_columns(uc_table **table, app_call *call)
+{
+    const inspect_args *args = call->args;
+    uc_table *found = NULL;
+    if (cli_reads_once(call->words[0]) ||
+        uc_table_look(&found, call->words[0], &args->read, &call->context) != UC_OK)
+        return;
+    if (uc_table_features(found) > 0) {
+        uc_table_free(found);
+        return;
+    }
+    *table = found;
+    call->result = json_pack("{ss ss sI si so so}", "kind", "data", "format", "csv", "examples",
+                             (json_int_t)uc_table_rows(*table), "features", 0, "classes", json_array(),
+                             "columns", cli_json_table(*table));
+}
+
 static uc_status inspect_data(uc_table **table, app_call *call)
 {
     const inspect_args *args = call->args;
@@ -224,6 +243,12 @@ static uc_status inspect_data(uc_table **table, app_call *call)
     uc_names classes = {0};
     uint32_t *position = NULL;
     uc_status status = uc_reader_open(&reader, call->words[0], &args->read, &call->context);
+    if (status == UC_ERR_FORMAT) {
+        inspect_columns(table, call);
+        if (*table)
+            return UC_OK;
+        status = uc_reader_open(&reader, call->words[0], &args->read, &call->context); /* says it again */
+    }
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
         count_values(&self, &block->X);
         count_labels(&self, block, uc_reader_classes(reader));

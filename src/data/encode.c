@@ -11,7 +11,7 @@
  *   encoded value = (v_ij is NaN ? fill_j : v_ij) factor_j
  *
  * A data set in memory gives the exact median. A stream is read once more for it, and the median is that of
- * evenly spaced rows, at most SAMPLE of them.
+ * evenly spaced rows, at most SAMPLE of them, and fewer of wide tables.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,6 +20,8 @@
 #include "data/table.h"
 
 #define SAMPLE ((size_t)131072)
+#define LEAST_SAMPLE ((size_t)4096)
+#define SAMPLE_VALUES ((size_t)1 << 25) /* of all columns: 128 MB */
 #define ROWS_PER_BLOCK ((size_t)1024)
 
 /* ---- the features that are numbers ---- */
@@ -300,31 +302,77 @@ uc_status uc_encode_dataset(uc_dataset *data, const uc_context *context)
 
 /* ---- streams ---- */
 
-/* Every `stride`-th row's numbers: feature j's are values[j * SAMPLE], ... */
+/* Every `stride`-th row's numbers, row by row; there is room for `room` rows, at most `most`. */
 typedef struct sample {
     float *values;
-    size_t count, stride, seen;
+    size_t features, count, room, most, stride, seen;
 } sample;
 
-static void add_rows(sample *self, const uc_table *table, const uc_matrix *X)
+static sample begin_sample(const uc_table *table)
+{
+    const size_t features = table->text_first, all = SAMPLE_VALUES / (features + !features);
+    size_t most = LEAST_SAMPLE;
+    while (most < SAMPLE && 2 * most <= all)
+        most *= 2;
+    return (sample){.features = features, .most = most, .stride = 1};
+}
+
+/* Every other row stays. */
+static void halve_sample(sample *self)
+{
+    for (size_t s = 1; s < self->count / 2; s++)
+        memcpy(self->values + s * self->features, self->values + 2 * s * self->features,
+               self->features * sizeof *self->values);
+    self->count /= 2;
+    self->stride *= 2;
+}
+
+static uc_status grow_sample(sample *self)
+{
+    const size_t room = uc_grown(self->room, self->count + 1);
+    float *values = uc_realloc(self->values, room * self->features, sizeof *values);
+    if (!values)
+        return UC_ERR_NOMEM;
+    self->values = values;
+    self->room = room;
+    return UC_OK;
+}
+
+static uc_status add_rows(sample *self, const uc_matrix *X)
 {
     for (size_t i = 0; i < X->rows; i++, self->seen++) {
+        if (self->seen % self->stride == 0 && self->count == self->most)
+            halve_sample(self);
         if (self->seen % self->stride != 0)
             continue;
-        if (self->count == SAMPLE) {
-            for (size_t j = 0; j < table->text_first; j++)
-                for (size_t s = 0; s < SAMPLE / 2; s++)
-                    self->values[j * SAMPLE + s] = self->values[j * SAMPLE + 2 * s];
-            self->count /= 2;
-            self->stride *= 2;
-            if (self->seen % self->stride != 0)
-                continue;
+        if (self->count == self->room) {
+            const uc_status status = grow_sample(self);
+            if (status != UC_OK)
+                return status;
         }
         const uc_row row = uc_matrix_row(X, i);
-        for (size_t j = 0; j < row.count && uc_row_column(row, j) < table->text_first; j++)
-            self->values[uc_row_column(row, j) * SAMPLE + self->count] = row.values[j];
-        self->count++;
+        float *values = self->values + self->count++ * self->features;
+        memset(values, 0, self->features * sizeof *values);
+        for (size_t j = 0; j < row.count && uc_row_column(row, j) < self->features; j++)
+            values[uc_row_column(row, j)] = row.values[j];
     }
+    return UC_OK;
+}
+
+static uc_status learn_sample(uc_table *table, const sample *self)
+{
+    float *column = uc_alloc(self->count, sizeof *column);
+    if (!column)
+        return UC_ERR_NOMEM;
+    for (size_t j = 0; j < self->features; j++) {
+        if (!is_number(table, j))
+            continue;
+        for (size_t s = 0; s < self->count; s++)
+            column[s] = self->values[s * self->features + j];
+        learn_values(table, j, column, self->count);
+    }
+    uc_free(column);
+    return UC_OK;
 }
 
 static uc_status learn_from(uc_table *table, uc_reader *reader, sample *numbers, double *counts)
@@ -332,7 +380,9 @@ static uc_status learn_from(uc_table *table, uc_reader *reader, sample *numbers,
     const uc_dataset *block;
     uc_status status = UC_OK;
     while ((status = uc_reader_next(&block, reader)) == UC_OK && block) {
-        add_rows(numbers, table, &block->X);
+        status = add_rows(numbers, &block->X);
+        if (status != UC_OK)
+            return status;
         if (counts)
             count_words(counts, table, &block->X);
     }
@@ -346,15 +396,14 @@ uc_status uc_encoder_learn(uc_table *table, const uc_look_source *source, const 
     uc_reader *reader = NULL;
     uc_input *input = NULL;
     const size_t words = table->features - table->text_first;
-    sample numbers = {.stride = 1};
+    sample numbers = begin_sample(table);
     double *counts = NULL;
     uc_status status = allocate(table);
     own.table = table;
     own.weights = NULL;
-    numbers.values = uc_alloc(table->text_first * SAMPLE, sizeof *numbers.values);
     if (words > 0)
         counts = uc_alloc(words + 1, sizeof *counts);
-    if (status == UC_OK && (!numbers.values || (words > 0 && !counts)))
+    if (status == UC_OK && words > 0 && !counts)
         status = UC_ERR_NOMEM;
     if (status == UC_OK && source->paths)
         status = uc_input_open(&input, source->paths[0]);
@@ -364,9 +413,8 @@ uc_status uc_encoder_learn(uc_table *table, const uc_look_source *source, const 
         status = uc_reader_open_as(&reader, input, &uc_format_table, &own, context);
     if (status == UC_OK)
         status = learn_from(table, reader, &numbers, counts);
-    for (size_t j = 0; j < table->text_first && status == UC_OK; j++)
-        if (is_number(table, j))
-            learn_values(table, j, numbers.values + j * SAMPLE, numbers.count);
+    if (status == UC_OK)
+        status = learn_sample(table, &numbers);
     if (status == UC_OK && words > 0)
         status = learn_words(table, counts);
     table->learned = status == UC_OK;

@@ -194,6 +194,8 @@ static uc_status begin_table(uc_reader *self)
     status = find_source(&source, &path, self);
     if (status == UC_OK)
         status = uc_table_look_at(&self->table, &source, &self->settings, &self->context);
+    if (status == UC_OK)
+        status = uc_table_check_features(self->table, source.name);
     if (status == UC_OK && !self->whole)
         status = uc_encoder_learn(self->table, &source, &self->settings, &self->context);
     return status;
@@ -441,7 +443,10 @@ static uc_status look_at_path(uc_table **out, bool learn, const char *path, cons
     uc_status status = uc_read_settings_check(settings);
     if (status == UC_OK)
         status = uc_table_look_at(out, &source, settings, context);
-    if (status == UC_OK && learn)
+    if (status != UC_OK || !learn)
+        return status;
+    status = uc_table_check_features(*out, path);
+    if (status == UC_OK)
         status = uc_encoder_learn(*out, &source, settings, context);
     return status;
 }

@@ -529,6 +529,8 @@ uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_
     if (status == UC_OK && needed) {
         const uc_look_source source = {.paths = paths, .count = path_count, .name = paths[0]};
         status = uc_table_look_at(&table, &source, &own, context);
+        if (status == UC_OK)
+            status = uc_table_check_features(table, paths[0]);
         own.table = table;
     }
     status = uc_comm_agree(uc_comm_of(context), status);

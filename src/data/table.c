@@ -2,6 +2,7 @@
 #include "data/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const type_names[] = {"drop",     "id",   "boolean", "number", "date",
@@ -98,38 +99,34 @@ static size_t features_of(const uc_table_column *self)
     }
 }
 
-/* The first column that has no place yet, by name; SIZE_MAX: all have. Columns without names, and tables of
- * numbers, keep the order of the file. */
-static size_t next_column(const uc_table *self, const bool *placed)
+static int compare_names(const void *a, const void *b)
 {
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < self->column_count; i++) {
-        if (placed[i])
-            continue;
-        if (best == SIZE_MAX)
-            best = i;
-        else if (self->named && !self->plain && strcmp(self->columns[i].name, self->columns[best].name) < 0)
-            best = i;
-    }
-    return best;
+    const uc_table_column *x = *(uc_table_column *const *)a, *y = *(uc_table_column *const *)b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : (x > y) - (x < y);
 }
 
+/* By name; columns without names, and tables of numbers, keep the order of the file. */
 uc_status uc_table_lay_out(uc_table *self)
 {
-    bool *placed = uc_alloc(self->column_count, sizeof *placed), text = false;
-    if (!placed)
+    uc_table_column **order = uc_alloc(self->column_count, sizeof(uc_table_column *));
+    bool text = false;
+    if (!order)
         return UC_ERR_NOMEM;
+    for (size_t i = 0; i < self->column_count; i++)
+        order[i] = &self->columns[i];
+    if (self->named && !self->plain)
+        qsort(order, self->column_count, sizeof *order, compare_names);
     self->features = 0;
-    for (size_t i; (i = next_column(self, placed)) != SIZE_MAX;) {
-        uc_table_column *column = &self->columns[i];
-        placed[i] = true;
+    for (size_t i = 0; i < self->column_count; i++) {
+        uc_table_column *column = order[i];
         column->first = self->features;
         column->features = features_of(column);
         self->features += column->features;
         text = text || column->type == UC_COLUMN_TEXT;
         column->seed = uc_value_mark(UC_MARK, column->name, strlen(column->name));
     }
-    uc_free(placed);
+    uc_free(order);
     self->text_first = self->features;
     if (text)
         self->features += UC_TEXT_FEATURES;
@@ -155,9 +152,16 @@ uc_status uc_table_take_words(uc_table *self, const uint32_t *words, size_t coun
 size_t uc_table_find(const uc_table *self, const char *name, size_t length)
 {
     for (size_t i = 0; i < self->column_count; i++)
-        if (strlen(self->columns[i].name) == length && memcmp(self->columns[i].name, name, length) == 0)
+        if (strncmp(self->columns[i].name, name, length) == 0 && self->columns[i].name[length] == '\0')
             return i;
     return SIZE_MAX;
+}
+
+uc_status uc_table_check_features(const uc_table *self, const char *source)
+{
+    if (self->features > 0)
+        return UC_OK;
+    return uc_fail(UC_ERR_FORMAT, "%s: no column can be a feature: inspect shows what they are", source);
 }
 
 /* ---- asking ---- */

@@ -84,6 +84,8 @@ typedef struct uc_look_source {
 } uc_look_source;
 uc_status uc_table_look_at(uc_table **out, const uc_look_source *source, const uc_read_settings *settings,
                            const uc_context *context);
+/* Refuses a table none of whose columns is a feature: it can be shown, not read. */
+uc_status uc_table_check_features(const uc_table *self, const char *source);
 /* Whether rows like these need a look: not all features are numbers, or an option asks for it. The bytes are
  * the beginning of a CSV file. */
 uc_status uc_table_is_needed(bool *out, const char *bytes, size_t length, const uc_read_settings *settings);

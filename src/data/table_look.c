@@ -48,8 +48,9 @@ static void count_number(uc_column_look *self, const uc_field *field, const look
         self->numbers++;
         return;
     }
-    if (pass->decimal == '.' && memchr(field->begin, ',', field->length))
-        self->commas += uc_value_number(&value, field->begin, field->length, ',');
+    const char other = pass->decimal == '.' ? ',' : '.';
+    if (memchr(field->begin, other, field->length))
+        self->otherwise += uc_value_number(&value, field->begin, field->length, other);
     if (self->odd_line == 0) {
         self->odd_line = line;
         uc_quote(self->odd, field->begin, field->length);
@@ -117,7 +118,7 @@ static uc_status merge_column(uc_column_look *self, const uc_column_look *part, 
     self->values += part->values;
     self->missing += part->missing;
     self->numbers += part->numbers;
-    self->commas += part->commas;
+    self->otherwise += part->otherwise;
     self->spaced += part->spaced;
     self->not_boolean = self->not_boolean || part->not_boolean;
     self->dates_with_time = self->dates_with_time || part->dates_with_time;

@@ -33,8 +33,9 @@ void uc_value_set_free(uc_value_set *self);
 /* ---- a column ---- */
 
 typedef struct uc_column_look {
-    size_t values, missing, numbers, commas, spaced; /* commas: numbers if the decimal point were a comma */
-    double low, high;                                /* of the numbers */
+    size_t values, missing, numbers, spaced;
+    size_t otherwise; /* numbers if the decimal point were a comma, or the other way round */
+    double low, high; /* of the numbers */
     bool not_boolean, dates_with_time;
     unsigned boolean_words, not_dates; /* bits of uc_value_boolean; forms that some value is not */
     double first_day[UC_DATE_FORMS], last_day[UC_DATE_FORMS];

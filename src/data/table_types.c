@@ -191,10 +191,11 @@ static void blame_number(const decision *self)
     const char *name = self->column->name;
     char quoted[UC_QUOTE_SIZE];
     uc_quote(quoted, name, strlen(name));
-    if (2 * look->commas > look->values - look->numbers)
+    const bool point = !self->settings->decimal || *self->settings->decimal != ',';
+    if (2 * look->otherwise > look->values - look->numbers)
         uc_look_blame(self->all, self->number, look->odd_line,
-                      "column '%s': '%s' looks like a number with a decimal comma: add {decimal=,}", quoted,
-                      look->odd);
+                      "column '%s': '%s' looks like a number with a decimal %s {decimal=,}", quoted,
+                      look->odd, point ? "comma: add" : "point: leave out");
     else
         uc_look_blame(self->all, self->number, look->odd_line,
                       "column '%s': '%s' %s, but %zu of %zu values are numbers: add it to "
@@ -222,7 +223,7 @@ static uc_status decide_text(const decision *self)
         snprintf(why, sizeof why, "text of %zu different values", distinct);
         return make_category(self, why);
     }
-    if (2 * look->numbers >= look->values || 2 * look->commas >= look->values)
+    if (2 * look->numbers >= look->values || 2 * look->otherwise >= look->values)
         blame_number(self);
     if (look->spaced > 0)
         return take(column, UC_COLUMN_TEXT, "text with spaces");
@@ -488,9 +489,6 @@ uc_status uc_table_decide(uc_table **out, uc_look *look, const uc_layout *layout
         status = tell_problems(look, source);
     if (status == UC_OK)
         status = uc_table_lay_out(table);
-    if (status == UC_OK && table->features == 0)
-        status =
-            uc_fail(UC_ERR_FORMAT, "%s: no column can be a feature: inspect shows what they are", source);
     if (status == UC_OK)
         *out = table;
     else

@@ -1,7 +1,9 @@
 """Tables: CSV files as people have them, with ids, categories, dates, texts and missing values."""
 import csv
 import io
+import os
 import random
+import subprocess
 
 import pytest
 
@@ -80,6 +82,37 @@ def test_options_decide_over_what_was_found(unconfuse):
     assert unconfuse.fails(2, "inspect", "data.csv", "--columns", "x=word") == \
         "--columns: 'word' is not a type: number, category, boolean, date, text, id or drop"
     assert unconfuse.fails(2, "inspect", "data.csv", "--decimal", "x") == "--decimal 'x' is neither a point nor a comma"
+
+
+def test_a_wrong_decimal_point_is_named(unconfuse):
+    unconfuse.write("d.csv", column([f"{3695.94 + i:.2f}" for i in range(6)]))
+    assert unconfuse.fails(1, "inspect", "d.csv", "--decimal", ",") == \
+        "d.csv:2: column 'x': '3695.94' looks like a number with a decimal point: leave out --decimal ,"
+
+
+@pytest.mark.parametrize("text, kinds", [
+    ("a,b,label\n1,2,A\n", ["drop", "drop", "label"]),
+    ("a,key,label\nsame,k1,A\nsame,k2,B\n", ["drop", "id", "label"]),
+])
+def test_inspect_shows_a_table_without_features(unconfuse, text, kinds):
+    unconfuse.write("one.csv", text)
+    assert [column["type"] for column in unconfuse.json("inspect", "one.csv")["columns"]] == kinds
+    assert "constant" in unconfuse.ok("inspect", "one.csv").out
+    if "id" in kinds:
+        assert unconfuse.fails(1, "train", "pa", "one.csv", "-o", "m.uc") == \
+            "one.csv: no column can be a feature: inspect shows what they are"
+
+
+def test_wide_tables_take_little_memory(unconfuse):
+    width = 2000
+    lines = [",".join([f"{i + j / 7:.3f}" for j in range(width)] + ["xy"[i % 3 == 0], "ab"[i % 2]]) for i in range(30)]
+    unconfuse.write("wide.csv", "\n".join([",".join([f"c{j}" for j in range(width)] + ["t", "label"]), *lines]) + "\n")
+    with subprocess.Popen([unconfuse.path, "inspect", "wide.csv", "--json"], cwd=unconfuse.directory,
+                          stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert used.ru_maxrss < 600_000  # KB; room for a sanitizer
 
 
 def test_inspect_shows_every_column_and_why(table):
