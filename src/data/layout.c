@@ -201,6 +201,30 @@ static uc_status keep_names(uc_layout *self, const uc_field *fields)
     return status;
 }
 
+/* Names are text, as values are. */
+static uc_status check_names(const uc_layout *self, const uc_reader *reader, const uc_field *fields,
+                             size_t line)
+{
+    const char *source = uc_input_name(reader->input);
+    for (size_t i = 0; i < self->columns; i++) {
+        const char *name = fields[i].begin;
+        const size_t length = fields[i].length;
+        char quoted[UC_QUOTE_SIZE];
+        if (uc_is_text(name, length))
+            continue;
+        for (size_t j = 0; j < length; j++)
+            if ((unsigned char)name[j] < ' ' && !memchr("\t\n\r", name[j], 3))
+                return uc_fail(UC_ERR_FORMAT, "%s:%zu: control character 0x%02x", source, line,
+                               (unsigned char)name[j]);
+        const bool mark = memmem(name, length, UC_BYTE_ORDER_MARK, 3) != NULL;
+        return uc_fail(UC_ERR_FORMAT, "%s:%zu: the name of column %zu, '%s', %s", source, line, i + 1,
+                       uc_quote(quoted, name, length),
+                       mark ? "has a byte order mark"
+                            : "is not UTF-8 text: convert the file first, as iconv -f LATIN1 -t UTF-8 does");
+    }
+    return UC_OK;
+}
+
 /* The fields of the line at `line`, at most length + 1. The text may be cut, and must outlive them. */
 static uc_status cut_line(uc_field *fields, size_t *count, char delimiter, const uc_reader *reader,
                           char *line, size_t number)
@@ -257,6 +281,8 @@ static uc_status learn_numbers(uc_layout *self, bool *header, const uc_reader *r
     self->columns = first.count;
     if (status == UC_OK)
         status = choose_columns(self, header, reader, first.fields);
+    if (status == UC_OK && *header)
+        status = check_names(self, reader, first.fields, number);
     if (status == UC_OK && *header)
         status = keep_names(self, first.fields);
     free_copy(&first);
@@ -348,6 +374,8 @@ static uc_status learn_table(uc_layout *self, bool *header, const uc_reader *rea
         status = keep_names(self, first.fields);
     if (status == UC_OK)
         status = choose_table_columns(self, header, reader, &first, &second);
+    if (status == UC_OK && *header)
+        status = check_names(self, reader, first.fields, number);
     if (status == UC_OK && !*header)
         free_names(self);
     free_copy(&first);

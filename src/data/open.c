@@ -40,6 +40,12 @@ static uc_status recognise(uc_reader *self)
                        name, formats[format]->name);
     if (self->settings.weight && self->settings.weights)
         return uc_fail(UC_ERR_INVALID, "%s: give only one of {weight} and {weights}", name);
+    if (self->settings.table && !self->settings.table->plain && format != UC_FORMAT_CSV)
+        return uc_fail(
+            UC_ERR_INVALID,
+            "%s: a model of typed columns needs a table (CSV) with these columns by name, and this "
+            "is %s",
+            name, formats[format]->name);
     self->format = formats[format];
     return UC_OK;
 }

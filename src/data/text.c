@@ -374,11 +374,15 @@ static uc_status fail_at(const uc_reader *reader, size_t line, const char *sente
 static void blame_name(uc_text_block *block, const uc_new_name *name)
 {
     char quoted[UC_QUOTE_SIZE];
-    const bool mark = memmem(name->text, name->length, UC_BYTE_ORDER_MARK, 3) != NULL;
-    const char *what = name->is_bag ? "bag" : "label";
+    const char *what = name->is_bag ? "bag" : "label", *complaint = "is not UTF-8 text";
+    if (memmem(name->text, name->length, UC_BYTE_ORDER_MARK, 3))
+        complaint = "has a byte order mark";
+    else if (memchr(name->text, '\n', name->length) || memchr(name->text, '\r', name->length))
+        complaint = "has a line break";
+    else if (memchr(name->text, '\t', name->length))
+        complaint = "has a tab";
     if (!uc_text_blame_control(block, name->text))
-        uc_text_blame(block, "the %s '%s' %s", what, uc_quote(quoted, name->text, name->length),
-                      mark ? "has a byte order mark" : "is not UTF-8 text");
+        uc_text_blame(block, "the %s '%s' %s", what, uc_quote(quoted, name->text, name->length), complaint);
 }
 
 static uc_status add_names(uc_text_block *block, uc_reader *reader, size_t line)

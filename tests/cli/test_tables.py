@@ -174,6 +174,32 @@ def test_repeated_and_empty_names_are_told_apart(unconfuse, header, names):
     assert "ignored" not in result.err and len(result.out.splitlines()) == 9
 
 
+@pytest.mark.parametrize("name", ["plain.svm", "same.ucd"])
+def test_a_model_of_a_table_needs_a_table(table, name):
+    table.write("plain.svm", "keep 1:1 3:2\nchurn 2:1\n")
+    table.ok("convert", "test.csv", "same.ucd")
+    for command in (["predict", "m.uc", name], ["evaluate", "m.uc", name]):
+        assert table.fails(1, *command) == f"{name}: a model of typed columns needs a table (CSV) with these columns by " \
+            f"name, and this is {dict(svm='libsvm', ucd='ucd')[name[-3:]]}"
+
+
+@pytest.mark.parametrize("values", ["xyxy", "1234"])
+@pytest.mark.parametrize("name, sentence", [
+    (b"c\0d", "control character 0x00"),
+    (b"c\xff", "the name of column 2, 'c?', is not UTF-8 text: convert the file first, as iconv -f LATIN1 -t UTF-8 does"),
+])
+def test_names_of_columns_are_text(unconfuse, values, name, sentence):
+    rows = "".join(f"{i},{value},{'AB'[i % 2]}\n" for i, value in enumerate(values))
+    unconfuse.write("d.csv", b"n," + name + b",label\n" + rows.encode())
+    for command in (["inspect", "d.csv"], ["train", "pa", "d.csv", "-o", "m.uc"]):
+        assert unconfuse.fails(1, *command) == f"d.csv:1: {sentence}"
+
+
+def test_a_label_with_a_line_break_is_called_that(unconfuse):
+    unconfuse.write("d.csv", 'n,c,label\n1,x,"A\nb"\n2,y,B\n3,x,A\n4,y,B\n')
+    assert "the label 'A?b' has a line break" in unconfuse.fails(1, "train", "pa", "d.csv", "-o", "m.uc")
+
+
 def test_shuffled_columns_shards_and_pipes_give_the_same_model(table):
     whole = [HEADER, *rows(300, 1)]
     order = [4, 0, 3, 6, 5, 2, 1, 7]
