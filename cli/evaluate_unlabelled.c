@@ -96,7 +96,7 @@ static uc_status settle(rows *self, double *prior, const uc_model *model, const 
 /* What the processes have found, in the order of the rows. */
 static uc_status collect(rows *self)
 {
-    size_t scores = self->count, weights = self->count;
+    size_t scores = self->count, weights = scores;
     double weighted = self->weighted;
     uc_status status = cli_collect((void **)&self->labelled, &self->count, sizeof *self->labelled);
     if (status == UC_OK)

@@ -11,6 +11,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -22,7 +23,7 @@ enum { ROW, GIVEN, PREDICTED, STRATUM, TRUE_LABEL, COLUMNS };
 static const char *const titles[COLUMNS] = {"row", "given_label", "predicted_label", "stratum", "true_label"};
 
 #define MOST_FIELDS 64
-#define SIZES "# stratum sizes: agree %zu drawn %zu disagree %zu drawn %zu"
+#define MOST_ROWS 1e15 /* of a stratum; a number beyond is a mistake */
 
 typedef struct file {
     uc_lines lines;
@@ -108,6 +109,24 @@ static uint32_t find_class(const uc_names *classes, const uc_field *field)
 
 /* ---- the head ---- */
 
+/* Takes `word` and the whole number after it. */
+static bool take_size(const char **at, const char *word, size_t *out)
+{
+    const size_t length = strlen(word);
+    *at += strspn(*at, " ");
+    if (strncmp(*at, word, length) != 0)
+        return false;
+    *at += length;
+    *at += strspn(*at, " ");
+    const size_t digits = strspn(*at, "0123456789");
+    const double number = strtod(*at, NULL);
+    if (digits == 0 || number > MOST_ROWS)
+        return false;
+    *at += digits;
+    *out = (size_t)number;
+    return true;
+}
+
 static void read_sizes(uc_checked *out, const uc_lines *lines)
 {
     char text[256];
@@ -117,8 +136,10 @@ static void read_sizes(uc_checked *out, const uc_lines *lines)
         return;
     const size_t length = (size_t)(lines->line + lines->width - begin);
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), begin);
-    if (sscanf(text, SIZES, &sizes[UC_AGREE], &drawn[UC_AGREE], &sizes[UC_DISAGREE], &drawn[UC_DISAGREE]) !=
-        4)
+    const char *at = text;
+    if (!take_size(&at, "# stratum sizes: agree", &sizes[UC_AGREE]) ||
+        !take_size(&at, "drawn", &drawn[UC_AGREE]) || !take_size(&at, "disagree", &sizes[UC_DISAGREE]) ||
+        !take_size(&at, "drawn", &drawn[UC_DISAGREE]))
         return;
     memcpy(out->sizes, sizes, sizeof sizes);
     memcpy(out->drawn, drawn, sizeof drawn);
@@ -129,7 +150,7 @@ static void read_sizes(uc_checked *out, const uc_lines *lines)
 static bool read_head(uc_checked *out, file *self)
 {
     uc_field fields[MOST_FIELDS];
-    size_t count;
+    size_t count = 0;
     while (uc_lines_next(&self->lines)) {
         if (is_comment(&self->lines)) {
             read_sizes(out, &self->lines);
@@ -195,10 +216,10 @@ static uc_status check_given(const file *self, const uc_field *given, size_t row
 
 static uint8_t find_stratum(const uc_field *field)
 {
-    for (uint8_t h = 0; h < UC_STRATA; h++) {
+    for (unsigned h = 0; h < UC_STRATA; h++) {
         const char *name = uc_stratum_name((uc_stratum)h);
         if (field->length == strlen(name) && strncasecmp(field->begin, name, field->length) == 0)
-            return h;
+            return (uint8_t)h;
     }
     return UC_STRATA;
 }

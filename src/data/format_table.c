@@ -276,7 +276,7 @@ static bool cut_row(workspace *work, uc_text_block *block, const uc_layout *layo
 {
     size_t count = 0;
     const size_t line = block->lines;
-    uc_field unused;
+    uc_field unused = {0};
     for (char *p = *at;; p++) {
         uc_field *field = count < layout->columns ? &work->fields[count] : &unused;
         const char *problem = uc_field_cut_record(field, &p, layout->delimiter);
@@ -408,7 +408,7 @@ static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *l
     size_t place_of = 0;
     bool id = false;
     for (size_t i = 0; i < layout->columns; i++) {
-        size_t column = i;
+        size_t column;
         if (layout->names && table->named) {
             column = uc_table_find(table, layout->names[i], strlen(layout->names[i]));
         } else if (!uc_layout_is_feature(layout, i)) {

@@ -340,25 +340,26 @@ static size_t dealt_before(double share, size_t i)
     return (size_t)floor(share * (double)i + (0.5 + 1e-9));
 }
 
-uc_status uc_dataset_split_rows(size_t *chosen, size_t *count, const uc_dataset *data, double share,
+uc_status uc_dataset_split_rows(size_t *rows, size_t *count, const uc_dataset *data, double share,
                                 bool stratified, uint64_t seed)
 {
-    const size_t rows = data->X.rows;
+    const size_t row_count = data->X.rows;
     if (!(share > 0.0 && share < 1.0))
         return uc_fail(UC_ERR_INVALID, "the share of the first part must be between 0 and 1, not %g", share);
-    *count = dealt_before(share, rows);
-    if (*count == 0 || *count >= rows)
-        return uc_fail(UC_ERR_INVALID, "a share of %g of %zu examples leaves one part empty", share, rows);
+    *count = dealt_before(share, row_count);
+    if (*count == 0 || *count >= row_count)
+        return uc_fail(UC_ERR_INVALID, "a share of %g of %zu examples leaves one part empty", share,
+                       row_count);
     size_t *order = NULL;
-    bool *in_first = uc_alloc(rows, sizeof *in_first);
+    bool *in_first = uc_alloc(row_count, sizeof *in_first);
     if (!in_first)
         return UC_ERR_NOMEM;
     const uc_status status = deal_order(&order, data, stratified, seed);
-    for (size_t i = 0; i < rows && status == UC_OK; i++)
+    for (size_t i = 0; i < row_count && status == UC_OK; i++)
         in_first[order[i]] = dealt_before(share, i + 1) > dealt_before(share, i);
     /* Both parts keep the order of the data. */
-    for (size_t i = 0, a = 0, b = *count; i < rows && status == UC_OK; i++)
-        chosen[in_first[i] ? a++ : b++] = i;
+    for (size_t i = 0, a = 0, b = *count; i < row_count && status == UC_OK; i++)
+        rows[in_first[i] ? a++ : b++] = i;
     uc_free(order);
     uc_free(in_first);
     return status;

@@ -99,7 +99,7 @@ uc_status uc_table_of_numbers(uc_table **out, const struct uc_layout *layout);
  * processes each has some of the rows, and all learn the same. */
 uc_status uc_encode_dataset(uc_dataset *data, const uc_context *context);
 /* Takes `count` ascending slots for the words that the table knows. */
-uc_status uc_table_take_words(uc_table *table, const uint32_t *words, size_t count);
+uc_status uc_table_take_words(uc_table *self, const uint32_t *words, size_t count);
 /* Learns from the rows of a file, block by block. */
 uc_status uc_encoder_learn(uc_table *table, const uc_look_source *source, const uc_read_settings *settings,
                            const uc_context *context);

@@ -163,9 +163,10 @@ static uc_status score_block(size_t block, void *user)
     const uc_range rows = uc_block_range(block, job->rows, ROWS_PER_BLOCK);
     const size_t count = rows.last - rows.first, K = job->K, D = job->view->axes;
     const double s = job->view->s, *f = job->fit->f, *b = job->fit->b;
-    double *E = uc_alloc(2 * count * K, sizeof *E), *scores = E + count * K;
+    double *E = uc_alloc(2 * count * K, sizeof *E);
     if (!E)
         return UC_ERR_NOMEM;
+    double *scores = E + count * K;
     uc_gemm(E, K, (uc_operand){job->view->A + rows.first * D, D, false}, (uc_operand){job->fit->H, D, true},
             count, D, K, 1.0, 0.0);
     for (size_t i = 0; i < count; i++) {

@@ -106,18 +106,18 @@ uc_status uc_onebit_mapped_begin(uc_onebit_mapped *out, uc_map *map, size_t clas
     return status;
 }
 
-void uc_onebit_take_mapped(uc_onebit_dense *self, uc_onebit_mapped *new)
+void uc_onebit_take_mapped(uc_onebit_dense *self, uc_onebit_mapped *mapped)
 {
     uc_map_free(self->map);
     uc_running_ridge_free(&self->ridge);
     uc_free(self->phi);
     uc_free(self->map_work);
     uc_free(self->sums);
-    self->map = new->map;
-    self->ridge = new->ridge;
-    self->phi = new->phi;
-    self->map_work = new->map_work;
-    self->sums = new->sums;
+    self->map = mapped->map;
+    self->ridge = mapped->ridge;
+    self->phi = mapped->phi;
+    self->map_work = mapped->map_work;
+    self->sums = mapped->sums;
 }
 
 void uc_onebit_map_row(float *phi, const uc_map *map, uc_row row, double *work)
