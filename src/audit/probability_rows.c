@@ -37,7 +37,7 @@ uc_status uc_probability_rows_create(uc_probability_rows *out, size_t rows, size
 /* Whether class a of the row goes before b: more probable, and of equals the first. */
 static bool is_before(const float *p, uint32_t a, uint32_t b)
 {
-    return p[a] > p[b] || (p[a] == p[b] && a < b);
+    return p[a] > p[b] || (a < b && p[a] == p[b]);
 }
 
 /* Restores the order of a heap whose top is the last in order. */
