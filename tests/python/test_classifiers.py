@@ -198,7 +198,8 @@ def test_class_weights():
         with pytest.raises(ValueError, match="is not a number above 0"):
             cls(class_weight={1: 0.0}).fit(X, y)
     names = {cls.__name__ for cls in CLASSIFIERS if "class_weight" in cls().get_params()}
-    assert names == {"PerceptronClassifier", "PAClassifier", "SPAClassifier", "AROWClassifier", "SCWClassifier", "CSVMClassifier",
+    assert names == {"AutoClassifier", "COPAClassifier", "PUClassifier", "RidgeClassifier",
+                     "PerceptronClassifier", "PAClassifier", "SPAClassifier", "AROWClassifier", "SCWClassifier", "CSVMClassifier",
                      "SloppySVMClassifier", "LogisticClassifier", "UMAClassifier", "RPClassifier", "S3VMClassifier"}
 
 
