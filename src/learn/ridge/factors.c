@@ -106,11 +106,11 @@ uc_status uc_ridge_factor_columns(uc_ridge *out, const uc_matrix *X, const doubl
 
 static const uc_ridge_lambda *find(const uc_ridge *self, double lambda)
 {
-    for (size_t i = 0; i < self->factor_count; i++)
-        if (self->factors[i].lambda == lambda)
-            return &self->factors[i];
-    assert(!"a lambda that was not announced");
-    return NULL;
+    size_t i = 0;
+    while (i < self->factor_count && self->factors[i].lambda != lambda)
+        i++;
+    assert(i < self->factor_count); /* the lambda was announced */
+    return &self->factors[i];
 }
 
 uc_status uc_ridge_factored_weights(double *W, size_t stride, const uc_ridge *self,
