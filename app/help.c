@@ -13,7 +13,7 @@
 
 const char *app_option_argument(const uc_option *option)
 {
-    static const char *const by_type[] = {"", "N", "X", "", "TEXT", "SIZE"};
+    static const char *const by_type[] = {"", "N", "X", "", "TEXT", "SIZE", "X,Y"};
     if (option->argument)
         return option->argument;
     return option->type == UC_OPTION_CHOICE ? option->choices : by_type[option->type];
@@ -29,7 +29,8 @@ static bool shows_default(const uc_option *option)
 
 void app_option_note(const uc_option *option, char *text, size_t size)
 {
-    const bool number = option->type == UC_OPTION_COUNT || option->type == UC_OPTION_REAL;
+    const bool number =
+        option->type == UC_OPTION_COUNT || option->type == UC_OPTION_REAL || option->type == UC_OPTION_PAIR;
     const bool shown = shows_default(option);
     size_t length = 0;
     text[0] = 0;
@@ -42,6 +43,9 @@ void app_option_note(const uc_option *option, char *text, size_t size)
     if (number && option->high < LARGE)
         length += (size_t)snprintf(text + length, size - length, "%sat most %.15g", length ? ", " : "",
                                    option->high);
+    if (option->unknown && !(shown && strcmp(option->standard, option->unknown) == 0))
+        length +=
+            (size_t)snprintf(text + length, size - length, "%sor %s", length ? ", " : "", option->unknown);
     if (option->automatic && !(shown && strcmp(option->standard, "auto") == 0))
         snprintf(text + length, size - length, "%sor auto", length ? ", " : "");
 }

@@ -23,6 +23,7 @@ typedef enum uc_option_type {
     UC_OPTION_CHOICE, /* int: the position of the word in `choices` */
     UC_OPTION_TEXT,   /* const char *, borrowed from the caller; NULL when not given */
     UC_OPTION_BYTES,  /* uint64_t; typed as 512M, 2G, ... */
+    UC_OPTION_PAIR,   /* double[2], both within the bounds; typed as 0.1,0.2 */
 } uc_option_type;
 
 #define UC_AUTO_FLAG (-1)
@@ -40,6 +41,7 @@ typedef struct uc_option {
     double low, high;     /* inclusive bounds of a count or real */
     const char *choices;  /* "none|range|standard" */
     const char *zero;     /* a word for the value 0 of a real, whatever its bounds: "median"; NULL: none */
+    const char *unknown;  /* a word for a pair of NaN: "estimate"; NULL: none */
     const char *argument; /* what the help calls the value; NULL: made from the type */
     const char *help;     /* one line, for uc_message_render; front ends add the default */
 } uc_option;

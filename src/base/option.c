@@ -43,11 +43,14 @@ static bool within(const uc_option *option, double value)
 
 static uc_status refuse(const uc_option *option, const char *value, const char *wanted)
 {
-    char bounds[96], zero[64] = "";
+    char bounds[96], zero[64] = "", unknown[64] = "";
     if (option->zero)
         snprintf(zero, sizeof zero, ", or %s", option->zero);
-    return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be %s%s%s%s", option->name, value, wanted,
-                   bounds_text(option, bounds, sizeof bounds), zero, option->automatic ? ", or auto" : "");
+    if (option->unknown)
+        snprintf(unknown, sizeof unknown, ", or %s", option->unknown);
+    return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be %s%s%s%s%s", option->name, value, wanted,
+                   bounds_text(option, bounds, sizeof bounds), zero, unknown,
+                   option->automatic ? ", or auto" : "");
 }
 
 static bool parse_flag(int *out, const char *value)
@@ -98,6 +101,24 @@ static bool parse_bytes(uint64_t *out, const char *value)
     return true;
 }
 
+/* 0.1,0.2, or a word for both. */
+static bool parse_pair(double out[2], const uc_option *option, const char *value)
+{
+    const size_t first = strcspn(value, ",");
+    double pair[2] = {0.0, 0.0};
+    if (option->unknown && strcmp(value, option->unknown) == 0) {
+        pair[0] = pair[1] = UC_AUTO_REAL;
+    } else if (!option->zero || strcmp(value, option->zero) != 0) {
+        if (!value[first] || !uc_parse_real(&pair[0], value, first) ||
+            !uc_parse_real(&pair[1], value + first + 1, strlen(value + first + 1)))
+            return false;
+        if (!within(option, pair[0]) || !within(option, pair[1]))
+            return false;
+    }
+    memcpy(out, pair, sizeof pair);
+    return true;
+}
+
 uc_status uc_option_set(const uc_option *option, void *settings, const char *value)
 {
     const bool automatic = option->automatic && strcmp(value, "auto") == 0;
@@ -134,6 +155,10 @@ uc_status uc_option_set(const uc_option *option, void *settings, const char *val
         if (!parse_bytes(FIELD(uint64_t, settings, option), value))
             return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be a size such as 512M or 4G", option->name,
                            value);
+        return UC_OK;
+    case UC_OPTION_PAIR:
+        if (!parse_pair(FIELD(double, settings, option), option, value))
+            return refuse(option, value, "two numbers with a comma between them, both ");
         return UC_OK;
     case UC_OPTION_TEXT:
         *FIELD(const char *, settings, option) = value;
@@ -173,6 +198,11 @@ uc_status uc_options_check(const uc_option *table, const void *settings)
             const double real = *CONST_FIELD(double, settings, table);
             valid = (table->automatic && isnan(real)) || (table->zero && real == 0.0) ||
                     (isfinite(real) && within(table, real));
+        } else if (table->type == UC_OPTION_PAIR) {
+            const double *pair = CONST_FIELD(double, settings, table);
+            const bool unknown = table->unknown && isnan(pair[0]) && isnan(pair[1]);
+            valid = unknown || (table->zero && pair[0] == 0.0 && pair[1] == 0.0) ||
+                    (within(table, pair[0]) && within(table, pair[1]));
         } else if (table->type == UC_OPTION_CHOICE) {
             const int choice = *CONST_FIELD(int, settings, table);
             if (choice < 0 || choice >= choice_count(table->choices))
@@ -212,6 +242,18 @@ static int print_real(double real, char *text, size_t size)
     return (int)length;
 }
 
+static int print_pair(const uc_option *option, const double pair[2], char *text, size_t size)
+{
+    char first[32], second[32];
+    if (option->unknown && isnan(pair[0]) && isnan(pair[1]))
+        return snprintf(text, size, "%s", option->unknown);
+    if (option->zero && pair[0] == 0.0 && pair[1] == 0.0)
+        return snprintf(text, size, "%s", option->zero);
+    print_real(pair[0], first, sizeof first);
+    print_real(pair[1], second, sizeof second);
+    return snprintf(text, size, "%s,%s", first, second);
+}
+
 size_t uc_option_text(const uc_option *option, const void *settings, char *text, size_t size)
 {
     int length = 0;
@@ -245,6 +287,9 @@ size_t uc_option_text(const uc_option *option, const void *settings, char *text,
     }
     case UC_OPTION_CHOICE:
         length = print_choice(option->choices, *CONST_FIELD(int, settings, option), text, size);
+        break;
+    case UC_OPTION_PAIR:
+        length = print_pair(option, CONST_FIELD(double, settings, option), text, size);
         break;
     case UC_OPTION_TEXT: {
         const char *value = *CONST_FIELD(char *, settings, option);

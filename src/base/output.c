@@ -282,6 +282,8 @@ static uc_status flush(uc_output *self)
 
 uc_status uc_output_write(uc_output *self, const void *bytes, size_t length)
 {
+    if (length == 0)
+        return UC_OK;
     if (self->in_memory)
         return append(self, bytes, length);
     if (self->filled + length > BUFFER_BYTES) {

@@ -253,6 +253,51 @@ static void bytes_have_units(void **state)
     }
 }
 
+static void pairs_are_two_numbers_or_a_word(void **state)
+{
+    (void)state;
+    static const uc_option pairs[] = {{.name = "pair",
+                                       .type = UC_OPTION_PAIR,
+                                       .standard = "none",
+                                       .zero = "none",
+                                       .unknown = "estimate",
+                                       .high = 0.5},
+                                      {.name = NULL}};
+    const struct {
+        const char *typed, *written;
+        double first, second;
+    } good[] = {{"none", "none", 0, 0}, {"0,0", "none", 0, 0}, {"0.1,.25", "0.1,0.25", 0.1, 0.25}};
+    double pair[2] = {7, 7};
+    char text[64];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_ok(uc_option_set(pairs, pair, good[i].typed));
+        assert_true(pair[0] == good[i].first && pair[1] == good[i].second);
+        uc_option_text(pairs, pair, text, sizeof text);
+        assert_string_equal(text, good[i].written);
+        assert_ok(uc_options_check(pairs, pair));
+    }
+    const char *const bad[] = {"",         "0.1",         "0.1,",    ",0.1", "0.1,0.6",
+                               "-0.1,0.1", "0.1,0.1,0.1", "nan,nan", "auto"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char sentence[160];
+        snprintf(
+            sentence, sizeof sentence,
+            "{pair=%s}: it must be two numbers with a comma between them, both from 0 to 0.5, or none, or "
+            "estimate",
+            bad[i]);
+        assert_int_equal(uc_option_set(pairs, pair, bad[i]), UC_ERR_OPTION);
+        assert_string_equal(uc_last_error(), sentence);
+        assert_true(pair[0] == 0.1 && pair[1] == 0.25);
+    }
+    pair[1] = 0.7;
+    assert_int_equal(uc_options_check(pairs, pair), UC_ERR_OPTION);
+    assert_ok(uc_option_set(pairs, pair, "estimate"));
+    assert_true(isnan(pair[0]) && isnan(pair[1]));
+    uc_option_text(pairs, pair, text, sizeof text);
+    assert_string_equal(text, "estimate");
+    assert_ok(uc_options_check(pairs, pair));
+}
+
 static void text_is_borrowed(void **state)
 {
     (void)state;
@@ -454,6 +499,7 @@ int main(void)
         cmocka_unit_test(reals_stay_within_their_bounds),
         cmocka_unit_test(choices_are_whole_words),
         cmocka_unit_test(bytes_have_units),
+        cmocka_unit_test(pairs_are_two_numbers_or_a_word),
         cmocka_unit_test(text_is_borrowed),
         cmocka_unit_test(values_are_written_as_a_user_would_type_them),
         cmocka_unit_test(a_real_written_is_the_same_number_read),
