@@ -3,8 +3,8 @@
 
 #include "commands.h"
 
-/* Positions in --to; the first five are uc_format. */
-enum { TO_AUTO = UC_FORMAT_AUTO, TO_UCD = UC_FORMAT_UCD, TO_UC, TO_LIBLINEAR };
+/* Positions in --to; the first six are uc_format. */
+enum { TO_AUTO = UC_FORMAT_AUTO, TO_JSONL = UC_FORMAT_JSONL, TO_UC, TO_LIBLINEAR };
 
 typedef struct convert_args {
     uc_read_settings read;
@@ -17,7 +17,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(convert_args, to),
      .standard = "auto",
-     .choices = "auto|libsvm|csv|npy|ucd|uc|liblinear",
+     .choices = "auto|libsvm|csv|npy|ucd|jsonl|uc|liblinear",
      .help = "the format to write; auto: by the ending of OUT for data, the other of uc and liblinear for a "
              "model"},
     {.name = "labels-out",
@@ -117,7 +117,7 @@ static uc_status run(app_call *call)
     if (kind != CLI_DATA && args->to != TO_AUTO && !to_model)
         return app_fail(UC_ERR_INVALID, "%s is a model: it becomes uc or liblinear", call->words[0]);
     if (kind == CLI_DATA && to_model && !from_standard_input)
-        return app_fail(UC_ERR_INVALID, "%s is not a model: data become libsvm, csv, npy or ucd",
+        return app_fail(UC_ERR_INVALID, "%s is not a model: data become libsvm, csv, npy, ucd or jsonl",
                         call->words[0]);
     if (kind == CLI_DATA && !to_model)
         return convert_data(call);
@@ -129,8 +129,8 @@ const app_command command_convert = {
     .usage = "IN OUT [--to FORMAT]",
     .summary = "write data or a model in another format",
     .description =
-        "Converts data to LIBSVM text, CSV, NPY or the binary format ucd, which is mapped into memory "
-        "instead of parsed; the endings .gz and .zst compress. Converts models to this program's "
+        "Converts data to LIBSVM text, CSV, NPY, JSON lines or the binary format ucd, which is mapped into "
+        "memory instead of parsed; the endings .gz and .zst compress. Converts models to this program's "
         "format (uc) or to LIBLINEAR's text format.",
     .sections = sections,
     .args_size = sizeof(convert_args),

@@ -204,7 +204,8 @@ static uc_status look_at_columns(uc_table **out, const app_call *call, const uc_
 {
     const inspect_args *args = call->args;
     const uc_table *table = uc_reader_table(reader);
-    if (strcmp(uc_reader_format(reader), "csv") != 0)
+    const char *format = uc_reader_format(reader);
+    if (strcmp(format, "csv") != 0 && strcmp(format, "jsonl") != 0)
         return UC_OK;
     if (table && !uc_table_is_plain(table)) {
         *out = uc_table_share(table);

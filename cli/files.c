@@ -12,7 +12,7 @@ const uc_option cli_data_output_options[] = {
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(cli_data_output, format),
      .standard = "auto",
-     .choices = "auto|libsvm|csv|npy|ucd",
+     .choices = "auto|libsvm|csv|npy|ucd|jsonl",
      .help = "format of the data written; auto: from the file's ending"},
     {.name = "labels-out",
      .type = UC_OPTION_TEXT,
@@ -234,24 +234,17 @@ uc_status cli_read_table(uc_dataset *out, uc_table_text **text, const app_call *
     return status;
 }
 
-/* Whether the output's ending asks for the separator that the text has. */
-static bool keeps_separator(const cli_data_file *file, const uc_table_text *text)
-{
-    const char *name = uc_output_name(file->rows), *ending = strstr(name, ".tsv");
-    const bool tabs = uc_table_text_separator(text) == '\t';
-    return !ending || tabs;
-}
-
 uc_status cli_write_table(const app_call *call, const cli_table_rows *table, const uc_dataset *part,
                           const cli_data_file *file)
 {
-    if (!table->text || file->format != UC_FORMAT_CSV || !keeps_separator(file, table->text))
+    const bool keeps_text = file->format == UC_FORMAT_CSV || file->format == UC_FORMAT_JSONL;
+    if (!table->text || !keeps_text)
         return cli_write_data(call, part, file);
     const uc_status status = app_check_interrupt();
     if (status != UC_OK)
         return status;
-    return uc_table_text_write(table->text, file->rows, table->rows, table->count, table->y, table->before,
-                               &part->classes);
+    return uc_table_text_write(table->text, file->rows, file->format, table->rows, table->count, table->y,
+                               table->before, &part->classes);
 }
 
 bool cli_reads_once(const char *path)

@@ -6,6 +6,7 @@
  * A model that loads must describe itself, score a row, go on learning when it says that it can, and save to
  * bytes that load and save to the same bytes again. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/base.h"
+#include "data/reader.h"
 #include "fuzz/files.h"
+#include "unconfuse/table.h"
 #include "unconfuse/train.h"
 
 static void save(uc_bytes *out, const uc_model *model)
@@ -100,6 +102,32 @@ static void check_resuming(const uc_model *model)
     uc_online_free(online);
 }
 
+/* A table that a file tells of encodes rows, by name and by place, or refuses them with a sentence. */
+static void check_encoder(const uc_model *model)
+{
+    static const char *const rows[] = {
+        "n,c,t,d,ok,label\n1.5,x,two words,2024-01-01,yes,p\n,y,more words,,no,q\n?,z,,2024-01-02,yes,p\n",
+        "1,2,a\n3,,b\n",
+        "{\"n\": 1, \"c\": \"x\", \"t\": \"two words\", \"label\": \"p\"}\n{\"n\": null}\n",
+    };
+    uc_read_settings settings = uc_reader_defaults();
+    settings.table = uc_model_table(model);
+    for (size_t i = 0; i < 3 && settings.table; i++) {
+        uc_dataset data = {0};
+        const uc_status status =
+            uc_dataset_read_memory(&data, rows[i], strlen(rows[i]), "rows", &settings, NULL);
+        CHECK(status == UC_OK || status == UC_ERR_FORMAT || status == UC_ERR_INVALID);
+        CHECK(status != UC_OK || data.X.cols == uc_model_features(model));
+        for (size_t k = 0; k < uc_matrix_entries(&data.X) && uc_matrix_is_sparse(&data.X); k++)
+            CHECK(data.X.columns[k] < data.X.cols && !isnan(data.X.values[k]));
+        uc_dataset_free(&data);
+    }
+    for (size_t j = 0; settings.table && j < uc_table_features(settings.table) && j < 1000; j++) {
+        char name[60];
+        uc_table_feature_name(name, sizeof name, settings.table, j);
+    }
+}
+
 static void check_model(const uc_model *model)
 {
     char *text;
@@ -107,6 +135,7 @@ static void check_model(const uc_model *model)
     CHECK(uc_model_describe(&text, model) == UC_OK);
     uc_model_text_free(text);
     check_scores(model);
+    check_encoder(model);
     check_saving(model);
     check_resuming(model);
 }

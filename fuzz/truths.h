@@ -101,7 +101,8 @@ static void check_reader(const void *bytes, size_t length, uc_format format)
     if (status == UC_OK) {
         check_dataset(&data);
         check_same(&data, &again);
-        if (format != UC_FORMAT_CSV || !uc_matrix_is_sparse(&data.X)) /* a table with texts; CSV is dense */
+        /* Tables with texts are sparse and CSV is dense; columns of JSON lines are sorted by their names. */
+        if (format != UC_FORMAT_JSONL && (format != UC_FORMAT_CSV || !uc_matrix_is_sparse(&data.X)))
             check_round_trip(&data, format);
     } else {
         CHECK(strcmp(sentence, uc_last_error()) == 0);

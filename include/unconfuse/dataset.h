@@ -35,7 +35,7 @@ void uc_dataset_free(uc_dataset *self);
 typedef enum uc_storage { UC_STORAGE_AUTO, UC_STORAGE_DENSE, UC_STORAGE_SPARSE } uc_storage;
 
 typedef struct uc_read_settings {
-    int format;          /* auto | libsvm | csv | npy | ucd               (auto: from the content) */
+    int format;          /* auto | libsvm | csv | npy | ucd | jsonl       (auto: from the content) */
     const char *label;   /* CSV: the label's column, a name or 1, 2, ... (-1: the last); "none": no labels.
                                NULL: a column called label, class, target or y, else the last */
     const char *bag;     /* CSV: the bag's column, a name or number; NULL: none */
@@ -65,6 +65,10 @@ uc_read_settings uc_reader_defaults(void);
  * Classes are sorted (uc_names_sort). `settings` may be NULL. */
 uc_status uc_dataset_read(uc_dataset *out, const char *path, const uc_read_settings *settings,
                           const uc_context *context);
+
+/* The same of a data file's bytes in memory; `name` is for messages. */
+uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
+                                 const uc_read_settings *settings, const uc_context *context);
 
 /* A part of a file: the lines of text that begin at bytes from .. to-1, or the rows of a UCD file that take
  * up that share of it. With to = 0 it is the whole file. */
@@ -99,7 +103,7 @@ uc_status uc_reader_open_range(uc_reader **out, const uc_file_range *range, cons
  * block->classes and block->bags are empty. X.cols is the largest column seen so far. */
 uc_status uc_reader_next(const uc_dataset **block, uc_reader *self);
 const uc_names *uc_reader_classes(const uc_reader *self);
-/* "libsvm", "csv", "npy" or "ucd". */
+/* "libsvm", "csv", "npy", "ucd" or "jsonl". */
 const char *uc_reader_format(const uc_reader *self);
 /* What the columns of a CSV file are; NULL: it is not known. */
 const uc_table *uc_reader_table(const uc_reader *self);
@@ -118,11 +122,13 @@ typedef enum uc_format {
     UC_FORMAT_LIBSVM,
     UC_FORMAT_CSV,
     UC_FORMAT_NPY,
-    UC_FORMAT_UCD
+    UC_FORMAT_UCD,
+    UC_FORMAT_JSONL
 } uc_format;
 
 /* Writes to a temporary name and renames. UC_FORMAT_AUTO: from the ending (.svm .libsvm .txt .csv .tsv .npy
- * .ucd, then .gz or .zst). "-" is standard output. For NPY the labels go to `labels` (NULL: not written). */
+ * .ucd .jsonl, then .gz or .zst). "-" is standard output. For NPY the labels go to `labels` (NULL: not
+ * written). */
 uc_status uc_dataset_write(const uc_dataset *self, const char *path, uc_format format, const char *labels,
                            const uc_context *context);
 /* Writes to outputs that the caller has opened and will commit; UC_FORMAT_AUTO looks at their names. */

@@ -52,6 +52,11 @@ uc_status uc_table_learn(uc_table **out, const char *path, const uc_read_setting
 uc_table *uc_table_share(const uc_table *self); /* one owner more; NULL stays NULL */
 void uc_table_free(uc_table *self);             /* NULL is fine */
 
+/* What the encoder has learned, as bytes, and back; the caller frees them with uc_table_bytes_free. */
+uc_status uc_table_save_memory(void **bytes, size_t *length, const uc_table *self);
+uc_status uc_table_load_memory(uc_table **out, const void *bytes, size_t length, const char *name);
+void uc_table_bytes_free(void *bytes);
+
 size_t uc_table_rows(const uc_table *self); /* that were looked at; 0: the table comes from a model */
 size_t uc_table_column_count(const uc_table *self);
 void uc_table_column_at(uc_column *out, const uc_table *self, size_t i);
@@ -65,28 +70,35 @@ void uc_table_feature_name(char *out, size_t size, const uc_table *self, size_t 
 
 /* ---- the text of a table, row by row ---- */
 
-/* A CSV file as it is written, so that outputs can keep its header, ids, columns and bytes. Rows are those of
- * the data set that was read from it, counted from 0. */
+/* A CSV file, or JSON lines, as it is written, so that outputs can keep its header, ids, columns and bytes.
+ * Rows are those of the data set that was read from it, counted from 0. */
 typedef struct uc_table_text uc_table_text;
 
-/* uc_dataset_read, and the text of the same file; *text stays NULL when the file is not CSV. Both are the
- * caller's. */
+/* uc_dataset_read, and the text of the same file; *text stays NULL when that is neither CSV nor JSON lines.
+ * Both are the caller's. */
 uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const char *path,
                                     const uc_read_settings *settings, const uc_context *context);
 void uc_table_text_free(uc_table_text *self); /* NULL is fine */
 size_t uc_table_text_rows(const uc_table_text *self);
 char uc_table_text_separator(const uc_table_text *self);
 /* The header or a row with its line end, as they are in the file; NULL: there is no header. A last row
- * without line end has one. */
+ * without line end has one. Those of JSON lines are CSV. */
 const char *uc_table_text_header(size_t *length, const uc_table_text *self);
 const char *uc_table_text_row(size_t *length, const uc_table_text *self, size_t row);
 /* The row's id without quotes; NULL: the table has no column of ids. It is valid until the next call. */
 const char *uc_table_text_id(size_t *length, uc_table_text *self, size_t row);
-/* Writes the header and rows[0..count), in that order (NULL: all), compressed when the output's name says so.
- * y[i], unless y is NULL, is the class that row rows[i] gets: its label's field changes when that is another
- * class than `before` has, and everything else stays as it is. */
-uc_status uc_table_text_write(const uc_table_text *self, uc_output *output, const size_t *rows, size_t count,
-                              const uint32_t *y, const uint32_t *before, const uc_names *classes);
+/* A field of a row, and the name of a column by the header, without quotes; valid until the next call. NULL:
+ * there is no header, or no memory. A column beyond the last is the last one. */
+const char *uc_table_text_field(size_t *length, uc_table_text *self, size_t row, size_t column);
+const char *uc_table_text_name(size_t *length, uc_table_text *self, size_t column);
+size_t uc_table_text_columns(const uc_table_text *self);
+/* Writes the header and rows[0..count), in that order (NULL: all), compressed when the output's name says so,
+ * as CSV (with tabs when the name ends in .tsv) or JSON lines; text of that format stays as it is. y[i],
+ * unless y is NULL, is the class that row rows[i] gets: its label changes when that is another class than
+ * `before` has. */
+uc_status uc_table_text_write(uc_table_text *self, uc_output *output, uc_format format, const size_t *rows,
+                              size_t count, const uint32_t *y, const uint32_t *before,
+                              const uc_names *classes);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
+#include "data/encode.h"
 
 #define SAMPLE ((size_t)131072)
 #define LEAST_SAMPLE ((size_t)4096)
@@ -26,24 +26,16 @@
 
 /* ---- the features that are numbers ---- */
 
-static bool is_number(const uc_table *table, size_t feature)
+bool uc_feature_is_number(const uc_table *table, size_t feature)
 {
-    for (size_t c = 0; c < table->column_count; c++) {
-        const uc_table_column *column = &table->columns[c];
-        if (feature < column->first || feature >= column->first + column->features)
-            continue;
-        const bool is_flag = column->has_missing && feature + 1 == column->first + column->features;
-        return column->type != UC_COLUMN_CATEGORY && !is_flag;
-    }
-    return false;
+    const uc_table_column *column = &table->columns[table->column_of[feature]];
+    const bool is_flag = column->has_missing && feature + 1 == column->first + column->features;
+    return column->type != UC_COLUMN_CATEGORY && !is_flag;
 }
 
 static bool is_boolean(const uc_table *table, size_t feature)
 {
-    for (size_t c = 0; c < table->column_count; c++)
-        if (feature == table->columns[c].first && table->columns[c].features > 0)
-            return table->columns[c].type == UC_COLUMN_BOOLEAN;
-    return false;
+    return table->columns[table->column_of[feature]].type == UC_COLUMN_BOOLEAN;
 }
 
 static int compare_floats(const void *a, const void *b)
@@ -108,7 +100,7 @@ static double deviation_of(const float *values, size_t count, size_t missing, do
 }
 
 /* Fills in what the table learns of feature j; moves the missing values to the end of the list first. */
-static void learn_values(uc_table *table, size_t j, float *values, size_t count)
+void uc_learn_values(uc_table *table, size_t j, float *values, size_t count)
 {
     size_t known = 0;
     for (size_t i = 0; i < count; i++)
@@ -132,45 +124,59 @@ typedef struct column_job {
     const uc_context *context;
 } column_job;
 
-static float value_at(uc_row row, size_t column)
+float *uc_matrix_cell(const uc_matrix *X, size_t row, size_t column)
 {
-    if (!row.columns)
-        return row.values[column];
-    for (size_t j = 0; j < row.count && row.columns[j] <= column; j++)
-        if (row.columns[j] == column)
-            return row.values[j];
-    return 0.0f;
+    if (!uc_matrix_is_sparse(X))
+        return X->values + row * X->stride + column;
+    uint64_t low = X->offsets[row], high = X->offsets[row + 1];
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (X->columns[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == X->offsets[row + 1] || X->columns[low] != column)
+        return NULL;
+    return X->values + low;
 }
 
-/* The column of all processes; *out belongs to the caller. */
-static uc_status gather_column(float **out, size_t *count, const uc_matrix *X, size_t column,
-                               const uc_context *context)
+uc_status uc_gather_values(float **values, size_t *count, const uc_context *context)
 {
     const int processes = uc_comm_size(uc_comm_of(context));
-    float *values = uc_alloc(X->rows, sizeof *values);
-    size_t *sizes = uc_alloc((size_t)processes, sizeof *sizes);
     void *all = NULL;
-    if (!values || !sizes) {
-        uc_free(values);
-        uc_free(sizes);
+    if (!uc_is_shared(context))
+        return UC_OK;
+    size_t *sizes = uc_alloc((size_t)processes, sizeof *sizes);
+    if (!sizes)
         return UC_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < X->rows; i++)
-        values[i] = value_at(uc_matrix_row(X, i), column);
-    *out = values;
-    *count = X->rows;
-    uc_status status = UC_OK;
-    if (uc_is_shared(context))
-        status = uc_comm_gather(&all, sizes, uc_comm_of(context), values, X->rows * sizeof *values);
-    if (all) {
-        uc_free(values);
-        *out = all;
+    const uc_status status =
+        uc_comm_gather(&all, sizes, uc_comm_of(context), *values, *count * sizeof **values);
+    if (status == UC_OK && all) {
+        uc_free(*values);
+        *values = all;
         *count = 0;
         for (int r = 0; r < processes; r++)
-            *count += sizes[r] / sizeof *values;
+            *count += sizes[r] / sizeof **values;
     }
     uc_free(sizes);
     return status;
+}
+
+/* The column of all processes; *out belongs to the caller, also when this fails. */
+static uc_status gather_column(float **out, size_t *count, const uc_matrix *X, size_t column,
+                               const uc_context *context)
+{
+    float *values = uc_alloc(X->rows, sizeof *values);
+    if (!values)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < X->rows; i++) {
+        const float *cell = uc_matrix_cell(X, i, column);
+        values[i] = cell ? *cell : 0.0f;
+    }
+    *out = values;
+    *count = X->rows;
+    return uc_gather_values(out, count, context);
 }
 
 static uc_status learn_column(size_t j, void *user)
@@ -178,11 +184,11 @@ static uc_status learn_column(size_t j, void *user)
     const column_job *self = user;
     float *values = NULL;
     size_t count = 0;
-    if (!is_number(self->table, j))
+    if (!uc_feature_is_number(self->table, j))
         return UC_OK;
     const uc_status status = gather_column(&values, &count, self->X, j, self->context);
     if (status == UC_OK)
-        learn_values(self->table, j, values, count);
+        uc_learn_values(self->table, j, values, count);
     uc_free(values);
     return status;
 }
@@ -210,8 +216,7 @@ static uc_status allocate(uc_table *table)
     return UC_OK;
 }
 
-/* How many rows have each word; the last entry counts the rows. */
-static void count_words(double *counts, const uc_table *table, const uc_matrix *X)
+void uc_count_words(double *counts, const uc_table *table, const uc_matrix *X)
 {
     const size_t first = table->text_first, words = table->features - first;
     for (size_t i = 0; i < X->rows; i++) {
@@ -220,6 +225,11 @@ static void count_words(double *counts, const uc_table *table, const uc_matrix *
             counts[row.columns[j - 1] - first] += 1.0;
     }
     counts[words] += (double)X->rows;
+}
+
+double uc_idf(double rows, double rows_with_word)
+{
+    return log((1.0 + rows) / (1.0 + rows_with_word)) + 1.0;
 }
 
 /* Keeps the slots that some row has, with their idf. */
@@ -233,7 +243,7 @@ static uc_status learn_words(uc_table *table, const double *counts)
     for (size_t w = 0; w < slots; w++) {
         if (counts[w] == 0.0)
             continue;
-        table->factor[first + count] = log((1.0 + counts[slots]) / (1.0 + counts[w])) + 1.0;
+        table->factor[first + count] = uc_idf(counts[slots], counts[w]);
         words[count++] = (uint32_t)w;
     }
     const uc_status status = uc_table_take_words(table, words, count);
@@ -286,7 +296,7 @@ uc_status uc_encode_dataset(uc_dataset *data, const uc_context *context)
         counts = uc_alloc(words + 1, sizeof *counts);
         if (!counts)
             return UC_ERR_NOMEM;
-        count_words(counts, table, &data->X);
+        uc_count_words(counts, table, &data->X);
         status = uc_comm_sum(uc_comm_of(context), counts, words + 1);
         if (status == UC_OK)
             status = learn_words(table, counts);
@@ -365,11 +375,11 @@ static uc_status learn_sample(uc_table *table, const sample *self)
     if (!column)
         return UC_ERR_NOMEM;
     for (size_t j = 0; j < self->features; j++) {
-        if (!is_number(table, j))
+        if (!uc_feature_is_number(table, j))
             continue;
         for (size_t s = 0; s < self->count; s++)
             column[s] = self->values[s * self->features + j];
-        learn_values(table, j, column, self->count);
+        uc_learn_values(table, j, column, self->count);
     }
     uc_free(column);
     return UC_OK;
@@ -384,7 +394,7 @@ static uc_status learn_from(uc_table *table, uc_reader *reader, sample *numbers,
         if (status != UC_OK)
             return status;
         if (counts)
-            count_words(counts, table, &block->X);
+            uc_count_words(counts, table, &block->X);
     }
     return status;
 }
@@ -410,7 +420,9 @@ uc_status uc_encoder_learn(uc_table *table, const uc_look_source *source, const 
     else if (status == UC_OK)
         status = uc_input_open_memory(&input, source->bytes, source->length, source->name);
     if (status == UC_OK)
-        status = uc_reader_open_as(&reader, input, &uc_format_table, &own, context);
+        status = uc_reader_open_as(&reader, input,
+                                   own.format == UC_FORMAT_JSONL ? &uc_format_jsonl : &uc_format_table, &own,
+                                   context);
     if (status == UC_OK)
         status = learn_from(table, reader, &numbers, counts);
     if (status == UC_OK)

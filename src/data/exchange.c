@@ -15,6 +15,7 @@
 
 #include "base/base.h"
 #include "data/dataset.h"
+#include "unconfuse/table.h"
 
 #define WORDS_PER_REAL (sizeof(double) / sizeof(uint32_t))
 
@@ -219,6 +220,8 @@ uc_status uc_gather_dataset(uc_dataset *out, const uc_dataset *data, const size_
     if (status != UC_OK)
         goto cleanup;
     status = unpack_list(out, data, rows, count, starts, packets, sizes, processes);
+    if (status == UC_OK)
+        out->table = uc_table_share(data->table);
 
 cleanup:
     uc_free(packets);
@@ -424,7 +427,14 @@ cleanup:
     return status;
 }
 
-uc_status uc_merge_names(uc_names *self, uint32_t *renumber, const uc_context *context)
+static uc_status add_name(uint32_t *index, uc_names *self, const char *name, bool labels)
+{
+    if (labels)
+        return uc_names_add_label(index, self, name, strlen(name));
+    return uc_names_add(index, self, name, strlen(name));
+}
+
+uc_status uc_merge_names(uc_names *self, uint32_t *renumber, bool labels, const uc_context *context)
 {
     char *all = NULL;
     size_t total;
@@ -434,14 +444,17 @@ uc_status uc_merge_names(uc_names *self, uint32_t *renumber, const uc_context *c
     uc_names merged = {0};
     uint32_t index;
     for (const char *name = all; status == UC_OK && name < all + total; name += strlen(name) + 1)
-        status = uc_names_add(&index, &merged, name, strlen(name));
+        status = add_name(&index, &merged, name, labels);
     uc_free(all);
     if (status != UC_OK) {
         uc_names_free(&merged);
         return status;
     }
-    for (size_t k = 0; k < self->count; k++)
-        renumber[k] = uc_names_find(&merged, self->text[k], strlen(self->text[k]));
+    for (size_t k = 0; k < self->count; k++) {
+        const size_t length = strlen(self->text[k]);
+        renumber[k] = labels ? uc_names_find_label(&merged, self->text[k], length)
+                             : uc_names_find(&merged, self->text[k], length);
+    }
     uc_names_free(self);
     *self = merged;
     return UC_OK;

@@ -24,8 +24,11 @@ uc_status uc_deal_rows(uc_dataset *out, const uc_dataset *data, const size_t *st
 /* Even shares, as uc_deal_rows takes them; the caller frees *starts with uc_free. */
 uc_status uc_even_starts(size_t **starts, size_t total, const uc_comm *comm);
 
+/* The position of a label, which is added when it is new. A number that the list has in another spelling is
+ * found there, and gets its shortest spelling (spelling.c). */
+uc_status uc_names_add_label(uint32_t *index, uc_names *self, const char *name, size_t length);
 /* The names of all processes become one list, in the order of first appearance; renumber[old position] is the
- * new one. */
-uc_status uc_merge_names(uc_names *self, uint32_t *renumber, const uc_context *context);
+ * new one. Of labels, several spellings of a number become one (uc_names_add_label). */
+uc_status uc_merge_names(uc_names *self, uint32_t *renumber, bool labels, const uc_context *context);
 
 #endif

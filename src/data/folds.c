@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "data/table.h"
+
 unsigned uc_folds_at_most(const uc_dataset *data, unsigned wanted)
 {
     const size_t units = uc_dataset_fold_units(data);
@@ -74,6 +76,8 @@ static uc_status run_job(size_t number, const uc_context *context, void *user)
         fold.context = &inner;
     uc_status status = uc_dataset_fold_split(&fold.train, &fold.held_out, folds->data, folds->of_row,
                                              fold_number, fold.context);
+    if (status == UC_OK)
+        status = uc_encode_again(&fold.train, &fold.held_out, fold.context);
     if (status == UC_OK)
         status = self->job(&fold, self->user);
     uc_dataset_free(&fold.train);

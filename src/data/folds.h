@@ -9,7 +9,8 @@
 typedef struct uc_fold {
     unsigned number;
     size_t share;               /* which share of the work on this fold, below uc_folds.shares */
-    uc_dataset train, held_out; /* copies, freed after the job unless it moves them elsewhere */
+    uc_dataset train, held_out; /* copies, freed after the job unless it moves them elsewhere; those of a
+                                   table are encoded by what the training rows say */
     const size_t *rows;         /* of the data: those that are held out, in ascending order */
     const uc_context *context;  /* for the work on this fold */
     const uc_part *progress;    /* uc_part_done(progress) counts a part as done */

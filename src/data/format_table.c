@@ -1,6 +1,6 @@
 /*
- * CSV with columns of several types: rows become features as a table says, found by a first look or stored in
- * a model. Columns are matched by name when the file has a header.
+ * CSV with columns of several types, and JSON lines: rows become features as a table says, found by a first
+ * look or stored in a model. Columns are matched by name when the file has them.
  *
  * Dense rows have every feature; sparse rows those that are not 0. Missing numbers are NaN and words are
  * 1 + log(count) until the encoder has learned, and encoded at once when the table is of a model.
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/json_lines.h"
 #include "data/layout.h"
 #include "data/table.h"
 
@@ -36,6 +37,7 @@ typedef struct workspace {
     uint32_t *words; /* columns of words */
     size_t room;     /* of marks and words */
     size_t word_count;
+    uc_json_row json;
 } workspace;
 
 static void free_workspace(void *own)
@@ -44,6 +46,7 @@ static void free_workspace(void *own)
     uc_free(self->fields);
     uc_free(self->marks);
     uc_free(self->words);
+    uc_json_row_free(&self->json);
     uc_free(self);
 }
 
@@ -76,13 +79,14 @@ typedef struct row_writer {
 static void put(const row_writer *self, size_t feature, float value)
 {
     const uc_table *table = self->plan->table;
-    if (table->learned && table->fill && isnan(value))
+    const bool filled = table->learned && table->fill && isnan(value);
+    if (filled)
         value = (float)table->fill[feature];
     if (self->dense) {
         self->dense[feature] = value;
         return;
     }
-    if (value == 0.0f)
+    if (value == 0.0f && !filled) /* a fold may know another median */
         return;
     if (table->learned && table->factor)
         value = (float)((double)value * table->factor[feature]);
@@ -246,7 +250,10 @@ static void put_value(workspace *work, const row_writer *self, const uc_table_co
 {
     const uc_table *table = self->plan->table;
     if (uc_is_missing(&table->missing, field->begin, field->length)) {
-        put_missing(self, column);
+        if (table->plain)
+            blame_value(self, column, field, "is missing, and the model knows no such rows");
+        else
+            put_missing(self, column);
         return;
     }
     switch (column->type) {
@@ -272,8 +279,18 @@ static void put_value(workspace *work, const row_writer *self, const uc_table_co
 
 /* ---- rows ---- */
 
+static bool cut_json_row(workspace *work, uc_text_block *block, const uc_layout *layout, char **at)
+{
+    block->status = uc_json_cut_row(work->fields, &work->json, layout, at);
+    if (block->status == UC_ERR_FORMAT)
+        uc_text_blame(block, "%s", work->json.line.problem);
+    return block->status == UC_OK;
+}
+
 static bool cut_row(workspace *work, uc_text_block *block, const uc_layout *layout, char **at)
 {
+    if (layout->json)
+        return cut_json_row(work, block, layout, at);
     size_t count = 0;
     const size_t line = block->lines;
     uc_field unused = {0};
@@ -281,6 +298,7 @@ static bool cut_row(workspace *work, uc_text_block *block, const uc_layout *layo
         uc_field *field = count < layout->columns ? &work->fields[count] : &unused;
         const char *problem = uc_field_cut_record(field, &p, layout->delimiter);
         if (problem) {
+            block->lines = line;
             uc_text_blame(block, "%s", problem);
             return false;
         }
@@ -364,11 +382,15 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
             p = first;
             continue;
         }
+        const size_t line = block->lines;
         if (!cut_row(work, block, layout, &p))
             return;
+        const size_t last = block->lines; /* of a record with line breaks, whose first line is to blame */
+        block->lines = line;
         read_row(work, block, reader, layout);
         if (block->status != UC_OK)
             return;
+        block->lines = last;
         block->rows++;
     }
 }
@@ -395,6 +417,14 @@ static uc_status missing_column(const uc_reader *self, const char *name)
     char quoted[UC_QUOTE_SIZE];
     return uc_fail(UC_ERR_INVALID, "%s: there is no column '%s', which the model was trained on",
                    uc_input_name(self->input), uc_quote(quoted, name, strlen(name)));
+}
+
+/* A key that no line at hand has stands for a missing value, if there were such rows in training. */
+static bool is_absent(const uc_layout *layout, const uc_table *table, size_t column)
+{
+    const uc_table_column *one = &table->columns[column];
+    return layout->json && table->learned && !layout->present[column] && !one->has_missing &&
+           one->type != UC_COLUMN_TEXT;
 }
 
 /* Which column of the table each column of the file is. */
@@ -432,7 +462,7 @@ static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *l
         id = id || type == UC_COLUMN_ID;
     }
     for (size_t c = 0; c < table->column_count && status == UC_OK; c++)
-        if (!found[c] && uc_column_is_feature(table->columns[c].type))
+        if ((!found[c] || is_absent(layout, table, c)) && uc_column_is_feature(table->columns[c].type))
             status = missing_column(reader, table->columns[c].name);
     uc_free(found);
     reader->has_ids = id && !reader->whole;
@@ -487,7 +517,7 @@ static uc_status begin(uc_reader *self)
     static const uc_text_hooks sparse = {.bound = bound, .free_own = free_workspace};
     static const uc_text_hooks dense = {.free_own = free_workspace};
     uc_layout *layout;
-    uc_status status = uc_layout_begin(&layout, self, parse, true);
+    uc_status status = uc_table_layout_begin(&layout, self, parse);
     if (status == UC_OK)
         status = make_plan(self, layout);
     if (status != UC_OK)
@@ -511,3 +541,4 @@ static void end(uc_reader *self)
 }
 
 const uc_data_format uc_format_table = {"csv", begin, uc_text_next, end, uc_text_cut};
+const uc_data_format uc_format_jsonl = {"jsonl", begin, uc_text_next, end, uc_text_cut};

@@ -579,6 +579,55 @@ uc_status uc_input_line_at(uint64_t *begin, const uc_input *self, uint64_t at)
     return status;
 }
 
+/* A walk through records, byte by byte. */
+typedef struct record_walk {
+    char delimiter;
+    enum { AT_BEGINNING, IN_PLAIN, IN_QUOTES, AFTER_QUOTE } place; /* of a field */
+    uint64_t passed, at;
+    uint64_t begin; /* the first record at `at` or later; UINT64_MAX: not seen yet */
+} record_walk;
+
+static bool see_record(const char *bytes, size_t count, void *user)
+{
+    record_walk *self = user;
+    for (size_t i = 0; i < count; i++) {
+        const char c = bytes[i];
+        if (self->place == IN_QUOTES) {
+            if (c == '"')
+                self->place = AFTER_QUOTE;
+        } else if (c == '"' && (self->place == AFTER_QUOTE || self->place == AT_BEGINNING)) {
+            self->place = IN_QUOTES; /* it begins, or goes on: two quotes are one that belongs to the field */
+        } else if (c == '\n') {
+            self->place = AT_BEGINNING;
+            if (self->passed + i + 1 >= self->at) {
+                self->begin = self->passed + i + 1;
+                return false;
+            }
+        } else if (c == self->delimiter) {
+            self->place = AT_BEGINNING;
+        } else if (c != ' ' && c != '\t' && c != '\r') {
+            self->place = IN_PLAIN;
+        }
+    }
+    self->passed += count;
+    return true;
+}
+
+uc_status uc_input_record_at(uint64_t *begin, const uc_input *self, uint64_t at, char delimiter)
+{
+    struct stat info;
+    record_walk walk = {.delimiter = delimiter, .at = at, .begin = UINT64_MAX};
+    if (fstat(self->file, &info) != 0)
+        return fail_io(self);
+    const uint64_t length = (uint64_t)info.st_size;
+    *begin = uc_min_size(at, length);
+    if (at == 0 || at >= length)
+        return UC_OK;
+    const uc_status status = look_through(self, 0, length, see_record, &walk);
+    *begin = uc_min_size(walk.begin, length);
+    return status;
+}
+
 static bool count_newlines(const char *bytes, size_t count, void *user)
 {
     for (size_t i = 0; i < count; i++)

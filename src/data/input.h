@@ -43,6 +43,9 @@ uc_status uc_input_window(uc_input *self, uint64_t from, uint64_t to);
 /* Where the first line begins that begins at byte `at` or later; the length of the file when there is
  * none. */
 uc_status uc_input_line_at(uint64_t *begin, const uc_input *self, uint64_t at);
+/* The same of records, whose line breaks in quotes do not end them. It reads the file from its beginning,
+ * where a record begins. */
+uc_status uc_input_record_at(uint64_t *begin, const uc_input *self, uint64_t at, char delimiter);
 /* The newlines among the first `bytes` bytes. */
 uc_status uc_input_count_lines(size_t *lines, const uc_input *self, uint64_t bytes);
 

@@ -22,10 +22,14 @@ static void free_names(uc_layout *self)
     self->names = NULL;
 }
 
-static void free_layout(void *user)
+void uc_layout_free(void *layout)
 {
-    free_names(user);
-    uc_free(user);
+    uc_layout *self = layout;
+    free_names(self);
+    uc_names_free(&self->keys);
+    uc_free(self->dropped);
+    uc_free(self->present);
+    uc_free(self);
 }
 
 static bool is_number(const uc_field *self)
@@ -396,7 +400,7 @@ uc_status uc_layout_begin(uc_layout **out, uc_reader *reader, uc_text_parser *pa
     if (!self)
         return UC_ERR_NOMEM;
     self->label = self->bag = self->weight = UC_NO_COLUMN;
-    uc_text_set_layout(reader, self, free_layout);
+    uc_text_set_layout(reader, self, uc_layout_free);
     size_t length, number;
     const char *line = uc_text_first_line(&length, &number, reader, 0);
     if (!line)
@@ -414,14 +418,31 @@ uc_status uc_layout_begin(uc_layout **out, uc_reader *reader, uc_text_parser *pa
         for (size_t i = 0; i < self->columns; i++)
             reader->header = uc_mark(reader->header, self->names[i], strlen(self->names[i]) + 1);
     }
+    uc_layout_tell(self, reader);
+    *out = self;
+    return UC_OK;
+}
+
+void uc_layout_tell(const uc_layout *self, uc_reader *reader)
+{
     reader->has_labels = self->label != UC_NO_COLUMN;
     reader->has_bags = self->bag != UC_NO_COLUMN;
     reader->has_weights = self->weight != UC_NO_COLUMN;
     reader->label = self->label + 1; /* UC_NO_COLUMN becomes 0 */
     reader->bag = self->bag + 1;
     reader->weight = self->weight + 1;
-    *out = self;
-    return UC_OK;
+}
+
+bool uc_is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *word = list; word && *word;) {
+        const size_t size = strcspn(word, ",");
+        if (size == length && memcmp(word, name, length) == 0)
+            return true;
+        word += size + (word[size] == ',');
+    }
+    return false;
 }
 
 /* Of a user's database: id, uuid, key, or anything that ends in _id. */

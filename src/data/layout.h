@@ -12,9 +12,20 @@ typedef struct uc_layout {
     size_t label, bag, weight; /* or UC_NO_COLUMN */
     size_t values_per_row;     /* at most, without words */
     char **names;              /* of the columns, all different; NULL: there is no header */
+    /* JSON lines */
+    bool json;
+    uc_names keys; /* the names again, to be looked up */
+    bool *dropped; /* columns that may have anything */
+    bool *present; /* columns that the first lines have */
 } uc_layout;
 
+/* Frees a layout and what it has; for uc_text_set_layout. */
+void uc_layout_free(void *layout);
 bool uc_layout_is_feature(const uc_layout *self, size_t column);
+/* Tells the reader which columns there are. */
+void uc_layout_tell(const uc_layout *self, uc_reader *reader);
+/* Whether a list with commas has the name. */
+bool uc_is_listed(const char *list, const char *name);
 /* The separator that the settings name; 0: it is to be found out. */
 char uc_separator_of(const uc_read_settings *settings);
 /* Whether a column of that name holds ids: id, uuid, key, *_id, in any case. */

@@ -13,8 +13,19 @@
 #include "data/valid.h"
 
 /* In the order of uc_format. */
-static const uc_data_format *const formats[] = {NULL, &uc_format_libsvm, &uc_format_csv, &uc_format_npy,
-                                                &uc_format_ucd};
+static const uc_data_format *const formats[] = {NULL,           &uc_format_libsvm, &uc_format_csv,
+                                                &uc_format_npy, &uc_format_ucd,    &uc_format_jsonl};
+
+/* Rows of named or numbered columns. */
+static bool has_columns(uc_format format)
+{
+    return format == UC_FORMAT_CSV || format == UC_FORMAT_JSONL;
+}
+
+static bool is_table(const uc_reader *self)
+{
+    return self->format == &uc_format_table || self->format == &uc_format_jsonl;
+}
 
 static uc_status recognise(uc_reader *self)
 {
@@ -33,20 +44,27 @@ static uc_status recognise(uc_reader *self)
     if (self->settings.labels && format != UC_FORMAT_NPY)
         return uc_fail(UC_ERR_INVALID, "%s: a file of labels goes with NPY data only, and this is %s", name,
                        formats[format]->name);
-    if (self->settings.weight && format != UC_FORMAT_CSV)
-        return uc_fail(UC_ERR_INVALID,
-                       "%s: {weight} names a column of CSV data, and this is %s: give the weights with "
-                       "{weights}",
-                       name, formats[format]->name);
-    if (self->settings.weight && self->settings.weights)
-        return uc_fail(UC_ERR_INVALID, "%s: give only one of {weight} and {weights}", name);
-    if (self->settings.table && !self->settings.table->plain && format != UC_FORMAT_CSV)
+    if (self->settings.weight && !has_columns(format))
         return uc_fail(
             UC_ERR_INVALID,
-            "%s: a model of typed columns needs a table (CSV) with these columns by name, and this "
-            "is %s",
+            "%s: {weight} names a column of CSV data or JSON lines, and this is %s: give the weights with "
+            "{weights}",
             name, formats[format]->name);
+    if (self->settings.weight && self->settings.weights)
+        return uc_fail(UC_ERR_INVALID, "%s: give only one of {weight} and {weights}", name);
+    if (self->settings.table && !self->settings.table->plain && !has_columns(format))
+        return uc_fail(
+            UC_ERR_INVALID,
+            "%s: a model of typed columns needs a table (CSV, JSON lines) with these columns by name, and "
+            "this is %s",
+            name, formats[format]->name);
+    if (format == UC_FORMAT_JSONL && self->settings.table && !self->settings.table->named)
+        return uc_fail(
+            UC_ERR_INVALID,
+            "%s: the model was trained on columns without names, and JSON lines have names: give CSV", name);
     self->format = formats[format];
+    if (format == UC_FORMAT_JSONL) /* for whoever looks at the same bytes */
+        self->settings.format = UC_FORMAT_JSONL;
     return UC_OK;
 }
 
@@ -187,14 +205,15 @@ static uc_status begin_table(uc_reader *self)
 {
     const char *bytes, *path;
     size_t length;
-    bool needed = self->as_table;
+    bool needed = self->as_table || is_table(self);
     uc_look_source source;
     uc_status status = uc_input_peek(&bytes, &length, self->input);
     if (status == UC_OK && !needed)
         status = uc_table_is_needed(&needed, bytes, length, &self->settings);
     if (status != UC_OK || !needed)
         return status;
-    self->format = &uc_format_table;
+    if (!is_table(self))
+        self->format = &uc_format_table;
     if (self->settings.table)
         return UC_OK;
     status = find_source(&source, &path, self);
@@ -212,11 +231,11 @@ static uc_status begin(uc_reader *self)
     uc_status status = uc_read_settings_check(&self->settings);
     if (status == UC_OK)
         status = recognise(self);
-    if (status == UC_OK && self->format == &uc_format_csv)
+    if (status == UC_OK && (self->format == &uc_format_csv || is_table(self)))
         status = begin_table(self);
     if (status != UC_OK)
         return status;
-    if (self->format == &uc_format_table && !self->table)
+    if (is_table(self) && !self->table)
         self->table = uc_table_share(self->settings.table);
     status = self->format->begin(self);
     if (status != UC_OK)
@@ -319,7 +338,7 @@ static uc_status check_labels(const uc_reader *self)
 {
     const size_t rows = self->rows.X.rows, classes = self->classes.count;
     size_t fractions = 0;
-    const bool csv = self->format == &uc_format_csv || self->format == &uc_format_table;
+    const bool csv = self->format == &uc_format_csv || is_table(self);
     if (!csv || !self->rows.y || rows < FEW_ROWS || self->settings.label || 2 * classes <= rows)
         return UC_OK;
     for (size_t k = 0; k < classes; k++)
@@ -444,16 +463,17 @@ static uc_status look_at_path(uc_table **out, bool learn, const char *path, cons
 {
     const uc_read_settings standard = uc_reader_defaults();
     const uc_look_source source = {.paths = &path, .count = 1, .name = path};
-    if (!settings)
-        settings = &standard;
-    uc_status status = uc_read_settings_check(settings);
+    uc_read_settings own = settings ? *settings : standard;
+    uc_status status = uc_read_settings_check(&own);
     if (status == UC_OK)
-        status = uc_table_look_at(out, &source, settings, context);
+        status = uc_recognise_json(&own, &path, 1);
+    if (status == UC_OK)
+        status = uc_table_look_at(out, &source, &own, context);
     if (status != UC_OK || !learn)
         return status;
     status = uc_table_check_features(*out, path);
     if (status == UC_OK)
-        status = uc_encoder_learn(*out, &source, settings, context);
+        status = uc_encoder_learn(*out, &source, &own, context);
     return status;
 }
 

@@ -58,6 +58,7 @@ struct uc_data_format {
 };
 
 extern const uc_data_format uc_format_table; /* CSV with columns of several types */
+extern const uc_data_format uc_format_jsonl; /* the same of JSON lines */
 extern const uc_data_format uc_format_libsvm, uc_format_csv, uc_format_npy, uc_format_ucd;
 
 /* Room for `rows` rows and, when they are sparse, `entries` values in all; of the arrays that there are.
@@ -85,9 +86,6 @@ uc_status uc_reader_open_as(uc_reader **out, uc_input *input, const uc_data_form
                             const uc_read_settings *settings, const uc_context *context);
 uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, const uc_read_settings *settings,
                                 const uc_context *context);
-/* Bytes of a data file in memory; for tests and bindings. */
-uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t length, const char *name,
-                                 const uc_read_settings *settings, const uc_context *context);
 
 /* Column k of the soft labels becomes column renumber[k], a permutation. */
 uc_status uc_renumber_soft(double *soft, size_t rows, const uint32_t *renumber, size_t classes);

@@ -48,6 +48,16 @@ static uc_format recognise_line(const char *p, const char *end)
     return is_entry(p, end) ? UC_FORMAT_LIBSVM : UC_FORMAT_CSV;
 }
 
+/* A brace and a name in quotes, or an empty object; a label may begin with a brace too. */
+static bool is_object(const char *p, const char *end)
+{
+    if (p == end || *p != '{')
+        return false;
+    for (p++; p < end && uc_is_blank(*p);)
+        p++;
+    return p == end || *p == '"' || *p == '}';
+}
+
 /* The first line that is neither blank nor a comment decides; text without one is LIBSVM without examples. */
 static uc_format recognise_text(const char *p, const char *end)
 {
@@ -60,6 +70,8 @@ static uc_format recognise_text(const char *p, const char *end)
         const char *last = line_end;
         while (last > p && uc_is_blank(last[-1]))
             last--;
+        if (is_object(p, last))
+            return UC_FORMAT_JSONL;
         if (p < last && *p != '#')
             return recognise_line(p, last);
         if (line_end == end)
@@ -72,6 +84,19 @@ static uc_format recognise_text(const char *p, const char *end)
 static bool begins_with(const char *bytes, size_t length, const char *magic)
 {
     return length >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
+}
+
+/* [ and an object: not the beginning of other text that is read. */
+static bool begins_with_array(const char *bytes, size_t length)
+{
+    size_t i = uc_byte_order_mark(bytes, length);
+    while (i < length && (uc_is_blank(bytes[i]) || bytes[i] == '\n'))
+        i++;
+    if (i == length || bytes[i] != '[')
+        return false;
+    for (i++; i < length && (uc_is_blank(bytes[i]) || bytes[i] == '\n');)
+        i++;
+    return i < length && bytes[i] == '{';
 }
 
 uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, const char *name)
@@ -100,8 +125,43 @@ uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, 
         return uc_fail(UC_ERR_FORMAT, "%s: text in UTF-16; convert it to UTF-8 first", name);
     } else if (first >= 0x80 && first < 0xc0) { /* no text begins like this */
         return uc_fail(UC_ERR_FORMAT, "%s: neither LIBSVM nor CSV text, and not an NPY or UCD file", name);
+    } else if (!memchr(bytes, '\n', length) && memchr(bytes, '\r', length > 0 ? length - 1 : 0)) {
+        return uc_fail(UC_ERR_FORMAT,
+                       "%s: its lines end with a carriage return alone: write line feeds first, as tr '\\r' "
+                       "'\\n' does",
+                       name);
+    } else if (begins_with_array(bytes, length)) {
+        return uc_fail(
+            UC_ERR_FORMAT,
+            "%s: a JSON array, where lines with an object each are expected: jq -c '.[]' writes them", name);
     } else {
         *out = recognise_text(bytes + uc_byte_order_mark(bytes, length), bytes + length);
+    }
+    return UC_OK;
+}
+
+uc_status uc_recognise_json(uc_read_settings *settings, const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count && settings->format == UC_FORMAT_AUTO; i++) {
+        uc_file_look look;
+        uc_input *input;
+        const char *bytes;
+        size_t length;
+        uc_format format;
+        if (uc_look_at_file(&look, paths[i]) != UC_OK || look.bytes == 0)
+            continue; /* whoever reads it says what is wrong */
+        uc_status status = uc_input_open(&input, paths[i]);
+        if (status != UC_OK)
+            return status;
+        status = uc_input_peek(&bytes, &length, input);
+        const bool json = status == UC_OK && length > 0 &&
+                          uc_recognise_format(&format, bytes, length, paths[i]) == UC_OK &&
+                          format == UC_FORMAT_JSONL;
+        uc_input_close(input);
+        if (json)
+            settings->format = UC_FORMAT_JSONL;
+        if (status != UC_OK || length > 0)
+            return status;
     }
     return UC_OK;
 }

@@ -15,5 +15,7 @@ typedef struct uc_file_look {
     bool is_ucd;
 } uc_file_look;
 uc_status uc_look_at_file(uc_file_look *out, const char *path);
+/* Sets settings->format when it is auto and the first of the files that has bytes is of JSON lines. */
+uc_status uc_recognise_json(uc_read_settings *settings, const char *const *paths, size_t count);
 
 #endif

@@ -199,8 +199,9 @@ static uc_status renumber(uint32_t *values, size_t rows, const uc_names *from, u
     uc_status status = UC_OK;
     for (size_t k = 0; k < from->count && status == UC_OK; k++) {
         const size_t length = strlen(from->text[k]);
-        position[k] = labels ? uc_names_find_label(to, from->text[k], length) : UC_NONE;
-        if (position[k] == UC_NONE)
+        if (labels)
+            status = uc_names_add_label(&position[k], to, from->text[k], length);
+        else
             status = uc_names_add(&position[k], to, from->text[k], length);
     }
     for (size_t i = 0; i < rows && status == UC_OK; i++)
@@ -359,7 +360,7 @@ static uc_status agree_on_names(uc_names *names, uint32_t *values, size_t rows, 
     uint32_t *merged = uc_alloc(before, sizeof *merged), *position = NULL;
     if (!merged)
         return UC_ERR_NOMEM;
-    uc_status status = uc_merge_names(names, merged, context);
+    uc_status status = uc_merge_names(names, merged, sorted, context);
     if (status == UC_OK && sorted) {
         status = UC_ERR_NOMEM;
         position = uc_alloc(names->count, sizeof *position);
@@ -524,7 +525,9 @@ uc_status uc_dataset_read_files(uc_dataset *out, const char *const *paths, size_
         return uc_fail(UC_ERR_INVALID,
                        "a file of labels ({labels}) goes with one NPY file, and these are %zu", path_count);
     uc_status status = UC_OK;
-    if (!own.table)
+    status = uc_recognise_json(&own, paths, path_count);
+    needed = own.format == UC_FORMAT_JSONL && !own.table;
+    if (status == UC_OK && !own.table && !needed)
         status = needs_table(&needed, paths, path_count, &own);
     if (status == UC_OK && needed) {
         const uc_look_source source = {.paths = paths, .count = path_count, .name = paths[0]};

@@ -1,6 +1,7 @@
 /* Labels that are the same number in several spellings, such as +1 and 1, are one class. */
 #include <string.h>
 
+#include "data/exchange.h"
 #include "data/reader.h"
 
 /* A spelling and its class join a list. */
@@ -65,4 +66,43 @@ uc_status uc_reader_settle_classes(uc_reader *self)
     uc_names_free(&self->classes);
     self->classes = settled;
     return UC_OK;
+}
+
+/* ---- lists of several files or processes ---- */
+
+/* The same list, in which name `index` is spelled differently. */
+static uc_status respell(uc_names *self, uint32_t index, const char *name, size_t length)
+{
+    uc_names spelled = {0};
+    uc_status status = UC_OK;
+    for (size_t k = 0; k < self->count && status == UC_OK; k++) {
+        uint32_t position;
+        if (k == index)
+            status = uc_names_add(&position, &spelled, name, length);
+        else
+            status = uc_names_add(&position, &spelled, self->text[k], strlen(self->text[k]));
+    }
+    if (status != UC_OK) {
+        uc_names_free(&spelled);
+        return status;
+    }
+    uc_names_free(self);
+    *self = spelled;
+    return UC_OK;
+}
+
+uc_status uc_names_add_label(uint32_t *index, uc_names *self, const char *name, size_t length)
+{
+    char number[64];
+    *index = uc_names_find(self, name, length);
+    if (*index != UC_NONE)
+        return UC_OK;
+    *index = uc_names_find_label(self, name, length);
+    if (*index == UC_NONE)
+        return uc_names_add(index, self, name, length);
+    const size_t size = uc_label_number(number, name, length);
+    const char *known = self->text[*index];
+    if (strlen(known) == size && memcmp(known, number, size) == 0)
+        return UC_OK;
+    return respell(self, *index, number, size);
 }

@@ -73,6 +73,8 @@ void uc_table_free(uc_table *self)
     for (size_t i = 0; i < self->column_count; i++)
         free_column(&self->columns[i]);
     uc_free(self->columns);
+    uc_free(self->column_of);
+    uc_names_free(&self->names);
     uc_missing_free(&self->missing);
     uc_free(self->missing_list);
     uc_free(self->words);
@@ -80,6 +82,72 @@ void uc_table_free(uc_table *self)
     uc_free(self->fill);
     uc_free(self->factor);
     uc_free(self);
+}
+
+/* An array's copy; NULL stays NULL. */
+static bool copy_array(void *out, const void *from, size_t count, size_t size)
+{
+    void **to = out;
+    if (!from)
+        return true;
+    *to = uc_alloc(count, size);
+    if (*to)
+        memcpy(*to, from, count * size);
+    return *to != NULL;
+}
+
+static uc_status copy_column(uc_table_column *out, const uc_table_column *self)
+{
+    *out = (uc_table_column){.type = self->type,
+                             .whole = self->whole,
+                             .has_missing = self->has_missing,
+                             .has_hour = self->has_hour,
+                             .form = self->form,
+                             .first = self->first,
+                             .features = self->features,
+                             .seed = self->seed,
+                             .low = (double)NAN,
+                             .high = (double)NAN};
+    out->name = uc_strdup(self->name);
+    return out->name ? uc_names_copy(&out->values, &self->values) : UC_ERR_NOMEM;
+}
+
+uc_status uc_table_copy(uc_table **out, const uc_table *self)
+{
+    uc_table *copy;
+    const size_t words = self->features - self->text_first;
+    uc_status status = uc_table_create(&copy, self->column_count);
+    if (status != UC_OK)
+        return status;
+    copy->named = self->named;
+    copy->plain = self->plain;
+    copy->learned = self->learned;
+    copy->sparse = self->sparse;
+    copy->decimal = self->decimal;
+    copy->features = self->features;
+    copy->text_first = self->text_first;
+    for (size_t i = 0; i < self->column_count && status == UC_OK; i++)
+        status = copy_column(&copy->columns[i], &self->columns[i]);
+    if (status == UC_OK)
+        status = uc_names_copy(&copy->names, &self->names);
+    if (status == UC_OK)
+        status = uc_missing_read(&copy->missing, self->missing_list);
+    const bool complete =
+        status == UC_OK &&
+        copy_array(&copy->missing_list, self->missing_list,
+                   self->missing_list ? strlen(self->missing_list) + 1 : 0, 1) &&
+        copy_array(&copy->column_of, self->column_of, self->text_first, sizeof *self->column_of) &&
+        copy_array(&copy->words, self->words, words, sizeof *self->words) &&
+        copy_array(&copy->word_of, self->word_of, UC_TEXT_FEATURES, sizeof *self->word_of) &&
+        copy_array(&copy->fill, self->fill, self->text_first, sizeof *self->fill) &&
+        copy_array(&copy->factor, self->factor, self->features, sizeof *self->factor);
+    if (status == UC_OK && !complete)
+        status = UC_ERR_NOMEM;
+    if (status == UC_OK)
+        *out = copy;
+    else
+        uc_table_free(copy);
+    return status;
 }
 
 /* ---- places ---- */
@@ -101,25 +169,41 @@ static size_t features_of(const uc_table_column *self)
 
 static int compare_names(const void *a, const void *b)
 {
-    const uc_table_column *x = *(uc_table_column *const *)a, *y = *(uc_table_column *const *)b;
+    const uc_table_column *x = *(const uc_table_column *const *)a, *y = *(const uc_table_column *const *)b;
     const int order = strcmp(x->name, y->name);
     return order ? order : (x > y) - (x < y);
 }
 
-/* By name; columns without names, and tables of numbers, keep the order of the file. */
-uc_status uc_table_lay_out(uc_table *self)
+void uc_table_order(const uc_table_column **order, const uc_table *self)
 {
-    uc_table_column **order = uc_alloc(self->column_count, sizeof(uc_table_column *));
-    bool text = false;
-    if (!order)
-        return UC_ERR_NOMEM;
     for (size_t i = 0; i < self->column_count; i++)
         order[i] = &self->columns[i];
     if (self->named && !self->plain)
         qsort(order, self->column_count, sizeof *order, compare_names);
+}
+
+static uc_status assign_features(uc_table *self)
+{
+    uc_free(self->column_of);
+    self->column_of = uc_alloc(self->text_first, sizeof *self->column_of);
+    if (!self->column_of)
+        return UC_ERR_NOMEM;
+    for (size_t c = 0; c < self->column_count; c++)
+        for (size_t i = 0; i < self->columns[c].features; i++)
+            self->column_of[self->columns[c].first + i] = (uint32_t)c;
+    return UC_OK;
+}
+
+uc_status uc_table_lay_out(uc_table *self)
+{
+    const uc_table_column **order = uc_alloc(self->column_count, sizeof(uc_table_column *));
+    bool text = false;
+    if (!order)
+        return UC_ERR_NOMEM;
+    uc_table_order(order, self);
     self->features = 0;
     for (size_t i = 0; i < self->column_count; i++) {
-        uc_table_column *column = order[i];
+        uc_table_column *column = &self->columns[order[i] - self->columns];
         column->first = self->features;
         column->features = features_of(column);
         self->features += column->features;
@@ -131,7 +215,7 @@ uc_status uc_table_lay_out(uc_table *self)
     if (text)
         self->features += UC_TEXT_FEATURES;
     self->sparse = !self->plain && (text || self->features > UC_DENSE_FEATURES);
-    return UC_OK;
+    return assign_features(self);
 }
 
 uc_status uc_table_take_words(uc_table *self, const uint32_t *words, size_t count)
@@ -151,10 +235,22 @@ uc_status uc_table_take_words(uc_table *self, const uint32_t *words, size_t coun
 
 size_t uc_table_find(const uc_table *self, const char *name, size_t length)
 {
-    for (size_t i = 0; i < self->column_count; i++)
-        if (strncmp(self->columns[i].name, name, length) == 0 && self->columns[i].name[length] == '\0')
-            return i;
-    return SIZE_MAX;
+    const uint32_t index = uc_names_find(&self->names, name, length);
+    return index == UC_NONE ? SIZE_MAX : index;
+}
+
+uc_status uc_table_index_names(uc_table *self)
+{
+    for (size_t i = 0; i < self->column_count; i++) {
+        const char *name = self->columns[i].name;
+        uint32_t index;
+        const uc_status status = uc_names_add(&index, &self->names, name, strlen(name));
+        if (status != UC_OK)
+            return status;
+        if (index != i)
+            return uc_fail(UC_ERR_FORMAT, "two columns have the same name");
+    }
+    return UC_OK;
 }
 
 uc_status uc_table_check_features(const uc_table *self, const char *source)
@@ -237,9 +333,6 @@ void uc_table_feature_name(char *out, size_t size, const uc_table *self, size_t 
         snprintf(out, size, "text %zu", self->words ? (size_t)self->words[word] : word);
         return;
     }
-    for (size_t i = 0; i < self->column_count; i++) {
-        const uc_table_column *column = &self->columns[i];
-        if (feature >= column->first && feature < column->first + column->features)
-            name_part(out, size, column, feature - column->first);
-    }
+    const uc_table_column *column = &self->columns[self->column_of[feature]];
+    name_part(out, size, column, feature - column->first);
 }

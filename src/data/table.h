@@ -24,6 +24,7 @@
 #define UC_DENSE_FEATURES ((size_t)256) /* more features than these are sparse */
 #define UC_LOOK_ROWS ((size_t)10000)    /* of standard input */
 #define UC_MAX_CATEGORIES 100
+#define UC_SELDOM 1000 /* a value of fewer than 1 in so many rows is `other` */
 
 typedef struct uc_table_column {
     char *name;
@@ -54,6 +55,8 @@ struct uc_table {
     size_t rows;
     uc_table_column *columns;
     size_t column_count;
+    uc_names names;              /* of the columns, in their order: uc_table_find */
+    uint32_t *column_of;         /* text_first: the column that a feature belongs to */
     size_t features, text_first; /* all; where words begin: the number of features of other columns */
     uc_missing missing;
     char *missing_list; /* NULL: the usual ones */
@@ -64,6 +67,13 @@ struct uc_table {
 };
 
 uc_status uc_table_create(uc_table **out, size_t columns);
+/* Makes names known to uc_table_find, once all columns have theirs. Fails when two are the same. */
+uc_status uc_table_index_names(uc_table *self);
+/* The columns in the order in which a model file lists them and features are laid out: by name; columns
+ * without names, and tables of numbers, keep the order of the file. `order` has room for all. */
+void uc_table_order(const uc_table_column **order, const uc_table *self);
+/* *out is a table of its own, without what the first look found. */
+uc_status uc_table_copy(uc_table **out, const uc_table *self);
 /* Finds where the features of every column begin, by its type, and whether rows are sparse. */
 uc_status uc_table_lay_out(uc_table *self);
 /* The column of that name; SIZE_MAX: there is none. */
@@ -98,6 +108,11 @@ uc_status uc_table_of_numbers(uc_table **out, const struct uc_layout *layout);
 /* Learns from a data set that was read with a table that has learned nothing, and encodes it. With several
  * processes each has some of the rows, and all learn the same. */
 uc_status uc_encode_dataset(uc_dataset *data, const uc_context *context);
+/* For a part of an encoded data set that stands alone, such as a fold: learns again what the table learns
+ * from rows, from `train`, and encodes both parts by it. They get a table of their own, of the same features:
+ * a value that is seldom among the training rows becomes `other`, and a word that none of them has becomes 0.
+ * Rows without a table, or one of numbers alone, stay as they are. */
+uc_status uc_encode_again(uc_dataset *train, uc_dataset *held_out, const uc_context *context);
 /* Takes `count` ascending slots for the words that the table knows. */
 uc_status uc_table_take_words(uc_table *self, const uint32_t *words, size_t count);
 /* Learns from the rows of a file, block by block. */

@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "data/layout.h"
+#include "data/json_lines.h"
 
 /* What the pass is about. It lies in the reader's layout slot, so its first member is the layout. */
 typedef struct look_pass {
@@ -51,7 +51,10 @@ static void count_number(uc_column_look *self, const uc_field *field, const look
     const char other = pass->decimal == '.' ? ',' : '.';
     if (memchr(field->begin, other, field->length))
         self->otherwise += uc_value_number(&value, field->begin, field->length, other);
-    if (self->odd_line == 0) {
+    double real;
+    const bool not_finite = field->length <= 9 && uc_field_real(&real, field) && !isfinite(real);
+    self->not_finite += not_finite;
+    if (self->odd_line == 0 || (not_finite && self->not_finite == 1)) {
         self->odd_line = line;
         uc_quote(self->odd, field->begin, field->length);
         self->odd_complaint = uc_number_complaint(field->begin, field->length);
@@ -128,11 +131,12 @@ static uc_status merge_column(uc_column_look *self, const uc_column_look *part, 
         self->first_day[f] = fmin(self->first_day[f], part->first_day[f]);
         self->last_day[f] = fmax(self->last_day[f], part->last_day[f]);
     }
-    if (self->odd_line == 0 && part->odd_line) {
+    if (part->odd_line && (self->odd_line == 0 || (part->not_finite > 0 && self->not_finite == 0))) {
         self->odd_line = lines_before + part->odd_line;
         memcpy(self->odd, part->odd, sizeof self->odd);
         self->odd_complaint = part->odd_complaint;
     }
+    self->not_finite += part->not_finite;
     uc_status status = UC_OK;
     for (size_t i = 0; i < part->set.room && status == UC_OK; i++) {
         const uc_value_entry *entry = &part->set.slots[i];
@@ -150,6 +154,8 @@ static void free_look(uc_look *self)
     for (size_t i = 0; self->columns && i < self->column_count; i++)
         uc_value_set_free(&self->columns[i].set);
     uc_free(self->columns);
+    uc_free(self->fields);
+    uc_json_row_free(&self->json);
     self->columns = NULL;
 }
 
@@ -163,7 +169,14 @@ static uc_status create_columns(uc_look *self, const look_pass *pass)
 {
     self->column_count = pass->layout->columns;
     self->columns = uc_alloc(self->column_count, sizeof *self->columns);
-    return self->columns ? UC_OK : UC_ERR_NOMEM;
+    self->fields = uc_alloc(self->column_count, sizeof *self->fields);
+    if (self->columns && self->fields)
+        return UC_OK;
+    uc_free(self->columns);
+    uc_free(self->fields);
+    self->columns = NULL;
+    self->fields = NULL;
+    return UC_ERR_NOMEM;
 }
 
 static uc_look *begin_block(uc_text_block *block, const look_pass *pass)
@@ -183,21 +196,41 @@ static uc_look *begin_block(uc_text_block *block, const look_pass *pass)
     return self;
 }
 
+/* A line of JSON; returns its newline. */
+static char *look_at_object(uc_look *self, uc_text_block *block, const look_pass *pass, char *p)
+{
+    const uc_layout *layout = pass->layout;
+    const uc_status status = uc_json_cut_row(self->fields, &self->json, layout, &p);
+    if (status == UC_ERR_FORMAT) {
+        const size_t column = self->json.column;
+        uc_look_blame(self, column == UC_NO_COLUMN ? UC_UNCLOSED : column, block->lines, "%s",
+                      self->json.line.problem);
+        return p;
+    }
+    block->status = status;
+    for (size_t i = 0; i < layout->columns && block->status == UC_OK; i++)
+        if (!layout->dropped[i])
+            block->status = count_value(&self->columns[i], &self->fields[i], pass, block->lines);
+    return p;
+}
+
 /* One record; returns its newline, or NULL when nothing after it can be cut. */
 static char *look_at_record(uc_look *self, uc_text_block *block, const look_pass *pass, char *p)
 {
+    if (pass->layout->json)
+        return look_at_object(self, block, pass, p);
     const uc_layout *layout = pass->layout;
     const size_t line = block->lines;
     size_t count = 0;
     for (;; p++) {
-        uc_field field;
+        uc_field field = {0};
         const char *problem = uc_field_cut_record(&field, &p, layout->delimiter);
+        for (size_t i = 0; field.quoted && i < field.length; i++)
+            block->lines += field.begin[i] == '\n';
         if (problem) {
             uc_look_blame(self, UC_UNCLOSED, line, "%s", problem);
             return *p ? memchr(p, '\n', (size_t)(block->end - p)) : NULL;
         }
-        for (size_t i = 0; field.quoted && i < field.length; i++)
-            block->lines += field.begin[i] == '\n';
         if (count < layout->columns && block->status == UC_OK)
             block->status = count_value(&self->columns[count], &field, pass, line);
         count++;
@@ -272,7 +305,7 @@ static uc_status begin(uc_reader *reader)
 {
     static const uc_text_hooks hooks = {.join = join, .free_own = free_own};
     uc_layout *layout;
-    const uc_status status = uc_layout_begin(&layout, reader, parse, true);
+    const uc_status status = uc_table_layout_begin(&layout, reader, parse);
     if (status != UC_OK)
         return status;
     uc_text_set_hooks(reader, &hooks);
@@ -326,6 +359,8 @@ static uc_status open_look(uc_reader **out, look_pass *self, const uc_look_sourc
 static uc_status compare_layouts(const uc_layout *first, const uc_layout *other, const char *first_name,
                                  const char *name)
 {
+    if (first->json && first->columns == other->columns)
+        return UC_OK; /* those of the table that all have */
     bool same = first->columns == other->columns && !first->names == !other->names;
     for (size_t i = 0; same && first->names && i < first->columns; i++)
         same = strcmp(first->names[i], other->names[i]) == 0;
@@ -340,12 +375,18 @@ uc_status uc_table_look_at(uc_table **out, const uc_look_source *source, const u
     const uc_context alone = uc_context_alone(context); /* every process looks at all files */
     look_pass self = {.decimal = '.', .max_categories = (size_t)settings->max_categories};
     uc_reader *first = NULL, *other = NULL;
+    uc_table *columns = NULL; /* of JSON lines */
+    uc_read_settings own = *settings;
     self.stops = !source->paths && !source->whole;
     if (settings->decimal && *settings->decimal)
         self.decimal = *settings->decimal;
     uc_status status = uc_missing_read(&self.missing, settings->missing_values);
+    if (status == UC_OK && own.format == UC_FORMAT_JSONL) {
+        status = uc_json_find_columns(&columns, source, settings, &alone);
+        own.table = columns;
+    }
     if (status == UC_OK)
-        status = open_look(&first, &self, source, 0, settings, &alone);
+        status = open_look(&first, &self, source, 0, &own, &alone);
     if (status == UC_OK) {
         self.layout = uc_text_layout(first);
         status = create_columns(&self.look, &self);
@@ -355,7 +396,7 @@ uc_status uc_table_look_at(uc_table **out, const uc_look_source *source, const u
     if (status == UC_OK)
         status = look_at_file(&self, first);
     for (size_t f = 1; status == UC_OK && source->paths && f < source->count; f++) {
-        status = open_look(&other, &self, source, f, settings, &alone);
+        status = open_look(&other, &self, source, f, &own, &alone);
         if (status == UC_OK)
             status = compare_layouts(self.layout, uc_text_layout(other), source->paths[0], source->paths[f]);
         if (status == UC_OK)
@@ -369,5 +410,6 @@ uc_status uc_table_look_at(uc_table **out, const uc_look_source *source, const u
     uc_reader_close(first);
     free_look(&self.look);
     uc_missing_free(&self.missing);
+    uc_table_free(columns);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef UC_DATA_TABLE_LOOK_H
 #define UC_DATA_TABLE_LOOK_H
 
+#include "data/json_lines.h"
 #include "data/table.h"
 
 #define UC_EXACT_VALUES ((size_t)4096) /* values that differ: counted exactly up to here */
@@ -39,7 +40,8 @@ typedef struct uc_column_look {
     bool not_boolean, dates_with_time;
     unsigned boolean_words, not_dates; /* bits of uc_value_boolean; forms that some value is not */
     double first_day[UC_DATE_FORMS], last_day[UC_DATE_FORMS];
-    size_t odd_line; /* of the first value that is not a number; 0: none */
+    size_t not_finite; /* values such as inf and nan */
+    size_t odd_line;   /* of the first value that is not a number, or of one that is not finite; 0: none */
     char odd[UC_QUOTE_SIZE];
     const char *odd_complaint;
     uc_value_set set;
@@ -60,6 +62,8 @@ typedef struct uc_look {
     size_t rows;
     uc_column_look *columns;
     size_t column_count;
+    uc_field *fields; /* of a line of JSON */
+    uc_json_row json;
     uc_problem problems[UC_PROBLEMS];
     size_t problem_count;
 } uc_look;

@@ -1,23 +1,11 @@
-/* The text of a CSV file, row by row: the whole file in memory, and where its records begin. */
+/* The text of a table, row by row: the whole file in memory, and where its records begin. */
 #define _GNU_SOURCE
+#include "data/table_text.h"
+
 #include <string.h>
 
-#include "data/layout.h"
 #include "data/recognise.h"
-#include "data/sink.h"
 #include "data/table.h"
-
-struct uc_table_text {
-    char *text;
-    size_t length;
-    size_t header_begin, header_end; /* equal: there is none */
-    size_t *begins;                  /* of the rows, and where the last ends */
-    size_t rows, room;
-    size_t label, id; /* columns, or UC_NO_COLUMN */
-    char delimiter;
-    char *field; /* of uc_table_text_id */
-    size_t field_room;
-};
 
 void uc_table_text_free(uc_table_text *self)
 {
@@ -25,7 +13,16 @@ void uc_table_text_free(uc_table_text *self)
         return;
     uc_free(self->text);
     uc_free(self->begins);
-    uc_free(self->field);
+    for (size_t i = 0; self->layout.names && i < self->layout.columns; i++)
+        uc_free(self->layout.names[i]);
+    uc_free(self->layout.names);
+    uc_names_free(&self->layout.keys);
+    uc_free(self->layout.dropped);
+    uc_free(self->csv.text);
+    uc_free(self->csv_begins);
+    uc_free(self->row);
+    uc_free(self->fields);
+    uc_json_row_free(&self->json);
     uc_free(self);
 }
 
@@ -54,7 +51,8 @@ static uc_status find_rows(uc_table_text *self, bool header)
         const char *first = p;
         while (uc_is_padding(*first, self->delimiter))
             first++;
-        const char *newline = uc_record_end(p, p, end, self->delimiter);
+        const char *newline = self->layout.json ? memchr(p, '\n', (size_t)(end - p))
+                                                : uc_record_end(p, p, end, self->delimiter);
         if (!newline)
             newline = end - 1;
         const size_t begin = (size_t)(p - self->text), next = (size_t)(newline - self->text) + 1;
@@ -75,34 +73,45 @@ static uc_status find_rows(uc_table_text *self, bool header)
     return UC_OK;
 }
 
-/* Where field `column` of the record at p begins and ends, with its quotes and without blanks around it. */
-static void find_field(const char **begin, const char **end, const char *p, const char *stop, char delimiter,
-                       size_t column)
+/* ---- reading ---- */
+
+/* The columns' names, which outlive the reader. */
+static uc_status copy_layout(uc_table_text *self, const uc_layout *layout)
 {
-    for (size_t i = 0;; i++) {
-        while (p < stop && uc_is_padding(*p, delimiter))
-            p++;
-        const char *first = p;
-        if (p < stop && *p == '"') {
-            for (p++; p < stop; p++)
-                if (*p == '"' && (p + 1 == stop || *++p != '"'))
-                    break;
-        }
-        while (p < stop && *p != delimiter && *p != '\n')
-            p++;
-        if (i == column || p >= stop || *p == '\n') {
-            const char *last = p;
-            while (last > first && uc_is_padding(last[-1], delimiter))
-                last--;
-            *begin = first;
-            *end = last;
-            return;
-        }
-        p++;
+    uc_layout *own = &self->layout;
+    own->columns = layout->columns;
+    own->json = layout->json;
+    own->names = uc_alloc(own->columns, sizeof *own->names);
+    own->dropped = uc_alloc(own->columns, sizeof *own->dropped);
+    if (!own->names || !own->dropped)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < own->columns; i++) {
+        char number[40];
+        snprintf(number, sizeof number, "column %zu", i + 1);
+        own->names[i] = uc_strdup(layout->names ? layout->names[i] : number);
+        own->dropped[i] = true;
+        if (!own->names[i])
+            return UC_ERR_NOMEM;
     }
+    return layout->json ? uc_names_copy(&own->keys, &layout->keys) : UC_OK;
 }
 
-/* ---- reading ---- */
+/* JSON lines as CSV, for outputs that are. */
+static uc_status render_csv(uc_table_text *self)
+{
+    self->csv_begins = uc_alloc(self->rows + 1, sizeof *self->csv_begins);
+    if (!self->csv_begins)
+        return UC_ERR_NOMEM;
+    uc_status status = uc_put_csv_header(&self->csv, self, ',');
+    for (size_t i = 0; i < self->rows && status == UC_OK; i++) {
+        self->csv_begins[i] = self->csv.length;
+        status = uc_table_text_cut(self, i);
+        if (status == UC_OK)
+            status = uc_put_csv(&self->csv, self, self->fields, NULL, ',');
+    }
+    self->csv_begins[self->rows] = self->csv.length;
+    return status;
+}
 
 /* Which columns are labels and ids, by a reader that is opened on the same text. */
 static uc_status find_columns(uc_table_text *self, const uc_table *table, const uc_read_settings *settings,
@@ -115,14 +124,20 @@ static uc_status find_columns(uc_table_text *self, const uc_table *table, const 
     uc_status status = uc_input_open_memory(&input, self->text, self->length, name);
     if (status != UC_OK)
         return status;
-    const bool plain = !table || table->plain;
-    own.table = plain ? NULL : table;
+    const bool plain = !table || table->plain, json = settings->format == UC_FORMAT_JSONL;
+    const uc_data_format *format = &uc_format_table;
+    if (json)
+        format = &uc_format_jsonl;
+    else if (plain)
+        format = &uc_format_csv;
+    own.table = plain && !json ? NULL : table;
     own.weights = own.soft_labels = NULL;
-    status = uc_reader_open_as(&reader, input, plain ? &uc_format_csv : &uc_format_table, &own, &one_thread);
+    status = uc_reader_open_as(&reader, input, format, &own, &one_thread);
     if (status != UC_OK)
         return status;
     const uc_layout *layout = uc_text_layout(reader);
     self->delimiter = layout->delimiter;
+    status = copy_layout(self, layout);
     self->label = layout->label;
     self->id = UC_NO_COLUMN;
     for (size_t i = 0; i < layout->columns && !plain && self->id == UC_NO_COLUMN; i++) {
@@ -133,8 +148,11 @@ static uc_status find_columns(uc_table_text *self, const uc_table *table, const 
             uc_layout_is_feature(layout, i))
             self->id = i;
     }
-    status = find_rows(self, layout->names != NULL);
+    if (status == UC_OK)
+        status = find_rows(self, layout->names != NULL && !layout->json);
     uc_reader_close(reader);
+    if (status == UC_OK && json)
+        status = render_csv(self);
     return status;
 }
 
@@ -147,6 +165,12 @@ static uc_status read_text(uc_table_text *self, const char *path, const uc_conte
     status = uc_input_read_all(&self->text, &self->length, input, 1 + UC_NUMBER_SLACK, context);
     uc_input_close(input);
     return status;
+}
+
+/* Whether rows of the format are kept as text. */
+static bool has_text(uc_format format)
+{
+    return format == UC_FORMAT_CSV || format == UC_FORMAT_JSONL;
 }
 
 uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const char *path,
@@ -162,25 +186,28 @@ uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const
     uc_status status = uc_look_at_file(&look, path);
     if (status != UC_OK)
         return status;
-    if (look.is_ucd || (settings->format != UC_FORMAT_AUTO && settings->format != UC_FORMAT_CSV))
+    uc_read_settings own = *settings;
+    uc_format format = (uc_format)own.format;
+    if (look.is_ucd || (format != UC_FORMAT_AUTO && !has_text(format)))
         return uc_dataset_read(out, path, settings, context);
     self = uc_alloc(1, sizeof *self);
     if (!self)
         return UC_ERR_NOMEM;
     status = read_text(self, path, context);
-    uc_format format = UC_FORMAT_CSV;
-    if (status == UC_OK && settings->format == UC_FORMAT_AUTO && self->length > 0)
+    if (status == UC_OK && format == UC_FORMAT_AUTO && self->length > 0)
         status = uc_recognise_format(&format, self->text, self->length, name);
-    if (status == UC_OK && format == UC_FORMAT_CSV && self->length > 0 &&
-        self->text[self->length - 1] != '\n')
+    if (format == UC_FORMAT_JSONL)
+        own.format = UC_FORMAT_JSONL;
+    const bool kept = has_text(format);
+    if (status == UC_OK && kept && self->length > 0 && self->text[self->length - 1] != '\n')
         self->text[self->length++] = '\n';
     if (status == UC_OK)
-        status = uc_dataset_read_memory(&data, self->text, self->length, name, settings, context);
-    if (status == UC_OK && format == UC_FORMAT_CSV)
-        status = find_columns(self, data.table, settings, name);
-    if (status == UC_OK && format == UC_FORMAT_CSV && self->rows != data.X.rows)
+        status = uc_dataset_read_memory(&data, self->text, self->length, name, &own, context);
+    if (status == UC_OK && kept)
+        status = find_columns(self, data.table, &own, name);
+    if (status == UC_OK && kept && self->rows != data.X.rows)
         status = uc_fail(UC_ERR_FORMAT, "%s: its rows cannot be told apart", name);
-    if (status != UC_OK || format != UC_FORMAT_CSV) {
+    if (status != UC_OK || !kept) {
         uc_table_text_free(self);
         self = NULL;
     }
@@ -207,104 +234,48 @@ char uc_table_text_separator(const uc_table_text *self)
 
 const char *uc_table_text_header(size_t *length, const uc_table_text *self)
 {
+    if (self->layout.json) {
+        *length = self->rows > 0 ? self->csv_begins[0] : 0;
+        return self->csv.text;
+    }
     *length = self->header_end - self->header_begin;
     return *length ? self->text + self->header_begin : NULL;
 }
 
 const char *uc_table_text_row(size_t *length, const uc_table_text *self, size_t row)
 {
+    if (self->layout.json) {
+        *length = self->csv_begins[row + 1] - self->csv_begins[row];
+        return self->csv.text + self->csv_begins[row];
+    }
     *length = self->begins[2 * row + 1] - self->begins[2 * row];
     return self->text + self->begins[2 * row];
 }
 
+const char *uc_table_text_field(size_t *length, uc_table_text *self, size_t row, size_t column)
+{
+    if (uc_table_text_cut(self, row) != UC_OK)
+        return NULL;
+    const uc_field *field = &self->fields[uc_min_size(column, self->layout.columns - 1)];
+    *length = field->length;
+    return field->begin;
+}
+
 const char *uc_table_text_id(size_t *length, uc_table_text *self, size_t row)
 {
-    const char *begin, *end;
-    size_t size;
-    if (self->id == UC_NO_COLUMN)
+    return self->id == UC_NO_COLUMN ? NULL : uc_table_text_field(length, self, row, self->id);
+}
+
+const char *uc_table_text_name(size_t *length, uc_table_text *self, size_t column)
+{
+    if (!self->layout.json && self->header_begin == self->header_end)
         return NULL;
-    const char *text = uc_table_text_row(&size, self, row);
-    find_field(&begin, &end, text, text + size, self->delimiter, self->id);
-    size = (size_t)(end - begin);
-    if (size < 2 || *begin != '"') {
-        *length = size;
-        return begin;
-    }
-    if (size > self->field_room) {
-        char *field = uc_realloc(self->field, size, 1);
-        if (!field)
-            return NULL;
-        self->field = field;
-        self->field_room = size;
-    }
-    *length = 0;
-    for (const char *p = begin + 1; p < end - 1; p++) {
-        p += *p == '"';
-        self->field[(*length)++] = *p;
-    }
-    return self->field;
+    const char *name = self->layout.names[uc_min_size(column, self->layout.columns - 1)];
+    *length = strlen(name);
+    return name;
 }
 
-/* ---- writing ---- */
-
-static uc_status write_label(uc_sink *sink, const char *label, char delimiter)
+size_t uc_table_text_columns(const uc_table_text *self)
 {
-    const size_t length = strlen(label);
-    bool quoted = length == 0 || uc_is_blank(label[0]) || uc_is_blank(label[length - 1]);
-    quoted = quoted || memchr(label, delimiter, length) || memchr(label, '"', length) ||
-             memchr(label, '\n', length);
-    uc_status status = UC_OK;
-    if (!quoted)
-        return uc_sink_write(sink, label, length);
-    status = uc_sink_write(sink, "\"", 1);
-    for (size_t i = 0; i < length && status == UC_OK; i++) {
-        if (label[i] == '"')
-            status = uc_sink_write(sink, "\"", 1);
-        if (status == UC_OK)
-            status = uc_sink_write(sink, label + i, 1);
-    }
-    if (status == UC_OK)
-        status = uc_sink_write(sink, "\"", 1);
-    return status;
-}
-
-static uc_status write_row(uc_sink *sink, const uc_table_text *self, size_t row, const char *label)
-{
-    size_t length;
-    const char *text = uc_table_text_row(&length, self, row), *begin, *end;
-    if (!label || self->label == UC_NO_COLUMN)
-        return uc_sink_write(sink, text, length);
-    find_field(&begin, &end, text, text + length, self->delimiter, self->label);
-    uc_status status = uc_sink_write(sink, text, (size_t)(begin - text));
-    if (status == UC_OK)
-        status = write_label(sink, label, self->delimiter);
-    if (status == UC_OK)
-        status = uc_sink_write(sink, end, (size_t)(text + length - end));
-    return status;
-}
-
-uc_status uc_table_text_write(const uc_table_text *self, uc_output *output, const size_t *rows, size_t count,
-                              const uint32_t *y, const uint32_t *before, const uc_names *classes)
-{
-    uc_sink *sink = NULL;
-    size_t length;
-    if (!rows)
-        count = self->rows;
-    uc_status status = uc_sink_begin(&sink, output);
-    if (status != UC_OK)
-        return status;
-    const char *header = uc_table_text_header(&length, self);
-    if (header)
-        status = uc_sink_write(sink, header, length);
-    for (size_t i = 0; i < count && status == UC_OK; i++) {
-        const size_t row = rows ? rows[i] : i;
-        const char *label = NULL;
-        if (y && y[i] != before[i] && y[i] != UC_NONE)
-            label = classes->text[y[i]];
-        status = write_row(sink, self, row, label);
-    }
-    if (status == UC_OK)
-        return uc_sink_end(sink);
-    uc_sink_abort(sink);
-    return status;
+    return self->layout.columns;
 }

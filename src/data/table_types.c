@@ -11,8 +11,6 @@
 #include "data/layout.h"
 #include "data/table_look.h"
 
-#define SELDOM 1000 /* a value of fewer than 1 in so many rows is `other` */
-
 /* ---- problems ---- */
 
 void uc_look_blame(uc_look *self, size_t column, size_t line, const char *format, ...)
@@ -131,7 +129,7 @@ static uc_status keep_values(const decision *self)
     for (size_t i = 0; i < set->room && status == UC_OK; i++) {
         const uc_value_entry *entry = &set->slots[i];
         uint32_t index;
-        if (entry->count && entry->text && entry->count * SELDOM >= self->rows)
+        if (entry->count && entry->text && entry->count * UC_SELDOM >= self->rows)
             status = uc_names_add(&index, &self->column->values, set->texts + entry->text - 1, entry->length);
     }
     if (status == UC_OK)
@@ -218,6 +216,10 @@ static uc_status decide_text(const decision *self)
     const uc_column_look *look = self->look;
     uc_table_column *column = self->column;
     const size_t distinct = count_distinct(&look->set), most = (size_t)self->settings->max_categories;
+    if (look->not_finite > 0 && 2 * look->numbers >= look->values) {
+        blame_number(self);
+        return take(column, UC_COLUMN_NUMBER, "");
+    }
     if (distinct <= most && 2 * distinct <= self->rows) {
         char why[100];
         snprintf(why, sizeof why, "text of %zu different values", distinct);
@@ -310,24 +312,11 @@ static uc_status decide_as(const decision *self, uc_column_type type)
 
 /* ---- what the options say ---- */
 
-/* Whether a list with commas names the column. */
-static bool is_listed(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *word = list; word && *word;) {
-        const size_t size = strcspn(word, ",");
-        if (size == length && memcmp(word, name, length) == 0)
-            return true;
-        word += size + (word[size] == ',');
-    }
-    return false;
-}
-
 /* The type that {columns} gives the column. */
 static bool find_wanted(uc_column_type *out, const uc_read_settings *settings, const char *name)
 {
     const size_t length = strlen(name);
-    if (is_listed(settings->drop, name)) {
+    if (uc_is_listed(settings->drop, name)) {
         *out = UC_COLUMN_DROP;
         return true;
     }
@@ -351,17 +340,44 @@ static uc_status refuse_name(const char *source, const char *option, const char 
                    uc_quote(quoted, name, length), option);
 }
 
+/* An option names a column of features. */
+static uc_status check_name(const uc_table *table, const uc_layout *layout, const char *source,
+                            const char *option, const char *name, size_t length)
+{
+    const size_t column = uc_table_find(table, name, length);
+    char quoted[UC_QUOTE_SIZE];
+    const char *use = "weight";
+    if (column == SIZE_MAX)
+        return refuse_name(source, option, name, length);
+    if (uc_layout_is_feature(layout, column))
+        return UC_OK;
+    if (column == layout->label)
+        use = "label";
+    else if (column == layout->bag)
+        use = "bag";
+    return uc_fail(UC_ERR_INVALID,
+                   "%s: {%s} names column '%s', which has the %ss: name another with {%s}, or leave out {%s}",
+                   source, option, uc_quote(quoted, name, length), use, use, option);
+}
+
 /* Every name of an option is that of a column, and every type is one. */
-static uc_status check_options(const uc_table *table, const char *source, const uc_read_settings *settings)
+static uc_status check_options(const uc_table *table, const uc_layout *layout, const char *source,
+                               const uc_read_settings *settings)
 {
     for (const char *word = settings->drop; word && *word;) {
         const size_t size = strcspn(word, ",");
-        if (size > 0 && uc_table_find(table, word, size) == SIZE_MAX)
-            return refuse_name(source, "drop", word, size);
+        uc_status status = UC_OK;
+        if (size > 0)
+            status = check_name(table, layout, source, "drop", word, size);
+        if (status != UC_OK)
+            return status;
         word += size + (word[size] == ',');
     }
-    if (settings->id && uc_table_find(table, settings->id, strlen(settings->id)) == SIZE_MAX)
-        return refuse_name(source, "id", settings->id, strlen(settings->id));
+    if (settings->id) {
+        const uc_status status = check_name(table, layout, source, "id", settings->id, strlen(settings->id));
+        if (status != UC_OK)
+            return status;
+    }
     for (const char *word = settings->columns; word && *word;) {
         const size_t size = strcspn(word, ",");
         const char *equals = memrchr(word, '=', size);
@@ -375,8 +391,9 @@ static uc_status check_options(const uc_table *table, const char *source, const 
                 UC_ERR_OPTION,
                 "{columns}: '%.*s' is not a type: number, category, boolean, date, text, id or drop",
                 (int)uc_min_size(size - length - 1, 60), equals + 1);
-        if (uc_table_find(table, word, length) == SIZE_MAX)
-            return refuse_name(source, "columns", word, length);
+        const uc_status status = check_name(table, layout, source, "columns", word, length);
+        if (status != UC_OK)
+            return status;
         word += size + (word[size] == ',');
     }
     return UC_OK;
@@ -394,7 +411,7 @@ static uc_status name_columns(uc_table *table, const uc_layout *layout)
             return UC_ERR_NOMEM;
     }
     table->named = layout->names != NULL;
-    return UC_OK;
+    return uc_table_index_names(table);
 }
 
 /* ---- the whole table ---- */
@@ -454,7 +471,7 @@ static uc_status fill_table(uc_table *table, uc_look *look, const uc_layout *lay
 {
     uc_status status = name_columns(table, layout);
     if (status == UC_OK)
-        status = check_options(table, source, settings);
+        status = check_options(table, layout, source, settings);
     if (status == UC_OK)
         status = uc_missing_read(&table->missing, settings->missing_values);
     if (status == UC_OK && settings->missing_values) {

@@ -510,15 +510,23 @@ uc_status uc_text_next(uc_reader *self)
     return status;
 }
 
+/* Where the first line or record begins that begins at byte `at` or later. */
+static uc_status find_start(uint64_t *begin, const uc_reader *self, uint64_t at)
+{
+    if (self->quoted && self->delimiter)
+        return uc_input_record_at(begin, self->input, at, self->delimiter);
+    return uc_input_line_at(begin, self->input, at);
+}
+
 uc_status uc_text_cut(uc_reader *self)
 {
     text_state *state = self->state;
     chunk *now = &state->now;
     const uint64_t skipped = now->begin; /* the first chunk begins where the file does */
     uint64_t from, to;
-    uc_status status = uc_input_line_at(&from, self->input, self->range.from);
+    uc_status status = find_start(&from, self, self->range.from);
     if (status == UC_OK)
-        status = uc_input_line_at(&to, self->input, self->range.to);
+        status = find_start(&to, self, self->range.to);
     if (status != UC_OK)
         return status;
     if (from < skipped)

@@ -76,9 +76,11 @@ static void put_count(text *self, size_t value)
 
 /* ---- rows as text ---- */
 
+#define JSON_LINES '{'
+
 typedef struct job {
     const uc_dataset *data;
-    char delimiter; /* of CSV; 0: LIBSVM */
+    char delimiter; /* of CSV; 0: LIBSVM; or JSON_LINES */
     size_t rows_per_block;
     size_t first; /* row of the first block */
     text *blocks;
@@ -162,6 +164,54 @@ static void put_csv_row(text *out, const uc_dataset *data, size_t i, char delimi
     put_character(out, '\n');
 }
 
+/* A name and its value, in quotes; without a value, null. */
+static void put_pair(text *out, const char *name, const char *value)
+{
+    put_text(out, ", \"", 3);
+    put_text(out, name, strlen(name));
+    put_text(out, "\": ", 3);
+    if (!value) {
+        put_text(out, "null", 4);
+        return;
+    }
+    put_character(out, '"');
+    for (const char *p = value; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            put_character(out, '\\');
+        put_character(out, *p);
+    }
+    put_character(out, '"');
+}
+
+/* All columns, since one that is not there would be a missing value. */
+static void put_json_row(text *out, const uc_dataset *data, size_t i)
+{
+    const uc_row row = uc_matrix_row(&data->X, i);
+    put_character(out, '{');
+    for (size_t j = 0, next = 0; j < data->X.cols; j++) {
+        if (j > 0)
+            put_text(out, ", ", 2);
+        put_text(out, "\"x", 2);
+        put_count(out, j + 1);
+        put_text(out, "\": ", 3);
+        if (!row.columns)
+            put_number(out, row.values[j]);
+        else if (next < row.count && row.columns[next] == j)
+            put_number(out, row.values[next++]);
+        else
+            put_character(out, '0');
+    }
+    if (data->y)
+        put_pair(out, "label", data->y[i] == UC_NONE ? NULL : data->classes.text[data->y[i]]);
+    if (data->bag)
+        put_pair(out, "bag", data->bags.text[data->bag[i]]);
+    if (data->weights) {
+        put_text(out, ", \"weight\": ", 12);
+        put_real(out, data->weights[i]);
+    }
+    put_text(out, "}\n", 2);
+}
+
 static uc_status format_block(size_t block, void *user)
 {
     const job *self = user;
@@ -170,7 +220,9 @@ static uc_status format_block(size_t block, void *user)
     const size_t last = uc_min_size(first + self->rows_per_block, rows);
     out->length = 0;
     for (size_t i = first; i < last && !out->failed; i++) {
-        if (self->delimiter)
+        if (self->delimiter == JSON_LINES)
+            put_json_row(out, self->data, i);
+        else if (self->delimiter)
             put_csv_row(out, self->data, i, self->delimiter);
         else
             put_libsvm_row(out, self->data, i);
@@ -237,6 +289,8 @@ static void put_column(text *out, char delimiter, bool present, const char *name
 static uc_status write_header(uc_sink *sink, const uc_dataset *data, char delimiter)
 {
     text header = {0};
+    if (delimiter == JSON_LINES)
+        return UC_OK;
     for (size_t j = 0; j < data->X.cols; j++) {
         if (j > 0)
             put_character(&header, delimiter);
@@ -257,7 +311,8 @@ static uc_status write_header(uc_sink *sink, const uc_dataset *data, char delimi
 static uc_status check_text(const uc_dataset *data, char delimiter, const char *path)
 {
     if (delimiter && data->X.cols == 0)
-        return uc_fail(UC_ERR_INVALID, "%s: data without columns cannot be written as CSV", path);
+        return uc_fail(UC_ERR_INVALID, "%s: data without columns cannot be written as CSV or JSON lines",
+                       path);
     if (delimiter)
         return UC_OK;
     const uc_status status = check_libsvm_names(&data->classes, "label", " \t\r#:", path);
@@ -475,9 +530,10 @@ static const struct {
     const char *ending;
     uc_format format;
 } endings[] = {
-    {".svm", UC_FORMAT_LIBSVM}, {".libsvm", UC_FORMAT_LIBSVM}, {".svmlight", UC_FORMAT_LIBSVM},
-    {".txt", UC_FORMAT_LIBSVM}, {".csv", UC_FORMAT_CSV},       {".tsv", UC_FORMAT_CSV},
-    {".npy", UC_FORMAT_NPY},    {".ucd", UC_FORMAT_UCD},
+    {".svm", UC_FORMAT_LIBSVM},   {".libsvm", UC_FORMAT_LIBSVM}, {".svmlight", UC_FORMAT_LIBSVM},
+    {".txt", UC_FORMAT_LIBSVM},   {".csv", UC_FORMAT_CSV},       {".tsv", UC_FORMAT_CSV},
+    {".npy", UC_FORMAT_NPY},      {".ucd", UC_FORMAT_UCD},       {".jsonl", UC_FORMAT_JSONL},
+    {".ndjson", UC_FORMAT_JSONL},
 };
 
 static bool path_ends_with(const char *path, const char *ending)
@@ -498,7 +554,8 @@ uc_status uc_format_of_path(uc_format *out, const char *path)
             return UC_OK;
         }
     return uc_fail(UC_ERR_INVALID,
-                   "%s: its ending is none of .svm .libsvm .txt .csv .tsv .npy .ucd; choose a format", path);
+                   "%s: its ending is none of .svm .libsvm .txt .csv .tsv .npy .ucd .jsonl; choose a format",
+                   path);
 }
 
 uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_format format, uc_output *labels,
@@ -513,13 +570,15 @@ uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_form
     if (labels && format != UC_FORMAT_NPY)
         return uc_fail(UC_ERR_INVALID, "%s: labels go to a file of their own with NPY only",
                        uc_output_name(labels));
-    if (self->weights && format != UC_FORMAT_CSV && format != UC_FORMAT_UCD)
+    if (self->weights && format != UC_FORMAT_CSV && format != UC_FORMAT_UCD && format != UC_FORMAT_JSONL)
         uc_warn(context, "%s: the format has no place for weights; they are left out", path);
     if (self->soft && format != UC_FORMAT_UCD)
         uc_warn(context, "%s: only .ucd has a place for soft labels; they are left out", path);
     switch (format) {
     case UC_FORMAT_CSV:
         return write_text(self, output, path_ends_with(path, ".tsv") ? '\t' : ',', context);
+    case UC_FORMAT_JSONL:
+        return write_text(self, output, JSON_LINES, context);
     case UC_FORMAT_NPY:
         return write_npy(self, output, labels, context);
     case UC_FORMAT_UCD:

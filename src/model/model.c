@@ -164,6 +164,7 @@ static json_t *value_to_json(const uc_option *option, const char *text)
         return json_real(real);
     }
     case UC_OPTION_CHOICE:
+    case UC_OPTION_PAIR:
     case UC_OPTION_TEXT:
         return json_string(text);
     }

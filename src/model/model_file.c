@@ -33,7 +33,14 @@ bool uc_model_recognise(const void *bytes, size_t length)
 static json_t *header_of(const uc_model *self)
 {
     json_t *calibrations = self->calibration ? json_integer((json_int_t)self->calibrations) : NULL;
-    json_t *table = self->preprocessing.table ? uc_table_header(self->preprocessing.table) : NULL;
+    json_t *table = NULL;
+    if (self->preprocessing.table) {
+        table = uc_table_header(self->preprocessing.table);
+        if (!table) { /* or the model would be written without it */
+            json_decref(calibrations);
+            return NULL;
+        }
+    }
     return json_pack("{s:s, s:s, s:O, s:O, s:I, s:I, s:f, s:b, s:o*, s:o*, s:o, s:o, s:o*, s:O?}", "library",
                      uc_version(), "learner", self->learner, "settings", self->settings, "summary",
                      self->summary, "class_count", (json_int_t)self->classes.count, "features",

@@ -21,27 +21,19 @@ static json_t *column_header(const uc_table_column *self)
                      (json_int_t)self->values.count);
 }
 
-/* The next column by name after the one written last; in the order of the file where that matters. */
-static const uc_table_column *column_in_order(const uc_table *table, size_t i)
-{
-    if (!table->named || table->plain)
-        return &table->columns[i];
-    for (size_t c = 0; c < table->column_count; c++) {
-        size_t before = 0;
-        for (size_t d = 0; d < table->column_count; d++)
-            before += strcmp(table->columns[d].name, table->columns[c].name) < 0;
-        if (before == i)
-            return &table->columns[c];
-    }
-    return &table->columns[i];
-}
-
 json_t *uc_table_header(const uc_table *table)
 {
     const char decimal[2] = {table->decimal, '\0'};
     json_t *columns = json_array();
+    const uc_table_column **order = uc_alloc(table->column_count, sizeof(uc_table_column *));
+    if (!order) {
+        json_decref(columns);
+        return NULL;
+    }
+    uc_table_order(order, table);
     for (size_t i = 0; i < table->column_count; i++)
-        json_array_append_new(columns, column_header(column_in_order(table, i)));
+        json_array_append_new(columns, column_header(order[i]));
+    uc_free(order);
     return json_pack("{s:b, s:b, s:s, s:s*, s:o}", "named", (int)table->named, "plain", (int)table->plain,
                      "decimal", decimal, "missing_values", table->missing_list, "columns", columns);
 }
@@ -53,13 +45,19 @@ uc_status uc_table_values(char **out, size_t *length, const uc_table *table)
         for (size_t k = 0; k < table->columns[c].values.count; k++)
             *length += strlen(table->columns[c].values.text[k]) + 1;
     char *joined = uc_alloc(*length, 1), *end = joined;
-    if (!joined)
+    const uc_table_column **order = uc_alloc(table->column_count, sizeof(uc_table_column *));
+    if (!joined || !order) {
+        uc_free(joined);
+        uc_free(order);
         return UC_ERR_NOMEM;
+    }
+    uc_table_order(order, table);
     for (size_t c = 0; c < table->column_count; c++) {
-        const uc_names *values = &column_in_order(table, c)->values;
+        const uc_names *values = &order[c]->values;
         for (size_t k = 0; k < values->count; k++)
             end = stpcpy(end, values->text[k]) + 1;
     }
+    uc_free(order);
     *out = joined;
     return UC_OK;
 }
@@ -203,6 +201,10 @@ static uc_status fill_table(uc_table *self, const uc_container *file, const json
             (self->columns[i].type != UC_COLUMN_NUMBER || self->columns[i].has_missing))
             status = damaged(file);
     if (status == UC_OK)
+        status = uc_table_index_names(self);
+    if (status == UC_ERR_FORMAT)
+        return damaged(file);
+    if (status == UC_OK)
         status = uc_table_lay_out(self);
     if (status == UC_OK && self->features > self->text_first)
         status = read_words(self, file, features);
@@ -234,5 +236,52 @@ uc_status uc_table_read(uc_table **out, const uc_container *file, size_t feature
         *out = table;
     else
         uc_table_free(table);
+    return status;
+}
+
+/* ---- a table on its own ---- */
+
+static const char magic[8] = "\x89UCTABL\n";
+
+uc_status uc_table_save_memory(void **bytes, size_t *length, const uc_table *self)
+{
+    char *values = NULL;
+    size_t values_length = 0;
+    uc_array arrays[UC_TABLE_ARRAYS];
+    json_t *table = uc_table_header(self);
+    json_t *header =
+        table ? json_pack("{s:o, s:I}", "table", table, "features", (json_int_t)self->features) : NULL;
+    uc_status status = header ? uc_table_values(&values, &values_length, self) : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        const size_t count = uc_table_arrays(arrays, self, values, values_length);
+        status = uc_container_write_memory(bytes, length, magic, 1, header, arrays, count);
+    }
+    json_decref(header);
+    uc_free(values);
+    return status;
+}
+
+void uc_table_bytes_free(void *bytes)
+{
+    uc_free(bytes);
+}
+
+uc_status uc_table_load_memory(uc_table **out, const void *bytes, size_t length, const char *name)
+{
+    uc_container file;
+    uc_table *table = NULL;
+    uc_status status = uc_container_open(&file, bytes, length, magic, 1, true, name);
+    if (status != UC_OK)
+        return status;
+    const json_int_t features = json_integer_value(json_object_get(file.header, "features"));
+    if (features < 0 || features > INT32_MAX)
+        status = damaged(&file);
+    else
+        status = uc_table_read(&table, &file, (size_t)features);
+    if (status == UC_OK && !table)
+        status = damaged(&file);
+    uc_container_close(&file);
+    if (status == UC_OK)
+        *out = table;
     return status;
 }

@@ -179,7 +179,7 @@ def test_a_model_of_a_table_needs_a_table(table, name):
     table.write("plain.svm", "keep 1:1 3:2\nchurn 2:1\n")
     table.ok("convert", "test.csv", "same.ucd")
     for command in (["predict", "m.uc", name], ["evaluate", "m.uc", name]):
-        assert table.fails(1, *command) == f"{name}: a model of typed columns needs a table (CSV) with these columns by " \
+        assert table.fails(1, *command) == f"{name}: a model of typed columns needs a table (CSV, JSON lines) with these columns by " \
             f"name, and this is {dict(svm='libsvm', ucd='ucd')[name[-3:]]}"
 
 
@@ -316,3 +316,71 @@ def test_a_resumed_stream_matches_columns_by_name(unconfuse, learner):
     result = unconfuse("stream", learner, "other.csv", "--resume", "model.uc", "-o", "never.uc")
     assert result.returncode == 1
     assert "other.csv: there is no column 'x', which the model was trained on" in result.err
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (["--drop", "outcome"], "train.csv: --drop names column 'outcome', which has the labels: name another with --label, "
+                            "or leave out --drop"),
+    (["--id", "outcome"], "train.csv: --id names column 'outcome', which has the labels: name another with --label, or "
+                          "leave out --id"),
+    (["--columns", "outcome=text"], "train.csv: --columns names column 'outcome', which has the labels: name another with "
+                                    "--label, or leave out --columns"),
+    (["--weight", "age", "--drop", "colour,age"], "train.csv: --drop names column 'age', which has the weights: name "
+                                                  "another with --weight, or leave out --drop"),
+])
+def test_options_name_columns_of_features(table, options, sentence):
+    assert table.fails(1, "train", "logistic", "train.csv", *options, "-o", "x.uc") == sentence
+
+
+@pytest.mark.parametrize("odd", ["inf", "-inf", "nan", "Infinity"])
+def test_numbers_that_are_not_finite_are_no_category(unconfuse, odd):
+    unconfuse.write("n.csv", column([1, 2, 3, 1, 2, odd, 3, 1, 2, 1] * 5))
+    sentence = unconfuse.fails(1, "inspect", "n.csv")
+    assert sentence == (f"n.csv:7: column 'x': '{odd}' is not a finite number, but 45 of 50 values are numbers: add it to "
+                        "--missing-values, or give --columns x=category, text or drop")
+    kinds = {c["name"]: c["type"] for c in unconfuse.json("inspect", "n.csv", "--missing-values", odd)["columns"]}
+    assert kinds["x"] == "number"
+
+
+def test_the_file_is_named_once(table):
+    table.write("other.csv", table.read("test.csv").replace(b"income", b"salary", 1))
+    assert table.fails(1, "check", "other.csv", "--model", "m.uc", "-o", "x.csv") == \
+        "other.csv: there is no column 'income', which the model was trained on"
+
+
+def test_the_first_line_of_a_record_is_blamed(table):
+    lines = table.read("test.csv").decode().splitlines()
+    lines[3] = 'C,"1,5",3,red,yes,2020-01-01,"three\nlines\nhere",keep'
+    lines[5] = 'C,1,3,red,perhaps,2020-01-01,"two\nlines",keep'
+    table.write("broken.csv", "\n".join(lines) + "\n")
+    assert table.fails(1, "predict", "m.uc", "broken.csv") == \
+        "broken.csv:4: column 'income': '1,5' is not a number"
+    lines[3] = lines[3].replace('"1,5"', "15")
+    table.write("broken.csv", "\n".join(lines) + "\n")
+    assert table.fails(1, "predict", "m.uc", "broken.csv") == \
+        "broken.csv:8: column 'member': 'perhaps' is neither of the two words that the column has"
+    table.write("look.csv", "a,b,label\n" + 'x,"1\n2",p\n' * 3 + '1,"2"3,q\n' + "1,2\n")
+    assert table.fails(1, "inspect", "look.csv") == \
+        "look.csv:8: text follows a closing quote; look.csv:9: 2 columns, but the first line has 3"
+
+
+def test_carriage_returns_alone_get_a_hint(unconfuse):
+    unconfuse.write("mac.csv", "a,b,label\r1,2,x\r3,4,y\r")
+    assert unconfuse.fails(1, "inspect", "mac.csv") == \
+        "mac.csv: its lines end with a carriage return alone: write line feeds first, as tr '\\r' '\\n' does"
+
+
+def test_wide_tables_are_matched_quickly(unconfuse):
+    """Names are looked up, not searched for: 20,000 columns take seconds."""
+    names = [f"c{i}" for i in range(20000)]
+    rows = "".join(",".join(str((i * j) % 10) for i in range(20000)) + f",w{j % 2}\n" for j in range(4))
+    unconfuse.write("wide.csv", ",".join(names) + ",label\n" + rows.replace("0,", ",", 1))
+    unconfuse.ok("train", "perceptron", "wide.csv", "-o", "w.uc", timeout=20)
+    unconfuse.ok("predict", "w.uc", "wide.csv", timeout=20)
+
+
+def test_spellings_over_shards_are_one_class(unconfuse):
+    unconfuse.write("s1.svm", "+1 1:1\n-1 1:2\n")
+    unconfuse.write("s2.svm", "1 1:1\n-1 1:2\n")
+    unconfuse.ok("train", "logistic", "--shards", "s?.svm", "-o", "k.uc")
+    assert unconfuse.json("inspect", "k.uc")["classes"] == ["-1", "1"]

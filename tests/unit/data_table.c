@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/reader.h"
-#include "data/table.h"
+#include "data/encode.h"
 #include "data/value.h"
 
 static void check_number(const char *text, char decimal, double expected)
@@ -191,18 +191,126 @@ static void the_text_of_a_table_comes_back(void **state)
     uc_dataset_free(&data);
 }
 
+/* ---- folds ---- */
+
+#define FOLD_ROWS 60
+
+/* A row of a table with everything that is learned: numbers and dates that may be missing, categories of
+ * which one is only in held-out rows, and words. */
+static char *put_fold_row(char *p, size_t i, bool with_text)
+{
+    static const char *const words[] = {"good", "bad", "late", "fine", "never seen"};
+    const size_t word = i % 6 == 0 && i > 30 ? 4 : i * 7 % 4;
+    if (i % 7 == 3)
+        p += sprintf(p, ",");
+    else
+        p += sprintf(p, "%zu.5,", i * i % 17);
+    p += sprintf(p, "%s,", i % 6 == 0 && i % 4 == 0 ? "odd" : i % 3 ? "x" : "y");
+    p += sprintf(p, i % 9 == 1 ? "," : "2024-01-%02zu,", 1 + i % 28);
+    if (with_text)
+        p += sprintf(p, "%s and %s %zu,", words[word], words[i % 4], i * 7 % 50);
+    return p + sprintf(p, "%c\n", i % 2 ? 'a' : 'b');
+}
+
+/* Which rows: 0 all, 1 those to learn from, 2 those that are held out. */
+static void make_fold_text(char *out, bool with_text, int which)
+{
+    out += sprintf(out, "n,c,d,%slabel\n", with_text ? "t," : "");
+    for (size_t i = 0; i < FOLD_ROWS; i++)
+        if (which == 0 || (which == 2) == (i % 6 == 0))
+            out = put_fold_row(out, i, with_text);
+}
+
+/* The value of a feature by its name; a part does not know all features of the whole, which are 0 then. */
+static double named_value(const uc_dataset *data, size_t row, const char *name)
+{
+    for (size_t j = 0; j < data->X.cols; j++) {
+        char found[100];
+        uc_table_feature_name(found, sizeof found, data->table, j);
+        const float *cell = uc_matrix_cell(&data->X, row, j);
+        if (strcmp(found, name) == 0)
+            return cell ? (double)*cell : 0.0;
+    }
+    return 0.0;
+}
+
+static void compare_by_name(const uc_dataset *fold, const uc_dataset *alone, double tolerance)
+{
+    assert_int_equal(fold->X.rows, alone->X.rows);
+    for (size_t i = 0; i < fold->X.rows; i++) {
+        for (size_t j = 0; j < fold->X.cols; j++) {
+            char name[100];
+            uc_table_feature_name(name, sizeof name, fold->table, j);
+            const float *cell = uc_matrix_cell(&fold->X, i, j);
+            const double value = cell ? (double)*cell : 0.0, expected = named_value(alone, i, name);
+            if (fabs(value - expected) > tolerance * (1.0 + fabs(expected)))
+                fail_msg("row %zu: %s is %g, not %g", i, name, value, expected);
+        }
+    }
+}
+
+/* A fold's rows are what a table of its training rows alone makes of them. */
+static void folds_learn_from_their_training_rows(void **state)
+{
+    (void)state;
+    static char text[3][8000];
+    for (int with_text = 0; with_text < 2; with_text++) {
+        uc_dataset all = {0}, train = {0}, held_out = {0}, train_alone = {0}, held_out_alone = {0};
+        uint32_t fold_of[FOLD_ROWS];
+        for (int which = 0; which < 3; which++)
+            make_fold_text(text[which], with_text, which);
+        for (size_t i = 0; i < FOLD_ROWS; i++)
+            fold_of[i] = i % 6 == 0;
+        assert_ok(read_table(&all, text[0]));
+        assert_int_equal(uc_matrix_is_sparse(&all.X), with_text);
+        assert_ok(uc_dataset_fold_split(&train, &held_out, &all, fold_of, 1, NULL));
+        assert_ok(uc_encode_again(&train, &held_out, NULL));
+
+        uc_read_settings settings = uc_reader_defaults();
+        assert_ok(read_table(&train_alone, text[1]));
+        settings.table = train_alone.table;
+        assert_ok(uc_dataset_read_memory(&held_out_alone, text[2], strlen(text[2]), "held-out.csv", &settings,
+                                         NULL));
+        compare_by_name(&train, &train_alone, with_text ? 1e-6 : 0.0);
+        compare_by_name(&held_out, &held_out_alone, with_text ? 1e-6 : 0.0);
+        uc_dataset_free(&train);
+        uc_dataset_free(&held_out);
+        uc_dataset_free(&train_alone);
+        uc_dataset_free(&held_out_alone);
+        uc_dataset_free(&all);
+    }
+}
+
+static uc_status encode_fold(const uc_dataset *all, const uint32_t *fold_of)
+{
+    uc_dataset train = {0}, held_out = {0};
+    uc_status status = uc_dataset_fold_split(&train, &held_out, all, fold_of, 1, NULL);
+    if (status == UC_OK)
+        status = uc_encode_again(&train, &held_out, NULL);
+    uc_dataset_free(&train);
+    uc_dataset_free(&held_out);
+    return status;
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
     static const char text[] =
         "id,c,t,d,label\n1,x,two words,2024-01-01,a\n2,y,more words,,b\n3,x,a,2024-01-03,a\n"
         "4,y,two,2024-01-04,b\n";
-    const char *const tables[] = {table_text, text};
-    for (size_t i = 0; i < 2; i++) {
+    static const char lines[] =
+        "{\"c\": \"x\", \"t\": \"two \\u0041\", \"a\": {\"n\": 1.5}, \"label\": \"a\"}\n"
+        "{\"a\": {\"n\": null}, \"t\": \"more words\", \"c\": \"y\", \"label\": \"b\"}\n"
+        "{\"c\": \"x\", \"t\": \"a\", \"label\": \"a\"}\n"
+        "{\"c\": \"y\", \"t\": \"two\", \"a\": {\"n\": 4}, \"label\": \"b\"}\n";
+    const char *const tables[] = {table_text, text, lines};
+    for (size_t i = 0; i < 3; i++) {
         uc_dataset data = {0};
         uc_status status;
         FOR_EACH_FAILING_ALLOCATION(status, read_table(&data, tables[i]));
         assert_int_equal(data.X.rows, i == 0 ? 5 : 4);
+        const uint32_t fold_of[5] = {0, 1, 0, 0, 1};
+        FOR_EACH_FAILING_ALLOCATION(status, encode_fold(&data, fold_of));
         uc_dataset_free(&data);
     }
 }
@@ -217,6 +325,7 @@ int main(void)
         cmocka_unit_test(texts_are_log_counts_times_idf),
         cmocka_unit_test(seldom_values_are_other),
         cmocka_unit_test(the_text_of_a_table_comes_back),
+        cmocka_unit_test(folds_learn_from_their_training_rows),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,42 @@
+/* Inside the text of a table: what reading it (table_text.c) and writing it (table_write.c) share. */
+#ifndef UC_DATA_TABLE_TEXT_H
+#define UC_DATA_TABLE_TEXT_H
+
+#include "data/json_lines.h"
+#include "unconfuse/table.h"
+
+/* Bytes that grow. */
+typedef struct uc_line_text {
+    char *text;
+    size_t length, room;
+} uc_line_text;
+uc_status uc_line_add(uc_line_text *self, const void *bytes, size_t length);
+
+struct uc_table_text {
+    char *text;
+    size_t length;
+    size_t header_begin, header_end; /* equal: there is none */
+    size_t *begins;                  /* of the rows, each with its end */
+    size_t rows, room;
+    size_t label, id; /* columns, or UC_NO_COLUMN */
+    char delimiter;
+    uc_layout layout; /* columns, names, json; its keys and `dropped` are of JSON lines */
+    uc_line_text csv; /* of JSON lines: the header and all rows as CSV */
+    size_t *csv_begins;
+    /* A row that has been cut. */
+    char *row;
+    size_t row_room;
+    uc_field *fields;
+    uc_json_row json;
+};
+
+/* Cuts a row into self->fields, which are valid until the next one is cut. */
+uc_status uc_table_text_cut(uc_table_text *self, size_t row);
+/* In quotes where it would be read differently without. */
+uc_status uc_put_field(uc_line_text *out, const char *text, size_t length, char delimiter);
+/* A line with a field per column. `label` instead of that of the label, unless it is NULL. */
+uc_status uc_put_csv(uc_line_text *out, const uc_table_text *self, const uc_field *fields, const char *label,
+                     char delimiter);
+uc_status uc_put_csv_header(uc_line_text *out, const uc_table_text *self, char delimiter);
+
+#endif
