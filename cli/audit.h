@@ -18,6 +18,16 @@ typedef struct cli_suspicion {
     size_t checked, wrong, flagged, hits; /* rows; their wrong labels; those flagged; those both */
 } cli_suspicion;
 cli_suspicion cli_judge_suspicion(const cli_audit *self);
+json_t *cli_suspicion_json(const cli_suspicion *seen);
+
+/* The row's own columns, by name; NULL: it has none (audit_files.c). */
+json_t *cli_audit_columns_json(uc_table_text *text, size_t row);
+/* Bins with labels in them (audit_report.c). */
+json_t *cli_audit_calibration_json(const uc_reliability bins[UC_RELIABILITY_BINS]);
+
+/* The error on true classes, as JSON and for people; `whose` begins the sentence (audit_report.c). */
+json_t *cli_audit_error_json(const uc_clean_error *error);
+void cli_audit_print_error(FILE *text, const uc_clean_error *error, const char *whose);
 
 /* audit_report.c */
 json_t *cli_audit_json(const cli_audit *self, bool all);

@@ -1,4 +1,5 @@
 /* audit --crowd: what several annotators say of the same rows, and whom to believe. */
+#define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,12 @@ const uc_option cli_crowd_options[] = {
      .help = "labels of several annotators: one per line, as row (a number from 1, or an id), annotator and "
              "label, "
              "with a header or without one; the labels of DATA are not used"},
+    {.name = "annotators",
+     .type = UC_OPTION_TEXT,
+     .offset = FIELD(columns),
+     .argument = "COLS",
+     .help = "the same from columns of DATA, a table with a header: their names, with commas, one per "
+             "annotator; empty fields are no label, and these columns are no features"},
     {.name = "features",
      .type = UC_OPTION_FLAG,
      .offset = FIELD(features),
@@ -32,7 +39,9 @@ const uc_option cli_crowd_options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(resume),
      .argument = "STATE",
-     .help = "add the annotations to those of a finished result, a file of --state-out, and go on from it"},
+     .help =
+         "add the annotations to those of a finished result, a file of --state-out, and go on from it; with "
+         "features all of them are fitted again"},
     {.name = "state-out",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(state),
@@ -87,34 +96,59 @@ static uc_status read_ids(uc_names *ids, uc_table_text *text, size_t rows)
     return status;
 }
 
-static uc_status read_input(cli_crowd_run *self, app_call *call)
+/* The columns of annotators are no features, and without --label there is no column of labels. */
+static uc_status read_data(cli_crowd_run *self, const app_call *call)
+{
+    const cli_audit_request *request = self->request;
+    uc_read_settings read = *request->read;
+    char *drop = NULL;
+    if (self->crowd_args->columns) {
+        if (asprintf(&drop, "%s%s%s", read.drop ? read.drop : "", read.drop ? "," : "",
+                     self->crowd_args->columns) < 0)
+            return app_fail(UC_ERR_NOMEM, "not enough memory for the names of columns");
+        read.drop = drop;
+        read.label = read.label ? read.label : "none";
+    }
+    const uc_status status = cli_read_table(&self->data, &self->text, call, request->data, &read);
+    free(drop);
+    const char *blamed = status == UC_OK ? NULL : strstr(app_last_error(), ", which --drop names");
+    if (blamed && self->crowd_args->columns && !request->read->drop)
+        return app_fail(status, "%.*s, which --annotators names", (int)(blamed - app_last_error()),
+                        app_last_error());
+    return status == UC_OK ? read_ids(&self->ids, self->text, self->data.X.rows) : status;
+}
+
+static uc_status read_annotations(cli_crowd_run *self, const app_call *call)
 {
     const cli_audit_request *request = self->request;
     uc_crowd_frame frame = {0};
-    uc_status status = UC_OK;
+    if (self->crowd_args->columns) {
+        if (!self->text)
+            return app_fail(UC_ERR_INVALID, "%s is no table, whose columns --annotators could name",
+                            request->data);
+        return uc_crowd_from_table(&self->crowd, self->text, self->crowd_args->columns,
+                                   request->read->missing_values, request->data, &call->context);
+    }
     if (request->data) {
-        uc_table_text *text = NULL;
-        status = cli_read_table(&self->data, &text, call, request->data, request->read);
-        if (status == UC_OK)
-            status = read_ids(&self->ids, text, self->data.X.rows);
-        uc_table_text_free(text);
-        if (status != UC_OK)
-            return status;
         frame.ids = self->ids.count ? &self->ids : NULL;
         frame.rows = self->data.X.rows;
         frame.classes = self->data.classes.count > 1 ? &self->data.classes : NULL;
     }
-    if ((status = uc_crowd_read(&self->crowd, self->crowd_args->file, &frame, &call->context)) != UC_OK)
-        return status;
-    if (self->crowd_args->resume) {
+    return uc_crowd_read(&self->crowd, self->crowd_args->file, &frame, &call->context);
+}
+
+static uc_status read_input(cli_crowd_run *self, app_call *call)
+{
+    const cli_audit_request *request = self->request;
+    uc_status status = request->data ? read_data(self, call) : UC_OK;
+    if (status == UC_OK)
+        status = read_annotations(self, call);
+    if (status == UC_OK && self->crowd_args->resume)
         status = uc_crowd_state_add(&self->crowd, &self->start, self->crowd_args->resume, &call->context);
-        if (status != UC_OK)
-            return status;
-    }
-    if (!request->gold)
-        return UC_OK;
+    if (status != UC_OK || !request->gold)
+        return status;
     return cli_read_truths(&self->gold, &self->checked, request->gold, self->crowd.rows, &self->crowd.classes,
-                           self->crowd_args->file, call);
+                           self->crowd_args->file ? self->crowd_args->file : request->data, call);
 }
 
 /* Whether the features of the rows are used. */
@@ -124,20 +158,65 @@ static bool uses_features(const cli_crowd_run *self)
            self->consensus_args->method == UC_CONSENSUS_AUDIT;
 }
 
+static uc_status find_consensus(uc_consensus *out, uc_model **model, uc_clean_error *error,
+                                const cli_crowd_run *self, const uint32_t *gold, const app_call *call)
+{
+    if (uses_features(self))
+        return uc_consensus_with_features(out, model, error, &self->data.X, &self->crowd, gold,
+                                          self->request->settings, call->common.seed, &call->context);
+    return uc_consensus_find(out, &self->crowd, gold, self->start.values ? &self->start : NULL,
+                             self->consensus_args, &call->context);
+}
+
+/* How well annotations were suspected, by rows that were checked. */
+static void judge(cli_suspicion *out, const cli_crowd_run *self, const uc_crowd_issues *issues)
+{
+    for (size_t i = 0; i < issues->count; i++) {
+        const uc_crowd_issue *issue = &issues->issues[i];
+        const uint32_t truth = self->gold[issue->row];
+        if (truth == UC_NONE)
+            continue;
+        const bool wrong = truth != self->crowd.label[issue->annotation], flagged = i < issues->flagged;
+        out->checked++;
+        out->wrong += wrong;
+        out->flagged += flagged;
+        out->hits += wrong && flagged;
+        uc_reliability_add(self->suspicion->bins, issue->wrong, wrong);
+    }
+}
+
+/* The same consensus without the checks, which judge it. */
+static uc_status look_back(cli_crowd_run *self, const app_call *call)
+{
+    uc_consensus before = {0};
+    uc_crowd_issues issues = {0};
+    self->suspicion = app_calloc(1, sizeof *self->suspicion);
+    uc_reliability_begin(self->suspicion->bins);
+    uc_status status = find_consensus(&before, NULL, NULL, self, NULL, call);
+    if (status == UC_OK)
+        status = uc_crowd_issues_find(&issues, &before, &self->crowd, call->common.seed, &call->context);
+    if (status == UC_OK) {
+        judge(&self->suspicion->annotations, self, &issues);
+        for (size_t i = 0; i < self->crowd.rows; i++)
+            self->suspicion->right += before.most_probable[i] == self->gold[i];
+        uc_reliability_end(self->suspicion->bins);
+    }
+    uc_crowd_issues_free(&issues);
+    uc_consensus_free(&before);
+    return status;
+}
+
 static uc_status work(cli_crowd_run *self, app_call *call)
 {
-    uc_status status;
-    if (uses_features(self))
-        status = uc_consensus_with_features(&self->consensus, &self->model, &self->data.X, &self->crowd,
-                                            self->gold, self->request->settings, call->common.seed,
-                                            &call->context);
-    else
-        status =
-            uc_consensus_find(&self->consensus, &self->crowd, self->gold,
-                              self->start.values ? &self->start : NULL, self->consensus_args, &call->context);
+    uc_status status = find_consensus(&self->consensus, &self->model, &self->error, self, self->gold, call);
+    if (status == UC_OK && !self->model)
+        status = uc_consensus_error(&self->error, &self->consensus, &self->crowd, self->gold,
+                                    call->common.seed, &call->context);
     if (status == UC_OK)
         status = uc_crowd_issues_find(&self->issues, &self->consensus, &self->crowd, call->common.seed,
                                       &call->context);
+    if (status == UC_OK && self->gold)
+        status = look_back(self, call);
     if (status == UC_OK)
         status = uc_questions_find(&self->questions, &self->question_count, &self->consensus, &self->crowd,
                                    self->gold, (size_t)self->crowd_args->ask);
@@ -152,11 +231,12 @@ static uc_status work(cli_crowd_run *self, app_call *call)
 static uc_status check_request(const cli_crowd_run *self)
 {
     const cli_crowd *crowd = self->crowd_args;
+    if (crowd->file && crowd->columns)
+        return app_fail(UC_ERR_OPTION, "--crowd and --annotators do not go together");
+    if (crowd->columns && !self->request->data)
+        return app_fail(UC_ERR_OPTION, "--annotators needs DATA: the table that has the columns");
     if (self->request->model && !uses_features(self))
         return app_fail(UC_ERR_OPTION, "--model-out needs DATA with features and --consensus audit");
-    if (crowd->resume && uses_features(self))
-        return app_fail(UC_ERR_OPTION,
-                        "--resume goes on with a consensus without features: add --no-features");
     return UC_OK;
 }
 
@@ -191,14 +271,12 @@ static uc_status begin_files(cli_crowd_run *self, app_call *call)
 static uc_status write_noise(const cli_crowd_run *self)
 {
     const size_t K = self->crowd.classes.count;
-    double *values = app_calloc(K * K, sizeof *values);
     uc_noise noise = {0};
     uc_status status = uc_noise_create(&noise, self->consensus.pooled, K, &self->crowd.classes, UC_NOISE_ROWS,
                                        "the annotators' matrix");
     if (status == UC_OK)
         status = uc_noise_write_to(&noise, self->noise_file);
     uc_noise_free(&noise);
-    free(values);
     return status;
 }
 
@@ -241,8 +319,10 @@ uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_conse
     uc_posteriors_free(&self.start);
     uc_crowd_free(&self.crowd);
     uc_names_free(&self.ids);
+    uc_table_text_free(self.text);
     uc_dataset_free(&self.data);
     uc_model_free(self.model);
+    free(self.suspicion);
     free(self.gold);
     return status;
 }

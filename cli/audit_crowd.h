@@ -2,19 +2,30 @@
 #ifndef CLI_AUDIT_CROWD_H
 #define CLI_AUDIT_CROWD_H
 
+#include "audit.h"
 #include "commands.h"
+
+/* How good a consensus without the checks was, by the checked rows. */
+typedef struct cli_crowd_suspicion {
+    cli_suspicion annotations;
+    size_t right; /* rows whose consensus was the true class */
+    uc_reliability bins[UC_RELIABILITY_BINS];
+} cli_crowd_suspicion;
 
 typedef struct cli_crowd_run {
     const cli_crowd *crowd_args;
     const uc_consensus_settings *consensus_args;
     const cli_audit_request *request;
     uc_dataset data;
-    uc_names ids; /* of the data's rows; empty: they have none */
+    uc_table_text *text; /* NULL: there is none */
+    uc_names ids;        /* of the data's rows; empty: they have none */
     uc_crowd crowd;
     uint32_t *gold; /* NULL: none */
     size_t checked;
+    cli_crowd_suspicion *suspicion; /* NULL: nothing was checked */
     uc_posteriors start;
     uc_consensus consensus;
+    uc_clean_error error; /* of the model or, without features, of the consensus */
     uc_model *model;
     uc_crowd_issues issues;
     uc_question *questions;

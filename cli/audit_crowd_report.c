@@ -124,6 +124,9 @@ static json_t *issues_json(const cli_crowd_run *self)
                       app_json_text(crowd->classes.text[self->consensus.most_probable[issue->row]]),
                       "p_wrong", issue->wrong, "flagged", i < self->issues.flagged);
         set_id(item, self, issue->row);
+        json_t *columns = cli_audit_columns_json(self->text, issue->row);
+        if (columns)
+            json_object_set_new(item, "columns", columns);
         json_array_append_new(list, item);
     }
     return list;
@@ -219,6 +222,15 @@ json_t *cli_crowd_json(const cli_crowd_run *self)
     json_object_set_new(result, "log_likelihood", app_json_real(consensus->log_likelihood));
     json_object_set_new(result, "iterations", json_integer((json_int_t)consensus->iterations));
     json_object_set_new(result, "converged", json_boolean(consensus->converged));
+    json_object_set_new(result, "clean_error", cli_audit_error_json(&self->error));
+    json_object_set_new(result, "clean_error_of", json_string(self->model ? "model" : "consensus"));
+    if (self->suspicion) {
+        json_t *seen = cli_suspicion_json(&self->suspicion->annotations);
+        json_object_set_new(seen, "consensus_right", json_integer((json_int_t)self->suspicion->right));
+        json_object_set_new(result, "suspicion", seen);
+        json_object_set_new(result, "calibration", cli_audit_calibration_json(self->suspicion->bins));
+        json_object_set_new(result, "calibration_of", json_string("checked rows"));
+    }
     json_object_set_new(result, "issues", issues_json(self));
     json_object_set_new(result, "annotators", annotators_json(self));
     json_object_set_new(result, "consensus", consensus_json(self));
@@ -314,4 +326,13 @@ void cli_crowd_tell(const cli_crowd_run *self, const app_call *call)
     print_issues(text, self);
     print_annotators(text, self);
     print_questions(text, self);
+    if (self->suspicion)
+        fprintf(text,
+                "\nOf %zu annotations of %zu checked rows %zu are wrong. Without the checks %zu of them had "
+                "been flagged, %zu of those rightly, and the consensus of %zu of the rows was right.\n",
+                self->suspicion->annotations.checked, self->checked, self->suspicion->annotations.wrong,
+                self->suspicion->annotations.flagged, self->suspicion->annotations.hits,
+                self->suspicion->right);
+    cli_audit_print_error(text, &self->error,
+                          self->model ? "The model's error on true classes" : "Error of the consensus");
 }

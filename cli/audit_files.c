@@ -33,6 +33,32 @@ char *cli_audit_id(const cli_audit *self, size_t row)
     return copy;
 }
 
+static json_t *text_json(const char *text, size_t length)
+{
+    char *copy = app_calloc(length + 1, 1);
+    memcpy(copy, text, length);
+    json_t *value = app_json_text(copy);
+    free(copy);
+    return value;
+}
+
+json_t *cli_audit_columns_json(uc_table_text *text, size_t row)
+{
+    size_t length;
+    if (!text || !uc_table_text_header(&length, text))
+        return NULL;
+    json_t *columns = json_object();
+    for (size_t c = 0; c < uc_table_text_columns(text); c++) {
+        const char *name = uc_table_text_name(&length, text, c);
+        json_t *key = text_json(name ? name : "", name ? length : 0);
+        const char *field = uc_table_text_field(&length, text, row, c);
+        json_object_set_new(columns, json_string_value(key),
+                            text_json(field ? field : "", field ? length : 0));
+        json_decref(key);
+    }
+    return columns;
+}
+
 /* The columns of the table as they are, where they have names and are separated as ours are. */
 static bool keeps_columns(const cli_audit *self)
 {

@@ -8,42 +8,26 @@
 #define MOST_SHOWN ((size_t)10)
 #define MOST_MATRIX_CLASSES 500 /* in the JSON */
 
-typedef struct suspect {
-    double wrong;
-    size_t row;
-} suspect;
-
 typedef struct judged {
     const cli_audit_request *request;
     uc_labels labels;
     uint32_t *gold;
     uc_probability_audit found;
-    suspect *suspects; /* every label, the most suspicious first */
+    uc_suspect *suspects; /* every label, the most suspicious first */
     size_t flagged;
     uc_output *issue_file, *noise_file;
 } judged;
 
-static int compare(const void *a, const void *b)
-{
-    const suspect *x = a, *y = b;
-    if (x->wrong != y->wrong)
-        return x->wrong > y->wrong ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
 static void rank(judged *self)
 {
-    double *wrong = app_calloc(self->found.labels, sizeof *wrong), total = 0.0;
+    const uc_probability_audit *found = &self->found;
     size_t count = 0;
-    self->suspects = app_calloc(self->found.labels, sizeof *self->suspects);
-    for (size_t i = 0; i < self->found.rows; i++)
-        if (self->found.given[i] != UC_NONE)
-            self->suspects[count++] = (suspect){self->found.wrong[i], i};
-    qsort(self->suspects, count, sizeof *self->suspects, compare);
-    for (size_t i = 0; i < count; i++)
-        total += wrong[i] = self->suspects[i].wrong;
-    self->flagged = uc_flag_most(wrong, count, total);
-    free(wrong);
+    self->suspects = app_calloc(found->labels, sizeof *self->suspects);
+    for (size_t i = 0; i < found->rows; i++)
+        if (found->given[i] != UC_NONE)
+            self->suspects[count++] =
+                (uc_suspect){i, found->given[i], found->most_probable[i], found->wrong[i]};
+    self->flagged = uc_suspects_flag(self->suspects, count);
 }
 
 /* ---- what is written ---- */
@@ -67,13 +51,13 @@ static uc_status write_issues(const judged *self)
         return app_fail(UC_ERR_NOMEM, "not enough memory for the list of suspects");
     fputs("row,id,given_label,predicted_label,label_score,is_label_issue\n", file);
     for (size_t i = 0; i < listed(self); i++) {
-        const suspect *one = &self->suspects[i];
+        const uc_suspect *one = &self->suspects[i];
         char score[32];
-        app_print_real(score, 1.0 - one->wrong);
+        app_print_real(score, 1.0 - one->p_wrong);
         fprintf(file, "%zu,,", one->row + 1);
-        cli_print_field(file, name_of(self, self->found.given[one->row]));
+        cli_print_field(file, name_of(self, one->given));
         fputc(',', file);
-        cli_print_field(file, name_of(self, self->found.most_probable[one->row]));
+        cli_print_field(file, name_of(self, one->suggested));
         fprintf(file, ",%s,%s\n", score, i < self->flagged ? "True" : "False");
     }
     const bool failed = fclose(file) != 0;
@@ -104,12 +88,11 @@ static json_t *issues_json(const judged *self)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < listed(self); i++) {
-        const suspect *one = &self->suspects[i];
-        json_array_append_new(
-            list, json_pack("{sI sn so so sf sb}", "row", (json_int_t)one->row + 1, "id", "given",
-                            app_json_text(name_of(self, self->found.given[one->row])), "suggested",
-                            app_json_text(name_of(self, self->found.most_probable[one->row])), "p_wrong",
-                            one->wrong, "flagged", i < self->flagged));
+        const uc_suspect *one = &self->suspects[i];
+        json_array_append_new(list, json_pack("{sI sn so so sf sb}", "row", (json_int_t)one->row + 1, "id",
+                                              "given", app_json_text(name_of(self, one->given)), "suggested",
+                                              app_json_text(name_of(self, one->suggested)), "p_wrong",
+                                              one->p_wrong, "flagged", i < self->flagged));
     }
     return list;
 }
@@ -126,11 +109,12 @@ static json_t *result_json(const judged *self)
     }
     json_t *matrix =
         found->K <= MOST_MATRIX_CLASSES ? app_json_matrix(found->noise, found->K, found->K) : json_null();
-    return json_pack("{sI sI so so sI so so sf sI sn so}", "examples", (json_int_t)found->rows, "labels",
+    return json_pack("{sI sI so so sI so so sf sI so so}", "examples", (json_int_t)found->rows, "labels",
                      (json_int_t)found->labels, "classes", app_json_names(&found->classes), "wrong",
                      share_json(&found->share), "flagged", (json_int_t)self->flagged, "noise_matrix", matrix,
                      "class_pairs", pairs, "temperature", found->temperature, "classes_kept",
-                     (json_int_t)found->kept, "clean_error", "issues", issues_json(self));
+                     (json_int_t)found->kept, "clean_error", cli_audit_error_json(&found->clean_error),
+                     "issues", issues_json(self));
 }
 
 static void tell(const judged *self, const app_call *call)
@@ -156,8 +140,9 @@ static void tell(const judged *self, const app_call *call)
                 "p(wrong)");
     for (size_t i = 0; i < self->flagged && i < MOST_SHOWN; i++)
         fprintf(text, "  %10zu  %-16s %-16s %.3f\n", self->suspects[i].row + 1,
-                name_of(self, found->given[self->suspects[i].row]),
-                name_of(self, found->most_probable[self->suspects[i].row]), self->suspects[i].wrong);
+                name_of(self, self->suspects[i].given), name_of(self, self->suspects[i].suggested),
+                self->suspects[i].p_wrong);
+    cli_audit_print_error(text, &found->clean_error, "Error of these probabilities on true classes");
 }
 
 /* ---- all ---- */

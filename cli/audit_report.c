@@ -26,6 +26,24 @@ cli_suspicion cli_judge_suspicion(const cli_audit *self)
     return out;
 }
 
+/* ---- the error on true classes ---- */
+
+json_t *cli_audit_error_json(const uc_clean_error *error)
+{
+    const cli_clean_error all = {.found = true, .error = *error, .method = "noise hypotheses"};
+    return cli_clean_error_json(&all);
+}
+
+void cli_audit_print_error(FILE *text, const uc_clean_error *error, const char *whose)
+{
+    fprintf(text,
+            "\n%s: %.1f%% (90%% interval %.1f%% to %.1f%%, if wrong labels do not depend on the example).\n",
+            whose, 100 * error->estimate, 100 * error->low, 100 * error->high);
+    if (error->high - error->low > UC_CLEAN_ERROR_WIDE)
+        fprintf(text, "These labels alone cannot tell; %zu rows checked by hand would.\n",
+                uc_rows_to_check(error, UC_CHECKED_HALF_WIDTH));
+}
+
 /* ---- JSON ---- */
 
 static json_t *name_of(const cli_audit *self, uint32_t class)
@@ -59,44 +77,74 @@ static json_t *issues_json(const cli_audit *self, bool all)
     for (size_t i = 0; i < count; i++) {
         const uc_suspect *one = &self->found->suspects[i];
         char *id = cli_audit_id(self, one->row);
-        json_array_append_new(
-            list, json_pack("{sI so so so so sb}", "row", (json_int_t)one->row + 1, "id",
-                            id ? app_json_text(id) : json_null(), "given", name_of(self, one->given),
-                            "suggested", name_of(self, one->suggested), "p_wrong",
-                            app_json_real(one->p_wrong), "flagged", (int)(i < self->found->flagged)));
+        json_t *issue = json_pack("{sI so so so so sb}", "row", (json_int_t)one->row + 1, "id",
+                                  id ? app_json_text(id) : json_null(), "given", name_of(self, one->given),
+                                  "suggested", name_of(self, one->suggested), "p_wrong",
+                                  app_json_real(one->p_wrong), "flagged", (int)(i < self->found->flagged));
+        json_t *columns = cli_audit_columns_json(self->text, one->row);
+        if (columns)
+            json_object_set_new(issue, "columns", columns);
+        json_array_append_new(list, issue);
         free(id);
     }
     return list;
 }
 
-static json_t *suspicion_json(const cli_audit *self)
+json_t *cli_suspicion_json(const cli_suspicion *seen)
 {
-    const cli_suspicion seen = cli_judge_suspicion(self);
-    const double precision = (double)seen.hits / (double)seen.flagged;
-    const double recall = (double)seen.hits / (double)seen.wrong;
-    return json_pack("{sI sI sI sI so so}", "checked", (json_int_t)seen.checked, "wrong",
-                     (json_int_t)seen.wrong, "flagged", (json_int_t)seen.flagged, "both",
-                     (json_int_t)seen.hits, "precision", app_json_real(precision), "recall",
+    const double precision = (double)seen->hits / (double)seen->flagged;
+    const double recall = (double)seen->hits / (double)seen->wrong;
+    return json_pack("{sI sI sI sI so so}", "checked", (json_int_t)seen->checked, "wrong",
+                     (json_int_t)seen->wrong, "flagged", (json_int_t)seen->flagged, "both",
+                     (json_int_t)seen->hits, "precision", app_json_real(precision), "recall",
                      app_json_real(recall));
+}
+
+json_t *cli_audit_calibration_json(const uc_reliability bins[UC_RELIABILITY_BINS])
+{
+    json_t *list = json_array();
+    for (size_t b = 0; b < UC_RELIABILITY_BINS; b++)
+        if (bins[b].labels > 0)
+            json_array_append_new(list, json_pack("{sf sf sI sf sf}", "low", bins[b].low, "high",
+                                                  bins[b].high, "rows", (json_int_t)bins[b].labels,
+                                                  "expected", bins[b].expected, "wrong", bins[b].observed));
+    return list;
+}
+
+/* Checked labels by how suspicious they were without the checks; without any, by leave-one-out. */
+static json_t *calibration_json(const cli_audit *self)
+{
+    uc_reliability bins[UC_RELIABILITY_BINS];
+    if (!self->before)
+        return cli_audit_calibration_json(self->found->calibration);
+    uc_reliability_begin(bins);
+    for (size_t i = 0; i < self->before->labels; i++) {
+        const uc_suspect *one = &self->before->suspects[i];
+        if (self->gold[one->row] != UC_NONE)
+            uc_reliability_add(bins, one->p_wrong, self->gold[one->row] != one->given);
+    }
+    uc_reliability_end(bins);
+    return cli_audit_calibration_json(bins);
 }
 
 json_t *cli_audit_json(const cli_audit *self, bool all)
 {
     const uc_label_audit *found = self->found;
-    const uc_clean_error *error = &found->clean_error;
     const size_t K = self->data->classes.count;
-    json_t *result =
-        json_pack("{sI sI so so sI so so so ss so so so}", "examples", (json_int_t)found->rows, "labels",
-                  (json_int_t)found->labels, "classes", app_json_names(&self->data->classes), "wrong",
-                  share_json(found->wrong), "flagged", (json_int_t)found->flagged, "noise_matrix",
-                  app_json_matrix(found->noise.values, K, K), "class_pairs", pairs_json(self), "clean_error",
-                  json_pack("{so so so sf ss}", "estimate", app_json_real(error->estimate), "low",
-                            app_json_real(error->low), "high", app_json_real(error->high), "level",
-                            UC_CLEAN_ERROR_LEVEL, "method", "noise hypotheses"),
-                  "mode", found->mode, "guard_loss", app_json_real(found->loss), "width",
-                  app_json_real(found->width), "issues", issues_json(self, all));
-    if (self->before)
-        json_object_set_new(result, "suspicion", suspicion_json(self));
+    json_t *result = json_pack(
+        "{sI sI so so sI so so so ss so so so}", "examples", (json_int_t)found->rows, "labels",
+        (json_int_t)found->labels, "classes", app_json_names(&self->data->classes), "wrong",
+        share_json(found->wrong), "flagged", (json_int_t)found->flagged, "noise_matrix",
+        app_json_matrix(found->noise.values, K, K), "class_pairs", pairs_json(self), "clean_error",
+        cli_audit_error_json(&found->clean_error), "mode", found->mode, "guard_loss",
+        app_json_real(found->loss), "width", app_json_real(found->width), "issues", issues_json(self, all));
+    json_object_set_new(result, "calibration", calibration_json(self));
+    json_object_set_new(result, "calibration_of",
+                        json_string(self->before ? "checked rows" : "labels left out"));
+    if (self->before) {
+        const cli_suspicion seen = cli_judge_suspicion(self);
+        json_object_set_new(result, "suspicion", cli_suspicion_json(&seen));
+    }
     return result;
 }
 
@@ -166,10 +214,7 @@ static void print_suspicion(FILE *text, const cli_audit *self)
 static void print_trust(FILE *text, const cli_audit *self)
 {
     const uc_label_audit *found = self->found;
-    fprintf(text,
-            "\nError of the model on true classes: %.1f%% to %.1f%% (90%%), if wrong labels do not depend "
-            "on the example.\n",
-            100 * found->clean_error.low, 100 * found->clean_error.high);
+    cli_audit_print_error(text, &found->clean_error, "The model's error on true classes");
     if (strcmp(found->mode, "structure") == 0)
         fputs("Assumed: rows of a class look alike. Do not trust this where the labels were written by a "
               "program, or where a class consists of many unlike groups.\n",

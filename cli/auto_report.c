@@ -37,12 +37,21 @@ static double number_of(const uc_values *candidates, size_t i, const char *name)
     return uc_values_number(candidates->items[i].members, name);
 }
 
+/* Learners with another picture of the labels come last; a view has a number of examples. */
+static size_t count_views(const uc_values *candidates)
+{
+    size_t count = candidates->count;
+    while (count > 0 && isnan(number_of(candidates, count - 1, "examples")))
+        count--;
+    return count;
+}
+
 /* The view that was chosen, and how many others were as good. Those that were rejected early were judged on
  * fewer examples. */
-static void print_views(FILE *text, const uc_values *candidates)
+static void print_views(FILE *text, const uc_values *candidates, size_t count)
 {
     size_t best = 0, close = 0;
-    for (size_t i = 1; i < candidates->count; i++) {
+    for (size_t i = 1; i < count; i++) {
         const double examples =
             number_of(candidates, i, "examples") - number_of(candidates, best, "examples");
         const double criterion =
@@ -50,18 +59,36 @@ static void print_views(FILE *text, const uc_values *candidates)
         if (examples > 0.0 || (examples == 0.0 && criterion < 0.0))
             best = i;
     }
-    for (size_t i = 0; i < candidates->count; i++)
+    for (size_t i = 0; i < count; i++)
         close += i != best &&
                  number_of(candidates, i, "examples") == number_of(candidates, best, "examples") &&
                  number_of(candidates, i, "criterion") < number_of(candidates, best, "criterion") + CLOSE;
     fputs("view: ", text);
     print_view(text, members_of(candidates->items[best].members, "options"));
-    fprintf(text, " (the best of %zu by leave-one-out", candidates->count);
+    fprintf(text, " (the best of %zu by leave-one-out", count);
     if (close == 1)
         fputs("; another one was close", text);
     else if (close > 1)
         fprintf(text, "; %zu others were close", close);
     fputs(")\n", text);
+}
+
+/* Learners with another picture of the labels, and whether one of them is believed. */
+static void print_rivals(FILE *text, const uc_values *candidates, size_t first)
+{
+    for (size_t i = first; i < candidates->count; i++) {
+        const uc_values *rival = candidates->items[i].members;
+        const uc_value *stands = uc_values_find(rival, "stands");
+        const double wrong = 100 * uc_values_number(rival, "wrong_labels");
+        const char *name = text_of(rival, "learner");
+        if (stands && stands->flag)
+            fprintf(text,
+                    "model: that of %s, for wrong labels that depend on the row: it explains %.1f%% of the "
+                    "labels as wrong that look like overlap otherwise\n",
+                    name, wrong);
+        else
+            fprintf(text, "model: auto's own; that of %s was tried, and does not suit these labels\n", name);
+    }
 }
 
 static void print_noise(FILE *text, const uc_values *found)
@@ -70,7 +97,7 @@ static void print_noise(FILE *text, const uc_values *found)
     const double wrong = 100 * uc_values_number(found, "wrong_labels");
     if (strcmp(noise, "none") == 0)
         fputs("labels: no sign of wrong ones\n", text);
-    else if (strcmp(noise, "full") == 0)
+    else if (strcmp(noise, "symmetric") != 0)
         fprintf(text, "labels: about %.1f%% are wrong, some classes more often than others\n", wrong);
     else
         fprintf(text, "labels: about %.1f%% are wrong, in all classes alike\n", wrong);
@@ -89,8 +116,11 @@ static void print_clean_error(FILE *text, const uc_values *error, const char *da
 void cli_print_auto(FILE *text, const uc_values *found, const char *data, const char *model)
 {
     const uc_values *candidates = members_of(found, "candidates"), *error = members_of(found, "clean_error");
-    if (candidates && candidates->count > 0)
-        print_views(text, candidates);
+    const size_t views = candidates ? count_views(candidates) : 0;
+    if (views > 0)
+        print_views(text, candidates, views);
+    if (candidates)
+        print_rivals(text, candidates, views);
     if (!isnan(uc_values_number(found, "wrong_labels")))
         print_noise(text, found);
     if (error)

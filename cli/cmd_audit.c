@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "audit.h"
+#include "audit_check.h"
 #include "commands.h"
 
 typedef struct audit_args {
@@ -15,6 +16,7 @@ typedef struct audit_args {
     const char *probabilities;
     cli_crowd crowd;
     uc_consensus_settings consensus;
+    cli_check_args check;
 } audit_args;
 
 #define FIELD(name) offsetof(audit_args, name)
@@ -78,6 +80,7 @@ static const uc_option options[] = {
 static const app_section sections[] = {
     {"Options", options, 0},
     {"How true classes are found", uc_audit_options, FIELD(learner)},
+    {"Rows to check", cli_check_options, FIELD(check)},
     {"Several annotators", cli_crowd_options, FIELD(crowd)},
     {"How annotators are combined", uc_consensus_options, FIELD(consensus)},
     {"Data options", uc_read_options, FIELD(read)},
@@ -90,6 +93,7 @@ static const app_section sections[] = {
 typedef struct audit_files {
     uc_output *suspects, *model, *noise;
     cli_data_file clean;
+    cli_check_files check;
 } audit_files;
 
 static bool to_file(const char *path)
@@ -109,6 +113,8 @@ static uc_status begin(audit_files *out, const app_call *call, const cli_files *
         status = app_begin_file(&out->noise, args->noise, "--noise-out");
     if (status == UC_OK && args->clean)
         status = cli_begin_data(&out->clean, args->clean, "--clean-out", UC_FORMAT_AUTO, NULL);
+    if (status == UC_OK)
+        status = cli_check_plan_begin(&out->check, &args->check);
     if (status == UC_OK)
         status = cli_keep_inputs(files, &args->read);
     return status == UC_OK ? app_keep_input(args->gold) : status;
@@ -192,15 +198,34 @@ static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *d
 static uc_status tell(app_call *call, const cli_audit *self, audit_files *files)
 {
     const audit_args *args = call->args;
-    if (app_wants_result(call))
+    cli_check_plan plan = {0};
+    uc_status status = UC_OK;
+    if (args->check.rows > 0)
+        status = cli_check_plan_make(&plan, self, &args->check, call->common.seed);
+    if (status == UC_OK && app_wants_result(call)) {
         call->result = cli_audit_json(self, args->all);
-    uc_status status = write_files(files, self, call);
+        if (args->check.rows > 0)
+            json_object_set_new(call->result, "check", cli_check_plan_json(&plan));
+    }
+    if (status == UC_OK)
+        status = write_files(files, self, call);
+    if (status == UC_OK && args->check.rows > 0)
+        status = cli_check_plan_write(&plan, &files->check, &args->check);
     if (status == UC_OK)
         status = app_finish_call(call, args->model != NULL);
     FILE *text = app_summary(call, args->output);
-    if (status == UC_OK && text)
+    if (status == UC_OK && text) {
         cli_audit_print(text, self);
+        if (args->check.rows > 0)
+            cli_check_plan_print(text, &plan, &args->check, call->words[0]);
+    }
+    cli_check_plan_free(&plan);
     return status;
+}
+
+static bool is_crowd(const audit_args *args)
+{
+    return args->crowd.file || args->crowd.columns;
 }
 
 /* What goes by annotators, or by probabilities instead of features. */
@@ -215,13 +240,17 @@ static uc_status run_otherwise(app_call *call)
                                        .noise = args->noise,
                                        .all = args->all,
                                        .settings = &args->learner};
-    if (args->crowd.file && args->probabilities)
-        return app_fail(UC_ERR_OPTION, "--crowd and --probabilities do not go together");
+    if (is_crowd(args) && args->probabilities)
+        return app_fail(UC_ERR_OPTION, "--%s and --probabilities do not go together",
+                        args->crowd.file ? "crowd" : "annotators");
+    if (args->check.rows > 0)
+        return app_fail(UC_ERR_OPTION, "--check is for data with one label per row and features%s",
+                        is_crowd(args) ? "; --ask N proposes rows and annotators to ask again" : "");
     if (args->clean)
         return app_fail(UC_ERR_OPTION,
                         "--clean-out is for data with one label per row and features; --consensus-out "
                         "writes the classes that annotators agree on");
-    if (args->crowd.file)
+    if (is_crowd(args))
         return cli_audit_crowd(call, &args->crowd, &args->consensus, &request);
     return cli_audit_probabilities(call, args->probabilities, &request);
 }
@@ -243,7 +272,7 @@ static uc_status check_alone(const app_call *call)
 static uc_status run(app_call *call)
 {
     const audit_args *args = call->args;
-    if (args->crowd.file || args->probabilities)
+    if (is_crowd(args) || args->probabilities)
         return run_otherwise(call);
     if (check_alone(call) != UC_OK)
         return UC_ERR_OPTION;

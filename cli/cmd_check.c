@@ -42,8 +42,9 @@ static const app_section sections[] = {
 /* Labels, predictions and scores of all rows. */
 typedef struct seen_rows {
     const uc_names *classes;
-    uc_names names;  /* of the labels, as the file has them */
-    uint32_t *given; /* positions in `names` */
+    const char *shown; /* the file */
+    uc_names names;    /* of the labels, as the file has them */
+    uint32_t *given;   /* positions in `names` */
     uint32_t *labels, *predicted;
     char **ids; /* of tables that have some; NULL: none */
     size_t count, capacity;
@@ -75,7 +76,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     const size_t needed = self->count + block->X.rows;
     (void)file;
     if (!block->y)
-        return app_fail(UC_ERR_INVALID, "the data have no labels to check");
+        return app_fail(UC_ERR_INVALID, "%s: the data have no labels to check", self->shown);
     const uc_status status = learn_names(self, uc_reader_classes(reader));
     if (status != UC_OK)
         return status;
@@ -208,10 +209,12 @@ static uc_status draw(uc_check *out, seen_rows *self, const uc_model *model, con
     const check_args *args = call->args;
     const bool probabilities = uc_model_has_probabilities(model);
     double g[UC_STRATA];
+    self->shown = files->shown;
     uc_status status = cli_score_files(call, model, files, &args->read,
                                        probabilities ? CLI_PROBABILITIES : CLI_SCORES, visit, self);
-    if (status == UC_OK)
-        status = expect(g, self, probabilities, call);
+    if (status != UC_OK)
+        return status; /* whose sentence names the file */
+    status = expect(g, self, probabilities, call);
     const uc_predicted_rows rows = {self->labels, self->predicted, self->count, self->classes, files->shown};
     if (status == UC_OK)
         status = uc_check_draw(out, &rows, args->rows, g, call->common.seed);

@@ -59,9 +59,9 @@ static uc_status parse_classes(size_t *count, uc_names *names, const char *text)
 }
 
 /* The kinds of matrices, and the option that each needs. */
-typedef enum matrix_kind { UNIFORM, RANDOM, COMPLEMENTARY, KINDS } matrix_kind;
-static const char *const kind_names[KINDS + 1] = {"uniform", "random", "complementary", NULL};
-static const char *const kind_options[KINDS] = {"rate", "level", NULL};
+typedef enum matrix_kind { UNIFORM, PAIR, RANDOM, COMPLEMENTARY, KINDS } matrix_kind;
+static const char *const kind_names[KINDS + 1] = {"uniform", "pair", "random", "complementary", NULL};
+static const char *const kind_options[KINDS] = {"rate", "rate", "level", NULL};
 
 static const char *kind_name(size_t i)
 {
@@ -81,7 +81,7 @@ static uc_status check_make(const app_call *call, matrix_kind kind)
 {
     const make_args *args = call->args;
     if (kind == KINDS)
-        return app_fail(UC_ERR_OPTION, "noise make %s: it must be uniform, random or complementary",
+        return app_fail(UC_ERR_OPTION, "noise make %s: it must be uniform, pair, random or complementary",
                         call->words[0]);
     const char *wanted = kind_options[kind];
     if (wanted && (!args->classes || !args->output || !app_given(call, wanted)))
@@ -91,7 +91,7 @@ static uc_status check_make(const app_call *call, matrix_kind kind)
         return app_fail(UC_ERR_OPTION, "noise make %s needs --classes and -o FILE", call->words[0]);
     for (size_t k = 0; k < KINDS; k++) {
         const char *other = kind_options[k];
-        if (k == kind || !other || !app_given(call, other))
+        if (k == kind || !other || (wanted && strcmp(other, wanted) == 0) || !app_given(call, other))
             continue;
         if (!wanted)
             return app_fail(UC_ERR_OPTION, "--%s is not for noise make %s", other, call->words[0]);
@@ -107,6 +107,8 @@ static uc_status make_matrix(uc_noise *out, matrix_kind kind, size_t classes, co
     switch (kind) {
     case UNIFORM:
         return uc_noise_uniform(out, classes, args->rate);
+    case PAIR:
+        return uc_noise_pair(out, classes, args->rate);
     case RANDOM:
         return uc_noise_random(out, classes, args->level, call->common.seed);
     default:
@@ -157,10 +159,12 @@ cleanup:
 
 const app_command command_noise_make = {
     .name = "noise make",
-    .usage = "uniform|random|complementary --classes K [--rate ETA | --level I] -o FILE",
+    .usage = "uniform|pair|random|complementary --classes K [--rate ETA | --level I] -o FILE",
     .summary = "make a noise matrix",
     .description = "Writes a noise matrix as CSV: a column for each true class and a row for each observed "
-                   "class; every column sums to 1. A label of a complementary matrix names a class that the "
+                   "class; every column sums to 1. In a pair matrix every class is taken for the one after "
+                   "it. A label of a "
+                   "complementary matrix names a class that the "
                    "example does not belong to, each of them equally often.",
     .sections = make_sections,
     .args_size = sizeof(make_args),

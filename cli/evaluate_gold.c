@@ -12,6 +12,10 @@ static void warn(const uc_checked *checked, const char *path)
         app_warn("%s: its rows were drawn for other predictions; the interval holds, but rows drawn for this "
                  "model would make it narrower",
                  path);
+    if (checked->missing > 0)
+        app_warn("%s: %zu of the %zu rows that were drawn are not in it: was it cut off? The interval holds "
+                 "only if they are missing by chance; leave true_label empty where it is not clear",
+                 path, checked->missing, checked->drawn[UC_AGREE] + checked->drawn[UC_DISAGREE]);
 }
 
 static json_t *describe(const uc_checked *checked, const uc_checked_stratum *strata)
@@ -24,8 +28,8 @@ static json_t *describe(const uc_checked *checked, const uc_checked_stratum *str
             list, json_pack("{ss sI sI sI}", "stratum", name, "rows", (json_int_t)strata[h].rows, "checked",
                             (json_int_t)strata[h].checked, "errors", (json_int_t)strata[h].errors));
     }
-    return json_pack("{sI sI so}", "checked", (json_int_t)checked->count, "empty", (json_int_t)checked->empty,
-                     "strata", list);
+    return json_pack("{sI sI sI so}", "checked", (json_int_t)checked->count, "empty",
+                     (json_int_t)checked->empty, "missing", (json_int_t)checked->missing, "strata", list);
 }
 
 static void say_how(cli_clean_error *out, const uc_checked *checked, const uc_checked_stratum *strata)

@@ -30,6 +30,18 @@ typedef struct uc_class_pair {
     uc_label_share share;
 } uc_class_pair;
 
+/* Labels that were given a probability from `low` to `high`: how many, the mean of these probabilities, and
+ * the share that it came true for. */
+#define UC_RELIABILITY_BINS 10
+typedef struct uc_reliability {
+    double low, high, expected, observed; /* the last two are NaN where there are no labels */
+    size_t labels;
+} uc_reliability;
+/* Empty bins of equal width, from 0 to 1; adding to them; and sums become means. */
+void uc_reliability_begin(uc_reliability bins[UC_RELIABILITY_BINS]);
+void uc_reliability_add(uc_reliability bins[UC_RELIABILITY_BINS], double probability, bool happened);
+void uc_reliability_end(uc_reliability bins[UC_RELIABILITY_BINS]);
+
 typedef struct uc_label_audit {
     size_t rows, labels; /* rows without a label have none */
     uc_label_share wrong;
@@ -40,9 +52,12 @@ typedef struct uc_label_audit {
     uc_noise noise;             /* with class names */
     uc_clean_error clean_error; /* of predictions that have not seen the row's own label */
     uint32_t *predicted;        /* those predictions */
-    double *posterior;          /* rows x classes: probability of each true class, the own label included */
-    const char *mode;           /* structure or labels */
-    double loss;                /* of the guard; NaN: features say nothing about labels */
+    /* Of the probability that a label is not the class which other rows predict, by how classes are confused.
+     */
+    uc_reliability calibration[UC_RELIABILITY_BINS];
+    double *posterior; /* rows x classes: probability of each true class, the own label included */
+    const char *mode;  /* structure or labels */
+    double loss;       /* of the guard; NaN: features say nothing about labels */
     double width;
     uc_model *model; /* predicts true classes */
 } uc_label_audit;    /* zero-initialised is empty and may be freed */
@@ -72,16 +87,17 @@ size_t uc_suspects_flag(uc_suspect *suspects, size_t count);
 /* ---- estimating the noise matrix ---- */
 
 typedef enum uc_noise_estimator {
-    UC_NOISE_COUNTING, /* examples counted for the class that they are confidently of */
-    UC_NOISE_ANCHOR,   /* mean probabilities of the examples that are most clearly of a class */
-    UC_NOISE_FULL,     /* the matrix that makes the labels most likely, given held-out scores */
-    UC_NOISE_SYMMETRIC /* the same, of matrices with one rate for all mistakes */
+    UC_NOISE_COUNTING,  /* examples counted for the class that they are confidently of */
+    UC_NOISE_ANCHOR,    /* mean probabilities of the examples that are most clearly of a class */
+    UC_NOISE_FULL,      /* the matrix that makes the labels most likely, given held-out scores */
+    UC_NOISE_SYMMETRIC, /* the same, of matrices with one rate for all mistakes */
+    UC_NOISE_AUTO       /* full; for two classes symmetric, unless full predicts labels better beyond doubt */
 } uc_noise_estimator;
 
 typedef struct uc_noise_estimate_settings {
     uint64_t bootstrap; /* resamples for the intervals; 0: no intervals                (200) */
     uint64_t folds;     /* from data: of the out-of-fold probabilities                 (5) */
-    int estimator;      /* from data: uc_noise_estimator                               (full) */
+    int estimator;      /* from data: uc_noise_estimator                               (auto) */
     double anchors;     /* from data: anchors of a class, as a share of its labels     (0.3) */
     double l2;          /* from data: of the logistic regression                       (1e-4) */
     uint64_t seed;      /* same seed, same intervals                                   (1) */
@@ -181,7 +197,8 @@ typedef struct uc_probability_audit {
     uc_share_estimate share; /* of wrong labels */
     uc_crowd_mistake pairs[UC_WORST_PAIRS]; /* the most frequent mistakes, as shares of all labels */
     size_t pair_count;
-} uc_probability_audit; /* zero-initialised may be freed */
+    uc_clean_error clean_error; /* of the class that the model calls most probable; from a file only */
+} uc_probability_audit;         /* zero-initialised may be freed */
 
 /* `path` is NPY or CSV, n x K, of a model that has not seen the labels that it is asked about (out of
  * fold). Columns
@@ -201,11 +218,16 @@ void uc_probability_audit_free(uc_probability_audit *self);
 /* The consensus of annotators (unconfuse/crowd.h) that takes the rows' features into account, by the learner
  * `audit`. X are the rows of the crowd, as a file has them; with several processes this one's share, while
  * all
- * have the whole crowd. Unless `model` is NULL, *model predicts true classes; the caller frees it. */
-uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, const uc_matrix *X,
-                                     const uc_crowd *crowd, const uint32_t *gold,
+ * have the whole crowd. Unless `model` is NULL, *model predicts true classes; the caller frees it. *error
+ * (may be NULL) is the model's, by one label of each row. */
+uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, uc_clean_error *error,
+                                     const uc_matrix *X, const uc_crowd *crowd, const uint32_t *gold,
                                      const uc_audit_settings *settings, uint64_t seed,
                                      const uc_context *context);
+/* How often a consensus is wrong, if annotators err independently of each other and of the example. `seed`
+ * draws the label of each row that is compared with the others. */
+uc_status uc_consensus_error(uc_clean_error *out, const uc_consensus *consensus, const uc_crowd *crowd,
+                             const uint32_t *gold, uint64_t seed, const uc_context *context);
 
 #ifdef __cplusplus
 }

@@ -57,6 +57,7 @@ typedef struct uc_checked {
     size_t sizes[UC_STRATA], drawn[UC_STRATA]; /* as the file says; 0 without */
     const char *why;                           /* not stratified: what shows it; NULL: nothing to say */
     bool other_model;                          /* drawn for other predictions than these */
+    size_t missing;                            /* rows that were drawn and are not in the file */
 } uc_checked;                                  /* zero-initialised may be freed */
 
 /* Reads a file that `unconfuse check` wrote and somebody filled in (comma, semicolon or tab; columns in any

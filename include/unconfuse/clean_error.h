@@ -32,6 +32,7 @@ typedef struct uc_clean_error {
     double wrong;               /* the share of labels that are wrong, by the same estimate */
     size_t rows;                /* labelled ones, of which the estimate may have looked at fewer */
     double strata[2];           /* estimates where the prediction is the label, and where it is not */
+    double fit;                 /* log-likelihood of all labels by the likeliest hypothesis */
 } uc_clean_error;
 
 /* The error on true classes, from noisy labels alone. Rows without a label are left out; a label that the

@@ -6,6 +6,7 @@
 #include "unconfuse/names.h"
 #include "unconfuse/option.h"
 #include "unconfuse/output.h"
+#include "unconfuse/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +50,10 @@ uc_status uc_crowd_read_memory(uc_crowd *out, const void *bytes, size_t length, 
 uc_status uc_crowd_from_arrays(uc_crowd *out, const uint32_t *row, const uint32_t *annotator,
                                const uint32_t *label, size_t count, size_t rows, const uc_names *annotators,
                                const uc_names *classes, const uc_context *context);
+/* The same from columns of a table, `list` with commas, each of which is an annotator; fields that are empty
+ * or among missing_values (NULL: the usual ones) are no label. `source` names the table in messages. */
+uc_status uc_crowd_from_table(uc_crowd *out, uc_table_text *text, const char *list,
+                              const char *missing_values, const char *source, const uc_context *context);
 void uc_crowd_free(uc_crowd *self);
 
 /* ---- consensus ---- */

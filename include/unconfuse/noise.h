@@ -32,6 +32,9 @@ uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, c
                           uc_noise_orientation orientation, const char *source);
 /* Each class is mislabelled with probability `rate`, 0 <= rate < 1, as every other class equally often. */
 uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate);
+/* Each class is mislabelled with probability `rate`, 0 <= rate < 1, always as the class after it; the last as
+ * the first. */
+uc_status uc_noise_pair(uc_noise *out, size_t classes, double rate);
 /* Complementary labels: every class but the true one is named equally often, the true one never. Needs three
  * classes or more: with two, such labels are merely swapped. */
 uc_status uc_noise_complementary(uc_noise *out, size_t classes);

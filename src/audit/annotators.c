@@ -31,14 +31,6 @@ typedef struct description {
 
 /* ---- matrices ---- */
 
-/* counts[z] += N[z] of the pair, for all classes. */
-static void count_pair(double *counts, const uc_pairs *pairs, size_t pair, const uc_posteriors *posterior)
-{
-    const size_t K = posterior->classes;
-    for (size_t from = 0; from < K; from += posterior->width)
-        uc_pairs_add(counts + from, pairs, pair, posterior, from, uc_min_size(posterior->width, K - from));
-}
-
 static void normalise_rows(double *matrix, size_t K)
 {
     for (size_t z = 0; z < K; z++) {
@@ -72,7 +64,7 @@ static void find_matrix(double *C, double *counts, const uc_consensus *self, con
         C[cell] = SHRINKAGE * self->pooled[cell];
     for (size_t p = pairs->first[j]; p < pairs->first[j + 1]; p++) {
         memset(counts, 0, K * sizeof *counts);
-        count_pair(counts, pairs, p, &self->posterior);
+        uc_pairs_count(counts, pairs, p, &self->posterior);
         for (size_t z = 0; z < K; z++)
             C[z * K + pairs->label[p]] += counts[z];
     }

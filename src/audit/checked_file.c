@@ -6,8 +6,9 @@
  *     17,,3,3,agree,3
  *
  * A spreadsheet changes delimiters, quotes, the end of lines, and the writing of numbers (+1, 1.0); none of
- * it matters. Rows may be left empty, moved or removed. The drawn rows stay a random part of each stratum as
- * long as what is removed has nothing to do with the row.
+ * it matters. Rows may be left empty or moved. Where some are missing, which the line with the sizes shows,
+ * the others stay a random part of each stratum only if what removed them has nothing to do with the rows: a
+ * file that was cut off does no harm, since rows come in random order, but whoever reads it is told.
  */
 #include <math.h>
 #include <stdio.h>
@@ -254,10 +255,10 @@ static uc_status take_row(uc_checked *out, file *self, const uc_field *fields, s
     if (status != UC_OK)
         return status;
     const uint8_t h = find_stratum(&stratum);
-    if (h == UC_STRATA)
-        out->why = "a row has no stratum";
-    else
+    if (h < UC_STRATA)
         self->listed[h]++;
+    else if (truth != UC_NONE)
+        out->why = "a row has no stratum";
     if (predicted.length > 0 && find_class(self->data->classes, &predicted) != self->data->predicted[row])
         out->other_model = true;
     if (truth == UC_NONE) {
@@ -294,9 +295,12 @@ static uc_status judge(uc_checked *out, const file *self)
     if (out->stratified && out->sizes[UC_AGREE] + out->sizes[UC_DISAGREE] != labelled)
         return uc_fail(UC_ERR_FORMAT, "%s: it was made for data of %zu labelled rows, but %s has %zu",
                        self->name, out->sizes[UC_AGREE] + out->sizes[UC_DISAGREE], data->name, labelled);
-    for (size_t h = 0; h < UC_STRATA; h++)
-        if (out->stratified && self->listed[h] > out->drawn[h])
+    for (size_t h = 0; h < UC_STRATA && out->stratified; h++) {
+        if (self->listed[h] > out->drawn[h])
             out->why = "it has more rows than were drawn";
+        else
+            out->missing += out->drawn[h] - self->listed[h];
+    }
     out->stratified = out->stratified && !out->why;
     return UC_OK;
 }

@@ -153,6 +153,24 @@ void uc_consensus_free(uc_consensus *self)
     *self = (uc_consensus){0};
 }
 
+/* What follows from the posterior, however it was found. */
+static uc_status conclude(uc_consensus *self, const uc_crowd *crowd, const uc_pairs *pairs,
+                          const uint32_t *gold, const uc_context *context)
+{
+    find_most_probable(self, crowd, gold);
+    return uc_consensus_describe(self, crowd, pairs, context);
+}
+
+static uc_status hand_over(uc_consensus *out, uc_consensus *self, uc_pairs *pairs, uc_status status)
+{
+    uc_pairs_free(pairs);
+    if (status == UC_OK)
+        *out = *self;
+    else
+        uc_consensus_free(self);
+    return status;
+}
+
 uc_status uc_consensus_find(uc_consensus *out, const uc_crowd *crowd, const uint32_t *gold,
                             const uc_posteriors *start, const uc_consensus_settings *settings,
                             const uc_context *context)
@@ -176,16 +194,10 @@ uc_status uc_consensus_find(uc_consensus *out, const uc_crowd *crowd, const uint
         fill_unannotated(&self, crowd, gold);
     } else if ((status = uc_consensus_iterate(&self, crowd, &pairs, gold, &own, &alone)) != UC_OK)
         goto cleanup;
-    find_most_probable(&self, crowd, gold);
-    status = uc_consensus_describe(&self, crowd, &pairs, &alone);
+    status = conclude(&self, crowd, &pairs, gold, &alone);
 
 cleanup:
-    uc_pairs_free(&pairs);
-    if (status == UC_OK)
-        *out = self;
-    else
-        uc_consensus_free(&self);
-    return status;
+    return hand_over(out, &self, &pairs, status);
 }
 
 uc_status uc_consensus_from_posterior(uc_consensus *out, const uc_crowd *crowd, const double *posterior,
@@ -203,14 +215,8 @@ uc_status uc_consensus_from_posterior(uc_consensus *out, const uc_crowd *crowd, 
     if ((status = uc_pairs_find(&pairs, crowd)) != UC_OK)
         goto cleanup;
     find_prior(&self, crowd, gold);
-    find_most_probable(&self, crowd, gold);
-    status = uc_consensus_describe(&self, crowd, &pairs, &alone);
+    status = conclude(&self, crowd, &pairs, gold, &alone);
 
 cleanup:
-    uc_pairs_free(&pairs);
-    if (status == UC_OK)
-        *out = self;
-    else
-        uc_consensus_free(&self);
-    return status;
+    return hand_over(out, &self, &pairs, status);
 }

@@ -36,18 +36,11 @@ static uc_status make_annotations(uc_annotations *out, const uc_crowd *crowd, si
 }
 
 /* The model predicts true classes; its noise is that of all annotators. */
-static uc_status finish_model(uc_model *model, const uc_audit_fit *fit)
+static uc_status finish_model(uc_model *model, const uc_audit_fit *fit, const uc_clean_error *error,
+                              size_t examples)
 {
-    const size_t K = fit->K;
-    model->noise = uc_alloc(K * K, sizeof *model->noise);
-    if (!model->noise)
-        return UC_ERR_NOMEM;
-    for (size_t p = 0; p < K; p++)
-        for (size_t q = 0; q < K; q++)
-            model->noise[p * K + q] = fit->confusion.P[q * K + p];
-    const uc_status status = uc_json_set(model->summary, "examples", json_integer((json_int_t)fit->rows));
-    return status == UC_OK ? uc_json_set(model->summary, "iterations", json_integer((json_int_t)fit->steps))
-                           : status;
+    const uc_status status = uc_json_set(model->summary, "examples", json_integer((json_int_t)examples));
+    return status == UC_OK ? uc_audit_describe(model, fit, error, 0.0) : status;
 }
 
 /* The posteriors of all processes' rows. */
@@ -65,13 +58,14 @@ static uc_status describe(uc_consensus *out, const uc_audit_fit *fit, const uc_c
     return uc_comm_agree(uc_comm_of(context), status);
 }
 
-uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, const uc_matrix *X,
-                                     const uc_crowd *crowd, const uint32_t *gold,
+uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, uc_clean_error *error,
+                                     const uc_matrix *X, const uc_crowd *crowd, const uint32_t *gold,
                                      const uc_audit_settings *settings, uint64_t seed,
                                      const uc_context *context)
 {
     uc_annotations annotations = {0};
     uc_audit_fit fit = {0};
+    uc_clean_error judged = {0};
     uc_model *made = NULL;
     uc_share share;
     uc_status status = uc_share_of(&share, context, X->rows);
@@ -91,9 +85,14 @@ uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, const 
     made->preprocessing.cols = X->cols;
     if ((status = uc_audit_run(&fit, made, X, &labelled, settings, seed)) != UC_OK)
         goto cleanup;
-    if ((status = uc_comm_agree(uc_comm_of(context), finish_model(made, &fit))) != UC_OK)
+    if ((status = uc_audit_clean_error(&judged, &fit, &labelled, seed)) != UC_OK)
+        goto cleanup;
+    status = finish_model(made, &fit, &judged, share.total);
+    if ((status = uc_comm_agree(uc_comm_of(context), status)) != UC_OK)
         goto cleanup;
     status = describe(out, &fit, crowd, gold, context);
+    if (status == UC_OK && error)
+        *error = judged;
 
 cleanup:
     uc_audit_fit_free(&fit);

@@ -3,17 +3,14 @@
  *
  *   p_a = 1 - R_i[l]       the probability that annotation a, label l of row i, is wrong
  *
- * Flagged are the k most suspicious annotations with the largest expected F1, 2 (p_1 + .. + p_k)/(k + sum
- * p). The
- * intervals of shares are those of a bootstrap over rows: the annotations of a row are not independent.
+ * Flagged are the k most suspicious annotations with the largest expected F1 (suspects.c). The intervals of
+ * shares are those of a bootstrap over rows: the annotations of a row are not independent.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "audit/crowd_em.h"
 #include "audit/resample.h"
-
-#define NEARLY_NONE 1e-9 /* probabilities that are not worth flagging */
 
 void uc_crowd_issues_free(uc_crowd_issues *self)
 {
@@ -30,21 +27,6 @@ static int compare_issues(const void *a, const void *b)
     if (x->wrong != y->wrong)
         return x->wrong > y->wrong ? -1 : 1;
     return (x->annotation > y->annotation) - (x->annotation < y->annotation);
-}
-
-size_t uc_flag_most(const double *wrong, size_t count, double total)
-{
-    double sum = 0.0, best = 0.0;
-    size_t flagged = 0;
-    for (size_t k = 0; k < count && wrong[k] > NEARLY_NONE; k++) {
-        sum += wrong[k];
-        const double f1 = 2.0 * sum / ((double)(k + 1) + total);
-        if (f1 > best) {
-            best = f1;
-            flagged = k + 1;
-        }
-    }
-    return flagged;
 }
 
 static uc_status list_issues(uc_crowd_issues *out, const uc_consensus *consensus, const uc_crowd *crowd)

@@ -20,10 +20,18 @@ uc_status uc_pairs_find(uc_pairs *out, const uc_crowd *crowd);
 void uc_pairs_free(uc_pairs *self);
 
 /* counts[k] += the posteriors of class from + k, k < width, over the rows of pair p. All of these classes
- * are in
- * one slab. */
+ * are in one slab. */
 void uc_pairs_add(double *counts, const uc_pairs *self, size_t pair, const uc_posteriors *posterior,
                   size_t from, size_t width);
+
+/* The same for all classes. */
+static inline void uc_pairs_count(double *counts, const uc_pairs *self, size_t pair,
+                                  const uc_posteriors *posterior)
+{
+    const size_t K = posterior->classes;
+    for (size_t from = 0; from < K; from += posterior->width)
+        uc_pairs_add(counts + from, self, pair, posterior, from, uc_min_size(posterior->width, K - from));
+}
 
 /* How many labels an annotator has given. */
 static inline size_t uc_pairs_labels(const uc_pairs *self, size_t annotator)

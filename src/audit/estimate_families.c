@@ -241,32 +241,42 @@ static uc_status compare(uc_noise_estimate *out, const uc_families *families, co
     return status;
 }
 
-/* Overlap looks like noise between two classes; noise that is real shows in the symmetric family too. */
+/* Overlap looks like noise between two classes; noise that is real shows in the symmetric family too, and
+ * makes held-out labels likelier. */
 static void warn_of_overlap(const uc_noise_estimate *self, const uc_context *context)
 {
     const uc_noise_families *found = &self->families;
     const bool hardly = found->wrong_symmetric < HARDLY * found->wrong_full;
-    if (fabs(found->wrong_full - found->wrong_symmetric) < NOTABLE)
-        return;
-    if (hardly || strcmp(found->chosen, "full") != 0)
+    const bool differ = fabs(found->wrong_full - found->wrong_symmetric) >= NOTABLE;
+    const bool none = strcmp(found->chosen, "none") == 0 && found->wrong_symmetric >= NOTABLE;
+    if (none || (differ && (hardly || strcmp(found->chosen, "full") != 0)))
         uc_warn(context,
                 "classes that overlap may explain these labels as well: %.1f%% of them are wrong by the full "
                 "matrix, %.1f%% by symmetric noise",
                 100.0 * found->wrong_full, 100.0 * found->wrong_symmetric);
 }
 
+/* Whose matrix is the estimate. Of two classes either may be what the other is mistaken for, and the full
+ * family takes overlap for noise: it must be likelier than symmetric noise by two standard errors. */
+static uc_noise_family family_of(int estimator, const uc_families *families, size_t K)
+{
+    if (estimator == UC_NOISE_SYMMETRIC)
+        return UC_FAMILY_SYMMETRIC;
+    if (estimator == UC_NOISE_AUTO && K == 2 && families->family != UC_FAMILY_FULL)
+        return UC_FAMILY_SYMMETRIC;
+    return UC_FAMILY_FULL;
+}
+
 static uc_status estimate_rows(uc_noise_estimate *out, const uc_held_out *rows, const uc_names *classes,
                                const uc_noise_estimate_settings *settings)
 {
     const size_t K = rows->K;
-    const uc_noise_family wanted =
-        settings->estimator == UC_NOISE_SYMMETRIC ? UC_FAMILY_SYMMETRIC : UC_FAMILY_FULL;
     uc_families families = {0};
     double wrong;
     uc_status status = uc_families_fit(&families, rows);
     if (status != UC_OK)
         return status;
-    const uc_calibrator *found = &families.found[wanted];
+    const uc_calibrator *found = &families.found[family_of(settings->estimator, &families, K)];
     out->noise.classes = K;
     out->noise.values = uc_alloc(K * K, sizeof *out->noise.values);
     out->counts = uc_alloc(K * K, sizeof *out->counts);

@@ -38,11 +38,12 @@ const uc_option uc_noise_estimate_options[] = {
     {.name = "estimator",
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(estimator),
-     .standard = "full",
-     .choices = "counting|anchor|full|symmetric",
+     .standard = "auto",
+     .choices = "counting|anchor|full|symmetric|auto",
      .help =
          "self: full: the matrix that makes the labels most likely; symmetric: the same with one rate for "
-         "all mistakes; counting: count the confidently classified examples; anchor: average the "
+         "all mistakes; auto: full, but for two classes symmetric unless full is clearly likelier; "
+         "counting: count the confidently classified examples; anchor: average the "
          "probabilities of each class's clearest ones"},
     {.name = "anchors",
      .type = UC_OPTION_REAL,
@@ -334,7 +335,7 @@ uc_status uc_noise_from_data(uc_noise_estimate *out, const uc_dataset *data,
 {
     const uc_noise_estimate_settings own = settings ? *settings : uc_noise_estimate_defaults();
     const bool by_anchors = own.estimator == UC_NOISE_ANCHOR;
-    const bool by_families = own.estimator == UC_NOISE_FULL || own.estimator == UC_NOISE_SYMMETRIC;
+    const bool by_families = own.estimator >= UC_NOISE_FULL;
     uint32_t *observed = NULL;
     double *weights = NULL;
     uc_share share;
@@ -373,6 +374,20 @@ cleanup:
     return status;
 }
 
+/* Two classes that overlap look like two whose labels are wrong. Where held-out labels are no likelier with
+ * noise, a learner that believed in it would lose more than one that does not. */
+static void doubt_noise(uc_noise_estimate *self, const uc_context *context)
+{
+    const uc_noise_families *found = &self->families;
+    if (self->noise.classes != 2 || !found->chosen || strcmp(found->chosen, "full") == 0 ||
+        found->symmetric_gain > found->symmetric_gain_deviation)
+        return;
+    for (size_t e = 0; e < 4; e++)
+        self->noise.values[e] = e % 3 == 0;
+    uc_warn(context, "labels of two classes that overlap do not show whether some are wrong: all are taken "
+                     "for right; give the noise if you know it");
+}
+
 uc_status uc_noise_estimate_self(uc_noise *out, const uc_dataset *data, const uc_train_settings *train,
                                  const uc_context *context)
 {
@@ -383,6 +398,8 @@ uc_status uc_noise_estimate_self(uc_noise *out, const uc_dataset *data, const uc
     if (train)
         settings.seed = train->seed;
     uc_status status = uc_noise_from_data(&found, data, &settings, train, context);
+    if (status == UC_OK)
+        doubt_noise(&found, context);
     if (status == UC_OK)
         status = uc_noise_inspect(&check, &found.noise);
     if (status == UC_OK && isinf(check.condition))

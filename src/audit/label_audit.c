@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "audit/label_intervals.h"
+#include "audit/reliability.h"
 #include "learn/audit/audit.h"
 #include "learn/learner.h"
 #include "linalg/linalg.h"
@@ -68,32 +69,6 @@ static uc_status judge_labels(uc_label_audit *out, const uc_dataset *data,
     return status;
 }
 
-/* ---- predictions that have not seen the row's label ---- */
-
-static uc_status judge_predictions(uc_label_audit *out, uc_audit_fit *found, const uc_dataset *data,
-                                   const uc_context *context)
-{
-    const size_t K = found->K;
-    out->predicted = uc_alloc(found->rows, sizeof *out->predicted);
-    if (!out->predicted)
-        return UC_ERR_NOMEM;
-    for (size_t i = 0; i < found->rows; i++) {
-        double *s = found->S + i * K;
-        out->predicted[i] = (uint32_t)uc_argmax(s, K);
-        for (size_t k = 0; k < K; k++)
-            s[k] /= found->temperature;
-        uc_softmax(s, K);
-    }
-    const uc_scored_rows rows = {.scores = found->S,
-                                 .probabilities = true,
-                                 .labels = data->y,
-                                 .predicted = out->predicted,
-                                 .weights = data->weights,
-                                 .rows = found->rows,
-                                 .classes = K};
-    return uc_clean_error_estimate(&out->clean_error, &rows, context);
-}
-
 /* ---- all ---- */
 
 /* It may be singular, which is for those to see who invert it. */
@@ -116,7 +91,7 @@ static uc_status finish_model(uc_label_audit *out, const uc_audit_fit *found, co
     size_t errors = 0;
     for (size_t i = 0; i < out->labels; i++)
         errors += out->predicted[out->suspects[i].row] != out->suspects[i].given;
-    uc_status status = uc_audit_describe(out->model, found);
+    uc_status status = uc_audit_describe(out->model, found, &out->clean_error, 0.0);
     if (status == UC_OK)
         status = uc_write_settings(out->model, &uc_learner_audit, &settings->learner, &train);
     if (status == UC_OK)
@@ -144,6 +119,8 @@ static uc_status fit_rows(uc_label_audit *out, uc_audit_fit *found, const uc_dat
     }
     if (status == UC_OK)
         status = uc_audit_run(found, out->model, &data->X, &labelled, &settings->learner, settings->seed);
+    if (status == UC_OK)
+        status = uc_audit_clean_error(&out->clean_error, found, &labelled, settings->seed);
     uc_annotations_free(&annotations);
     return status;
 }
@@ -163,9 +140,11 @@ uc_status uc_label_audit_run(uc_label_audit *out, const uc_dataset *data, const 
     self.mode = uc_audit_mode_name(found.mode);
     self.loss = found.loss;
     self.width = found.width;
+    self.predicted = found.predicted;
+    found.predicted = NULL;
     status = judge_labels(&self, data, settings, context);
     if (status == UC_OK)
-        status = judge_predictions(&self, &found, data, context);
+        status = uc_label_calibration(self.calibration, &found, data->y);
     if (status == UC_OK)
         status = finish_model(&self, &found, data, settings);
 cleanup:

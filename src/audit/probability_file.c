@@ -254,6 +254,7 @@ uc_status uc_probability_audit_read(uc_probability_audit *out, const char *path,
 {
     uc_read_settings settings = uc_reader_defaults();
     uc_reader *reader = NULL;
+    uc_probability_audit found = {0};
     reading self = {.count = labels->count};
     self.labels = copy_labels(labels->y, labels->count);
     self.gold = gold ? copy_labels(gold, labels->count) : NULL;
@@ -267,8 +268,14 @@ uc_status uc_probability_audit_read(uc_probability_audit *out, const char *path,
         status = read_blocks(&self, reader, &labels->classes, path, context);
     uc_reader_close(reader);
     if (status == UC_OK)
-        status = finish(out, &self, context);
+        status = finish(&found, &self, context);
+    if (status == UC_OK)
+        status = uc_probability_clean_error(&found.clean_error, &self.rows, found.given, context);
     reading_free(&self);
+    if (status == UC_OK)
+        *out = found;
+    else
+        uc_probability_audit_free(&found);
     return status;
 }
 

@@ -29,6 +29,9 @@ void uc_probability_rows_set(uc_probability_rows *self, size_t i, const float *p
 /* True classes by these rows; sets all of *out but names and labels (probabilities.c). */
 uc_status uc_probability_audit_find(uc_probability_audit *out, const uc_probability_rows *rows,
                                     const uint32_t *labels, const uint32_t *gold, const uc_context *context);
+/* The error on true classes of the most probable ones; at least one row has a label (probability_error.c). */
+uc_status uc_probability_clean_error(uc_clean_error *out, const uc_probability_rows *rows,
+                                     const uint32_t *labels, const uc_context *context);
 /* Makes labels and gold classes, positions in `names`, those of the columns (probability_file.c). */
 uc_status uc_probability_classes(uc_names *classes, uint32_t *labels, uint32_t *gold, size_t count,
                                  const uc_names *names, size_t K, const char *source);

@@ -6,6 +6,7 @@
  * since sum_{i <= k} p_i of the k are wrong, and sum_i p_i of all.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "unconfuse/audit.h"
@@ -20,21 +21,39 @@ static int compare(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-size_t uc_suspects_flag(uc_suspect *suspects, size_t count)
+/* Probabilities that descend, `stride` bytes apart; their sum is `total`. */
+static size_t flag(const double *wrong, size_t stride, size_t count, double total)
 {
-    double all = 0.0, sum = 0.0, best = 0.0;
+    const char *at = (const char *)wrong;
+    double sum = 0.0, best = 0.0;
     size_t flagged = 0;
-    if (count > 0)
-        qsort(suspects, count, sizeof *suspects, compare);
-    for (size_t i = 0; i < count; i++)
-        all += suspects[i].p_wrong;
-    for (size_t i = 0; i < count && suspects[i].p_wrong > LEAST_SUSPICION; i++) {
-        sum += suspects[i].p_wrong;
-        const double f1 = 2.0 * sum / ((double)(i + 1) + all);
+    for (size_t i = 0; i < count; i++, at += stride) {
+        double p;
+        memcpy(&p, at, sizeof p);
+        if (!(p > LEAST_SUSPICION))
+            break;
+        sum += p;
+        const double f1 = 2.0 * sum / ((double)(i + 1) + total);
         if (f1 > best) {
             best = f1;
             flagged = i + 1;
         }
     }
     return flagged;
+}
+
+size_t uc_flag_most(const double *wrong, size_t count, double total)
+{
+    return flag(wrong, sizeof *wrong, count, total);
+}
+
+size_t uc_suspects_flag(uc_suspect *suspects, size_t count)
+{
+    double total = 0.0;
+    if (count == 0)
+        return 0;
+    qsort(suspects, count, sizeof *suspects, compare);
+    for (size_t i = 0; i < count; i++)
+        total += suspects[i].p_wrong;
+    return flag(&suspects->p_wrong, sizeof *suspects, count, total);
 }

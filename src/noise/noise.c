@@ -235,6 +235,27 @@ uc_status uc_noise_uniform(uc_noise *out, size_t classes, double rate)
     return spread_evenly(out, classes, rate);
 }
 
+uc_status uc_noise_pair(uc_noise *out, size_t classes, double rate)
+{
+    if (!(rate >= 0.0 && rate < 1.0))
+        return uc_fail(UC_ERR_INVALID, "the noise rate must be at least 0 and below 1, not %g", rate);
+    uc_status status = check_classes(classes);
+    if (status != UC_OK)
+        return status;
+    double *values = allocate(classes);
+    if (!values)
+        return UC_ERR_NOMEM;
+    for (size_t q = 0; q < classes; q++) {
+        values[q * classes + q] = 1.0 - rate;
+        values[(q + 1) % classes * classes + q] = rate;
+    }
+    char source[80];
+    snprintf(source, sizeof source, "pair noise rate %g for %zu classes", rate, classes);
+    status = uc_noise_create(out, values, classes, NULL, UC_NOISE_COLUMNS, source);
+    uc_free(values);
+    return status;
+}
+
 uc_status uc_noise_complementary(uc_noise *out, size_t classes)
 {
     if (classes < 3)

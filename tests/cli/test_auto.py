@@ -1,6 +1,9 @@
 """train auto: nothing is known but the data and their labels."""
 import json
 import math
+import os
+import random
+import subprocess
 
 import pytest
 
@@ -60,6 +63,63 @@ def test_the_model_does_not_depend_on_the_number_of_threads(unconfuse, tmp_path)
     for threads in ("1", "2", "3"):
         unconfuse("train", "noisy.svm", "-o", f"{threads}.uc", "--threads", threads)
     assert (tmp_path / "1.uc").read_bytes() == (tmp_path / "2.uc").read_bytes() == (tmp_path / "3.uc").read_bytes()
+
+
+def misread_digits(tmp_path, count):
+    """Handwritten digits; one that is nearly as close to the mean of another class is called that, with a probability up to a
+    half: wrong labels depend on the row. Returns the share of labels that are wrong."""
+    data = os.environ.get("UNCONFUSE_DATA")
+    if not data or not os.path.exists(f"{data}/optdigits.train.svm.zst"):
+        pytest.skip("UNCONFUSE_DATA has no optdigits")
+    text = subprocess.run(["zstd", "-dcq", f"{data}/optdigits.train.svm.zst"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    rows = []
+    for line in text.splitlines()[:count + 1000]:
+        label, rest = line.split(" ", 1)
+        x = [0.0] * 64
+        for part in rest.split():
+            column, value = part.split(":")
+            x[int(column) - 1] = float(value)
+        rows.append((label, x, rest))
+    train, test = rows[:count], rows[count:]
+    names = sorted({row[0] for row in train})
+    means = {name: [sum(column) / len(column) for column in zip(*(row[1] for row in train if row[0] == name))] for name in names}
+
+    def distance(x, name):
+        return sum((a - b) ** 2 for a, b in zip(x, means[name]))
+
+    near = [min((name for name in names if name != label), key=lambda name: distance(x, name)) for label, x, _ in train]
+    margin = [distance(x, other) - distance(x, label) for (label, x, _), other in zip(train, near)]
+    doubt = {i: place / count for place, i in enumerate(sorted(range(count), key=lambda i: -margin[i]))}
+    draw = random.Random(3)
+    labels = [near[i] if draw.random() < 0.5 * doubt[i] else train[i][0] for i in range(count)]
+    (tmp_path / "train.svm").write_text("".join(f"{label} {row[2]}\n" for label, row in zip(labels, train)))
+    (tmp_path / "test.svm").write_text("".join(f"{row[0]} {row[2]}\n" for row in test))
+    return sum(label != row[0] for label, row in zip(labels, train)) / count
+
+
+def test_wrong_labels_that_depend_on_the_row_are_for_audit(unconfuse, tmp_path):
+    share = misread_digits(tmp_path, 400)
+    result = unconfuse.json("train", "train.svm", "-o", "m.uc", "--threads", "1")
+    assert result["learner"] == "audit" == result["chosen"]["learner"] and result["chosen"]["mode"] == "structure"
+    rival = result["candidates"][-1]
+    assert rival["learner"] == "audit" and rival["stands"] and len(result["candidates"]) == 15
+    assert rival["wrong_labels"] == result["wrong_labels"] and abs(result["wrong_labels"] - share) < 0.05
+    assert 0 <= result["clean_error"]["low"] <= result["clean_error"]["high"] <= 1
+    error = unconfuse.json("evaluate", "m.uc", "test.svm")["error"]
+    own = unconfuse.json("train", "--time", "fast", "train.svm", "-o", "f.uc")
+    assert own["learner"] == "auto" and all("stands" not in candidate for candidate in own["candidates"])
+    assert error < unconfuse.json("evaluate", "f.uc", "test.svm")["error"] - 0.02
+    text = unconfuse("train", "train.svm", "-o", "3.uc", "--threads", "3").stdout.decode()
+    assert text.startswith("audit: 400 examples") and "model: that of audit, for wrong labels that depend on the row" in text
+    assert (tmp_path / "m.uc").read_bytes() == (tmp_path / "3.uc").read_bytes()
+    for told in (("--scale", "standard"), ("--normalize-input",), ("--class-weight", "balanced")):
+        told_how = unconfuse.json("train", "auto", *told, "train.svm", "-o", "m.uc")
+        assert told_how["learner"] == "auto" and all("stands" not in candidate for candidate in told_how["candidates"])
+
+
+def test_audit_is_not_tried_where_noise_explains_the_labels(unconfuse, tmp_path):
+    digits_like(tmp_path, unconfuse, "0.3")
+    assert all("stands" not in c for c in unconfuse.json("train", "noisy.svm", "-o", "m.uc")["candidates"])
 
 
 def test_map_auto_chooses_a_view_for_other_learners(unconfuse, tmp_path):

@@ -115,6 +115,22 @@ def test_rows_left_empty_do_not_count(noisy):
     assert noisy.fails(1, "evaluate", "m.uc", "noisy.svm", "--gold", "c.csv") == "c.csv: no row has a true class yet"
 
 
+def test_a_file_that_was_cut_off_is_noticed(noisy):
+    noisy.ok("check", "noisy.svm", "--model", "m.uc", "--rows", "80", "-o", "c.csv")
+    fill(noisy, "c.csv", "whole.csv", labels_of(noisy, "clean.svm"))
+    lines = noisy.read("whole.csv").decode().splitlines(True)
+    noisy.write("cut.csv", "".join(lines[:52]))
+    run = noisy.ok("evaluate", "m.uc", "noisy.svm", "--gold", "cut.csv", "--json")
+    assert run.err == ("unconfuse: warning: cut.csv: 30 of the 80 rows that were drawn are not in it: was it cut off? The interval "
+                       "holds only if they are missing by chance; leave true_label empty where it is not clear\n")
+    import json
+    gold = json.loads(run.out)["gold"]
+    assert (gold["checked"], gold["empty"], gold["missing"]) == (50, 0, 30)
+    assert noisy.json("evaluate", "m.uc", "noisy.svm", "--gold", "whole.csv")["gold"]["missing"] == 0
+    noisy.write("cut.csv", "".join(lines)[:len("".join(lines[:52])) - 9])  # in the middle of a line
+    assert "31 of the 80 rows" in noisy.ok("evaluate", "m.uc", "noisy.svm", "--gold", "cut.csv").err
+
+
 def test_a_data_file_with_question_marks_is_one_sample(noisy):
     lines = noisy.read("clean.svm").decode().splitlines()
     noisy.write("gold.svm", "\n".join(line if i % 4 == 0 else "? " + line.split(" ", 1)[1]

@@ -231,3 +231,49 @@ def test_gold_labels_of_a_spreadsheet_program(unconfuse, mark):
     unconfuse.write("gold.txt", mark + as_list(GOLD).replace("\n", "\r\n"))
     result = unconfuse.json("noise", "estimate", "data.svm", "--method", "gold", "--gold", "gold.txt", "-o", "c.csv")
     assert result["counts"] == [[3, 1], [1, 4]]
+
+
+# ---- two classes: overlap and noise look the same
+
+
+def two_gaussians(unconfuse, distance, wrong, rows=600):
+    """Classes a and b, so far apart in the first of three columns; wrong[class] of their labels are wrong."""
+    draw = random.Random(8)
+    lines = []
+    for i in range(rows):
+        true = "ab"[i % 2]
+        label = "ba"[i % 2] if draw.random() < wrong[true] else true
+        x = [draw.gauss(distance * (i % 2), 1), draw.gauss(0, 1), draw.gauss(0, 1)]
+        lines.append(f"{label} " + " ".join(f"{j}:{value:.3f}" for j, value in enumerate(x, 1)) + "\n")
+    unconfuse.write("two.svm", "".join(lines))
+
+
+def test_two_classes_get_symmetric_noise_unless_full_is_clearly_likelier(unconfuse):
+    two_gaussians(unconfuse, 2, {"a": 0.3, "b": 0.3}, rows=200)
+    found = unconfuse.json("noise", "estimate", "two.svm", "--method", "self", "--bootstrap", "0", "-o", "c.csv")
+    symmetric = unconfuse.json("noise", "estimate", "two.svm", "--method", "self", "--estimator", "symmetric", "--bootstrap", "0",
+                               "-o", "c.csv")
+    assert found["families"]["chosen"] != "full" and found["matrix"] == symmetric["matrix"]
+    full = unconfuse.json("noise", "estimate", "two.svm", "--method", "self", "--estimator", "full", "--bootstrap", "0", "-o", "c.csv")
+    assert full["matrix"] != found["matrix"] and full["families"] == found["families"]
+
+
+def test_learners_do_not_believe_in_noise_that_overlap_explains(unconfuse):
+    two_gaussians(unconfuse, 1, {"a": 0.3, "b": 0.3})
+    unconfuse.ok("train", "logistic", "two.svm", "-o", "plain.uc")
+    run = unconfuse.ok("train", "logistic", "two.svm", "--noise", "estimate", "-o", "m.uc")
+    assert "labels of two classes that overlap do not show whether some are wrong: all are taken for right" in run.err
+    for name in ("plain.uc", "m.uc"):
+        unconfuse.ok("predict", name, "two.svm", "-o", name + ".txt")
+    assert unconfuse.read("plain.uc.txt") == unconfuse.read("m.uc.txt")
+    two_gaussians(unconfuse, 8, {"a": 0.3, "b": 0.3})
+    run = unconfuse.ok("train", "logistic", "two.svm", "--noise", "estimate", "-o", "m.uc")
+    assert "taken for right" not in run.err and re.search(r"estimated noise: (2[5-9]|3[0-5])\.", run.out)
+
+
+def test_noise_that_overlap_explains_as_well_is_warned_of(unconfuse):
+    """Held-out labels are no likelier with symmetric noise, which nevertheless finds some."""
+    two_gaussians(unconfuse, 1, {"a": 0.3, "b": 0.3})
+    found = unconfuse.json("noise", "estimate", "two.svm", "--method", "self", "--bootstrap", "0", "-o", "c.csv")
+    assert found["families"]["chosen"] == "none" and found["families"]["symmetric"]["wrong"] > 0.3
+    assert any("classes that overlap may explain these labels as well" in text for text in found["warnings"])

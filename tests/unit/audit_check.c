@@ -118,7 +118,7 @@ static void the_interval_is_that_of_two_strata(void **state)
         const bool wrong = i < 2 || (i >= 20 && i < 28);
         truth[i] = wrong ? 1 - self->predicted[which[i]] : self->predicted[which[i]];
     }
-    uc_checked checked = {which, truth, stratum, 40, 0, true, {60, 40}, {20, 20}, NULL, false};
+    uc_checked checked = {which, truth, stratum, 40, 0, true, {60, 40}, {20, 20}, NULL, false, 0};
     assert_ok(uc_checked_error(&error, strata, &checked, &self->all));
     const double p0 = 2.5 / 21, p1 = 8.5 / 21;
     const double half = 1.6448536269514722 * sqrt(0.36 * p0 * (1 - p0) / 20 + 0.16 * p1 * (1 - p1) / 20);
@@ -166,8 +166,8 @@ static void intervals_cover_the_truth(void **state)
             truth[i] = self->truth[check.rows[i]];
             stratum[i] = check.rows[i] >= 700;
         }
-        const uc_checked checked = {check.rows, truth,      stratum, 100,  0,
-                                    true,       {700, 300}, {0, 0},  NULL, false};
+        const uc_checked checked = {check.rows, truth,  stratum, 100,   0, true,
+                                    {700, 300}, {0, 0}, NULL,    false, 0};
         assert_ok(uc_checked_error(&error, NULL, &checked, &self->all));
         assert_true(error.low >= 0.0 && error.high <= 1.0);
         const double e = (double)wrong / ROWS;
@@ -311,6 +311,29 @@ static void other_rows_are_one_sample(void **state)
     free(self);
 }
 
+static void rows_that_are_missing_are_counted(void **state)
+{
+    (void)state;
+    static const char whole[] = SIZES "\n" HEADER "\n1,,no,no,agree,yes\n8,,no,yes,disagree,yes\n"
+                                      "2,,yes,yes,agree,\n9,,yes,no,disagree,yes\n";
+    rows *self = malloc(sizeof *self);
+    uc_checked checked;
+    begin(self, 10, 6);
+    for (size_t cut = 0; cut <= 2; cut++) {
+        char *text = strdup(whole);
+        if (cut > 0) /* before the last line, or within it */
+            strrchr(text, '9')[cut == 1 ? 0 : 7] = '\0';
+        assert_ok(read_text(&checked, self, text));
+        assert_true(checked.stratified && !checked.why);
+        assert_int_equal(checked.missing, cut > 0);
+        assert_int_equal(checked.count, cut > 0 ? 2 : 3);
+        uc_checked_free(&checked);
+        free(text);
+    }
+    uc_names_free(&self->classes);
+    free(self);
+}
+
 static void another_model_keeps_the_strata_that_were_drawn(void **state)
 {
     (void)state;
@@ -357,6 +380,7 @@ int main(void)
         cmocka_unit_test(bad_files_get_a_sentence),
         cmocka_unit_test(other_rows_are_one_sample),
         cmocka_unit_test(another_model_keeps_the_strata_that_were_drawn),
+        cmocka_unit_test(rows_that_are_missing_are_counted),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

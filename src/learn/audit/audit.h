@@ -9,6 +9,7 @@
 #ifndef UC_AUDIT_LEARNER_H
 #define UC_AUDIT_LEARNER_H
 
+#include "learn/calibration/clean_error.h"
 #include "model/model.h"
 #include "parallel/parallel.h"
 #include "unconfuse/learn.h"
@@ -105,6 +106,10 @@ typedef struct uc_audit_fit {
     double *R;          /* rows x K */
     double *S;          /* rows x K, log pi included; softmax(S / temperature) is P(z) by other rows alone */
     double temperature; /* the most likely one */
+    /* By fits that have not seen the row's label (held_out.c); of many rows, by leave-one-out: */
+    double *held_out;       /* rows x K: S of the last step */
+    double *first;          /* rows x K: S of the fit to the labels as they are */
+    uint32_t *predicted;    /* class of each row by the model */
     uc_confusion confusion; /* of R */
     double *pi;             /* K */
     int mode;               /* uc_audit_mode: what was decided, never UC_AUDIT_AUTO */
@@ -118,8 +123,13 @@ typedef struct uc_audit_fit {
 uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, const uc_labelled *labelled,
                        const uc_audit_settings *settings, uint64_t seed);
 void uc_audit_fit_free(uc_audit_fit *self);
-/* What was found, in the model's summary, and its noise matrix. */
-uc_status uc_audit_describe(uc_model *model, const uc_audit_fit *found);
+/* The error on true classes of `predicted`, and the share of wrong labels by R; the same in all
+ * processes (error.c). `seed` draws one of a row's labels where it has several. */
+uc_status uc_audit_clean_error(uc_clean_error *out, const uc_audit_fit *found, const uc_labelled *labelled,
+                               uint64_t seed);
+/* What was found, in the model's summary, and its noise matrix. wrong_at_most as in uc_clean_error_save. */
+uc_status uc_audit_describe(uc_model *model, const uc_audit_fit *found, const uc_clean_error *error,
+                            double wrong_at_most);
 const char *uc_audit_mode_name(int mode);
 
 #endif

@@ -13,7 +13,7 @@
 #include "map/map.h"
 
 #define TRIAL_STEPS 10
-#define MOST_STEPS 30
+#define ENOUGH_ROWS 200 /* of a class: leave-one-out is as good as holding rows out */
 #define MOST_LOSS 0.06
 
 static const double widths[] = {0.3, 1.0, 3.0};
@@ -176,8 +176,8 @@ static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
     if (status == UC_OK)
         status = see_width(self, self->best);
     if (status == UC_OK)
-        status =
-            uc_structure(&self->path, out->R, out->S, self->views, self->count, self->labelled, MOST_STEPS);
+        status = uc_structure(&self->path, out->R, out->S, self->views, self->count, self->labelled,
+                              UC_AUDIT_MOST_STEPS);
     if (status != UC_OK)
         return status;
     out->loss = uc_path_loss(&self->path);
@@ -290,6 +290,40 @@ static uc_status write_model(uc_model *model, const audit *self, const uc_audit_
 
 /* ---- all ---- */
 
+/* Leave-one-out scores of the first fit, and predictions by those of the model. */
+static uc_status leave_out(const audit *self, uc_audit_fit *out, const double *fitted)
+{
+    const size_t K = out->K;
+    double *pi = uc_alloc(K, sizeof *pi);
+    uc_status status = uc_comm_agree(uc_comm_of(self->labelled->context), pi ? UC_OK : UC_ERR_NOMEM);
+    if (status == UC_OK)
+        status = uc_audit_scores(out->first, pi, self->views, self->count, self->labelled, fitted);
+    for (size_t i = 0; i < out->rows && status == UC_OK; i++)
+        out->predicted[i] = (uint32_t)uc_argmax(out->first + i * K, K);
+    if (status == UC_OK)
+        status = uc_audit_scores(out->first, pi, self->views, self->count, self->labelled, self->start);
+    if (status == UC_OK)
+        memcpy(out->held_out, out->S, out->rows * K * sizeof *out->S);
+    uc_free(pi);
+    return status;
+}
+
+static uc_status hold_out(const audit *self, uc_audit_fit *out, const double *fitted)
+{
+    const uc_labelled *labelled = self->labelled;
+    const size_t size = out->rows * out->K;
+    out->held_out = uc_alloc(size, sizeof *out->held_out);
+    out->first = uc_alloc(size, sizeof *out->first);
+    out->predicted = uc_alloc(out->rows, sizeof *out->predicted);
+    uc_status status = out->held_out && out->first && out->predicted ? UC_OK : UC_ERR_NOMEM;
+    status = uc_comm_agree(uc_comm_of(labelled->context), status);
+    if (status != UC_OK)
+        return status;
+    if (labelled->annotations->total_rows > (double)(ENOUGH_ROWS * out->K))
+        return leave_out(self, out, fitted);
+    return uc_audit_hold_out(out, self->views, self->count, labelled, &self->path, self->seed);
+}
+
 static uc_status allocate(uc_audit_fit *out)
 {
     const size_t size = out->rows * out->K;
@@ -330,6 +364,8 @@ uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, c
         status = uc_confusion_find(&found.confusion, &known, found.R);
     if (status == UC_OK)
         status = uc_class_prior(found.pi, &known, fitted);
+    if (status == UC_OK)
+        status = hold_out(&self, &found, fitted);
     if (status == UC_OK && model)
         status = write_model(model, &self, &found, fitted);
 cleanup:
@@ -346,6 +382,9 @@ void uc_audit_fit_free(uc_audit_fit *self)
 {
     uc_free(self->R);
     uc_free(self->S);
+    uc_free(self->held_out);
+    uc_free(self->first);
+    uc_free(self->predicted);
     uc_free(self->pi);
     uc_confusion_free(&self->confusion);
     *self = (uc_audit_fit){0};

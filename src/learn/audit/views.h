@@ -100,9 +100,13 @@ uc_status uc_structure(uc_path *path, double *R, double *S, const uc_audit_view 
                        const uc_labelled *labelled, unsigned most);
 /* The share of what features say about labels that the path has lost; NaN: they say nothing. */
 double uc_path_loss(const uc_path *path);
+#define UC_AUDIT_MOST_STEPS 30
 /* `labels`: R and S from R0, which R comes as. *fitted, n x K, becomes what the model is fitted to. */
 uc_status uc_believe_labels(double *R, double *S, double *temperature, unsigned *steps, double *fitted,
                             const uc_audit_view *views, size_t count, const uc_labelled *labelled,
                             const uc_path *path);
+/* Sets held_out, first and predicted of *out, whose mode is decided; `path` is that of all rows. */
+uc_status uc_audit_hold_out(uc_audit_fit *out, const uc_audit_view *views, size_t count,
+                            const uc_labelled *labelled, const uc_path *path, uint64_t seed);
 
 #endif

@@ -164,6 +164,7 @@ static void widen(uc_clean_error *out, const hypotheses *self)
     double best = -INFINITY;
     for (size_t i = 0; i < self->count; i++)
         best = fmax(best, self->fit[i]);
+    out->fit = fmax(out->fit, best);
     for (size_t i = 0; i < self->count; i++)
         if (self->fit[i] >= best - SUPPORTED) {
             out->low = fmin(out->low, self->error[i]);
@@ -198,6 +199,7 @@ uc_status uc_clean_error_find(uc_clean_error *out, const uc_held_out *rows, cons
         return status;
     out->rows = rows->rows;
     out->low = out->high = out->estimate;
+    out->fit = -INFINITY;
     widen(out, &symmetric);
     widen(out, &any);
     out->low = fmax(out->low - spread_of(out->low, count), 0.0);

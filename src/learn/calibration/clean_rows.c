@@ -237,8 +237,9 @@ uc_status uc_clean_error_save(json_t *summary, const uc_clean_error *error, doub
     if (wrong_at_most > 0.0)
         uc_clean_error_bound(bound, error->noisy, wrong_at_most);
     uc_clean_error_cut(&cut, bound);
-    json_t *object = json_pack("{s:f, s:f, s:f, s:f, s:s}", "estimate", cut.estimate, "low", cut.low, "high",
-                               cut.high, "level", UC_CLEAN_ERROR_LEVEL, "method", "noise hypotheses");
+    json_t *object =
+        json_pack("{s:f, s:f, s:f, s:f, s:s, s:f}", "estimate", cut.estimate, "low", cut.low, "high",
+                  cut.high, "level", UC_CLEAN_ERROR_LEVEL, "method", "noise hypotheses", "noisy", cut.noisy);
     uc_status status = uc_json_set(summary, "wrong_labels", json_real(error->wrong));
     if (status != UC_OK) {
         json_decref(object);

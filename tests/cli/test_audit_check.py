@@ -1,0 +1,167 @@
+"""audit --check: rows to look at next, in three formats; columns and calibration; several label columns of a table."""
+import csv
+import json
+import random
+
+import pytest
+
+NAMES = ["ash", "beech", "cedar"]
+
+
+def draw(rows=300, wrong=0.2, seed=2):
+    """Features, true classes and labels."""
+    rng = random.Random(seed)
+    truth = [rng.randrange(3) for _ in range(rows)]
+    X = [[rng.gauss(4.0 * (j == z), 1.0) for j in range(3)] for z in truth]
+    labels = [(z + rng.randrange(1, 3)) % 3 if rng.random() < wrong else z for z in truth]
+    return X, truth, labels
+
+
+@pytest.fixture
+def trees(unconfuse):
+    X, truth, labels = draw()
+    lines = [f"T{i},{','.join(f'{v:.4f}' for v in x)},\"a, b {i}\",{NAMES[y]}" for i, (x, y) in enumerate(zip(X, labels))]
+    unconfuse.write("trees.csv", "\n".join(["tree_id,height,width,age,note,species", *lines]) + "\n")
+    return truth, labels
+
+
+AUDIT = ["audit", "trees.csv", "--drop", "note"]
+
+
+def test_rows_are_drawn_as_check_draws_them_and_separately_the_worst(unconfuse, trees, tmp_path):
+    truth, labels = trees
+    found = unconfuse.json(*AUDIT, "--check", "40", "--check-out", "drawn.csv", "--check-worst", "worst.csv")
+    with open(tmp_path / "drawn.csv") as file:
+        assert file.readline().startswith("# stratum sizes: agree ")
+        drawn = list(csv.DictReader(file))
+    assert list(drawn[0]) == ["row", "id", "given_label", "predicted_label", "stratum", "true_label"]
+    assert len(drawn) == 40 and {row["stratum"] for row in drawn} == {"agree", "disagree"}
+    assert [int(row["row"]) for row in drawn] == [row["row"] for row in found["check"]["drawn"]]
+    for row in drawn:
+        assert (row["given_label"] == row["predicted_label"]) == (row["stratum"] == "agree")
+        assert row["id"] == f"T{int(row['row']) - 1}" and row["true_label"] == ""
+    worst = list(csv.DictReader(open(tmp_path / "worst.csv")))
+    assert [int(row["row"]) for row in worst] == [issue["row"] for issue in found["issues"]][:40]
+    assert list(worst[0]) == ["row", "id", "given_label", "predicted_label", "label_score", "true_label"]
+    text = unconfuse.ok(*AUDIT, "--check", "12").out
+    assert "To check next, most likely wrong:" in text and "drawn at random" in text
+
+
+def fill(path, out, truth):
+    """The file with true classes written into it."""
+    lines = open(path).read().splitlines()
+    heads = 1 + lines[0].startswith("#")
+    filled = [line + NAMES[truth[int(line.split(",")[0]) - 1]] for line in lines[heads:]]
+    open(out, "w").write("\n".join(lines[:heads] + filled) + "\n")
+
+
+def test_answers_come_back_and_are_not_asked_for_again(unconfuse, trees, tmp_path):
+    truth, labels = trees
+    unconfuse.ok(*AUDIT, "--check", "30", "--check-out", "drawn.csv", "--check-worst", "worst.csv", "--model-out", "m.uc")
+    for name in ("drawn.csv", "worst.csv"):
+        fill(tmp_path / name, tmp_path / "filled.csv", truth)
+        found = unconfuse.json(*AUDIT, "--gold", "filled.csv", "--check", "30")
+        checked = {int(row) for row in (line.split(",")[0] for line in open(tmp_path / "filled.csv")) if row.isdigit()}
+        assert found["suspicion"]["checked"] == 30
+        assert found["calibration_of"] == "checked rows"
+        assert sum(one["rows"] for one in found["calibration"]) == 30
+        for rows in found["check"].values():
+            assert not checked & {row["row"] for row in rows}
+    fill(tmp_path / "drawn.csv", tmp_path / "filled.csv", truth)
+    error = unconfuse.json("evaluate", "m.uc", "trees.csv", "--gold", "filled.csv")["clean_error"]
+    assert error["low"] <= error["estimate"] <= error["high"] < 0.3
+
+
+def test_tasks_for_label_studio_and_records_for_argilla(unconfuse, trees, tmp_path):
+    found = unconfuse.json(*AUDIT, "--check", "7", "--check-out", "drawn.json", "--check-worst", "worst.jsonl")
+    tasks = json.loads((tmp_path / "drawn.json").read_text())
+    assert [task["data"]["row"] for task in tasks] == [row["row"] for row in found["check"]["drawn"]]
+    for task in tasks:
+        assert task["data"]["note"] == f"a, b {task['data']['row'] - 1}"
+        assert {"row", "id", "given_label", "stratum", "tree_id", "height"} <= set(task["data"])
+        (prediction,) = task["predictions"]
+        (result,) = prediction["result"]
+        assert result["type"] == "choices" and result["value"]["choices"][0] in NAMES
+        assert 0 <= prediction["score"] <= 1
+    records = [json.loads(line) for line in (tmp_path / "worst.jsonl").read_text().splitlines()]
+    for record, row in zip(records, found["check"]["most_suspicious"]):
+        assert record["id"] == row["id"] and record["suggestions"][0]["value"] == row["suggested"]
+        assert record["fields"]["row"] == str(row["row"])
+        assert all(isinstance(value, str) for value in record["fields"].values())
+    unconfuse.ok(*AUDIT, "--check", "7", "--check-out", "x.txt", "--check-format", "argilla")
+    assert len((tmp_path / "x.txt").read_text().splitlines()) == 7
+
+
+def test_what_check_refuses(unconfuse, trees):
+    assert unconfuse.fails(2, *AUDIT, "--check-out", "x.csv") == "--check-out needs --check N: how many rows"
+    unconfuse.write("crowd.txt", "1 p a\n1 q b\n2 p b\n2 q b\n")
+    assert unconfuse.fails(2, "audit", "--crowd", "crowd.txt", "--check", "3") == (
+        "--check is for data with one label per row and features; --ask N proposes rows and annotators to ask again")
+
+
+def test_issues_have_the_columns_of_the_table_and_suspicion_its_calibration(unconfuse, trees):
+    truth, labels = trees
+    found = unconfuse.json(*AUDIT, "--all")
+    for issue in found["issues"]:
+        columns = issue["columns"]
+        assert list(columns) == ["tree_id", "height", "width", "age", "note", "species"]
+        assert columns["tree_id"] == issue["id"] and columns["species"] == issue["given"]
+        assert columns["note"] == f"a, b {issue['row'] - 1}"
+    bins = found["calibration"]
+    assert sum(one["rows"] for one in bins) == 300 and found["calibration_of"] == "labels left out"
+    for one in bins:
+        assert one["low"] - 1e-9 <= one["expected"] <= one["high"] + 1e-9
+    gap = sum(one["rows"] * abs(one["expected"] - one["wrong"]) for one in bins) / 300
+    assert gap < 0.05
+
+
+# ---- several label columns ----
+
+
+def annotator_table(unconfuse, rows=200):
+    X, truth, _ = draw(rows, 0.0, 5)
+    rng = random.Random(6)
+    lines, long = ["key,height,width,age,ann,bob,eve"], []
+    for i, (x, z) in enumerate(zip(X, truth)):
+        said = [NAMES[z] if rng.random() < right else rng.choice(NAMES) for right in (0.9, 0.7, 0.5)]
+        said[2] = "" if i % 5 == 0 else said[2]
+        said[1] = "NA" if i % 7 == 0 else said[1]
+        lines.append(f"k{i},{','.join(f'{v:.4f}' for v in x)},{','.join(said)}")
+        long += [f"k{i},{who},{label}" for who, label in zip(("ann", "bob", "eve"), said) if label not in ("", "NA")]
+    unconfuse.write("table.csv", "\n".join(lines) + "\n")
+    unconfuse.write("features.csv", "\n".join(",".join(line.split(",")[:4]) for line in lines) + "\n")
+    unconfuse.write("crowd.csv", "\n".join(["id,annotator,label", *long]) + "\n")
+    return truth, len(long)
+
+
+def test_label_columns_of_a_table_are_annotators(unconfuse):
+    truth, count = annotator_table(unconfuse)
+    found = unconfuse.json("audit", "table.csv", "--annotators", "ann,bob,eve", "--model-out", "m.uc")
+    same = unconfuse.json("audit", "features.csv", "--label", "none", "--crowd", "crowd.csv")
+    assert found["annotations"] == count == same["annotations"]
+    assert [one["name"] for one in found["annotators"]] == ["ann", "bob", "eve"]
+    assert found["consensus"] == same["consensus"]
+    assert found["issues"][0]["columns"]["key"] == found["issues"][0]["id"]
+    wrong = sum(row["class"] != NAMES[z] for row, z in zip(found["consensus"], truth))
+    assert wrong <= 10
+    assert 0 <= found["clean_error"]["low"] <= found["clean_error"]["high"] <= 1
+    plain = unconfuse.json("audit", "table.csv", "--annotators", "ann,bob,eve", "--consensus", "majority")
+    assert plain["clean_error_of"] == "consensus" and found["clean_error_of"] == "model"
+
+
+def test_bad_label_columns(unconfuse):
+    annotator_table(unconfuse)
+    assert unconfuse.fails(1, "audit", "table.csv", "--annotators", "ann,zoe") == (
+        "table.csv: no column is called 'zoe', which --annotators names")
+    assert unconfuse.fails(1, "audit", "table.csv", "--annotators", "ann,ann") == "--annotators names column 'ann' twice"
+    assert unconfuse.fails(1, "audit", "table.csv", "--annotators", "ann") == (
+        "--annotators needs the names of two columns or more")
+    assert unconfuse.fails(2, "audit", "table.csv", "--annotators", "ann,bob", "--crowd", "crowd.csv") == (
+        "--crowd and --annotators do not go together")
+    assert unconfuse.fails(2, "audit", "--annotators", "ann,bob") == (
+        "--annotators needs DATA: the table that has the columns")
+    unconfuse.write("data.svm", "a 1:1\nb 1:2\n")
+    assert unconfuse.fails(1, "audit", "data.svm", "--annotators", "ann,bob") == (
+        "data.svm is no table, whose columns --annotators could name")
+    unconfuse.write("empty.csv", "x,p,q\n1,a,\n2,b,\n3,a,\n")
+    assert unconfuse.fails(1, "audit", "empty.csv", "--annotators", "p,q") == "empty.csv: column 'q' has no label"
