@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "stream.h"
 
-enum { FEEDBACK_AUTO, FEEDBACK_FULL, FEEDBACK_PARTIAL };
+enum { FEEDBACK_AUTO, FEEDBACK_FULL, FEEDBACK_PARTIAL, FEEDBACK_MIXED };
 
 static const uc_option options[] = {
     {.name = "output",
@@ -24,10 +24,27 @@ static const uc_option options[] = {
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(stream_args, feedback),
      .standard = "auto",
-     .choices = "auto|full|partial",
+     .choices = "auto|full|partial|mixed",
+     .help = "what the learner sees after each proposal: full: the label; partial: only right or wrong; "
+             "mixed: right or wrong, and the label after some of the wrong ones; auto: whichever it learns "
+             "from"},
+    {.name = "label-share",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(stream_args, label_share),
+     .standard = "0.1",
+     .high = 1,
+     .argument = "P",
+     .help = "--feedback mixed: the share of the wrong answers that come with the label"},
+    {.name = "flip-feedback",
+     .type = UC_OPTION_PAIR,
+     .offset = offsetof(stream_args, flips),
+     .standard = "none",
+     .zero = "none",
+     .high = 1,
+     .argument = "A,B",
      .help =
-         "what the learner sees after each proposal: full: the label; partial: only right or wrong; auto: "
-         "whichever it learns from"},
+         "answer falsely on purpose: \"wrong\" to a share A of the right proposals, \"right\" to a share B "
+         "of the wrong ones; the counts stay true"},
     {.name = "classes",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(stream_args, classes),
@@ -124,15 +141,31 @@ static const app_family online_learners = {
 
 /* ---- options that do not go together ---- */
 
-static uc_status refuse_feedback(const uc_learner *learner, bool partial)
+/* The feedback that the options ask for. */
+static uc_feedback feedback_of(const stream_args *args, const uc_learner *learner)
+{
+    if (args->feedback == FEEDBACK_MIXED)
+        return UC_FEEDBACK_MIXED;
+    if (args->feedback == FEEDBACK_PARTIAL)
+        return UC_FEEDBACK_PARTIAL;
+    if (args->feedback == FEEDBACK_AUTO && uc_learner_accepts(learner, UC_FEEDBACK_PARTIAL))
+        return UC_FEEDBACK_PARTIAL;
+    return UC_FEEDBACK_FULL;
+}
+
+static uc_status refuse_feedback(const uc_learner *learner, uc_feedback wanted)
 {
     char names[256] = "";
-    const uc_feedback wanted = partial ? UC_FEEDBACK_PARTIAL : UC_FEEDBACK_FULL;
     for (size_t i = 0, length = 0; online_at(i) && length < sizeof names; i++)
         if (uc_learner_accepts(online_at(i), wanted))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
                                        online_name(i));
-    if (partial)
+    if (wanted == UC_FEEDBACK_MIXED)
+        return app_fail(UC_ERR_OPTION,
+                        "--feedback mixed: %s does not learn from both labels and right or wrong; learners "
+                        "that do: %s",
+                        uc_learner_name(learner), names);
+    if (wanted == UC_FEEDBACK_PARTIAL)
         return app_fail(UC_ERR_OPTION, "--feedback partial: %s needs labels; learners for right or wrong: %s",
                         uc_learner_name(learner), names);
     return app_fail(UC_ERR_OPTION,
@@ -172,8 +205,9 @@ static uc_status check_standard_input(const stream *self)
                         refused);
     if (args->resume)
         return UC_OK;
-    if (self->partial && !args->classes)
-        return app_fail(UC_ERR_INVALID, "--feedback partial on standard input needs --classes a,b,c");
+    if (self->feedback != UC_FEEDBACK_FULL && !args->classes)
+        return app_fail(UC_ERR_INVALID, "--feedback %s on standard input needs --classes a,b,c",
+                        self->feedback == UC_FEEDBACK_MIXED ? "mixed" : "partial");
     if (map->map != UC_MAP_NONE && map->kernel == UC_KERNEL_GAUSSIAN && map->width == 0 && isnan(map->gamma))
         return app_fail(UC_ERR_INVALID,
                         "--width median on standard input: it can be read only once; give --width W, "
@@ -184,9 +218,13 @@ static uc_status check_standard_input(const stream *self)
 static uc_status check_options(const stream *self)
 {
     const stream_args *args = self->args;
-    const uc_feedback feedback = self->partial ? UC_FEEDBACK_PARTIAL : UC_FEEDBACK_FULL;
-    if (!uc_learner_accepts(self->learner, feedback))
-        return refuse_feedback(self->learner, self->partial);
+    if (!uc_learner_accepts(self->learner, self->feedback))
+        return refuse_feedback(self->learner, self->feedback);
+    if (self->feedback == UC_FEEDBACK_FULL && (args->flips[0] > 0.0 || args->flips[1] > 0.0))
+        return app_fail(UC_ERR_OPTION, "--flip-feedback changes answers of right or wrong, and with "
+                                       "--feedback full there are none: use unconfuse noise apply");
+    if (self->feedback != UC_FEEDBACK_MIXED && app_given(self->call, "label-share"))
+        return app_fail(UC_ERR_OPTION, "--label-share is for --feedback mixed only");
     if (args->resume && args->classes)
         return app_fail(UC_ERR_OPTION, "--classes cannot be given with --resume: the model has its classes");
     if (!args->shuffle && (args->train.map.map == UC_MAP_AUTO || args->train.scale == UC_SCALE_AUTO))
@@ -250,8 +288,7 @@ static uc_status run(app_call *call)
     self.learner = online_at(call->member);
     self.context = call->context;
     self.context.progress = app_progress_silent;
-    self.partial = args->feedback == FEEDBACK_PARTIAL ||
-                   (args->feedback == FEEDBACK_AUTO && uc_learner_accepts(self.learner, UC_FEEDBACK_PARTIAL));
+    self.feedback = feedback_of(args, self.learner);
     uc_status status = check_options(&self);
     if (status != UC_OK)
         goto cleanup;
@@ -286,7 +323,7 @@ cleanup:
 
 const app_command command_stream = {
     .name = "stream",
-    .usage = "LEARNER [options] DATA [--feedback full|partial] [-o MODEL]",
+    .usage = "LEARNER [options] DATA [--feedback full|partial|mixed] [-o MODEL]",
     .summary = "learn one example at a time, in constant memory",
     .description =
         "Reads the data in the order of the file, in constant memory: for every example the learner "

@@ -13,7 +13,7 @@ typedef struct stream_args {
     const char *output, *resume, *classes;
     int feedback, shuffle;
     uint64_t passes, delay;
-    double missing;
+    double missing, flips[2], label_share;
     app_report report;
 } stream_args;
 
@@ -24,7 +24,7 @@ typedef struct stream {
     uc_output *file;    /* for the model; NULL: none is written */
     uc_context context; /* of the rounds: silent, because the table is the progress */
     const uc_learner *learner;
-    bool partial;    /* only right or wrong comes back */
+    uc_feedback feedback;
     uc_dataset data; /* with --shuffle; else empty */
     uc_online *resumed;
     char classes[256]; /* what messages call those of --classes */

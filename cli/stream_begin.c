@@ -43,9 +43,11 @@ static uc_status look_at_data(uc_first_look *out, const stream *self, const uc_t
 static uc_session_settings session_settings(stream *self)
 {
     const stream_args *args = self->args;
-    return (uc_session_settings){.feedback = self->partial ? UC_FEEDBACK_PARTIAL : UC_FEEDBACK_FULL,
+    return (uc_session_settings){.feedback = (int)self->feedback,
                                  .delay = args->delay,
                                  .missing = args->missing,
+                                 .flips = {args->flips[0], args->flips[1]},
+                                 .label_share = args->label_share,
                                  .saved = args->output != NULL,
                                  .source = self->path,
                                  .on_round = stream_on_round,
@@ -201,7 +203,7 @@ static uc_status begin_again(stream *self)
     if (status != UC_OK)
         return status;
     uc_session_settings settings = session_settings(self);
-    settings.add_classes = !self->partial;
+    settings.add_classes = self->feedback != UC_FEEDBACK_PARTIAL;
     if (self->args->shuffle)
         settings.held_bytes = (double)self->data.X.rows * sizeof(size_t);
     return uc_session_continue(&self->session, self->resumed, &settings, &self->context);

@@ -10,8 +10,9 @@ extern "C" {
 
 /* ---- which learners there are ---- */
 
-/* What comes back after a proposal: the label, or only right or wrong. */
-typedef enum uc_feedback { UC_FEEDBACK_FULL, UC_FEEDBACK_PARTIAL } uc_feedback;
+/* What comes back after a proposal: the label; only right or wrong; or right or wrong, with the label after
+ * some of the wrong ones. */
+typedef enum uc_feedback { UC_FEEDBACK_FULL, UC_FEEDBACK_PARTIAL, UC_FEEDBACK_MIXED } uc_feedback;
 
 typedef struct uc_learner uc_learner;
 const uc_learner *uc_learner_at(size_t i);           /* NULL past the end */
@@ -94,10 +95,12 @@ typedef struct uc_onebit_settings {
     double bonus;    /* of classes seldom proposed, in the proposal           (auto: 4; sparse rows 0.3) */
     uint64_t replay; /* past rounds whose targets are made anew after each    (4) */
     double least;    /* change of a target that counts, summed over classes   (0.02) */
-    uint64_t memory_rounds; /* rounds kept                                           (10000) */
-    int restart;            /* begin again when the share of right proposals halves  (on) */
-    double step;            /* sparse rows: step after "wrong", in (0, 1]            (0.5) */
-    double spread;          /* sparse rows: after "wrong" likelier classes gain more (3) */
+    uint64_t memory_rounds;   /* rounds kept                                           (10000) */
+    int restart;              /* begin again when the share of right proposals halves  (on) */
+    double step;              /* sparse rows: step after "wrong", in (0, 1]            (0.5) */
+    double spread;            /* sparse rows: after "wrong" likelier classes gain more (3) */
+    double feedback_noise[2]; /* share of "wrong" after right proposals, of "right" after wrong ones; NaN:
+                                 estimated  (none: 0, 0) */
 } uc_onebit_settings;
 
 /* banditron and bpa */

@@ -53,7 +53,7 @@ typedef struct uc_session_round {
 typedef uc_status uc_round_fn(const uc_session_round *round, void *user);
 
 typedef struct uc_session_settings {
-    int feedback;          /* uc_feedback: the label, or only right or wrong          (full) */
+    int feedback;          /* uc_feedback: the label, right or wrong, or both         (full) */
     uint64_t delay;        /* rounds until feedback comes                             (0) */
     double missing;        /* probability that feedback never comes                   (0) */
     bool add_classes;      /* full feedback: an unknown label becomes a new class     (false) */
@@ -63,6 +63,8 @@ typedef struct uc_session_settings {
     const char *classes;   /* and the classes; lent, as the source is                 (NULL: "the classes") */
     uc_round_fn *on_round; /*                                                         (NULL) */
     void *user;            /* handed to on_round */
+    double flips[2];       /* share of right proposals answered "wrong", and of wrong ones "right"   (0, 0) */
+    double label_share;    /* mixed feedback: the label comes after this share of the "wrong" (0) */
 } uc_session_settings;
 
 /* Begins a learner for data that were looked at, and a session with it. `passes`, the number of passes to
@@ -120,6 +122,26 @@ typedef struct uc_session_label {
     uint64_t examples, correct, proposed;
 } uc_session_label;
 bool uc_session_label_at(uc_session_label *out, const uc_session *self, size_t i);
+
+/* ---- drift ---- */
+
+#define UC_DRIFT_LEVELS 40
+#define UC_DRIFT_PER_LEVEL 6
+
+/* Whether the ratio of right proposals has fallen: ADWIN on the right/wrong bits. It takes a fixed room and
+ * needs no window to be chosen. Plain numbers: copy it to keep it. */
+typedef struct uc_drift {
+    uint64_t rounds;                                    /* bits so far */
+    uint64_t alarms;                                    /* falls found */
+    uint64_t round;                                     /* of the last one; 0: none */
+    double before, after;                               /* the ratios on both sides of it */
+    uint64_t width, right;                              /* of the window, whose ratio has not changed */
+    uint64_t sums[UC_DRIFT_LEVELS][UC_DRIFT_PER_LEVEL]; /* private: of 1, 2, 4, ... bits, the oldest first */
+    uint32_t counts[UC_DRIFT_LEVELS];
+} uc_drift; /* zero-initialised is empty */
+
+/* true: the ratio has fallen. A rise moves the window, but is no alarm. */
+bool uc_drift_add(uc_drift *self, bool right);
 
 #ifdef __cplusplus
 }

@@ -66,6 +66,8 @@ uc_status uc_online_check_memory(const uc_online *self, const uc_online_ahead *a
 
 /* Proposes a class for a raw row. */
 uc_status uc_online_propose(uc_proposal *out, uc_online *self, const uc_row *row);
+/* The scores that the last proposal was made from, one for each class; valid until the next call. */
+const double *uc_online_scores(const uc_online *self);
 /* Learns from the feedback. `row` is the one that the proposal was made for, in this round or an earlier
  * one. */
 uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal *proposal, uc_answer answer);

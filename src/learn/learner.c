@@ -41,6 +41,8 @@ bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback)
 {
     if (feedback == UC_FEEDBACK_FULL)
         return self->full || self->labels_too;
+    if (feedback == UC_FEEDBACK_MIXED)
+        return self->labels_too;
     return self->partial;
 }
 
@@ -160,6 +162,9 @@ uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback)
     if (uc_learner_accepts(learner, feedback))
         return UC_OK;
     if (feedback == UC_FEEDBACK_FULL)
+        return uc_fail(UC_ERR_INVALID, "%s does not learn from labels, only from right or wrong",
+                       learner->name);
+    if (feedback == UC_FEEDBACK_MIXED && learner->partial)
         return uc_fail(UC_ERR_INVALID, "%s does not learn from labels, only from right or wrong",
                        learner->name);
     return uc_fail(UC_ERR_INVALID, "%s does not learn from right or wrong, only from labels", learner->name);

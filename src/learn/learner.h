@@ -81,10 +81,10 @@ struct uc_learner {
     const uc_candidates *candidates; /* NULL: no option of its own is `auto` before training */
     const uc_candidates *grid; /* what to try of its options when it is compared; NULL: its defaults do */
 
-    /* The seam of `auto` (select/rivals.c), for a learner that makes its own views of the rows: `auto` trains
-     * it, too, at its defaults and on the rows as they are, and returns its model instead of its own fit if
-     * this says so, by what `fit` has put into the model's summary. `fit` writes `wrong_labels` and
-     * `clean_error` there as auto's does. *criterion is shown among the candidates. NULL: not for `auto`. */
+    /* The seam of `auto` (select/rivals.c), for a learner that makes its own views of the rows: `auto` may
+     * train it, too, at its defaults and on the rows as they are. Whether its picture of the labels holds, by
+     * what `fit` has put into the model's summary; `fit` writes `wrong_labels` and `clean_error` there as
+     * auto's does. *criterion is shown among the candidates. NULL: not for `auto`. */
     bool (*stands)(double *criterion, const uc_model *model);
 
     /* Batch: sets the model's weights and adds to its summary; NULL for an online learner. */

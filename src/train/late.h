@@ -9,7 +9,7 @@ typedef struct uc_late_round {
     uint64_t due; /* the round after whose proposal the feedback arrives */
     uc_proposal proposal;
     uint32_t label;
-    bool right;
+    bool right, told; /* what the answer says; whether it is the label */
     double weight;
     uc_row_copy row; /* as the weights saw it when it was proposed for */
 } uc_late_round;

@@ -429,6 +429,11 @@ uint64_t uc_online_proposals(const uc_online *self)
     return self->proposals;
 }
 
+const double *uc_online_scores(const uc_online *self)
+{
+    return self->scores;
+}
+
 bool uc_online_has_map(const uc_online *self)
 {
     return self->preprocessing.map != NULL;

@@ -19,7 +19,9 @@
 #include "unconfuse/session.h"
 
 #define MISSING_SEQUENCE UINT64_C(0x636c692d6d697373) /* random numbers: "cli-miss" */
-#define MISSING_WORDS 2                               /* drawn for a round */
+#define FLIP_SEQUENCE UINT64_C(0x666c69702d666265)    /* "flip-fbe" */
+#define LABEL_SEQUENCE UINT64_C(0x6d697865642d6c62)   /* "mixed-lb" */
+#define DRAWN_WORDS 2                                 /* for a round, of each sequence */
 #define MAPPED_ROWS ((size_t)512)                     /* that go through the map together */
 #define ROUNDS_PER_REPORT 64
 
@@ -38,7 +40,7 @@ struct uc_session {
     bool translates_classes; /* the labels of the rows at hand are the learner's classes */
 
     uc_late late;
-    uc_rng missing;
+    uc_rng missing, flips, labels;
 
     uint64_t rounds_before, updates_before;
 };
@@ -96,8 +98,17 @@ static uc_status check_settings(const uc_learner *learner, const uc_session_sett
     const uc_status status = uc_check_feedback(learner, (uc_feedback)settings->feedback);
     if (status != UC_OK)
         return status;
-    if (!(settings->missing >= 0.0 && settings->missing <= 1.0))
-        return uc_fail(UC_ERR_OPTION, "missing %g is not a probability, from 0 to 1", settings->missing);
+    const struct {
+        const char *name;
+        double value;
+    } shares[] = {{"missing", settings->missing},
+                  {"flips", settings->flips[0]},
+                  {"flips", settings->flips[1]},
+                  {"label_share", settings->label_share}};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        if (!(shares[i].value >= 0.0 && shares[i].value <= 1.0))
+            return uc_fail(UC_ERR_OPTION, "%s %g is not a probability, from 0 to 1", shares[i].name,
+                           shares[i].value);
     return UC_OK;
 }
 
@@ -124,7 +135,10 @@ static void take_learner(uc_session *self, uc_online *online)
     self->rounds_before = uc_online_proposals(online);
     self->updates_before = uc_online_updates(online);
     self->ahead.classes = uc_online_classes(online)->count;
-    self->missing = uc_rng_resume(online->train.seed, MISSING_SEQUENCE, MISSING_WORDS * self->rounds_before);
+    const uint64_t drawn = DRAWN_WORDS * self->rounds_before;
+    self->missing = uc_rng_resume(online->train.seed, MISSING_SEQUENCE, drawn);
+    self->flips = uc_rng_resume(online->train.seed, FLIP_SEQUENCE, drawn);
+    self->labels = uc_rng_resume(online->train.seed, LABEL_SEQUENCE, drawn);
 }
 
 static uc_status begin_learner(uc_session *self, const uc_learner *learner, const void *settings,
@@ -304,16 +318,23 @@ static uc_status class_of_label(uint32_t *out, uc_session *self, uint32_t label)
     return reserve_proposals(self);
 }
 
-static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal, uint32_t label, bool right,
+/* What comes back after a proposal. */
+typedef struct feedback {
+    uint32_t label; /* of the tally */
+    bool right;     /* what the answer says */
+    bool told;      /* the answer is the label */
+} feedback;
+
+static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal, feedback back,
                        double weight)
 {
     uc_online *online = self->online;
-    uc_answer answer = {UC_ANSWER_WRONG, self->tally.of[label].class};
-    if (right)
+    uc_answer answer = {UC_ANSWER_WRONG, self->tally.of[back.label].class};
+    if (back.right)
         answer.kind = UC_ANSWER_RIGHT;
-    if (self->settings.feedback == UC_FEEDBACK_FULL) {
+    if (back.told) {
         answer.kind = UC_ANSWER_LABEL;
-        const uc_status status = class_of_label(&answer.label, self, label);
+        const uc_status status = class_of_label(&answer.label, self, back.label);
         if (status != UC_OK)
             return status;
     }
@@ -325,14 +346,15 @@ static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal
 static uc_status learn_late(uc_session *self)
 {
     const uc_late_round *round = uc_late_first(&self->late);
-    const uc_status status = learn(self, uc_row_copy_view(&round->row), &round->proposal, round->label,
-                                   round->right, round->weight);
+    const feedback back = {round->label, round->right, round->told};
+    const uc_status status =
+        learn(self, uc_row_copy_view(&round->row), &round->proposal, back, round->weight);
     uc_late_remove_first(&self->late);
     return status;
 }
 
-static uc_status wait_for_feedback(uc_session *self, uc_row row, const uc_proposal *proposal, uint32_t label,
-                                   bool right, double weight)
+static uc_status wait_for_feedback(uc_session *self, uc_row row, const uc_proposal *proposal, feedback back,
+                                   double weight)
 {
     uc_late_round *round;
     uc_status status = UC_OK;
@@ -344,8 +366,9 @@ static uc_status wait_for_feedback(uc_session *self, uc_row row, const uc_propos
         return status;
     round->due = self->tally.rounds + self->settings.delay;
     round->proposal = *proposal;
-    round->label = label;
-    round->right = right;
+    round->label = back.label;
+    round->right = back.right;
+    round->told = back.told;
     round->weight = weight;
     return uc_row_copy_set(&round->row, row);
 }
@@ -356,6 +379,23 @@ static bool feedback_comes(uc_session *self)
     return missing == 0.0 || uc_rng_uniform(&self->missing) >= missing;
 }
 
+/* Random numbers are drawn in every round, whatever it was: they continue where the rounds do. */
+static feedback feedback_on(uc_session *self, uint32_t label, bool right)
+{
+    const uc_session_settings *settings = &self->settings;
+    feedback back = {.label = label, .right = right, .told = settings->feedback == UC_FEEDBACK_FULL};
+    if (!back.told && (settings->flips[0] > 0.0 || settings->flips[1] > 0.0)) {
+        const double share = settings->flips[right ? 0 : 1];
+        back.right = (uc_rng_uniform(&self->flips) < share) != right;
+    }
+    if (settings->feedback == UC_FEEDBACK_MIXED) {
+        const bool drawn = uc_rng_uniform(&self->labels) < settings->label_share;
+        const bool known = self->tally.of[label].class != UC_NONE || settings->add_classes;
+        back.told = drawn && !back.right && known;
+    }
+    return back;
+}
+
 /* `row` as the weights see it; `label` is one of the tally. */
 static uc_status run_round(uc_session *self, uc_row row, uint32_t label, double weight)
 {
@@ -364,14 +404,15 @@ static uc_status run_round(uc_session *self, uc_row row, uint32_t label, double 
     const uc_proposal proposal = uc_online_propose_scored(online, row);
     const bool right = proposal.label != UC_NONE && proposal.label == self->tally.of[label].class;
     const bool comes = feedback_comes(self);
+    const feedback back = feedback_on(self, label, right);
     const uc_late_round *first;
     uc_status status = UC_OK;
     while (status == UC_OK && (first = uc_late_first(&self->late)) && first->due <= self->tally.rounds)
         status = learn_late(self);
     if (status == UC_OK && comes && self->settings.delay > 0)
-        status = wait_for_feedback(self, row, &proposal, label, right, weight);
+        status = wait_for_feedback(self, row, &proposal, back, weight);
     else if (status == UC_OK && comes)
-        status = learn(self, row, &proposal, label, right, weight);
+        status = learn(self, row, &proposal, back, weight);
     if (status != UC_OK)
         return status;
     return count_round(self, label, proposal.label, right);

@@ -440,7 +440,9 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
         uc_preprocessing_free(&preprocessing);
         return status;
     }
-    const uc_fit fit = {data, train, context, share.total, data->weights};
+    uc_dataset prepared = *data;
+    prepared.table = NULL; /* rows are not what it says any more */
+    const uc_fit fit = {&prepared, train, context, share.total, data->weights};
     model->preprocessing = preprocessing;
     model->preprocessing.cols = features;
     model->preprocessing.table = uc_table_share(data->table);

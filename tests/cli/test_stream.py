@@ -225,6 +225,46 @@ def test_missing_feedback(unconfuse, data):
     assert 110 < unconfuse.json("inspect", "m.uc")["summary"]["rounds"] < 190
 
 
+def test_answers_that_are_false(unconfuse, data):
+    right = unconfuse.json("stream", "cspa", data)["correct"]
+    assert unconfuse.json("stream", "cspa", data, "--flip-feedback", "none")["correct"] == right
+    flipped = unconfuse.json("stream", "cspa", data, "--flip-feedback", "0.3,0.3")["correct"]
+    assert 75 < flipped < right  # four classes, 300 rounds; right proposals are counted, whatever was answered
+    for noise in ["0.3,0.3", "estimate"]:
+        unconfuse.ok("stream", "onebit", data, "--flip-feedback", "0.3,0.3", "--feedback-noise", noise, "-o", "m.uc")
+        assert unconfuse.json("inspect", "m.uc")["settings"]["feedback-noise"] == noise
+    assert unconfuse.fails(2, "stream", "onebit", data, "--feedback-noise", "0.6,0.1") == \
+        "--feedback-noise 0.6,0.1: it must be two numbers with a comma between them, both from 0 to 0.49, or none, or estimate"
+    assert unconfuse.fails(2, "stream", "spa", data, "--flip-feedback", "0.1,0.1") == \
+        "--flip-feedback changes answers of right or wrong, and with --feedback full there are none: use unconfuse noise apply"
+
+
+def test_labels_after_some_of_the_wrong_answers(unconfuse, data):
+    rounds = {share: unconfuse.json("stream", "onebit", data, "--feedback", "mixed", "--label-share", share)["correct"]
+              for share in ["0", "0.2", "1"]}
+    assert rounds["0"] == unconfuse.json("stream", "onebit", data)["correct"] < rounds["1"]
+    assert rounds["0.2"] not in (rounds["0"], rounds["1"])
+    assert rounds["1"] == unconfuse.json("stream", "onebit", data, "--feedback", "full")["correct"]
+    assert unconfuse.fails(2, "stream", "cspa", data, "--feedback", "mixed") == \
+        "--feedback mixed: cspa does not learn from both labels and right or wrong; learners that do: onebit"
+    assert unconfuse.fails(2, "stream", "onebit", data, "--label-share", "0.2") == "--label-share is for --feedback mixed only"
+    assert unconfuse.fails(1, "stream", "onebit", "-", "--feedback", "mixed", stdin=unconfuse.read(data)) == \
+        "--feedback mixed on standard input needs --classes a,b,c"
+
+
+@pytest.mark.parametrize("share", ["0.1", "0.4"])
+def test_a_stream_of_false_answers_and_some_labels_resumes(unconfuse, data, share):
+    options = ["--feedback", "mixed", "--label-share", share, "--flip-feedback", "0.1,0.2"]
+    lines = unconfuse.read(data).splitlines(keepends=True)
+    unconfuse.write("first.svm", b"".join(lines[:110]).decode())
+    unconfuse.write("second.svm", b"".join(lines[110:]).decode())
+    own = ["--feedback-noise", "estimate"]
+    unconfuse.ok("stream", "onebit", data, *options, *own, "-o", "whole.uc")
+    unconfuse.ok("stream", "onebit", "first.svm", *options, *own, "-o", "half.uc")
+    unconfuse.ok("stream", "onebit", "second.svm", *options, "--resume", "half.uc", "-o", "parts.uc")
+    assert unconfuse.read("whole.uc") == unconfuse.read("parts.uc")
+
+
 @pytest.mark.parametrize("scale", ["range", "standard", "maxabs"])
 def test_scaling_learned_in_a_first_pass_is_that_of_the_whole_data(unconfuse, data, scale):
     unconfuse.ok("stream", "spa", data, "--scale", scale, "-o", "stream.uc")

@@ -268,7 +268,9 @@ static uc_rounds draw_rounds(uint64_t seed, size_t features)
         const uint32_t class = (uint32_t)uc_rng_below(&rng, CLASSES);
         const bool known = uc_rng_below(&rng, 3) > 0;
         assert_ok(uc_rounds_reserve(&rounds, ROUNDS));
-        const uc_past_round round = uc_rounds_add(&rounds, class, known, 1.0, ROUNDS);
+        const uc_past_round round = uc_rounds_add(
+            &rounds, &(uc_onebit_answer){.class = class, .known = known, .right = known, .weight = 1.0},
+            ROUNDS);
         for (size_t j = 0; j < COLUMNS; j++)
             round.row[j] = (float)(uc_rng_normal(&rng) + 2.0 * (double)(class == j) + 3.0);
         for (size_t j = 0; j < features; j++)
@@ -391,7 +393,8 @@ static void a_refit_settles(void **state)
                 (round.known ? (double)(k == round.class) : (double)round.target[k]) - 1.0 / CLASSES;
         add(&ridge, &same, i);
     }
-    assert_ok(uc_onebit_refit(&ridge, &rounds, 0.2));
+    uc_onebit_rule rule = {.penalty = 0.2};
+    assert_ok(uc_onebit_refit(&ridge, &rounds, &rule));
     double moved = 0.0, wrong = 0.0;
     for (size_t i = 0; i < ROUNDS; i++) {
         const uc_past_round round = uc_rounds_at(&rounds, i);
@@ -407,7 +410,8 @@ static void a_refit_settles(void **state)
         double target[CLASSES], sum = 0.0;
         scores_of(s, &ridge, round.phi);
         assert_near((double)*round.leverage, uc_running_ridge_direct(&ridge, round.phi), 1e-6);
-        uc_onebit_target(target, s, CLASSES, round.class, (double)*round.leverage, round.target, 0.2);
+        uc_onebit_target(target, s, CLASSES, (uc_onebit_said){round.class, false}, (double)*round.leverage,
+                         round.target, &rule);
         for (size_t k = 0; k < CLASSES; k++) {
             moved += fabs(target[k] - (double)round.target[k]);
             sum += (double)round.target[k];
@@ -431,7 +435,10 @@ static void the_ring_keeps_the_last_rounds(void **state)
     assert_ok(uc_rounds_reshape(&rounds, 2, 3, 4));
     for (uint32_t i = 0; i < 40; i++) {
         assert_ok(uc_rounds_reserve(&rounds, LIMIT));
-        const uc_past_round round = uc_rounds_add(&rounds, i % 4, i % 2, 1.0 + i, LIMIT);
+        const uc_past_round round = uc_rounds_add(
+            &rounds,
+            &(uc_onebit_answer){.class = i % 4, .known = i % 2, .right = i % 3 == 0, .weight = 1.0 + i},
+            LIMIT);
         round.row[0] = (float)i;
         round.phi[2] = (float)i + 0.5f;
         round.target[3] = -(float)i;
@@ -448,6 +455,7 @@ static void the_ring_keeps_the_last_rounds(void **state)
             assert_true(past.target[3] == -(float)number && past.weight == 1.0 + number);
             assert_int_equal(past.class, number % 4);
             assert_int_equal(past.known, number % 2);
+            assert_int_equal(past.right, number % 2 || number % 3 == 0);
         }
     }
     assert_int_equal(rounds.count, LIMIT);

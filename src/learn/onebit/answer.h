@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 typedef struct uc_onebit_answer {
-    uint32_t class; /* the true one, or the one that was wrong */
-    bool known;
-    bool right; /* the proposal was */
+    uint32_t class; /* the true one where it is known, else the one that was proposed */
+    bool known;     /* for certain */
+    bool right;     /* what was answered about the proposal */
     double weight;
 } uc_onebit_answer;
 

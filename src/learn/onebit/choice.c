@@ -301,8 +301,8 @@ static double error_of(const trial *self, size_t i)
     const double h = fmin(LARGEST_LEVERAGE, uc_dot(self->phi + i * D, self->product + i * D, D));
     for (size_t k = 0; k < K; k++) {
         const double without = (s[k] - h * q[k]) / (1.0 - h);
-        const double wanted = round.known ? q[k] : -1.0 / (double)K;
-        if (round.known || k == round.class)
+        const double wanted = round.right ? q[k] : -1.0 / (double)K;
+        if (round.right || k == round.class)
             error += (without - wanted) * (without - wanted);
     }
     return error;

@@ -11,8 +11,8 @@
  *   refit     at ages 8 x 1.2^i all wrong rounds get new targets
  *   new map   at ages 16, 32, ..., 2048, the first with a fixed view; then map, ridge and targets from the
  *             rounds kept
- *   restart   ratio += (right - ratio)/50; when 200 rounds have passed and the ratio is below half of its
- *             maximum less .1, all but the last 50 rounds are forgotten
+ *   restart   when the share of right proposals fell too far (change.h), all but the last 50 rounds are
+ *             forgotten
  *
  * A round that is dropped from the rounds kept stays in A and B with its last target.
  */
@@ -22,22 +22,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/onebit/refit.h"
-
 #define FIRST_MAP 16
 #define FIRST_CHOICE 32
 #define LAST_MAP 2048
 #define FIRST_REFIT 8.0
 #define REFIT_GROWTH 1.2
 #define LINEAR_COLUMNS ((size_t)256)
-#define RATIO_ROUNDS 50.0
-#define WARM_UP 100
-#define RESTART_AFTER 200
-#define RESTART_MARGIN 0.1
 #define KEPT_ROUNDS ((size_t)50)
 #define BYTES_LIMIT 268435456.0 /* of the rounds kept */
 #define BLOCK ((size_t)64)
 #define MOST_FLUSHES 4
+/* Of the probability that a proposal is right, given its score: about the score itself. */
+#define DOUBT_OFFSET (-3.0)
+#define DOUBT_SLOPE 6.0
 
 /* ---- room ---- */
 
@@ -186,6 +183,8 @@ uc_status uc_onebit_dense_grow(uc_onebit_dense *self, size_t columns, size_t cla
     if (self->next_map == 0) {
         self->next_map = FIRST_MAP;
         self->next_refit = FIRST_REFIT;
+        self->rule = (uc_onebit_rule){settings->penalty,
+                                      uc_doubt_begin(settings->feedback_noise, DOUBT_OFFSET, DOUBT_SLOPE)};
     }
     if (status == UC_OK && classes > self->classes)
         status = grow_classes(self, classes);
@@ -282,7 +281,7 @@ static uc_status make_new_map(uc_onebit_dense *self, const uc_onebit_settings *s
         return status;
     }
     uc_onebit_take_mapped(self, &new);
-    return uc_onebit_refit(&self->ridge, &self->rounds, settings->penalty);
+    return uc_onebit_refit(&self->ridge, &self->rounds, &self->rule);
 }
 
 /* ---- rounds ---- */
@@ -299,8 +298,7 @@ void uc_onebit_dense_score(double *scores, uc_onebit_dense *self, uc_row row)
 
 static void keep(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answer, double leverage)
 {
-    const uc_past_round kept =
-        uc_rounds_add(&self->rounds, answer->class, answer->known, answer->weight, self->limit);
+    const uc_past_round kept = uc_rounds_add(&self->rounds, answer, self->limit);
     if (self->columns > 0)
         memset(kept.row, 0, self->columns * sizeof *kept.row);
     for (size_t i = 0; i < row.count; i++)
@@ -312,8 +310,7 @@ static void keep(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answ
 }
 
 /* The round joins the ridge and the rounds kept. */
-static void add_round(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answer, const double *scores,
-                      double penalty)
+static void add_round(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answer, const double *scores)
 {
     const size_t K = self->classes;
     const double h = uc_running_ridge_direct(&self->ridge, self->phi), w = answer->weight;
@@ -321,7 +318,8 @@ static void add_round(uc_onebit_dense *self, uc_row row, const uc_onebit_answer 
     if (answer->known)
         self->target[answer->class] = 1.0;
     else
-        uc_onebit_target(self->target, scores, K, answer->class, 0.0, NULL, penalty);
+        uc_onebit_target(self->target, scores, K, (uc_onebit_said){answer->class, answer->right}, 0.0, NULL,
+                         &self->rule);
     keep(self, row, answer, w * h / (1.0 + w * h));
     for (size_t k = 0; k < K; k++)
         self->target[k] -= 1.0 / (double)K;
@@ -339,8 +337,8 @@ static void replay(uc_onebit_dense *self, const uc_onebit_settings *settings, uc
     memset(self->past, 0, C * sizeof *self->past);
     memset(self->target, 0, C * sizeof *self->target);
     uc_row_scores(self->past, (uc_row){self->ridge.size, round.phi, NULL}, self->ridge.weights, C);
-    uc_onebit_target(self->target, self->past, K, round.class, (double)*round.leverage, round.target,
-                     settings->penalty);
+    uc_onebit_target(self->target, self->past, K, (uc_onebit_said){round.class, round.right},
+                     (double)*round.leverage, round.target, &self->rule);
     for (size_t k = 0; k < K; k++) {
         self->past[k] = round.weight * (self->target[k] - (double)round.target[k]);
         moved += fabs(self->target[k] - (double)round.target[k]);
@@ -354,16 +352,6 @@ static void replay(uc_onebit_dense *self, const uc_onebit_settings *settings, uc
     uc_running_ridge_change(&self->ridge, round.phi, self->past);
 }
 
-/* Whether the share of right proposals fell so far that what was learned does not hold any more. */
-static bool has_changed(uc_onebit_dense *self, bool right)
-{
-    self->ratio += ((double)right - self->ratio) / RATIO_ROUNDS;
-    self->judged++;
-    if (self->judged > WARM_UP)
-        self->best = fmax(self->best, self->ratio);
-    return self->judged >= RESTART_AFTER && self->ratio < self->best / 2.0 - RESTART_MARGIN;
-}
-
 static uc_status restart(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks,
                          uc_rng *rng)
 {
@@ -371,8 +359,7 @@ static uc_status restart(uc_onebit_dense *self, const uc_onebit_settings *settin
     self->age = self->rounds.count;
     self->next_map = 2 * KEPT_ROUNDS;
     self->next_refit = (double)KEPT_ROUNDS * REFIT_GROWTH;
-    self->ratio = self->best = 0.0;
-    self->judged = 0;
+    self->change = (uc_change){0};
     self->restarts++;
     return make_new_map(self, settings, landmarks, rng);
 }
@@ -387,7 +374,7 @@ static uc_status maintain(uc_onebit_dense *self, const uc_onebit_settings *setti
     if (map)
         status = make_new_map(self, settings, landmarks, rng);
     else if (refit)
-        status = uc_onebit_refit(&self->ridge, &self->rounds, settings->penalty);
+        status = uc_onebit_refit(&self->ridge, &self->rounds, &self->rule);
     if (status != UC_OK)
         return status;
     if (map)
@@ -418,13 +405,13 @@ uc_status uc_onebit_dense_learn(bool *restarted, uc_onebit_dense *self, uc_row r
     const uc_status status = uc_rounds_reserve(&self->rounds, self->limit);
     if (status != UC_OK)
         return status;
-    add_round(self, row, answer, scores, settings->penalty);
+    add_round(self, row, answer, scores);
     self->age++;
     for (uint64_t r = 0; r < settings->replay; r++)
         replay(self, settings, rng);
     if (self->ridge.pending_count == UC_RIDGE_PENDING)
         uc_running_ridge_flush(&self->ridge, flushes_between(self->age), self->sums);
-    if (settings->restart && has_changed(self, answer->right)) {
+    if (settings->restart && uc_change_round(&self->change, answer->right)) {
         *restarted = true;
         return restart(self, settings, landmarks, rng);
     }

@@ -3,7 +3,9 @@
 #define UC_ONEBIT_DENSE_H
 
 #include "learn/onebit/answer.h"
+#include "learn/onebit/change.h"
 #include "learn/onebit/choice.h"
+#include "learn/onebit/refit.h"
 #include "learn/onebit/running_ridge.h"
 #include "learn/online.h"
 
@@ -13,11 +15,11 @@ typedef struct uc_onebit_dense {
     uc_rounds rounds;
     uc_map *map; /* NULL: no row came yet */
     uc_running_ridge ridge;
-    uint64_t age;       /* rounds since the start, or since 50 before the last restart */
-    uint64_t next_map;  /* age of the next map; above the last: none */
-    double next_refit;  /* age of the next refit */
-    double ratio, best; /* running share of right proposals, and its maximum */
-    uint64_t judged;    /* rounds that they are of */
+    uc_onebit_rule rule;
+    uint64_t age;      /* rounds since the start, or since 50 before the last restart */
+    uint64_t next_map; /* age of the next map; above the last: none */
+    double next_refit; /* age of the next refit */
+    uc_change change;
     uint64_t restarts;
 
     float *phi; /* of the row that was scored last: 1, map(x) */

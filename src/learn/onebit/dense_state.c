@@ -91,19 +91,17 @@ static uc_status read_map(uc_map **out, uc_state *state, size_t columns)
 
 static uc_status remember_counters(uc_onebit_dense *self, uc_state *state)
 {
-    double reals[3] = {self->next_refit, self->ratio, self->best};
     uc_status status = uc_state_counter(state, "age", &self->age);
     if (status == UC_OK)
         status = uc_state_counter(state, "next_map", &self->next_map);
     if (status == UC_OK)
-        status = uc_state_counter(state, "judged", &self->judged);
-    if (status == UC_OK)
         status = uc_state_counter(state, "restarts", &self->restarts);
     if (status == UC_OK)
-        status = uc_state_array(state, "state.onebit", UC_ARRAY_F64, reals, 3);
-    self->next_refit = reals[0];
-    self->ratio = reals[1];
-    self->best = reals[2];
+        status = uc_state_array(state, "state.onebit", UC_ARRAY_F64, &self->next_refit, 1);
+    if (status == UC_OK)
+        status = uc_change_remember(&self->change, state);
+    if (status == UC_OK && self->rule.doubt.active)
+        status = uc_doubt_remember(&self->rule.doubt, state);
     if (status == UC_OK && (!(self->next_refit >= 1.0) || self->next_map == 0))
         status = uc_state_damaged();
     return status;

@@ -78,6 +78,16 @@ static const uc_option options[] = {
      .low = 50,
      .high = 1e9,
      .help = "number of rounds kept; the oldest are dropped"},
+    {.name = "feedback-noise",
+     .type = UC_OPTION_PAIR,
+     .offset = FIELD(feedback_noise),
+     .standard = "none",
+     .zero = "none",
+     .unknown = "estimate",
+     .high = 0.49,
+     .argument = "A,B",
+     .help = "answers are false: share A of the right proposals is answered \"wrong\", share B of the wrong "
+             "ones \"right\"; estimate: both are learned in the stream"},
     {.name = "restart",
      .type = UC_OPTION_FLAG,
      .offset = FIELD(restart),
@@ -158,7 +168,7 @@ static uc_status grow(uc_online *self, uc_shape shape, size_t classes)
         return uc_onebit_dense_grow(&memory->dense, shape.features, classes, self->settings,
                                     memory->landmarks);
     uc_onebit_dense_free(&memory->dense);
-    return uc_onebit_text_grow(&memory->text, shape.features);
+    return uc_onebit_text_grow(&memory->text, shape.features, self->settings);
 }
 
 static double memory_bytes(const void *user, uc_shape shape, size_t classes, double row_bytes, double rounds)
@@ -232,7 +242,7 @@ static void recount(onebit_memory *memory)
     memset(memory->proposed, 0, memory->classes * sizeof *memory->proposed);
     for (size_t i = 0; i < memory->dense.rounds.count; i++) {
         const uc_past_round round = uc_rounds_at(&memory->dense.rounds, i);
-        memory->right[round.class] += round.known;
+        memory->right[round.class] += round.right;
         memory->proposed[round.class]++;
     }
 }
@@ -247,9 +257,11 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
         answer.right = round->answer.label == round->proposal.label;
         answer.class = round->answer.label;
     }
-    answer.known = answer.right || labelled;
+    const uc_onebit_settings *settings = self->settings;
+    const bool certain = settings->feedback_noise[0] == 0.0 && settings->feedback_noise[1] == 0.0;
+    answer.known = labelled || (answer.right && certain);
     bool restarted = false;
-    memory->right[answer.class] += answer.known;
+    memory->right[answer.class] += answer.right || labelled;
     if (memory->sparse)
         return uc_onebit_text_learn(&memory->text, self, row, &answer);
     const uc_status status = uc_onebit_dense_learn(&restarted, &memory->dense, row, &answer, self->scores,

@@ -19,19 +19,28 @@
 #define SETTLED 0.001 /* mean change of a target, summed over the classes */
 #define BLOCK ((size_t)64)
 
-void uc_onebit_target(double *target, const double *scores, size_t K, uint32_t p, double h,
-                      const float *before, double penalty)
+/* The score of class k without the round itself, which is in the ridge with leverage h. */
+static double without_itself(double s, double h, const float *before, size_t k, double mean)
+{
+    if (h > 0.0)
+        s = (s - h * ((double)before[k] - mean)) / (1.0 - h);
+    return s + mean;
+}
+
+void uc_onebit_target(double *target, const double *scores, size_t K, uc_onebit_said said, double h,
+                      const float *before, const uc_onebit_rule *rule)
 {
     const double mean = 1.0 / (double)K;
+    double r = 0.0;
     h = fmin(h, LARGEST_LEVERAGE);
-    for (size_t k = 0; k < K; k++) {
-        double s = scores[k];
-        if (h > 0.0)
-            s = (s - h * ((double)before[k] - mean)) / (1.0 - h);
-        target[k] = s + mean;
-    }
-    uc_project_without(target, target, K, p);
-    target[p] = -penalty;
+    for (size_t k = 0; k < K; k++)
+        target[k] = without_itself(scores[k], h, before, k, mean);
+    if (rule->doubt.active)
+        r = uc_doubt_posterior(&rule->doubt, target[said.proposed], said.right);
+    uc_project_without(target, target, K, said.proposed);
+    for (size_t k = 0; k < K && r > 0.0; k++)
+        target[k] *= 1.0 - r;
+    target[said.proposed] = r - (1.0 - r) * rule->penalty;
     for (size_t k = 0; k < K; k++)
         target[k] = (double)(float)target[k]; /* as it is stored */
 }
@@ -39,8 +48,8 @@ void uc_onebit_target(double *target, const double *scores, size_t K, uint32_t p
 typedef struct refit {
     uc_running_ridge *ridge;
     uc_rounds *rounds;
-    double penalty;
-    size_t *wrong; /* numbers of the rounds */
+    uc_onebit_rule *rule;
+    size_t *wrong; /* numbers of the rounds whose class is not known */
     size_t count;
     double *phi, *product;   /* BLOCK x stride */
     double *scores, *change; /* BLOCK x class_stride */
@@ -102,7 +111,8 @@ static double retarget(refit *self, uc_past_round round, const double *scores, d
 {
     const size_t K = self->rounds->classes;
     double moved = 0.0;
-    uc_onebit_target(change, scores, K, round.class, (double)*round.leverage, round.target, self->penalty);
+    uc_onebit_target(change, scores, K, (uc_onebit_said){round.class, round.right}, (double)*round.leverage,
+                     round.target, self->rule);
     for (size_t k = 0; k < K; k++) {
         const double target = change[k];
         change[k] = target - (double)round.target[k];
@@ -113,6 +123,43 @@ static double retarget(refit *self, uc_past_round round, const double *scores, d
     return moved;
 }
 
+/* Scores of a block of these rounds; returns how many there are. */
+static size_t score_block(refit *self, size_t first)
+{
+    const uc_running_ridge *ridge = self->ridge;
+    const size_t n = ridge->size, S = ridge->stride, C = ridge->class_stride;
+    const size_t rows = uc_min_size(BLOCK, self->count - first);
+    gather(self, first, rows);
+    uc_gemm(self->scores, C, (uc_operand){self->phi, S, false}, (uc_operand){ridge->weights, C, false}, rows,
+            n, C, 1.0, 0.0);
+    return rows;
+}
+
+/* What answers are worth, by the scores of what was proposed. */
+static uc_status fit_doubt(refit *self)
+{
+    const size_t C = self->ridge->class_stride;
+    const double mean = 1.0 / (double)self->rounds->classes;
+    double *v = uc_alloc(self->count, sizeof *v);
+    bool *right = uc_alloc(self->count, sizeof *right);
+    const uc_status status = v && right ? UC_OK : UC_ERR_NOMEM;
+    for (size_t first = 0; first < self->count && status == UC_OK; first += BLOCK) {
+        const size_t rows = score_block(self, first);
+        for (size_t i = 0; i < rows; i++) {
+            const uc_past_round round = uc_rounds_at(self->rounds, self->wrong[first + i]);
+            const double h = fmin((double)*round.leverage, LARGEST_LEVERAGE);
+            v[first + i] =
+                without_itself(self->scores[i * C + round.class], h, round.target, round.class, mean);
+            right[first + i] = round.right;
+        }
+    }
+    if (status == UC_OK)
+        uc_doubt_fit(&self->rule->doubt, v, right, self->count);
+    uc_free(v);
+    uc_free(right);
+    return status;
+}
+
 /* Returns the mean change. */
 static double pass(refit *self)
 {
@@ -120,10 +167,7 @@ static double pass(refit *self)
     const size_t n = ridge->size, S = ridge->stride, C = ridge->class_stride;
     double moved = 0.0;
     for (size_t first = 0; first < self->count; first += BLOCK) {
-        const size_t rows = uc_min_size(BLOCK, self->count - first);
-        gather(self, first, rows);
-        uc_gemm(self->scores, C, (uc_operand){self->phi, S, false}, (uc_operand){ridge->weights, C, false},
-                rows, n, C, 1.0, 0.0);
+        const size_t rows = score_block(self, first);
         for (size_t i = 0; i < rows; i++)
             moved += retarget(self, uc_rounds_at(self->rounds, self->wrong[first + i]), self->scores + i * C,
                               self->change + i * C);
@@ -133,14 +177,18 @@ static double pass(refit *self)
     return moved / (double)self->count;
 }
 
-uc_status uc_onebit_refit(uc_running_ridge *ridge, uc_rounds *rounds, double penalty)
+uc_status uc_onebit_refit(uc_running_ridge *ridge, uc_rounds *rounds, uc_onebit_rule *rule)
 {
-    refit self = {.ridge = ridge, .rounds = rounds, .penalty = penalty};
-    const uc_status status = begin(&self);
+    refit self = {.ridge = ridge, .rounds = rounds, .rule = rule};
+    uc_status status = begin(&self);
     if (status == UC_OK) {
-        double moved = INFINITY;
         uc_running_ridge_solve(ridge);
         measure_leverages(&self);
+    }
+    if (status == UC_OK && rule->doubt.active)
+        status = fit_doubt(&self);
+    if (status == UC_OK) {
+        double moved = INFINITY;
         for (int number = 0; number < PASSES && self.count > 0 && moved >= SETTLED; number++) {
             moved = pass(&self);
             uc_running_ridge_solve(ridge);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define DOUBTFUL (UINT32_C(1) << 31)
+
 double uc_rounds_bytes(size_t columns, size_t features, size_t classes)
 {
     return 4.0 * ((double)columns + (double)features + (double)classes + 3.0);
@@ -98,6 +100,11 @@ uc_status uc_rounds_reserve(uc_rounds *self, size_t limit)
     return move(self, capacity, self->columns, self->features, self->classes);
 }
 
+static uint32_t class_of(uint32_t answer)
+{
+    return (answer & ~DOUBTFUL) >> 1;
+}
+
 uc_past_round uc_rounds_at(const uc_rounds *self, size_t i)
 {
     const size_t at = place(self, i);
@@ -106,8 +113,9 @@ uc_past_round uc_rounds_at(const uc_rounds *self, size_t i)
                            .target = self->targets + at * self->classes,
                            .leverage = self->leverage + at,
                            .weight = (double)self->weight[at],
-                           .class = self->answer[at] >> 1,
-                           .known = self->answer[at] & 1};
+                           .class = class_of(self->answer[at]),
+                           .known = self->answer[at] & 1,
+                           .right = self->answer[at] & (DOUBTFUL | 1)};
 }
 
 void uc_rounds_forget(uc_rounds *self, size_t kept)
@@ -118,13 +126,15 @@ void uc_rounds_forget(uc_rounds *self, size_t kept)
     self->count = kept;
 }
 
-uc_past_round uc_rounds_add(uc_rounds *self, uint32_t class, bool known, double weight, size_t limit)
+uc_past_round uc_rounds_add(uc_rounds *self, const uc_onebit_answer *answer, size_t limit)
 {
     if (self->count >= limit)
         uc_rounds_forget(self, limit - 1);
     const size_t at = place(self, self->count++);
-    self->answer[at] = class << 1 | known;
-    self->weight[at] = (float)weight;
+    self->answer[at] = answer->class << 1 | answer->known;
+    if (answer->right && !answer->known)
+        self->answer[at] |= DOUBTFUL;
+    self->weight[at] = (float)answer->weight;
     self->leverage[at] = 0.0f;
     return uc_rounds_at(self, self->count - 1);
 }
@@ -134,7 +144,7 @@ uc_past_round uc_rounds_add(uc_rounds *self, uint32_t class, bool known, double 
 static uc_status check_answers(const uc_rounds *self)
 {
     for (size_t i = 0; i < self->count; i++)
-        if (self->answer[i] >> 1 >= self->classes || !(self->weight[i] > 0.0f) ||
+        if (class_of(self->answer[i]) >= self->classes || !(self->weight[i] > 0.0f) ||
             !(self->leverage[i] >= 0.0f && self->leverage[i] <= 1.0f))
             return uc_state_damaged();
     return UC_OK;

@@ -2,24 +2,27 @@
 #ifndef UC_ONEBIT_ROUNDS_H
 #define UC_ONEBIT_ROUNDS_H
 
+#include "learn/onebit/answer.h"
 #include "learn/state.h"
 
 typedef struct uc_rounds {
     size_t capacity, first, count; /* a ring; `first` is 0 until it has its final size */
     size_t columns, features, classes;
-    float *rows;      /* capacity x columns */
-    float *phi;       /* capacity x features; not saved */
-    float *targets;   /* capacity x classes, without the mean; of a known class: not used */
-    float *leverage;  /* of the round in the ridge */
-    float *weight;    /* of the example */
-    uint32_t *answer; /* 2 class + 1 where the class is known, 2 class where it was wrong */
-} uc_rounds;          /* zero-initialised: empty */
+    float *rows;     /* capacity x columns */
+    float *phi;      /* capacity x features; not saved */
+    float *targets;  /* capacity x classes, without the mean; of a known class: not used */
+    float *leverage; /* of the round in the ridge */
+    float *weight;   /* of the example */
+    uint32_t
+        *answer; /* 2 class + 1 where the class is known, else 2 class, plus 2^31 for a doubtful "right" */
+} uc_rounds;     /* zero-initialised: empty */
 
 typedef struct uc_past_round {
     float *row, *phi, *target, *leverage;
     double weight;
-    uint32_t class; /* the true one, or the one that was wrong */
+    uint32_t class; /* the true one where it is known, else the one that was proposed */
     bool known;
+    bool right; /* answered so, whether it is known or doubtful */
 } uc_past_round;
 
 /* Bytes of a round. */
@@ -29,7 +32,7 @@ uc_status uc_rounds_reshape(uc_rounds *self, size_t columns, size_t features, si
 /* Room for one more of at most `limit`. */
 uc_status uc_rounds_reserve(uc_rounds *self, size_t limit);
 /* The next round, in the place of the oldest when there are `limit`; its arrays are the caller's to fill. */
-uc_past_round uc_rounds_add(uc_rounds *self, uint32_t class, bool known, double weight, size_t limit);
+uc_past_round uc_rounds_add(uc_rounds *self, const uc_onebit_answer *answer, size_t limit);
 /* Round i of count, the oldest first. */
 uc_past_round uc_rounds_at(const uc_rounds *self, size_t i);
 /* All but the last `kept` rounds are dropped. */

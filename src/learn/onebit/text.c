@@ -14,10 +14,17 @@
 #include "learn/spread.h"
 #include "prepare/preprocessing.h"
 
-uc_status uc_onebit_text_grow(uc_onebit_text *self, size_t columns)
+#define FIT_EVERY 256 /* rounds */
+/* Of the probability that a proposal is right, given how far it is ahead of the next class. */
+#define DOUBT_OFFSET 0.0
+#define DOUBT_SLOPE 3.0
+
+uc_status uc_onebit_text_grow(uc_onebit_text *self, size_t columns, const uc_onebit_settings *settings)
 {
     if (columns <= self->columns)
         return UC_OK;
+    if (self->columns == 0)
+        self->doubt = uc_doubt_begin(settings->feedback_noise, DOUBT_OFFSET, DOUBT_SLOPE);
     const size_t room = uc_grown(self->columns, columns);
     float *frequency = uc_alloc(room, sizeof *frequency), *values = uc_alloc(room, sizeof *values);
     if (!frequency || !values) {
@@ -89,6 +96,43 @@ static bool learn_row(uc_online *online, uc_row row, uint32_t p, bool right, boo
     return online->step.count > 0;
 }
 
+/* How far the score of class p is ahead of the others. */
+static double margin_of(const double *scores, size_t K, uint32_t p)
+{
+    double next = -INFINITY;
+    for (size_t k = 0; k < K; k++)
+        if (k != p)
+            next = fmax(next, scores[k]);
+    return K > 1 ? scores[p] - next : 0.0;
+}
+
+/* The probability that what was answered is true. */
+static double trust(const uc_onebit_text *self, const uc_online *online, uint32_t p, bool right)
+{
+    if (!self->doubt.active)
+        return 1.0;
+    const double r =
+        uc_doubt_posterior(&self->doubt, margin_of(online->scores, online->classes.count, p), right);
+    return right ? r : 1.0 - r;
+}
+
+static void note_answer(uc_onebit_text *self, double margin, bool right)
+{
+    double v[UC_ONEBIT_MARGINS];
+    bool said[UC_ONEBIT_MARGINS];
+    const size_t at = (size_t)(self->said_count++ % UC_ONEBIT_MARGINS);
+    self->margins[at] = (float)margin;
+    self->said[at] = right;
+    if (self->said_count % FIT_EVERY != 0)
+        return;
+    const size_t count = uc_min_size((size_t)self->said_count, UC_ONEBIT_MARGINS);
+    for (size_t i = 0; i < count; i++) {
+        v[i] = (double)self->margins[i];
+        said[i] = self->said[i];
+    }
+    uc_doubt_fit(&self->doubt, v, said, count);
+}
+
 uc_status uc_onebit_text_learn(uc_onebit_text *self, uc_online *online, uc_row row,
                                const uc_onebit_answer *answer)
 {
@@ -98,19 +142,42 @@ uc_status uc_onebit_text_learn(uc_onebit_text *self, uc_online *online, uc_row r
     const uc_status status = uc_replay_copy(&kept, &self->replay, self->row, limit);
     if (status != UC_OK)
         return status;
-    bool changed = learn_row(online, self->row, answer->class, answer->known, false, answer->weight);
+    const bool right = answer->known || answer->right;
+    double weight = answer->weight;
+    if (self->doubt.active && !answer->known) {
+        const double margin = margin_of(online->scores, online->classes.count, answer->class);
+        weight *= trust(self, online, answer->class, right);
+        note_answer(self, margin, right);
+    }
+    bool changed = learn_row(online, self->row, answer->class, right, false, weight);
     for (uint64_t r = 0; r < settings->replay && self->replay.count > 0; r++) {
         const uc_replay_round *past =
             uc_replay_at(&self->replay, uc_rng_below(&online->rng, self->replay.count));
         uc_online_plane_scores(online->scores, online, UC_WEIGHTS, past->row);
-        changed |= learn_row(online, past->row, past->proposed, past->right, true, 1.0);
+        changed |= learn_row(online, past->row, past->proposed, past->right, true,
+                             trust(self, online, past->proposed, past->right));
     }
-    uc_replay_keep(&self->replay, kept, answer->class, answer->known, limit);
+    uc_replay_keep(&self->replay, kept, answer->class, right, limit);
     for (size_t i = 0; i < row.count; i++)
         self->frequency[uc_row_column(row, i)] += row.values[i] != 0.0f;
     self->rows++;
     online->updates += changed;
     return UC_OK;
+}
+
+static uc_status remember_doubt(uc_onebit_text *self, uc_state *state)
+{
+    uc_status status = uc_doubt_remember(&self->doubt, state);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "said", &self->said_count);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.said.margins", UC_ARRAY_F32, self->margins, UC_ONEBIT_MARGINS);
+    if (status == UC_OK)
+        status = uc_state_array(state, "state.said.right", UC_ARRAY_U32, self->said, UC_ONEBIT_MARGINS);
+    for (size_t i = 0; i < UC_ONEBIT_MARGINS && status == UC_OK; i++)
+        if (!isfinite(self->margins[i]) || self->said[i] > 1)
+            status = uc_state_damaged();
+    return status;
 }
 
 uc_status uc_onebit_text_remember(uc_onebit_text *self, uc_state *state, size_t columns, size_t classes)
@@ -123,5 +190,7 @@ uc_status uc_onebit_text_remember(uc_onebit_text *self, uc_state *state, size_t 
             status = uc_state_damaged();
     if (status == UC_OK)
         status = uc_replay_remember(&self->replay, state, columns, classes);
-    return status;
+    if (status != UC_OK || !self->doubt.active)
+        return status;
+    return remember_doubt(self, state);
 }

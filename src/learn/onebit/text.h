@@ -3,8 +3,11 @@
 #define UC_ONEBIT_TEXT_H
 
 #include "learn/onebit/answer.h"
+#include "learn/onebit/doubt.h"
 #include "learn/online.h"
 #include "learn/replay.h"
+
+#define UC_ONEBIT_MARGINS 1024
 
 typedef struct uc_onebit_text {
     size_t columns;
@@ -13,9 +16,13 @@ typedef struct uc_onebit_text {
     float *values;    /* of the row that was scored last */
     uc_row row;       /* that row, weighed */
     uc_replay replay;
-} uc_onebit_text; /* zero-initialised: no columns */
+    uc_doubt doubt;
+    float margins[UC_ONEBIT_MARGINS]; /* of the last proposals, a ring; with doubt only */
+    uint32_t said[UC_ONEBIT_MARGINS]; /* right (1) or wrong (0) */
+    uint64_t said_count;              /* rounds that they are of */
+} uc_onebit_text;                     /* zero-initialised: no columns */
 
-uc_status uc_onebit_text_grow(uc_onebit_text *self, size_t columns);
+uc_status uc_onebit_text_grow(uc_onebit_text *self, size_t columns, const uc_onebit_settings *settings);
 void uc_onebit_text_free(uc_onebit_text *self);
 /* self->row: the row weighed. */
 void uc_onebit_text_weigh(uc_onebit_text *self, uc_row row);

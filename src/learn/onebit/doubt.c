@@ -1,0 +1,147 @@
+/*
+ *   v   score of the class proposed, without the round itself        y = 1   the proposal was right
+ *   A = P(answered "wrong" | y = 1)        B = P(answered "right" | y = 0)
+ *
+ *   P(y = 1 | v)       = pi = 1/(1 + exp(-(a + b v)))
+ *   P("right" | v)     = (1 - A) pi + B (1 - pi)
+ *   P(y = 1 | "right") = (1 - A) pi / ((1 - A) pi + B (1 - pi))
+ *   P(y = 1 | "wrong") = A pi / (A pi + (1 - B)(1 - pi))
+ *
+ * This is a psychometric function with lapses and guesses. It is fitted by EM: posteriors r of y, then A
+ * and B as shares of r, with a prior as if 20 right proposals more had 1 "wrong", and 20 wrong ones 1
+ * "right"; and a Newton step of the logistic regression of r on v, with a weak prior at the line it began
+ * with. A is what the surest proposals say, B what the least sure ones do; the prior decides where there are
+ * none.
+ */
+#include "learn/onebit/doubt.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STEPS 30
+#define FEWEST_ROUNDS ((size_t)64)
+#define PRIOR_ROUNDS 20.0
+#define PRIOR_FLIPS 1.0
+#define LARGEST_FLIPPED 0.45
+#define LINE_PRIOR 1.0 /* rounds that the line it began with counts for */
+#define SURE 1e-6
+/* Scores of the first rounds say little, and one who does not believe "right" then never finds the classes;
+ * one who is sure where it is wrong must not take every "wrong" for false. So pi is at least LEAST_TRUST for
+ * "right" and at most MOST_TRUST for "wrong". */
+#define LEAST_TRUST 0.5
+#define MOST_TRUST 0.9
+
+uc_doubt uc_doubt_begin(const double noise[2], double offset, double slope)
+{
+    uc_doubt self = {.offset = offset, .slope = slope};
+    self.estimates = isnan(noise[0]);
+    for (size_t i = 0; i < 2; i++) {
+        self.flipped[i] = noise[i];
+        if (self.estimates)
+            self.flipped[i] = PRIOR_FLIPS / PRIOR_ROUNDS;
+    }
+    self.active = self.flipped[0] > 0.0 || self.flipped[1] > 0.0;
+    return self;
+}
+
+static double probability(const uc_doubt *self, double v)
+{
+    const double pi = 1.0 / (1.0 + exp(-(self->offset + self->slope * v)));
+    return fmin(1.0 - SURE, fmax(SURE, pi));
+}
+
+/* By Bayes' rule from the probability pi that it is right. */
+static double posterior(const uc_doubt *self, double pi, bool answered_right)
+{
+    double yes = (1.0 - self->flipped[0]) * pi, no = self->flipped[1] * (1.0 - pi);
+    if (!answered_right) {
+        yes = self->flipped[0] * pi;
+        no = (1.0 - self->flipped[1]) * (1.0 - pi);
+    }
+    return yes + no > 0.0 ? yes / (yes + no) : pi;
+}
+
+double uc_doubt_posterior(const uc_doubt *self, double v, bool answered_right)
+{
+    double pi = probability(self, v);
+    if (answered_right)
+        pi = fmax(pi, LEAST_TRUST);
+    else
+        pi = fmin(pi, MOST_TRUST);
+    return posterior(self, pi, answered_right);
+}
+
+/* Sums of one step over the rounds. */
+typedef struct sums {
+    double right, wrong;                 /* of r, of 1 - r */
+    double flipped_right, flipped_wrong; /* of these, answered the other way */
+    double gradient[2], hessian[3];      /* of the logistic regression: offset, slope */
+} sums;
+
+static sums sum_rounds(const uc_doubt *self, const double *v, const bool *right, size_t count)
+{
+    sums all = {0};
+    for (size_t i = 0; i < count; i++) {
+        const double pi = probability(self, v[i]), r = posterior(self, pi, right[i]);
+        const double spread = pi * (1.0 - pi);
+        all.right += r;
+        all.wrong += 1.0 - r;
+        if (right[i])
+            all.flipped_wrong += 1.0 - r;
+        else
+            all.flipped_right += r;
+        all.gradient[0] += r - pi;
+        all.gradient[1] += (r - pi) * v[i];
+        all.hessian[0] += spread;
+        all.hessian[1] += spread * v[i];
+        all.hessian[2] += spread * v[i] * v[i];
+    }
+    return all;
+}
+
+/* A Newton step of the line, whose prior is at `first`. */
+static void move_line(uc_doubt *self, const uc_doubt *first, sums all)
+{
+    all.gradient[0] -= LINE_PRIOR * (self->offset - first->offset);
+    all.gradient[1] -= LINE_PRIOR * (self->slope - first->slope);
+    all.hessian[0] += LINE_PRIOR;
+    all.hessian[2] += LINE_PRIOR;
+    const double determinant = all.hessian[0] * all.hessian[2] - all.hessian[1] * all.hessian[1];
+    self->offset += (all.hessian[2] * all.gradient[0] - all.hessian[1] * all.gradient[1]) / determinant;
+    self->slope += (all.hessian[0] * all.gradient[1] - all.hessian[1] * all.gradient[0]) / determinant;
+}
+
+void uc_doubt_fit(uc_doubt *self, const double *v, const bool *right, size_t count)
+{
+    const uc_doubt first = *self;
+    uc_doubt next = *self;
+    if (count < FEWEST_ROUNDS)
+        return;
+    for (int step = 0; step < STEPS; step++) {
+        const sums all = sum_rounds(&next, v, right, count);
+        if (next.estimates) {
+            const double A = (all.flipped_right + PRIOR_FLIPS) / (all.right + PRIOR_ROUNDS);
+            const double B = (all.flipped_wrong + PRIOR_FLIPS) / (all.wrong + PRIOR_ROUNDS);
+            next.flipped[0] = fmin(A, LARGEST_FLIPPED);
+            next.flipped[1] = fmin(B, LARGEST_FLIPPED);
+        }
+        move_line(&next, &first, all);
+    }
+    if (isfinite(next.offset) && isfinite(next.slope) && next.slope > 0.0)
+        *self = next;
+}
+
+uc_status uc_doubt_remember(uc_doubt *self, uc_state *state)
+{
+    double reals[4] = {self->flipped[0], self->flipped[1], self->offset, self->slope};
+    const uc_status status = uc_state_array(state, "state.doubt", UC_ARRAY_F64, reals, 4);
+    if (status != UC_OK)
+        return status;
+    if (!(reals[0] >= 0.0 && reals[0] < 1.0 && reals[1] >= 0.0 && reals[1] < 1.0) || !isfinite(reals[2]) ||
+        !(reals[3] > 0.0 && isfinite(reals[3])))
+        return uc_state_damaged();
+    memcpy(self->flipped, reals, sizeof self->flipped);
+    self->offset = reals[2];
+    self->slope = reals[3];
+    return UC_OK;
+}
