@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "learner_list.h"
 
 typedef struct compare_args {
     uc_compare_settings compare;
@@ -35,109 +36,6 @@ static const app_section sections[] = {
     {0},
 };
 
-/* ---- --learners ---- */
-
-typedef struct entries {
-    uc_compare_entry *items;
-    size_t count;
-} entries;
-
-static void free_entries(entries *self)
-{
-    for (size_t i = 0; i < self->count; i++)
-        free((void *)self->items[i].settings);
-    free(self->items);
-}
-
-static bool is_on_grid(const uc_learner *learner, const char *option)
-{
-    const double *values;
-    size_t count;
-    const char *name;
-    for (size_t i = 0; (name = uc_learner_grid(&values, &count, learner, i)); i++)
-        if (strcmp(name, option) == 0)
-            return true;
-    return false;
-}
-
-/* "beta=0.5", an option of the entry that `item` names. */
-static uc_status set_option(uc_compare_entry *self, void *settings, char *text, const char *item)
-{
-    char *value = strchr(text, '=');
-    const uc_option *table = uc_learner_options(self->learner);
-    if (!value || value == text || value[1] == 0)
-        return app_fail(UC_ERR_OPTION, "--learners %s: an option is written as NAME=VALUE, not as '%s'", item,
-                        text);
-    *value++ = 0;
-    const uc_option *option = uc_options_find(table, text);
-    if (!option) {
-        char names[256] = "";
-        for (size_t length = 0; table->name && length < sizeof names; table++)
-            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
-                                       table->name);
-        return app_fail(UC_ERR_OPTION, "--learners %s: %s has no option %s; it has %s", item,
-                        uc_learner_name(self->learner), text, names);
-    }
-    if (uc_option_set(option, settings, value) != UC_OK)
-        return app_fail(UC_ERR_OPTION, "--learners %s: %s", item, app_library_error());
-    self->fixed = self->fixed || is_on_grid(self->learner, text);
-    return UC_OK;
-}
-
-/* "cspa:beta=0.5"; the text is cut into pieces. */
-static uc_status add_entry(entries *self, char *text, const char *item)
-{
-    char *rest = strchr(text, ':');
-    if (rest)
-        *rest++ = 0;
-    if (*text == 0)
-        return app_fail(UC_ERR_OPTION, "--learners: a learner's name is empty");
-    uc_compare_entry next = {.learner = uc_learner_find(text)};
-    if (!next.learner) {
-        (void)app_refuse_member(&cli_learners, text);
-        return app_fail(UC_ERR_OPTION, "--learners: %s", app_last_error());
-    }
-    if (!uc_learner_is_online(next.learner))
-        return app_fail(UC_ERR_OPTION,
-                        "--learners: %s learns from whole data sets: use train -v to compare it", text);
-    const size_t size = uc_learner_settings_size(next.learner);
-    void *settings = app_calloc(1, size);
-    uc_options_defaults(uc_learner_options(next.learner), settings);
-    next.settings = settings;
-    self->items = app_realloc(self->items, self->count + 1, sizeof *self->items);
-    uc_compare_entry *added = &self->items[self->count++];
-    *added = next;
-    uc_status status = UC_OK;
-    while (rest && status == UC_OK) {
-        char *option = rest;
-        rest = strchr(rest, ':');
-        if (rest)
-            *rest++ = 0;
-        status = set_option(added, settings, option, item);
-    }
-    for (size_t i = 0; i + 1 < self->count && status == UC_OK; i++)
-        if (self->items[i].learner == added->learner && self->items[i].fixed == added->fixed &&
-            memcmp(self->items[i].settings, settings, size) == 0)
-            status = app_fail(UC_ERR_OPTION, "--learners: %s is named twice with the same settings", text);
-    return status;
-}
-
-static uc_status parse_learners(entries *self, const char *list)
-{
-    uc_status status = UC_OK;
-    for (const char *at = list; at && status == UC_OK;) {
-        const size_t length = strcspn(at, ",");
-        char *item = app_calloc(length + 1, 1), *text = app_calloc(length + 1, 1);
-        memcpy(item, at, length);
-        memcpy(text, at, length);
-        status = add_entry(self, text, item);
-        free(item);
-        free(text);
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    return status;
-}
-
 static uc_status check_options(const app_call *call)
 {
     if (app_given(call, "shuffle"))
@@ -158,7 +56,7 @@ static const char *label(const uc_compared *self, bool tuned, char *text, size_t
     for (; table->name && length < size; table++) {
         char value[64];
         uc_option_text(table, self->settings, value, sizeof value);
-        if (strcmp(value, table->standard) != 0 || (tuned && is_on_grid(self->learner, table->name)))
+        if (strcmp(value, table->standard) != 0 || (tuned && cli_is_on_grid(self->learner, table->name)))
             length += (size_t)snprintf(text + length, size - length, ":%s=%s", table->name, value);
     }
     return text;
@@ -166,7 +64,9 @@ static const char *label(const uc_compared *self, bool tuned, char *text, size_t
 
 static const char *feedback_name(int feedback)
 {
-    return feedback == UC_FEEDBACK_FULL ? "full" : "partial";
+    static const char *const names[] = {
+        [UC_FEEDBACK_FULL] = "full", [UC_FEEDBACK_PARTIAL] = "partial", [UC_FEEDBACK_MIXED] = "mixed"};
+    return names[feedback];
 }
 
 /* ---- JSON ---- */
@@ -343,7 +243,11 @@ static void print(const uc_comparison *self, const app_call *call, const uc_data
     const bool tuned = args->compare.grid;
     const char *runs = self->runs == 1 ? "run" : "runs";
     const char *passes = args->compare.passes == 1 ? "pass" : "passes";
-    const char *feedback = args->compare.feedback == UC_FEEDBACK_FULL ? "the label" : "only right or wrong";
+    static const char *const in_words[] = {[UC_FEEDBACK_FULL] = "the label",
+                                           [UC_FEEDBACK_PARTIAL] = "only right or wrong",
+                                           [UC_FEEDBACK_MIXED] =
+                                               "right or wrong, and some labels after wrong ones"};
+    const char *feedback = in_words[args->compare.feedback];
     fprintf(file, "%zu examples, %zu classes, %llu %s of %llu %s, feedback: %s", data->X.rows,
             data->classes.count, (unsigned long long)self->runs, runs,
             (unsigned long long)args->compare.passes, passes, feedback);
@@ -360,13 +264,13 @@ static uc_status run(app_call *call)
 {
     const compare_args *args = call->args;
     const char *path = call->words[0];
-    entries named = {0};
+    learner_list named = {.online = true};
     uc_dataset data = {0};
     uc_comparison found = {0};
     uc_status status = check_options(call);
     if (status != UC_OK)
         goto cleanup;
-    if (args->learners && (status = parse_learners(&named, args->learners)) != UC_OK)
+    if (args->learners && (status = cli_parse_learners(&named, args->learners)) != UC_OK)
         goto cleanup;
     if ((status = app_keep_input(path)) != UC_OK)
         goto cleanup;
@@ -388,13 +292,13 @@ static uc_status run(app_call *call)
 cleanup:
     uc_comparison_free(&found);
     uc_dataset_free(&data);
-    free_entries(&named);
+    cli_free_learners(&named);
     return status;
 }
 
 const app_command command_compare = {
     .name = "compare",
-    .usage = "DATA [--feedback full|partial] [--learners a,b] [--runs N] [--grid]",
+    .usage = "DATA [--feedback full|partial|mixed] [--learners a,b] [--runs N] [--grid]",
     .summary = "find the online learner that suits the data",
     .description =
         "Runs several learners on the same shuffles of the data (propose a class, get feedback, learn) and "

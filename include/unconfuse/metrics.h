@@ -1,4 +1,4 @@
-/* How good predictions are: errors, confusion, and two statistical tests. */
+/* How good predictions are: errors, confusion, and statistical tests. */
 #ifndef UNCONFUSE_METRICS_H
 #define UNCONFUSE_METRICS_H
 
@@ -100,6 +100,19 @@ void uc_metrics_wilson_of_share(double interval[2], double share, double trials)
 /* Two-sided p-value of the paired t-test that a and b have the same mean; NaN for fewer than two pairs, 1
  * when all differences are zero. */
 double uc_metrics_paired_t_test(const double *a, const double *b, size_t count);
+
+/* The rank of each value, 1 for the smallest; equal values share the mean of their ranks. */
+void uc_metrics_ranks(double *ranks, const double *values, size_t count);
+
+/* Whether methods differ over several problems, by their ranks on each. */
+typedef struct uc_friedman {
+    double statistic;           /* Friedman's chi-squared */
+    double p_value;             /* of "all are equally good", by Iman and Davenport's F */
+    double critical_difference; /* mean ranks further apart than this differ at 5% (Nemenyi) */
+} uc_friedman;                  /* NaN for fewer than two problems or methods */
+/* `errors` is problems x methods, row by row; mean_ranks gets a number per method. */
+uc_status uc_metrics_friedman(uc_friedman *out, double *mean_ranks, const double *errors, size_t problems,
+                              size_t methods);
 
 #ifdef __cplusplus
 }

@@ -57,10 +57,12 @@ uc_status uc_stream_tune(uc_train_settings *train, const uc_dataset *data, const
 #define UC_SIGNIFICANCE 0.05
 
 typedef struct uc_compare_settings {
-    uint64_t runs;   /* shuffles of the data, the same for every learner               (10) */
-    uint64_t passes; /* over the data in a run                                         (1) */
-    int feedback;    /* uc_feedback: what comes back after a proposal                  (partial) */
-    int grid;        /* first choose each learner's options on other shuffles          (off) */
+    uint64_t runs;      /* shuffles of the data, the same for every learner               (10) */
+    uint64_t passes;    /* over the data in a run                                         (1) */
+    int feedback;       /* uc_feedback: what comes back after a proposal                  (partial) */
+    int grid;           /* first choose each learner's options on other shuffles          (off) */
+    double label_share; /* mixed feedback: the label comes after this share of the wrong  (0.1) */
+    double flips[2];    /* share of right proposals answered "wrong", and the reverse      (0, 0) */
 } uc_compare_settings;
 
 extern const uc_option uc_compare_options[]; /* the table of uc_compare_settings */
@@ -108,6 +110,36 @@ uc_status uc_compare(uc_comparison *out, const uc_compare_entry *entries, size_t
                      const uc_compare_settings *settings, const uc_train_settings *train,
                      const uc_dataset *data, const uc_context *context);
 void uc_comparison_free(uc_comparison *self);
+
+/* ---- experiments: what learners make of labels that were made wrong on purpose ---- */
+
+typedef enum uc_noise_kind {
+    UC_NOISE_KIND_NONE,
+    UC_NOISE_KIND_UNIFORM,  /* a rate, spread evenly over the other classes */
+    UC_NOISE_KIND_PAIR,     /* a rate, every class taken for the one after it */
+    UC_NOISE_KIND_RANDOM,   /* the level of a random matrix (uc_noise_random), another one for every seed */
+    UC_NOISE_KIND_RATES,    /* of the positive and of the negative class */
+    UC_NOISE_KIND_INSTANCE, /* a rate up to .5, more where a weak model hesitates */
+} uc_noise_kind;
+typedef struct uc_label_noise {
+    uc_noise_kind kind;
+    double numbers[2];
+} uc_label_noise;
+
+/* "none", "uniform:0.2", "pair:0.3", "random:5", "rates:0.3:0.1" or "instance:0.3". */
+uc_status uc_label_noise_parse(uc_label_noise *out, const char *text);
+/* Draws labels anew. *matrix, unless it is NULL, becomes how likely each class is called another one; for
+ * noise that depends on the example it stays as it is. */
+uc_status uc_label_noise_apply(uc_dataset *data, uc_noise *matrix, const uc_label_noise *noise, uint64_t seed,
+                               const uc_context *context);
+/* Training and test rows, stratified; the columns of tables are encoded by the training rows alone. */
+uc_status uc_experiment_draw(uc_dataset *train, uc_dataset *test, const uc_dataset *data, double test_share,
+                             uint64_t seed, const uc_context *context);
+/* Trains on a copy of `noisy` (every `auto` is chosen first) and tests on `test`: the share of errors, and
+ * the seconds for both. */
+uc_status uc_trial(double *error, double *seconds, const uc_learner *learner, const void *settings,
+                   const uc_train_settings *train, const uc_dataset *noisy, const uc_dataset *test,
+                   const uc_context *context);
 
 #ifdef __cplusplus
 }

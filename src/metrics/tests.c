@@ -19,6 +19,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "metrics/incomplete_beta.h"
+
 #define NORMAL_97_5 1.959963984540054
 #define MOST_TERMS 10000
 
@@ -73,11 +75,10 @@ static double beta_fraction(double a, double b, double x)
     return fraction;
 }
 
-/* I_x(a, b); `rest` is 1 - x, given apart because it may be too small to see in x. */
-static double incomplete_beta(double a, double b, double x, double rest)
+double uc_incomplete_beta(double a, double b, double x, double rest)
 {
     if (x > (a + 1.0) / (a + b + 2.0))
-        return 1.0 - incomplete_beta(b, a, rest, x);
+        return 1.0 - uc_incomplete_beta(b, a, rest, x);
     if (x <= 0.0)
         return 0.0;
     int sign;
@@ -102,5 +103,5 @@ double uc_metrics_paired_t_test(const double *a, const double *b, size_t count)
     const double t = mean / sqrt(squares / (n * freedom)), tt = t * t;
     if (isinf(tt))
         return 0.0;
-    return fmin(1.0, incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + tt), tt / (freedom + tt)));
+    return fmin(1.0, uc_incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + tt), tt / (freedom + tt)));
 }

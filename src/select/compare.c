@@ -28,8 +28,26 @@ const uc_option uc_compare_options[] = {
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(feedback),
      .standard = "partial",
-     .choices = "full|partial",
-     .help = "what comes back after a proposal: the label, or only right or wrong"},
+     .choices = "full|partial|mixed",
+     .help = "what comes back after a proposal: the label; only right or wrong; or right or wrong, and the "
+             "label after some of the wrong ones"},
+    {.name = "label-share",
+     .type = UC_OPTION_REAL,
+     .offset = FIELD(label_share),
+     .standard = "0.1",
+     .high = 1,
+     .argument = "P",
+     .help = "{feedback=mixed}: the share of the wrong answers that come with the label"},
+    {.name = "flip-feedback",
+     .type = UC_OPTION_PAIR,
+     .offset = FIELD(flips),
+     .standard = "none",
+     .zero = "none",
+     .high = 1,
+     .argument = "A,B",
+     .help =
+         "answer falsely on purpose: \"wrong\" to a share A of the right proposals, \"right\" to a share B "
+         "of the wrong ones; the counts stay true"},
     {.name = "runs",
      .type = UC_OPTION_COUNT,
      .offset = FIELD(runs),
@@ -84,7 +102,7 @@ static uc_status fill_entry(uc_entry *out, const uc_compare_entry *wanted, uc_co
                       .fixed = wanted->fixed,
                       .feedback = asked,
                       .bias = decided.bias};
-    if (!uc_learner_accepts(learner, asked)) /* it learns from the other kind only */
+    if (!uc_learner_accepts(learner, asked)) /* it learns from one kind only */
         out->feedback = learner->full ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL;
     if (decided.normalize)
         out->view = UC_UNIT;
@@ -112,7 +130,7 @@ static size_t usual_entries(uc_compare_entry *wanted, const uc_compare_setup *se
     size_t found = 0;
     for (size_t i = 0; (learner = uc_learner_at(i)); i++)
         if (uc_learner_is_online(learner) &&
-            (feedback == UC_FEEDBACK_FULL ? learner->full : learner->partial) &&
+            (feedback == UC_FEEDBACK_FULL ? learner->full : uc_learner_accepts(learner, feedback)) &&
             !(mapped && learner->model)) {
             if (wanted)
                 wanted[found] = (uc_compare_entry){.learner = learner};
@@ -290,7 +308,7 @@ static uc_status describe(uc_compared *out, uc_entry *from, const size_t *correc
     const double n = (double)runs;
     *out = (uc_compared){.learner = from->learner,
                          .feedback = from->feedback,
-                         .reference = setup->settings.feedback == UC_FEEDBACK_PARTIAL &&
+                         .reference = setup->settings.feedback != UC_FEEDBACK_FULL &&
                                       from->feedback == UC_FEEDBACK_FULL,
                          .ratios = uc_alloc(runs, sizeof *out->ratios)};
     if (!out->ratios)

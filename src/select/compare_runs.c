@@ -192,8 +192,12 @@ static uc_status begin_training(run_training *out, all_runs *self, const uc_entr
     train.passes = setup->settings.passes;
     train.seed = seed_of(self, run);
     *out = (run_training){.learner = entry->learner, .all = self, .run = run};
-    const uc_session_settings settings = {
-        .feedback = (int)entry->feedback, .on_round = count_round, .user = out};
+    const uc_compare_settings *asked = &setup->settings;
+    const uc_session_settings settings = {.feedback = (int)entry->feedback,
+                                          .flips = {asked->flips[0], asked->flips[1]},
+                                          .label_share = asked->label_share,
+                                          .on_round = count_round,
+                                          .user = out};
     uc_status status = UC_OK;
     if (!self->mapped)
         status = uc_order_begin(&out->order, setup->data->X.rows, train.seed, self->sequence);

@@ -1,30 +1,87 @@
 /*
- * Learners that `auto` trains next to its own fit.
+ * Learners that `auto` tries next to its own fit.
  *
  * Candidates of `auto` differ in how they see the rows, and one criterion compares them (view.c). A learner
  * with another picture of how labels come about is not comparable by how well it predicts labels: one that
- * predicts wrong labels well has learned them. It must know by itself whether its picture holds, and says so
- * in `stands` (learn/learner.h). To add one: write that hook; nothing else is needed.
+ * predicts wrong labels well has learned them. Where wrong labels depend on the rows, that is what `auto`
+ * does: it takes them for overlap of classes. A rival is believed where
+ *
+ *   - its own guard says that its picture holds (`stands`, learn/learner.h),
+ *   - it calls at least MORE_WRONG more of the labels wrong than `auto`'s fit does, and BEYOND more than any
+ *     noise that is likely by that fit (the interval of its clean error), and
+ *   - its held-out predictions miss no more labels than `auto`'s do, give or take AS_GOOD.
+ *
+ * The second cannot be where `auto` leaves little error unexplained: then no rival is trained. To add one:
+ * write the hook; nothing else is needed.
  */
 #include "select/rivals.h"
 
 #include <string.h>
 
+#include "parallel/parallel.h"
 #include "select/view.h"
 #include "train/train.h"
 
-static uc_status train_rival(uc_rivals *self, const uc_learner *learner, const uc_train_settings *train,
-                             uc_dataset *data, const uc_context *context)
+#define MOST_ROWS 20000.0 /* that rivals are worth the time for: they hold all rows in several views */
+#define LEAST_ROWS 100.0  /* of fewer, intervals allow anything */
+#define MORE_WRONG 0.15
+#define BEYOND 0.05
+#define AS_GOOD 0.04
+
+/* Whether rows are to be seen as the learner likes, and nothing was asked for that only `auto`
+ * understands. */
+static bool allowed(const uc_auto_settings *settings, const uc_train_settings *train, const uc_dataset *data)
+{
+    const bool scale = train->scale == UC_SCALE_NONE || train->scale == UC_SCALE_AUTO;
+    const bool map = train->map.map == UC_MAP_DEFAULT || train->map.map == UC_MAP_AUTO;
+    const bool unit_rows = train->normalize_input || train->normalize == 1;
+    const bool classes = settings->class_weight != UC_CLASS_WEIGHT_NONE || train->class_weights;
+    return settings->effort != UC_EFFORT_FAST && scale && map && train->map.dimension == UC_AUTO_COUNT &&
+           !unit_rows && !classes && !data->soft;
+}
+
+uc_status uc_rivals_may_be(bool *out, const uc_learner *learner, const void *settings,
+                           const uc_train_settings *train, const uc_dataset *data, const uc_context *context)
+{
+    uc_share share = {0};
+    *out = false;
+    if (learner != &uc_learner_auto || !allowed(settings, train, data))
+        return UC_OK;
+    const uc_status status = uc_share_of(&share, context, data->X.rows);
+    *out = status == UC_OK && (double)share.total >= LEAST_ROWS && (double)share.total <= MOST_ROWS;
+    return status;
+}
+
+/* What a fit says of the labels. */
+typedef struct verdict {
+    double wrong, most; /* share of them: the estimate, and what the interval of the clean error allows */
+    double error;       /* of held-out predictions, against them */
+} verdict;
+
+static verdict verdict_of(const uc_model *model)
+{
+    const json_t *error = json_object_get(model->summary, "clean_error");
+    const double noisy = json_number_value(json_object_get(error, "noisy"));
+    return (verdict){json_number_value(json_object_get(model->summary, "wrong_labels")),
+                     noisy - json_number_value(json_object_get(error, "low")), noisy};
+}
+
+static uc_status train_rival(uc_rivals *self, const uc_learner *learner, const verdict *own,
+                             const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
     uc_train_settings kept = *train; /* the rows are needed again */
     uc_rival *rival = &self->tried[self->count];
     uc_model *model = NULL;
     kept.overwrite = 0;
+    kept.scale = UC_SCALE_NONE;
+    kept.map.map = UC_MAP_DEFAULT;
     const uc_status status = uc_train(&model, learner, NULL, &kept, data, context);
     if (status != UC_OK)
         return status;
-    *rival = (uc_rival){.learner = learner};
-    rival->stands = learner->stands(&rival->criterion, model);
+    const verdict found = verdict_of(model);
+    *rival = (uc_rival){.learner = learner, .wrong = found.wrong, .error = found.error};
+    rival->stands = learner->stands(&rival->criterion, model) && found.wrong >= own->wrong + MORE_WRONG &&
+                    found.wrong >= own->most + BEYOND && found.error <= own->error + AS_GOOD;
     self->count++;
     if (rival->stands && !self->best)
         self->best = model;
@@ -33,16 +90,17 @@ static uc_status train_rival(uc_rivals *self, const uc_learner *learner, const u
     return UC_OK;
 }
 
-uc_status uc_rivals_train(uc_rivals *out, const uc_learner *learner, const void *settings,
-                          const uc_train_settings *train, uc_dataset *data, const uc_context *context)
+uc_status uc_rivals_train(uc_rivals *out, const uc_model *model, const uc_train_settings *train,
+                          uc_dataset *data, const uc_context *context)
 {
+    const verdict own = verdict_of(model);
     uc_rivals self = {0};
     uc_status status = UC_OK;
-    if (learner != &uc_learner_auto || ((const uc_auto_settings *)settings)->effort == UC_EFFORT_FAST)
+    if (own.error - own.wrong < MORE_WRONG - AS_GOOD)
         return UC_OK;
     for (size_t i = 0; uc_learner_at(i) && self.count < UC_MOST_RIVALS && status == UC_OK; i++)
         if (uc_learner_at(i)->stands)
-            status = train_rival(&self, uc_learner_at(i), train, data, context);
+            status = train_rival(&self, uc_learner_at(i), &own, train, data, context);
     if (status == UC_OK)
         *out = self;
     else
@@ -63,17 +121,30 @@ void uc_rivals_free(uc_rivals *self)
     *self = (uc_rivals){0};
 }
 
+/* The learner that made the model joins what it has chosen. */
+static uc_status write_chosen(uc_model *model)
+{
+    json_t *chosen = json_object_get(model->summary, "chosen");
+    if (!chosen)
+        return uc_json_set(model->summary, "chosen", json_pack("{s:s}", "learner", model->learner));
+    return uc_json_set(chosen, "learner", json_string(model->learner));
+}
+
 uc_status uc_rivals_write(uc_model *model, const uc_rivals *self)
 {
     json_t *list = json_object_get(model->summary, "candidates");
     for (size_t i = 0; i < self->count; i++) {
         const uc_rival *rival = &self->tried[i];
-        json_t *entry = json_pack("{s:s, s:{}, s:f, s:b}", "learner", rival->learner->name, "options",
-                                  "criterion", rival->criterion, "stands", (int)rival->stands);
+        json_t *entry = json_pack("{s:s, s:{}, s:f, s:f, s:f, s:b}", "learner", rival->learner->name,
+                                  "options", "criterion", rival->criterion, "error", rival->error,
+                                  "wrong_labels", rival->wrong, "stands", (int)rival->stands);
         if (!entry || json_array_append_new(list, entry) != 0)
             return uc_fail(UC_ERR_NOMEM, "not enough memory for the summary of the model");
-        if (rival->stands && strcmp(model->learner, rival->learner->name) == 0)
-            return uc_json_set(model->summary, "chosen", json_pack("{s:s}", "learner", model->learner));
+        if (!rival->stands || strcmp(model->learner, rival->learner->name) != 0)
+            continue;
+        const uc_status status = write_chosen(model);
+        if (status != UC_OK)
+            return status;
     }
     return UC_OK;
 }

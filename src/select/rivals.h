@@ -1,4 +1,4 @@
-/* Learners that `auto` trains next to its own fit (rivals.c). */
+/* Learners that `auto` tries next to its own fit (rivals.c). */
 #ifndef UC_RIVALS_H
 #define UC_RIVALS_H
 
@@ -9,7 +9,9 @@
 typedef struct uc_rival {
     const uc_learner *learner;
     double criterion; /* its own */
-    bool stands;
+    double wrong;     /* the share of wrong labels, by its picture */
+    double error;     /* of its held-out predictions, against the labels */
+    bool stands;      /* it is believed */
 } uc_rival;
 
 typedef struct uc_rivals {
@@ -18,10 +20,13 @@ typedef struct uc_rivals {
     uc_model *best; /* of the first that stands; NULL: none does */
 } uc_rivals;        /* zero-initialised is empty and may be freed */
 
-/* Trains every learner that has `stands`, if `learner` is `auto` and is given the time. Rows and their
- * preparation are left as they are. */
-uc_status uc_rivals_train(uc_rivals *out, const uc_learner *learner, const void *settings,
-                          const uc_train_settings *train, uc_dataset *data, const uc_context *context);
+/* Whether there may be any: then the rows must stay as they are until all are trained. */
+uc_status uc_rivals_may_be(bool *out, const uc_learner *learner, const void *settings,
+                           const uc_train_settings *train, const uc_dataset *data, const uc_context *context);
+/* Trains every learner that has `stands`, unless `model`, the fit of `auto`, explains the labels well
+ * enough. */
+uc_status uc_rivals_train(uc_rivals *out, const uc_model *model, const uc_train_settings *train,
+                          uc_dataset *data, const uc_context *context);
 /* The model of the one that stands, which the caller frees. */
 uc_model *uc_rivals_take(uc_rivals *self);
 void uc_rivals_free(uc_rivals *self);

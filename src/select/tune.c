@@ -627,25 +627,39 @@ static uc_status tune_and_train_alone(uc_model **out, const uc_learner *learner,
     return uc_train(out, learner, settings, train, data, context);
 }
 
+/* Learners that see the rows in another way have their say; *model becomes the one to believe. */
+static uc_status try_rivals(uc_model **model, uc_rivals *rivals, const uc_train_settings *train,
+                            uc_dataset *data, const uc_context *context)
+{
+    const uc_status status = uc_rivals_train(rivals, *model, train, data, context);
+    if (status != UC_OK || !rivals->best)
+        return status;
+    uc_model_free(*model);
+    *model = uc_rivals_take(rivals);
+    return UC_OK;
+}
+
 uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
-    uc_train_settings chosen = uc_train_defaults();
+    uc_train_settings chosen = train ? *train : uc_train_defaults();
     uc_model *model = NULL;
     uc_views views = {0};
     uc_rivals rivals = {0};
+    bool may_be = false;
     void *own = uc_learner_settings(learner, settings);
     if (!own)
         return UC_ERR_NOMEM;
-    if (train)
-        chosen = *train;
-    uc_status status = uc_rivals_train(&rivals, learner, own, &chosen, data, context);
+    const uc_train_settings wanted = chosen;
+    uc_status status = uc_rivals_may_be(&may_be, learner, own, &chosen, data, context);
+    if (may_be)
+        chosen.overwrite = 0;
     if (status == UC_OK)
         status = uc_view_choose_for(&views, own, &chosen, learner, data, context);
-    if (status == UC_OK && !rivals.best)
+    if (status == UC_OK)
         status = tune_and_train_alone(&model, learner, own, &chosen, data, context);
-    else if (status == UC_OK)
-        model = uc_rivals_take(&rivals);
+    if (status == UC_OK && may_be)
+        status = try_rivals(&model, &rivals, &wanted, data, context);
     if (status == UC_OK && views.count > 0)
         status = uc_views_write(model, &views, strcmp(model->learner, learner->name) == 0);
     if (status == UC_OK)

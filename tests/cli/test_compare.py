@@ -149,6 +149,22 @@ def test_learners_that_need_labels_are_a_reference_and_marked(unconfuse, data):
     assert shown.endswith("banditron is best. spa sees the labels; it is a reference and is not ranked.\n")
 
 
+def test_answers_that_are_false_and_labels_now_and_then(unconfuse, data):
+    learners = "onebit,onebit:feedback-noise=0.2,0.2,onebit:feedback-noise=estimate,spa"
+    result = unconfuse.json("compare", data, "--learners", learners, "--runs", "1", "--flip-feedback", "0.2,0.2")
+    noise = [entry["settings"].get("feedback-noise") for entry in result["learners"] if entry["learner"] == "onebit"]
+    assert sorted(noise) == ["0.2,0.2", "estimate", "none"]
+    plain = unconfuse.json("compare", data, "--learners", "onebit,spa", "--runs", "1")
+    ratios = [{entry["learner"]: entry["ratios"] for entry in run["learners"] if
+               entry["settings"].get("feedback-noise", "none") == "none"} for run in (plain, result)]
+    assert ratios[0]["onebit"] > ratios[1]["onebit"] and ratios[0]["spa"] == ratios[1]["spa"]
+    mixed = unconfuse.json("compare", data, "--learners", "onebit,cspa,spa", "--runs", "1", "--feedback", "mixed",
+                           "--label-share", "0.5")
+    assert mixed["feedback"] == "mixed"
+    assert {entry["learner"]: (entry["feedback"], entry["reference"]) for entry in mixed["learners"]} == {
+        "onebit": ("mixed", False), "cspa": ("partial", False), "spa": ("full", True)}
+
+
 def test_full_feedback_compares_learners_of_labels_and_marks_those_of_right_or_wrong(unconfuse, data):
     result = unconfuse.json("compare", data, "--feedback", "full", "--runs", "2")
     assert {"perceptron", "pa", "spa", "copa", "arow", "scw"} <= set(names(result)) and not PARTIAL & set(names(result))
@@ -196,7 +212,7 @@ def test_standard_input_and_sparse_data(unconfuse):
     (["--learners", "cspa-plus:metric=big"], "--learners cspa-plus:metric=big: --metric big: it must be one of auto|none"),
     (["--learners", "bpa,bpa:explore=0.05,bpa:explore=0.05"], "--learners: bpa is named twice with the same settings"),
     (["--runs", "0"], "--runs 0: it must be a whole number from 1 to 1000000"),
-    (["--feedback", "none"], "--feedback none: it must be one of full|partial"),
+    (["--feedback", "none"], "--feedback none: it must be one of full|partial|mixed"),
     (["--no-shuffle"], "--shuffle is not for compare: every run is a shuffle of its own"),
     (["--average"], "--average is not for compare: it changes models, never a proposal"),
     (["--seed", "9007199254740992"], "--seed 9007199254740992: with 10 runs it must be at most 9007199254740982"),

@@ -1,0 +1,119 @@
+/* --learners a,b:option=value: learners to compare, each with options of its own. */
+#include "learner_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+void cli_free_learners(learner_list *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        free((void *)self->items[i].settings);
+        free(self->names[i]);
+    }
+    free(self->items);
+    free(self->names);
+    *self = (learner_list){0};
+}
+
+bool cli_is_on_grid(const uc_learner *learner, const char *option)
+{
+    const double *values;
+    size_t count;
+    const char *name;
+    for (size_t i = 0; (name = uc_learner_grid(&values, &count, learner, i)); i++)
+        if (strcmp(name, option) == 0)
+            return true;
+    return false;
+}
+
+/* "beta=0.5", an option of the entry that `item` names. */
+static uc_status set_option(uc_compare_entry *self, void *settings, char *text, const char *item)
+{
+    char *value = strchr(text, '=');
+    const uc_option *table = uc_learner_options(self->learner);
+    if (!value || value == text || value[1] == 0)
+        return app_fail(UC_ERR_OPTION, "--learners %s: an option is written as NAME=VALUE, not as '%s'", item,
+                        text);
+    *value++ = 0;
+    const uc_option *option = uc_options_find(table, text);
+    if (!option) {
+        char names[256] = "";
+        for (size_t length = 0; table->name && length < sizeof names; table++)
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
+                                       table->name);
+        return app_fail(UC_ERR_OPTION, "--learners %s: %s has no option %s; it has %s", item,
+                        uc_learner_name(self->learner), text, names);
+    }
+    if (uc_option_set(option, settings, value) != UC_OK)
+        return app_fail(UC_ERR_OPTION, "--learners %s: %s", item, app_library_error());
+    self->fixed = self->fixed || cli_is_on_grid(self->learner, text);
+    return UC_OK;
+}
+
+/* "cspa:beta=0.5"; the text is cut into pieces. */
+static uc_status add_entry(learner_list *self, char *text, const char *item)
+{
+    char *rest = strchr(text, ':');
+    if (rest)
+        *rest++ = 0;
+    if (*text == 0)
+        return app_fail(UC_ERR_OPTION, "--learners: a learner's name is empty");
+    uc_compare_entry next = {.learner = uc_learner_find(text)};
+    if (!next.learner) {
+        (void)app_refuse_member(&cli_learners, text);
+        return app_fail(UC_ERR_OPTION, "--learners: %s", app_last_error());
+    }
+    if (self->online && !uc_learner_is_online(next.learner))
+        return app_fail(UC_ERR_OPTION,
+                        "--learners: %s learns from whole data sets: use train -v to compare it", text);
+    const size_t size = uc_learner_settings_size(next.learner);
+    void *settings = app_calloc(1, size);
+    uc_options_defaults(uc_learner_options(next.learner), settings);
+    next.settings = settings;
+    self->items = app_realloc(self->items, self->count + 1, sizeof *self->items);
+    self->names = app_realloc(self->names, self->count + 1, sizeof *self->names);
+    self->names[self->count] = app_text("%s", item);
+    uc_compare_entry *added = &self->items[self->count++];
+    *added = next;
+    uc_status status = UC_OK;
+    while (rest && status == UC_OK) {
+        char *option = rest;
+        rest = strchr(rest, ':');
+        if (rest)
+            *rest++ = 0;
+        status = set_option(added, settings, option, item);
+    }
+    for (size_t i = 0; i + 1 < self->count && status == UC_OK; i++)
+        if (self->items[i].learner == added->learner && self->items[i].fixed == added->fixed &&
+            memcmp(self->items[i].settings, settings, size) == 0)
+            status = app_fail(UC_ERR_OPTION, "--learners: %s is named twice with the same settings", text);
+    return status;
+}
+
+/* Up to the next comma, but for one before a number, which belongs to a value: "onebit:feedback-noise=.1,.2"
+ */
+static size_t item_length(const char *text)
+{
+    size_t length = strcspn(text, ",");
+    while (text[length] && strspn(text + length + 1, "0123456789.") > 0)
+        length += 1 + strcspn(text + length + 1, ",");
+    return length;
+}
+
+uc_status cli_parse_learners(learner_list *self, const char *list)
+{
+    uc_status status = UC_OK;
+    for (const char *at = list; at && status == UC_OK;) {
+        const size_t length = item_length(at);
+        char *item = app_calloc(length + 1, 1), *text = app_calloc(length + 1, 1);
+        memcpy(item, at, length);
+        memcpy(text, at, length);
+        status = add_entry(self, text, item);
+        free(item);
+        free(text);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return status;
+}
