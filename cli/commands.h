@@ -6,7 +6,8 @@
 
 extern const app_command command_train, command_predict, command_evaluate, command_stream, command_compare,
     command_noise_make, command_noise_apply, command_noise_estimate, command_split, command_generate,
-    command_convert, command_inspect, command_learners, command_check, command_audit;
+    command_convert, command_inspect, command_learners, command_check, command_audit, command_serve,
+    command_journal, command_replay, command_experiment;
 
 /* How `evaluate --positive-unlabelled` reads the labels (evaluate_unlabelled.c). */
 typedef struct cli_unlabelled {
@@ -24,6 +25,7 @@ uc_status cli_gold_read(cli_clean_error *out, json_t **described, const char *pa
 /* `audit --crowd`: labels of several annotators (audit_crowd.c). */
 typedef struct cli_crowd {
     const char *file;           /* --crowd; NULL: not asked for */
+    const char *columns;        /* --annotators: columns of DATA instead; NULL: not asked for */
     int features;               /* off: --no-features */
     uint64_t ask;               /* questions to propose */
     const char *resume, *state; /* a finished result to go on from, and where to write this one */

@@ -2,23 +2,13 @@
 #include "commands.h"
 
 static const app_command *const commands[] = {
-    &command_train,
-    &command_audit,
-    &command_predict,
-    &command_evaluate,
-    &command_check,
-    &command_stream,
-    &command_compare,
-    &command_noise_make,
-    &command_noise_apply,
-    &command_noise_estimate,
-    &command_split,
-    &command_generate,
-    &command_convert,
-    &command_inspect,
-    &command_learners,
-    &app_command_help,
-    NULL,
+    &command_train,       &command_audit,          &command_predict,
+    &command_evaluate,    &command_check,          &command_stream,
+    &command_compare,     &command_experiment,     &command_serve,
+    &command_journal,     &command_replay,         &command_noise_make,
+    &command_noise_apply, &command_noise_estimate, &command_split,
+    &command_generate,    &command_convert,        &command_inspect,
+    &command_learners,    &app_command_help,       NULL,
 };
 
 static const app_family *const families[] = {&cli_learners, &cli_generators, NULL};
@@ -30,13 +20,13 @@ static const app_example examples[] = {
      "unconfuse generate cspa-gaussians --test test.svm -o clean.svm\n"
      "unconfuse noise make random --classes 4 --level 5 -o true-noise.csv\n"
      "unconfuse noise apply clean.svm --noise-matrix true-noise.csv -o noisy.svm\n"},
-    {"How its labels are confused, estimated from the noisy labels alone:",
-     "unconfuse noise estimate noisy.svm --method self -o noise.csv\n"},
-    {"A model that corrects for this noise, and its error on clean test data:",
-     "unconfuse train logistic --noise-matrix noise.csv noisy.svm -o model.uc\n"
+    {"Which of its labels are wrong, and how many:", "unconfuse audit noisy.svm -o suspects.csv\n"},
+    {"A model that does not believe them, and its error on clean test data:",
+     "unconfuse train noisy.svm -o model.uc\n"
      "unconfuse evaluate model.uc test.svm\n"},
-    {"The most suspicious labels first, with the probability that each is right:",
-     "unconfuse predict model.uc noisy.svm --probabilities --suspect | head\n"},
+    {"How labels are confused, estimated from them alone, and a learner that is told:",
+     "unconfuse noise estimate noisy.svm --method self -o noise.csv\n"
+     "unconfuse train logistic --noise-matrix noise.csv noisy.svm -o model.uc\n"},
     {NULL, NULL},
 };
 

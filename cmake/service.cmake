@@ -1,0 +1,35 @@
+# The service (service/): libmicrohttpd and SQLite, when they are there.
+pkg_check_modules(microhttpd QUIET IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(sqlite3 QUIET IMPORTED_TARGET sqlite3)
+set(UNCONFUSE_SERVICE AUTO CACHE STRING "Whether to build unconfuse serve: ON, OFF, or AUTO, if it can")
+set(service_found OFF)
+if(microhttpd_FOUND AND sqlite3_FOUND)
+  set(service_found ON)
+endif()
+if(UNCONFUSE_SERVICE STREQUAL AUTO)
+  set(UNCONFUSE_SERVICE ${service_found})
+endif()
+if(UNCONFUSE_SERVICE AND NOT service_found)
+  message(FATAL_ERROR "UNCONFUSE_SERVICE needs libmicrohttpd and SQLite (Debian: libmicrohttpd-dev, libsqlite3-dev)")
+endif()
+
+# It is a library of its own, which the program loads for the commands that need it; what both use is the program's.
+set(service_absent ${PROJECT_SOURCE_DIR}/service/none.c)
+if(UNCONFUSE_SERVICE)
+  file(GLOB service_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/service/*.c)
+  set(service_loader ${PROJECT_SOURCE_DIR}/service/elsewhere.c)
+  list(REMOVE_ITEM service_sources ${service_absent} ${service_loader})
+  find_package(Threads REQUIRED)
+  add_library(unconfuse_service MODULE ${service_sources})
+  set_target_properties(unconfuse_service PROPERTIES OUTPUT_NAME unconfuse-service LIBRARY_OUTPUT_DIRECTORY
+                                                     ${PROJECT_BINARY_DIR} INSTALL_RPATH "$ORIGIN")
+  target_include_directories(unconfuse_service PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(unconfuse_service PRIVATE unconfuse_shared unconfuse_flags PkgConfig::jansson PkgConfig::microhttpd
+                                                  PkgConfig::sqlite3 Threads::Threads m)
+  install(TARGETS unconfuse_service LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  add_dependencies(programs unconfuse_service)
+else()
+  set(service_loader ${service_absent})
+  message(STATUS "unconfuse serve is off: libmicrohttpd or SQLite is not there, or UNCONFUSE_SERVICE says so "
+                 "(Debian: libmicrohttpd-dev, libsqlite3-dev)")
+endif()

@@ -1,0 +1,22 @@
+/* Journal rows for people and programs: JSON, CSV and DSJSON. */
+#ifndef SERVICE_EVENTS_H
+#define SERVICE_EVENTS_H
+
+#include "service/journal.h"
+#include "service/text.h"
+#include <jansson.h>
+
+/* The names of classes as the rows so far define them. */
+typedef struct event_names {
+    json_t *classes; /* NULL: no definition came yet */
+} event_names;
+void event_names_see(event_names *self, const journal_row *row);
+void event_names_free(event_names *self);
+const char *event_class(const event_names *self, uint32_t class); /* NULL: none */
+
+/* One row as one object: sequence, time, kind, and what the kind has. */
+json_t *event_json(const event_names *names, const journal_row *row);
+/* 2026-11-18T04:20:00.123Z; `out` has 32 bytes. */
+void event_time(char *out, int64_t milliseconds);
+
+#endif

@@ -1,0 +1,501 @@
+/* HTTP by libmicrohttpd: a few threads with epoll. A connection whose job is in the engine's queue is
+ * suspended, and goes on when the job is done. */
+#define _GNU_SOURCE
+#include "service/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/memory.h"
+#include "service/latency.h"
+#include "service/live.h"
+#include "service/routes.h"
+
+#define THREADS 2
+#define MOST_CONNECTIONS 4000
+#define IDLE_SECONDS 30
+#define REQUEST_SECONDS 60.0 /* from its first byte to the last of its body */
+#define HEADER_BYTES 32768
+
+struct http {
+    struct MHD_Daemon *daemon;
+    engine *engine;
+    char *token;
+    size_t max_body;
+    atomic_bool stops;
+    atomic_int busy;     /* requests that are not answered yet */
+    atomic_int watching; /* dashboards */
+    latency times;
+    live *live;
+    pthread_mutex_t viewers_mutex;
+    struct viewer *viewers; /* that wait for the next message */
+    char address[80];
+};
+
+/* A request on its way. */
+typedef struct exchange {
+    http *owner;
+    struct MHD_Connection *connection;
+    const route *route;
+    text body;
+    bool too_large;
+    size_t ignored; /* bytes of a body that is too large */
+    double began;
+    job *work;
+    bool waited; /* the job is done */
+    int status;
+    bool is_live;   /* server-sent events */
+    response early; /* refused before the body was read; status 0: not */
+} exchange;
+
+static double seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- answers ---- */
+
+static void free_model(void *bytes)
+{
+    uc_model_memory_free(bytes);
+}
+
+/* Takes the body over. */
+static enum MHD_Result queue_answer(exchange *self, response *out)
+{
+    if (self->route && route_is_metrics(self->route) && out->status == 200)
+        latency_print(&self->owner->times, out);
+    struct MHD_Response *answer;
+    if (out->is_model)
+        answer = MHD_create_response_from_buffer_with_free_callback(out->size, out->body, free_model);
+    else
+        answer = MHD_create_response_from_buffer(out->size, out->body, MHD_RESPMEM_MUST_FREE);
+    if (!answer) {
+        response_free(out);
+        return MHD_NO;
+    }
+    if (out->size > 0)
+        (void)MHD_add_response_header(answer, "Content-Type", out->type);
+    (void)MHD_add_response_header(answer, "Cache-Control", "no-store");
+    (void)MHD_add_response_header(answer, "X-Content-Type-Options", "nosniff");
+    if (out->etag[0])
+        (void)MHD_add_response_header(answer, "ETag", out->etag);
+    if (out->status == 401)
+        (void)MHD_add_response_header(answer, "WWW-Authenticate", "Bearer");
+    if (out->status == 429 || out->status == 503)
+        (void)MHD_add_response_header(answer, "Retry-After", "1");
+    if (atomic_load(&self->owner->stops))
+        (void)MHD_add_response_header(answer, "Connection", "close");
+    self->status = out->status;
+    const enum MHD_Result queued = MHD_queue_response(self->connection, (unsigned)out->status, answer);
+    MHD_destroy_response(answer);
+    return queued;
+}
+
+static enum MHD_Result refuse(exchange *self, int status, const char *sentence)
+{
+    problem why;
+    response out;
+    (void)problem_set(&why, status, "%s", sentence);
+    route_problem(&out, &why);
+    return queue_answer(self, &out);
+}
+
+/* ---- the dashboard's messages ---- */
+
+#define MOST_VIEWERS 50
+
+/* A connection that gets server-sent events. It is suspended between messages. */
+typedef struct viewer {
+    http *owner;
+    struct MHD_Connection *connection;
+    uint64_t seen;
+    char *message;
+    size_t size, sent;
+    struct viewer *next;
+    bool waits; /* is in the list */
+} viewer;
+
+static void wait_for_message(viewer *self)
+{
+    (void)pthread_mutex_lock(&self->owner->viewers_mutex);
+    self->next = self->owner->viewers;
+    self->owner->viewers = self;
+    self->waits = true;
+    MHD_suspend_connection(self->connection);
+    (void)pthread_mutex_unlock(&self->owner->viewers_mutex);
+}
+
+static ssize_t read_message(void *user, uint64_t position, char *buffer, size_t most)
+{
+    viewer *self = user;
+    (void)position;
+    if (atomic_load(&self->owner->stops))
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    if (!self->message) {
+        self->message = live_message(self->owner->live, &self->seen, &self->size);
+        self->sent = 0;
+    }
+    if (!self->message) {
+        wait_for_message(self);
+        return 0;
+    }
+    const size_t left = self->size - self->sent, part = left < most ? left : most;
+    memcpy(buffer, self->message + self->sent, part);
+    self->sent += part;
+    if (self->sent == self->size) {
+        free(self->message);
+        self->message = NULL;
+    }
+    return (ssize_t)part;
+}
+
+static void free_viewer(void *user)
+{
+    viewer *self = user;
+    (void)atomic_fetch_sub(&self->owner->watching, 1);
+    free(self->message);
+    free(self);
+}
+
+static enum MHD_Result show_live(exchange *self)
+{
+    if (atomic_fetch_add(&self->owner->watching, 1) >= MOST_VIEWERS) {
+        (void)atomic_fetch_sub(&self->owner->watching, 1);
+        return refuse(self, 429, "as many dashboards as may are open");
+    }
+    viewer *viewing = app_calloc(1, sizeof *viewing);
+    viewing->owner = self->owner;
+    viewing->connection = self->connection;
+    struct MHD_Response *answer =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 65536, read_message, viewing, free_viewer);
+    if (!answer) {
+        free_viewer(viewing);
+        return MHD_NO;
+    }
+    (void)MHD_add_response_header(answer, "Content-Type", "text/event-stream");
+    (void)MHD_add_response_header(answer, "Cache-Control", "no-store");
+    self->status = 200;
+    const enum MHD_Result queued = MHD_queue_response(self->connection, 200, answer);
+    MHD_destroy_response(answer);
+    (void)atomic_fetch_sub(&self->owner->busy, 1); /* nobody waits for its end */
+    self->is_live = true;
+    return queued;
+}
+
+static void wake_viewers(http *self)
+{
+    (void)pthread_mutex_lock(&self->viewers_mutex);
+    viewer *first = self->viewers;
+    self->viewers = NULL;
+    while (first) {
+        viewer *next = first->next;
+        first->waits = false;
+        MHD_resume_connection(first->connection);
+        first = next;
+    }
+    (void)pthread_mutex_unlock(&self->viewers_mutex);
+}
+
+void http_tick(http *self)
+{
+    if (atomic_load(&self->watching) == 0)
+        return;
+    live_update(self->live, self->engine, &self->times);
+    wake_viewers(self);
+}
+
+/* ---- who may ask ---- */
+
+/* Takes as long for any text of the same length. */
+static bool same_secret(const char *given, const char *secret)
+{
+    const size_t length = strlen(secret), other = strlen(given);
+    unsigned char differs = length != other;
+    for (size_t i = 0; i < length; i++)
+        differs |= (unsigned char)(secret[i] ^ given[other ? i % other : 0]);
+    return !differs;
+}
+
+static bool may_ask(const exchange *self)
+{
+    static const char scheme[] = "Bearer ";
+    if (!self->owner->token || (self->route && route_is_open(self->route)))
+        return true;
+    const char *given = MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, "Authorization");
+    return given && strncmp(given, scheme, sizeof scheme - 1) == 0 &&
+           same_secret(given + sizeof scheme - 1, self->owner->token);
+}
+
+/* ---- requests ---- */
+
+static const char *query_value(const char *name, void *user)
+{
+    return MHD_lookup_connection_value(user, MHD_GET_ARGUMENT_KIND, name);
+}
+
+static exchange *begin_exchange(http *owner, struct MHD_Connection *connection, const char *method,
+                                const char *path)
+{
+    exchange *self = app_calloc(1, sizeof *self);
+    problem why = {0};
+    self->owner = owner;
+    self->connection = connection;
+    self->began = seconds();
+    self->route = route_find(method, path, &why);
+    (void)atomic_fetch_add(&owner->busy, 1);
+    if (!may_ask(self))
+        (void)problem_set(&why, 401, "this service needs a token: Authorization: Bearer TOKEN");
+    if (why.status)
+        route_problem(&self->early, &why);
+    return self;
+}
+
+/* Keeps what came of the body. */
+static bool take_body(exchange *self, const char *bytes, size_t size)
+{
+    if (seconds() - self->began > REQUEST_SECONDS)
+        return false;
+    if (self->early.status || self->body.size + size > self->owner->max_body) {
+        self->too_large = self->too_large || !self->early.status;
+        self->ignored += size;
+        return self->ignored < 16 * (size_t)1048576; /* whoever goes on is not listening */
+    }
+    text_add(&self->body, bytes, size);
+    return true;
+}
+
+static void job_is_done(job *work, void *user)
+{
+    exchange *self = user;
+    (void)work;
+    self->waited = true;
+    MHD_resume_connection(self->connection);
+}
+
+static enum MHD_Result finish_exchange(exchange *self)
+{
+    response out = {0};
+    route_finish(&out, self->route, self->work);
+    job_free(self->work);
+    self->work = NULL;
+    return queue_answer(self, &out);
+}
+
+static enum MHD_Result run_request(exchange *self, const char *method, const char *path)
+{
+    response out = {0};
+    if (self->early.status) {
+        out = self->early;
+        self->early = (response){0};
+        return queue_answer(self, &out);
+    }
+    if (self->too_large) {
+        char sentence[120];
+        (void)snprintf(sentence, sizeof sentence, "the body has more than %zu bytes (--max-body)",
+                       self->owner->max_body);
+        return refuse(self, 413, sentence);
+    }
+    if (atomic_load(&self->owner->stops))
+        return refuse(self, 503, "the service is stopping");
+    if (route_is_live(self->route))
+        return show_live(self);
+    const request given = {.method = method,
+                           .path = path,
+                           .body = self->body.bytes,
+                           .size = self->body.size,
+                           .query = query_value,
+                           .user = self->connection};
+    self->work = route_begin(&out, self->route, &given, self->owner->engine);
+    if (!self->work)
+        return queue_answer(self, &out);
+    self->work->done = job_is_done;
+    self->work->user = self;
+    MHD_suspend_connection(self->connection);
+    engine_submit(self->owner->engine, self->work);
+    return MHD_YES;
+}
+
+static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **state)
+{
+    exchange *self = *state;
+    (void)version;
+    if (!self) {
+        *state = begin_exchange(user, connection, method, path);
+        return MHD_YES;
+    }
+    if (*upload_size > 0) {
+        if (!take_body(self, upload, *upload_size))
+            return MHD_NO;
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    if (self->waited)
+        return finish_exchange(self);
+    return run_request(self, method, path);
+}
+
+/* The answer was sent, or the connection has gone. */
+static void end_exchange(void *user, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode how)
+{
+    exchange *self = *state;
+    http *owner = user;
+    (void)connection;
+    (void)how;
+    if (!self)
+        return;
+    if (!self->is_live)
+        latency_add(&owner->times, self->status, seconds() - self->began);
+    job_free(self->work);
+    free(self->body.bytes);
+    response_free(&self->early);
+    if (!self->is_live)
+        (void)atomic_fetch_sub(&owner->busy, 1);
+    free(self);
+    *state = NULL;
+}
+
+/* ---- listening ---- */
+
+/* "127.0.0.1:8470" or "[::1]:8470". */
+static bool parse_address(struct sockaddr_storage *out, bool *loopback, const char *listen, problem *why)
+{
+    char host[64] = "";
+    const char *colon = strrchr(listen, ':'), *first = listen;
+    char *end = NULL;
+    const long port = colon ? strtol(colon + 1, &end, 10) : -1;
+    if (port < 0 || port > 65535 || !colon[1] || *end)
+        return problem_set(why, 400, "--listen %s: expected ADDRESS:PORT, such as 127.0.0.1:8470", listen);
+    size_t length = (size_t)(colon - listen);
+    if (length >= 2 && listen[0] == '[' && colon[-1] == ']') {
+        first++;
+        length -= 2;
+    }
+    if (length < sizeof host)
+        memcpy(host, first, length);
+    memset(out, 0, sizeof *out);
+    struct sockaddr_in *four = (struct sockaddr_in *)(void *)out;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)(void *)out;
+    if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons((uint16_t)port);
+        *loopback = (ntohl(four->sin_addr.s_addr) >> 24) == 127;
+        return true;
+    }
+    if (inet_pton(AF_INET6, host, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons((uint16_t)port);
+        *loopback = IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+        return true;
+    }
+    return problem_set(why, 400, "--listen %s: '%s' is no numeric address", listen, host);
+}
+
+static void ignore_log(void *user, const char *format, va_list arguments)
+{
+    (void)user;
+    (void)format;
+    (void)arguments;
+}
+
+static bool start(http *self, const http_settings *settings, const struct sockaddr_storage *address,
+                  problem *why)
+{
+    const bool six = address->ss_family == AF_INET6;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    if (six)
+        flags |= MHD_USE_IPv6;
+    if (settings->certificate)
+        flags |= MHD_USE_TLS;
+    struct MHD_OptionItem more[3] = {{MHD_OPTION_END, 0, NULL}};
+    if (settings->certificate) {
+        more[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)settings->certificate};
+        more[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)settings->key};
+        more[2] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+    }
+    errno = 0;
+    self->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, handle, self, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL,
+        MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)(const void *)address, MHD_OPTION_THREAD_POOL_SIZE,
+        (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEADER_BYTES, MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)1024, MHD_OPTION_NOTIFY_COMPLETED,
+        end_exchange, self, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
+    if (!self->daemon)
+        return problem_set(why, 400, "--listen %s: cannot listen there: %s", settings->listen,
+                           errno ? strerror(errno) : "the certificate or the key is not one");
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(self->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    const char *colon = strrchr(settings->listen, ':');
+    (void)snprintf(self->address, sizeof self->address, "%.*s:%u", (int)(colon - settings->listen),
+                   settings->listen, info ? info->port : 0);
+    return true;
+}
+
+static void release(http *self)
+{
+    live_free(self->live);
+    (void)pthread_mutex_destroy(&self->viewers_mutex);
+    free(self->token);
+    free(self);
+}
+
+bool http_open(http **out, const http_settings *settings, engine *behind, problem *why)
+{
+    struct sockaddr_storage address;
+    bool loopback = false;
+    if (!parse_address(&address, &loopback, settings->listen, why))
+        return false;
+    if (!loopback && !settings->token)
+        return problem_set(why, 400,
+                           "--listen %s: only a loopback address may be listened on without --token-file",
+                           settings->listen);
+    http *self = app_calloc(1, sizeof *self);
+    self->engine = behind;
+    self->live = live_create();
+    (void)pthread_mutex_init(&self->viewers_mutex, NULL);
+    self->max_body = settings->max_body;
+    if (settings->token)
+        self->token = app_text("%s", settings->token);
+    if (!start(self, settings, &address, why)) {
+        release(self);
+        return false;
+    }
+    *out = self;
+    return true;
+}
+
+void http_address(const http *self, char *out, size_t size)
+{
+    (void)snprintf(out, size, "%s", self->address);
+}
+
+/* Requests whose body does not come are not waited for. */
+void http_close(http *self)
+{
+    const MHD_socket listening = MHD_quiesce_daemon(self->daemon);
+    atomic_store(&self->stops, true);
+    wake_viewers(self);
+    for (int i = 0; i < 200 && atomic_load(&self->busy) > 0; i++) {
+        const struct timespec pause = {.tv_nsec = 10000000};
+        (void)nanosleep(&pause, NULL);
+    }
+    wake_viewers(self);
+    MHD_stop_daemon(self->daemon);
+    if (listening != MHD_INVALID_SOCKET)
+        (void)close(listening);
+    release(self);
+}

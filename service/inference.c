@@ -1,0 +1,111 @@
+/* Scores for platforms that speak the Open Inference Protocol, version 2. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/memory.h"
+#include "service/routes_inside.h"
+
+#define MOST_ROWS 1000
+
+/* Numbers of a tensor, flat or as rows. */
+static const json_t *number_at(const json_t *data, size_t row, size_t column, size_t columns)
+{
+    const json_t *first = json_array_get(data, 0);
+    if (json_is_array(first))
+        return json_array_get(json_array_get(data, row), column);
+    return json_array_get(data, row * columns + column);
+}
+
+static bool read_shape(size_t *rows, size_t *columns, const json_t *tensor, problem *why)
+{
+    const json_t *shape = json_object_get(tensor, "shape");
+    const json_int_t n = json_integer_value(json_array_get(shape, 0));
+    const json_int_t d = json_integer_value(json_array_get(shape, 1));
+    if (json_array_size(shape) != 2 || n < 1 || n > MOST_ROWS || d < 1 || d > FEATURES_MOST)
+        return problem_set(why, 400, "inputs[0].shape: expected [rows, columns], rows from 1 to %d",
+                           MOST_ROWS);
+    *rows = (size_t)n;
+    *columns = (size_t)d;
+    return true;
+}
+
+static bool read_row(job_item *out, const json_t *data, size_t row, size_t columns, problem *why)
+{
+    json_t *values = json_array();
+    bool good = true;
+    for (size_t j = 0; j < columns && good; j++) {
+        const json_t *value = number_at(data, row, j, columns);
+        if (!json_is_number(value))
+            good = problem_set(why, 400, "inputs[0].data: number %zu of row %zu is missing", j + 1, row + 1);
+        else
+            (void)json_array_append(values, (json_t *)value);
+    }
+    good = good && features_read(&out->given, values, "inputs[0].data", why);
+    json_decref(values);
+    return good;
+}
+
+job *begin_infer(const route *self, const request *given, const char *model, const char *event, problem *why)
+{
+    json_t *body = route_body(given, why);
+    const json_t *tensor = json_array_get(json_object_get(body, "inputs"), 0);
+    size_t rows = 0, columns = 0;
+    (void)event;
+    if (!body)
+        return NULL;
+    bool good = json_is_object(tensor) || problem_set(why, 400, "inputs: expected one tensor");
+    good = good && read_shape(&rows, &columns, tensor, why);
+    job *work = good ? job_create(self->kind, model, rows) : NULL;
+    for (size_t i = 0; good && i < rows; i++)
+        good = read_row(&work->items[i], json_object_get(tensor, "data"), i, columns, why);
+    json_decref(body);
+    if (good)
+        return work;
+    job_free(work);
+    return NULL;
+}
+
+void finish_infer(response *out, job *done)
+{
+    const size_t K = class_list_count(done->classes);
+    text scores = {0}, classes = {0}, body = {0};
+    for (size_t i = 0; i < done->count; i++) {
+        if (done->items[i].why.status) {
+            route_problem(out, &done->items[i].why);
+            goto cleanup;
+        }
+        for (size_t k = 0; k < K; k++) {
+            text_add_string(&scores, i + k > 0 ? "," : "");
+            text_add_number(&scores, done->items[i].scores[k]);
+        }
+        text_add_string(&classes, i > 0 ? "," : "");
+        text_add_string(&classes, class_list_name(done->classes, done->items[i].class));
+    }
+    text_add_format(&body,
+                    "{\"model_name\":\"%s\",\"outputs\":[{\"name\":\"scores\",\"datatype\":\"FP64\","
+                    "\"shape\":[%zu,%zu],\"data\":[",
+                    done->model, done->count, K);
+    text_add(&body, scores.bytes, scores.size);
+    text_add_format(&body, "]},{\"name\":\"class\",\"datatype\":\"BYTES\",\"shape\":[%zu],\"data\":[",
+                    done->count);
+    text_add(&body, classes.bytes, classes.size);
+    text_add_string(&body, "]}]}");
+    *out = (response){.status = 200, .type = "application/json", .body = body.bytes, .size = body.size};
+
+cleanup:
+    free(scores.bytes);
+    free(classes.bytes);
+}
+
+void finish_metadata(response *out, job *done)
+{
+    const json_int_t K = (json_int_t)json_array_size(json_object_get(done->json, "classes"));
+    json_t *json =
+        json_pack("{ss s[s] ss s[{ss ss s[ii]}] s[{ss ss s[iI]},{ss ss s[i]}]}", "name", done->model,
+                  "versions", "1", "platform", "unconfuse", "inputs", "name", "features", "datatype", "FP32",
+                  "shape", -1, -1, "outputs", "name", "scores", "datatype", "FP64", "shape", -1, K, "name",
+                  "class", "datatype", "BYTES", "shape", -1);
+    char *bytes = json_dumps(json, JSON_COMPACT);
+    json_decref(json);
+    *out = (response){.status = 200, .type = "application/json", .body = bytes, .size = strlen(bytes)};
+}

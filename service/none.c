@@ -1,0 +1,31 @@
+/* In place of the service when libmicrohttpd or SQLite is not there, and in unconfuse-mpi, which is one file. */
+#include "app/message.h"
+#include "service/service.h"
+
+static uc_status off(void)
+{
+    return app_fail(UC_ERR_INVALID,
+                    "this program was built without the service: use unconfuse, built where "
+                    "libmicrohttpd and SQLite are (Debian: libmicrohttpd-dev, libsqlite3-dev)");
+}
+
+uc_status service_run(const service_settings *settings)
+{
+    (void)settings;
+    return off();
+}
+
+uc_status service_replay_run(service_replayed *out, const service_replay *asked)
+{
+    (void)out;
+    (void)asked;
+    return off();
+}
+
+uc_status service_journal(const char *directory, const char *model, const service_export *to)
+{
+    (void)directory;
+    (void)model;
+    (void)to;
+    return off();
+}

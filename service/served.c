@@ -1,0 +1,423 @@
+/* What journal rows do to a model. */
+#include "service/served.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/memory.h"
+
+#define EXPLORE_SEQUENCE UINT64_C(0x736572766578706c) /* random numbers: "servexpl" */
+#define EXPLORE_WORDS 8                               /* drawn for a row, at most */
+
+bool served_valid_name(const char *name)
+{
+    static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    static const char later[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+    const size_t length = strlen(name);
+    return length >= 1 && length <= SERVED_NAME && strspn(name, first) >= 1 && strspn(name, later) == length;
+}
+
+served *served_create(int64_t number, const char *name)
+{
+    served *self = app_calloc(1, sizeof *self);
+    self->number = number;
+    (void)snprintf(self->name, sizeof self->name, "%s", name);
+    return self;
+}
+
+void served_free(served *self)
+{
+    if (!self)
+        return;
+    json_decref(self->definition);
+    uc_online_free(self->online);
+    uc_model_free(self->cached);
+    dictionary_free(&self->names);
+    waiting_free(&self->waits);
+    free(self->proposed);
+    free(self->confusion);
+    free(self);
+}
+
+const uc_names *served_classes(const served *self)
+{
+    return uc_online_classes(self->online);
+}
+
+bool served_class(uint32_t *out, const served *self, const char *name, problem *why)
+{
+    *out = uc_names_find_label(served_classes(self), name, strlen(name));
+    if (*out != UC_NONE)
+        return true;
+    return problem_set(why, 400, "'%.80s' is no class of %s; PUT /v1/models/%s with more classes adds it",
+                       name, self->name, self->name);
+}
+
+/* ---- proposals ---- */
+
+/* The learner's own probability to propose `class`, of which it proposed another. */
+static double learner_probability(const served *self, const uc_proposal *proposal, uint32_t class)
+{
+    const uc_option *option = uc_options_find(uc_learner_options(self->learner), "explore");
+    if (class == proposal->label)
+        return proposal->probability;
+    if (!option || proposal->probability == 1.0)
+        return 0.0;
+    char settings[512], text[64];
+    if (uc_learner_settings_size(self->learner) > sizeof settings)
+        return 0.0;
+    uc_online_settings(settings, self->online);
+    (void)uc_option_text(option, settings, text, sizeof text);
+    const double drawn = strtod(text, NULL), even = drawn / (double)served_classes(self)->count;
+    return class == proposal->favourite ? 1.0 - drawn + even : even;
+}
+
+/* With the probability `explore` a class is drawn evenly instead. */
+static void explore(uc_proposal *proposal, const served *self, int64_t sequence)
+{
+    if (self->explore == 0.0)
+        return;
+    const size_t K = served_classes(self)->count;
+    uc_rng rng = uc_rng_resume(self->seed, EXPLORE_SEQUENCE, EXPLORE_WORDS * (uint64_t)sequence);
+    uint32_t class = proposal->label;
+    if (uc_rng_uniform(&rng) < self->explore)
+        class = (uint32_t)uc_rng_below(&rng, K);
+    proposal->probability =
+        self->explore / (double)K + (1.0 - self->explore) * learner_probability(self, proposal, class);
+    proposal->label = class;
+}
+
+/* The baseline of a proposal row, by its name; UC_NONE: none. */
+static uint32_t baseline_of(const served *self, const journal_row *row)
+{
+    if (!row->text)
+        return UC_NONE;
+    return uc_names_find_label(served_classes(self), row->text, strlen(row->text));
+}
+
+static void count_proposal(served *self, const uc_proposal *proposal, uint32_t baseline, uint32_t own)
+{
+    self->proposals++;
+    self->proposed[proposal->label]++;
+    self->compared += baseline != UC_NONE;
+    self->agreed += baseline != UC_NONE && baseline == own;
+}
+
+/* What the row says, or what it will say. */
+static void settle_proposal(uc_proposal *proposal, served *self, journal_row *row)
+{
+    const bool new = row->proposed == UC_NONE;
+    const uint32_t baseline = baseline_of(self, row), own = proposal->label;
+    if (self->mode == SERVED_APPRENTICE && baseline != UC_NONE) {
+        proposal->label = baseline;
+        proposal->probability = 1.0;
+    } else {
+        explore(proposal, self, row->sequence);
+    }
+    if (new) {
+        row->proposed = proposal->label;
+        row->favourite = proposal->favourite;
+        row->probability = proposal->probability;
+    } else if (row->proposed != proposal->label && row->proposed < served_classes(self)->count) {
+        self->other++;
+        proposal->label = row->proposed;
+        proposal->probability = row->probability;
+    }
+    count_proposal(self, proposal, baseline, own);
+}
+
+static bool perform_proposal(served *self, journal_row *row, problem *why)
+{
+    features given;
+    encoded line;
+    uc_proposal proposal;
+    if (!features_parse(&given, row->features, row->features_size))
+        return problem_set(why, 503, "row %lld of the journal has no features", (long long)row->sequence);
+    const bool known = dictionary_encode(&line, &self->names, &given, why);
+    features_free(&given);
+    if (!known)
+        return false;
+    const uc_status status = uc_online_propose(&proposal, self->online, &line.row);
+    if (status != UC_OK) {
+        encoded_free(&line);
+        self->stale = true; /* its names have columns already */
+        return problem_of_library(why, status);
+    }
+    settle_proposal(&proposal, self, row);
+    pending *event = waiting_add(&self->waits, row->id, row->sequence, row->time, &line, &proposal);
+    const size_t K = served_classes(self)->count;
+    event->scores = app_calloc(K, sizeof *event->scores);
+    memcpy(event->scores, uc_online_scores(self->online), K * sizeof *event->scores);
+    return true;
+}
+
+/* ---- answers ---- */
+
+static void remember_answer(served *self, bool right)
+{
+    self->answered++;
+    self->right += right;
+    self->recent[self->recent_at] = right;
+    self->recent_at = (self->recent_at + 1) % SERVED_RECENT;
+    self->recent_count += self->recent_count < SERVED_RECENT;
+    if (uc_drift_add(&self->drift, right))
+        self->drift_sequence = self->sequence + 1; /* of the row that is being performed */
+}
+
+/* What the learner can make of the answer; a learner of labels makes nothing of "wrong" alone. */
+static bool answer_for(uc_answer *out, const served *self, const uc_proposal *proposal, bool right,
+                       uint32_t label)
+{
+    if (uc_learner_accepts(self->learner, UC_FEEDBACK_PARTIAL)) {
+        *out = (uc_answer){right ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, label};
+        return true;
+    }
+    if (label == UC_NONE && right)
+        label = proposal->label;
+    *out = (uc_answer){UC_ANSWER_LABEL, label};
+    return label != UC_NONE;
+}
+
+/* A failure is that of numbers that overflow: it will be the same again, and the answer stays an answer. */
+static void learn(served *self, const pending *event, bool right, uint32_t label)
+{
+    uc_answer answer;
+    uc_model_free(self->cached);
+    self->cached = NULL;
+    if (answer_for(&answer, self, &event->proposal, right, label))
+        (void)uc_online_learn(self->online, &event->row.row, &event->proposal, answer);
+}
+
+static bool perform_feedback(served *self, const journal_row *row, problem *why)
+{
+    pending *event = waiting_find(&self->waits, row->event);
+    if (!event)
+        return problem_set(why, 503, "row %lld of the journal answers row %lld, which does not wait",
+                           (long long)row->sequence, (long long)row->event);
+    const bool right = row->answer == JOURNAL_RIGHT;
+    const size_t K = served_classes(self)->count;
+    if (row->label < K)
+        self->confusion[row->label * self->class_room + event->proposal.label]++;
+    remember_answer(self, right);
+    learn(self, event, right, row->label);
+    waiting_remove(&self->waits, event);
+    return true;
+}
+
+static bool perform_expiry(served *self, const journal_row *row, problem *why)
+{
+    pending *event = waiting_find(&self->waits, row->event);
+    if (!event)
+        return problem_set(why, 503, "row %lld of the journal ends row %lld, which does not wait",
+                           (long long)row->sequence, (long long)row->event);
+    self->expired++;
+    if (row->answer == JOURNAL_WRONG)
+        learn(self, event, false, UC_NONE);
+    waiting_remove(&self->waits, event);
+    return true;
+}
+
+/* ---- definitions ---- */
+
+/* Room for counts of so many classes. */
+static void reserve_counts(served *self, size_t classes)
+{
+    if (classes <= self->class_room)
+        return;
+    const size_t room = classes + classes / 2, before = self->class_room;
+    uint64_t *proposed = app_calloc(room, sizeof *proposed);
+    uint64_t *confusion = app_calloc(room * room, sizeof *confusion);
+    for (size_t i = 0; i < before; i++) {
+        proposed[i] = self->proposed[i];
+        memcpy(confusion + i * room, self->confusion + i * before, before * sizeof *confusion);
+    }
+    free(self->proposed);
+    free(self->confusion);
+    self->proposed = proposed;
+    self->confusion = confusion;
+    self->class_room = room;
+}
+
+/* The settings of a definition into the structs of a new learner; texts point into the JSON. */
+static bool read_settings(void *own, uc_train_settings *train, const uc_learner *learner,
+                          const json_t *settings, problem *why)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)settings, key, value)
+    {
+        const uc_option *option = uc_options_find(uc_learner_options(learner), key);
+        void *into = own;
+        if (!option) {
+            option = uc_options_find(uc_train_options, key);
+            into = train;
+        }
+        if (!option && (option = uc_options_find(uc_map_options, key)))
+            into = &train->map;
+        char *text = NULL;
+        if (json_is_string(value))
+            text = app_text("%s", json_string_value(value));
+        else if (json_is_boolean(value))
+            text = app_text("%s", json_is_true(value) ? "on" : "off");
+        else if (json_is_number(value))
+            text = app_text("%.17g", json_number_value(value));
+        if (!option || !text || option->type == UC_OPTION_TEXT) {
+            free(text);
+            return problem_set(why, 400, "settings: %s has no setting '%.40s'%s", uc_learner_name(learner),
+                               key, option ? " of that kind" : "");
+        }
+        const uc_status status = uc_option_set(option, into, text);
+        free(text);
+        if (status != UC_OK)
+            return problem_of_library(why, status);
+    }
+    if (train->scale != UC_SCALE_NONE)
+        return problem_set(why, 400,
+                           "settings: scale is learned from a whole data set, which a service does not have; "
+                           "scale the features before you send them");
+    return true;
+}
+
+static bool begin_learner(uc_online **out, uint64_t *seed, const json_t *definition, problem *why)
+{
+    const uc_learner *learner = uc_learner_find(json_string_value(json_object_get(definition, "learner")));
+    const json_t *list = json_object_get(definition, "classes");
+    uc_train_settings train = uc_train_defaults();
+    uc_names classes = {0};
+    uc_status status = UC_OK;
+    void *own = app_calloc(uc_learner_settings_size(learner) + 1, 1);
+    uc_options_defaults(uc_learner_options(learner), own);
+    bool begun = read_settings(own, &train, learner, json_object_get(definition, "settings"), why);
+    for (size_t i = 0; i < json_array_size(list) && begun; i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        uint32_t index;
+        if (uc_names_add(&index, &classes, name, strlen(name)) != UC_OK)
+            begun = problem_set(why, 503, "not enough memory for the classes");
+    }
+    if (train.map.map == UC_MAP_DEFAULT)
+        train.map.map = UC_MAP_NONE;
+    train.passes = 1; /* as a stream has them, so that its model has the same bytes */
+    train.shuffle = 0;
+    if (begun && (status = uc_online_begin(out, learner, own, &train, &classes, NULL)) != UC_OK)
+        begun = problem_of_library(why, status);
+    *seed = train.seed;
+    uc_names_free(&classes);
+    free(own);
+    return begun;
+}
+
+/* Classes that the learner does not have yet. */
+static bool add_classes(served *self, const json_t *definition, problem *why)
+{
+    const json_t *list = json_object_get(definition, "classes");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        uint32_t index;
+        const uc_status status =
+            uc_online_add_class(&index, self->online, json_string_value(json_array_get(list, i)));
+        if (status != UC_OK)
+            return problem_of_library(why, status);
+    }
+    return true;
+}
+
+static bool perform_define(served *self, const journal_row *row, problem *why)
+{
+    json_t *definition = json_loads(row->text ? row->text : "", 0, NULL);
+    bool defined;
+    if (!definition || !uc_learner_find(json_string_value(json_object_get(definition, "learner")))) {
+        json_decref(definition);
+        return problem_set(why, 503, "row %lld of the journal is no definition", (long long)row->sequence);
+    }
+    if (!self->online)
+        defined = begin_learner(&self->online, &self->seed, definition, why);
+    else
+        defined = add_classes(self, definition, why);
+    if (!defined) {
+        json_decref(definition);
+        return false;
+    }
+    self->learner = uc_online_learner(self->online);
+    self->mode = SERVED_ONLINE;
+    if (strcmp(json_string_value(json_object_get(definition, "mode")), "apprentice") == 0)
+        self->mode = SERVED_APPRENTICE;
+    self->explore = json_number_value(json_object_get(definition, "explore"));
+    self->expired_is_wrong = strcmp(json_string_value(json_object_get(definition, "expired")), "wrong") == 0;
+    reserve_counts(self, served_classes(self)->count);
+    json_decref(self->definition);
+    self->definition = definition;
+    uc_model_free(self->cached);
+    self->cached = NULL;
+    return true;
+}
+
+bool served_perform(served *self, journal_row *row, problem *why)
+{
+    bool done = true;
+    if (row->kind != JOURNAL_DEFINE && !self->online)
+        return problem_set(why, 503, "the journal does not begin with a definition");
+    switch (row->kind) {
+    case JOURNAL_DEFINE:
+        done = perform_define(self, row, why);
+        break;
+    case JOURNAL_PROPOSAL:
+        done = perform_proposal(self, row, why);
+        break;
+    case JOURNAL_FEEDBACK:
+        done = perform_feedback(self, row, why);
+        break;
+    case JOURNAL_EXPIRY:
+        done = perform_expiry(self, row, why);
+        break;
+    case JOURNAL_ROLLBACK:
+        break; /* the learner is exchanged by who has the journal */
+    default:
+        return problem_set(why, 503, "row %lld of the journal is of no known kind", (long long)row->sequence);
+    }
+    if (!done)
+        return false;
+    self->sequence = row->sequence;
+    self->time = row->time;
+    return true;
+}
+
+/* ---- predictions ---- */
+
+bool served_predict(uint32_t *class, double *scores, served *self, const features *given, problem *why)
+{
+    encoded line = {0};
+    uc_status status = UC_OK;
+    if (!dictionary_encode_known(&line, &self->names, given, why))
+        return false;
+    if (!self->cached)
+        status = uc_online_model(&self->cached, self->online, false);
+    if (status != UC_OK) {
+        encoded_free(&line);
+        return problem_of_library(why, status);
+    }
+    uint64_t offsets[2] = {0, line.row.count};
+    uint32_t *columns = app_calloc(line.row.count, sizeof *columns);
+    size_t width = 0;
+    for (size_t i = 0; i < line.row.count; i++) {
+        columns[i] = (uint32_t)uc_row_column(line.row, i);
+        width = (size_t)columns[i] + 1;
+    }
+    const uc_matrix X = {
+        .rows = 1, .cols = width, .values = line.values, .offsets = offsets, .columns = columns};
+    status = uc_model_scores(scores, self->cached, &X, NULL);
+    if (status == UC_OK)
+        status = uc_model_predict(class, self->cached, &X, NULL);
+    free(columns);
+    encoded_free(&line);
+    return status == UC_OK || problem_of_library(why, status);
+}
+
+/* ---- what it has seen ---- */
+
+double served_recent(const served *self)
+{
+    size_t right = 0;
+    for (size_t i = 0; i < self->recent_count; i++)
+        right += self->recent[i] != 0;
+    return self->recent_count ? (double)right / (double)self->recent_count : (double)NAN;
+}

@@ -1,0 +1,286 @@
+/* A model as GET shows it, and what is kept of it besides the model file. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/json.h"
+#include "app/memory.h"
+#include "service/served.h"
+
+/* ---- showing ---- */
+
+static json_t *count_json(uint64_t count)
+{
+    return json_integer((json_int_t)count);
+}
+
+static json_t *ratio_json(uint64_t part, uint64_t whole)
+{
+    return whole ? json_real((double)part / (double)whole) : json_null();
+}
+
+static json_t *proposed_json(const served *self)
+{
+    json_t *json = json_object();
+    const uc_names *classes = served_classes(self);
+    for (size_t k = 0; k < classes->count; k++)
+        (void)json_object_set_new(json, classes->text[k], count_json(self->proposed[k]));
+    return json;
+}
+
+static json_t *confusion_json(const served *self)
+{
+    json_t *rows = json_array();
+    const size_t K = served_classes(self)->count;
+    for (size_t label = 0; label < K; label++) {
+        json_t *row = json_array();
+        for (size_t k = 0; k < K; k++)
+            (void)json_array_append_new(row, count_json(self->confusion[label * self->class_room + k]));
+        (void)json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static json_t *drift_json(const served *self)
+{
+    if (self->drift_sequence == 0)
+        return json_null();
+    return json_pack("{sI sf sf sI}", "sequence", (json_int_t)self->drift_sequence, "before",
+                     self->drift.before, "after", self->drift.after, "alarms",
+                     (json_int_t)self->drift.alarms);
+}
+
+json_t *served_state(const served *self)
+{
+    json_t *json = json_object();
+    (void)json_object_set_new(json, "name", json_string(self->name));
+    (void)json_object_update(json, self->definition);
+    (void)json_object_set_new(json, "sequence", json_integer(self->sequence));
+    (void)json_object_set_new(json, "proposals", count_json(self->proposals));
+    (void)json_object_set_new(json, "answered", count_json(self->answered));
+    (void)json_object_set_new(json, "right", count_json(self->right));
+    (void)json_object_set_new(json, "waiting", count_json(self->waits.count));
+    (void)json_object_set(json, "expiry", json_object_get(self->definition, "expired"));
+    (void)json_object_set_new(json, "expired", count_json(self->expired));
+    (void)json_object_set_new(json, "ratio_correct", ratio_json(self->right, self->answered));
+    (void)json_object_set_new(json, "recent_ratio_correct", app_json_real(served_recent(self)));
+    (void)json_object_set_new(json, "agreement", ratio_json(self->agreed, self->compared));
+    (void)json_object_set_new(json, "drift", drift_json(self));
+    (void)json_object_set_new(json, "columns", json_integer((json_int_t)self->names.columns.count));
+    (void)json_object_set_new(json, "proposed", proposed_json(self));
+    (void)json_object_set_new(json, "confusion", confusion_json(self));
+    return json;
+}
+
+/* ---- keeping ---- */
+
+static json_t *counts_json(const uint64_t *counts, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        (void)json_array_append_new(list, count_json(counts[i]));
+    return list;
+}
+
+static json_t *recent_json(const served *self)
+{
+    char text[SERVED_RECENT + 1];
+    for (size_t i = 0; i < self->recent_count; i++) /* the oldest first */
+        text[i] = self->recent[(self->recent_at + SERVED_RECENT - self->recent_count + i) % SERVED_RECENT]
+                      ? '1'
+                      : '0';
+    text[self->recent_count] = 0;
+    return json_string(text);
+}
+
+/* Everything of uc_drift, in the order of its fields. */
+static json_t *kept_drift_json(const served *self)
+{
+    const uc_drift *drift = &self->drift;
+    json_t *levels = json_array();
+    for (size_t level = 0; level < UC_DRIFT_LEVELS; level++)
+        (void)json_array_append_new(levels, counts_json(drift->sums[level], drift->counts[level]));
+    return json_pack("{sI sI sI sI sf sf sI sI so}", "sequence", (json_int_t)self->drift_sequence, "rounds",
+                     (json_int_t)drift->rounds, "alarms", (json_int_t)drift->alarms, "round",
+                     (json_int_t)drift->round, "before", drift->before, "after", drift->after, "width",
+                     (json_int_t)drift->width, "right", (json_int_t)drift->right, "levels", levels);
+}
+
+char *served_keep(const served *self)
+{
+    json_t *waits = json_array(), *labels = json_array(), *favourites = json_array(), *odds = json_array();
+    for (const pending *event = self->waits.oldest; event; event = event->newer) {
+        (void)json_array_append_new(waits, json_integer(event->sequence));
+        (void)json_array_append_new(labels, json_integer(event->proposal.label));
+        (void)json_array_append_new(favourites, json_integer(event->proposal.favourite));
+        (void)json_array_append_new(odds, json_real(event->proposal.probability));
+    }
+    json_t *confusion = json_array();
+    const size_t K = served_classes(self)->count;
+    for (size_t label = 0; label < K; label++)
+        (void)json_array_append_new(confusion, counts_json(self->confusion + label * self->class_room, K));
+    json_t *json = json_pack(
+        "{sI sI sO sI so so so so so sI sI sI sI sI sI so so so so}", "sequence", (json_int_t)self->sequence,
+        "time", (json_int_t)self->time, "definition", self->definition, "seed", (json_int_t)self->seed,
+        "names", dictionary_json(&self->names), "waits", waits, "labels", labels, "favourites", favourites,
+        "probabilities", odds, "proposals", (json_int_t)self->proposals, "answered",
+        (json_int_t)self->answered, "right", (json_int_t)self->right, "expired", (json_int_t)self->expired,
+        "compared", (json_int_t)self->compared, "agreed", (json_int_t)self->agreed, "proposed",
+        counts_json(self->proposed, K), "confusion", confusion, "recent", recent_json(self), "drift",
+        kept_drift_json(self));
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(json);
+    return text;
+}
+
+/* ---- going on ---- */
+
+static uint64_t count_of(const json_t *json, const char *name)
+{
+    return (uint64_t)json_integer_value(json_object_get(json, name));
+}
+
+static void restore_recent(served *self, const char *text)
+{
+    for (; text && *text && self->recent_count < SERVED_RECENT; text++)
+        self->recent[self->recent_count++] = *text == '1';
+    self->recent_at = self->recent_count % SERVED_RECENT;
+}
+
+static void restore_drift(served *self, const json_t *json)
+{
+    uc_drift *drift = &self->drift;
+    const json_t *levels = json_object_get(json, "levels");
+    self->drift_sequence = json_integer_value(json_object_get(json, "sequence"));
+    drift->rounds = count_of(json, "rounds");
+    drift->alarms = count_of(json, "alarms");
+    drift->round = count_of(json, "round");
+    drift->before = json_number_value(json_object_get(json, "before"));
+    drift->after = json_number_value(json_object_get(json, "after"));
+    drift->width = count_of(json, "width");
+    drift->right = count_of(json, "right");
+    for (size_t level = 0; level < json_array_size(levels) && level < UC_DRIFT_LEVELS; level++) {
+        const json_t *sums = json_array_get(levels, level);
+        for (size_t i = 0; i < json_array_size(sums) && i < UC_DRIFT_PER_LEVEL; i++)
+            drift->sums[level][drift->counts[level]++] =
+                (uint64_t)json_integer_value(json_array_get(sums, i));
+    }
+}
+
+static void restore_counts(served *self, const json_t *json)
+{
+    const json_t *proposed = json_object_get(json, "proposed"), *rows = json_object_get(json, "confusion");
+    self->proposals = count_of(json, "proposals");
+    self->answered = count_of(json, "answered");
+    self->right = count_of(json, "right");
+    self->expired = count_of(json, "expired");
+    self->compared = count_of(json, "compared");
+    self->agreed = count_of(json, "agreed");
+    for (size_t k = 0; k < json_array_size(proposed) && k < self->class_room; k++)
+        self->proposed[k] = (uint64_t)json_integer_value(json_array_get(proposed, k));
+    for (size_t label = 0; label < json_array_size(rows) && label < self->class_room; label++) {
+        const json_t *row = json_array_get(rows, label);
+        for (size_t k = 0; k < json_array_size(row) && k < self->class_room; k++)
+            self->confusion[label * self->class_room + k] =
+                (uint64_t)json_integer_value(json_array_get(row, k));
+    }
+    restore_drift(self, json_object_get(json, "drift"));
+    restore_recent(self, json_string_value(json_object_get(json, "recent")));
+}
+
+typedef struct restoring {
+    served *self;
+    const json_t *kept;
+    size_t next; /* of the list of those that wait */
+    problem *why;
+} restoring;
+
+/* A proposal that waited; rows between them are passed over. */
+static bool restore_waiting(const journal_row *row, void *user)
+{
+    restoring *job = user;
+    const size_t at = job->next;
+    features given;
+    encoded line;
+    if (!row->id || !row->features || !features_parse(&given, row->features, row->features_size))
+        return problem_set(job->why, 503, "row %lld of the journal is no proposal", (long long)row->sequence);
+    const bool known = dictionary_encode(&line, &job->self->names, &given, job->why);
+    features_free(&given);
+    if (!known)
+        return false;
+    const uc_proposal proposal = {
+        .label = (uint32_t)json_integer_value(json_array_get(json_object_get(job->kept, "labels"), at)),
+        .favourite =
+            (uint32_t)json_integer_value(json_array_get(json_object_get(job->kept, "favourites"), at)),
+        .probability = json_number_value(json_array_get(json_object_get(job->kept, "probabilities"), at)),
+        .ticket = UINT64_MAX}; /* its scores are not in memory any more */
+    (void)waiting_add(&job->self->waits, row->id, row->sequence, row->time, &line, &proposal);
+    job->next++;
+    return true;
+}
+
+static bool restore_waits(served *self, const json_t *kept, journal *from, problem *why)
+{
+    const json_t *waits = json_object_get(kept, "waits");
+    restoring job = {.self = self, .kept = kept, .why = why};
+    for (size_t i = 0; i < json_array_size(waits); i++) {
+        const int64_t sequence = json_integer_value(json_array_get(waits, i));
+        if (!journal_each(from, self->number, sequence - 1, sequence, restore_waiting, &job, why))
+            return false;
+        if (job.next != i + 1)
+            return problem_set(why, 503, "row %lld, which waits, is not in the journal", (long long)sequence);
+    }
+    return true;
+}
+
+bool served_restore(served *self, const uc_model *model, const char *kept, journal *from, problem *why)
+{
+    json_t *json = json_loads(kept, 0, NULL);
+    const json_t *definition = json_object_get(json, "definition");
+    char *text = json_dumps(definition ? definition : json, JSON_COMPACT | JSON_ENCODE_ANY);
+    journal_row row = {.kind = JOURNAL_DEFINE, .text = text};
+    uc_online *online = NULL;
+    bool restored = false;
+    if (!definition || !text) {
+        (void)problem_set(why, 503, "the state of the snapshot is damaged");
+        goto cleanup;
+    }
+    const uc_status status = uc_online_resume(&online, model);
+    if (status != UC_OK) {
+        (void)problem_of_library(why, status);
+        goto cleanup;
+    }
+    self->online = online;
+    if (!served_perform(self, &row, why))
+        goto cleanup;
+    self->seed = count_of(json, "seed");
+    if (!dictionary_restore(&self->names, json_object_get(json, "names"))) {
+        (void)problem_set(why, 503, "the names of the snapshot are damaged");
+        goto cleanup;
+    }
+    restore_counts(self, json);
+    if (!restore_waits(self, json, from, why))
+        goto cleanup;
+    self->sequence = json_integer_value(json_object_get(json, "sequence"));
+    self->time = json_integer_value(json_object_get(json, "time"));
+    restored = true;
+
+cleanup:
+    free(text);
+    json_decref(json);
+    return restored;
+}
+
+bool served_take_learner(served *self, served *other, problem *why)
+{
+    char *text = json_dumps(self->definition, JSON_COMPACT);
+    journal_row row = {.kind = JOURNAL_DEFINE, .sequence = self->sequence, .time = self->time, .text = text};
+    uc_online_free(self->online);
+    self->online = other->online;
+    other->online = NULL;
+    for (pending *event = self->waits.oldest; event; event = event->newer)
+        event->proposal.ticket = UINT64_MAX;
+    const bool defined = served_perform(self, &row, why); /* classes that came later */
+    free(text);
+    return defined;
+}

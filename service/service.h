@@ -1,0 +1,55 @@
+/* The service as a command runs it. */
+#ifndef SERVICE_SERVICE_H
+#define SERVICE_SERVICE_H
+
+#include <stdint.h>
+
+#include "app/program.h"
+
+typedef struct service_settings {
+    const char *directory;
+    const char *listen;            /* 127.0.0.1:8470 */
+    const char *token_file;        /* NULL: none */
+    const char *certificate, *key; /* NULL: no TLS */
+    int crash_only;                /* --durability crash */
+    const char *wait;              /* 7d */
+    uint64_t snapshot_every, keep_snapshots, max_body, max_pending;
+    /* A model to be made if it is not there: its definition as JSON; NULL: none. */
+    const char *model, *definition;
+} service_settings;
+
+/* Serves until SIGTERM or SIGINT. */
+uc_status service_run(const service_settings *settings);
+/* Where events go. `write` returns false to stop, with a sentence of its own. */
+typedef struct service_export {
+    const char *format; /* csv, jsonl or dsjson */
+    bool (*write)(const char *bytes, size_t size, void *user);
+    void *user;
+} service_export;
+/* Writes the events of a model, oldest first. */
+uc_status service_journal(const char *directory, const char *model, const service_export *to);
+
+/* Another learner over logged events. */
+typedef struct service_replay {
+    const char **paths; /* directories and files */
+    size_t count;
+    const char *model;       /* of directories; NULL: none */
+    const uc_names *classes; /* NULL: those in the log */
+    const uc_learner *learner;
+    const void *learner_settings; /* NULL: its defaults */
+    const uc_train_settings *train;
+} service_replay;
+/* An estimate of the ratio of right proposals with its 95 percent interval; NaN: there is none. */
+typedef struct service_value {
+    double estimate, low, high;
+} service_value;
+typedef struct service_replayed {
+    uint64_t events, unanswered, agreed;
+    double logged;            /* the ratio that the log itself had */
+    double effective;         /* as many events of even weight would tell as much */
+    double least_probability; /* in the log */
+    service_value replay, ips, snips, dr;
+} service_replayed;
+uc_status service_replay_run(service_replayed *out, const service_replay *asked);
+
+#endif

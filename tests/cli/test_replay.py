@@ -1,0 +1,92 @@
+"""unconfuse replay: logs from a service, from CSV and from DSJSON, and what they cannot tell."""
+import random
+
+import pytest
+
+from conftest import PROGRAM
+from live_service import Service
+
+K = 3
+
+
+def log(seed, events, explore):
+    """A policy that favours a random class; the label is the largest feature."""
+    draw = random.Random(seed)
+    lines = ["id,x,y,z,class,probability,right"]
+    for i in range(events):
+        row = [round(draw.gauss(0, 1), 4) for _ in range(K)]
+        favourite = draw.randrange(K)
+        chosen = draw.randrange(K) if draw.random() < explore else favourite
+        probability = explore / K + (1 - explore) * (chosen == favourite)
+        right = chosen == row.index(max(row))
+        lines.append(f"e{i},{row[0]},{row[1]},{row[2]},c{chosen},{probability!r},{str(right).lower()}")
+    return "\n".join(lines) + "\n"
+
+
+def test_estimates_from_csv(unconfuse):
+    unconfuse.write("log.csv", log(1, 3000, 1.0))
+    found = unconfuse.json("replay", "log.csv", "--learner", "cspa-plus")
+    assert found["events"] == 3000 and abs(found["logged_ratio_correct"] - 1 / 3) < 0.05
+    assert found["effective_events"] == found["agreed"] > 800
+    for name in ("replay", "ips", "snips", "dr"):
+        value = found[name]
+        assert value["low"] < value["estimate"] < value["high"] and value["estimate"] > 0.7, (name, value)
+    assert found["ratio_correct"] == found["dr"] and found["estimator"] == "dr"
+    assert unconfuse.json("replay", "log.csv", "--learner", "cspa-plus", "--estimator", "ips")["ratio_correct"] == found["ips"]
+    assert "<- chosen" in unconfuse.ok("replay", "log.csv", "--learner", "cspa-plus").out
+
+
+def test_a_log_that_never_explored(unconfuse):
+    unconfuse.write("log.csv", log(2, 400, 0.0))
+    sentence = unconfuse.fails(1, "replay", "log.csv", "--learner", "cspa-plus", "--estimator", "ips")
+    assert "never explored" in sentence and '"explore": 0.05' in sentence and "--estimator replay" in sentence
+    told = unconfuse("replay", "log.csv", "--learner", "cspa-plus", "--estimator", "replay")
+    assert told.returncode == 0 and "warning" in told.err and "drew all classes evenly" in told.err
+
+
+def test_a_small_effective_sample_is_said(unconfuse):
+    unconfuse.write("log.csv", log(3, 120, 0.1))
+    assert "which is few" in unconfuse.ok("replay", "log.csv", "--learner", "cspa-plus").err
+
+
+def test_the_three_kinds_of_logs_agree(unconfuse, tmp_path):
+    draw = random.Random(4)
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service:
+        service.put("/v1/models/m", {"learner": "cspa-plus", "classes": ["a", "b", "c"], "explore": 0.5})
+        connection = service.connect()
+        for i in range(300):
+            row = [round(draw.gauss(0, 1), 3) for _ in range(3)]
+            made = service.post("/v1/models/m/propose", {"features": row}, connection=connection).json
+            if i % 10:
+                service.post("/v1/models/m/feedback", {"id": made["id"], "right": made["class"] == "abc"[row.index(max(row))]},
+                             connection=connection)
+    from_directory = unconfuse.json("replay", tmp_path / "dir", "--model", "m", "--learner", "cspa-plus")
+    assert from_directory["events"] == 270 and from_directory["unanswered"] == 30
+    for form in ("csv", "dsjson"):
+        unconfuse.ok("journal", tmp_path / "dir", "--model", "m", "--format", form, "-o", f"log.{form}")
+        assert unconfuse.json("replay", f"log.{form}", "--learner", "cspa-plus") == from_directory
+    other = unconfuse.json("replay", tmp_path / "dir", "--model", "m", "--learner", "onebit")
+    assert other["learner"] == "onebit" and other["events"] == 270
+
+
+BAD = [
+    ("", "log: the log is empty"),
+    ("a,b\n1,2\n", "log:1: a log has the columns class, probability and right"),
+    ("x,class,probability,right\n1,a,0.5,true\n2,b\n", "log:3: 2 fields, where the first line has 4"),
+    ("x,class,probability,right\n1,a,0,true\n2,b,1,true\n", "log:2: probability 0 is not above 0 and at most 1"),
+    ("x,class,probability,right\n1,a,0.5,maybe\n", "log:2: right 'maybe' is not true, false or empty"),
+    ("x,class,probability,right\n1,a,z,true\n", "log:2: probability 'z' is not a number"),
+    ("x,class,probability,right\n1,a,.5,true\n", "the log has answered proposals of 1 classes, where two are needed"),
+    ("{}\n", "log:1: not an event of DSJSON"),
+]
+
+
+@pytest.mark.parametrize("text, sentence", BAD, ids=range(len(BAD)))
+def test_bad_logs(unconfuse, text, sentence):
+    unconfuse.write("log", text)
+    assert unconfuse.fails(1, "replay", "log", "--learner", "cspa-plus") == sentence
+
+
+def test_usage(unconfuse):
+    assert "cannot open" in unconfuse.fails(1, "replay", "nowhere.csv")
+    assert "learns from whole data sets" in unconfuse.fails(2, "replay", "log", "--learner", "logistic")

@@ -1,0 +1,332 @@
+"""unconfuse serve: requests and their answers, as a client sees them."""
+import http.client
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+from conftest import PROGRAM, ROOT
+from live_service import Service
+
+ABC = {"learner": "cspa-plus", "classes": ["a", "b", "c"]}
+
+
+@pytest.fixture
+def service(tmp_path):
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as running:
+        yield running
+
+
+@pytest.fixture
+def model(service):
+    assert service.put("/v1/models/m", ABC).status == 201
+    return service
+
+
+def propose(service, features, **more):
+    return service.post("/v1/models/m/propose", {"features": features, **more})
+
+
+def feedback(service, **body):
+    return service.post("/v1/models/m/feedback", body)
+
+
+def test_an_event_from_proposal_to_feedback(model):
+    first = propose(model, [1, 0, 2])
+    assert first.status == 200
+    assert set(first.json) == {"id", "class", "probability", "scores", "sequence"}
+    assert first.json["class"] in "abc" and first.json["probability"] == 1 and set(first.json["scores"]) == set("abc")
+    told = feedback(model, id=first.json["id"], right=True)
+    assert told.status == 200 and told.json["id"] == first.json["id"] and told.json["learned"] is True
+    state = model.get("/v1/models/m").json
+    assert (state["proposals"], state["answered"], state["right"], state["waiting"]) == (1, 1, 1, 0)
+    assert state["ratio_correct"] == state["recent_ratio_correct"] == 1.0 and state["sequence"] == 3
+
+
+def test_an_answer_counts_once(model):
+    event = propose(model, [1, 2], id="order 1/ü").json
+    assert feedback(model, id="order 1/ü", right=False).json["learned"] is True
+    before = model.get("/v1/models/m/model").body
+    again = feedback(model, id="order 1/ü", right=False)
+    assert again.status == 200 and again.json["repeated"] is True and again.json["learned"] is False
+    other = feedback(model, id="order 1/ü", right=True)
+    assert other.status == 409 and "another answer" in other.detail
+    assert feedback(model, id="no such", right=True).status == 404
+    wrong = [name for name in "abc" if name != event["class"]][0]
+    assert feedback(model, id="order 1/ü", label=event["class"]).status == 409
+    assert feedback(model, id="order 1/ü", label=wrong).json["repeated"] is True
+    assert model.get("/v1/models/m/model").body == before
+
+
+def test_the_same_id_again_is_the_same_answer(model):
+    first = propose(model, {"1": 0.5, "3": 1}, id="x")
+    again = propose(model, {"3": 1, "1": 0.5}, id="x")
+    assert {**first.json, "repeated": True} == again.json
+    assert propose(model, {"1": 0.25, "3": 1}, id="x").status == 409
+    assert model.get("/v1/models/m").json["proposals"] == 1
+
+
+def test_definitions(model):
+    assert model.put("/v1/models/m", ABC).status == 200
+    assert model.put("/v1/models/m", {**ABC, "learner": "onebit"}).status == 409
+    assert model.put("/v1/models/m", {**ABC, "classes": ["a", "b"]}).status == 409
+    assert model.get("/v1/models/m").json["sequence"] == 1
+    more = model.put("/v1/models/m", {**ABC, "classes": ["a", "b", "c", "d"]})
+    assert more.status == 200 and more.json["classes"] == ["a", "b", "c", "d"] and more.json["sequence"] == 2
+    assert set(propose(model, [1]).json["scores"]) == set("abcd")
+    assert model.put("/v1/models/n", {"classes": ["x", "y"]}).json["learner"] == "onebit"
+    assert [m["name"] for m in model.get("/v1/models").json["models"]] == ["m", "n"]
+    assert model.put("/v1/models/k", {"classes": ["x", "y"], "settings": {"bonus": -3}}).detail == \
+        '"bonus": -3: it must be a number from 0 to 1000000, or auto'
+
+
+def test_batches(model):
+    made = model.post("/v1/models/m/propose", {"examples": [{"features": [i, 1], "id": f"b{i}"} for i in range(5)]}).json
+    assert [p["id"] for p in made["proposals"]] == [f"b{i}" for i in range(5)]
+    told = model.post("/v1/models/m/feedback", {"answers": [{"id": "b1", "right": True}, {"id": "b9", "right": True},
+                                                            {"id": "b2", "label": "c"}]}).json["answers"]
+    assert told[0]["learned"] and told[1]["status"] == 404 and told[2]["learned"]
+    state = model.get("/v1/models/m").json
+    assert state["answered"] == 2 and state["waiting"] == 3 and sum(map(sum, state["confusion"])) == 1
+
+
+def test_names_categories_and_words(model):
+    row = {"age": 31, "city": "Paris", "title": "a quick brown fox, a fox", "member": True, "gone": None}
+    assert propose(model, row, id="n1").status == 200
+    state = model.get("/v1/models/m").json
+    assert state["columns"] == 1 + 1 + 4 + 1  # age, city=Paris, four words, member
+    assert propose(model, {"age": "old"}).detail == "features: age is text, but it has been a number so far"
+    assert "an object of names so far" in propose(model, [1, 2]).detail
+    assert model.get("/v1/models/m").json["columns"] == 7
+    assert feedback(model, id="n1", right=True).status == 200
+    predicted = model.post("/v1/models/m/predict", {"features": {"city": "Oslo", "age": 31}})
+    assert predicted.status == 200 and set(predicted.json) == {"class", "scores"}
+    assert model.get("/v1/models/m").json["columns"] == 7
+    shown = [event for event in model.events("m") if event["kind"] == "proposal"][0]["features"]
+    assert shown == {"age": 31, "city": "Paris", "title": "a quick brown fox, a fox", "member": 1}
+
+
+def test_reward_is_feedback(model):
+    event = propose(model, [1])
+    assert model.post(f"/v1/models/m/events/{event.json['id']}/reward", {"value": 0.5}).status == 204
+    assert model.get("/v1/models/m").json["right"] == 1
+    assert model.post(f"/v1/models/m/events/{event.json['id']}/reward", {"value": 0.4}).status == 409
+
+
+def test_exploration_is_logged(service):
+    service.put("/v1/models/m", {**ABC, "explore": 0.3})
+    seen = [propose(service, [1.0, 0.0]).json for _ in range(200)]
+    assert {round(p["probability"], 12) for p in seen} == {0.1, 0.8}
+    share = sum(p["probability"] < 0.5 for p in seen) / 200
+    assert 0.1 < share < 0.3  # 0.2 on average
+
+
+def test_an_apprentice_returns_the_baseline(service):
+    service.put("/v1/models/m", {**ABC, "mode": "apprentice"})
+    assert "baseline" in propose(service, [1]).detail
+    for i in range(30):
+        made = propose(service, [1, i % 3 == 0, i % 3 == 1], baseline="abc"[i % 3]).json
+        assert made["class"] == "abc"[i % 3]
+        feedback(service, id=made["id"], right=True)
+    assert service.get("/v1/models/m").json["agreement"] > 0.5
+
+
+def test_expiry(tmp_path):
+    with Service(PROGRAM, tmp_path / "dir", "--wait", "1s", "--durability", "crash") as service:
+        service.put("/v1/models/m", ABC)
+        made = propose(service, [1, 2], id="late").json
+        time.sleep(2.3)
+        gone = feedback(service, id="late", right=True)
+        assert gone.status == 410 and "expired" in gone.detail
+        state = service.get("/v1/models/m").json
+        assert (state["expired"], state["waiting"], state["answered"]) == (1, 0, 0)
+        assert [e["kind"] for e in service.events("m")] == ["define", "proposal", "expiry"]
+        assert made["sequence"] == 2
+
+
+def test_too_many_that_wait(tmp_path):
+    with Service(PROGRAM, tmp_path / "dir", "--max-pending", "3", "--durability", "crash") as service:
+        service.put("/v1/models/m", ABC)
+        assert [propose(service, [1]).status for _ in range(5)] == [200, 200, 200, 429, 429]
+
+
+def test_snapshot_and_rollback(model):
+    for i in range(20):
+        event = propose(model, [i % 2, 1 - i % 2, 1], id=f"e{i}").json
+        feedback(model, id=f"e{i}", right=i % 2 == 0)
+        if i == 9:
+            before = model.get("/v1/models/m/model")
+            assert model.post("/v1/models/m/snapshot").json == {"sequence": 21}
+    assert before.headers["ETag"] == '"21"' and event["class"] in "abc"
+    back = model.post("/v1/models/m/rollback", {"sequence": 21})
+    assert back.status == 200 and back.json["sequence"] == 42
+    assert model.get("/v1/models/m/model").body == before.body
+    assert model.get("/v1/models/m").json["answered"] == 20
+    rolled = propose(model, [1, 0, 1]).json
+    model.stop()
+    model.start()
+    after = feedback(model, id=rolled["id"], right=True)
+    assert after.status == 200 and model.events("m")[41]["to"] == 21
+
+
+def test_a_restart_has_the_same_bytes(model):
+    for i in range(50):
+        propose(model, {"x": i % 7, "k": f"c{i % 3}"}, id=f"e{i}")
+        if i >= 5:
+            feedback(model, id=f"e{i - 5}", right=(i * 7) % 3 == 0)
+    bytes_before, state_before = model.get("/v1/models/m/model").body, model.get("/v1/models/m").json
+    for how in ("kill", "stop", "stop"):
+        getattr(model, how)()
+        model.start()
+        assert model.get("/v1/models/m/model").body == bytes_before
+        state = model.get("/v1/models/m").json
+        assert {**state, "snapshots": 0} == {**state_before, "snapshots": 0}
+    assert feedback(model, id="e49", right=True).json["learned"] is True
+
+
+def test_tokens(tmp_path):
+    (tmp_path / "token").write_text("a-long-secret\n")
+    with Service(PROGRAM, tmp_path / "dir", "--token-file", str(tmp_path / "token")) as service:
+        assert service.get("/v1/models").status == 401 and service.get("/healthz").status == 401
+        assert "token" in service.get("/v1/models", headers={"Authorization": "Bearer a-long-secreT"}).detail
+        assert service.get("/v1/models", headers={"Authorization": "Bearer a-long-secret"}).status == 200
+
+
+BAD = [
+    ("{", 400, "the body is not JSON"),
+    ("", 400, "the body is empty"),
+    ("[1]", 400, "the body is not a JSON object"),
+    ('{"features":[NaN]}', 400, "not JSON"),
+    ('{"features":[1e400]}', 400, "not JSON"),
+    ('{"features":[1e39]}', 400, "beyond the numbers"),
+    ('{"features":["x"]}', 400, "number 1 is not a number"),
+    ('{"features":[1],"features":[2]}', 400, "duplicate"),
+    ('{"features":[1],"id":""}', 400, "id: expected 1 to 256"),
+    ('{"features":[1],"id":"a\\nb"}', 400, "id: expected 1 to 256"),
+    ('{"features":[1],"id":7}', 400, "id: expected a string"),
+    ('{"features":{"0":1}}', 400, "column 0 is not an integer from 1"),
+    ('{"features":{"1":1,"01":2}}', 400, "column 1 occurs twice"),
+    ('{"features":3}', 400, "features: expected an array"),
+    ('{"featurez":[3]}', 400, "'featurez' is unknown"),
+    ('{"id":"x"}', 400, "features: missing"),
+    (b'{"features":{"a":"\xff"}}', 400, "not JSON"),
+    ('{"features":' + 200 * "[" + 200 * "]" + "}", 400, "nested more than 32 deep"),
+    ('{"examples":[]}', 400, "examples: expected 1 to 1000"),
+    ('{"examples":[{"features":[1]},{"features":[null]}]}', 400, "examples[1].features"),
+]
+
+
+@pytest.mark.parametrize("body, status, sentence", BAD, ids=range(len(BAD)))
+def test_bad_proposals(model, body, status, sentence):
+    answer = model.post("/v1/models/m/propose", body)
+    assert answer.status == status and sentence in answer.detail
+    assert model.get("/v1/models/m").json["sequence"] == 1
+
+
+def test_bad_requests(model):
+    assert model.post("/v1/models/m/propose", b"[" * 2000000).status == 413
+    assert model.get("/v1/models/../x").status == 404
+    assert "no name of a model" in model.put("/v1/models/..", ABC).detail
+    assert "no name of a model" in model.put("/v1/models/Big", ABC).detail
+    assert model.get("/v1/models/none").status == 404
+    assert model.request("DELETE", "/v1/models/m").status == 405
+    assert "right or label" in feedback(model, id="x").detail
+    assert "right or label" in feedback(model, id="x", right=True, label="a").detail
+    event = propose(model, [1]).json["id"]
+    assert "'z' is no class of m" in feedback(model, id=event, label="z").detail
+    assert model.get("/v1/models/m/events?limit=x").detail == "limit=x is not an integer from 0 to 10000"
+    assert model.post("/v1/models/m/rollback", {"sequence": 99}).status == 400
+    assert model.get("/healthz").status == 200
+
+
+def test_nonsense_on_the_socket(model):
+    nonsense = [b"\x00\xff\x00\xff\r\n\r\n", b"GET\r\n\r\n", b"POST /v1/models/m/propose HTTP/1.1\r\nHost: x\r\n"
+                b"Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n", b"GET / HTTP/1.1\r\nX: " + b"y" * 200000 + b"\r\n\r\n",
+                b"POST /v1/models/m/propose HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"feat"]
+    for bytes_sent in nonsense:
+        with socket.create_connection(("127.0.0.1", model.port), timeout=1) as connection:
+            try:
+                connection.sendall(bytes_sent)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):
+                    pass
+            except OSError:  # closed, or still waiting for the rest
+                pass
+    assert model.get("/healthz").status == 200 and model.process.poll() is None
+
+
+def test_openapi_and_metrics(model):
+    described = model.get("/v1/openapi.json").json
+    assert described == json.loads((ROOT / "service" / "openapi.json").read_text()), "GET /v1/openapi.json > service/openapi.json"
+    assert described["openapi"].startswith("3.1") and "/v1/models/{name}/propose" in described["paths"]
+    event = propose(model, [1]).json["id"]
+    feedback(model, id=event, right=False)
+    metrics = model.get("/metrics").body.decode()
+    for line in ('unconfuse_proposals_total{model="m"} 1', 'unconfuse_feedback_total{model="m",answer="wrong"} 1',
+                 'unconfuse_waiting_events{model="m"} 0', "unconfuse_request_seconds_count"):
+        assert line in metrics
+    assert event not in metrics
+
+
+def test_one_process_for_a_directory_and_addresses(unconfuse, model):
+    taken = unconfuse("serve", model.directory, "--listen", "127.0.0.1:0")
+    assert taken.returncode == 1 and "another process serves this directory" in taken.err
+    taken = unconfuse("serve", unconfuse.directory / "other", "--listen", f"127.0.0.1:{model.port}")
+    assert taken.returncode == 1 and "cannot listen there" in taken.err
+    taken = unconfuse("serve", unconfuse.directory / "other", "--listen", "0.0.0.0:0")
+    assert taken.returncode == 1 and "only a loopback address" in taken.err
+
+
+def test_the_model_of_the_command_line(tmp_path):
+    with Service(PROGRAM, tmp_path / "dir", "--model", "m", "--learner", "cspa-plus", "--classes", "x,y") as service:
+        assert service.get("/v1/models/m").json["classes"] == ["x", "y"]
+
+
+def test_sigterm_under_load(tmp_path):
+    service = Service(PROGRAM, tmp_path / "dir", "--durability", "crash").start()
+    service.put("/v1/models/m", ABC)
+    answered = []
+
+    def client(number):
+        connection = service.connect(5)
+        try:
+            for i in range(100000):
+                answer = service.post("/v1/models/m/propose", {"features": [i, number], "id": f"{number}-{i}"},
+                                      connection=connection)
+                if answer.status == 200:
+                    answered.append(f"{number}-{i}")
+        except (OSError, http.client.HTTPException):
+            pass
+
+    threads = [threading.Thread(target=client, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    assert service.stop() == 0
+    for thread in threads:
+        thread.join()
+    with service:
+        journaled = [e["id"] for e in service.events("m") if e["kind"] == "proposal"]
+    assert len(answered) > 20 and len(set(journaled)) == len(journaled) and set(answered) <= set(journaled)
+
+
+def test_journal_command(model, unconfuse):
+    made = propose(model, {"x": 1.5, "city": 'a "b", c'}, id="e,1").json
+    feedback(model, id="e,1", right=True)
+    propose(model, {"x": 2}, id="e2")
+    csv = unconfuse.ok("journal", model.directory, "--model", "m").out.splitlines()
+    assert csv == ["id,city,x,class,probability,right", f'"e,1","a ""b"", c",1.5,{made["class"]},1,true',
+                   f'e2,,2,{csv[2].split(",")[3]},1,']
+    rows = [json.loads(line) for line in unconfuse.ok("journal", model.directory, "--model", "m", "--format", "jsonl")
+            .out.splitlines()]
+    assert [(r["id"], r["right"], r["expired"], r["probability"]) for r in rows] == [("e,1", True, False, 1.0),
+                                                                                     ("e2", None, False, 1.0)]
+    lines = unconfuse.ok("journal", model.directory, "--model", "m", "--format", "dsjson").out.splitlines()
+    first = json.loads(lines[0])
+    assert first["EventId"] == "e,1" and first["_label_cost"] == -1 and first["_label_probability"] == 1
+    assert len(first["a"]) == len(first["p"]) == len(first["c"]["_multi"]) == 3
+    assert "there is no model 'z'" in unconfuse.fails(1, "journal", model.directory, "--model", "z")
+    assert "unable to open" in unconfuse.fails(1, "journal", "nowhere", "--model", "z")
+    assert "--model NAME" in unconfuse.fails(2, "journal", model.directory)

@@ -1,0 +1,55 @@
+"""The Python client, loaded without the package: it needs the standard library alone."""
+import importlib.util
+import threading
+import time
+
+import pytest
+
+from conftest import PROGRAM, ROOT
+from live_service import Service
+
+spec = importlib.util.spec_from_file_location("unconfuse_client", ROOT / "python" / "unconfuse" / "_client.py")
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+
+
+def test_a_client_from_definition_to_model(tmp_path):
+    (tmp_path / "token").write_text("correct-horse")
+    with Service(PROGRAM, tmp_path / "dir", "--token-file", str(tmp_path / "token")) as service:
+        with module.Client(f"http://127.0.0.1:{service.port}", token="correct-horse") as client:
+            assert client.define("m", ["a", "b"], learner="cspa-plus")["classes"] == ["a", "b"]
+            event = client.propose("m", [1.0, 2.0])
+            assert client.feedback("m", event["id"], right=True)["learned"]
+            made = client.propose_many("m", [[1, 0], [0, 1]], ids=["x", "y z/ü"])
+            assert [p["id"] for p in made] == ["x", "y z/ü"]
+            assert [a["learned"] for a in client.feedback_many("m", {"x": False, "y z/ü": "a"})] == [True, True]
+            assert client.state("m")["answered"] == 3 and client.models()[0]["name"] == "m"
+            assert client.predict("m", [1, 0])["class"] in "ab" and len(client.model("m")) > 100
+            assert [e["kind"] for e in client.events("m", after=5)] == ["feedback", "feedback"]
+            with pytest.raises(module.ServiceError, match="404: there is no event 'none'"):
+                client.feedback("m", "none", right=True)
+        with pytest.raises(module.ServiceError, match="401"):
+            module.Client(f"http://127.0.0.1:{service.port}", token="wrong").models()
+
+
+def test_requests_without_an_answer_are_sent_again(tmp_path):
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service:
+        client = module.Client(f"http://127.0.0.1:{service.port}", retries=8)
+        client.define("m", ["a", "b"], learner="cspa-plus")
+
+        def restart():
+            for _ in range(3):
+                time.sleep(0.15)
+                service.kill()
+                service.start()
+
+        thread = threading.Thread(target=restart)
+        thread.start()
+        sent = 0
+        while thread.is_alive():
+            event = client.propose("m", [sent % 2, 1])
+            client.feedback("m", event["id"], right=True)
+            sent += 1
+        thread.join()
+        state = client.state("m")
+    assert state["proposals"] == state["answered"] == sent > 10

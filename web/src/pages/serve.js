@@ -1,0 +1,116 @@
+// unconfuse serve: what the service is doing, live. The page asks for the token when one is needed and keeps it in memory only.
+import { h, section, figure, plainTable } from "../dom.js";
+import { curves, dots } from "../plots.js";
+import { count, percent } from "../format.js";
+import { confusionMap } from "../matrix.js";
+import { facts } from "../facts.js";
+
+const MOST_POINTS = 600;
+const history = new Map(); // name -> points of the curves, since the page was opened
+let token = "";
+
+/** Wilson's 95% interval of a ratio. */
+function band(right, n) {
+  if (n === 0) return [0, 1];
+  const z = 1.96, p = right / n, middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+  const half = z * Math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}
+
+function remember(model) {
+  const points = history.get(model.name) ?? [];
+  const last = points[points.length - 1];
+  if (model.answered > 0 && (!last || last.x !== model.answered)) {
+    const [low, high] = band(model.right, model.answered), recent = Math.min(model.answered, 1000);
+    const [recentLow, recentHigh] = band(model.recent_ratio_correct * recent, recent);
+    points.push({ x: model.answered, y: model.ratio_correct, low, high, recent: model.recent_ratio_correct, recentLow, recentHigh });
+    if (points.length > MOST_POINTS) points.splice(1, 1);
+  }
+  history.set(model.name, points);
+  return points;
+}
+
+function drift(model) {
+  return model.drift && h("p", { class: "warning", role: "status" },
+    `Drift: at row ${count(model.drift.sequence)} the share of right proposals fell from ${percent(model.drift.before)} to ${percent(model.drift.after)}.`);
+}
+
+function modelSection(model) {
+  const points = remember(model);
+  const classes = model.classes.map((name) => ({ name, value: model.proposals > 0 ? model.proposed[name] / model.proposals : 0 }));
+  const labelled = model.confusion.some((row) => row.some((n) => n > 0));
+  const series = [
+    { name: "right so far, with its 95% interval", points: points.map(({ x, y, low, high }) => ({ x, y, low, high })) },
+    { name: "right of the last 1,000, with its 95% interval", points: points.map((p) => ({ x: p.x, y: p.recent, low: p.recentLow, high: p.recentHigh })) },
+  ];
+  return section(`Model ${model.name}`,
+    facts([["learner", model.learner], ["mode", model.mode], ["proposals", count(model.proposals)], ["answered", count(model.answered)],
+      ["right so far", percent(model.ratio_correct)], ["right of the last 1,000", percent(model.recent_ratio_correct)],
+      ["waiting for feedback", count(model.waiting)], ["expired", count(model.expired)], ["agreement with the baseline", model.agreement !== null && percent(model.agreement)],
+      ["rows in the journal", count(model.sequence)]]),
+    drift(model),
+    points.length > 1 && figure("By the number of answers, since this page was opened.", curves(series, { label: `right proposals of ${model.name}`, xLabel: "answers", domain: [0, 1] })),
+    model.proposals > 0 && classes.length <= 60 && figure("How often each class was proposed.", dots(classes, { label: `proposals of ${model.name} by class` }),
+      plainTable(["class", "proposals"], model.classes.map((name) => [name, count(model.proposed[name])]))),
+    labelled && classes.length <= 30 && confusionMap(model.confusion, model.classes));
+}
+
+function eventText(event) {
+  if (event.kind === "proposal") return `${event.id}: ${event.class}`;
+  if (event.kind === "feedback") return `${event.id}: ${event.right ? "right" : "wrong"}`;
+  return event.kind;
+}
+
+function draw(place, live) {
+  const events = live.events.slice().reverse();
+  place.replaceChildren(
+    section("Requests", facts([["requests a second", live.requests_per_second.toFixed(1)], ["half are faster than", `${(1000 * live.p50).toFixed(1)} ms`],
+      ["99 of 100 are faster than", `${(1000 * live.p99).toFixed(1)} ms`], ["models", count(live.models.length)]])),
+    ...live.models.map(modelSection),
+    live.models.length === 0 ? h("p", {}, "There is no model yet. PUT /v1/models/NAME makes one.") : "",
+    section("Last events", plainTable(["row", "model", "kind", "what"], events.map((e) => [count(e.sequence), e.model, e.kind, eventText(e)]))));
+}
+
+/** Reads server-sent events by fetch, since EventSource cannot send a token. */
+async function listen(place, status) {
+  const answer = await fetch("v1/live", { headers: token ? { Authorization: `Bearer ${token}` } : {}, cache: "no-store" });
+  if (answer.status === 401) return "token";
+  if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  status.textContent = "live";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error("the service has stopped");
+    text += value;
+    const parts = text.split("\n\n");
+    text = parts.pop();
+    for (const part of parts) if (part.startsWith("data: ")) draw(place, JSON.parse(part.slice(6)));
+  }
+}
+
+async function keepListening(place, status) {
+  for (;;) {
+    try {
+      if (await listen(place, status) === "token") { ask(place, status); return; }
+    } catch (error) {
+      status.textContent = `${error.message}; trying again`;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+  }
+}
+
+function ask(place, status) {
+  const field = h("input", { type: "password", id: "token", autocomplete: "off", required: true });
+  const form = h("form", { onsubmit: (event) => { event.preventDefault(); token = field.value; keepListening(place, status); } },
+    h("label", { for: "token" }, "Token of the service "), field, h("button", { type: "submit" }, "Show"));
+  status.textContent = token ? "That is not the token of this service." : "This service needs a token. It is kept in memory only.";
+  place.replaceChildren(form);
+  field.focus();
+}
+
+export function servePage() {
+  const place = h("div", { id: "live" }), status = h("p", { id: "status", role: "status" }, "connecting");
+  keepListening(place, status);
+  return { title: "Service", content: [status, place] };
+}

@@ -1,0 +1,63 @@
+// The dashboard of a live service, in a real browser: with a token, with events that come while it is open, for axe.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { directory, launch, shoot } from "./browser.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const TOKEN = "a-token-for-tests";
+let browser, service, url;
+
+async function send(method, where, body) {
+  const answer = await fetch(`${url}${where}`, { method, body: JSON.stringify(body), headers: { Authorization: `Bearer ${TOKEN}` } });
+  assert.ok(answer.ok, await answer.clone().text());
+  return answer.json();
+}
+
+before(async () => {
+  writeFileSync(path.join(directory, "token"), TOKEN);
+  service = spawn(process.env.UNCONFUSE, ["serve", path.join(directory, "live"), "--listen", "127.0.0.1:0", "--token-file", path.join(directory, "token"), "--durability", "crash"]);
+  let log = "";
+  url = await new Promise((resolve, reject) => {
+    service.stderr.on("data", (bytes) => { log += bytes; const found = log.match(/"message":"(http:[^"]+)"/); if (found) resolve(found[1]); });
+    service.on("exit", (status) => reject(new Error(`ended with ${status}: ${log}`)));
+  });
+  await send("PUT", "/v1/models/route", { learner: "cspa-plus", classes: ["a", "b", "<img src=x onerror=alert(1)>"] });
+  browser = await launch();
+}, { timeout: 120000 });
+
+after(async () => {
+  await browser?.close();
+  service?.kill("SIGKILL");
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test("the dashboard asks for the token, and shows events as they come", async () => {
+  const page = await browser.newPage();
+  const messages = [];
+  page.on("console", (message) => { if (!message.text().includes("401")) messages.push(message.text()); });
+  page.on("pageerror", (error) => messages.push(String(error)));
+  await page.goto(`${url}/`);
+  await page.waitForSelector("#token", { timeout: 20000 });
+  await page.type("#token", "wrong-token");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("not the token"), { timeout: 20000 });
+  await page.type("#token", TOKEN);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.body.textContent.includes("Model route"), { timeout: 20000 });
+  for (let i = 0; i < 30; i += 1) {
+    const event = await send("POST", "/v1/models/route/propose", { features: [i % 2, 1 - (i % 2)], id: `event ${i}` });
+    await send("POST", "/v1/models/route/feedback", { id: event.id, label: i % 2 ? "a" : "b" });
+  }
+  await page.waitForFunction(() => document.body.textContent.includes("event 29: "), { timeout: 20000 });
+  assert.match(await page.title(), /unconfuse$/);
+  assert.equal(await page.evaluate(() => localStorage.length + sessionStorage.length + document.cookie.length), 0);
+  const found = await page.evaluate(`${axe}; axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes[0].html))`);
+  assert.deepEqual(found, []);
+  await shoot(page, "serve");
+  assert.deepEqual(messages, []);
+  await page.close();
+});
