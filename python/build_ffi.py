@@ -32,14 +32,14 @@ void uc_output_abort(uc_output *);
 extern "Python" bool unconfuse_go_on(void *);
 
 /* option.h */
-typedef enum { UC_OPTION_FLAG, UC_OPTION_COUNT, UC_OPTION_REAL, UC_OPTION_CHOICE, ... } uc_option_type;
+typedef enum { UC_OPTION_FLAG, UC_OPTION_COUNT, UC_OPTION_REAL, UC_OPTION_CHOICE, UC_OPTION_PAIR, ... } uc_option_type;
 typedef struct {
     const char *name;
     uc_option_type type;
     bool automatic, above_low;
     const char *standard;
     double low, high;
-    const char *choices, *zero, *help;
+    const char *choices, *zero, *unknown, *help;
     ...;
 } uc_option;
 void uc_options_defaults(const uc_option *, void *);
@@ -61,8 +61,29 @@ void uc_matrix_free(uc_matrix *);
 double uc_matrix_density(const uc_matrix *);
 
 /* dataset.h, noise.h */
+typedef struct uc_table uc_table;
 typedef struct { uc_matrix X; uint32_t *y; uc_names classes; uint32_t *bag; uc_names bags; double *weights, *soft;
-                 ...; } uc_dataset;
+                 uc_table *table; ...; } uc_dataset;
+void uc_dataset_free(uc_dataset *);
+enum { UC_FORMAT_CSV, ... };
+typedef struct { int format; const char *label, *columns, *drop, *missing_values, *decimal,
+                 *separator; uint64_t max_categories;
+                 const uc_table *table; ...; } uc_read_settings;
+uc_read_settings uc_reader_defaults(void);
+uc_status uc_dataset_read_memory(uc_dataset *, const void *, size_t, const char *, const uc_read_settings *,
+                                 const uc_context *);
+/* table.h */
+typedef enum { UC_COLUMN_DROP, ... } uc_column_type;
+typedef struct { const char *name; uc_column_type type; ...; } uc_column;
+const char *uc_column_type_name(uc_column_type);
+uc_table *uc_table_share(const uc_table *);
+void uc_table_free(uc_table *);
+size_t uc_table_features(const uc_table *);
+size_t uc_table_column_count(const uc_table *);
+void uc_table_column_at(uc_column *, const uc_table *, size_t);
+void uc_table_feature_name(char *, size_t, const uc_table *, size_t);
+uc_status uc_table_save_memory(void **, size_t *, const uc_table *);
+uc_status uc_table_load_memory(uc_table **, const void *, size_t, const char *);
 uc_status uc_dataset_positive_unlabelled(uint32_t *, uc_dataset *, const char *, const uc_context *);
 uc_status uc_dataset_check_bags(const uc_dataset *, const uc_context *);
 typedef struct { size_t classes; double *values; uc_names names; } uc_noise;
@@ -115,7 +136,7 @@ uc_status uc_map_load_memory(uc_map **, const void *, size_t, const char *);
 void uc_model_memory_free(void *);
 
 /* learn.h */
-typedef enum { UC_FEEDBACK_FULL, UC_FEEDBACK_PARTIAL } uc_feedback;
+typedef enum { UC_FEEDBACK_FULL, UC_FEEDBACK_PARTIAL, UC_FEEDBACK_MIXED } uc_feedback;
 typedef struct uc_learner uc_learner;
 const uc_learner *uc_learner_at(size_t);
 const uc_learner *uc_learner_find(const char *);
@@ -190,7 +211,7 @@ uc_status uc_noise_rates_from_data(uc_noise *, uc_rates_estimate *, const uc_svm
                                    const uc_dataset *, uint32_t, uc_rates_free, const uc_context *);
 
 /* crowd.h, audit.h */
-typedef struct { uc_names annotators; ...; } uc_crowd;
+typedef struct { size_t count; uint32_t *annotator, *label; uc_names annotators; ...; } uc_crowd;
 uc_status uc_crowd_from_arrays(uc_crowd *, const uint32_t *, const uint32_t *, const uint32_t *, size_t, size_t,
                                const uc_names *, const uc_names *, const uc_context *);
 void uc_crowd_free(uc_crowd *);
@@ -199,11 +220,32 @@ typedef struct { ...; } uc_consensus_settings;
 extern const uc_option uc_consensus_options[];
 typedef struct { size_t labels; double accuracy; double interval[2]; double information; } uc_annotator;
 typedef struct { uc_posteriors posterior; double *prior; uint32_t *most_probable; uc_annotator *annotators;
-                 double log_likelihood; size_t iterations; ...; } uc_consensus;
+                 double *pooled, log_likelihood; size_t iterations; ...; } uc_consensus;
 uc_status uc_consensus_find(uc_consensus *, const uc_crowd *, const uint32_t *, const uc_posteriors *,
                             const uc_consensus_settings *, const uc_context *);
 uc_status uc_consensus_matrix(double *, const uc_consensus *, const uc_crowd *, size_t);
 void uc_consensus_free(uc_consensus *);
+typedef struct { double estimate, low, high; ...; } uc_clean_error;
+typedef struct { ...; } uc_audit_settings;
+uc_status uc_consensus_with_features(uc_consensus *, uc_model **, uc_clean_error *, const uc_matrix *, const uc_crowd *,
+                                     const uint32_t *, const uc_audit_settings *, uint64_t, const uc_context *);
+typedef struct { double estimate, low, high; } uc_share_estimate;
+typedef struct { uint32_t row, annotation; double wrong; } uc_crowd_issue;
+typedef struct { uint32_t given, truth; uc_share_estimate share; } uc_crowd_mistake;
+typedef struct { uc_crowd_issue *issues; size_t count, flagged; uc_share_estimate wrong; uc_crowd_mistake *pairs;
+                 size_t pair_count; } uc_crowd_issues;
+uc_status uc_crowd_issues_find(uc_crowd_issues *, const uc_consensus *, const uc_crowd *, uint64_t, const uc_context *);
+void uc_crowd_issues_free(uc_crowd_issues *);
+typedef struct { double estimate, low, high; } uc_label_share;
+typedef struct { size_t row; uint32_t given, suggested; double p_wrong; } uc_suspect;
+typedef struct { uint32_t given, truth; uc_label_share share; } uc_class_pair;
+typedef struct { uc_audit_settings learner; uint64_t bootstrap, seed; } uc_label_audit_settings;
+typedef struct { size_t rows, labels; uc_label_share wrong; uc_suspect *suspects; size_t flagged; uc_class_pair *pairs;
+                 size_t pair_count; uc_noise noise; uc_clean_error clean_error; double *posterior; const char *mode;
+                 double loss; uc_model *model; ...; } uc_label_audit;
+uc_status uc_label_audit_run(uc_label_audit *, const uc_dataset *, const uint32_t *, const uc_label_audit_settings *,
+                             const uc_context *);
+void uc_label_audit_free(uc_label_audit *);
 size_t uc_flag_most(const double *, size_t, double);
 typedef struct { double *wrong; uint32_t *most_probable; ...; } uc_probability_audit;
 uc_status uc_probability_audit_matrix(uc_probability_audit *, const double *, size_t, size_t, const uint32_t *,

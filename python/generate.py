@@ -101,7 +101,7 @@ def literal(option, word: str) -> str:
 
 
 def parameter(option, default: str | None = None) -> Parameter:
-    words = [word for word in ("auto" if option.automatic else "", text(option.zero)) if word]
+    words = [word for word in ("auto" if option.automatic else "", text(option.zero), text(option.unknown)) if word]
     if option.type == lib.UC_OPTION_CHOICE:
         choices = [literal(option, word) for word in text(option.choices).split("|")]
         shape = "{" + ", ".join(choices) + "}"
@@ -109,11 +109,13 @@ def parameter(option, default: str | None = None) -> Parameter:
         if text(option.name) == "class-weight":
             shape, annotation = "{'balanced'}, dict or None", f"{annotation} | Mapping[Any, float]"
     else:
-        kind = {lib.UC_OPTION_FLAG: "bool", lib.UC_OPTION_COUNT: "int", lib.UC_OPTION_REAL: "float"}[option.type]
-        shape = " or ".join([kind, *map(repr, words)])
-        annotation = " | ".join([kind] + ([f"Literal[{', '.join(map(repr, words))}]"] if words else []))
+        kind = {lib.UC_OPTION_FLAG: "bool", lib.UC_OPTION_COUNT: "int", lib.UC_OPTION_REAL: "float",
+                lib.UC_OPTION_PAIR: "tuple[float, float]"}[option.type]
+        words = [literal(option, word) if option.type == lib.UC_OPTION_PAIR else repr(word) for word in words]
+        shape = " or ".join([kind, *words])
+        annotation = " | ".join([kind] + ([f"Literal[{', '.join(words)}]"] if words else []))
     help = python_text(text(option.help))
-    if option.type in (lib.UC_OPTION_COUNT, lib.UC_OPTION_REAL) and bounds(option):
+    if option.type in (lib.UC_OPTION_COUNT, lib.UC_OPTION_REAL, lib.UC_OPTION_PAIR) and bounds(option):
         help += f" ({bounds(option)})"
     if text(option.name) == "class-weight":
         help += "; or the weight of each class"

@@ -19,6 +19,8 @@ Right/wrong feedback only:
 >>> learner = learner.learn_feedback(X[:1], proposed, proposed == y[:1])
 """
 from . import estimators
+from ._audit import AuditResult, audit
+from ._client import Client, ServiceError
 from ._crowd import Crowd
 from ._files import load, save
 from ._issues import find_label_issues, get_label_quality_scores
@@ -26,10 +28,11 @@ from ._library import text as _text
 from ._noise import NoiseCheck, NoiseEstimate, apply_noise, check_noise_matrix, make_noise_matrix
 from ._online import Proposals, Replay
 from ._scoring import noise_aware_accuracy, noisy_log_likelihood
+from ._table import TableEncoder
 from ._unconfuse import lib as _lib
 from .estimators import *  # noqa: F403: one class per learner and map
 
 __version__ = _text(_lib.uc_version())
-__all__ = [*estimators.__all__, "Crowd", "NoiseCheck", "NoiseEstimate", "Proposals", "Replay", "apply_noise",
-           "check_noise_matrix", "find_label_issues", "get_label_quality_scores", "load", "make_noise_matrix",
-           "noise_aware_accuracy", "noisy_log_likelihood", "save"]
+__all__ = [*estimators.__all__, "AuditResult", "Client", "Crowd", "NoiseCheck", "NoiseEstimate", "Proposals", "Replay",
+           "ServiceError", "TableEncoder", "apply_noise", "audit", "check_noise_matrix", "find_label_issues",
+           "get_label_quality_scores", "load", "make_noise_matrix", "noise_aware_accuracy", "noisy_log_likelihood", "save"]

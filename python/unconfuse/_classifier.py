@@ -60,6 +60,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         settings = Settings(self._learner, self.get_params(deep=False))
         settings.train.keep_state = 1  # partial_fit goes on from there
         data = Data(X, codes, classes, groups, rows.weights, rows.soft)
+        data.tell_columns(vars(seen).get("_encoder"))
         out = ffi.new("uc_model **")
         with Work(self.n_jobs) as work:
             classes = self._tell_labels(settings, data, classes, work)

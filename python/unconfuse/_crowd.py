@@ -14,14 +14,14 @@ from ._unconfuse import ffi, lib
 METHODS = ("dawid-skene", "one-coin", "majority")
 
 
-def _column(data: Any, name: str) -> np.ndarray:
+def column(data: Any, name: str) -> np.ndarray:
     try:
         return np.asarray(data[name])
     except (KeyError, ValueError, IndexError, TypeError):
         raise ValueError(f"data must have columns task, worker and label; there is no {name}") from None
 
 
-def _coded(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def coded(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """The different values, the position of each entry among them, and their names."""
     distinct, positions = np.unique(values, return_inverse=True)
     return distinct, positions.astype(np.uint32).ravel(), names_of(distinct)
@@ -30,6 +30,14 @@ def _coded(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
 def _series(values: np.ndarray, index: np.ndarray, name: str, index_name: str) -> Any:
     import pandas as pd
     return pd.Series(values, index=pd.Index(index, name=index_name), name=name)
+
+
+def annotator_rows(found: Any, places: list[int]) -> dict[str, list[Any]]:
+    """What a consensus says of the annotators at these places, as columns."""
+    all_of = [found.annotators[j] for j in places]
+    return {"labels": [one.labels for one in all_of], "accuracy": [one.accuracy for one in all_of],
+            "low": [one.interval[0] for one in all_of], "high": [one.interval[1] for one in all_of],
+            "information": [one.information for one in all_of]}
 
 
 class Crowd:
@@ -57,9 +65,9 @@ class Crowd:
         import pandas as pd
         if self.method not in METHODS:
             raise ValueError(f"method={self.method!r}: it must be one of {', '.join(METHODS)}")
-        tasks, task, _ = _coded(_column(data, "task"))
-        workers, worker, worker_names = _coded(_column(data, "worker"))
-        classes, label, class_names = _coded(_column(data, "label"))
+        tasks, task, _ = coded(column(data, "task"))
+        workers, worker, worker_names = coded(column(data, "worker"))
+        classes, label, class_names = coded(column(data, "label"))
         gold = self._gold(true_labels, tasks, classes)
         settings = ffi.new("uc_consensus_settings *")
         lib.uc_options_defaults(lib.uc_consensus_options, settings)
@@ -80,10 +88,7 @@ class Crowd:
         self.probas_ = pd.DataFrame(self._posterior(found), index=pd.Index(tasks, name="task"), columns=classes)
         order = {name: place for place, name in enumerate(names_list(ffi.addressof(crowd, "annotators")))}
         places = [order[name] for name in worker_names]
-        self.annotators_ = pd.DataFrame(
-            [(found.annotators[j].labels, found.annotators[j].accuracy, found.annotators[j].interval[0],
-              found.annotators[j].interval[1], found.annotators[j].information) for j in places],
-            index=pd.Index(workers, name="worker"), columns=["labels", "accuracy", "low", "high", "information"])
+        self.annotators_ = pd.DataFrame(annotator_rows(found, places), index=pd.Index(workers, name="worker"))
         self.skills_ = self.annotators_["accuracy"].rename("skill")
         self.errors_ = {worker: self._matrix(found, crowd, j) for worker, j in zip(workers.tolist(), places)}
         self.priors_ = _series(copied(found.prior, (len(classes),)), classes, "prior", "label")

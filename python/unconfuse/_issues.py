@@ -44,16 +44,30 @@ def _audited(labels: np.ndarray, probabilities: np.ndarray, n_jobs: int | None) 
             copied(found.most_probable, (len(labels),), "uint32_t", np.uint32).astype(np.intp))
 
 
+def _adjusted(labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Without what the model gives a class on average where it is the label; at least 0, and rows sum to 1."""
+    own = probabilities[np.arange(len(labels)), labels]
+    mean = np.array([own[labels == k].mean() if (labels == k).any() else 1.0 for k in range(probabilities.shape[1])])
+    shifted = probabilities - mean + mean.max()
+    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+
+
 def get_label_quality_scores(labels: ArrayLike, pred_probs: ArrayLike, *, method: str = "self_confidence",
-                             n_jobs: int | None = None) -> np.ndarray:
+                             adjust_pred_probs: bool = False, n_jobs: int | None = None) -> np.ndarray:
     """How good each label is, from 0 to 1; the lower, the more probably it is wrong.
 
     method: self_confidence is the probability of the given label; normalized_margin compares it with the most probable other
     class; confidence_weighted_entropy divides the entropy of the probabilities by it; posterior is the probability that the
-    label is right, given also how classes are confused and how sure the model may be (what find_label_issues goes by)."""
+    label is right, given also how classes are confused and how sure the model may be (what find_label_issues goes by).
+    adjust_pred_probs takes from each class what the model gives it on average where it is the label, for classes of unequal
+    size."""
     if method not in SCORES:
         raise ValueError(f"method={method!r}: it must be one of {', '.join(SCORES)}")
     given, probabilities = _checked(labels, pred_probs)
+    if adjust_pred_probs:
+        if method == "confidence_weighted_entropy":
+            raise ValueError("adjust_pred_probs does not go with method='confidence_weighted_entropy'")
+        probabilities = _adjusted(given, probabilities)
     own = probabilities[np.arange(len(given)), given]
     if method == "self_confidence":
         return own

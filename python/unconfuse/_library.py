@@ -185,6 +185,8 @@ def _as_typed(value: object) -> str:
         return str(int(value))
     if isinstance(value, Real):
         return repr(float(value))
+    if isinstance(value, (tuple, list)):
+        return ",".join(map(_as_typed, value))
     return str(value)
 
 

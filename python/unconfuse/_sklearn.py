@@ -12,12 +12,30 @@ from typing import Any
 import numpy as np
 from sklearn.utils import validation
 
+from ._table import TableEncoder, is_table
+
 _validate_data = getattr(validation, "validate_data", None)
+
+
+def encoded(estimator: Any, reset: bool, X: Any, y: Any = None) -> Any:
+    """X, or what the estimator's encoder makes of it; `reset`: a new one, if X needs it."""
+    if reset:
+        vars(estimator).pop("_encoder", None)
+        if not is_table(X):
+            return X
+        estimator._encoder = TableEncoder()
+        return estimator._encoder.fit_transform(X, y)
+    encoder = vars(estimator).get("_encoder")
+    if encoder is None or not (hasattr(X, "to_csv") or hasattr(X, "__arrow_c_stream__")):
+        return X
+    return encoder.transform(X)
 
 
 def validated(estimator: Any, *data: Any, reset: bool = True, **checks: Any) -> Any:
     """Rows, or rows and labels, as the library wants rows: float32 in C order, dense or CSR. `reset`: the estimator
-    remembers their columns; otherwise they must be those that it remembers."""
+    remembers their columns; otherwise they must be those that it remembers. A table of several types goes through an
+    encoder, which the estimator keeps."""
+    data = (encoded(estimator, reset, *data), *data[1:])
     checks = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "reset": reset, **checks}
     if _validate_data is None:
         return estimator._validate_data(*data, **checks)

@@ -75,10 +75,16 @@ class Data:
             self.pointer.bag = labels_buffer(self._bags)
             Names(names_of(values)).move_to(self.pointer.bags)
 
+    def tell_columns(self, encoder: Any) -> None:
+        """What the columns of the table are that the rows come from; None: nothing."""
+        if encoder is not None:
+            self.pointer.table = lib.uc_table_share(encoder._table.pointer)
+
     @staticmethod
     def _free(pointer: Any) -> None:
         lib.uc_names_free(ffi.addressof(pointer.classes))
         lib.uc_names_free(ffi.addressof(pointer.bags))
+        lib.uc_table_free(pointer.table)
 
 
 class Counted:
@@ -127,7 +133,7 @@ class Counted:
         return soft.argmax(axis=1).astype(np.uint32)
 
 
-COLUMNS = {"n_features_in_", "feature_names_in_"}  # which scikit-learn sets when rows are shown to an estimator
+COLUMNS = {"n_features_in_", "feature_names_in_", "_encoder"}  # which are set when rows are shown to an estimator
 
 
 def remember(estimator: Any, seen: Any, **learned: Any) -> None:
