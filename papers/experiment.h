@@ -104,6 +104,9 @@ typedef struct execution {
     bool quick;       /* a smaller version, in under a minute */
     bool quiet;       /* no progress */
     const char *only; /* problems to run, by commas; NULL: all */
+    const char *out;  /* the directory of the results; NULL: none */
+    json_t *finished; /* runs of an earlier execution, by panel; NULL: none */
+    double began;     /* when this one would have begun without interruptions, by app_seconds */
     uint64_t seed;
     uc_context context;
     const char *command; /* as one would type it to have the same numbers again */
@@ -148,6 +151,18 @@ bool execution_wants(const execution *self, const char *problem);
 void execution_stage(execution *self, double done, double total, const char *format, ...) APP_PRINTF(4, 5);
 /* The context's callback: shows the stage again while the library works on it. `user` is the execution. */
 bool execution_progress(const char *task, double done, double total, const char *detail, void *user);
+
+/* ---- finished runs (finished.c) ---- */
+
+/* An experiment whose runs take minutes keeps each finished one in OUT, so that an interrupted execution can
+ * be continued. Reads what is there. */
+uc_status finished_read(execution *self);
+/* Fills a panel with the values of finished runs; *runs is their number. */
+uc_status finished_runs(size_t *runs, const execution *self, panel *to);
+/* The panel has the values of that many whole runs. */
+uc_status finished_keep(execution *self, const panel *from, size_t runs);
+/* All is done, or nothing is to be kept. */
+void finished_remove(execution *self);
 
 /* ---- data sets (data.c) ---- */
 

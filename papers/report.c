@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/csv.h"
 #include "experiment.h"
 #include "picture.h"
 
@@ -345,42 +346,15 @@ static json_t *panel_json(const panel *self)
                      self->value_title, "rows", rows);
 }
 
-static json_t *list_json(char **list, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_string(list[i]));
-    return array;
-}
-
 json_t *report_json(const report *self)
 {
     json_t *panels = json_array();
     for (size_t i = 0; i < self->panel_count; i++)
         json_array_append_new(panels, panel_json(self->panels[i]));
-    return json_pack("{so so so so}", "panels", panels, "notes", list_json(self->notes, self->note_count),
-                     "skipped", list_json(self->skipped, self->skipped_count), "failed",
-                     list_json(self->failed, self->failed_count));
-}
-
-static void csv_text(FILE *file, const char *text)
-{
-    const bool quoted = strpbrk(text, ",\"\n") != NULL;
-    if (quoted)
-        fputc('"', file);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', file);
-        fputc(*text, file);
-    }
-    fputs(quoted ? "\"," : ",", file);
-}
-
-static void csv_real(FILE *file, double value, char end)
-{
-    if (isfinite(value))
-        fprintf(file, "%.10g", value);
-    fputc(end, file);
+    return json_pack("{so so so so}", "panels", panels, "notes",
+                     app_json_texts(self->notes, self->note_count), "skipped",
+                     app_json_texts(self->skipped, self->skipped_count), "failed",
+                     app_json_texts(self->failed, self->failed_count));
 }
 
 void report_csv(const report *self, FILE *file)
@@ -391,15 +365,15 @@ void report_csv(const report *self, FILE *file)
         for (size_t row = 0; row < shown->row_count; row++)
             for (size_t column = 0; column < shown->column_count; column++) {
                 const cell *place = panel_cell(shown, row, column);
-                csv_text(file, shown->name);
-                csv_text(file, shown->rows[row]);
-                csv_real(file, panel_x(shown, row), ',');
-                csv_text(file, shown->columns[column]);
-                csv_real(file, cell_mean(place), ',');
-                csv_real(file, cell_deviation(place), ',');
+                app_csv_text(file, shown->name, ',');
+                app_csv_text(file, shown->rows[row], ',');
+                app_csv_real(file, panel_x(shown, row), ',');
+                app_csv_text(file, shown->columns[column], ',');
+                app_csv_real(file, cell_mean(place), ',');
+                app_csv_real(file, cell_deviation(place), ',');
                 fprintf(file, "%zu,", place->count);
-                csv_real(file, place->published, ',');
-                csv_real(file, place->published_deviation, ',');
+                app_csv_real(file, place->published, ',');
+                app_csv_real(file, place->published_deviation, ',');
                 fprintf(file, "%d\n", place->marked);
             }
     }

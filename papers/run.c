@@ -14,7 +14,7 @@ typedef struct run_args {
     data_args data;
     const char *out, *only;
     uint64_t runs;
-    int quick;
+    int quick, resume;
 } run_args;
 
 #define FIELD(name) offsetof(run_args, name)
@@ -44,6 +44,13 @@ static const uc_option options[] = {
      .offset = FIELD(only),
      .argument = "A,B",
      .help = "run an experiment on these of its data sets only, such as optdigits,reuters-r8"},
+    {.name = "resume",
+     .type = UC_OPTION_FLAG,
+     .offset = FIELD(resume),
+     .standard = "off",
+     .help =
+         "continue what was interrupted: experiments whose runs take minutes (uma.table1, figure3, figure4) "
+         "keep every finished run in --out"},
     {0},
 };
 
@@ -202,6 +209,7 @@ static void run_one(outcome *out, const experiment *chosen, const app_call *call
         .quick = args->quick,
         .quiet = call->common.quiet,
         .only = args->only,
+        .out = args->out,
         .seed = call->common.seed,
         .command = command,
         .context = {.threads = call->context.threads,
@@ -209,14 +217,20 @@ static void run_one(outcome *out, const experiment *chosen, const app_call *call
                     .progress = execution_progress},
     };
     self.context.user = &self;
-    const double began = app_seconds();
-    const bool whole = execution_settle(&self, chosen->run(&self), "all of it");
+    self.began = app_seconds();
+    uc_status status = args->resume ? finished_read(&self) : UC_OK;
+    if (status == UC_OK)
+        status = chosen->run(&self);
+    const bool whole = execution_settle(&self, status, "all of it");
     app_progress_end();
     for (size_t i = self.report.panel_count; i-- > 0 && !whole;)
         report_drop(&self.report, self.report.panels[i]); /* nobody knows what is finished */
     report_drop_empty(&self.report);
     if (!app_signal())
-        hand_over(out, &self, call, app_seconds() - began);
+        hand_over(out, &self, call, app_seconds() - self.began);
+    if (!app_signal() && self.report.failed_count == 0)
+        finished_remove(&self);
+    json_decref(self.finished);
     report_free(&self.report);
     free(command);
 }
@@ -264,6 +278,8 @@ static uc_status check_words(const app_call *call)
 {
     const run_args *args = call->args;
     uc_status status = UC_OK;
+    if (args->resume && !args->out)
+        return app_fail(UC_ERR_OPTION, "--resume needs --out DIR, where finished runs are kept");
     for (size_t i = 0; i < call->word_count && status == UC_OK; i++)
         status = check_name(call->words[i]);
     return status == UC_OK && args->out ? make_directory(args->out) : status;

@@ -44,6 +44,17 @@ static bool takes_part(execution *self, const recipe *chosen)
     return wanted && data_need(self, chosen->data);
 }
 
+/* Opens a problem and finds its first run that is not finished. */
+static uc_status begin_runs(size_t *first, execution *self, panel *table, problem *from, const recipe *chosen)
+{
+    uc_status status = problem_open(from, self, chosen);
+    if (status == UC_OK)
+        status = finished_runs(first, self, table);
+    if (status == UC_OK && *first == self->runs)
+        status = problem_prepare(from, self, *first - 1); /* no run will, and the notes tell its size */
+    return status;
+}
+
 /* ---- figure 2: how the classes are distributed ---- */
 
 static uc_status show_classes(execution *self, const recipe *chosen)
@@ -230,11 +241,14 @@ static void run_problem(execution *self, const recipe *chosen, size_t done)
 {
     problem from = {0};
     panel *table = table1_panel(self, chosen);
-    uc_status status = problem_open(&from, self, chosen);
-    for (size_t run = 0; run < self->runs && status == UC_OK; run++) {
+    size_t first = 0;
+    uc_status status = begin_runs(&first, self, table, &from, chosen);
+    for (size_t run = first; run < self->runs && status == UC_OK; run++) {
         execution_stage(self, (double)(done * self->runs + run), 4.0 * (double)self->runs,
                         "%s, run %zu of %zu", chosen->name, run + 1, self->runs);
         status = run_protocol(self, table, &from, run);
+        if (status == UC_OK)
+            status = finished_keep(self, table, run + 1);
     }
     if (execution_settle(self, status, chosen->name))
         note_problem(self, &from);
@@ -338,9 +352,13 @@ static void run_sizes(execution *self, const sizes_plan *plan)
     panel_column(table, "UMA, last");
     panel_column(table, "UMA, average");
     panel_column(table, plan->s3vm ? "S3VM" : "f_conf");
-    uc_status status = problem_open(&from, self, plan->recipe);
-    for (size_t run = 0; run < self->runs && status == UC_OK; run++)
+    size_t first = 0;
+    uc_status status = begin_runs(&first, self, table, &from, plan->recipe);
+    for (size_t run = first; run < self->runs && status == UC_OK; run++) {
         status = run_sizes_once(self, table, &from, plan, run);
+        if (status == UC_OK)
+            status = finished_keep(self, table, run + 1);
+    }
     if (execution_settle(self, status, plan->recipe->name))
         note_problem(self, &from);
     else

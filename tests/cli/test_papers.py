@@ -73,6 +73,7 @@ def test_unknown_experiment_is_refused_with_the_nearest_name(tmp_path):
     (["run", "uma.figure1a", "--quik"], "unknown option --quik; did you mean --quick?"),
     (["run", "uma.figure1a", "--runs", "0"], "runs"),
     (["run", "uma.figure1a", "--runs"], "--runs needs a value"),
+    (["run", "uma.figure4", "--resume"], "--resume needs --out DIR, where finished runs are kept"),
     (["list", "uma"], "unexpected argument uma; usage: unconfuse-papers list"),
 ])
 def test_wrong_usage_is_one_sentence(tmp_path, arguments, sentence):
@@ -118,6 +119,47 @@ def test_an_interrupted_run_writes_no_result(tmp_path):
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (130, b"") and err.endswith(b"unconfuse-papers: interrupted\n")
     assert os.listdir(tmp_path / "out") == []
+
+
+def interrupted_figure(tmp_path, data, out):
+    """Ends uma.figure4 by SIGINT when some of its runs are finished, and returns their file."""
+    process = subprocess.Popen([PAPERS, "run", "uma.figure4", "--only", "optdigits", "--quick", "--runs", "4", "--quiet", "--data",
+                                data, "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    kept = out / "uma.figure4.finished.json"
+    while not kept.exists() and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=600)
+    assert process.returncode == 130 and os.listdir(out) == [kept.name]
+    return kept
+
+
+def test_an_interrupted_experiment_goes_on_with_its_next_run(tmp_path):
+    data = write_digits(tmp_path, 900)
+    kept = interrupted_figure(tmp_path, data, tmp_path / "out")
+    finished = json.loads(kept.read_text())["panels"]["optdigits"]["runs"]
+    assert 0 < finished < 4
+    command = ["run", "uma.figure4", "--only", "optdigits", "--quick", "--runs", "4", "--data", data, "--out"]
+    resumed = papers(tmp_path, *command, tmp_path / "out", "--resume")
+    assert resumed.returncode == 0 and f"run {finished} of" not in resumed.stderr, resumed.stderr
+    assert papers(tmp_path, *command, tmp_path / "whole").returncode == 0
+    assert (tmp_path / "out/uma.figure4.csv").read_bytes() == (tmp_path / "whole/uma.figure4.csv").read_bytes()
+    assert not kept.exists() and not (tmp_path / "whole" / kept.name).exists()
+
+
+def test_finished_runs_of_other_options_are_not_continued(tmp_path):
+    data = write_digits(tmp_path, 900)
+    kept = interrupted_figure(tmp_path, data, tmp_path / "out")
+    command = ["run", "uma.figure4", "--only", "optdigits", "--quick", "--data", data, "--out", tmp_path / "out", "--resume"]
+    other = papers(tmp_path, *command, "--seed", 2)
+    assert other.returncode == 1 and "these runs had another --seed, --only or --quick" in other.stderr
+    text = kept.read_text()
+    for bad, sentence in [(text[:-30], "finished.json: line"), (text.replace('"cells"', '"sells"'), "is not what this experiment"),
+                          (text.replace('"runs": ', '"runs": 9'), "is not what this experiment")]:
+        kept.write_text(bad)
+        result = papers(tmp_path, *command)
+        assert result.returncode == 1 and sentence in result.stderr, result.stderr
+        assert kept.read_text() == bad
 
 
 def test_list_and_fetch_in_json_tell_the_same_as_the_text(tmp_path):
