@@ -89,8 +89,9 @@ valgrind: deps ## run the test programs under valgrind
 	@$(PYTHON) scripts/run-tests build/debug --only unit --only property --only regression \
 	    --wrapper 'valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=99'
 
-torture: all ## make every call of a list of commands fail in turn, and take away what they need (8 minutes)
+torture: all ## make every call of a list of commands fail in turn, take away what they need, kill the service 1,000 times
 	@$(PYTHON) -B tests/torture/run $(RELEASE)
+	@UNCONFUSE=$(CURDIR)/$(RELEASE)/unconfuse UNCONFUSE_KILLS=1000 $(PYTHON) -B -m pytest -q -p no:cacheprovider tests/cli/test_serve_killed.py
 
 fuzz: deps ## fuzz every target for FUZZ_SECONDS (60)
 	@$(call build_preset,fuzz)

@@ -46,6 +46,14 @@ json_t *app_json_matrix(const double *values, size_t rows, size_t columns)
     return list;
 }
 
+json_t *app_json_texts(char *const *texts, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, app_json_text(texts[i]));
+    return list;
+}
+
 json_t *app_json_names(const uc_names *names)
 {
     json_t *list = json_array();
@@ -63,7 +71,7 @@ json_t *app_json_option(const uc_option *option, const void *settings)
         return value ? app_json_text(value) : json_null();
     }
     uc_option_text(option, settings, text, sizeof text);
-    if (strcmp(text, "auto") == 0 || option->type == UC_OPTION_CHOICE)
+    if (strcmp(text, "auto") == 0 || option->type == UC_OPTION_CHOICE || option->type == UC_OPTION_PAIR)
         return json_string(text);
     if (option->type == UC_OPTION_FLAG)
         return json_boolean(*(const int *)field);
@@ -80,12 +88,13 @@ void app_json_settings(json_t *object, const uc_option *table, const void *setti
 
 json_t *app_json_table(const uc_option *table)
 {
-    static const char *const types[] = {"flag", "count", "real", "choice", "text", "bytes"};
+    static const char *const types[] = {"flag", "count", "real", "choice", "text", "bytes", "pair"};
     json_t *list = json_array();
     for (; table->name; table++) {
         json_t *option = json_pack("{ss ss ss? ss?}", "name", table->name, "type", types[table->type],
                                    "default", table->standard, "choices", table->choices);
-        if (table->type == UC_OPTION_COUNT || table->type == UC_OPTION_REAL) {
+        const bool bounded = table->type == UC_OPTION_REAL || table->type == UC_OPTION_PAIR;
+        if (table->type == UC_OPTION_COUNT || bounded) {
             json_object_set_new(option, "low", app_json_real(table->low));
             json_object_set_new(option, "high", app_json_real(table->high));
         }

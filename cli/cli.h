@@ -44,13 +44,14 @@ typedef struct cli_data_file {
 uc_status cli_begin_data(cli_data_file *out, const char *path, const char *option, uc_format format,
                          const char *labels);
 uc_status cli_write_data(const app_call *call, const uc_dataset *data, const cli_data_file *file);
-/* The whole file, and its text when it is CSV, which outputs in CSV keep; *text NULL: there is none. */
+/* The whole file, and its text when it is CSV or JSON lines, which outputs in these formats keep; *text NULL:
+ * there is none. */
 uc_status cli_read_table(uc_dataset *out, uc_table_text **text, const app_call *call, const char *path,
                          const uc_read_settings *settings);
 /* Rows of that text, or, when there is none or another format is asked for, the data set `part`. `y` and
  * `before` are those of uc_table_text_write. */
 typedef struct cli_table_rows {
-    const uc_table_text *text;
+    uc_table_text *text;
     const size_t *rows; /* NULL: all */
     size_t count;
     const uint32_t *y, *before; /* NULL: labels stay as they are */

@@ -1,6 +1,7 @@
 """The commands that are tortured, and the small files that they read. Each takes milliseconds, and together they come by
 every reader and writer, every kind of learner, and every library that allocates by itself."""
 import gzip
+import json
 import pathlib
 import random
 import shutil
@@ -28,6 +29,8 @@ COMMANDS = [
     # It starts itself again, because nobody has said how threads are to wait.
     command("train-again", "train perceptron three.svm -o out.uc --threads 2", "out.uc", OMP_WAIT_POLICY=None),
     command("train-onebit", "train onebit three.svm -o out.uc", "out.uc"),
+    command("stream-doubt", "stream onebit three.svm --feedback mixed --feedback-noise estimate --flip-feedback 0.1,0.1 -o out.uc",
+            "out.uc"),
     command("stream-onebit", "stream onebit three.svm --resume onebit.uc -o out.uc", "out.uc"),
     command("train-cspa-plus", "train cspa-plus three.svm -o out.uc", "out.uc"),
     command("train-confidit", "train confidit three.csv -o out.uc --scale standard", "out.uc"),
@@ -72,6 +75,8 @@ COMMANDS = [
             "out.csv"),
     command("noise-cv", "noise estimate three.svm --method cv -o out.csv --bootstrap 20 --folds 3", "out.csv"),
     command("noise-self", "noise estimate three.svm --method self -o out.csv --bootstrap 0 --folds 3", "out.csv"),
+    command("check", "check three.svm --model model.uc --rows 12 -o out.csv", "out.csv"),
+    command("evaluate-gold", "evaluate model.uc three.svm --gold checked.csv --json"),
     command("generate", "generate cspa-gaussians --examples 20 --test out-test.svm --test-examples 10 -o out.svm",
             "out.svm", "out-test.svm"),
     command("split", "split three.svm -o out.svm --rest out-rest.csv.gz", "out.svm", "out-rest.csv.gz"),
@@ -83,6 +88,13 @@ COMMANDS = [
     command("convert-stdout", "convert three.ucd -"),
     command("export", "convert model.uc out.model --to liblinear", "out.model"),
     command("import", "convert model.liblinear out.uc", "out.uc"),
+    command("train-table", "train logistic table.csv -o out.uc", "out.uc"),
+    command("validate-table", "train perceptron table.csv -v 3"),
+    command("train-jsonl", "train perceptron table.jsonl -o out.uc", "out.uc"),
+    command("predict-jsonl", "predict table.uc -", stdin="table.jsonl"),
+    command("convert-jsonl", "convert table.csv out.jsonl", "out.jsonl"),
+    command("split-jsonl", "split table.jsonl -o out.jsonl --rest out-rest.csv", "out.jsonl", "out-rest.csv"),
+    command("inspect-table", "inspect table.csv --json"),
     command("inspect-data", "inspect three.ucd"),
     command("inspect-model", "inspect map.uc --json"),
     command("learners", "learners --json"),
@@ -126,6 +138,11 @@ def make_inputs(program, directory):
     three, two = blobs("123", 30, 1), blobs("12", 24, 2)
     write("three.svm", "\n".join(three) + "\n")
     write("two.svm", "\n".join(two) + "\n")
+    table = [(f"C{i}", "" if i % 5 == 0 else f"{i * i % 17}", "red" if i % 3 else "blue", f"2024-01-{1 + i % 28:02d}",
+              f"good no{i}" if i % 2 else f"bad item no{i}", "ab"[i % 2]) for i in range(20)]
+    names = ("row_id", "n", "colour", "since", "text", "label")
+    write("table.csv", "".join(",".join(row) + "\n" for row in (names, *table)))
+    write("table.jsonl", "".join(json.dumps(dict(zip(names, row))) + "\n" for row in table))
     write("bags.svm", "".join(f"{1 + i // 12} bag:{i // 3} {line[2:]}\n" for i, line in enumerate(two)))
     write("few.svm", "\n".join(line if i < 6 else "?" + line[1:] for i, line in enumerate(two)) + "\n")
     write("gold.txt", "".join(line[0] + "\n" for line in three))
@@ -139,6 +156,10 @@ def make_inputs(program, directory):
     run("convert three.svm three.svm.gz")
     run("convert three.svm three.svm.zst")
     run("train spa three.svm -o model.uc")
+    run("check three.svm --model model.uc --rows 12 -o checked.csv")
+    checked = pathlib.Path(directory, "checked.csv").read_text().splitlines()
+    write("checked.csv", "\n".join([*checked[:2], *(line + "1" for line in checked[2:])]) + "\n")
+    run("train perceptron table.csv -o table.uc")
     run("train logistic three.svm -o logistic.uc --noise-matrix noise.csv")
     run("train pa two.svm -o map.uc --map nystroem --dimension 5")
     run("train csvm bags.svm -o bags.uc --bags --bag-rule witness")

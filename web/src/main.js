@@ -3,7 +3,9 @@ import { h } from "./dom.js";
 import { auditPage } from "./pages/audit.js";
 import { comparePage } from "./pages/compare.js";
 import { evaluatePage } from "./pages/evaluate.js";
+import { experimentPage } from "./pages/experiment.js";
 import { noisePage } from "./pages/noise.js";
+import { servePage } from "./pages/serve.js";
 import { streamPage } from "./pages/stream.js";
 import { trainPage } from "./pages/train.js";
 
@@ -11,7 +13,9 @@ const pages = {
   audit: auditPage,
   compare: comparePage,
   evaluate: evaluatePage,
+  experiment: experimentPage,
   "noise estimate": noisePage,
+  serve: servePage,
   stream: streamPage,
   train: trainPage,
 };

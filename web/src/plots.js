@@ -22,14 +22,21 @@ function shorten(text, length) {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
+/** Shares with as many digits as tell them apart where they span this much. */
+function shares(span) {
+  const digits = span >= 0.05 ? 0 : span >= 0.005 ? 1 : 2;
+  return (v) => percent(v, digits);
+}
+
 /** Rows of {name, value, low, high, marks: [..], faint}: a dot each, its interval, and single values below it. */
-export function dots(rows, { label, format = (v) => percent(v, 0) }) {
+export function dots(rows, { label, format = null }) {
   const left = 190, right = WIDTH - 24, step = 30, top = 10, bottom = top + step * rows.length;
   const values = rows.flatMap((row) => [row.value, row.low, row.high, ...(row.marks || [])]).filter((v) => typeof v === "number");
   const [low, high] = extent(values.length ? values : [0, 1]);
   const x = scaleLinear().domain(low === high ? [low - 0.01, high + 0.01] : [low, high]).nice().range([left, right]);
   const plot = frame(bottom + 26, label);
-  plot.append(...grid(x, x.ticks(6), top, bottom, format));
+  const shown = format || shares(x.domain()[1] - x.domain()[0]);
+  plot.append(...grid(x, x.ticks(6), top, bottom, shown));
   rows.forEach((row, i) => {
     const y = top + step * (i + 0.5);
     plot.append(svg("text", { x: left - 10, y: y + 4, "text-anchor": "end", class: "name" }, svg("title", {}, row.name), shorten(row.name, 24)));
@@ -37,7 +44,7 @@ export function dots(rows, { label, format = (v) => percent(v, 0) }) {
     if (typeof row.low === "number" && typeof row.high === "number")
       plot.append(svg("line", { x1: x(row.low), x2: x(row.high), y1: y, y2: y, class: "whisker" }));
     if (typeof row.value === "number")
-      plot.append(svg("circle", { cx: x(row.value), cy: y, r: 5, class: row.faint ? "dot faint" : "dot" }, svg("title", {}, `${row.name}: ${format(row.value)}`)));
+      plot.append(svg("circle", { cx: x(row.value), cy: y, r: 5, class: row.faint ? "dot faint" : "dot" }, svg("title", {}, `${row.name}: ${shown(row.value)}`)));
   });
   return plot;
 }

@@ -11,7 +11,7 @@ export const directory = mkdtempSync(path.join(tmpdir(), "unconfuse-web-"));
 const screenshots = path.join(process.env.UNCONFUSE_BUILD || directory, "screenshots");
 
 export function unconfuse(...words) {
-  const result = spawnSync(program, words.map(String), { cwd: directory, encoding: "utf8" });
+  const result = spawnSync(program, words.map(String), { cwd: directory, encoding: "utf8", maxBuffer: 1e8 });
   if (result.status !== 0) throw new Error(`unconfuse ${words.join(" ")}: ${result.stderr}`);
   return result.stdout;
 }
@@ -27,6 +27,21 @@ export function blobs(file, names, rows) {
     return `${names[k]} ${centres[k].map((c, j) => `${j + 1}:${(c + 0.5 * gauss()).toFixed(5)}`).join(" ")}`;
   });
   writeFileSync(path.join(directory, file), `${lines.join("\n")}\n`);
+}
+
+/** A table with ids, a column of text and three classes of rows, a quarter of whose labels are wrong; `texts` replace fields. */
+export function table(file, names, rows, texts) {
+  let state = 11;
+  const uniform = () => ((state = (state * 1103515245 + 12345) % 2147483648) + 1) / 2147483649;
+  const gauss = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(6.283185307 * uniform());
+  const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;
+  const lines = Array.from({ length: rows }, (_, i) => {
+    const z = Math.floor(uniform() * names.length), given = uniform() < 0.25 ? (z + 1) % names.length : z;
+    const values = [0, 1, 2].map((j) => (gauss() + (j === z ? 5 : 0)).toFixed(4));
+    const { id = `C-${1000 + i}`, note = `note ${i}` } = texts[i] ?? {};
+    return [quoted(id), ...values, i, quoted(note), quoted(names[given])].join(",");
+  });
+  writeFileSync(path.join(directory, file), `row_id,a,b,c,price,note,label\n${lines.join("\n")}\n`);
 }
 
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];

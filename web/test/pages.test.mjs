@@ -1,10 +1,10 @@
 // Every page in a real browser: without a message, by keyboard, with hostile text, for axe, light and dark, wide and narrow.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { blobs, directory, launch, open, pageWith, read, shoot, unconfuse } from "./browser.mjs";
+import { blobs, directory, launch, open, pageWith, read, shoot, table, unconfuse } from "./browser.mjs";
 
 const HOSTILE = "</script><img/src=x/onerror=document.title='broken'>\u202e\"'&";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -15,6 +15,7 @@ const pages = {
   train: ["train", "logistic", "data.svm", "-v", "3"],
   stream: ["stream", "cspa", "data.svm", "--feedback", "partial", "-q"],
   compare: ["compare", "data.svm", "--runs", "3", "--learners", "cspa,bpa,spa"],
+  experiment: ["experiment", "data.svm", "--learners", "ridge,pa,sloppy-svm", "--noise", "none,pair:0.2", "--runs", "2"],
   labels: ["audit", "data.svm"],
   noise: ["noise", "estimate", "data.svm", "--method", "self", "-o", "noise.csv"],
 };
@@ -31,11 +32,24 @@ function auditReport(rows, text) {
   };
 }
 
+const auditWords = ["audit", "table.csv", "--drop", "note,price", "--all"];
+
+/** The program's own audit of a table whose worst row has a hostile id and a megabyte of text. */
+function hostileTable() {
+  const names = ["cat", "dog", HOSTILE];
+  table("table.csv", names, 480, []);
+  const { issues } = JSON.parse(unconfuse(...auditWords, "--json"));
+  const texts = [];
+  texts[issues[0].row - 1] = { id: HOSTILE, note: "x".repeat(1_000_000) };
+  table("table.csv", names, 480, texts);
+}
+
 before(async () => {
   blobs("data.svm", ["a", "b", HOSTILE.replaceAll(" ", "")], 150);
   unconfuse("train", "logistic", "data.svm", "-o", "model.uc");
   for (const [name, words] of Object.entries(pages)) unconfuse(...words, "--html", `${name}.html`);
-  pageWith("evaluate.html", "audit.html", "audit", auditReport(300, "x".repeat(1_000_000)));
+  hostileTable();
+  unconfuse(...auditWords, "--html", "audit.html");
   browser = await launch();
 }, { timeout: 600000 });
 
@@ -95,20 +109,23 @@ test("a matrix shows counts, then shares of rows and of columns", async () => {
   await page.close();
 });
 
-test("suspects are searched, sorted, ticked and saved, by keyboard alone", async () => {
+test("suspects are searched, sorted, ticked and saved, by keyboard alone, and the program reads them", async () => {
   const { page, messages } = await open(browser, "audit.html");
+  const report = JSON.parse(await page.$eval("#report", (element) => element.textContent));
+  const last = report.issues.reduce((a, b) => (a.row > b.row ? a : b));
   const client = await page.createCDPSession();
   await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: directory });
   const rows = () => page.$$eval(".rows tbody tr", (all) => all.map((row) => row.textContent));
   assert.equal((await rows()).length, 100);
+  assert.ok((await rows())[0].includes("onerror="));
   await page.focus('input[type="search"]');
-  await page.keyboard.type("C-1007");
+  await page.keyboard.type(last.id);
   assert.equal((await rows()).length, 1);
-  for (let i = 0; i < 6; i += 1) await page.keyboard.press("Backspace");
+  for (let i = 0; i < last.id.length; i += 1) await page.keyboard.press("Backspace");
   await page.$$eval("button.sort", (all) => all.find((one) => one.textContent === "row").focus());
   await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
-  assert.ok((await rows())[0].includes("C-1299"));
+  assert.ok((await rows())[0].includes(last.id));
   assert.equal(await page.$eval('th[aria-sort="descending"]', (head) => head.textContent), "row");
   await page.focus(".rows tbody input");
   await page.keyboard.press("Space");
@@ -118,9 +135,26 @@ test("suspects are searched, sorted, ticked and saved, by keyboard alone", async
   for (let i = 0; i < 600 && !readdirSync(directory).includes("checked.csv"); i += 1) await new Promise((done) => { setTimeout(done, 100); });
   assert.ok(existsSync(path.join(directory, "checked.csv")));
   const [heads, first] = read("checked.csv").split("\r\n");
-  assert.equal(heads, "row,id,given_label,predicted_label,label_score,true_label,note,price");
-  assert.match(first, /^300,C-1299,cat,dog,/);
+  assert.equal(heads, "row,id,given_label,predicted_label,label_score,true_label,row_id,a,b,c,price,note,label");
+  assert.ok(first.startsWith(`${last.row},${last.id},`));
   assert.deepEqual(messages, []);
+  await page.close();
+  const filled = first.split(",");
+  filled[5] = last.suggested === HOSTILE ? `"${HOSTILE.replaceAll('"', '""')}"` : last.suggested;
+  if (!first.includes('"')) {
+    writeFileSync(path.join(directory, "filled.csv"), `${heads}\r\n${filled.join(",")}\r\n`);
+    assert.equal(JSON.parse(unconfuse(...auditWords, "--gold", "filled.csv", "--json")).suspicion.checked, 1);
+  }
+});
+
+test("the page shows the calibration, and the JSON in it is the command's own", async () => {
+  const { page } = await open(browser, "audit.html");
+  const inPage = JSON.parse(await page.$eval("#report", (element) => element.textContent));
+  assert.deepEqual(inPage, JSON.parse(unconfuse(...auditWords, "--json")));
+  assert.equal(inPage.calibration_of, "labels left out");
+  assert.ok(inPage.calibration.reduce((sum, bin) => sum + bin.rows, 0) === inPage.labels);
+  assert.equal(inPage.issues[0].columns.note.length, 1_000_000);
+  assert.match(await page.$eval("main", (main) => main.textContent), /How well the suspicion is calibrated/);
   await page.close();
 });
 

@@ -54,9 +54,13 @@ function annotators(report) {
 function calibration(report) {
   const bins = report.calibration;
   if (!bins?.length) return null;
-  return section("How well the suspicion is calibrated", figure("Checked rows: the share that was wrong, by the probability that was given.",
+  const checked = report.calibration_of !== "labels left out";
+  const caption = checked ? "Checked rows: the share that was wrong, by the probability that was given."
+    : "Nobody has checked these labels, but each can be left out: the share that is not the class which the other rows predict, by the probability that was given for it.";
+  return section("How well the suspicion is calibrated", figure(caption,
     dots(bins.map((bin) => ({ name: `${percent(bin.low, 0)} to ${percent(bin.high, 0)}`, value: bin.wrong })), { label: "calibration" }),
-    plainTable(["probability", "rows", "wrong"], bins.map((bin) => [interval(bin.low, bin.high, 0), count(bin.rows), percent(bin.wrong, 1)]))));
+    plainTable(["probability", "rows", "mean probability", checked ? "wrong" : "another class"],
+      bins.map((bin) => [interval(bin.low, bin.high, 0), count(bin.rows), percent(bin.expected ?? (bin.low + bin.high) / 2, 1), percent(bin.wrong, 1)]))));
 }
 
 export function auditPage(report) {

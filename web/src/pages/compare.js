@@ -24,7 +24,7 @@ export function comparePage(report) {
   return {
     title: `${report.best}: the most right proposals of ${count(all.length)} learners`,
     content: [
-      section("Right proposals", figure("Mean over the runs, plus and minus one deviation; small circles are single runs, hollow learners see the labels.", dots(rows, { label: "right proposals of each learner", format: (v) => percent(v, 0) }), null),
+      section("Right proposals", figure("Mean over the runs, plus and minus one deviation; small circles are single runs, hollow learners see the labels.", dots(rows, { label: "right proposals of each learner" }), null),
         h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "learners" }, table)),
       p && section("Which differences are significant", h("p", {}, `p values of paired t-tests over ${count(report.runs)} runs; below ${report.significance} a difference is called significant.`),
         h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "p values" }, p)),
