@@ -79,7 +79,7 @@ char *route_openapi(void)
     for (size_t i = 0; route_at(i); i++) {
         const route *self = route_at(i);
         char method[8] = "";
-        for (size_t j = 0; self->method[j] && j < sizeof method - 1; j++)
+        for (size_t j = 0; j < sizeof method - 1 && self->method[j]; j++)
             method[j] = (char)(self->method[j] | 0x20);
         json_t *path = json_object_get(paths, self->path);
         if (!path) {
