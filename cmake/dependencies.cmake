@@ -52,9 +52,18 @@ if(missing)
                       "On Debian and Ubuntu, scripts/install-deps installs all of them.")
 endif()
 
-# libopenblas comes first: LAPACKE then uses its LAPACK, whatever the system's default is.
+# The nine functions of LAPACKE that are used come from its archive where there is one: as a shared library it brings three
+# others along (LAPACK, BLAS, tmglib), whose thousands of symbols the loader binds at every start. libopenblas has LAPACK.
+find_library(LAPACKE_ARCHIVE liblapacke.a)
+mark_as_advanced(LAPACKE_ARCHIVE)
+set(lapacke PkgConfig::lapacke)
+if(LAPACKE_ARCHIVE)
+  set(lapacke ${LAPACKE_ARCHIVE})
+endif()
+
+# With the shared LAPACKE, libopenblas comes first, so that its LAPACK is used, whatever the system's default is.
 add_library(unconfuse_dependencies INTERFACE)
-target_link_libraries(unconfuse_dependencies INTERFACE PkgConfig::openblas PkgConfig::lapacke PkgConfig::zstd
+target_link_libraries(unconfuse_dependencies INTERFACE PkgConfig::openblas ${lapacke} PkgConfig::openblas PkgConfig::zstd
                                                        PkgConfig::jansson ZLIB::ZLIB OpenMP::OpenMP_C
                                                        ${LBFGS_LIBRARY} m)
 target_include_directories(unconfuse_dependencies SYSTEM INTERFACE ${RANDOM123_INCLUDE_DIR} ${LBFGS_INCLUDE_DIR})
