@@ -40,5 +40,5 @@ void uc_calibration_apply(double *scores, const uc_calibration *parts, size_t co
             sum[q] += parts[i].weight * part[q];
     }
     for (size_t q = 0; q < K; q++)
-        scores[q] = sum[q];
+        scores[q] = fmin(sum[q], 1.0); /* the weights sum to 1 but for rounding */
 }

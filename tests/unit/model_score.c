@@ -286,6 +286,16 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+/* .05 + .55 + .3 + .1 is above 1, by rounding. */
+static void a_calibrated_probability_is_never_above_1(void **state)
+{
+    (void)state;
+    const uc_calibration parts[] = {{0.05, 100, 0}, {0.55, 100, 0}, {0.3, 100, 0}, {0.1, 100, 0}};
+    double scores[2] = {-50, 50}, work[4];
+    uc_calibration_apply(scores, parts, 4, 2, work);
+    assert_true(scores[1] == 1.0 && scores[0] >= 0.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +308,7 @@ int main(void)
         cmocka_unit_test(equal_classes_tie_and_the_lowest_is_predicted),
         cmocka_unit_test(rows_that_are_not_finite_are_refused),
         cmocka_unit_test(a_row_that_is_too_large_is_called_so),
+        cmocka_unit_test(a_calibrated_probability_is_never_above_1),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
