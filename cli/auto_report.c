@@ -37,7 +37,7 @@ static double number_of(const uc_values *candidates, size_t i, const char *name)
     return uc_values_number(candidates->items[i].members, name);
 }
 
-/* Learners with another picture of the labels come last; a view has a number of examples. */
+/* Heads, and learners with another picture of the labels, come last; a view has a number of examples. */
 static size_t count_views(const uc_values *candidates)
 {
     size_t count = candidates->count;
@@ -73,11 +73,43 @@ static void print_views(FILE *text, const uc_values *candidates, size_t count)
     fputs(")\n", text);
 }
 
+/* Logistic regression and support vector machines in place of the last ridge regression: whether the best of
+ * them is better, and how close it was. */
+static void print_heads(FILE *text, const uc_values *candidates, size_t first)
+{
+    size_t tried = 0, best = 0;
+    for (size_t i = first; i < candidates->count; i++) {
+        const double gain = number_of(candidates, i, "gain");
+        if (isnan(number_of(candidates, i, "wrong_labels")))
+            tried++;
+        if (!isnan(gain))
+            best = i;
+    }
+    if (tried == 0)
+        return;
+    const uc_values *head = candidates->items[best].members;
+    const double gain = uc_values_number(head, "gain"), margin = uc_values_number(head, "gain_deviation");
+    const uc_value *stands = uc_values_find(head, "stands");
+    const char *name = text_of(head, "learner");
+    if (stands && stands->flag)
+        fprintf(text,
+                "head: %s instead of ridge, the best of %zu: log-likelihood of a held-out label %.4f "
+                "higher, +- %.4f\n",
+                name, tried, gain, margin);
+    else
+        fprintf(text,
+                "head: ridge; of %zu others %s was the closest: log-likelihood of a held-out label %.4f "
+                "%s, +- %.4f\n",
+                tried, name, fabs(gain), gain < 0.0 ? "lower" : "higher", margin);
+}
+
 /* Learners with another picture of the labels, and whether one of them is believed. */
 static void print_rivals(FILE *text, const uc_values *candidates, size_t first)
 {
     for (size_t i = first; i < candidates->count; i++) {
         const uc_values *rival = candidates->items[i].members;
+        if (isnan(uc_values_number(rival, "wrong_labels")))
+            continue;
         const uc_value *stands = uc_values_find(rival, "stands");
         const double wrong = 100 * uc_values_number(rival, "wrong_labels");
         const char *name = text_of(rival, "learner");
@@ -119,8 +151,10 @@ void cli_print_auto(FILE *text, const uc_values *found, const char *data, const 
     const size_t views = candidates ? count_views(candidates) : 0;
     if (views > 0)
         print_views(text, candidates, views);
-    if (candidates)
+    if (candidates) {
+        print_heads(text, candidates, views);
         print_rivals(text, candidates, views);
+    }
     if (!isnan(uc_values_number(found, "wrong_labels")))
         print_noise(text, found);
     if (error)

@@ -634,9 +634,10 @@ static uc_status try_rivals(uc_model **model, uc_rivals *rivals, const uc_train_
     const uc_status status = uc_rivals_train(rivals, *model, train, data, context);
     if (status != UC_OK || !rivals->best)
         return status;
+    json_t *tried = json_incref(json_object_get((*model)->summary, "candidates"));
     uc_model_free(*model);
     *model = uc_rivals_take(rivals);
-    return UC_OK;
+    return tried ? uc_json_set((*model)->summary, "candidates", tried) : UC_OK;
 }
 
 uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const void *settings,

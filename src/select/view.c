@@ -251,12 +251,14 @@ static uc_status judge_views(uc_views *views, const uc_dataset *rows, uint64_t s
     return status;
 }
 
-/* As many landmarks as memory and time allow for so many rows: mapping and factoring cost n D^2. */
+/* As many landmarks as memory and time allow for so many rows: mapping and factoring cost n D^2. The mapped
+ * rows get an eighth of the memory, or up to half of it where an eighth is for less than FEW_LANDMARKS. */
 static uint64_t affordable(uint64_t landmarks, size_t rows, double bytes)
 {
-    const double room = bytes / (8.0 * sizeof(float) * (double)rows), time = sqrt(MOST_WORK / (double)rows);
-    const double most = fmax(fmin(room, time), FEW_LANDMARKS);
-    return (double)landmarks > most ? (uint64_t)most : landmarks;
+    const double each = sizeof(float) * (double)rows, time = sqrt(MOST_WORK / (double)rows);
+    const double few = fmin(FEW_LANDMARKS, bytes / (2.0 * each));
+    const double most = fmax(fmin(bytes / (8.0 * each), fmax(time, FEW_LANDMARKS)), few);
+    return (double)landmarks > most ? (uint64_t)fmax(most, 1.0) : landmarks;
 }
 
 /* The map that a model of so many rows gets. */
@@ -441,12 +443,16 @@ static uc_status write_chosen(uc_model *model, const uc_view *view)
 
 uc_status uc_views_write(uc_model *model, const uc_views *views, bool chosen)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < views->count && list; i++)
-        if (json_array_append_new(list, view_json(&views->tried[i])) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
+    json_t *list = json_array(), *others = json_object_get(model->summary, "candidates");
+    int failed = list == NULL;
+    for (size_t i = 0; i < views->count && !failed; i++)
+        failed = json_array_append_new(list, view_json(&views->tried[i])) != 0;
+    if (!failed && others) /* what the learner tried on the view */
+        failed = json_array_extend(list, others) != 0;
+    if (failed) {
+        json_decref(list);
+        list = NULL;
+    }
     const uc_status status = uc_json_set(model->summary, "candidates", list);
     if (status != UC_OK || !chosen)
         return status;

@@ -47,7 +47,43 @@ def test_it_says_what_it_chose_and_how_good_it_is(unconfuse, tmp_path):
 def test_time_decides_how_many_views_are_tried(unconfuse, tmp_path):
     digits_like(tmp_path, unconfuse, "0.1")
     assert len(unconfuse.json("train", "auto", "--time", "fast", "noisy.svm", "-o", "m.uc")["candidates"]) == 4
-    assert len(unconfuse.json("train", "auto", "--time", "thorough", "noisy.svm", "-o", "m.uc")["candidates"]) == 18
+    learners = [candidate["learner"] for candidate in
+                unconfuse.json("train", "auto", "--time", "thorough", "noisy.svm", "-o", "m.uc")["candidates"]]
+    assert learners == ["ridge"] * 18 + ["logistic"] * 3 + ["csvm"] * 3
+
+
+def far_rows(path, count, rng):
+    """Two classes that meet at 0; half of one of them lies far away on its side, which pulls squares to it."""
+    with open(path, "w") as file:
+        for i in range(count):
+            x = rng.gauss(-1, 0.5) if i % 2 else rng.gauss(8, 1) if i % 4 else rng.gauss(1, 0.5)
+            file.write(f"{'ab'[i % 2]} 1:{x:.6f} 2:{rng.gauss(0, 0.1):.6f}\n")
+
+
+def test_thorough_takes_another_loss_where_it_explains_held_out_labels_better(unconfuse, tmp_path):
+    rng = random.Random(3)
+    far_rows(tmp_path / "train.svm", 600, rng)
+    far_rows(tmp_path / "test.svm", 2000, rng)
+    unconfuse("noise", "apply", "train.svm", "--noise-rate", "0.1", "-o", "noisy.svm")
+    errors = {}
+    for time in ("normal", "thorough"):
+        found = unconfuse.json("train", "auto", "--time", time, "--scale", "none", "--map", "none", "noisy.svm", "-o", "m.uc")
+        errors[time] = unconfuse.json("evaluate", "m.uc", "test.svm")["error"]
+    assert errors["normal"] > 0.06 and errors["thorough"] < 0.04
+    heads = [candidate for candidate in found["candidates"] if candidate["learner"] != "ridge"]
+    best = [head for head in heads if "gain" in head]
+    assert len(heads) == 6 and len(best) == 1 and best[0]["gain"] > best[0]["gain_deviation"] > 0
+    assert [head for head in heads if head["stands"]] == best
+    assert best[0]["criterion"] == min(head["criterion"] for head in heads)
+    name = {"logistic": "l2", "csvm": "cost"}[best[0]["learner"]]
+    chosen = found["chosen"]
+    assert chosen["head"] == best[0]["learner"] and chosen[name] == best[0]["options"][name] and "refits" not in chosen
+    clean = found["clean_error"]
+    assert clean["low"] <= errors["thorough"] <= clean["high"]
+    text = unconfuse("train", "auto", "--time", "thorough", "--scale", "none", "--map", "none", "noisy.svm", "-o", "m.uc").stdout.decode()
+    assert f"head: {best[0]['learner']} instead of ridge, the best of 6" in text
+    probabilities = unconfuse("predict", "m.uc", "test.svm", "--probabilities").stdout.decode().splitlines()[1:]
+    assert all(abs(sum(map(float, line.split()[1:])) - 1) < 1e-4 for line in probabilities)
 
 
 def test_views_without_a_chance_are_rejected_on_a_third_of_the_rows(unconfuse, tmp_path):
@@ -252,3 +288,11 @@ def test_the_memory_bounds_the_landmarks(unconfuse, tmp_path):
     result = unconfuse.json("train", "--map", "auto", "--time", "thorough", "noisy.svm", "-o", "m.uc", "--memory", "8M")
     dimensions = [candidate["options"].get("dimension", 0) for candidate in result["candidates"]]
     assert max(dimensions) == int(8 * 2**20 / (32 * 600)) < 600
+
+
+def test_landmarks_are_as_many_as_the_memory_has_room_for(unconfuse, tmp_path):
+    unconfuse("generate", "rp-chess", "--examples", "20000", "--test", "test.svm", "--test-examples", "2000", "-o", "clean.svm")
+    unconfuse("noise", "apply", "clean.svm", "--noise-rate", "0.1", "-o", "noisy.svm")
+    found = unconfuse.json("train", "noisy.svm", "-o", "m.uc", "--memory", "16M")
+    assert 60 <= found["chosen"]["dimension"] <= 16 * 2**20 / 2 / 4 / 20000
+    assert unconfuse.json("evaluate", "m.uc", "test.svm")["error"] < 0.05

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "learn/auto/refit.h"
+#include "learn/auto/heads.h"
 #include "learn/calibration/clean_error.h"
 #include "linalg/linalg.h"
 
@@ -216,6 +216,129 @@ static void every_allocation_may_fail(void **state)
     free(self);
 }
 
+/* ---- heads ---- */
+
+static uc_status fit_head(uc_model *model, const uc_head *head, const uc_dataset *data, const double *R)
+{
+    const uc_train_settings train = uc_train_defaults();
+    const uc_fit fit = {.data = data, .train = &train, .rows = data->X.rows, .weights = data->weights};
+    memset(model->weights, 0, (model->dimension + 1) * model->stride * sizeof *model->weights);
+    return uc_head_fit(model, head, &fit, R);
+}
+
+/* Soft labels, some of them certain. */
+static void make_expected(double *R, const uc_dataset *data)
+{
+    const size_t K = data->classes.count;
+    for (size_t i = 0; i < data->X.rows; i++)
+        for (size_t k = 0; k < K; k++) {
+            const bool own = k == data->y[i], next = k == (data->y[i] + 1) % K;
+            const double doubt = 0.1 * (double)(i % 4);
+            R[i * K + k] = own * (1.0 - doubt) + next * doubt;
+        }
+}
+
+/* The objective of a head at its weights, by its definition: mean loss + penalty / 2 |w|^2. */
+static double objective_of(const uc_head *head, const double *weights, size_t d, size_t stride,
+                           const uc_dataset *data, const double *R)
+{
+    const size_t K = data->classes.count, n = data->X.rows;
+    const double h = 0.5;
+    double loss = 0.0, squares = 0.0, s[MOST_CLASSES];
+    for (size_t i = 0; i < n; i++) {
+        double total = 0.0;
+        for (size_t k = 0; k < K; k++) {
+            s[k] = weights[k];
+            for (size_t j = 0; j < d; j++)
+                s[k] += weights[(j + 1) * stride + k] * (double)data->X.values[i * data->X.stride + j];
+            total += exp(s[k]);
+        }
+        for (size_t q = 0; q < K && head->learner == &uc_learner_logistic; q++)
+            loss += R[i * K + q] * (log(total) - s[q]) / (double)n;
+        for (size_t q = 0; q < K && head->learner == &uc_learner_csvm; q++)
+            for (size_t k = 0; k < K; k++) { /* one machine for each class */
+                const double margin = q == k ? s[k] : -s[k];
+                if (margin < 1.0 - h)
+                    loss += R[i * K + q] * (1.0 - margin) / (double)n;
+                else if (margin < 1.0 + h)
+                    loss += R[i * K + q] * pow(1.0 + h - margin, 2.0) / (4.0 * h) / (double)n;
+            }
+    }
+    for (size_t j = 1; j <= d; j++)
+        for (size_t k = 0; k < K; k++)
+            squares += pow(weights[j * stride + k], 2.0);
+    return loss + head->penalty / 2.0 * squares;
+}
+
+/* At the weights of a head no step in any direction makes its objective clearly smaller. */
+static void heads_minimise_their_objective(void **state)
+{
+    (void)state;
+    const size_t d = 3, K = 3, n = 90;
+    uc_dataset data = sample_data(n, d, K, false, 12);
+    uc_model *model = NULL;
+    uc_head heads[UC_HEADS];
+    double R[90 * 3];
+    make_expected(R, &data);
+    uc_heads_list(heads, 2.0, (double)n);
+    assert_ok(uc_model_create(&model, &data.classes, d, d, "auto"));
+    for (size_t h = 0; h < UC_HEADS; h++) {
+        double option;
+        assert_string_equal(uc_head_option(&option, &heads[h]), h < UC_HEADS / 2 ? "l2" : "cost");
+        assert_ok(fit_head(model, &heads[h], &data, R));
+        const double found = objective_of(&heads[h], model->weights, d, model->stride, &data, R);
+        for (size_t at = 0; at < (d + 1) * model->stride; at++)
+            for (int side = -1; side <= 1 && at % model->stride < K; side += 2) {
+                const double kept = model->weights[at];
+                model->weights[at] += side * 0.05 * (fabs(kept) + 0.1);
+                const double moved = objective_of(&heads[h], model->weights, d, model->stride, &data, R);
+                assert_true(moved > found * (1.0 - 2e-3));
+                model->weights[at] = kept;
+            }
+    }
+    uc_model_free(model);
+    uc_dataset_free(&data);
+}
+
+/* The factor, which makes scores as large as one-hot labels, multiplies the weights and nothing else. */
+static void the_factor_of_a_head_is_in_its_weights(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(60, 3, 2, false, 13);
+    uc_model *model = NULL;
+    uc_head heads[UC_HEADS];
+    double R[60 * 2], before[4];
+    make_expected(R, &data);
+    uc_heads_list(heads, 1.0, 60.0);
+    assert_ok(uc_model_create(&model, &data.classes, 3, 3, "auto"));
+    assert_ok(fit_head(model, &heads[4], &data, R));
+    for (size_t j = 0; j < 4; j++)
+        before[j] = model->weights[j * model->stride + 1];
+    heads[4].factor = 0.25;
+    assert_ok(fit_head(model, &heads[4], &data, R));
+    for (size_t j = 0; j < 4; j++)
+        assert_near(model->weights[j * model->stride + 1], 0.25 * before[j], 1e-15);
+    uc_model_free(model);
+    uc_dataset_free(&data);
+}
+
+static void every_allocation_of_a_head_may_fail(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(20, 2, 2, false, 14);
+    uc_model *model = NULL;
+    uc_head heads[UC_HEADS];
+    uc_status status;
+    double R[20 * 2];
+    make_expected(R, &data);
+    uc_heads_list(heads, 1.0, 20.0);
+    assert_ok(uc_model_create(&model, &data.classes, 2, 2, "auto"));
+    for (size_t h = 0; h < UC_HEADS; h += UC_HEAD_STRENGTHS)
+        FOR_EACH_FAILING_ALLOCATION(status, fit_head(model, &heads[h], &data, R));
+    uc_model_free(model);
+    uc_dataset_free(&data);
+}
+
 /* ---- the learner ---- */
 
 static uc_model *train(const uc_dataset *data, unsigned threads, int effort)
@@ -233,14 +356,15 @@ static uc_model *train(const uc_dataset *data, unsigned threads, int effort)
 static void threads_change_nothing(void **state)
 {
     (void)state;
-    for (int sparse = 0; sparse < 2; sparse++) {
+    for (int run = 0; run < 4; run++) {
+        const int sparse = run % 2, effort = run / 2 * 2; /* fast, thorough */
         uc_dataset data = sample_data(200, 6, 3, sparse, 4);
         void *one, *many;
         size_t length, other;
-        uc_model *model = train(&data, 1, 0);
+        uc_model *model = train(&data, 1, effort);
         assert_ok(uc_model_save_memory(&one, &length, model));
         uc_model_free(model);
-        model = train(&data, 7, 0);
+        model = train(&data, 7, effort);
         assert_ok(uc_model_save_memory(&many, &other, model));
         uc_model_free(model);
         assert_int_equal(length, other);
@@ -284,6 +408,9 @@ int main(void)
         cmocka_unit_test(the_interval_covers_the_truth),
         cmocka_unit_test(the_interval_stays_within_0_and_1),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(heads_minimise_their_objective),
+        cmocka_unit_test(the_factor_of_a_head_is_in_its_weights),
+        cmocka_unit_test(every_allocation_of_a_head_may_fail),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(a_model_read_back_is_the_same),
     };

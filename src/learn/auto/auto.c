@@ -11,6 +11,8 @@
  *      held-out scores (refit.c)
  *   4. the family: symmetric if it predicts held-out labels better than none, full if better still by two
  *      standard errors
+ *      Where there is time: logistic regression and support vector machines on the same expected classes
+ *      (heads.c), which take the place of ridge regression if they predict held-out labels better
  *   5. probabilities of the true class: the calibration averaged over noise rates, as likely as the labels
  *      make them
  *   6. the error on true classes, as an interval (clean_error.c)
@@ -22,6 +24,7 @@
 #include <string.h>
 
 #include "data/weights.h"
+#include "learn/auto/heads.h"
 #include "learn/auto/refit.h"
 #include "learn/calibration/clean_error.h"
 #include "learn/calibration/families.h"
@@ -34,6 +37,8 @@
 #define LINEAR_LANDMARKS ((size_t)1000) /* of a linear kernel on sparse rows */
 #define SHRINKS 4
 #define REFITS (2 * SHRINKS)
+#define THOROUGH 2  /* of {time} */
+#define CLEARLY 1.0 /* standard errors that a head must be better by */
 
 static const double shrinks[SHRINKS] = {1.0, 0.3, 0.1, 0.03}; /* of lambda, for a refit */
 static const double rates[] = {0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
@@ -45,7 +50,8 @@ static const uc_option options[] = {
      .offset = offsetof(uc_auto_settings, effort),
      .standard = "normal",
      .choices = "fast|normal|thorough",
-     .help = "views of the columns that are tried, and landmarks: 4 and 500, 14 and 1,000, or 18 and 2,000"},
+     .help = "views of the columns that are tried, and landmarks: 4 and 500, 14 and 1,000, or 18 and 2,000; "
+             "thorough: logistic and csvm in place of ridge as well"},
     UC_CLASS_WEIGHT_OPTION(uc_auto_settings),
     {.name = NULL},
 };
@@ -65,6 +71,13 @@ typedef struct choice {
     uc_calibrator last[UC_FAMILIES]; /* of its held-out scores */
     double *fit[UC_FAMILIES];        /* log-likelihood of each row, out of fold */
     uc_noise_family family;
+    uc_head heads[UC_HEADS]; /* learner NULL: none was tried */
+    double *head_scores[UC_HEADS];
+    double head_fit[UC_HEADS];   /* mean log-likelihood of the labels */
+    double head_error[UC_HEADS]; /* of their held-out predictions, against the labels */
+    const uc_head *head;         /* the one that takes the place of ridge regression; NULL: none */
+    size_t best_head;
+    double gain, deviation; /* of the best head over ridge regression: log-likelihood a row */
     uc_clean_error error;
 } choice;
 
@@ -164,6 +177,21 @@ static const double *best_scores(const choice *self, size_t family)
     return self->held_out[family * REFITS + self->best[family]];
 }
 
+/* Held-out rows with the scores of head h. */
+static uc_held_out head_rows(const choice *self, size_t h)
+{
+    uc_held_out rows = held_out_rows(self, self->head_scores[h]);
+    rows.plain = true;
+    return rows;
+}
+
+/* With the scores of what was chosen. */
+static uc_held_out final_rows(const choice *self)
+{
+    return self->head ? head_rows(self, self->best_head)
+                      : held_out_rows(self, best_scores(self, self->family));
+}
+
 /* ---- 4: the family ---- */
 
 static uc_status fit_families(choice *self)
@@ -187,7 +215,107 @@ static uc_status fit_families(choice *self)
     return status;
 }
 
-static uc_status choose(choice *self, const uc_fit *fit)
+/* ---- heads ---- */
+
+/* The share of labels, by weight, that the highest score misses. */
+static double label_error(const uc_held_out *rows)
+{
+    double wrong = 0.0, total = 0.0;
+    for (size_t i = 0; i < rows->rows; i++) {
+        const double weight = rows->weights ? rows->weights[i] : 1.0;
+        wrong += weight * (uc_argmax(rows->scores + i * rows->K, rows->K) != rows->labels[i]);
+        total += weight;
+    }
+    return wrong / total;
+}
+
+static uc_status score_heads(choice *self, const uc_train_settings *train)
+{
+    const uc_refits refits = {self->rows, self->lambda, self->refits, REFITS, self->seed, self->context};
+    uc_heads_list(self->heads, self->lambda, (double)self->rows->X.rows);
+    for (size_t h = 0; h < UC_HEADS; h++) {
+        self->head_scores[h] = uc_alloc(self->rows->X.rows * self->K, sizeof *self->head_scores[h]);
+        if (!self->head_scores[h])
+            return UC_ERR_NOMEM;
+    }
+    return uc_heads_held_out(self->head_scores, self->heads, &refits, train, &self->first[self->family]);
+}
+
+/* The head under which the labels are most likely, with the matrix found before. */
+static uc_status choose_head(choice *self)
+{
+    for (size_t h = 0; h < UC_HEADS; h++) {
+        const uc_held_out rows = head_rows(self, h);
+        uc_calibrator given;
+        const uc_status status = uc_calibrate_given(&given, &rows, self->first[self->family].C, NULL);
+        if (status != UC_OK)
+            return status;
+        self->head_fit[h] = given.fit;
+        self->head_error[h] = label_error(&rows);
+        if (given.fit > self->head_fit[self->best_head])
+            self->best_head = h;
+        uc_calibrator_free(&given);
+    }
+    return UC_OK;
+}
+
+/* The best head replaces ridge regression where labels that neither has seen are clearly likelier by it. */
+static uc_status try_heads(choice *self, const uc_train_settings *train)
+{
+    const uc_noise_family family = self->family;
+    uc_calibrator near = {0}, own = {0};
+    double *fit = uc_alloc(self->rows->X.rows, sizeof *fit);
+    uc_status status = fit ? score_heads(self, train) : UC_ERR_NOMEM;
+    if (status == UC_OK)
+        status = choose_head(self);
+    if (status != UC_OK)
+        goto cleanup;
+    const uc_held_out rows = head_rows(self, self->best_head);
+    if (family == UC_FAMILY_FULL)
+        status = uc_calibrate(&near, &rows, UC_FAMILY_SYMMETRIC, NULL);
+    if (status == UC_OK)
+        status = uc_calibrate(&own, &rows, family, near.C ? &near : NULL);
+    if (status == UC_OK)
+        status = uc_family_fit(fit, &rows, family, family == UC_FAMILY_NONE ? NULL : &own);
+    if (status != UC_OK)
+        goto cleanup;
+    self->gain = uc_family_gain(&self->deviation, fit, self->fit[family], self->weights, rows.rows);
+    if (self->gain > CLEARLY * self->deviation) {
+        self->head = &self->heads[self->best_head];
+        uc_calibrator_free(&self->last[family]);
+        self->last[family] = own;
+        own = (uc_calibrator){0};
+    }
+
+cleanup:
+    uc_calibrator_free(&near);
+    uc_calibrator_free(&own);
+    uc_free(fit);
+    return status;
+}
+
+/* ---- 6: the error ---- */
+
+static uc_status find_error(choice *self)
+{
+    const uc_held_out rows = final_rows(self);
+    uc_calibrator full = {0}, symmetric = {0};
+    if (self->family == UC_FAMILY_FULL)
+        return uc_clean_error_find(&self->error, &rows, NULL, &self->last[UC_FAMILY_FULL],
+                                   &self->last[UC_FAMILY_FULL]);
+    uc_status status = uc_calibrate(&symmetric, &rows, UC_FAMILY_SYMMETRIC, NULL);
+    if (status == UC_OK)
+        status = uc_calibrate(&full, &rows, UC_FAMILY_FULL, &symmetric);
+    if (status == UC_OK)
+        status = uc_clean_error_find(&self->error, &rows, NULL, &self->last[self->family], &full);
+    uc_calibrator_free(&symmetric);
+    uc_calibrator_free(&full);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static uc_status choose(choice *self, const uc_fit *fit, const uc_auto_settings *settings)
 {
     uc_status status = fit_labels(self, fit);
     if (status == UC_OK)
@@ -199,19 +327,10 @@ static uc_status choose(choice *self, const uc_fit *fit)
     if (status != UC_OK)
         return status;
     self->family = uc_family_choose((const double *const *)self->fit, self->weights, self->rows->X.rows);
-    const uc_held_out rows = held_out_rows(self, best_scores(self, self->family));
-    uc_calibrator full = {0};
-    if (self->family == UC_FAMILY_FULL)
-        return uc_clean_error_find(&self->error, &rows, NULL, &self->last[UC_FAMILY_FULL],
-                                   &self->last[UC_FAMILY_FULL]);
-    uc_calibrator symmetric = {0};
-    status = uc_calibrate(&symmetric, &rows, UC_FAMILY_SYMMETRIC, NULL);
+    if (settings->effort == THOROUGH)
+        status = try_heads(self, fit->train);
     if (status == UC_OK)
-        status = uc_calibrate(&full, &rows, UC_FAMILY_FULL, &symmetric);
-    if (status == UC_OK)
-        status = uc_clean_error_find(&self->error, &rows, NULL, &self->last[self->family], &full);
-    uc_calibrator_free(&symmetric);
-    uc_calibrator_free(&full);
+        status = find_error(self);
     return status;
 }
 
@@ -224,6 +343,8 @@ static void free_choice(choice *self)
     }
     for (size_t i = 0; i < UC_FAMILIES * REFITS; i++)
         uc_free(self->held_out[i]);
+    for (size_t h = 0; h < UC_HEADS; h++)
+        uc_free(self->head_scores[h]);
 }
 
 /* ---- 5: probabilities ---- */
@@ -231,7 +352,7 @@ static void free_choice(choice *self)
 /* The calibration averaged over noise rates: likely rates count most, as exp of their log-likelihood. */
 static uc_status average_calibration(uc_model *model, const choice *self)
 {
-    const uc_held_out rows = held_out_rows(self, best_scores(self, self->family));
+    const uc_held_out rows = final_rows(self);
     const bool full = self->family == UC_FAMILY_FULL;
     double fit[RATES], best = -INFINITY, total = 0.0, *C = uc_alloc(self->K * self->K, sizeof *C);
     uc_calibration *parts = uc_alloc(RATES + 1, sizeof *parts);
@@ -271,34 +392,28 @@ static uc_status fit_all(uc_model *model, const uc_fit *fit, const choice *self)
 {
     const size_t n = fit->data->X.rows, K = self->K;
     uc_ridge ridge = {0};
-    uc_ridge_targets targets = {0};
     const uc_calibrator *calibrator = &self->first[self->family];
     const uc_refit *refit = &self->refits[self->best[self->family]];
     const double lambdas[2] = {self->lambda, refit->lambda};
-    const size_t count = refit->lambda == self->lambda ? 1 : 2;
-    double *Y = uc_alloc(n * K, sizeof *Y), *f = uc_alloc(n * K, sizeof *f);
-    uc_status status = uc_comm_agree(uc_comm_of(fit->context), Y && f ? UC_OK : UC_ERR_NOMEM);
+    const size_t count = self->head || refit->lambda == self->lambda ? 1 : 2;
+    double *R = uc_alloc(n * K, sizeof *R), *f = uc_alloc(n * K, sizeof *f);
+    uc_status status = uc_comm_agree(uc_comm_of(fit->context), R && f ? UC_OK : UC_ERR_NOMEM);
     if (status == UC_OK)
         status = uc_ridge_factor(&ridge, &fit->data->X, fit->weights, lambdas, count,
                                  uc_min_size(refit->rounds, count), fit->context);
-    if (status != UC_OK)
-        goto cleanup;
-    uc_ridge_label_targets(Y, fit->data->y, n, K);
-    status = uc_ridge_project(&targets, &ridge, Y, K);
     if (status == UC_OK)
-        status = uc_ridge_leave_one_out(f, &ridge, &targets, self->lambda);
+        status = uc_label_scores(f, &ridge, fit->data->y, K, self->lambda);
     if (status == UC_OK)
-        status = uc_expected_classes(Y, f, fit->data->y, n, calibrator, fit->context);
-    if (status == UC_OK)
-        status = uc_refit_weights(model->weights + model->stride, model->weights, model->stride, &ridge, Y,
+        status = uc_expected_classes(R, f, fit->data->y, n, calibrator, fit->context);
+    if (status == UC_OK && self->head)
+        status = uc_head_fit(model, self->head, fit, R);
+    else if (status == UC_OK)
+        status = uc_refit_weights(model->weights + model->stride, model->weights, model->stride, &ridge, R,
                                   fit->data->y, calibrator, *refit);
     model->bias = 1.0;
-
-cleanup:
-    uc_ridge_targets_free(&targets);
     uc_ridge_free(&ridge);
     uc_free(f);
-    uc_free(Y);
+    uc_free(R);
     return status;
 }
 
@@ -315,6 +430,41 @@ static uc_status keep_noise(uc_model *model, const choice *self)
     return UC_OK;
 }
 
+/* A head in place of the refits of ridge regression. */
+static uc_status write_chosen_head(json_t *chosen, const uc_head *head)
+{
+    double value;
+    const char *option = uc_head_option(&value, head);
+    (void)json_object_del(chosen, "refit_lambda");
+    (void)json_object_del(chosen, "refits");
+    const uc_status status = uc_json_set(chosen, "head", json_string(head->learner->name));
+    return status == UC_OK ? uc_json_set(chosen, option, json_real(value)) : status;
+}
+
+/* Heads are candidates, too: by how unlikely they make held-out labels. */
+static uc_status write_heads(uc_model *model, const choice *self)
+{
+    json_t *list = json_array();
+    for (size_t h = 0; h < UC_HEADS && list; h++) {
+        const uc_head *head = &self->heads[h];
+        double value;
+        const char *option = uc_head_option(&value, head);
+        json_t *entry = json_pack("{s:s, s:{s:f}, s:f, s:f, s:b}", "learner", head->learner->name, "options",
+                                  option, value, "criterion", -self->head_fit[h], "error",
+                                  self->head_error[h], "stands", (int)(head == self->head));
+        int failed = !entry;
+        if (entry && h == self->best_head) {
+            failed |= json_object_set_new(entry, "gain", json_real(self->gain));
+            failed |= json_object_set_new(entry, "gain_deviation", json_real(self->deviation));
+        }
+        if (failed || json_array_append_new(list, entry) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    return uc_json_set(model->summary, "candidates", list);
+}
+
 static uc_status write_summary(uc_model *model, const choice *self, double wrong_at_most)
 {
     static const char *const families[UC_FAMILIES] = {"none", "symmetric", "full"};
@@ -323,6 +473,10 @@ static uc_status write_summary(uc_model *model, const choice *self, double wrong
         uc_json_set(model->summary, "chosen",
                     json_pack("{s:f, s:s, s:f, s:i}", "lambda", self->lambda, "noise", families[self->family],
                               "refit_lambda", refit->lambda, "refits", (int)refit->rounds));
+    if (status == UC_OK && self->head)
+        status = write_chosen_head(json_object_get(model->summary, "chosen"), self->head);
+    if (status == UC_OK && self->heads[0].learner)
+        status = write_heads(model, self);
     if (status == UC_OK)
         status = uc_clean_error_save(model->summary, &self->error, wrong_at_most);
     return status;
@@ -356,14 +510,13 @@ static uc_status take_sample(uc_dataset *sample, const uc_fit *fit)
 
 static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
 {
-    (void)user;
     uc_dataset sample = {0};
     uc_context alone = uc_context_alone(fit->context);
     choice self = {.rows = &sample, .K = model->classes.count, .seed = fit->train->seed, .context = &alone};
     uc_status status = take_sample(&sample, fit);
     self.weights = sample.weights;
     if (status == UC_OK)
-        status = choose(&self, fit);
+        status = choose(&self, fit, user);
     status = uc_comm_agree(uc_comm_of(fit->context), status);
     if (status == UC_OK)
         status = fit_all(model, fit, &self);

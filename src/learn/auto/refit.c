@@ -18,7 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/folds.h"
 #include "learn/ridge/path.h"
 #include "linalg/linalg.h"
 
@@ -125,9 +124,8 @@ typedef struct fold_job {
     const uc_calibrator *calibrators;
 } fold_job;
 
-/* The scores of the held-out rows by weights W, into their places. */
-static uc_status score_held_out(double *scores, const uc_fold *fold, const double *W, const double *offset,
-                                size_t K, size_t stride)
+uc_status uc_score_fold(double *scores, const uc_fold *fold, const double *W, const double *offset, size_t K,
+                        size_t stride)
 {
     const uc_matrix *X = &fold->held_out.X;
     double *own = uc_alloc(X->rows * stride, sizeof *own);
@@ -140,28 +138,38 @@ static uc_status score_held_out(double *scores, const uc_fold *fold, const doubl
     return UC_OK;
 }
 
-/* All refits of a family, with its calibrator found on the fold's own leave-one-out scores f. */
+/* The calibrator of a family, found on the fold's own leave-one-out scores f, and the expected classes R by
+ * it. */
+static uc_status expect_in_fold(double *R, uc_calibrator *own, const uc_fold *fold, const double *f,
+                                const uc_calibrator *near)
+{
+    const uc_held_out rows = {.scores = f,
+                              .labels = fold->train.y,
+                              .weights = fold->train.weights,
+                              .rows = fold->train.X.rows,
+                              .K = near->K,
+                              .context = fold->context};
+    const uc_status status =
+        uc_calibrate(own, &rows, near->family, near->family == UC_FAMILY_NONE ? NULL : near);
+    if (status != UC_OK)
+        return status;
+    return uc_expected_classes(R, f, rows.labels, rows.rows, own, fold->context);
+}
+
+/* All refits of a family. */
 static uc_status refit_family(double *const *scores, const uc_refits *self, const uc_fold *fold,
                               const uc_ridge *ridge, const double *f, const uc_calibrator *near)
 {
     const size_t n = fold->train.X.rows, K = near->K, stride = uc_class_stride(K);
-    const uc_held_out rows = {.scores = f,
-                              .labels = fold->train.y,
-                              .weights = fold->train.weights,
-                              .rows = n,
-                              .K = K,
-                              .context = fold->context};
     uc_calibrator own = {0};
     double *R = uc_alloc(n * K, sizeof *R), *W = uc_alloc((fold->train.X.cols + 1) * stride, sizeof *W);
     uc_status status = UC_ERR_NOMEM;
     if (R && W)
-        status = uc_calibrate(&own, &rows, near->family, near->family == UC_FAMILY_NONE ? NULL : near);
-    if (status == UC_OK)
-        status = uc_expected_classes(R, f, fold->train.y, n, &own, fold->context);
+        status = expect_in_fold(R, &own, fold, f, near);
     for (size_t r = 0; r < self->count && status == UC_OK; r++) {
         status = uc_refit_weights(W + stride, W, stride, ridge, R, fold->train.y, &own, self->refits[r]);
         if (status == UC_OK)
-            status = score_held_out(scores[r], fold, W + stride, W, K, stride);
+            status = uc_score_fold(scores[r], fold, W + stride, W, K, stride);
     }
     uc_calibrator_free(&own);
     uc_free(W);
@@ -184,27 +192,38 @@ static size_t list_lambdas(double *out, const uc_refits *self)
     return count;
 }
 
+uc_status uc_label_scores(double *f, const uc_ridge *ridge, const uint32_t *labels, size_t K, double lambda)
+{
+    uc_ridge_targets targets = {0};
+    const size_t n = ridge->X->rows;
+    double *Y = uc_alloc(n * K, sizeof *Y);
+    uc_status status = uc_comm_agree(uc_comm_of(ridge->context), Y ? UC_OK : UC_ERR_NOMEM);
+    if (status == UC_OK) {
+        uc_ridge_label_targets(Y, labels, n, K);
+        status = uc_ridge_project(&targets, ridge, Y, K);
+    }
+    if (status == UC_OK)
+        status = uc_ridge_leave_one_out(f, ridge, &targets, lambda);
+    uc_ridge_targets_free(&targets);
+    uc_free(Y);
+    return status;
+}
+
 static uc_status run_fold(uc_fold *fold, void *user)
 {
     const fold_job *job = user;
     const uc_refits *self = job->refits;
     const size_t n = fold->train.X.rows, K = job->calibrators->K;
     uc_ridge ridge = {0};
-    uc_ridge_targets targets = {0};
-    double *Y = uc_alloc(n * K, sizeof *Y), *f = uc_alloc(n * K, sizeof *f);
-    double *lambdas = uc_alloc(self->count + 1, sizeof *lambdas);
+    double *f = uc_alloc(n * K, sizeof *f), *lambdas = uc_alloc(self->count + 1, sizeof *lambdas);
     uc_status status = UC_ERR_NOMEM;
-    if (!Y || !f || !lambdas)
+    if (!f || !lambdas)
         goto cleanup;
     const size_t count = list_lambdas(lambdas, self);
     status =
         uc_ridge_factor(&ridge, &fold->train.X, fold->train.weights, lambdas, count, count, fold->context);
-    if (status != UC_OK)
-        goto cleanup;
-    uc_ridge_label_targets(Y, fold->train.y, n, K);
-    status = uc_ridge_project(&targets, &ridge, Y, K);
     if (status == UC_OK)
-        status = uc_ridge_leave_one_out(f, &ridge, &targets, self->lambda);
+        status = uc_label_scores(f, &ridge, fold->train.y, K, self->lambda);
     for (size_t family = 0; family < UC_FAMILIES && status == UC_OK; family++)
         status = refit_family(job->scores + family * self->count, self, fold, &ridge, f,
                               job->calibrators + family);
@@ -212,24 +231,48 @@ static uc_status run_fold(uc_fold *fold, void *user)
         status = uc_part_done(fold->progress);
 
 cleanup:
-    uc_ridge_targets_free(&targets);
     uc_ridge_free(&ridge);
     uc_free(lambdas);
     uc_free(f);
-    uc_free(Y);
+    return status;
+}
+
+uc_status uc_fold_expected(double *R, const uc_refits *self, const uc_fold *fold,
+                           const uc_calibrator *calibrator)
+{
+    const size_t n = fold->train.X.rows, K = calibrator->K;
+    uc_ridge ridge = {0};
+    uc_calibrator own = {0};
+    double *f = uc_alloc(n * K, sizeof *f);
+    uc_status status = UC_ERR_NOMEM;
+    if (f)
+        status =
+            uc_ridge_factor(&ridge, &fold->train.X, fold->train.weights, &self->lambda, 1, 1, fold->context);
+    if (status == UC_OK)
+        status = uc_label_scores(f, &ridge, fold->train.y, K, self->lambda);
+    if (status == UC_OK)
+        status = expect_in_fold(R, &own, fold, f, calibrator);
+    uc_calibrator_free(&own);
+    uc_ridge_free(&ridge);
+    uc_free(f);
+    return status;
+}
+
+uc_status uc_refit_folds(const uc_refits *self, const char *task, uc_fold_job *job, void *user)
+{
+    uc_folds folds = {0};
+    uc_status status =
+        uc_folds_begin(&folds, self->data, uc_folds_at_most(self->data, FOLDS), self->seed, self->context);
+    if (status != UC_OK)
+        return status;
+    folds.progress = (uc_parts){.task = task, .part = "fold", .count = folds.count};
+    status = uc_folds_concurrently(&folds, 0, folds.count, job, user, self->context);
+    uc_folds_free(&folds);
     return status;
 }
 
 uc_status uc_refit_held_out(double *const *scores, const uc_refits *self, const uc_calibrator *calibrators)
 {
     fold_job job = {scores, self, calibrators};
-    uc_folds folds = {0};
-    uc_status status =
-        uc_folds_begin(&folds, self->data, uc_folds_at_most(self->data, FOLDS), self->seed, self->context);
-    if (status != UC_OK)
-        return status;
-    folds.progress = (uc_parts){.task = "refitting", .part = "fold", .count = folds.count};
-    status = uc_folds_concurrently(&folds, 0, folds.count, run_fold, &job, self->context);
-    uc_folds_free(&folds);
-    return status;
+    return uc_refit_folds(self, "refitting", run_fold, &job);
 }

@@ -2,6 +2,7 @@
 #ifndef UC_REFIT_H
 #define UC_REFIT_H
 
+#include "data/folds.h"
 #include "learn/calibration/calibrate.h"
 #include "learn/ridge/decomposition.h"
 #include "unconfuse/dataset.h"
@@ -32,5 +33,16 @@ typedef struct uc_refits {
 /* scores[family * count + r]: rows x K each, by refit r. calibrators[family], found on all rows, are where
  * those of a fold start. */
 uc_status uc_refit_held_out(double *const *scores, const uc_refits *self, const uc_calibrator *calibrators);
+
+/* The parts of it, for other fits on expected classes (heads.c). */
+uc_status uc_refit_folds(const uc_refits *self, const char *task, uc_fold_job *job, void *user);
+/* R: the expected classes of the rows that a fold trains on, by a calibrator of its own. */
+uc_status uc_fold_expected(double *R, const uc_refits *self, const uc_fold *fold,
+                           const uc_calibrator *calibrator);
+/* The scores of a fold's held-out rows by weights W, into their places. */
+uc_status uc_score_fold(double *scores, const uc_fold *fold, const double *W, const double *offset, size_t K,
+                        size_t stride);
+/* f: the leave-one-out scores of ridge regression on labels. */
+uc_status uc_label_scores(double *f, const uc_ridge *ridge, const uint32_t *labels, size_t K, double lambda);
 
 #endif
