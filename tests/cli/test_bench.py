@@ -32,6 +32,18 @@ def test_machine_and_threads_as_json():
     assert threads["bandwidth_speedup"] > 0 and threads["gemm_speedup"] > 0
 
 
+def test_auto_beside_its_peers(tmp_path):
+    pytest.importorskip("sklearn")
+    page = tmp_path / "performance.md"
+    result = json.loads(bench("--only", "auto", "--runs", "1", "--json", "--markdown", page))
+    (entry,) = result["parts"]["auto"]
+    names = [point["program"] for point in entry["points"]]
+    assert names == ["auto, fast", "auto, normal", "auto, thorough", "SVC", "random forest", "gradient boosting", "SVC grid"]
+    assert all(0 <= point["error"] < 0.5 and point["seconds"] > 0 for point in entry["points"])
+    assert [peer["program"] for peer in result["rows"][0]["peers"]] == names[3:]
+    assert "| 400 | auto, normal |" in page.read_text()
+
+
 def test_the_page(tmp_path):
     page = tmp_path / "performance.md"
     text = bench("--only", "machine", "--runs", "1", "--markdown", page)
