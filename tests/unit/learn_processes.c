@@ -184,6 +184,38 @@ static void batch_learners_do_in_many_processes_what_they_do_in_one(void **state
     uc_noise_free(&matrix);
 }
 
+/* Two classes that meet at 0, one of them with rows far away on its side: ridge regression is drawn to
+ * these. */
+static uc_dataset data_with_far_rows(void)
+{
+    uc_dataset data = sample_data(ROWS, 2, 2, false, 5);
+    for (size_t i = 0; i < ROWS; i++) {
+        float *row = data.X.values + i * data.X.stride;
+        data.y[i] = i % 2;
+        row[0] = row[0] / 10 + (i % 2 ? -1.0F : 1.0F);
+        row[0] += i % 4 == 2 ? 7.0F : 0.0F;
+    }
+    return data;
+}
+
+static void heads_of_auto_do_too(void **state)
+{
+    (void)state;
+    uc_dataset data = data_with_far_rows(), copy = {0};
+    const uc_auto_settings thorough = {.effort = 2};
+    uc_train_settings train = uc_train_defaults();
+    uc_model *alone = NULL;
+    train.map.map = UC_MAP_NONE;
+    train.scale = UC_SCALE_NONE;
+    assert_ok(uc_dataset_subset(&copy, &data, NULL, 0, NULL));
+    assert_ok(uc_tune_and_train(&alone, uc_learner_find("auto"), &thorough, &train, &copy, NULL));
+    assert_non_null(json_object_get(json_object_get(alone->summary, "chosen"), "head"));
+    check_learner("auto", &thorough, train, &data, 1e-6);
+    uc_model_free(alone);
+    uc_dataset_free(&copy);
+    uc_dataset_free(&data);
+}
+
 static void machines_of_two_classes_do_too(void **state)
 {
     (void)state;
@@ -474,6 +506,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wide_rows_are_added_up_by_columns),
         cmocka_unit_test(batch_learners_do_in_many_processes_what_they_do_in_one),
+        cmocka_unit_test(heads_of_auto_do_too),
         cmocka_unit_test(machines_of_two_classes_do_too),
         cmocka_unit_test(parts_of_a_machine_are_those_of_one_process),
         cmocka_unit_test(scaling_is_that_of_all_rows),
