@@ -8,8 +8,6 @@
 #include "experiment.h"
 #include "learner_list.h"
 
-#define RUN_STRIDE 1000003 /* between the seeds of two runs */
-
 typedef struct experiment_args {
     uc_train_settings train;
     uc_read_settings read;
@@ -229,7 +227,7 @@ static uc_status run_trial(study *self, experiment_cell *cell, size_t learner, s
 
 static uc_status run_draw(study *self, const uc_dataset *data, size_t d, size_t k, size_t run)
 {
-    const uint64_t seed = self->call->common.seed + RUN_STRIDE * (uint64_t)run;
+    const uint64_t seed = self->call->common.seed + UC_RUN_STRIDE * (uint64_t)run;
     uc_train_settings train = self->args->train;
     uc_dataset noisy = {0}, test = {0};
     uc_noise matrix = {0};

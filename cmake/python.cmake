@@ -42,13 +42,16 @@ set(venv ${PROJECT_BINARY_DIR}/python-venv)
 file(GLOB python_sources CONFIGURE_DEPENDS python/*.py python/*.h python/*.toml python/unconfuse/*.py
      python/unconfuse/*.pyi)
 list(FILTER python_sources EXCLUDE REGEX "/estimators.py$") # generated, if someone built in the sources
+if(UNCONFUSE_WEB)
+  set(page ${PROJECT_BINARY_DIR}/web/page.c) # what it is made of goes into the package
+endif()
 add_custom_command(
   OUTPUT ${venv}/installed
   COMMAND ${UNCONFUSE_PYTHON_PROGRAM} -m venv --system-site-packages ${venv}
   COMMAND ${CMAKE_COMMAND} -E env UNCONFUSE_BUILD=${PROJECT_BINARY_DIR} ${venv}/bin/pip install --quiet
           --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ${PROJECT_SOURCE_DIR}/python
   COMMAND ${CMAKE_COMMAND} -E touch ${venv}/installed
-  DEPENDS ${python_sources} unconfuse_shared
+  DEPENDS ${python_sources} unconfuse_shared ${page}
   COMMENT "Installing the Python package into ${venv}"
   VERBATIM)
 add_custom_target(python DEPENDS ${venv}/installed)

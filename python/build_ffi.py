@@ -70,6 +70,7 @@ typedef struct { int format; const char *label, *columns, *drop, *missing_values
                  *separator; uint64_t max_categories;
                  const uc_table *table; ...; } uc_read_settings;
 uc_read_settings uc_reader_defaults(void);
+uc_status uc_dataset_read(uc_dataset *, const char *, const uc_read_settings *, const uc_context *);
 uc_status uc_dataset_read_memory(uc_dataset *, const void *, size_t, const char *, const uc_read_settings *,
                                  const uc_context *);
 /* table.h */
@@ -185,6 +186,14 @@ void uc_first_look_free(uc_first_look *);
 /* select.h */
 uc_status uc_tune_and_train(uc_model **, const uc_learner *, const void *, const uc_train_settings *, uc_dataset *,
                               const uc_context *);
+#define UC_RUN_STRIDE ...
+static const double UC_SIGNIFICANCE;
+typedef struct { ...; } uc_label_noise;
+uc_status uc_label_noise_parse(uc_label_noise *, const char *);
+uc_status uc_label_noise_apply(uc_dataset *, uc_noise *, const uc_label_noise *, uint64_t, const uc_context *);
+uc_status uc_experiment_draw(uc_dataset *, uc_dataset *, const uc_dataset *, double, uint64_t, const uc_context *);
+uc_status uc_trial(double *, double *, const uc_learner *, const void *, const uc_train_settings *, const uc_dataset *,
+                   const uc_dataset *, const uc_context *);
 typedef struct { uint64_t seed; ...; } uc_noise_estimate_settings;
 extern const uc_option uc_noise_estimate_options[];
 typedef struct {
@@ -251,6 +260,11 @@ typedef struct { double *wrong; uint32_t *most_probable; ...; } uc_probability_a
 uc_status uc_probability_audit_matrix(uc_probability_audit *, const double *, size_t, size_t, const uint32_t *,
                                       const uc_context *);
 void uc_probability_audit_free(uc_probability_audit *);
+
+/* metrics.h */
+void uc_metrics_ranks(double *, const double *, size_t);
+typedef struct { double statistic, p_value, critical_difference; } uc_friedman;
+uc_status uc_metrics_friedman(uc_friedman *, double *, const double *, size_t, size_t);
 
 /* rows.h */
 size_t first_row_unsound(const uc_matrix *, uint64_t);

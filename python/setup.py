@@ -74,6 +74,19 @@ class BuildPackage(build_py):
         super().run()
         if package.exists():  # not when it is used from the sources
             shutil.copy2(LIBRARY / "LICENSE", package)
+            self.join_page(package / "page.html")
+
+    @staticmethod
+    def join_page(target: pathlib.Path) -> None:
+        """The page of reports, if the build has it: template, style and script; the data's place stays open."""
+        web = pathlib.Path(BUILD or ".", "web")
+        parts = {"@STYLE@": web / "page.css", "@SCRIPT@": web / "page.js"}
+        if not BUILD or not all(part.exists() for part in [web / "page.html", *parts.values()]):
+            return
+        page = (web / "page.html").read_text(encoding="utf-8")
+        for place, part in parts.items():
+            page = page.replace(place, part.read_text(encoding="utf-8"))
+        target.write_text(page, encoding="utf-8")
 
 
 class SourceDistribution(sdist):

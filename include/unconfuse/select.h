@@ -126,6 +126,8 @@ typedef struct uc_label_noise {
     double numbers[2];
 } uc_label_noise;
 
+#define UC_RUN_STRIDE 1000003 /* between the seeds of two runs of an experiment */
+
 /* "none", "uniform:0.2", "pair:0.3", "random:5", "rates:0.3:0.1" or "instance:0.3". */
 uc_status uc_label_noise_parse(uc_label_noise *out, const char *text);
 /* Draws labels anew. *matrix, unless it is NULL, becomes how likely each class is called another one; for
