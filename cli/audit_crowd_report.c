@@ -6,6 +6,7 @@
 
 #include "audit.h"
 #include "audit_crowd.h"
+#include "picture.h"
 
 #define MOST_SHOWN ((size_t)10)
 #define MOST_MATRIX_NUMBERS 1e6 /* in the JSON: the matrices of annotators, unless --all asks for them */
@@ -323,6 +324,9 @@ void cli_crowd_tell(const cli_crowd_run *self, const app_call *call)
     if (self->consensus.unannotated)
         fprintf(text, "%zu rows have no annotation\n", self->consensus.unannotated);
     print_pairs(text, self);
+    cli_draw_matrix(text,
+                    "Annotations by true class (rows: true class, columns: annotation, in the same order)",
+                    self->consensus.pooled, &self->crowd.classes);
     print_issues(text, self);
     print_annotators(text, self);
     print_questions(text, self);

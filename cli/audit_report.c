@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "audit.h"
+#include "picture.h"
 
 #define SHOWN_SUSPECTS 10
 #define SHOWN_PAIRS 5
@@ -231,6 +232,8 @@ void cli_audit_print(FILE *text, const cli_audit *self)
 {
     print_wrong(text, self);
     print_pairs(text, self);
+    cli_draw_matrix(text, "Labels by true class (rows: label, columns: true class, in the same order)",
+                    self->found->noise.values, &self->data->classes);
     print_suspects(text, self);
     if (self->before)
         print_suspicion(text, self);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "picture.h"
 
 typedef struct evaluate_args {
     uc_read_settings read;
@@ -303,11 +304,33 @@ static void free_pairs(pairs *self)
     cli_kept_free(&self->kept);
 }
 
+static void draw_confusion(const cli_report *report)
+{
+    const uc_evaluation *found = report->evaluation;
+    const size_t K = found->classes;
+    if (K != report->classes->count) /* one more: labels that the model does not know */
+        return;
+    double *shares = app_calloc(K * K, sizeof *shares);
+    for (size_t p = 0; p < K; p++) {
+        double sum = 0.0;
+        for (size_t q = 0; q < K; q++)
+            sum += (double)found->confusion[p * K + q];
+        for (size_t q = 0; q < K && sum > 0; q++)
+            shares[p * K + q] = (double)found->confusion[p * K + q] / sum;
+    }
+    cli_draw_matrix(stdout,
+                    "What each class is taken for (rows: true class, columns: predicted, in the same order)",
+                    shares, report->classes);
+    free(shares);
+}
+
 static void tell(app_call *call, const cli_report *report, const pairs *self)
 {
     if (!call->common.json) {
         app_progress_end();
         cli_report_text(stdout, report);
+        if (!call->common.quiet)
+            draw_confusion(report);
     }
     if (!app_wants_result(call))
         return;

@@ -2,19 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
+#include "picture.h"
 
 #define MATRIX_CLASSES 20  /* a larger matrix is summarised */
 #define INTERVAL_CLASSES 6 /* up to here every interval has room */
 #define LARGEST 10         /* entries that are shown of a larger matrix */
-
-static bool has_colours(FILE *file)
-{
-    const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
-    return !app_comm && isatty(fileno(file)) && terminal && strcmp(terminal, "dumb") != 0 && !(none && *none);
-}
 
 static int width_of(const char *text)
 {
@@ -150,7 +144,7 @@ void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_c
             100 * check->wrong, check->condition, path);
     if (K > MATRIX_CLASSES)
         print_largest(file, self);
-    else if (has_colours(file))
+    else if (cli_has_colours(file))
         print_shaded(file, &self->noise);
     else
         print_plain(file, &self->noise);

@@ -2,7 +2,10 @@
 #include "stream.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "picture.h"
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -98,6 +101,18 @@ json_t *stream_describe(const stream *self, double seconds)
                      "unknown_labels", (json_int_t)unknown_rounds(self, &example));
 }
 
+/* Right proposals since the point before: rounds 1, 2, 3 and 4, 5 to 8, ... */
+static void draw_curve(const stream *self, FILE *file)
+{
+    size_t count;
+    const uc_session_point *curve = uc_session_curve(&count, self->session);
+    double *recent = app_calloc(count + 1, sizeof *recent);
+    for (size_t i = 0; i < count; i++)
+        recent[i] = curve[i].recent_ratio;
+    cli_draw_curve(file, "Recently right, at rounds 1, 2, 4, 8 and so on", recent, count);
+    free(recent);
+}
+
 void stream_print(const stream *self, FILE *file, double seconds)
 {
     const uc_session_counts counts = uc_session_count(self->session);
@@ -122,6 +137,7 @@ void stream_print(const stream *self, FILE *file, double seconds)
             app_cell(&table, "-");
     }
     app_grid_print(&table, file);
+    draw_curve(self, file);
     if (self->args->output)
         fprintf(file, "model: %s\n", self->args->output);
 }

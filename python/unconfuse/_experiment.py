@@ -157,8 +157,8 @@ class _Estimator:
     def run(self, draw: _Draw, n_jobs: int | None) -> tuple[float, float]:
         estimator = clone(self.estimator)
         parameters = estimator.get_params()
-        unset = {name: draw.seed % 2**32 for name, value in parameters.items()
-                 if value is None and name.rpartition("__")[2] == "random_state"}
+        unset: dict[str, Any] = {name: draw.seed % 2**32 for name, value in parameters.items()
+                                 if value is None and name.rpartition("__")[2] == "random_state"}
         if draw.matrix.classes > 0 and "noise_matrix" in parameters and parameters["noise_matrix"] is None:
             K = len(draw.labels)
             unset["noise_matrix"] = Classes(np.sort(draw.labels)).matrix_from_library(copied(draw.matrix.values, (K, K)))
