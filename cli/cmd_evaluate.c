@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "picture.h"
+#include "regions.h"
 
 typedef struct evaluate_args {
     uc_read_settings read;
@@ -94,7 +95,8 @@ typedef struct pairs {
     double *best; /* one per class: uc_bag_add */
     bool clean;   /* the error on true classes is asked for: scores are kept */
     cli_kept kept;
-    json_t *gold; /* what checked rows there are */
+    json_t *gold;     /* what checked rows there are */
+    cli_plane *plane; /* for the regions of a page; NULL: there are none */
 } pairs;
 
 static void learn_positions(pairs *self, const uc_names *names, size_t file)
@@ -174,6 +176,8 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         if (self->probabilities)
             self->certainty[self->count + i] = scores[i * self->classes->count + predicted[i]];
         self->weights[self->count + i] = block->weights ? block->weights[i] : 1.0;
+        if (self->plane)
+            cli_plane_add(self->plane, &block->X, i, label < self->classes->count ? label : UC_NONE);
     }
     if (self->clean)
         cli_kept_add(&self->kept, scores, block->X.rows);
@@ -301,6 +305,7 @@ static void free_pairs(pairs *self)
     free(self->position);
     free(self->weights);
     free(self->best);
+    free(self->plane);
     cli_kept_free(&self->kept);
 }
 
@@ -346,6 +351,21 @@ static void tell(app_call *call, const cli_report *report, const pairs *self)
         app_warn("%s: %zu unlabelled examples were skipped", report->data, report->evaluation->unlabelled);
 }
 
+/* {size, x, y, points, cells} for models of two columns. */
+static uc_status add_regions(app_call *call, const uc_model *model, const cli_plane *plane)
+{
+    json_t *cells;
+    if (!call->result || !plane || plane->seen == 0)
+        return UC_OK;
+    const uc_status status = cli_regions_json(&cells, model, plane, &call->context);
+    if (status != UC_OK)
+        return status;
+    json_t *regions = cli_plane_json(plane);
+    json_object_set_new(regions, "cells", cells);
+    json_object_set_new(call->result, "regions", regions);
+    return UC_OK;
+}
+
 static uc_status evaluate(app_call *call, const uc_model *model, const cli_files *files,
                           const uc_noise *noise)
 {
@@ -358,6 +378,8 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
     cli_wanted wanted = self.clean ? CLI_SCORES : CLI_CLASSES;
     uc_status status = UC_OK;
     self.kept.classes = self.classes->count;
+    if (app_wants_result(call) && uc_comm_size(app_comm) == 1 && !args->bags && cli_has_regions(model))
+        self.plane = app_calloc(1, sizeof *self.plane);
     if (self.probabilities)
         wanted = CLI_PROBABILITIES;
     if (args->bags) {
@@ -376,6 +398,8 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
                                .model = call->words[0]};
     if (status == UC_OK && app_is_first())
         tell(call, &report, &self);
+    if (status == UC_OK)
+        status = add_regions(call, model, self.plane);
     if (call->result && self.gold)
         json_object_set(call->result, "gold", self.gold);
     json_decref(self.gold);

@@ -7,6 +7,9 @@
 #include "commands.h"
 #include "experiment.h"
 #include "learner_list.h"
+#include "regions.h"
+
+#define MOST_REGIONS 100 /* pictures of a page; with more there are none */
 
 typedef struct experiment_args {
     uc_train_settings train;
@@ -88,6 +91,9 @@ typedef struct study {
     uc_context context; /* its progress counts trials */
     size_t done;
     char stage[256];
+    json_t *regions; /* of problems with two columns, as the first run learned them */
+    json_t *region;  /* of the current one; NULL: not wanted */
+    cli_plane plane; /* its rows */
 } study;
 
 /* ---- what to run ---- */
@@ -188,6 +194,7 @@ static void free_study(study *self)
     free(result->data);
     free(result->noise);
     free(self->noise);
+    json_decref(self->regions);
     cli_free_learners(&self->learners);
 }
 
@@ -205,6 +212,40 @@ static bool show_stage(const char *task, double done, double total, const char *
     return app_progress("experiment", (double)self->done, trials, self->stage, NULL);
 }
 
+/* Pictures are drawn of the first draw, if it has two columns and there are not too many of them. */
+static void begin_regions(study *self, size_t d, size_t k, const uc_dataset *noisy)
+{
+    const experiment_result *result = &self->result;
+    const size_t pictures = result->data_count * result->noise_count * result->learner_count;
+    self->region = NULL;
+    if (!app_wants_result(self->call) || noisy->X.cols != 2 || noisy->X.rows == 0 || pictures > MOST_REGIONS)
+        return;
+    self->plane = (cli_plane){0};
+    for (size_t i = 0; i < noisy->X.rows; i++)
+        cli_plane_add(&self->plane, &noisy->X, i, noisy->y[i]);
+    self->region = cli_plane_json(&self->plane);
+    json_object_set_new(self->region, "data", app_json_text(result->data[d]));
+    json_object_set_new(self->region, "noise", app_json_text(result->noise[k]));
+    json_object_set_new(self->region, "classes", app_json_names(&noisy->classes));
+    json_object_set_new(self->region, "learners", json_array());
+    if (!self->regions)
+        self->regions = json_array();
+    json_array_append_new(self->regions, self->region);
+}
+
+static uc_status add_region(study *self, size_t learner, const uc_model *model)
+{
+    json_t *cells;
+    if (!self->region || !model || !cli_has_regions(model))
+        return UC_OK;
+    const uc_status status = cli_regions_json(&cells, model, &self->plane, &self->context);
+    if (status == UC_OK)
+        json_array_append_new(
+            json_object_get(self->region, "learners"),
+            json_pack("{so so}", "learner", app_json_text(self->learners.names[learner]), "cells", cells));
+    return status;
+}
+
 /* A learner that fails is left out of this problem, with its sentence. */
 static uc_status run_trial(study *self, experiment_cell *cell, size_t learner, size_t run,
                            const uc_train_settings *train, const uc_dataset *noisy, const uc_dataset *test)
@@ -212,10 +253,14 @@ static uc_status run_trial(study *self, experiment_cell *cell, size_t learner, s
     const uc_compare_entry *entry = &self->learners.items[learner];
     double seconds = 0.0;
     cell->errors[run] = NAN;
+    uc_model *model = NULL;
     uc_status status = UC_OK;
     if (!cell->why)
-        status = uc_trial(&cell->errors[run], &seconds, entry->learner, entry->settings, train, noisy, test,
-                          &self->context);
+        status = uc_trial(&cell->errors[run], &seconds, self->region ? &model : NULL, entry->learner,
+                          entry->settings, train, noisy, test, &self->context);
+    if (status == UC_OK)
+        status = add_region(self, learner, model);
+    uc_model_free(model);
     self->done++;
     cell->seconds += seconds / (double)self->result.runs;
     if (status == UC_OK || status == UC_ERR_NOMEM || app_signal())
@@ -238,6 +283,9 @@ static uc_status run_draw(study *self, const uc_dataset *data, size_t d, size_t 
     if (status != UC_OK)
         (void)app_fail(status, "%s, %s: %s", self->call->words[d], self->result.noise[k],
                        app_library_error());
+    self->region = NULL;
+    if (status == UC_OK && run == 0)
+        begin_regions(self, d, k, &noisy);
     for (size_t j = 0; j < self->learners.count && status == UC_OK; j++) {
         const bool told = self->args->tell_noise && matrix.classes > 0 &&
                           uc_learner_uses_noise(self->learners.items[j].learner);
@@ -389,6 +437,8 @@ static uc_status run(app_call *call)
         status = app_fail(UC_ERR_INVALID, "every learner failed: %s", self.result.cells[0].why);
     if (status == UC_OK && app_wants_result(call))
         call->result = experiment_json(&self.result);
+    if (call->result && self.regions)
+        json_object_set(call->result, "regions", self.regions);
     if (status == UC_OK)
         status = app_finish_call(call, false);
     FILE *text = status == UC_OK ? app_summary(call, NULL) : NULL;

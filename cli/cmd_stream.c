@@ -276,6 +276,7 @@ static void release(stream *self)
     uc_session_free(self->session);
     uc_online_free(self->resumed);
     uc_dataset_free(&self->data);
+    json_decref(self->recalls);
 }
 
 static uc_status run(app_call *call)

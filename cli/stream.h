@@ -17,6 +17,8 @@ typedef struct stream_args {
     app_report report;
 } stream_args;
 
+#define STREAM_CLASSES 60 /* with more, the curve does not tell how each of them fares */
+
 typedef struct stream {
     app_call *call;
     const stream_args *args;
@@ -31,6 +33,8 @@ typedef struct stream {
     uc_session *session;
     size_t points_shown;   /* of the curve, in the progress table */
     uc_session_round last; /* the last round so far */
+    json_t *recalls;       /* of each class, since the point of the curve before: a list for each point */
+    uint64_t examples[STREAM_CLASSES], correct[STREAM_CLASSES]; /* at the last point */
 } stream;
 
 uc_status stream_begin(stream *self);
@@ -39,7 +43,7 @@ uc_status stream_begin(stream *self);
 uc_status stream_on_round(const uc_session_round *round, void *user);
 void stream_show_last(stream *self);          /* the last line */
 void stream_warn_unknown(const stream *self); /* labels that are not among the classes */
-json_t *stream_describe(const stream *self, double seconds);
+json_t *stream_describe(stream *self, double seconds);
 void stream_print(const stream *self, FILE *file, double seconds);
 
 #endif

@@ -33,12 +33,31 @@ static void show_points(stream *self, const uc_session_round *last)
     }
 }
 
+/* The recall of each class since the point before; null: it did not occur. */
+static void add_recalls(stream *self)
+{
+    const size_t K = uc_online_classes(uc_session_online(self->session))->count;
+    json_t *recalls = json_array();
+    uc_session_label label;
+    for (size_t i = 0; i < K && i < STREAM_CLASSES && uc_session_label_at(&label, self->session, i); i++) {
+        const uint64_t correct = label.correct - self->correct[i];
+        json_array_append_new(recalls, app_json_real(share(correct, label.examples - self->examples[i])));
+        self->examples[i] = label.examples;
+        self->correct[i] = label.correct;
+    }
+    if (!self->recalls)
+        self->recalls = json_array();
+    json_array_append_new(self->recalls, recalls);
+}
+
 uc_status stream_on_round(const uc_session_round *round, void *user)
 {
     stream *self = user;
     self->last = *round;
-    if ((round->number & (round->number - 1)) == 0) /* 1, 2, 4, ... */
+    if ((round->number & (round->number - 1)) == 0) { /* 1, 2, 4, ... */
         show_points(self, round);
+        add_recalls(self);
+    }
     return app_check_interrupt();
 }
 
@@ -74,7 +93,7 @@ void stream_warn_unknown(const stream *self)
                  example);
 }
 
-json_t *stream_describe(const stream *self, double seconds)
+json_t *stream_describe(stream *self, double seconds)
 {
     const uc_session_counts counts = uc_session_count(self->session);
     json_t *points = json_array(), *per_class = json_array();
@@ -82,6 +101,9 @@ json_t *stream_describe(const stream *self, double seconds)
     uc_session_label label;
     size_t count;
     const uc_session_point *curve = uc_session_curve(&count, self->session);
+    if (json_array_size(self->recalls) < count)
+        add_recalls(self);
+    const bool few = uc_online_classes(uc_session_online(self->session))->count <= STREAM_CLASSES;
     for (size_t i = 0; i < count; i++) {
         double interval[2];
         uc_metrics_wilson_of_share(interval, curve[i].ratio_correct, (double)curve[i].round);
@@ -89,6 +111,8 @@ json_t *stream_describe(const stream *self, double seconds)
                               json_pack("{sI sf sf s[ff]}", "round", (json_int_t)curve[i].round,
                                         "ratio_correct", curve[i].ratio_correct, "recent_ratio",
                                         curve[i].recent_ratio, "ratio_interval", interval[0], interval[1]));
+        if (few)
+            json_object_set(json_array_get(points, i), "recent_recall", json_array_get(self->recalls, i));
     }
     for (size_t i = 0; uc_session_label_at(&label, self->session, i); i++)
         json_array_append_new(per_class, cli_json_class(label.name, (size_t)label.examples,

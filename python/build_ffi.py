@@ -192,8 +192,8 @@ typedef struct { ...; } uc_label_noise;
 uc_status uc_label_noise_parse(uc_label_noise *, const char *);
 uc_status uc_label_noise_apply(uc_dataset *, uc_noise *, const uc_label_noise *, uint64_t, const uc_context *);
 uc_status uc_experiment_draw(uc_dataset *, uc_dataset *, const uc_dataset *, double, uint64_t, const uc_context *);
-uc_status uc_trial(double *, double *, const uc_learner *, const void *, const uc_train_settings *, const uc_dataset *,
-                   const uc_dataset *, const uc_context *);
+uc_status uc_trial(double *, double *, uc_model **, const uc_learner *, const void *, const uc_train_settings *,
+                   const uc_dataset *, const uc_dataset *, const uc_context *);
 typedef struct { uint64_t seed; ...; } uc_noise_estimate_settings;
 extern const uc_option uc_noise_estimate_options[];
 typedef struct {

@@ -138,10 +138,10 @@ uc_status uc_label_noise_apply(uc_dataset *data, uc_noise *matrix, const uc_labe
 uc_status uc_experiment_draw(uc_dataset *train, uc_dataset *test, const uc_dataset *data, double test_share,
                              uint64_t seed, const uc_context *context);
 /* Trains on a copy of `noisy` (every `auto` is chosen first) and tests on `test`: the share of errors, and
- * the seconds for both. */
-uc_status uc_trial(double *error, double *seconds, const uc_learner *learner, const void *settings,
-                   const uc_train_settings *train, const uc_dataset *noisy, const uc_dataset *test,
-                   const uc_context *context);
+ * the seconds for both. *model, unless it is NULL, becomes what was learned; the caller frees it. */
+uc_status uc_trial(double *error, double *seconds, uc_model **model, const uc_learner *learner,
+                   const void *settings, const uc_train_settings *train, const uc_dataset *noisy,
+                   const uc_dataset *test, const uc_context *context);
 
 #ifdef __cplusplus
 }

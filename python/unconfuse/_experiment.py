@@ -141,8 +141,8 @@ class _Named:
         told = draw.matrix.classes > 0 and lib.uc_learner_uses_noise(self.settings.learner)
         train.noise = draw.matrix if told else ffi.NULL
         with Work(n_jobs) as work:
-            work.check(lib.uc_trial(error, seconds, self.settings.learner, self.settings.own, train, draw.noisy, draw.test,
-                                    work.context))
+            work.check(lib.uc_trial(error, seconds, ffi.NULL, self.settings.learner, self.settings.own, train, draw.noisy,
+                                    draw.test, work.context))
         return error[0], seconds[0]
 
 

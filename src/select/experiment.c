@@ -229,9 +229,9 @@ uc_status uc_experiment_draw(uc_dataset *train, uc_dataset *test, const uc_datas
     return status;
 }
 
-uc_status uc_trial(double *error, double *seconds, const uc_learner *learner, const void *settings,
-                   const uc_train_settings *train, const uc_dataset *noisy, const uc_dataset *test,
-                   const uc_context *context)
+uc_status uc_trial(double *error, double *seconds, uc_model **out, const uc_learner *learner,
+                   const void *settings, const uc_train_settings *train, const uc_dataset *noisy,
+                   const uc_dataset *test, const uc_context *context)
 {
     uc_dataset copy = {0};
     uc_model *model = NULL;
@@ -252,6 +252,10 @@ uc_status uc_trial(double *error, double *seconds, const uc_learner *learner, co
     if (status == UC_OK) {
         *error = found.error;
         *seconds = difftime(ended.tv_sec, began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
+    }
+    if (status == UC_OK && out) {
+        *out = model;
+        model = NULL;
     }
     uc_evaluation_free(&found);
     uc_model_free(model);

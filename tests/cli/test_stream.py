@@ -67,7 +67,7 @@ def test_json_has_exactly_the_documented_fields_and_they_agree(unconfuse, data):
     assert result["curve"][-1]["ratio_correct"] == pytest.approx(result["ratio_correct"])
     correct, before = 0, 0
     for point in result["curve"]:
-        assert list(point) == ["round", "ratio_correct", "recent_ratio", "ratio_interval"]
+        assert list(point) == ["round", "ratio_correct", "recent_ratio", "ratio_interval", "recent_recall"]
         assert 0 <= point["ratio_interval"][0] <= point["ratio_correct"] <= point["ratio_interval"][1] <= 1
         correct += point["recent_ratio"] * (point["round"] - before)
         before = point["round"]
@@ -641,3 +641,25 @@ def test_online_learners_train_cross_validate_predict_and_convert(unconfuse, lea
         return
     unconfuse.ok("convert", "m.uc", "m.linear")
     assert unconfuse.ok("predict", "m.linear", "data.svm").out == unconfuse.ok("predict", "m.uc", "data.svm").out
+
+
+def test_the_curve_has_the_recall_of_each_class_between_its_points(unconfuse):
+    """With the labels of the rounds in between, it gives back the shares of all rounds and of all classes."""
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 300))
+    labels = [line.split()[0] for line in unconfuse.read("data.svm").decode().splitlines()]
+    found = unconfuse.json("stream", "cspa", "data.svm", "--feedback", "partial", "-q")
+    names, before = [one["class"] for one in found["per_class"]], 0
+    right = dict.fromkeys(names, 0)
+    for point in found["curve"]:
+        seen = labels[before:point["round"]]
+        hits = [recall * seen.count(name) if recall is not None else 0 for name, recall in zip(names, point["recent_recall"])]
+        assert [recall is None for recall in point["recent_recall"]] == [name not in seen for name in names]
+        assert sum(hits) == pytest.approx(point["recent_ratio"] * len(seen))
+        right = {name: right[name] + hit for name, hit in zip(names, hits)}
+        before = point["round"]
+    assert [right[one["class"]] for one in found["per_class"]] == pytest.approx([one["recall"] * one["examples"] for one in found["per_class"]])
+
+
+def test_many_classes_have_no_recall_between_points(unconfuse):
+    unconfuse.write("data.svm", "".join(f"c{i % 61} 1:{i}\n" for i in range(122)))
+    assert all("recent_recall" not in point for point in unconfuse.json("stream", "cspa", "data.svm", "-q", "--feedback", "partial")["curve"])

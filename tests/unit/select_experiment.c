@@ -102,22 +102,27 @@ static void a_trial_is_training_and_testing(void **state)
     const uc_learner *learner = uc_learner_find("ridge");
     uc_train_settings settings = uc_train_defaults();
     double error = NAN, seconds = -1.0;
-    uc_model *model;
+    uc_model *model, *learned = NULL;
     assert_ok(uc_experiment_draw(&train, &test, &data, 0.3, 5, NULL));
     assert_int_equal(train.X.rows + test.X.rows, 300);
     assert_near((double)test.X.rows, 90.0, 3.0);
     assert_ok(uc_dataset_subset(&kept, &train, NULL, 0, NULL));
-    assert_ok(uc_trial(&error, &seconds, learner, NULL, &settings, &train, &test, NULL));
+    assert_ok(uc_trial(&error, &seconds, &learned, learner, NULL, &settings, &train, &test, NULL));
     assert_true(seconds >= 0.0);
     assert_memory_equal(train.y, kept.y, train.X.rows * sizeof *train.y); /* it learns from a copy */
     assert_ok(uc_train(&model, learner, NULL, &settings, &kept, NULL));
     uint32_t *predicted = uc_alloc(test.X.rows, sizeof *predicted);
+    uint32_t *again = uc_alloc(test.X.rows, sizeof *again);
     assert_ok(uc_model_predict(predicted, model, &test.X, NULL));
+    assert_ok(uc_model_predict(again, learned, &test.X, NULL));
+    assert_memory_equal(predicted, again, test.X.rows * sizeof *predicted);
     size_t wrong = 0;
     for (size_t i = 0; i < test.X.rows; i++)
         wrong += predicted[i] != test.y[i];
     assert_near(error, (double)wrong / (double)test.X.rows, 1e-15);
+    uc_free(again);
     uc_free(predicted);
+    uc_model_free(learned);
     uc_model_free(model);
     uc_dataset_free(&kept);
     uc_dataset_free(&train);
@@ -135,8 +140,8 @@ static uc_status run_all(const uc_dataset *data, const uc_label_noise *noise, co
     if (status == UC_OK)
         status = uc_label_noise_apply(&train, &matrix, noise, 5, context);
     if (status == UC_OK)
-        status = uc_trial(&error, &seconds, uc_learner_find("perceptron"), NULL, &settings, &train, &test,
-                          context);
+        status = uc_trial(&error, &seconds, NULL, uc_learner_find("perceptron"), NULL, &settings, &train,
+                          &test, context);
     uc_noise_free(&matrix);
     uc_dataset_free(&train);
     uc_dataset_free(&test);

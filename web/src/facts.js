@@ -1,7 +1,7 @@
 // What several pages say in the same way.
 import { h, section, figure, plainTable } from "./dom.js";
 import { confusionMap } from "./matrix.js";
-import { dots } from "./plots.js";
+import { dots, plane } from "./plots.js";
 import { count, interval, percent, real } from "./format.js";
 
 /** Names and values, two columns. */
@@ -57,4 +57,15 @@ function namesOf(report) {
   const names = [...report.classes];
   while (names.length < report.confusion.length) names.push("(unknown)");
   return names;
+}
+
+/** What share of the plane each class has, for those who do not see it. */
+function areas(cells, classes) {
+  const all = cells.flat(), held = classes.map((name, k) => [name, all.filter((one) => one === k).length / all.length]);
+  return plainTable(["class", "share of the area"], held.map(([name, share]) => [name, percent(share, 1)]));
+}
+
+/** The regions that a model of two columns has learned, with some of the rows. */
+export function learnedRegions(regions, cells, classes, caption) {
+  return figure(caption, plane(regions, cells, classes, { label: caption }), areas(cells, classes));
 }

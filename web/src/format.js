@@ -4,7 +4,8 @@ const whole = new Intl.NumberFormat("en-US");
 
 /** .0615 -> "6.15%"; missing ones are a dash. */
 export function percent(share, digits = 2) {
-  return typeof share === "number" ? `${(100 * share).toFixed(digits)}%` : "–";
+  if (typeof share !== "number") return "–";
+  return `${(100 * share).toFixed(digits).replace(/^-(0\.?0*)$/, "$1")}%`;
 }
 
 export function count(value) {

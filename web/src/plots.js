@@ -5,7 +5,8 @@ import { area, line } from "d3-shape";
 import { h, svg } from "./dom.js";
 import { percent } from "./format.js";
 
-const WIDTH = 680;
+// On a phone a picture is as wide as the page from the beginning, so that its letters stay legible.
+const WIDTH = Math.max(300, Math.min(680, document.documentElement.clientWidth - 32));
 const SERIES = 8; // colours; see .series-0 to .series-7 in page.css
 
 function frame(height, label) {
@@ -30,16 +31,16 @@ function shares(span) {
 
 /** Rows of {name, value, low, high, marks: [..], faint}: a dot each, its interval, and single values below it. */
 export function dots(rows, { label, format = null }) {
-  const left = 190, right = WIDTH - 24, step = 30, top = 10, bottom = top + step * rows.length;
+  const left = Math.round(0.28 * WIDTH), right = WIDTH - 24, step = 30, top = 10, bottom = top + step * rows.length;
   const values = rows.flatMap((row) => [row.value, row.low, row.high, ...(row.marks || [])]).filter((v) => typeof v === "number");
   const [low, high] = extent(values.length ? values : [0, 1]);
   const x = scaleLinear().domain(low === high ? [low - 0.01, high + 0.01] : [low, high]).nice().range([left, right]);
   const plot = frame(bottom + 26, label);
   const shown = format || shares(x.domain()[1] - x.domain()[0]);
-  plot.append(...grid(x, x.ticks(6), top, bottom, shown));
+  plot.append(...grid(x, x.ticks(WIDTH / 110), top, bottom, shown));
   rows.forEach((row, i) => {
     const y = top + step * (i + 0.5);
-    plot.append(svg("text", { x: left - 10, y: y + 4, "text-anchor": "end", class: "name" }, svg("title", {}, row.name), shorten(row.name, 24)));
+    plot.append(svg("text", { x: left - 10, y: y + 4, "text-anchor": "end", class: "name" }, svg("title", {}, row.name), shorten(row.name, Math.floor(left / 8))));
     for (const mark of row.marks || []) plot.append(svg("circle", { cx: x(mark), cy: y, r: 3, class: "mark" }));
     if (typeof row.low === "number" && typeof row.high === "number")
       plot.append(svg("line", { x1: x(row.low), x2: x(row.high), y1: y, y2: y, class: "whisker" }));
@@ -58,7 +59,7 @@ export function curves(series, { label, xLabel, format = (v) => percent(v, 0), d
   const x = (wide ? scaleLog() : scaleLinear()).domain([first, last > first ? last : first + 1]).range([left, right]);
   const y = scaleLinear().domain(domain || [0, max(points, (p) => p.high ?? p.y) || 1]).nice().range([bottom, top]);
   const plot = frame(bottom + 44, label);
-  const ticks = wide ? x.ticks(6).filter((tick) => Number.isInteger(Math.log10(tick))) : x.ticks(6);
+  const ticks = wide ? x.ticks(6).filter((tick) => Number.isInteger(Math.log10(tick))) : x.ticks(WIDTH / 110);
   plot.append(...grid(x, ticks, top, bottom, (tick) => tick.toLocaleString("en-US")));
   for (const tick of y.ticks(5))
     plot.append(svg("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), class: "grid" }),
@@ -85,7 +86,7 @@ export function histogram({ edges, groups }, { label, xLabel }) {
   for (const tick of y.ticks(4))
     plot.append(svg("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), class: "grid" }),
       svg("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end", class: "tick" }, tick.toLocaleString("en-US")));
-  for (const tick of x.ticks(8))
+  for (const tick of x.ticks(WIDTH / 85))
     plot.append(svg("text", { x: x(tick), y: bottom + 16, "text-anchor": "middle", class: "tick" }, String(tick)));
   plot.append(svg("text", { x: (left + right) / 2, y: bottom + 38, "text-anchor": "middle", class: "axis" }, xLabel));
   groups.forEach((group, g) => group.counts.forEach((value, i) => {
@@ -95,4 +96,22 @@ export function histogram({ edges, groups }, { label, xLabel }) {
         svg("title", {}, `${group.name}: ${value.toLocaleString("en-US")}`)));
   }));
   return h("div", {}, plot, legend(groups.map((group) => group.name)));
+}
+
+/** Squares and points of the plane: regions {size, x, y, points: [[x, y, class or null]]}, cells [[class]], the lowest y first. */
+export function plane(regions, cells, classes, { label }) {
+  const side = 280, { size } = regions, step = side / size;
+  const x = scaleLinear().domain(regions.x).range([0, side]), y = scaleLinear().domain(regions.y).range([side, 0]);
+  const plot = svg("svg", { viewBox: `-44 -8 ${side + 60} ${side + 36}`, role: "img", "aria-label": label, class: "plot plane" });
+  cells.forEach((row, i) => {
+    for (let from = 0, to = 1; from < size; from = to, to += 1) { // cells of one class next to each other are one strip
+      while (to < size && row[to] === row[from]) to += 1;
+      plot.append(svg("rect", { x: from * step, y: side - (i + 1) * step, width: (to - from) * step, height: step + 0.3, class: `region series-${row[from] % SERIES}` }));
+    }
+  });
+  for (const [px, py, k] of regions.points)
+    plot.append(svg("circle", { cx: x(px), cy: y(py), r: 2.2, class: k === null ? "point" : `point series-${k % SERIES}` }));
+  for (const tick of x.ticks(5)) plot.append(svg("text", { x: x(tick), y: side + 18, "text-anchor": "middle", class: "tick" }, String(tick)));
+  for (const tick of y.ticks(5)) plot.append(svg("text", { x: -6, y: y(tick) + 4, "text-anchor": "end", class: "tick" }, String(tick)));
+  return h("div", {}, plot, legend(classes));
 }

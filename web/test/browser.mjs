@@ -17,11 +17,11 @@ export function unconfuse(...words) {
 }
 
 /** A Gaussian per class, as LIBSVM text. */
-export function blobs(file, names, rows) {
+export function blobs(file, names, rows, columns = 4) {
   let state = 7;
   const uniform = () => ((state = (state * 1103515245 + 12345) % 2147483648) + 1) / 2147483649;
   const gauss = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(6.283185307 * uniform());
-  const centres = names.map(() => [0, 1, 2, 3].map(() => 2 * uniform() - 1));
+  const centres = names.map(() => Array.from({ length: columns }, () => 2 * uniform() - 1));
   const lines = Array.from({ length: rows }, () => {
     const k = Math.floor(uniform() * names.length);
     return `${names[k]} ${centres[k].map((c, j) => `${j + 1}:${(c + 0.5 * gauss()).toFixed(5)}`).join(" ")}`;

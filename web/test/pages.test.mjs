@@ -17,6 +17,9 @@ const pages = {
   compare: ["compare", "data.svm", "--runs", "3", "--learners", "cspa,bpa,spa"],
   experiment: ["experiment", "data.svm", "--learners", "ridge,pa,sloppy-svm", "--noise", "none,pair:0.2", "--runs", "2"],
   labels: ["audit", "data.svm"],
+  plane: ["evaluate", "plane.uc", "plane.svm"],
+  corrected: ["evaluate", "model.uc", "data.svm", "--noise-rate", "0.1"],
+  planes: ["experiment", "plane.svm", "--learners", "ridge,pa", "--noise", "none,pair:0.2", "--runs", "1"],
   noise: ["noise", "estimate", "data.svm", "--method", "self", "-o", "noise.csv"],
 };
 
@@ -46,7 +49,9 @@ function hostileTable() {
 
 before(async () => {
   blobs("data.svm", ["a", "b", HOSTILE.replaceAll(" ", "")], 150);
+  blobs("plane.svm", ["a", "b", "c"], 600, 2);
   unconfuse("train", "logistic", "data.svm", "-o", "model.uc");
+  unconfuse("train", "logistic", "plane.svm", "-o", "plane.uc");
   for (const [name, words] of Object.entries(pages)) unconfuse(...words, "--html", `${name}.html`);
   hostileTable();
   unconfuse(...auditWords, "--html", "audit.html");
@@ -156,6 +161,46 @@ test("the page shows the calibration, and the JSON in it is the command's own", 
   assert.equal(inPage.issues[0].columns.note.length, 1_000_000);
   assert.match(await page.$eval("main", (main) => main.textContent), /How well the suspicion is calibrated/);
   await page.close();
+});
+
+test("learned regions are drawn as the JSON has them", async () => {
+  const { page } = await open(browser, "plane.html");
+  const { regions } = JSON.parse(await page.$eval("#report", (element) => element.textContent));
+  const strips = await page.$$eval(".region", (all) => all.map((one) => [one.getAttribute("class"), Math.round(one.getAttribute("width") / 280 * 48)]));
+  const drawn = strips.flatMap(([name, width]) => Array.from({ length: width }, () => Number(name.split("series-")[1])));
+  assert.deepEqual(drawn, regions.cells.flat());
+  assert.equal(await page.$$eval("circle.point", (all) => all.length), regions.points.length);
+  assert.ok(regions.points.length <= 400 && regions.points.length > 200);
+  await page.close();
+  const several = await open(browser, "planes.html");
+  assert.equal(await several.page.$$eval("svg.plane", (all) => all.length), 4);
+  await several.page.close();
+});
+
+test("a stream shows the recall of each class over time", async () => {
+  const { page } = await open(browser, "stream.html");
+  const { curve, per_class: classes } = JSON.parse(await page.$eval("#report", (element) => element.textContent));
+  const names = await page.$$eval("section", (all) => [...all.find((one) => one.textContent.startsWith("Each class over time")).querySelectorAll("th")].map((cell) => cell.textContent));
+  assert.deepEqual(names.slice(0, classes.length + 1), ["round", ...classes.map((one) => one.class)]);
+  assert.equal(names.length, classes.length + 1 + curve.length);
+  await page.close();
+});
+
+test("corrected figures stand beside raw ones", async () => {
+  const { page } = await open(browser, "corrected.html");
+  const report = JSON.parse(await page.$eval("#report", (element) => element.textContent));
+  const cells = await page.$$eval(".matrix", (all) => [...all[0].querySelectorAll("td")].map((cell) => cell.textContent));
+  assert.deepEqual(cells, report.corrected_confusion.flat().map((share) => `${(100 * share).toFixed(1)}%`.replace(/^-0\.0/, "0.0")));
+  await page.close();
+});
+
+test("letters of pictures are legible on a phone", async () => {
+  for (const name of ["evaluate", "stream", "compare", "plane"]) {
+    const { page } = await open(browser, `${name}.html`, { width: 360, height: 800 });
+    const heights = await page.$$eval("svg.plot text", (all) => all.map((one) => one.getBoundingClientRect().height));
+    assert.ok(heights.length > 0 && Math.min(...heights) >= 10, `${name}: ${Math.min(...heights)}`);
+    await page.close();
+  }
 });
 
 test("five thousand suspects and a thousand classes do not freeze a page", async () => {

@@ -1,8 +1,9 @@
 // unconfuse evaluate: predictions against labels.
 import { h, section, figure, plainTable } from "../dom.js";
+import { heatMap } from "../matrix.js";
 import { histogram } from "../plots.js";
 import { count, interval, percent, real } from "../format.js";
-import { cleanError, evaluation } from "../facts.js";
+import { cleanError, evaluation, learnedRegions } from "../facts.js";
 
 function scores(report) {
   const shown = report.score_histogram;
@@ -21,19 +22,36 @@ function pairs(report) {
       [pair.true, pair.predicted, count(pair.examples), pair.rows.join(", ")]))));
 }
 
+/** Shares of all examples; estimates may be below 0. */
+function correctedMatrix({ corrected_confusion: shares, classes }) {
+  if (!shares || shares.length !== classes.length) return null;
+  const wide = shares.map((row) => row.map((share) => Math.max(0, share) * classes.length));
+  return heatMap({ classes, rows: "true", columns: "predicted", shares: wide, text: (i, j) => percent(shares[i][j], 1),
+    title: (i, j) => `true ${classes[i]}, predicted ${classes[j]}: ${percent(shares[i][j], 1)} of all examples`,
+    caption: "The confusion matrix that true labels would show: estimated shares of all examples." });
+}
+
 function corrected(report) {
   const plugin = report.corrected_error_plugin ?? report.corrected_error;
   if (typeof plugin !== "number") return null;
   return section("Corrected for the noise of these labels",
-    plainTable(["compared with", "error"], [["against the labels as they are", percent(report.error)], ["corrected for their noise", percent(plugin)]]),
-    h("p", {}, "The corrected figure is unbiased if the noise matrix is right and wrong labels depend on the true class alone."));
+    plainTable(["compared with", "error", "plus or minus"], [["against the labels as they are", percent(report.error), "–"],
+      ["corrected for their noise", percent(plugin), percent(report.corrected_error_deviation)]]),
+    h("p", {}, "The corrected figures are unbiased if the noise matrix is right and wrong labels depend on the true class alone."),
+    correctedMatrix(report));
+}
+
+function regions(report) {
+  if (!report.regions) return null;
+  return section("Learned regions", learnedRegions(report.regions, report.regions.cells, report.classes,
+    "The ground is what the model says there: column 1 to the right, column 2 upwards. Points are rows, in the colour of their label."));
 }
 
 export function evaluatePage(report) {
   if (report.positive_unlabelled || report.error_interval === undefined) return plainPage(report);
   return {
     title: `${percent(report.error)} of ${count(report.examples)} predictions differ from the label (${interval(...report.error_interval)})`,
-    content: [cleanError(report.clean_error), corrected(report), ...evaluation(report), pairs(report), scores(report)],
+    content: [cleanError(report.clean_error), corrected(report), ...evaluation(report), pairs(report), scores(report), regions(report)],
   };
 }
 

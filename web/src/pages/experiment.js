@@ -2,7 +2,7 @@
 import { h, section, figure, plainTable } from "../dom.js";
 import { dots } from "../plots.js";
 import { count, percent, probability, real, seconds } from "../format.js";
-import { facts } from "../facts.js";
+import { facts, learnedRegions } from "../facts.js";
 
 function scroll(label, table) {
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, table);
@@ -17,6 +17,13 @@ function problem(report, data, noise) {
     [one.learner, percent(one.error), percent(one.deviation), real(one.rank, 3), seconds(one.seconds)]));
   return figure(`${data}, ${noise}: mean test error, plus and minus one deviation; small circles are single runs.`,
     dots(rows, { label: `test errors on ${data} with ${noise} noise` }), table);
+}
+
+/** Data of two columns: what each learner made of the plane in the first run. */
+function regionsOf(report, data) {
+  return (report.regions || []).filter((one) => one.data === data).map((one) => h("details", {}, h("summary", {}, `Learned regions, ${one.noise}`),
+    h("div", { class: "planes" }, one.learners.map(({ learner, cells }) => learnedRegions(one, cells, one.classes,
+      `${learner}, ${one.noise}: the ground is what it says there, points are training rows in the colour of their label, wrong ones included.`)))));
 }
 
 /** Learners that failed: the first reason, and on how many problems. */
@@ -44,7 +51,7 @@ export function experimentPage(report) {
     title: `${ranked[0].learner}: the best mean rank of ${count(report.learners.length)} learners`,
     content: [
       section("All problems", h("p", {}, verdict(report)), figure("Mean rank, 1 is the best.", dots(rows, { label: "mean rank of each learner", format: (v) => real(v, 3) }), table)),
-      ...report.data.map((data) => section(data, report.noise.map((noise) => problem(report, data, noise)))),
+      ...report.data.map((data) => section(data, report.noise.map((noise) => problem(report, data, noise)), regionsOf(report, data))),
       failed.length > 0 && section("Left out", scroll("learners that were left out", plainTable(["learner", "problems", "why"], failed.map((one) => [one.learner, count(one.problems), one.why])))),
       section("Settings", facts([["runs", count(report.runs)], ["data sets", count(report.data.length)], ["kinds of noise", report.noise.join(", ")]])),
     ],

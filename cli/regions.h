@@ -1,0 +1,26 @@
+/* Where in the plane a model says what: for rows of two columns, a grid of predictions and some rows. */
+#ifndef CLI_REGIONS_H
+#define CLI_REGIONS_H
+
+#include "cli.h"
+
+#define CLI_REGION_POINTS 400 /* rows that are kept to be shown */
+
+/* The range of the rows so far, and every so many of them. */
+typedef struct cli_plane {
+    double low[2], high[2];
+    size_t seen, stride, count;
+    double points[CLI_REGION_POINTS][2];
+    uint32_t labels[CLI_REGION_POINTS]; /* UC_NONE: not known */
+} cli_plane;                            /* zero-initialised: of no rows */
+
+bool cli_has_regions(const uc_model *model); /* it knows two columns */
+void cli_plane_add(cli_plane *self, const uc_matrix *X, size_t row, uint32_t label);
+
+/* {size, x: [low, high], y: [low, high], points: [[x, y, class or null], ...]}; classes are positions. */
+json_t *cli_plane_json(const cli_plane *self);
+/* The predictions on a grid over the plane, the lowest y first: size x size positions of classes. */
+uc_status cli_regions_json(json_t **out, const uc_model *model, const cli_plane *plane,
+                           const uc_context *context);
+
+#endif
