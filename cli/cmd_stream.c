@@ -198,8 +198,6 @@ static uc_status check_standard_input(const stream *self)
         refused = "--passes above 1";
     else if (args->shuffle)
         refused = "--shuffle";
-    else if (args->train.scale != UC_SCALE_NONE && !args->resume)
-        refused = "--scale";
     if (refused)
         return app_fail(UC_ERR_INVALID, "%s on standard input: it can be read only once; give a file",
                         refused);

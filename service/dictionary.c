@@ -24,6 +24,20 @@ void encoded_free(encoded *self)
     *self = (encoded){0};
 }
 
+encoded encoded_copy(uc_row row)
+{
+    encoded copy = {.values = app_calloc(row.count, sizeof *copy.values)};
+    if (row.count > 0)
+        memcpy(copy.values, row.values, row.count * sizeof *copy.values);
+    if (row.columns) {
+        copy.columns = app_calloc(row.count, sizeof *copy.columns);
+        if (row.count > 0)
+            memcpy(copy.columns, row.columns, row.count * sizeof *copy.columns);
+    }
+    copy.row = (uc_row){row.count, copy.values, copy.columns};
+    return copy;
+}
+
 void dictionary_free(dictionary *self)
 {
     uc_names_free(&self->columns);
@@ -143,12 +157,25 @@ static bool add_words(cells *out, dictionary *self, const feature *item, problem
     return true;
 }
 
+static bool is_words(const char *text)
+{
+    return strpbrk(text, " \t\r\n") || strlen(text) > LONGEST_CATEGORY;
+}
+
+const char *features_words(const features *self)
+{
+    for (size_t i = 0; i < self->count && self->kind == FEATURES_NAMED; i++)
+        if (self->items[i].text && is_words(self->items[i].text))
+            return self->items[i].name;
+    return NULL;
+}
+
 static bool add_item(cells *out, dictionary *self, const feature *item, problem *why)
 {
     char name[LONGEST_NAME];
     if (!item->text)
         return add_cell(out, self, item->name, strlen(item->name), item->value, why);
-    if (strpbrk(item->text, " \t\r\n") || strlen(item->text) > LONGEST_CATEGORY)
+    if (is_words(item->text))
         return add_words(out, self, item, why);
     const int size = snprintf(name, sizeof name, "%s=%s", item->name, item->text);
     return add_cell(out, self, name, strnlen(name, (size_t)size), 1.0f, why);

@@ -36,6 +36,8 @@ typedef struct features {
 /* `at` begins the sentence: "features" or "examples[3].features". The texts stay the JSON's. */
 bool features_read(features *out, const json_t *json, const char *at, problem *why);
 void features_free(features *self);
+/* Text of several words, by name; NULL: there is none. */
+const char *features_words(const features *self);
 /* Returns the canonical bytes, which the caller frees. */
 char *features_bytes(const features *self, size_t *size);
 /* Back from them; texts point into the bytes. false: they are no features. */
@@ -61,6 +63,8 @@ typedef struct encoded {
 bool dictionary_encode(encoded *out, dictionary *self, const features *given, problem *why);
 /* Without what has no column yet. */
 bool dictionary_encode_known(encoded *out, const dictionary *self, const features *given, problem *why);
+/* A copy of a row that is prepared already. */
+encoded encoded_copy(uc_row row);
 void encoded_free(encoded *self);
 json_t *dictionary_json(const dictionary *self);
 bool dictionary_restore(dictionary *out, const json_t *json);

@@ -127,6 +127,28 @@ static void settle_proposal(uc_proposal *proposal, served *self, journal_row *ro
     count_proposal(self, proposal, baseline, own);
 }
 
+/* A column for every word, and none of them 0, would be more than a row can hold. */
+static bool check_words(const served *self, const features *given, problem *why)
+{
+    const char *words = features_words(given);
+    if (self->scaling != SERVED_SHIFTS || !words)
+        return true;
+    return problem_set(why, 400,
+                       "features: %.80s is text of several words, whose zeros this model's scale would turn "
+                       "into other values; a model with \"scale\":\"maxabs\" takes it",
+                       words);
+}
+
+/* The event waits with the values that it was proposed for; the scaling goes on. */
+static void keep_scaled(encoded *line, served *self)
+{
+    const encoded scaled = encoded_copy(uc_online_prepared(self->online));
+    encoded_free(line);
+    *line = scaled;
+    uc_model_free(self->cached);
+    self->cached = NULL;
+}
+
 static bool perform_proposal(served *self, journal_row *row, problem *why)
 {
     features given;
@@ -134,7 +156,8 @@ static bool perform_proposal(served *self, journal_row *row, problem *why)
     uc_proposal proposal;
     if (!features_parse(&given, row->features, row->features_size))
         return problem_set(why, 503, "row %lld of the journal has no features", (long long)row->sequence);
-    const bool known = dictionary_encode(&line, &self->names, &given, why);
+    const bool known =
+        check_words(self, &given, why) && dictionary_encode(&line, &self->names, &given, why);
     features_free(&given);
     if (!known)
         return false;
@@ -144,6 +167,8 @@ static bool perform_proposal(served *self, journal_row *row, problem *why)
         self->stale = true; /* its names have columns already */
         return problem_of_library(why, status);
     }
+    if (self->scaling != SERVED_UNSCALED)
+        keep_scaled(&line, self);
     settle_proposal(&proposal, self, row);
     pending *event = waiting_add(&self->waits, row->id, row->sequence, row->time, &line, &proposal);
     const size_t K = served_classes(self)->count;
@@ -185,7 +210,11 @@ static void learn(served *self, const pending *event, bool right, uint32_t label
     uc_answer answer;
     uc_model_free(self->cached);
     self->cached = NULL;
-    if (answer_for(&answer, self, &event->proposal, right, label))
+    if (!answer_for(&answer, self, &event->proposal, right, label))
+        return;
+    if (self->scaling != SERVED_UNSCALED)
+        (void)uc_online_learn_prepared(self->online, &event->row.row, &event->proposal, answer);
+    else
         (void)uc_online_learn(self->online, &event->row.row, &event->proposal, answer);
 }
 
@@ -272,10 +301,10 @@ static bool read_settings(void *own, uc_train_settings *train, const uc_learner 
         if (status != UC_OK)
             return problem_of_library(why, status);
     }
-    if (train->scale != UC_SCALE_NONE)
+    if (train->scale == UC_SCALE_AUTO)
         return problem_set(why, 400,
-                           "settings: scale is learned from a whole data set, which a service does not have; "
-                           "scale the features before you send them");
+                           "settings: scale auto is chosen by the labels of a whole data set, which a service "
+                           "does not have; give standard, range, maxabs or none");
     return true;
 }
 
@@ -321,6 +350,15 @@ static bool add_classes(served *self, const json_t *definition, problem *why)
     return true;
 }
 
+static served_scaling scaling_of(const json_t *definition)
+{
+    const char *scale =
+        json_string_value(json_object_get(json_object_get(definition, "settings"), "scale"));
+    if (!scale || strcmp(scale, "none") == 0)
+        return SERVED_UNSCALED;
+    return strcmp(scale, "maxabs") == 0 ? SERVED_SCALES : SERVED_SHIFTS;
+}
+
 static bool perform_define(served *self, const journal_row *row, problem *why)
 {
     json_t *definition = json_loads(row->text ? row->text : "", 0, NULL);
@@ -338,6 +376,7 @@ static bool perform_define(served *self, const journal_row *row, problem *why)
         return false;
     }
     self->learner = uc_online_learner(self->online);
+    self->scaling = scaling_of(definition);
     self->mode = SERVED_ONLINE;
     if (strcmp(json_string_value(json_object_get(definition, "mode")), "apprentice") == 0)
         self->mode = SERVED_APPRENTICE;

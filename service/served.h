@@ -15,6 +15,9 @@
 
 typedef enum served_mode { SERVED_ONLINE, SERVED_APPRENTICE } served_mode;
 
+/* Of the columns, learned as rows come. SHIFTS: zeros become other values, and rows are dense. */
+typedef enum served_scaling { SERVED_UNSCALED, SERVED_SCALES, SERVED_SHIFTS } served_scaling;
+
 typedef struct served {
     int64_t number;
     char name[SERVED_NAME + 1];
@@ -27,6 +30,7 @@ typedef struct served {
     bool expired_is_wrong;
 
     dictionary names;
+    served_scaling scaling;
     waiting waits;
     int64_t sequence, time; /* of the last row */
 

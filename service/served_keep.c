@@ -106,6 +106,43 @@ static json_t *kept_drift_json(const served *self)
                      (json_int_t)drift->width, "right", (json_int_t)drift->right, "levels", levels);
 }
 
+/* A row that waits as it was scaled then; the journal has it as it came. */
+static json_t *scaled_json(const encoded *line)
+{
+    json_t *values = json_array(), *columns = json_null();
+    for (size_t i = 0; i < line->row.count; i++)
+        (void)json_array_append_new(values, json_real((double)line->values[i]));
+    if (line->columns) {
+        columns = json_array();
+        for (size_t i = 0; i < line->row.count; i++)
+            (void)json_array_append_new(columns, json_integer(line->columns[i]));
+    }
+    return json_pack("{so so}", "values", values, "columns", columns);
+}
+
+static json_t *scaled_rows_json(const served *self)
+{
+    json_t *rows = json_array();
+    for (const pending *event = self->waits.oldest; event && self->scaling; event = event->newer)
+        (void)json_array_append_new(rows, scaled_json(&event->row));
+    return rows;
+}
+
+static encoded scaled_from_json(const json_t *json)
+{
+    const json_t *values = json_object_get(json, "values"), *columns = json_object_get(json, "columns");
+    encoded line = {.values = app_calloc(json_array_size(values), sizeof *line.values)};
+    if (json_is_array(columns))
+        line.columns = app_calloc(json_array_size(values), sizeof *line.columns);
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        line.values[i] = (float)json_number_value(json_array_get(values, i));
+        if (line.columns)
+            line.columns[i] = (uint32_t)json_integer_value(json_array_get(columns, i));
+    }
+    line.row = (uc_row){json_array_size(values), line.values, line.columns};
+    return line;
+}
+
 char *served_keep(const served *self)
 {
     json_t *waits = json_array(), *labels = json_array(), *favourites = json_array(), *odds = json_array();
@@ -128,6 +165,8 @@ char *served_keep(const served *self)
         "compared", (json_int_t)self->compared, "agreed", (json_int_t)self->agreed, "proposed",
         counts_json(self->proposed, K), "confusion", confusion, "recent", recent_json(self), "drift",
         kept_drift_json(self));
+    if (self->scaling != SERVED_UNSCALED)
+        (void)json_object_set_new(json, "scaled", scaled_rows_json(self));
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(json);
     return text;
@@ -208,6 +247,10 @@ static bool restore_waiting(const journal_row *row, void *user)
     features_free(&given);
     if (!known)
         return false;
+    if (job->self->scaling != SERVED_UNSCALED) {
+        encoded_free(&line);
+        line = scaled_from_json(json_array_get(json_object_get(job->kept, "scaled"), at));
+    }
     const uc_proposal proposal = {
         .label = (uint32_t)json_integer_value(json_array_get(json_object_get(job->kept, "labels"), at)),
         .favourite =

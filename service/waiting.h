@@ -7,7 +7,7 @@
 typedef struct pending {
     char *id;
     int64_t sequence, time;
-    encoded row;
+    encoded row; /* with a scaling that is learned as rows come: as it was scaled then */
     uc_proposal proposal;
     double *scores;                                /* of each class then; NULL: not kept */
     struct pending *next_by_id, *next_by_sequence; /* in their chains */

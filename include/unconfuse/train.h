@@ -21,7 +21,9 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
  *
  * `classes` may be empty if labels are given as feedback: uc_online_add_class adds classes as they come. Rows
  * may have any number of columns; the weights grow with the widest row so far. `preprocessing` holds scaling
- * that was learned beforehand (NULL: none); whether rows are scaled to unit length is taken from `train`. The
+ * that was learned beforehand. NULL: there is none, unless train->scale asks for one: then it is learned as
+ * rows arrive, and row t is scaled by what rows 1 to t say. Whether rows are scaled to unit length is taken
+ * from `train`. The
  * only map is `landmarks`, and its kernel width must be given: every row that arrives becomes a landmark
  * until there are enough of them. The features of landmarks yet to come are 0. */
 uc_status uc_online_begin(uc_online **out, const uc_learner *learner, const void *settings,
@@ -68,6 +70,10 @@ uc_status uc_online_check_memory(const uc_online *self, const uc_online_ahead *a
 uc_status uc_online_propose(uc_proposal *out, uc_online *self, const uc_row *row);
 /* The scores that the last proposal was made from, one for each class; valid until the next call. */
 const double *uc_online_scores(const uc_online *self);
+/* The row of the last uc_online_propose as the weights saw it; valid until the next call. Copy it where
+ * feedback comes later and the scaling is learned as rows arrive: uc_online_learn_prepared then learns with
+ * the values that the proposal was made from, uc_online_learn with those of the scaling by then. */
+uc_row uc_online_prepared(const uc_online *self);
 /* Learns from the feedback. `row` is the one that the proposal was made for, in this round or an earlier
  * one. */
 uc_status uc_online_learn(uc_online *self, const uc_row *row, const uc_proposal *proposal, uc_answer answer);

@@ -24,8 +24,6 @@ from ._training import Settings, remember
 from ._unconfuse import ffi, lib
 
 Self = TypeVar("Self", bound="OnlineClassifier")
-# What scikit-learn has for each `scale`.
-SCALERS = {"standard": "StandardScaler", "range": "MinMaxScaler", "maxabs": "MaxAbsScaler"}
 
 
 @dataclass(frozen=True)
@@ -134,9 +132,10 @@ class OnlineClassifier(Classifier):
 
         The first call needs `classes`, all labels that will ever occur, and reads the parameters; later calls do not. After
         fit it continues from there. A learner from right/wrong feedback sees only whether its proposals equal y. What a
-        sample_weight does to a round is the learner's; a row of weight 0 has none.
+        sample_weight does to a round is the learner's; a row of weight 0 has none. `scale` is learned as rows come: a row is
+        scaled by what it and the rows before it say.
         """
-        learned, online = self._begin_or_go_on(X, classes, y, "partial_fit")
+        learned, online = self._begin_or_go_on(X, classes, y)
         rows = self._online_rows(X, learned)
         codes = learned.classes.encode(y)
         if len(codes) != rows.shape[0]:
@@ -173,9 +172,8 @@ class OnlineClassifier(Classifier):
 
     # ---- beginning ----
 
-    def _begin_or_go_on(self, X: Any, classes: ArrayLike | None, y: Any, method: str) -> tuple[Learned, Online]:
-        """A learner that goes on from what was learned, or one without experience for the classes that will come. `method`
-        is what the user called."""
+    def _begin_or_go_on(self, X: Any, classes: ArrayLike | None, y: Any) -> tuple[Learned, Online]:
+        """A learner that goes on from what was learned, or one without experience for the classes that will come."""
         with _beginning:
             learned: Learned | None = self.__dict__.get("_learned")
             if learned is None:
@@ -184,7 +182,6 @@ class OnlineClassifier(Classifier):
                 values = unmixed(np.asarray(classes), "classes")
                 refuse_missing(values, "classes")
                 check_classification_targets(values)
-                self._refuse_scale(method)
                 return self._begin(X, np.unique(values), y)
             if classes is not None and not learned.classes.are(classes):
                 raise ValueError(f"classes={classes!r} are not those of the calls before, {learned.classes.values.tolist()}")
@@ -214,13 +211,6 @@ class OnlineClassifier(Classifier):
         learned = Learned(online, classes, seen.n_features_in_, settings.train.scale == 0 and not online.has_map)
         remember(self, seen, _learned=learned, classes_=classes.values, n_iter_=1)
         return learned, online
-
-    def _refuse_scale(self, method: str) -> None:
-        scaler = SCALERS.get(self.scale) if isinstance(self.scale, str) else None
-        if scaler is not None:
-            raise ValueError(f"scale={self.scale!r} is learned from whole columns, and {method} sees only its rows: call fit or "
-                             "replay on labelled rows first, or leave scale=None and scale the rows beforehand, such as with "
-                             f"sklearn.preprocessing.{scaler}")
 
     @staticmethod
     def _look_at(X: Any, settings: Settings) -> Any:
@@ -256,18 +246,19 @@ class RightWrongClassifier(OnlineClassifier):
 
     def propose(self, X: Any, classes: ArrayLike | None = None) -> Proposals:
         """Proposes a class for every row, which a learner that explores may draw at random. The first call needs `classes`."""
-        learned, online = self._begin_or_go_on(X, classes, None, "propose")
+        learned, online = self._begin_or_go_on(X, classes, None)
         details = online.propose(self._online_rows(X, learned))
         return _restored_proposals(learned.classes.decode(details["label"]), details)
 
     def learn_feedback(self: Self, X: Any, proposed: ArrayLike, correct: ArrayLike) -> Self:
         """Learns from whether proposals were right, made now or rounds ago; returns self.
 
-        `proposed` is what propose(X) returned, or a part of it with the rows of X that belong to it. For a learner without
+        `proposed` is what propose(X) returned, or a part of it with the rows of X that belong to it. A `scale` that is learned
+        as rows come is that of now, not of the proposal, unless the proposal was the last one. For a learner without
         the parameter `explore` it may also be labels that something else proposed.
         """
         self._known()
-        learned, online = self._begin_or_go_on(X, None, None, "learn_feedback")
+        learned, online = self._begin_or_go_on(X, None, None)
         rows = self._online_rows(X, learned)
         right = np.ascontiguousarray(correct)
         if right.dtype != np.bool_:

@@ -23,6 +23,7 @@ struct uc_online {
     double *class_weights;   /* of each class; NULL: none were given */
     uc_names classes;
     uc_preprocessing preprocessing;
+    uc_scale_sums *running; /* the scaling is learned as rows arrive, from these; NULL: it stays as it is */
 
     size_t columns;           /* of the rows seen */
     size_t features;          /* of prepared rows: the columns, or the map's dimension */

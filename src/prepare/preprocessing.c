@@ -35,7 +35,7 @@ static double scaled(const uc_preprocessing *self, size_t j, double value)
     return value * self->factor[j];
 }
 
-static uc_row scale_row(const uc_preprocessing *self, uc_row row, float *work)
+uc_row uc_scale_row(const uc_preprocessing *self, uc_row row, float *work)
 {
     if (self->shift) { /* zeros, and columns that the row does not have, become other values */
         size_t next = 0;
@@ -73,7 +73,7 @@ uc_row uc_prepare_input(const uc_preprocessing *self, uc_row row, float *work)
 {
     assert(!self->factor || row.count == 0 || uc_row_column(row, row.count - 1) < self->cols);
     if (self->factor)
-        row = scale_row(self, row, work);
+        row = uc_scale_row(self, row, work);
     if (self->root)
         row = root_row(row, work);
     if (self->normalize_input || (self->normalize && !self->map))

@@ -11,6 +11,7 @@
  * values that are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.). A row of
  * weight u is u rows.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -167,6 +168,81 @@ static void scale_column(double *shift, double *factor, const column_sums *colum
         *factor = 1.0;
         break;
     }
+}
+
+/* ---- row by row ---- */
+
+uc_status uc_scale_sums_reserve(uc_scale_sums **sums, size_t cols)
+{
+    if (!*sums && !(*sums = uc_alloc(1, sizeof **sums)))
+        return UC_ERR_NOMEM;
+    return widen(*sums, cols);
+}
+
+void uc_scale_sums_add_row(uc_scale_sums *self, uc_row row)
+{
+    assert(uc_row_width(row) <= self->cols);
+    self->rows++;
+    self->weight += 1.0;
+    for (size_t j = 0; j < row.count; j++)
+        add_value(&self->columns[uc_row_column(row, j)], row.values[j], 1.0);
+}
+
+void uc_scale_sums_column(double *shift, double *factor, const uc_scale_sums *self, uc_scaling scaling,
+                          size_t j)
+{
+    assert(j < self->cols);
+    const column_sums column = with_zeros(self->columns[j], self->rows, self->weight);
+    scale_column(shift, factor, &column, scaling);
+}
+
+uc_status uc_scale_sums_copy(uc_scale_sums **out, const uc_scale_sums *self)
+{
+    uc_scale_sums *copy = NULL;
+    const uc_status status = uc_scale_sums_reserve(&copy, self->cols);
+    if (status != UC_OK) {
+        uc_scale_sums_free(copy);
+        return status;
+    }
+    copy->rows = self->rows;
+    copy->weight = self->weight;
+    if (self->cols > 0)
+        memcpy(copy->columns, self->columns, self->cols * sizeof *copy->columns);
+    *out = copy;
+    return UC_OK;
+}
+
+uint64_t uc_scale_sums_rows(const uc_scale_sums *self)
+{
+    return self->rows;
+}
+
+void uc_scale_sums_pack(double *out, const uc_scale_sums *self)
+{
+    for (size_t j = 0; j < self->cols; j++) {
+        const column_sums *column = &self->columns[j];
+        const double packed[UC_SCALE_SUMS_PACKED] = {(double)column->count, column->low, column->high,
+                                                     column->mean, column->squares};
+        memcpy(out + j * UC_SCALE_SUMS_PACKED, packed, sizeof packed);
+    }
+}
+
+bool uc_scale_sums_unpack(uc_scale_sums *self, uint64_t rows, const double *packed)
+{
+    for (size_t j = 0; j < self->cols; j++) {
+        const double *from = packed + j * UC_SCALE_SUMS_PACKED;
+        if (!(from[0] >= 0.0 && from[0] <= (double)rows && from[4] >= 0.0 && from[1] <= from[2]))
+            return false;
+        self->columns[j] = (column_sums){.count = (uint64_t)from[0],
+                                         .weight = from[0],
+                                         .low = from[1],
+                                         .high = from[2],
+                                         .mean = from[3],
+                                         .squares = from[4]};
+    }
+    self->rows = rows;
+    self->weight = (double)rows;
+    return true;
 }
 
 uc_status uc_scale_sums_finish(uc_preprocessing *out, uc_scale_sums *sums, uc_scaling scaling, size_t cols)

@@ -19,7 +19,6 @@
 #define SAMPLE_SEQUENCE UINT64_C(0x636c692d73616d70) /* random numbers: "cli-samp" */
 #define SAMPLE ((size_t)2000)
 #define DENSITY_ROWS ((size_t)1000)
-#define SPARSE_DENSITY 0.25 /* the reader's own limit between sparse and dense */
 
 uc_first_look uc_first_look_none(void)
 {
@@ -125,7 +124,7 @@ static uc_status scan_rows(scan *self, const uc_matrix *X, const double *weights
 static bool is_sparse(const scan *self, uc_storage storage)
 {
     const double all = (double)self->rows * (double)self->columns;
-    const bool few = storage == UC_STORAGE_AUTO && self->entries < SPARSE_DENSITY * all;
+    const bool few = storage == UC_STORAGE_AUTO && self->entries < UC_SPARSE_DENSITY * all;
     return self->sparse && (storage == UC_STORAGE_SPARSE || few);
 }
 

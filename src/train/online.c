@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "map/map.h"
+#include "prepare/preprocessing.h"
 
 #define SEQUENCE_LEARNER UINT64_C(0x6c6561726e657220) /* random numbers: "learner " */
 
@@ -128,6 +129,11 @@ static uc_status reserve_row_work(uc_online *self, size_t size)
 uc_status uc_online_reserve_columns(uc_online *self, size_t columns)
 {
     const bool mapped = self->preprocessing.map != NULL;
+    if (self->running) {
+        const uc_status status = uc_running_widen(&self->preprocessing, self->running, columns);
+        if (status != UC_OK)
+            return status;
+    }
     if (!mapped) {
         const uc_status status = uc_online_reserve(self, columns);
         if (status != UC_OK)
@@ -308,16 +314,25 @@ static uc_status check_settings(const uc_online *self, const uc_names *classes)
     return status;
 }
 
+/* The scaling that was learned beforehand, or one that is learned as rows arrive. */
+static uc_status begin_scaling(uc_online *self, const uc_preprocessing *preprocessing)
+{
+    const uc_scaling scaling = (uc_scaling)self->train.scale;
+    if (preprocessing)
+        return uc_preprocessing_copy(&self->preprocessing, preprocessing);
+    if (scaling == UC_SCALE_NONE || scaling >= UC_SCALE_AUTO)
+        return UC_OK;
+    return uc_running_begin(&self->preprocessing, &self->running, scaling);
+}
+
 static uc_status begin_preprocessing(uc_online *self, const uc_preprocessing *preprocessing)
 {
-    if (preprocessing) {
-        const uc_status status = uc_preprocessing_copy(&self->preprocessing, preprocessing);
-        if (status != UC_OK)
-            return status;
-    }
+    uc_status status = begin_scaling(self, preprocessing);
+    if (status != UC_OK)
+        return status;
     self->preprocessing.normalize = self->train.normalize;
     self->preprocessing.normalize_input = self->train.normalize_input;
-    const uc_status status = begin_map(self);
+    status = begin_map(self);
     self->density = (double)NAN;
     if (self->preprocessing.map || self->preprocessing.shift)
         self->density = 1.0;
@@ -396,6 +411,7 @@ void uc_online_free(uc_online *self)
     uc_free(self->settings);
     uc_names_free(&self->classes);
     uc_preprocessing_free(&self->preprocessing);
+    uc_scale_sums_free(self->running);
     for (size_t p = 0; p < UC_PLANES; p++)
         uc_free(self->plane[p]);
     uc_free(self->class_weights);

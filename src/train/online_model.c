@@ -5,6 +5,7 @@
 
 #include "train/online.h"
 #include "learn/state.h"
+#include "prepare/preprocessing.h"
 
 uc_status uc_model_check_finite(const uc_model *model)
 {
@@ -189,12 +190,43 @@ static uc_status remember_counters(uc_online *self, uint64_t *drawn, uc_state *s
     return status;
 }
 
+/* The sums of a running scaling; a model without them has a scaling that stays as it is. */
+static uc_status remember_scaling(uc_online *self, uc_state *state)
+{
+    uint64_t rows = UINT64_MAX;
+    if (!state->reading && !self->running)
+        return UC_OK;
+    if (self->running)
+        rows = uc_scale_sums_rows(self->running);
+    uc_status status = uc_state_counter(state, "scaled_rows", &rows);
+    if (status != UC_OK || rows == UINT64_MAX)
+        return status;
+    if (!self->preprocessing.factor)
+        return uc_state_damaged();
+    const size_t count = self->columns * UC_SCALE_SUMS_PACKED;
+    double *packed = uc_alloc(count, sizeof *packed);
+    if (!packed)
+        return UC_ERR_NOMEM;
+    if (!state->reading)
+        uc_scale_sums_pack(packed, self->running);
+    if (count > 0)
+        status = uc_state_array(state, "state.scaling", UC_ARRAY_F64, packed, count);
+    if (state->reading && status == UC_OK)
+        status = uc_scale_sums_reserve(&self->running, self->columns);
+    if (state->reading && status == UC_OK && !uc_scale_sums_unpack(self->running, rows, packed))
+        status = uc_state_damaged();
+    uc_free(packed);
+    return status;
+}
+
 static uc_status remember(uc_online *self, uc_state *state)
 {
     uint64_t drawn = self->rng.drawn;
     uc_status status = remember_counters(self, &drawn, state);
     if (status == UC_OK)
         status = remember_label_counts(self, state);
+    if (status == UC_OK)
+        status = remember_scaling(self, state);
     for (size_t p = 0; p < UC_PLANES && status == UC_OK; p++)
         status = remember_plane(self, p, state);
     if (status != UC_OK)

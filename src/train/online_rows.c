@@ -7,6 +7,7 @@
 #include "train/online.h"
 #include "map/kernel.h"
 #include "map/map.h"
+#include "prepare/preprocessing.h"
 
 /* What the scaling does not know is dropped. */
 static uc_row known_part(const uc_online *self, uc_row row)
@@ -57,12 +58,29 @@ static uc_status check_mapped(const uc_online *self, uc_row row)
     return UC_OK;
 }
 
-/* The row as the weights see it; the weights, and the map when the row arrives, grow with it. */
+/* The row joins a running scaling, and *before becomes what to go back to should the map fail after it. */
+static uc_status join_scaling(uc_scale_sums **before, uc_online *self, uc_row row)
+{
+    if (self->preprocessing.map) {
+        const uc_status status = uc_scale_sums_copy(before, self->running);
+        if (status != UC_OK)
+            return status;
+    }
+    uc_running_add(&self->preprocessing, self->running, row);
+    return UC_OK;
+}
+
+/* The row as the weights see it; the weights, and what rows arrive at, the map and a running scaling, grow
+ * with it. */
 static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool arrives)
 {
-    const uc_row known = known_part(self, *row);
+    const bool joins = self->running && arrives;
+    const uc_row known = joins ? *row : known_part(self, *row);
     const map_size before = size_of_map(self);
+    uc_scale_sums *sums_before = NULL;
     uc_status status = reserve_for(self, known);
+    if (status == UC_OK && joins)
+        status = join_scaling(&sums_before, self, known);
     if (status == UC_OK && self->preprocessing.map && arrives) {
         status = uc_preprocessing_add_landmark(&self->preprocessing, known, self->row_work);
         if (status == UC_OK)
@@ -74,6 +92,10 @@ static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool a
     }
     if (status != UC_OK)
         shrink_map(self, before);
+    if (status != UC_OK && sums_before)
+        uc_running_return(&self->preprocessing, &self->running, sums_before);
+    else
+        uc_scale_sums_free(sums_before);
     return status;
 }
 
@@ -130,6 +152,11 @@ uc_status uc_online_propose(uc_proposal *out, uc_online *self, const uc_row *row
     return UC_OK;
 }
 
+uc_row uc_online_prepared(const uc_online *self)
+{
+    return self->prepared;
+}
+
 uc_status uc_online_propose_prepared(uc_proposal *out, uc_online *self, const uc_row *prepared)
 {
     const uc_status status = check_prepared(self, prepared);
@@ -182,15 +209,39 @@ uc_status uc_online_learn_prepared(uc_online *self, const uc_row *prepared, cons
     return status;
 }
 
+/* Rows with a running scaling: scaled one by one, then prepared further together. */
+static uc_status prepare_running(uc_matrix *out, uc_online *self, const uc_matrix *rows,
+                                 const uc_context *context)
+{
+    uc_preprocessing rest = self->preprocessing; /* borrowed: the map grows, and nothing is freed */
+    uc_scale_sums *before = NULL;
+    uc_matrix scaled = {0};
+    uc_status status = uc_scale_sums_copy(&before, self->running);
+    if (status != UC_OK)
+        return status;
+    rest.shift = rest.factor = NULL;
+    status = uc_running_apply(&scaled, &self->preprocessing, self->running, rows);
+    if (status == UC_OK)
+        status = uc_preprocessing_apply_arriving(out, &rest, &scaled, context);
+    if (status == UC_OK)
+        uc_scale_sums_free(before);
+    else
+        uc_running_return(&self->preprocessing, &self->running, before);
+    uc_matrix_free(&scaled);
+    return status;
+}
+
 uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *rows, const uc_context *context)
 {
     uc_matrix copy = {0};
     const map_size before = size_of_map(self);
     size_t columns = rows->cols;
-    if (self->preprocessing.factor)
+    if (self->preprocessing.factor && !self->running)
         columns = uc_min_size(columns, self->preprocessing.cols);
     uc_status status = uc_online_expect(self, columns, uc_matrix_density(rows));
-    if (status == UC_OK)
+    if (status == UC_OK && self->running)
+        status = prepare_running(&copy, self, rows, context);
+    else if (status == UC_OK)
         status = uc_preprocessing_apply_arriving(&copy, &self->preprocessing, rows, context);
     if (status == UC_OK && self->preprocessing.map)
         status = uc_online_reserve_columns(self, self->columns); /* for more landmarks */

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "prepare/preprocessing.h"
 #include "train/online.h"
 #include "train/late.h"
 #include "train/order.h"
@@ -41,6 +42,7 @@ struct uc_session {
 
     uc_late late;
     uc_rng missing, flips, labels;
+    bool takes_sparse; /* sparse rows may become dense: the caller reads them as dense ones */
 
     uint64_t rounds_before, updates_before;
 };
@@ -505,6 +507,17 @@ static uc_status run_mapped(uc_session *self, const batch *rows)
     return status;
 }
 
+/* A running scaling that shifts meets the first rows: dense ones, or ones that would be stored so. */
+static uc_status check_running(const uc_session *self, const uc_matrix *X)
+{
+    const uc_online *online = self->online;
+    const double cells = (double)X->rows * (double)X->cols;
+    const bool few = uc_matrix_is_sparse(X) && (double)uc_matrix_entries(X) < UC_SPARSE_DENSITY * cells;
+    if (!online->running || !few || self->takes_sparse || uc_online_proposals(online) > 0)
+        return UC_OK;
+    return uc_check_sparse_scaling(online->preprocessing.scaling);
+}
+
 /* Labels are positions in `names`, whose translations are kept from call to call. */
 static uc_status run_all(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
 {
@@ -513,6 +526,8 @@ static uc_status run_all(uc_session *self, const batch *rows, const uc_names *na
     if (!rows->labels)
         return uc_fail(UC_ERR_INVALID, "%sthe data have no labels", source_of(source, self));
     uc_status status = check_rows(self, rows->X, names->count);
+    if (status == UC_OK && !prepared)
+        status = check_running(self, rows->X);
     if (status == UC_OK)
         status = reserve_translation(self, names);
     if (status == UC_OK)
@@ -597,6 +612,7 @@ static uc_status pass_over_file(uc_session *self, const char *path, const uc_rea
     uc_preprocessing *preprocessing = &self->online->preprocessing;
     uc_read_settings own = read ? *read : uc_reader_defaults();
     own.table = preprocessing->table;
+    self->takes_sparse = own.storage == UC_STORAGE_DENSE;
     uc_status status = uc_reader_open(&reader, path, &own, &self->context);
     if (status == UC_OK && !preprocessing->table)
         preprocessing->table = uc_table_share(uc_reader_table(reader));

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from conftest import PROGRAM, ROOT
+from conftest import PROGRAM, ROOT, blobs
 from live_service import Service
 
 ABC = {"learner": "cspa-plus", "classes": ["a", "b", "c"]}
@@ -184,6 +184,47 @@ def test_a_restart_has_the_same_bytes(model):
         state = model.get("/v1/models/m").json
         assert {**state, "snapshots": 0} == {**state_before, "snapshots": 0}
     assert feedback(model, id="e49", right=True).json["learned"] is True
+
+
+@pytest.mark.parametrize("learner, scale", [("cspa-plus", "standard"), ("cspa-plus", "maxabs"), ("onebit", "range")])
+def test_scaling_is_learned_as_rows_come(unconfuse, service, learner, scale):
+    """With answers three rounds late, as `stream --delay` has them; killed and stopped while rows wait."""
+    lines = unconfuse.write("rows.svm", blobs(["a", "b", "c"], 120)) and unconfuse.read("rows.svm").decode().splitlines()
+    unconfuse.ok("stream", learner, "-", "--classes", "a,b,c", "--scale", scale, "--delay", "3", "-o", "streamed.uc",
+                 stdin="\n".join(lines))
+    assert service.put("/v1/models/m", {"learner": learner, "classes": ["a", "b", "c"], "settings": {"scale": scale}}).status == 201
+    proposed = {}
+    for i, line in enumerate(lines + [""] * 3):
+        if line:
+            row = {column: float(value) for column, value in (cell.split(":") for cell in line.split()[1:])}
+            proposed[i] = propose(service, row, id=f"e{i}").json["class"]
+        if i in (40, 80):
+            before = service.get("/v1/models/m/model").body
+            service.kill() if i == 40 else service.stop()
+            service.start()
+            assert service.get("/v1/models/m/model").body == before
+        if i >= 3:
+            label = lines[i - 3].split()[0]
+            assert feedback(service, id=f"e{i - 3}", right=proposed[i - 3] == label).status == 200
+    assert service.get("/v1/models/m/model").body == unconfuse.read("streamed.uc")
+    row = {column: float(value) for column, value in (cell.split(":") for cell in lines[0].split()[1:])}
+    assert service.post("/v1/models/m/predict", {"features": row}).json["class"] in "abc"
+
+
+def test_what_cannot_be_scaled(service):
+    named = {"learner": "cspa-plus", "classes": ["a", "b"], "settings": {"scale": "standard"}}
+    assert service.put("/v1/models/m", {**named, "settings": {"scale": "auto"}}).detail == \
+        "settings: scale auto is chosen by the labels of a whole data set, which a service does not have; give standard, " \
+        "range, maxabs or none"
+    service.put("/v1/models/m", named)
+    for i in range(20):
+        event = propose(service, {"age": 20 + i, "income": 1e5 * i, "city": f"c{i % 3}"}).json
+        feedback(service, id=event["id"], right=i % 2 == 0)
+    assert propose(service, {"age": 3, "title": "several words here"}).detail == \
+        "features: title is text of several words, whose zeros this model's scale would turn into other values; a model " \
+        'with "scale":"maxabs" takes it'
+    assert service.get("/v1/models/m").json["columns"] == 5  # age, income, three cities
+    assert propose(service, {"age": 3, "city": "new"}).status == 200
 
 
 def test_tokens(tmp_path):

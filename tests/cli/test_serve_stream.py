@@ -14,17 +14,19 @@ ROWS = int(os.environ.get("UNCONFUSE_LETTER_ROWS", "1500"))
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="UNCONFUSE_DATA has no letter.svm.zst")
-@pytest.mark.parametrize("learner", ["cspa-plus", "onebit"])
-def test_letter(unconfuse, tmp_path, learner):
+@pytest.mark.parametrize("learner, scale", [("cspa-plus", None), ("onebit", None), ("cspa-plus", "standard")])
+def test_letter(unconfuse, tmp_path, learner, scale):
     lines = subprocess.run(["zstd", "-dc", str(DATA)], capture_output=True, text=True, check=True).stdout.splitlines()
     random.Random(3).shuffle(lines)
     lines = lines[:ROWS]
     classes = sorted({line.split()[0] for line in lines}, key=lambda name: (len(name), name))
     unconfuse.write("letter.svm", "\n".join(lines) + "\n")
-    streamed = unconfuse.json("stream", learner, "letter.svm", "--classes", ",".join(classes), "-o", "streamed.uc")
+    options, settings = (["--scale", scale], {"scale": scale}) if scale else ([], {})
+    streamed = unconfuse.json("stream", learner, "-" if scale else "letter.svm", *options, "--classes", ",".join(classes), "-o",
+                              "streamed.uc", stdin=unconfuse.read("letter.svm") if scale else b"")
     right = 0
     with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service:
-        assert service.put("/v1/models/m", {"learner": learner, "classes": classes}).status == 201
+        assert service.put("/v1/models/m", {"learner": learner, "classes": classes, "settings": settings}).status == 201
         connection = service.connect()
         for line in lines:
             label, *cells = line.split()

@@ -41,8 +41,9 @@ BINARY_ONLY = [cls for cls in CLASSIFIERS if tags(cls())["binary_only"]]
 def program(tmp_path):
     """Runs the program in a directory of its own."""
 
-    def run(*arguments):
-        result = subprocess.run([PROGRAM, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    def run(*arguments, stdin=None):
+        result = subprocess.run([PROGRAM, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, timeout=600,
+                                input=stdin)
         assert result.returncode == 0, result.stderr
         return result.stdout
 

@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import CLASSIFIERS, MAPS, RIGHT_WRONG, ROOT, blobs
-from sklearn.preprocessing import StandardScaler
+from conftest import CLASSIFIERS, MAPS, ROOT, blobs
 
 import unconfuse
 from unconfuse._library import in_python
@@ -142,23 +141,3 @@ def test_sparse_rows_that_are_to_be_standardised():
     X, y = blobs(2)
     with pytest.raises(ValueError, match=r"use scale='maxabs', or give dense rows, X.toarray\(\)$"):
         unconfuse.SPAClassifier(scale="standard").fit(scipy.sparse.csr_matrix(X), y)
-
-
-@pytest.mark.parametrize("cls", RIGHT_WRONG)
-@pytest.mark.parametrize("scale, scaler", [("standard", "StandardScaler"), ("range", "MinMaxScaler"), ("maxabs", "MaxAbsScaler")])
-def test_proposing_with_a_scale_says_what_to_do(cls, scale, scaler):
-    """And what it says works."""
-    X, y = blobs()
-    model = cls(scale=scale)
-    for method, call in {"propose": lambda: model.propose(X, classes=range(4)),
-                         "partial_fit": lambda: model.partial_fit(X, y, classes=range(4))}.items():
-        with pytest.raises(ValueError, match=f"^scale='{scale}' is learned from whole columns, and {method} sees only its rows: "
-                                             "call fit or replay on labelled rows first, or leave scale=None and scale the "
-                                             f"rows beforehand, such as with sklearn.preprocessing.{scaler}$"):
-            call()
-        assert not hasattr(model, "classes_")
-    for begun in (cls(scale=scale).fit(X, y), model):
-        if begun is model:
-            model.replay(X, y)
-        begun.learn_feedback(X, begun.propose(X), np.zeros(len(X), bool))
-    cls().propose(StandardScaler().fit_transform(X), classes=range(4))

@@ -1,5 +1,6 @@
 """One example after the other: labels, or nothing but right or wrong."""
 import copy
+import json
 import pickle
 import threading
 import warnings
@@ -169,7 +170,6 @@ def test_the_curve_of_a_replay():
 
 
 def test_the_curve_is_that_of_the_command_line(program, tmp_path):
-    import json
 
     X, y = blobs()
     np.save(tmp_path / "X.npy", X)
@@ -183,8 +183,7 @@ def test_the_curve_is_that_of_the_command_line(program, tmp_path):
 
 def test_what_needs_all_rows_is_refused_in_a_stream():
     X, y = blobs()
-    for parameters, sentence in ((dict(scale="range"), "scale=.range. is learned from whole columns, and partial_fit sees"),
-                                 (dict(map="kgs"), "learned from a whole data set"),
+    for parameters, sentence in ((dict(map="kgs"), "learned from a whole data set"),
                                  (dict(map="landmarks"), "width of the kernel cannot be found")):
         with pytest.raises(ValueError, match=sentence):
             unconfuse.SPAClassifier(**parameters).partial_fit(X, y, classes=range(4))
@@ -193,6 +192,29 @@ def test_what_needs_all_rows_is_refused_in_a_stream():
         unconfuse.SPAClassifier().partial_fit(X, y)
     with pytest.raises(ValueError, match="label 4, which is not among the classes"):
         unconfuse.SPAClassifier().partial_fit(X, y, classes=range(4)).partial_fit(X, y + 1)
+
+
+@pytest.mark.parametrize("scale", ["standard", "range", "maxabs"])
+def test_scaling_is_learned_as_rows_come(program, tmp_path, scale):
+    """As `unconfuse stream` learns it from standard input, in pieces, pickled half-way, and from propose."""
+    X, y = blobs()
+    X = (X * [1, 1000, *[0.01] * (X.shape[1] - 2)] + 7).astype(np.float32)
+    text = "".join(f"{label} " + " ".join(f"{j + 1}:{float(v)!r}" for j, v in enumerate(row)) + "\n" for row, label in zip(X, y))
+    (tmp_path / "rows.svm").write_text(text)
+    result = json.loads(program("stream", "cspa-plus", "-", "--classes", "0,1,2,3", "--scale", scale, "-o", "m.uc", "--json",
+                                stdin=text))
+    whole = unconfuse.CSPAPlusClassifier(scale=scale).partial_fit(X, y, classes=range(4))
+    parts = unconfuse.CSPAPlusClassifier(scale=scale).partial_fit(X[:31], y[:31], classes=range(4))
+    parts = pickle.loads(pickle.dumps(parts)).partial_fit(X[31:], y[31:])
+    asked, right = unconfuse.CSPAPlusClassifier(scale=scale), 0
+    for row, label in zip(X, y):
+        proposed = asked.propose(row[None], classes=range(4))
+        right += int(proposed[0] == label)
+        asked.learn_feedback(row[None], proposed, proposed == label)
+    assert right == result["correct"]
+    stored = unconfuse.load(tmp_path / "m.uc").decision_function(X)
+    for model in (whole, parts, asked):
+        np.testing.assert_array_equal(model.decision_function(X), stored)
 
 
 def test_sparse_rows_of_a_stream():
