@@ -3,8 +3,9 @@
  *
  * Row t is scaled by the sums of rows 1 to t, itself included, and stays as it was scaled: feedback that
  * comes later is learned with the values that the proposal was made from. With a shift the first row
- * becomes 0, and so does a column until it has had two values. With a shift (range, standard) every row may move every column; without
- * one (maxabs) a row moves only its own columns, and sparse rows cost only what they hold.
+ * becomes 0, and so does a column until it has had two values. With a shift (range, standard) every row
+ * may move every column; without one (maxabs) a row moves only its own columns, and sparse rows cost only
+ * what they hold.
  */
 #include <string.h>
 
