@@ -272,7 +272,7 @@ static void *run_thread(void *user)
     (void)pthread_mutex_lock(&self->mutex);
     for (;;) {
         struct timespec until;
-        (void)clock_gettime(CLOCK_REALTIME, &until);
+        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the other clock may be set back */
         until.tv_sec++;
         int waited = 0;
         while (!self->first && !self->stops && waited == 0)
@@ -412,7 +412,11 @@ bool engine_open(engine **out, const engine_settings *settings, bool (*go_on)(vo
     self->next_number = 1;
     (void)pthread_mutex_init(&self->mutex, NULL);
     (void)pthread_mutex_init(&self->reading, NULL);
-    (void)pthread_cond_init(&self->wakes, NULL);
+    pthread_condattr_t steady;
+    (void)pthread_condattr_init(&steady);
+    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&self->wakes, &steady);
+    (void)pthread_condattr_destroy(&steady);
     bool opened = open_all(self, go_on, why);
     if (opened && pthread_create(&self->thread, NULL, run_thread, self) != 0)
         opened = problem_set(why, 503, "cannot start a thread");

@@ -4,6 +4,7 @@
  * indexes keep the promises by themselves: an id is proposed for once, a proposal is answered once. */
 #include "service/journal.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,11 +77,20 @@ struct journal {
 
 /* ---- what SQLite says ---- */
 
+/* No room: SQLite itself knows ENOSPC only, but limits of a file or of a user come to the same. They are left
+ * in errno, which is 0 before a step; sqlite3_system_errno does not have those of writing. */
+static bool is_full(int code, int system_said)
+{
+    if ((code & 0xff) == SQLITE_IOERR)
+        return system_said == EFBIG || system_said == EDQUOT || system_said == ENOSPC;
+    return (code & 0xff) == SQLITE_FULL;
+}
+
 static bool complain(const journal *self, problem *why)
 {
-    const int code = self->db ? sqlite3_errcode(self->db) : SQLITE_NOMEM;
+    const int system_said = errno, code = self->db ? sqlite3_errcode(self->db) : SQLITE_NOMEM;
     const char *said = self->db ? sqlite3_errmsg(self->db) : "not enough memory";
-    if ((code & 0xff) == SQLITE_FULL)
+    if (is_full(code, system_said))
         return problem_set(why, 507, "%s: the disk is full; nothing was changed", self->path);
     if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
         return problem_set(why, 503, "%s: the journal is damaged (%s); restore it from a backup", self->path,
@@ -90,6 +100,7 @@ static bool complain(const journal *self, problem *why)
 
 static bool execute(journal *self, const char *sql, problem *why)
 {
+    errno = 0;
     return sqlite3_exec(self->db, sql, NULL, NULL, NULL) == SQLITE_OK || complain(self, why);
 }
 
@@ -110,6 +121,7 @@ static sqlite3_stmt *statement(journal *self, int which, problem *why)
 /* Runs a statement that has no rows. */
 static bool step(journal *self, sqlite3_stmt *prepared, problem *why)
 {
+    errno = 0;
     const bool done = sqlite3_step(prepared) == SQLITE_DONE;
     if (!done)
         (void)complain(self, why);

@@ -1,6 +1,6 @@
 /* What SQLite is refused by the system, call by call: no acknowledged event is lost, none is there twice, and
  * the model is that of the journal. A VFS in front of the real one makes the n-th write, sync or truncation
- * fail. */
+ * fail, or the n-th read. */
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -26,8 +26,10 @@ static long calls, fails_at; /* counts from 1; 0: never */
 static bool for_ever;
 static int code;
 
-static bool fails(void)
+static bool fails(bool reads)
 {
+    if (reads != (code == SQLITE_IOERR_READ))
+        return false;
     calls++;
     return fails_at > 0 && (calls == fails_at || (for_ever && calls > fails_at));
 }
@@ -42,17 +44,22 @@ static const sqlite3_io_methods *real_of(const sqlite3_file *file)
 
 static int fail_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 at)
 {
-    return fails() ? code : real_of(file)->xWrite(file, bytes, size, at);
+    return fails(false) ? code : real_of(file)->xWrite(file, bytes, size, at);
+}
+
+static int fail_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 at)
+{
+    return fails(true) ? code : real_of(file)->xRead(file, bytes, size, at);
 }
 
 static int fail_sync(sqlite3_file *file, int flags)
 {
-    return fails() ? SQLITE_IOERR_FSYNC : real_of(file)->xSync(file, flags);
+    return fails(false) ? SQLITE_IOERR_FSYNC : real_of(file)->xSync(file, flags);
 }
 
 static int fail_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-    return fails() ? SQLITE_IOERR_TRUNCATE : real_of(file)->xTruncate(file, size);
+    return fails(false) ? SQLITE_IOERR_TRUNCATE : real_of(file)->xTruncate(file, size);
 }
 
 static int open_shim(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags, int *out)
@@ -67,6 +74,9 @@ static int open_shim(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     if (!pairs[i].real) {
         pairs[i].failing = *file->pMethods;
         pairs[i].failing.xWrite = fail_write;
+        pairs[i].failing.xRead = fail_read;
+        pairs[i].failing.xFetch = NULL; /* all reading goes through xRead */
+        pairs[i].failing.iVersion = 2;
         pairs[i].failing.xSync = fail_sync;
         pairs[i].failing.xTruncate = fail_truncate;
         pairs[i].real = file->pMethods;
@@ -261,14 +271,14 @@ static bool run_with_fault(long at, bool ever, int with)
 
 static void no_fault_loses_an_acknowledged_event(void **state)
 {
-    static const int codes[] = {SQLITE_FULL, SQLITE_IOERR_WRITE};
+    static const int codes[] = {SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_READ};
     (void)state;
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         for (int ever = 0; ever < 2; ever++) {
             long at = 1;
             while (run_with_fault(at, ever != 0, codes[i]))
                 at += at < 30 ? 1 : 7;
-            assert_true(at > 20); /* there were calls to fail */
+            assert_true(at > (codes[i] == SQLITE_IOERR_READ ? 5 : 20)); /* there were calls to fail */
         }
 }
 
