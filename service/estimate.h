@@ -10,8 +10,8 @@
  *   snips    the sum of w r by the sum of w
  *   dr       the mean of q(c) + w (r - q(c))
  *
- * q and the learner know earlier events only, so each term of ips and dr is right on average, and the intervals
- * are those of a mean of such terms. */
+ * q and the learner know earlier events only, so each term of ips and dr is right on average, and the
+ * intervals are those of a mean of such terms. */
 #ifndef SERVICE_ESTIMATE_H
 #define SERVICE_ESTIMATE_H
 

@@ -1,6 +1,7 @@
 /* The features of an example as a client gives them, and the columns that they become.
  *
- *   features     native form of what came as JSON: numbers by position, by index or by name; also text by name
+ *   features     native form of what came as JSON: numbers by position, by index or by name; also text by
+ *                name
  *   dictionary   names that have a column, in the order in which they came
  *
  * Bytes of features are canonical: the same features have the same bytes, whatever order their names came in.

@@ -369,6 +369,14 @@ static void end_exchange(void *user, struct MHD_Connection *connection, void **s
     *state = NULL;
 }
 
+/* What is escaped stays so when a zero byte is among it, which would cut a name short. */
+static size_t unescape(void *user, struct MHD_Connection *connection, char *escaped)
+{
+    (void)user;
+    (void)connection;
+    return strstr(escaped, "%00") ? strlen(escaped) : MHD_http_unescape(escaped);
+}
+
 /* ---- listening ---- */
 
 /* "127.0.0.1:8470" or "[::1]:8470". */
@@ -434,7 +442,8 @@ static bool start(http *self, const http_settings *settings, const struct sockad
         (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HEADER_BYTES, MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)1024, MHD_OPTION_NOTIFY_COMPLETED,
-        end_exchange, self, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
+        end_exchange, self, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_ARRAY, more,
+        MHD_OPTION_END);
     if (!self->daemon)
         return problem_set(why, 400, "--listen %s: cannot listen there: %s", settings->listen,
                            errno ? strerror(errno) : "the certificate or the key is not one");

@@ -19,8 +19,8 @@ typedef struct log_source {
     const char *model; /* of a directory */
 } log_source;
 
-/* Every event that has an answer, oldest first; what it points to is valid during the call. *unanswered: how many
- * have none. `visit` returns false to stop. */
+/* Every event that has an answer, oldest first; what it points to is valid during the call. *unanswered: how
+ * many have none. `visit` returns false to stop. */
 bool log_events(const log_source *from, logged_fn *visit, void *user, uint64_t *unanswered, problem *why);
 
 #endif

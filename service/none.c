@@ -1,4 +1,5 @@
-/* In place of the service when libmicrohttpd or SQLite is not there, and in unconfuse-mpi, which is one file. */
+/* In place of the service when libmicrohttpd or SQLite is not there, and in unconfuse-mpi, which is one
+ * file. */
 #include "app/message.h"
 #include "service/service.h"
 

@@ -156,8 +156,7 @@ static bool perform_proposal(served *self, journal_row *row, problem *why)
     uc_proposal proposal;
     if (!features_parse(&given, row->features, row->features_size))
         return problem_set(why, 503, "row %lld of the journal has no features", (long long)row->sequence);
-    const bool known =
-        check_words(self, &given, why) && dictionary_encode(&line, &self->names, &given, why);
+    const bool known = check_words(self, &given, why) && dictionary_encode(&line, &self->names, &given, why);
     features_free(&given);
     if (!known)
         return false;
@@ -302,9 +301,10 @@ static bool read_settings(void *own, uc_train_settings *train, const uc_learner 
             return problem_of_library(why, status);
     }
     if (train->scale == UC_SCALE_AUTO)
-        return problem_set(why, 400,
-                           "settings: scale auto is chosen by the labels of a whole data set, which a service "
-                           "does not have; give standard, range, maxabs or none");
+        return problem_set(
+            why, 400,
+            "settings: scale auto is chosen by the labels of a whole data set, which a service does not "
+            "have; give standard, range, maxabs or none");
     return true;
 }
 
@@ -352,8 +352,7 @@ static bool add_classes(served *self, const json_t *definition, problem *why)
 
 static served_scaling scaling_of(const json_t *definition)
 {
-    const char *scale =
-        json_string_value(json_object_get(json_object_get(definition, "settings"), "scale"));
+    const char *scale = json_string_value(json_object_get(json_object_get(definition, "settings"), "scale"));
     if (!scale || strcmp(scale, "none") == 0)
         return SERVED_UNSCALED;
     return strcmp(scale, "maxabs") == 0 ? SERVED_SCALES : SERVED_SHIFTS;

@@ -1,0 +1,161 @@
+"""Clients that are slow, broken or hostile: a sentence each, no growth, and everyone else is served."""
+import json
+import pathlib
+import random
+import socket
+import time
+
+import pytest
+
+from conftest import PROGRAM
+from live_service import Service
+
+PROPOSE = b"POST /v1/models/m/propose HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.fixture
+def model(tmp_path):
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash", "--max-pending", "3000") as service:
+        assert service.put("/v1/models/m", {"learner": "cspa-plus", "classes": ["a", "b"]}).status == 201
+        yield service
+
+
+def talk(service, sent, ends=False):
+    """What comes back; all that was sent may not be taken."""
+    received = b""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=5) as connection:
+        try:
+            connection.sendall(sent)
+            if ends:
+                connection.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+        try:
+            while part := connection.recv(65536):
+                received += part
+                head, _, body = received.partition(b"\r\n\r\n")
+                length = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")]
+                if length and len(body) >= length[0]:
+                    break
+        except OSError:
+            pass
+    return received
+
+
+def memory(service):
+    """Resident bytes."""
+    return int(pathlib.Path(f"/proc/{service.process.pid}/statm").read_text().split()[1]) * 4096
+
+
+def test_a_slow_body_keeps_nobody_waiting(model):
+    body = b'{"features":[1,2]}'
+    with socket.create_connection(("127.0.0.1", model.port), timeout=10) as slow:
+        slow.sendall(PROPOSE + b"Content-Length: %d\r\n\r\n" % len(body))
+        for byte in body:
+            slow.sendall(bytes([byte]))
+            assert model.get("/healthz").status == 200
+            assert model.post("/v1/models/m/propose", {"features": [1, 2]}).status == 200
+            time.sleep(0.05)
+        assert slow.recv(65536).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_body_in_chunks(model):
+    """Sound chunks are a body; others are refused, and nothing is proposed."""
+    body = b'{"features":[1,2]}'
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+    assert talk(model, PROPOSE + b"Transfer-Encoding: chunked\r\n\r\n" + chunks).startswith(b"HTTP/1.1 200 ")
+    before = model.get("/v1/models/m").json["sequence"]
+    for nonsense in (b"zz\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffffffffffffff\r\n{}\r\n", b"2\r\n{}{}{}\r\n0\r\n\r\n"):
+        assert talk(model, PROPOSE + b"Transfer-Encoding: chunked\r\n\r\n" + nonsense)[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 413", b"")
+    assert model.get("/v1/models/m").json["sequence"] == before
+
+
+@pytest.mark.parametrize("head, status", [
+    (b"Content-Length: x\r\n", b"400"), (b"Content-Length: 99999999999999999999999\r\n", b"413"),
+    (b"X: " + b"y" * 10_000_000 + b"\r\n", b"431"), (b"X: y\r\n" * 100_000, b"431")], ids=["no number", "huge", "long", "many"])
+def test_headers_that_are_too_much(model, head, status):
+    answer = talk(model, PROPOSE + head + b"\r\n")
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 " + status), answer[:200]
+    assert model.get("/healthz").status == 200
+
+
+def test_a_body_that_is_cut_off_changes_nothing(model):
+    body = json.dumps({"examples": [{"features": [i, 1], "id": f"e{i}"} for i in range(50)]}).encode()
+    for size in (0, 1, 20, len(body) - 1):
+        talk(model, PROPOSE + b"Content-Length: %d\r\n\r\n" % len(body) + body[:size], ends=True)
+    assert model.get("/v1/models/m").json["proposals"] == 0
+    assert talk(model, PROPOSE + b"Content-Length: %d\r\n\r\n" % len(body) + body).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("path", ["/v1/models/..", "/v1/models/%2e%2e", "/v1/models/..%2f..%2fetc", "/v1/models/%2fetc%2fpasswd",
+                                  "/v1/models/.hidden", "/v1/models/a%00b", "/v1/models/a%0ab", "/v1/models/" + "a" * 65,
+                                  "/v1/models/%ff%fe", "/v1/models/A"])
+def test_names_that_are_no_names(model, path):
+    answer = model.put(path, {"learner": "cspa-plus", "classes": ["a", "b"]})
+    assert answer.status in (400, 404, 405) and answer.detail
+    assert sorted(p.name for p in model.directory.iterdir() if p.is_dir()) == []
+    assert [m["name"] for m in model.get("/v1/models").json["models"]] == ["m"]
+
+
+@pytest.mark.parametrize("given", [None, "", "Bearer", "Bearer ", "Bearer wrong-wrong", "Basic a-long-secret", "Bearer a-long-secre",
+                                   "Bearer a-long-secrets", "a-long-secret", "Bearer  a-long-secret"])
+def test_wrong_tokens(tmp_path, given):
+    (tmp_path / "token").write_text("a-long-secret\n")
+    with Service(PROGRAM, tmp_path / "dir", "--token-file", str(tmp_path / "token")) as service:
+        for path in ("/v1/models", "/metrics", "/healthz", "/nothing", "/v1/live"):
+            answer = service.get(path, headers={"Authorization": given} if given is not None else {})
+            assert answer.status == 401 and "needs a token" in answer.detail
+        assert service.get("/v1/models", headers={"Authorization": "Bearer a-long-secret"}).status == 200
+
+
+def test_ids_that_are_never_answered(model):
+    """10,000 of them: the first 3,000 wait, the others are refused, and memory stays."""
+    refused = 0
+    for batch in range(10):
+        examples = [{"features": [i % 3, 1.5, 2], "id": f"never-{batch}-{i}"} for i in range(1000)]
+        made = model.post("/v1/models/m/propose", {"examples": examples}).json["proposals"]
+        sentences = {item["detail"] for item in made if item.get("status") == 429}
+        refused += sum(item.get("status") == 429 for item in made)
+        assert sentences <= {"3000 proposals of m wait for feedback, as many as may (--max-pending)"}
+        if batch == 4:
+            before = memory(model)
+    assert refused == 7000 and model.get("/v1/models/m").json["waiting"] == 3000
+    assert model.post("/v1/models/m/propose", {"features": [1]}).status == 429
+    assert model.post("/v1/models/m/feedback", {"id": "never-0-0", "right": True}).status == 200
+    assert model.post("/v1/models/m/propose", {"features": [1]}).status == 200
+    assert memory(model) < before + 8e6
+
+
+def test_nonsense_does_not_grow(model):
+    """Bodies of drawn bytes and JSON that is nearly right: each has a sentence, and memory stays."""
+    draw, connection = random.Random(22), model.connect()
+    good = '{"examples":[{"features":{"a":1,"b":"text of words","c":true},"id":"i"}]}'
+    before = None
+    for i in range(3000):
+        body = bytearray(good.encode())
+        for _ in range(draw.randint(1, 4)):
+            body[draw.randrange(len(body))] = draw.randrange(256)
+        if i % 3 == 0:
+            body = draw.randbytes(draw.randint(1, 200))
+        path = draw.choice(["propose", "feedback", "predict", "rollback"])
+        answer = model.post(f"/v1/models/m/{path}", bytes(body), connection=connection)
+        assert answer.status in (200, 400, 409, 429), (answer.status, answer.body)
+        if answer.status == 400:
+            assert answer.detail and "\n" not in answer.detail
+        if i == 1000:
+            before = memory(model)
+    assert memory(model) < before + 16e6
+
+
+def test_many_connections_are_held(model):
+    """1,000 that say nothing for a while are all served when they speak."""
+    held = [socket.create_connection(("127.0.0.1", model.port), timeout=20) for _ in range(1000)]
+    try:
+        assert model.get("/healthz").status == 200
+        for connection in held:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        for connection in held:
+            assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+    finally:
+        for connection in held:
+            connection.close()
