@@ -193,6 +193,90 @@ static void a_fit_is_that_of_the_inverse_covariance(void **state)
     release(&self);
 }
 
+/* Leave-one-out. E of fit.c is a ridge regression of R on the coordinates, with a free intercept:
+ *
+ *   (1 - s) q_d / n = 1 / (n w_d + penalty),  penalty = n s mean(w) / (1 - s),   and f + E_i its prediction,
+ *
+ * so that f + E_i of the fit without row i is the prediction of the same regression of all other rows, as
+ * long as the row's leverage is below its bound. U and b, the covariance and offsets of all rows, stay. */
+#define AXES 6
+
+typedef struct regression {
+    double gram[(AXES + 1) * (AXES + 1)], right[(AXES + 1) * K], solution[(AXES + 1) * K];
+} regression;
+
+/* Of all rows but `left`, by the normal equations; coordinate AXES is the constant. */
+static void predict_without(double *out, const uc_audit_view *view, const double *R, const double *weights,
+                            double penalty, size_t left)
+{
+    enum { P = AXES + 1 };
+    regression self = {0};
+    double x[P];
+    for (size_t i = 0; i < N; i++) {
+        const double weight = weights ? weights[i] : 1.0;
+        memcpy(x, view->A + i * AXES, AXES * sizeof *x);
+        x[AXES] = 1.0;
+        for (size_t d = 0; d < P && i != left; d++) {
+            for (size_t e = 0; e < P; e++)
+                self.gram[d * P + e] += weight * x[d] * x[e];
+            for (size_t k = 0; k < K; k++)
+                self.right[d * K + k] += weight * x[d] * R[i * K + k];
+        }
+    }
+    for (size_t d = 0; d < AXES; d++)
+        self.gram[d * P + d] += penalty;
+    assert_ok(uc_solve(self.solution, self.gram, self.right, P, K));
+    for (size_t k = 0; k < K; k++) {
+        out[k] = self.solution[AXES * K + k];
+        for (size_t d = 0; d < AXES; d++)
+            out[k] += view->A[left * AXES + d] * self.solution[d * K + k];
+    }
+}
+
+static void check_rows_left_out(const problem *self)
+{
+    uc_audit_rows rows = {0};
+    uc_audit_view view = {0};
+    uc_audit_view_fit fit = {0};
+    double S[N * K] = {0}, mean = 0.0, without[K];
+    assert_ok(uc_audit_rows_make(&rows, UC_AUDIT_VIEW_STANDARD, &self->X, &self->X, &self->labelled));
+    assert_ok(uc_audit_view_make(&view, &rows, &self->X, &self->labelled, 1.0, AXES));
+    assert_int_equal(view.axes, AXES);
+    assert_ok(uc_audit_view_fit_make(&fit, &view, &self->labelled, self->R));
+    assert_ok(uc_audit_view_leave_one_out(S, &fit, &view, &self->labelled, self->R, 1.0));
+    for (size_t d = 0; d < AXES; d++)
+        mean += view.w[d] / AXES;
+    const double penalty = self->labelled.total_weight * view.s * mean / (1.0 - view.s);
+    for (size_t i = 0; i < N; i++) {
+        assert_true(view.h[i] < 0.95);
+        predict_without(without, &view, self->R, self->labelled.weights, penalty, i);
+        for (size_t k = 0; k < K; k++) {
+            double want = fit.b[k];
+            for (size_t l = 0; l < K; l++)
+                want += fit.U[k * K + l] * (without[l] - fit.f[l]) / fit.f[l] / (1.0 - view.s);
+            assert_near(S[i * K + k], want, 1e-7 * (1.0 + fabs(want)));
+        }
+    }
+    uc_audit_view_fit_free(&fit);
+    uc_audit_view_free(&view);
+    uc_audit_rows_free(&rows);
+}
+
+static void a_row_left_out_is_that_of_a_fit_without_it(void **state)
+{
+    (void)state;
+    problem self;
+    double weights[N];
+    draw(&self);
+    check_rows_left_out(&self);
+    for (size_t i = 0; i < N; i++)
+        weights[i] = 0.5 + (double)(i % 4);
+    self.labelled.weights = weights;
+    assert_ok(uc_labelled_weigh(&self.labelled));
+    check_rows_left_out(&self);
+    release(&self);
+}
+
 static void the_guard_is_the_share_that_the_path_has_lost(void **state)
 {
     (void)state;
@@ -210,6 +294,7 @@ int main(void)
         cmocka_unit_test(distances_are_those_of_the_views),
         cmocka_unit_test(axes_are_uncorrelated_and_leverage_is_bounded),
         cmocka_unit_test(a_fit_is_that_of_the_inverse_covariance),
+        cmocka_unit_test(a_row_left_out_is_that_of_a_fit_without_it),
         cmocka_unit_test(the_guard_is_the_share_that_the_path_has_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
