@@ -77,6 +77,15 @@ COMMANDS = [
     command("noise-self", "noise estimate three.svm --method self -o out.csv --bootstrap 0 --folds 3", "out.csv"),
     command("check", "check three.svm --model model.uc --rows 12 -o out.csv", "out.csv"),
     command("evaluate-gold", "evaluate model.uc three.svm --gold checked.csv --json"),
+    command("train-audit", "train audit three.svm -o out.uc --landmarks 12 --axes 5", "out.uc"),
+    command("audit-table", "audit table.csv -o out.csv --model-out out.uc --noise-out out-noise.csv --clean-out out-clean.csv"
+            " --check 4 --check-out out-check.csv --bootstrap 5 --landmarks 12 --axes 5 --quiet",
+            "out.csv", "out.uc", "out-noise.csv", "out-clean.csv", "out-check.csv"),
+    command("audit-gold", "audit three.svm.gz --gold checked.csv --json --mode labels --bootstrap 5 --landmarks 12 --axes 5"),
+    command("audit-crowd", "audit three.svm --crowd crowd.csv -o out.csv --consensus-out out-consensus.csv --state-out out.state"
+            " --bootstrap 5 --landmarks 12 --axes 5", "out.csv", "out-consensus.csv", "out.state"),
+    command("audit-resume", "audit --crowd crowd.csv --resume crowd.state --json --bootstrap 5"),
+    command("audit-probabilities", "audit gold.txt --probabilities probabilities.csv -o out.csv --bootstrap 5", "out.csv"),
     command("generate", "generate cspa-gaussians --examples 20 --test out-test.svm --test-examples 10 -o out.svm",
             "out.svm", "out-test.svm"),
     command("split", "split three.svm -o out.svm --rest out-rest.csv.gz", "out.svm", "out-rest.csv.gz"),
@@ -146,6 +155,11 @@ def make_inputs(program, directory):
     write("bags.svm", "".join(f"{1 + i // 12} bag:{i // 3} {line[2:]}\n" for i, line in enumerate(two)))
     write("few.svm", "\n".join(line if i < 6 else "?" + line[1:] for i, line in enumerate(two)) + "\n")
     write("gold.txt", "".join(line[0] + "\n" for line in three))
+    write("crowd.csv", "row,annotator,label\n" + "".join(f"{i + 1},w{j},{1 + (i + (i * j) % 5 // 4) % 3}\n"
+                                                         for i in range(30) for j in range(1, 4)))
+    write("first.csv", "row,annotator,label\n" + "".join(f"{i + 1},first,{1 + i % 3}\n" for i in range(30)))
+    write("probabilities.csv", "1,2,3\n" + "".join(",".join("0.8" if i % 3 == k else "0.1" for k in range(3)) + "\n"
+                                                   for i in range(30)))
     for part in range(2):
         write(f"part-{part}.svm.gz", gzip.compress("\n".join(three[part::2]).encode(), mtime=0))
     write("noise.csv", NOISE)
@@ -159,6 +173,7 @@ def make_inputs(program, directory):
     run("check three.svm --model model.uc --rows 12 -o checked.csv")
     checked = pathlib.Path(directory, "checked.csv").read_text().splitlines()
     write("checked.csv", "\n".join([*checked[:2], *(line + "1" for line in checked[2:])]) + "\n")
+    run("audit --crowd first.csv --state-out crowd.state")
     run("train perceptron table.csv -o table.uc")
     run("train logistic three.svm -o logistic.uc --noise-matrix noise.csv")
     run("train pa two.svm -o map.uc --map nystroem --dimension 5")

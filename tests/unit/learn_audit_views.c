@@ -109,6 +109,36 @@ static void distances_are_those_of_the_views(void **state)
     release(&self);
 }
 
+/* Of `standard`: whatever the columns are measured in. Powers of two and shifts that floats take as they are. */
+static void the_scale_of_columns_does_not_matter(void **state)
+{
+    (void)state;
+    problem self, other;
+    uc_audit_rows rows = {0}, others = {0};
+    double a[N * N], b[N * N];
+    draw(&self);
+    draw(&other);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < COLS; j++) {
+            float *x = &self.X.values[i * self.X.stride + j];
+            *x = roundf(*x * 1024.0f) / 1024.0f;
+            other.X.values[i * other.X.stride + j] = ldexpf(*x + (float)j, 3 * (int)j - 4);
+        }
+    assert_ok(uc_audit_rows_make(&rows, UC_AUDIT_VIEW_STANDARD, &self.X, &self.X, &self.labelled));
+    assert_ok(uc_audit_rows_make(&others, UC_AUDIT_VIEW_STANDARD, &other.X, &other.X, &other.labelled));
+    double *work = calloc(uc_audit_view_work(&rows, N) + 1, sizeof *work);
+    uc_audit_view_kernel(a, &rows, &self.X, 0, N, 0.0, work);
+    uc_audit_view_kernel(b, &others, &other.X, 0, N, 0.0, work);
+    for (size_t i = 0; i < N * N; i++)
+        assert_near(a[i], b[i], 1e-9);
+    assert_near(rows.median, others.median, 1e-9);
+    free(work);
+    uc_audit_rows_free(&rows);
+    uc_audit_rows_free(&others);
+    release(&self);
+    release(&other);
+}
+
 static void axes_are_uncorrelated_and_leverage_is_bounded(void **state)
 {
     (void)state;
@@ -118,7 +148,7 @@ static void axes_are_uncorrelated_and_leverage_is_bounded(void **state)
     double leverage = 0.0;
     draw(&self);
     assert_ok(uc_audit_rows_make(&rows, UC_AUDIT_VIEW_STANDARD, &self.X, &self.X, &self.labelled));
-    assert_ok(uc_audit_view_make(&view, &rows, &self.X, &self.labelled, 1.0, 8));
+    assert_ok(uc_audit_view_make(&view, &rows, &self.X, &self.labelled, 1.0, 8, NULL));
     assert_int_equal(view.axes, 8);
     for (size_t d = 0; d < 8; d++)
         for (size_t e = 0; e <= d; e++) {
@@ -156,7 +186,7 @@ static void a_fit_is_that_of_the_inverse_covariance(void **state)
     double M[K * D] = {0}, c[K] = {0}, S[D * D] = {0}, T[D * D], W[D * K], B[D * K];
     draw(&self);
     assert_ok(uc_audit_rows_make(&rows, UC_AUDIT_VIEW_UNIT, &self.X, &self.X, &self.labelled));
-    assert_ok(uc_audit_view_make(&view, &rows, &self.X, &self.labelled, 1.0, D));
+    assert_ok(uc_audit_view_make(&view, &rows, &self.X, &self.labelled, 1.0, D, NULL));
     assert_int_equal(view.axes, D);
     assert_ok(uc_audit_view_fit_make(&fit, &view, &self.labelled, self.R));
     for (size_t i = 0; i < N; i++)
@@ -240,7 +270,7 @@ static void check_rows_left_out(const problem *self)
     uc_audit_view_fit fit = {0};
     double S[N * K] = {0}, mean = 0.0, without[K];
     assert_ok(uc_audit_rows_make(&rows, UC_AUDIT_VIEW_STANDARD, &self->X, &self->X, &self->labelled));
-    assert_ok(uc_audit_view_make(&view, &rows, &self->X, &self->labelled, 1.0, AXES));
+    assert_ok(uc_audit_view_make(&view, &rows, &self->X, &self->labelled, 1.0, AXES, NULL));
     assert_int_equal(view.axes, AXES);
     assert_ok(uc_audit_view_fit_make(&fit, &view, &self->labelled, self->R));
     assert_ok(uc_audit_view_leave_one_out(S, &fit, &view, &self->labelled, self->R, 1.0));
@@ -292,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_are_those_of_the_views),
+        cmocka_unit_test(the_scale_of_columns_does_not_matter),
         cmocka_unit_test(axes_are_uncorrelated_and_leverage_is_bounded),
         cmocka_unit_test(a_fit_is_that_of_the_inverse_covariance),
         cmocka_unit_test(a_row_left_out_is_that_of_a_fit_without_it),

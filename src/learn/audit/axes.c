@@ -8,6 +8,10 @@
  *
  * Kernel values are made twice, once for the moments and once for the coordinates: nothing of the size rows
  * x landmarks is kept.
+ *
+ * Of many rows, T is that of some, and gives the D axes P_0 only; all rows are projected on these, and their
+ * own mean m and covariance T = Q diag(w) Q' there, D x D, turn them: P = P_0 Q. That takes the kernel values
+ * once, and products of D instead of m columns.
  */
 #include <math.h>
 #include <string.h>
@@ -190,6 +194,126 @@ static uc_status project_rows(uc_audit_view *self, const uc_matrix *X, const uc_
     return uc_comm_agree(uc_comm_of(labelled->context), status);
 }
 
+/* ---- axes of all rows in the space of those of some ---- */
+
+typedef struct turn_job {
+    double *A;             /* rows x D */
+    const double *vectors; /* D x D, in rows */
+    const double *weights, *shift;
+    size_t D, rows;
+} turn_job;
+
+static uc_status add_coordinates(double *sum, size_t first, size_t last, void *user)
+{
+    const turn_job *job = user;
+    const size_t D = job->D, count = last - first;
+    const double *A = job->A + first * D;
+    double *scaled = uc_alloc(count * D, sizeof *scaled);
+    if (!scaled)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const double weight = job->weights ? job->weights[first + i] : 1.0;
+        for (size_t d = 0; d < D; d++) {
+            sum[D * D + d] += weight * A[i * D + d];
+            scaled[i * D + d] = weight * A[i * D + d];
+        }
+    }
+    uc_gemm(sum, D, (uc_operand){scaled, D, true}, (uc_operand){A, D, false}, D, count, D, 1.0, 1.0);
+    uc_free(scaled);
+    return UC_OK;
+}
+
+static uc_status turn_block(size_t block, void *user)
+{
+    const turn_job *job = user;
+    const uc_range rows = uc_block_range(block, job->rows, ROWS_PER_BLOCK);
+    const size_t count = rows.last - rows.first, D = job->D;
+    double *A = job->A + rows.first * D, *copy = uc_alloc(count * D, sizeof *copy);
+    if (!copy)
+        return UC_ERR_NOMEM;
+    memcpy(copy, A, count * D * sizeof *copy);
+    for (size_t i = 0; i < count * D; i++)
+        A[i] = -job->shift[i % D];
+    uc_gemm(A, D, (uc_operand){copy, D, false}, (uc_operand){job->vectors, D, true}, count, D, D, 1.0, 1.0);
+    uc_free(copy);
+    return UC_OK;
+}
+
+/* P = P_0 Q, shift = Q'm, and w; axes that have vanished among all rows go. */
+static uc_status turn_axes(uc_audit_view *self, const double *values, const double *vectors,
+                           const double *mean)
+{
+    const size_t m = self->rows->landmarks, before = self->axes;
+    double *projection = uc_alloc(m * before, sizeof *projection);
+    if (!projection)
+        return UC_ERR_NOMEM;
+    while (self->axes > 1 && !(values[self->axes - 1] > VANISHED * values[0]))
+        self->axes--;
+    uc_gemm(projection, self->axes, (uc_operand){self->projection, before, false},
+            (uc_operand){vectors, before, true}, m, before, self->axes, 1.0, 0.0);
+    uc_free(self->projection);
+    self->projection = projection;
+    for (size_t d = 0; d < self->axes; d++) {
+        self->w[d] = values[d];
+        self->shift[d] = uc_dot(vectors + d * before, mean, before);
+    }
+    return UC_OK;
+}
+
+/* A comes as the coordinates on P_0, not centred, and becomes those on the axes of all rows. */
+static uc_status turn(uc_audit_view *self, const uc_matrix *X, const uc_labelled *labelled)
+{
+    const size_t D = self->axes;
+    const uc_context *context = labelled->context;
+    double *sums = uc_alloc(D * D + D, sizeof *sums), *mean = uc_alloc(D, sizeof *mean);
+    double *vectors = uc_alloc(D * D, sizeof *vectors), *values = uc_alloc(D, sizeof *values);
+    turn_job job = {self->A, vectors, labelled->weights, self->shift, D, X->rows};
+    uc_status status = sums && mean && vectors && values ? UC_OK : UC_ERR_NOMEM;
+    status = uc_comm_agree(uc_comm_of(context), status);
+    if (status == UC_OK)
+        status = uc_sum_over(context, X->rows, add_coordinates, &job, sums, D * D + D);
+    if (status != UC_OK)
+        goto cleanup;
+    centre_moments(sums, D, labelled->total_weight);
+    memcpy(mean, sums + D * D, D * sizeof *mean);
+    status = uc_eigen_top(values, vectors, sums, D, D, context);
+    if (status == UC_OK)
+        status = turn_axes(self, values, vectors, mean);
+    status = uc_comm_agree(uc_comm_of(context), status);
+    if (status == UC_OK && self->axes == D)
+        status = uc_run_blocks(context, uc_block_count(X->rows, ROWS_PER_BLOCK), turn_block, &job);
+    else if (status == UC_OK) {
+        uc_free(self->A);
+        self->A = NULL;
+        status = project_rows(self, X, labelled);
+    }
+cleanup:
+    uc_free(values);
+    uc_free(vectors);
+    uc_free(mean);
+    uc_free(sums);
+    return uc_comm_agree(uc_comm_of(context), status);
+}
+
+/* Of all rows, by the axes of some. */
+static uc_status place_rows(uc_audit_view *self, const nystroem *map, const uc_matrix *X,
+                            const uc_labelled *labelled, size_t most, const uc_some_rows *some)
+{
+    uc_labelled few = {.annotations = &some->annotations,
+                       .gold = some->gold,
+                       .weights = some->weights,
+                       .context = labelled->context};
+    uc_status status = uc_labelled_weigh(&few);
+    if (status == UC_OK)
+        status = find_axes(self, map, &some->X, &few, most);
+    status = uc_comm_agree(uc_comm_of(labelled->context), status);
+    if (status != UC_OK)
+        return status;
+    memset(self->shift, 0, self->axes * sizeof *self->shift);
+    status = project_rows(self, X, labelled);
+    return status == UC_OK && self->axes > 0 ? turn(self, X, labelled) : status;
+}
+
 /* ---- shrinkage ---- */
 
 #define LEAST_SHRINKAGE 1e-3
@@ -236,7 +360,8 @@ static uc_status find_shrinkage(uc_audit_view *self, const uc_labelled *labelled
 /* ---- all ---- */
 
 uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, const uc_matrix *X,
-                             const uc_labelled *labelled, double width, size_t most_axes)
+                             const uc_labelled *labelled, double width, size_t most_axes,
+                             const uc_some_rows *some)
 {
     uc_audit_view self = {.rows = rows, .width = rows->median / width};
     nystroem map = {0};
@@ -246,11 +371,14 @@ uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, cons
     }
     uc_status status = whiten(&map, rows, rows->source, self.width, labelled->context);
     status = uc_comm_agree(uc_comm_of(labelled->context), status);
-    if (status == UC_OK)
+    if (status == UC_OK && some)
+        status = place_rows(&self, &map, X, labelled, most_axes, some);
+    else if (status == UC_OK) {
         status = find_axes(&self, &map, X, labelled, most_axes);
-    status = uc_comm_agree(uc_comm_of(labelled->context), status);
-    if (status == UC_OK)
-        status = project_rows(&self, X, labelled);
+        status = uc_comm_agree(uc_comm_of(labelled->context), status);
+        if (status == UC_OK)
+            status = project_rows(&self, X, labelled);
+    }
     if (status == UC_OK)
         status = uc_comm_agree(uc_comm_of(labelled->context), find_shrinkage(&self, labelled));
     uc_free(map.Z);

@@ -1,7 +1,9 @@
 /*
  * All of `audit`: views, the width of their kernels, `structure`, its guard, and `labels` where that says no.
  *
- *   width    of .3, 1 and 3: ten steps of `structure` for each, and the largest fit anywhere on the way wins
+ *   width    of .3, 1 and 3: ten steps of `structure` for each, and the largest fit anywhere on the way wins;
+ *            where there are more rows than landmarks, the largest fit of the last of these steps; above
+ *            10,000 rows widths are tried on 5,000 of them, and the axes of views begin with those
  *   guard    loss = (top - last fit) / (top - fit of the prior); up to .06 `structure` is believed
  */
 #include <math.h>
@@ -15,6 +17,8 @@
 #define TRIAL_STEPS 10
 #define ENOUGH_ROWS 200 /* of a class: leave-one-out is as good as holding rows out */
 #define MOST_LOSS 0.06
+#define MANY_ROWS 10000 /* from then on, */
+#define SOME_ROWS 5000  /* so many choose the width */
 
 static const double widths[] = {0.3, 1.0, 3.0};
 #define WIDTHS (sizeof widths / sizeof *widths)
@@ -33,6 +37,8 @@ typedef struct audit {
     size_t best;  /* of the widths */
     uc_path path;
     double *start; /* R0 */
+    uc_some_rows some;
+    bool many; /* rows: `some` are drawn */
 } audit;
 
 static void free_views(audit *self)
@@ -47,6 +53,7 @@ static void free_audit(audit *self)
     free_views(self);
     for (size_t v = 0; v < self->count; v++)
         uc_audit_rows_free(&self->rows[v]);
+    uc_some_rows_free(&self->some);
     uc_matrix_free(&self->landmarks);
     uc_matrix_free(&self->dense);
     uc_free(self->start);
@@ -125,7 +132,7 @@ static uc_status see_width(audit *self, size_t width)
     free_views(self);
     for (size_t v = 0; v < self->count && status == UC_OK; v++)
         status = uc_audit_view_make(&self->views[v], &self->rows[v], self->X, self->labelled, widths[width],
-                                    (size_t)self->settings->axes);
+                                    (size_t)self->settings->axes, self->many ? &self->some : NULL);
     self->width = width;
     return status;
 }
@@ -136,6 +143,14 @@ static uc_status see_width(audit *self, size_t width)
 static uc_status tell(const audit *self, double done, const char *what)
 {
     return uc_report(self->labelled->context, "auditing", done, (double)WIDTHS + 2.0, what);
+}
+
+/* By what widths are compared. Where many labels are wrong, a wide kernel fits them best in its first steps and
+ * loses that again: the largest fit on the way would still choose it. Small data keep to that one, by which the
+ * method is defined. */
+static double merit(const uc_path *path, const audit *self)
+{
+    return self->labelled->annotations->total_rows > (double)self->landmarks.rows ? path->last : path->top;
 }
 
 /* R and S become those of the best width after its first steps. */
@@ -154,7 +169,7 @@ static uc_status choose_width(audit *self, double *R, double *S)
         if (status == UC_OK)
             status =
                 uc_structure(&path, tried_R, tried_S, self->views, self->count, self->labelled, TRIAL_STEPS);
-        if (status != UC_OK || (width > 0 && !(path.top > self->path.top)))
+        if (status != UC_OK || (width > 0 && !(merit(&path, self) > merit(&self->path, self))))
             continue;
         self->path = path;
         self->best = width;
@@ -166,11 +181,48 @@ static uc_status choose_width(audit *self, double *R, double *S)
     return status;
 }
 
+/* The best width by some of the rows; R becomes R0 of all. */
+static uc_status choose_by_some(audit *self, double *R)
+{
+    const uc_annotations *all = self->labelled->annotations;
+    uc_labelled few = {.context = self->labelled->context};
+    double *S = NULL;
+    audit trial = *self; /* it borrows rows and landmarks */
+    uc_status status = uc_some_rows_draw(&self->some, self->X, self->labelled, SOME_ROWS, self->seed);
+    if (status != UC_OK)
+        return status;
+    few.annotations = &self->some.annotations;
+    few.gold = self->some.gold;
+    few.weights = self->some.weights;
+    trial.X = &self->some.X;
+    trial.labelled = &few;
+    trial.start = uc_alloc(self->some.X.rows * all->K, sizeof *trial.start);
+    S = uc_alloc(self->some.X.rows * all->K, sizeof *S);
+    status = uc_comm_agree(uc_comm_of(few.context), trial.start && S ? UC_OK : UC_ERR_NOMEM);
+    if (status == UC_OK)
+        status = uc_labelled_weigh(&few);
+    if (status == UC_OK) {
+        uc_labelled_start(trial.start, &few);
+        status = choose_width(&trial, R, S); /* R has room for more rows */
+    }
+    free_views(&trial);
+    uc_free(trial.start);
+    uc_free(S);
+    self->many = true;
+    self->best = trial.best;
+    memcpy(R, self->start, all->rows * all->K * sizeof *R);
+    return status;
+}
+
 /* `fitted` becomes what the model is fitted to. */
 static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
 {
     const size_t size = out->rows * out->K;
-    uc_status status = choose_width(self, out->R, out->S);
+    uc_status status = UC_OK;
+    if (self->labelled->annotations->total_rows > MANY_ROWS)
+        status = choose_by_some(self, out->R);
+    else
+        status = choose_width(self, out->R, out->S);
     if (status == UC_OK)
         status = tell(self, (double)WIDTHS, "finding true classes");
     if (status == UC_OK)

@@ -42,6 +42,20 @@ void uc_audit_view_kernel(double *values, const uc_audit_rows *self, const uc_ma
 /* The preprocessing that prepares rows so, without a map. */
 uc_status uc_audit_view_preprocessing(uc_preprocessing *out, const uc_audit_rows *self);
 
+/* ---- some of the rows (some_rows.c) ---- */
+
+typedef struct uc_some_rows {
+    uc_matrix X;
+    uc_annotations annotations;
+    uint32_t *gold;  /* NULL as in uc_labelled */
+    double *weights; /* the same */
+} uc_some_rows;      /* zero-initialised may be freed */
+
+/* `wanted` of the rows of all processes, drawn at random; each process takes those that are its own. */
+uc_status uc_some_rows_draw(uc_some_rows *out, const uc_matrix *X, const uc_labelled *labelled, size_t wanted,
+                            uint64_t seed);
+void uc_some_rows_free(uc_some_rows *self);
+
 /* ---- axes (axes.c) ---- */
 
 /* Coordinates of rows on the principal axes of a kernel: A = k(X, landmarks) projection - shift, whose
@@ -58,9 +72,11 @@ typedef struct uc_audit_view {
     double *h;                 /* leverage of each row */
 } uc_audit_view;               /* zero-initialised may be freed */
 
-/* The kernel is exp(-width |x - y|^2 / median). UC_OK with axes 0 when the rows are all the same. */
+/* The kernel is exp(-width |x - y|^2 / median). UC_OK with axes 0 when the rows are all the same. Unless `some`
+ * is NULL the space of the axes is that of these rows; the axes in it are those of all rows. */
 uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, const uc_matrix *X,
-                             const uc_labelled *labelled, double width, size_t most_axes);
+                             const uc_labelled *labelled, double width, size_t most_axes,
+                             const uc_some_rows *some);
 void uc_audit_view_free(uc_audit_view *self);
 
 /* ---- fits (fit.c) ---- */
