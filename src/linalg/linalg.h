@@ -169,5 +169,11 @@ void uc_symmetric_add(double *A, size_t stride, size_t n, double factor, const d
                       size_t rows);
 /* A becomes its inverse; UC_ERR_INVALID when it is not positive definite. */
 uc_status uc_symmetric_invert(double *A, size_t stride, size_t n);
+/* The lower triangle L with LL' = A, in single precision: what it is used for, x'Ax = |L'x|^2, has no
+ * cancellation, and A may have entries of any size. `work`: n^2. UC_ERR_DIVERGED if A is not positive
+ * definite. */
+uc_status uc_symmetric_root(float *L, const double *A, size_t stride, size_t n, double *work);
+/* Every one of the `rows` rows x of X becomes L'x, L a lower triangle; rows of both are `stride` apart. */
+void uc_times_root(float *X, size_t rows, const float *L, size_t stride, size_t n);
 
 #endif

@@ -1,6 +1,7 @@
 /* Symmetric matrices by their lower triangle, over BLAS and LAPACK; one thread each. */
 #include <cblas.h>
 #include <lapacke.h>
+#include <string.h>
 
 #include "linalg/linalg.h"
 
@@ -93,4 +94,34 @@ uc_status uc_symmetric_invert(double *A, size_t stride, size_t n)
     if (info != 0)
         return uc_fail(UC_ERR_INVALID, "a matrix of %zu rows is not positive definite", n);
     return UC_OK;
+}
+
+uc_status uc_symmetric_root(float *L, const double *A, size_t stride, size_t n, double *work)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(work + i * n, A + i * stride, (i + 1) * sizeof *work);
+    const uc_status status = uc_cholesky(work, n);
+    for (size_t i = 0; i < n && status == UC_OK; i++)
+        for (size_t j = 0; j <= i; j++)
+            L[i * stride + j] = (float)work[i * n + j];
+    return status;
+}
+
+void uc_times_root(float *X, size_t rows, const float *L, size_t stride, size_t n)
+{
+    if (n == 0 || rows == 0)
+        return;
+    if (uc_blas_enter()) {
+        cblas_strmm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)rows, (int)n,
+                    1.0f, L, (int)stride, X, (int)stride);
+        uc_blas_leave();
+        return;
+    }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < n; j++) { /* what is left of j is not needed any more */
+            double sum = 0.0;
+            for (size_t l = j; l < n; l++)
+                sum += (double)X[i * stride + l] * (double)L[l * stride + j];
+            X[i * stride + j] = (float)sum;
+        }
 }

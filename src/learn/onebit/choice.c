@@ -8,7 +8,8 @@
  * without the triangular solve for every row.
  *
  * A view is judged by the rounds themselves, each left out: with leverage h = phi'A^-1 phi and scores s of
- * a row that is in A with target q, the scores without it are (s - h q)/(1 - h).
+ * a row that is in A with target q, the scores without it are (s - h q)/(1 - h). With A = LL' and u = L^-1
+ * phi, both follow without the inverse: h = u'u, and s = u' sum over the rows of u q'.
  */
 #include "learn/onebit/choice.h"
 
@@ -25,7 +26,8 @@
 #define VARIANCE_FLOOR 1e-12
 #define VARIANCE_SHARE 0.001
 
-static const double multiples[] = {0.25, 0.5, 1.0, 2.0};
+/* Each half of the one before: exp(-t/(m/2)) = exp(-t/m)^2. */
+static const double multiples[] = {2.0, 1.0, 0.5, 0.25};
 #define MULTIPLES (sizeof multiples / sizeof *multiples)
 
 /* ---- how rows are prepared ---- */
@@ -186,17 +188,16 @@ typedef struct trial {
     bool linear;
     double *z, *l; /* tried x d, R x d */
     double *norm2_z, *norm2_l;
-    double *zl, *ll;            /* products: tried x R, R x R */
-    double *phi, *product;      /* tried x size each: phi, phi A^-1 */
-    double *A, *B, *W, *scores; /* size^2, size x K, size x K, tried x K */
-    double *targets;            /* tried x K */
+    double *zl, *ll;        /* products, then kernel values: tried x R, R x R */
+    double *phi;            /* tried x size; then L^-1 phi */
+    double *A, *B, *scores; /* size^2, size x K, tried x K */
+    double *targets;        /* tried x K */
 } trial;
 
 static void free_trial(trial *self)
 {
-    double *const arrays[] = {self->z,  self->l,      self->norm2_z, self->norm2_l, self->zl,
-                              self->ll, self->phi,    self->product, self->A,       self->B,
-                              self->W,  self->scores, self->targets};
+    double *const arrays[] = {self->z,   self->l, self->norm2_z, self->norm2_l, self->zl,     self->ll,
+                              self->phi, self->A, self->B,       self->scores,  self->targets};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         uc_free(arrays[i]);
 }
@@ -212,10 +213,9 @@ static uc_status begin_trial(trial *out, const uc_rounds *rounds, const uc_onebi
     struct {
         double **array;
         size_t count;
-    } const wanted[] = {{&self.z, n * d},      {&self.l, R * d},  {&self.norm2_z, n}, {&self.norm2_l, R},
-                        {&self.zl, n * R},     {&self.ll, R * R}, {&self.phi, n * D}, {&self.product, n * D},
-                        {&self.A, D * D},      {&self.B, D * K},  {&self.W, D * K},   {&self.scores, n * K},
-                        {&self.targets, n * K}};
+    } const wanted[] = {{&self.z, n * d},  {&self.l, R * d},      {&self.norm2_z, n},    {&self.norm2_l, R},
+                        {&self.zl, n * R}, {&self.ll, R * R},     {&self.phi, n * D},    {&self.A, D * D},
+                        {&self.B, D * K},  {&self.scores, n * K}, {&self.targets, n * K}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         *wanted[i].array = uc_alloc(wanted[i].count, sizeof(double));
         if (!*wanted[i].array) {
@@ -263,20 +263,41 @@ static uc_status prepare_trial(trial *self, const uc_map_input *input)
     return UC_OK;
 }
 
-static void fill_features(trial *self, double width)
+/* Products become kernel values of this width. */
+static void begin_kernels(trial *self, double width)
+{
+    const size_t R = self->landmarks;
+    for (size_t i = 0; i < self->tried; i++)
+        for (size_t l = 0; l < R; l++)
+            self->zl[i * R + l] = kernel(self->norm2_z[i], self->norm2_l[l], self->zl[i * R + l], width);
+    for (size_t i = 0; i < R; i++)
+        for (size_t l = 0; l < i; l++)
+            self->ll[i * R + l] = kernel(self->norm2_l[i], self->norm2_l[l], self->ll[i * R + l], width);
+}
+
+/* Kernel values become those of half the width. */
+static void halve_width(trial *self)
+{
+    const size_t R = self->landmarks;
+    for (size_t i = 0; i < self->tried * R; i++)
+        self->zl[i] *= self->zl[i];
+    for (size_t i = 0; i < R * R; i++)
+        self->ll[i] *= self->ll[i];
+}
+
+static void fill_features(trial *self)
 {
     const size_t d = self->rounds->columns, R = self->landmarks, D = self->size;
     for (size_t i = 0; i < self->tried; i++) {
         double *phi = self->phi + i * D;
         phi[0] = 1.0;
-        for (size_t l = 0; l < R; l++)
-            phi[1 + l] = kernel(self->norm2_z[i], self->norm2_l[l], self->zl[i * R + l], width);
+        memcpy(phi + 1, self->zl + i * R, R * sizeof *phi);
         if (self->linear)
             memcpy(phi + 1 + R, self->z + i * d, d * sizeof *phi);
     }
 }
 
-static void fill_prior(trial *self, double width)
+static void fill_prior(trial *self)
 {
     const size_t R = self->landmarks, D = self->size;
     memset(self->A, 0, D * D * sizeof *self->A);
@@ -285,8 +306,7 @@ static void fill_prior(trial *self, double width)
     for (size_t i = 0; i < R; i++) {
         double *row = self->A + (1 + i) * D + 1;
         for (size_t j = 0; j < i; j++)
-            row[j] =
-                self->choice->prior * kernel(self->norm2_l[i], self->norm2_l[j], self->ll[i * R + j], width);
+            row[j] = self->choice->prior * self->ll[i * R + j];
         row[i] = self->choice->prior * (1.0 + self->choice->jitter);
     }
 }
@@ -298,7 +318,7 @@ static double error_of(const trial *self, size_t i)
     const uc_past_round round = uc_rounds_at(self->rounds, uc_evenly(i, self->tried, self->rounds->count));
     const double *q = self->targets + i * K, *s = self->scores + i * K;
     double error = 0.0;
-    const double h = fmin(LARGEST_LEVERAGE, uc_dot(self->phi + i * D, self->product + i * D, D));
+    const double h = fmin(LARGEST_LEVERAGE, uc_dot(self->phi + i * D, self->phi + i * D, D));
     for (size_t k = 0; k < K; k++) {
         const double without = (s[k] - h * q[k]) / (1.0 - h);
         const double wanted = round.right ? q[k] : -1.0 / (double)K;
@@ -308,21 +328,21 @@ static double error_of(const trial *self, size_t i)
     return error;
 }
 
-static uc_status judge(double *out, trial *self, double width)
+/* By the kernel values as they are. */
+static uc_status judge(double *out, trial *self)
 {
     const size_t n = self->tried, D = self->size, K = self->classes;
-    fill_features(self, width);
-    fill_prior(self, width);
+    fill_features(self);
+    fill_prior(self);
     uc_symmetric_add(self->A, D, D, 1.0, self->phi, D, n);
-    const uc_status status = uc_symmetric_invert(self->A, D, D);
+    const uc_status status = uc_cholesky(self->A, D);
     if (status != UC_OK)
         return status;
+    uc_solve_lower(self->phi, D, n, self->A, D, D);
     uc_gemm(self->B, K, (uc_operand){self->phi, D, true}, (uc_operand){self->targets, K, false}, D, n, K, 1.0,
             0.0);
-    uc_symmetric_product(self->W, self->A, D, D, self->B, K);
-    uc_gemm(self->scores, K, (uc_operand){self->phi, D, false}, (uc_operand){self->W, K, false}, n, D, K, 1.0,
+    uc_gemm(self->scores, K, (uc_operand){self->phi, D, false}, (uc_operand){self->B, K, false}, n, D, K, 1.0,
             0.0);
-    uc_times_symmetric(self->product, self->phi, D, n, self->A, D, D);
     *out = 0.0;
     for (size_t i = 0; i < n; i++)
         *out += error_of(self, i);
@@ -339,9 +359,13 @@ static uc_status judge_widths(uc_onebit_view *best, double *least, trial *self, 
     status = median_distance2(&median, &input, self->rounds, rng);
     if (status == UC_OK)
         status = prepare_trial(self, &input);
+    if (status == UC_OK)
+        begin_kernels(self, multiples[0] * median);
     for (size_t m = 0; m < MULTIPLES && status == UC_OK; m++) {
         double error;
-        status = judge(&error, self, multiples[m] * median);
+        if (m > 0)
+            halve_width(self);
+        status = judge(&error, self);
         if (status == UC_OK && error < *least) {
             *least = error;
             *best = (uc_onebit_view){standard, multiples[m]};

@@ -18,6 +18,7 @@
 #define PASSES 5
 #define SETTLED 0.001 /* mean change of a target, summed over the classes */
 #define BLOCK ((size_t)64)
+#define ROOT_BLOCK ((size_t)256)
 
 /* The score of class k without the round itself, which is in the ridge with leverage h. */
 static double without_itself(double s, double h, const float *before, size_t k, double mean)
@@ -51,7 +52,7 @@ typedef struct refit {
     uc_onebit_rule *rule;
     size_t *wrong; /* numbers of the rounds whose class is not known */
     size_t count;
-    double *phi, *product;   /* BLOCK x stride */
+    double *phi;             /* BLOCK x stride */
     double *scores, *change; /* BLOCK x class_stride */
 } refit;
 
@@ -60,10 +61,9 @@ static uc_status begin(refit *self)
     const uc_running_ridge *ridge = self->ridge;
     self->wrong = uc_alloc(self->rounds->count, sizeof *self->wrong);
     self->phi = uc_alloc(BLOCK * ridge->stride, sizeof *self->phi);
-    self->product = uc_alloc(BLOCK * ridge->stride, sizeof *self->product);
     self->scores = uc_alloc(BLOCK * ridge->class_stride, sizeof *self->scores);
     self->change = uc_alloc(BLOCK * ridge->class_stride, sizeof *self->change);
-    if (!self->wrong || !self->phi || !self->product || !self->scores || !self->change)
+    if (!self->wrong || !self->phi || !self->scores || !self->change)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < self->rounds->count; i++)
         if (!uc_rounds_at(self->rounds, i).known)
@@ -75,7 +75,6 @@ static void end(refit *self)
 {
     uc_free(self->wrong);
     uc_free(self->phi);
-    uc_free(self->product);
     uc_free(self->scores);
     uc_free(self->change);
 }
@@ -91,19 +90,38 @@ static void gather(refit *self, size_t first, size_t rows)
     }
 }
 
-static void measure_leverages(refit *self)
+/* |L'phi|^2 of wrong rounds first .. first + rows - 1, with A^-1 = LL'. */
+static void measure_block(refit *self, const float *root, float *phi, size_t first, size_t rows)
 {
     const size_t n = self->ridge->size, S = self->ridge->stride;
-    for (size_t first = 0; first < self->count; first += BLOCK) {
-        const size_t rows = uc_min_size(BLOCK, self->count - first);
-        gather(self, first, rows);
-        uc_times_symmetric(self->product, self->phi, S, rows, self->ridge->inverse, S, n);
-        for (size_t i = 0; i < rows; i++) {
-            const uc_past_round round = uc_rounds_at(self->rounds, self->wrong[first + i]);
-            const double h = round.weight * uc_dot(self->phi + i * S, self->product + i * S, n);
-            *round.leverage = (float)fmin(1.0, fmax(0.0, h));
-        }
+    for (size_t i = 0; i < rows; i++)
+        memcpy(phi + i * S, uc_rounds_at(self->rounds, self->wrong[first + i]).phi, n * sizeof *phi);
+    uc_times_root(phi, rows, root, S, n);
+    for (size_t i = 0; i < rows; i++) {
+        const uc_past_round round = uc_rounds_at(self->rounds, self->wrong[first + i]);
+        const double h = round.weight * uc_row_norm2((uc_row){n, phi + i * S, NULL});
+        *round.leverage = (float)fmin(1.0, h);
     }
+}
+
+/* Should rounding have made A^-1 indefinite, leverages stay: they only fall while rounds join. */
+static uc_status measure_leverages(refit *self)
+{
+    const size_t n = self->ridge->size, S = self->ridge->stride;
+    const size_t most = uc_min_size(ROOT_BLOCK, self->count);
+    if (self->count == 0)
+        return UC_OK;
+    float *root = uc_alloc(n * S, sizeof *root), *phi = uc_alloc(most * S, sizeof *phi);
+    double *work = uc_alloc(n * n, sizeof *work);
+    uc_status status = UC_ERR_NOMEM;
+    if (root && phi && work)
+        status = uc_symmetric_root(root, self->ridge->inverse, S, n, work);
+    for (size_t first = 0; first < self->count && status == UC_OK; first += ROOT_BLOCK)
+        measure_block(self, root, phi, first, uc_min_size(ROOT_BLOCK, self->count - first));
+    uc_free(root);
+    uc_free(phi);
+    uc_free(work);
+    return status == UC_ERR_DIVERGED ? UC_OK : status;
 }
 
 /* A new target of one round; returns by how much it changed, which `change` has by class, weighted. */
@@ -183,7 +201,7 @@ uc_status uc_onebit_refit(uc_running_ridge *ridge, uc_rounds *rounds, uc_onebit_
     uc_status status = begin(&self);
     if (status == UC_OK) {
         uc_running_ridge_solve(ridge);
-        measure_leverages(&self);
+        status = measure_leverages(&self);
     }
     if (status == UC_OK && rule->doubt.active)
         status = fit_doubt(&self);
