@@ -507,6 +507,7 @@ static const struct {
     {"logistic", "FILE LABELS L2 ITERATIONS BIAS THREADS", 6, run_logistic},
     {"rounds", "FILE LEARNER RUNS", 3, run_rounds},
     {"plus", "COLUMNS ROUNDS", 2, run_plus},
+    {"onebit", "COLUMNS LANDMARKS ROUNDS", 3, run_onebit},
     {"landmarks", "FILE LANDMARKS WIDTH", 3, run_landmarks},
     {"machine", "MEGABYTES SIZE COUNT THREADS", 4, run_machine},
 };

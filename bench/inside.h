@@ -27,6 +27,7 @@ uc_status run_machine(char **arguments); /* machine.c */
 /* ---- the online learners (online.c) ---- */
 uc_status run_rounds(char **arguments);
 uc_status run_plus(char **arguments);
+uc_status run_onebit(char **arguments);
 uc_status run_landmarks(char **arguments);
 
 #endif

@@ -1,6 +1,6 @@
 /* The online learners: rounds on rows in memory, against reading the same weights and nothing else; rounds
- * of cspa-plus, against the naive form of its metric; rounds after landmarks, against the product of
- * matrices in them. */
+ * of cspa-plus, against the naive form of its metric; rounds of onebit, against cspa-plus and the product of
+ * its matrix with a vector; rounds after landmarks, against the product of matrices in them. */
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,6 +245,103 @@ uc_status run_plus(char **arguments)
         print_times("rounds", rounds, PARTS);
         printf(", ");
         print_times("naive", naive, PARTS);
+        printf("}\n");
+    }
+    free_made(&data);
+    return status;
+}
+
+/* ---- onebit ---- */
+
+enum { ONEBIT_PARTS = 10, ONEBIT_CLASSES = 10, LINEAR_COLUMNS = 256 };
+
+typedef struct onebit_times {
+    moment early, early_plus;                        /* the first half, in which the maps are made */
+    moment rounds[ONEBIT_PARTS], plus[ONEBIT_PARTS]; /* the later half, in parts */
+    moment products[ONEBIT_PARTS];                   /* as many products with a vector as a part has rounds */
+} onebit_times;
+
+/* A learner, its rows prepared, and the first half of its rounds. */
+static uc_status begin_half(runner *self, uc_matrix *prepared, moment *time, const char *learner,
+                            const uc_train_settings *train, const uc_dataset *data)
+{
+    const uc_context context = {.threads = 1};
+    uc_status status = begin(self, learner, train, data);
+    if (status == UC_OK)
+        status = uc_online_prepare(prepared, self->online, &data->X, &context);
+    const moment began = now();
+    if (status == UC_OK)
+        status = run(self, prepared, data->y, 0, data->X.rows / 2);
+    *time = since(began);
+    return status;
+}
+
+static uc_status time_part(moment *time, runner *self, const uc_matrix *prepared, const uint32_t *labels,
+                           size_t first, size_t rounds)
+{
+    const moment began = now();
+    const uc_status status = run(self, prepared, labels, first, first + rounds);
+    *time = since(began);
+    return status;
+}
+
+/* The later half in parts: onebit, cspa-plus, and a symmetric matrix of n rows times a vector, by turns. */
+static uc_status time_onebit(onebit_times *times, const uc_dataset *data, size_t landmarks, size_t n)
+{
+    const size_t part = data->X.rows / (2 * ONEBIT_PARTS);
+    uc_train_settings train = uc_train_defaults();
+    double *inverse = make_weights(n * n), *vectors = make_weights(2 * n);
+    runner self = {0}, plus = {0};
+    uc_matrix prepared = {0}, prepared_plus = {0};
+    uc_status status = inverse && vectors ? UC_OK : UC_ERR_NOMEM;
+    train.map.dimension = landmarks;
+    if (status == UC_OK)
+        status = begin_half(&self, &prepared, &times->early, "onebit", &train, data);
+    if (status == UC_OK)
+        status = begin_half(&plus, &prepared_plus, &times->early_plus, "cspa-plus", NULL, data);
+    for (size_t i = 0; i < ONEBIT_PARTS && status == UC_OK; i++) {
+        const size_t first = data->X.rows / 2 + i * part;
+        status = time_part(&times->rounds[i], &self, &prepared, data->y, first, part);
+        if (status == UC_OK)
+            status = time_part(&times->plus[i], &plus, &prepared_plus, data->y, first, part);
+        const moment began = now();
+        for (size_t round = 0; round < part; round++)
+            cblas_dsymv(CblasRowMajor, CblasLower, (int)n, 1.0, inverse, (int)n, vectors, 1, 0.0, vectors + n,
+                        1);
+        times->products[i] = since(began);
+    }
+    free_runner(&self);
+    free_runner(&plus);
+    uc_matrix_free(&prepared);
+    uc_matrix_free(&prepared_plus);
+    free(inverse);
+    free(vectors);
+    return status;
+}
+
+uc_status run_onebit(char **arguments)
+{
+    const size_t cols = count_of(arguments[0]), landmarks = count_of(arguments[1]);
+    const size_t part = count_of(arguments[2]) / (2 * ONEBIT_PARTS), half = part * ONEBIT_PARTS;
+    const size_t size = 1 + landmarks + (cols <= LINEAR_COLUMNS ? cols : 0);
+    onebit_times times = {0};
+    uc_dataset data = {0};
+    uc_status status = make_data(&data, 2 * half, cols, ONEBIT_CLASSES);
+    openblas_set_num_threads(1);
+    if (status == UC_OK)
+        status = time_onebit(&times, &data, landmarks, size);
+    if (status == UC_OK) {
+        printf("{\"columns\": %zu, \"landmarks\": %zu, \"features\": %zu, \"half\": %zu, \"part\": %zu, ",
+               cols, landmarks, size, half, part);
+        print_times("early", &times.early, 1);
+        printf(", ");
+        print_times("early_plus", &times.early_plus, 1);
+        printf(", ");
+        print_times("rounds", times.rounds, ONEBIT_PARTS);
+        printf(", ");
+        print_times("plus", times.plus, ONEBIT_PARTS);
+        printf(", ");
+        print_times("products", times.products, ONEBIT_PARTS);
         printf("}\n");
     }
     free_made(&data);

@@ -1,4 +1,4 @@
-"""The online learners: a pass from text, rounds against reading the weights, cspa-plus, and landmarks."""
+"""The online learners: a pass from text, rounds against reading the weights, cspa-plus, onebit, and landmarks."""
 import math
 import os
 import shutil
@@ -10,6 +10,9 @@ CLASSES = 53
 LEARNER = "cspa"
 PLUS_COLUMNS = (16, 64, 256, 784, 1024)
 PLUS_ROUNDS = {"full": 2000, "quick": 200}
+ONEBIT_COLUMNS = {"full": (16, 64, 256, 1000), "quick": (16,)}
+ONEBIT_LANDMARKS = {"full": (128, 256, 512), "quick": (128,)}
+ONEBIT_ROUNDS = {"full": 8000, "quick": 1000}
 LANDMARKS = {"full": 700, "quick": 100}
 WIDTH = 1  # of the kernel, for rows of unit length: it does not change the time
 MNIST = {"full": "mnist.train.svm.zst", "quick": "mnist.test.svm.zst"}
@@ -63,6 +66,20 @@ def plus(bench):
     return result
 
 
+def onebit(bench):
+    """Microseconds of a round beside cspa-plus and the product of a symmetric matrix of its size with a vector."""
+    result = []
+    for columns in ONEBIT_COLUMNS[bench.args.size]:
+        for count in ONEBIT_LANDMARKS[bench.args.size]:
+            answer = bench.ask("onebit", columns, count, ONEBIT_ROUNDS[bench.args.size])
+            later = {name: 1e6 * median_times(answer[name])["processor"] / answer["part"]
+                     for name in ("rounds", "plus", "products")}
+            early = 1e6 * answer["early"][0]["processor"] / answer["half"]
+            result.append({"columns": columns, "landmarks": count, "features": answer["features"],
+                           "early_rounds": answer["half"], "early": early, **later})
+    return result
+
+
 def landmarks(bench):
     """One pass over MNIST after a kernel map: inside, and from the file."""
     path = os.path.join(DATA, MNIST[bench.args.size])
@@ -90,6 +107,8 @@ def online(bench):
     result["rounds"] = rounds(bench, data)
     note("online: cspa-plus")
     result["plus"] = plus(bench)
+    note("online: onebit")
+    result["onebit"] = onebit(bench)
     note("online: landmarks")
     result["landmarks"] = landmarks(bench)
     return result
@@ -137,6 +156,12 @@ def report(parts):
         growth = "" if entry["exponent"] is None else "   grows by the power %.2f" % entry["exponent"]
         print("    columns: %-5d round %8.1f   the metric alone, naive form %8.1f%s" %
               (entry["columns"], entry["round"], entry["naive"], growth))
+    print("\na round of onebit, microseconds; the maps are made in the first half of %d rounds" %
+          (2 * result["onebit"][0]["early_rounds"]))
+    for entry in result["onebit"]:
+        print("    columns: %-5d landmarks: %-4d first half %8.1f   later %8.1f   cspa-plus %8.1f   %d x %d matrix "
+              "times vector %6.1f" % (entry["columns"], entry["landmarks"], entry["early"], entry["rounds"],
+                                      entry["plus"], entry["features"], entry["features"], entry["products"]))
     entry = result["landmarks"]
     if entry:
         print("\none pass of %s after %d landmarks: %d rows, %d columns, %.2f%% correct" %

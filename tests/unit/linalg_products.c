@@ -189,6 +189,46 @@ static void squares_are_factored_and_solved_with(void **state)
     assert_error_has(uc_cholesky(A, 6), UC_ERR_DIVERGED, "not positive definite");
 }
 
+/* x'Ax by a root in single precision, where A has entries of 10,000 that cancel: x is at a right angle to v,
+ * A = 10,000 vv' + 0.01 X'X. */
+static void a_root_in_single_precision_measures_what_cancels(void **state)
+{
+    (void)state;
+    enum { N = 11, WIDTH = 16, COUNT = 5 };
+    double A[N * WIDTH] = {0}, X[2 * N * N], v[N], work[N * N];
+    float root[N * WIDTH] = {0}, rows[COUNT * WIDTH] = {0}, roots[COUNT * WIDTH];
+    fill(X, 2 * N * N, 7);
+    fill(v, N, 8);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j <= i; j++) {
+            A[i * WIDTH + j] = 1e4 * v[i] * v[j];
+            for (size_t k = 0; k < 2 * N; k++)
+                A[i * WIDTH + j] += 0.01 * X[k * N + i] * X[k * N + j];
+        }
+    for (size_t r = 0; r < COUNT; r++) { /* two entries that make the angle right */
+        rows[r * WIDTH + r] = (float)v[r + 1];
+        rows[r * WIDTH + r + 1] = (float)-v[r];
+    }
+    memcpy(roots, rows, sizeof roots);
+    assert_ok(uc_blas_begin(1));
+    assert_ok(uc_symmetric_root(root, A, WIDTH, N, work));
+    uc_times_root(roots, COUNT, root, WIDTH, N);
+    for (size_t r = 0; r < COUNT; r++) {
+        double exact = 0.0, found = 0.0;
+        for (size_t k = 0; k < 2 * N; k++) {
+            double product = 0.0;
+            for (size_t j = 0; j < N; j++)
+                product += X[k * N + j] * (double)rows[r * WIDTH + j];
+            exact += 0.01 * product * product;
+        }
+        for (size_t j = 0; j < N; j++)
+            found += (double)roots[r * WIDTH + j] * (double)roots[r * WIDTH + j];
+        assert_near(found, exact, 1e-3 * exact);
+    }
+    A[0] = -1.0;
+    assert_error_has(uc_symmetric_root(root, A, WIDTH, N, work), UC_ERR_DIVERGED, "not positive definite");
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -205,6 +245,7 @@ int main(void)
         cmocka_unit_test(eigenvalues_that_cannot_be_are_refused),
         cmocka_unit_test(a_lower_triangle_is_inverted_and_solved_with),
         cmocka_unit_test(squares_are_factored_and_solved_with),
+        cmocka_unit_test(a_root_in_single_precision_measures_what_cancels),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,7 +121,7 @@ uc_status uc_onebit_make_map(uc_map **out, const uc_rounds *rounds, const uc_one
     uc_map_input input;
     uc_matrix landmarks = {0};
     double median = 1.0;
-    const size_t count = uc_min_size(rounds->count, choice->landmarks);
+    const size_t count = uc_min_size((rounds->count + 1) / 2, choice->landmarks);
     uc_status status = fit_input(&input, rounds, view->standard);
     if (status != UC_OK)
         return status;

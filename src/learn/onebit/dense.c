@@ -8,7 +8,8 @@
  *
  *   round     the row joins with its target; then `replay` times: a round drawn from those kept that was
  *             wrong gets its target anew, and if that changes by `least` or more in all, the ridge follows
- *   refit     at ages 8 x 1.2^i all wrong rounds get new targets
+ *   refit     at ages 8 x 1.2^i, from 512 on when there are half as many rounds more, all wrong rounds get
+ *             new targets
  *   new map   at ages 16, 32, ..., 2048, the first with a fixed view; then map, ridge and targets from the
  *             rounds kept
  *   restart   when the share of right proposals fell too far (change.h), all but the last 50 rounds are
@@ -27,6 +28,8 @@
 #define LAST_MAP 2048
 #define FIRST_REFIT 8.0
 #define REFIT_GROWTH 1.2
+#define LATE_REFIT 512 /* age after which refits are rarer: replays keep the targets fresh by then */
+#define LATE_GROWTH 1.5
 #define LINEAR_COLUMNS ((size_t)256)
 #define KEPT_ROUNDS ((size_t)50)
 #define BYTES_LIMIT 268435456.0 /* of the rounds kept */
@@ -380,7 +383,7 @@ static uc_status maintain(uc_onebit_dense *self, const uc_onebit_settings *setti
     if (map)
         self->next_map *= 2;
     while ((double)self->age >= self->next_refit)
-        self->next_refit *= REFIT_GROWTH;
+        self->next_refit *= self->next_refit < LATE_REFIT ? REFIT_GROWTH : LATE_GROWTH;
     return UC_OK;
 }
 
