@@ -21,6 +21,7 @@
 
 #define PAIRS ((size_t)300)
 #define TRIED_LANDMARKS ((size_t)128)
+#define ALL_LANDMARKS ((size_t)256) /* all rounds are landmarks so far, half of them later */
 #define TRIED_ROUNDS ((size_t)500)
 #define LARGEST_LEVERAGE 0.99
 #define VARIANCE_FLOOR 1e-12
@@ -121,7 +122,8 @@ uc_status uc_onebit_make_map(uc_map **out, const uc_rounds *rounds, const uc_one
     uc_map_input input;
     uc_matrix landmarks = {0};
     double median = 1.0;
-    const size_t count = uc_min_size((rounds->count + 1) / 2, choice->landmarks);
+    const size_t wanted = uc_max_size(rounds->count / 2, uc_min_size(rounds->count, ALL_LANDMARKS));
+    const size_t count = uc_min_size(wanted, choice->landmarks);
     uc_status status = fit_input(&input, rounds, view->standard);
     if (status != UC_OK)
         return status;

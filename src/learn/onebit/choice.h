@@ -26,8 +26,8 @@ typedef struct uc_onebit_choice {
  * rounds and 128 landmarks, with the targets as they are. */
 uc_status uc_onebit_choose(uc_onebit_view *out, const uc_rounds *rounds, const uc_onebit_choice *choice,
                            uc_rng *rng);
-/* The map of a view, with half as many landmarks as there are rounds, at most as many as it may have;
- * without rounds: no landmarks, rows at unit length. */
+/* The map of a view. Of the first 256 rounds all are landmarks, later half of them, at most as many as it may
+ * have; without rounds: no landmarks, rows at unit length. */
 uc_status uc_onebit_make_map(uc_map **out, const uc_rounds *rounds, const uc_onebit_view *view,
                              const uc_onebit_choice *choice, uc_rng *rng);
 /* The lower triangle of the prior of features (1, map): n rows, `stride` apart. */

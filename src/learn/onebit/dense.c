@@ -12,6 +12,7 @@
  *             new targets
  *   new map   at ages 16, 32, ..., 2048, the first with a fixed view; then map, ridge and targets from the
  *             rounds kept
+ *   forget    every 4,096 rounds: whether and how fast (forget.h)
  *   restart   when the share of right proposals fell too far (change.h), all but the last 50 rounds are
  *             forgotten
  *
@@ -316,7 +317,8 @@ static void keep(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answ
 static void add_round(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answer, const double *scores)
 {
     const size_t K = self->classes;
-    const double h = uc_running_ridge_direct(&self->ridge, self->phi), w = answer->weight;
+    const double h = uc_running_ridge_direct(&self->ridge, self->phi);
+    const double w = answer->weight * uc_forget_factor(&self->forget, self->age);
     memset(self->target, 0, self->ridge.class_stride * sizeof *self->target);
     if (answer->known)
         self->target[answer->class] = 1.0;
@@ -324,6 +326,7 @@ static void add_round(uc_onebit_dense *self, uc_row row, const uc_onebit_answer 
         uc_onebit_target(self->target, scores, K, (uc_onebit_said){answer->class, answer->right}, 0.0, NULL,
                          &self->rule);
     keep(self, row, answer, w * h / (1.0 + w * h));
+    uc_rounds_weigh(&self->rounds, self->rounds.count - 1, uc_forget_factor(&self->forget, self->age));
     for (size_t k = 0; k < K; k++)
         self->target[k] -= 1.0 / (double)K;
     uc_running_ridge_add(&self->ridge, self->phi, h, w, self->target, scores);
@@ -358,12 +361,34 @@ static void replay(uc_onebit_dense *self, const uc_onebit_settings *settings, uc
 static uc_status restart(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks,
                          uc_rng *rng)
 {
+    uc_forget_reweigh(&self->forget, 0, self->age, &self->rounds);
     uc_rounds_forget(&self->rounds, KEPT_ROUNDS);
+    self->forget = (uc_forget){0};
     self->age = self->rounds.count;
     self->next_map = 2 * KEPT_ROUNDS;
     self->next_refit = (double)KEPT_ROUNDS * REFIT_GROWTH;
     self->change = (uc_change){0};
     self->restarts++;
+    return make_new_map(self, settings, landmarks, rng);
+}
+
+/* Now and then: how fast rounds are forgotten, and if they are, or were, a map and a ridge from the rounds as
+ * they are weighed now. *made: a map was made. */
+static uc_status weigh_again(bool *made, uc_onebit_dense *self, const uc_onebit_settings *settings,
+                             size_t landmarks, uc_rng *rng)
+{
+    const uc_onebit_choice choice = choice_of(settings, landmarks);
+    uint64_t number = 0;
+    *made = false;
+    if (!settings->restart || self->age % UC_FORGET_EVERY != 0 || self->rounds.count < UC_FORGET_FEWEST ||
+        self->map->landmarks.rows == 0)
+        return UC_OK;
+    const uc_status status =
+        uc_forget_choose(&number, &self->forget, self->age, &self->rounds, self->map, &choice);
+    if (status != UC_OK || (number == 0 && self->forget.number == 0))
+        return status;
+    uc_forget_reweigh(&self->forget, number, self->age, &self->rounds);
+    *made = true;
     return make_new_map(self, settings, landmarks, rng);
 }
 
@@ -373,10 +398,13 @@ static uc_status maintain(uc_onebit_dense *self, const uc_onebit_settings *setti
 {
     const bool refit = (double)self->age >= self->next_refit;
     const bool map = self->age >= self->next_map && self->next_map <= LAST_MAP;
+    bool made = false;
     uc_status status = UC_OK;
     if (map)
         status = make_new_map(self, settings, landmarks, rng);
-    else if (refit)
+    else
+        status = weigh_again(&made, self, settings, landmarks, rng);
+    if (status == UC_OK && refit && !map && !made)
         status = uc_onebit_refit(&self->ridge, &self->rounds, &self->rule);
     if (status != UC_OK)
         return status;

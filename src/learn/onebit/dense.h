@@ -5,6 +5,7 @@
 #include "learn/onebit/answer.h"
 #include "learn/onebit/change.h"
 #include "learn/onebit/choice.h"
+#include "learn/onebit/forget.h"
 #include "learn/onebit/refit.h"
 #include "learn/onebit/running_ridge.h"
 #include "learn/online.h"
@@ -20,6 +21,7 @@ typedef struct uc_onebit_dense {
     uint64_t next_map; /* age of the next map; above the last: none */
     double next_refit; /* age of the next refit */
     uc_change change;
+    uc_forget forget;
     uint64_t restarts;
 
     float *phi; /* of the row that was scored last: 1, map(x) */

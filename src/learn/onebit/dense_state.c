@@ -100,6 +100,8 @@ static uc_status remember_counters(uc_onebit_dense *self, uc_state *state)
         status = uc_state_array(state, "state.onebit", UC_ARRAY_F64, &self->next_refit, 1);
     if (status == UC_OK)
         status = uc_change_remember(&self->change, state);
+    if (status == UC_OK)
+        status = uc_forget_remember(&self->forget, state, self->age);
     if (status == UC_OK && self->rule.doubt.active)
         status = uc_doubt_remember(&self->rule.doubt, state);
     if (status == UC_OK && (!(self->next_refit >= 1.0) || self->next_map == 0))

@@ -118,6 +118,12 @@ uc_past_round uc_rounds_at(const uc_rounds *self, size_t i)
                            .right = self->answer[at] & (DOUBTFUL | 1)};
 }
 
+void uc_rounds_weigh(uc_rounds *self, size_t i, double factor)
+{
+    const size_t at = place(self, i);
+    self->weight[at] = (float)((double)self->weight[at] * factor);
+}
+
 void uc_rounds_forget(uc_rounds *self, size_t kept)
 {
     if (self->count <= kept)

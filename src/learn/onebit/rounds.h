@@ -35,6 +35,8 @@ uc_status uc_rounds_reserve(uc_rounds *self, size_t limit);
 uc_past_round uc_rounds_add(uc_rounds *self, const uc_onebit_answer *answer, size_t limit);
 /* Round i of count, the oldest first. */
 uc_past_round uc_rounds_at(const uc_rounds *self, size_t i);
+/* The weight of round i times a factor. */
+void uc_rounds_weigh(uc_rounds *self, size_t i, double factor);
 /* All but the last `kept` rounds are dropped. */
 void uc_rounds_forget(uc_rounds *self, size_t kept);
 void uc_rounds_free(uc_rounds *self);
