@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/scan.h"
+
 /* ---- characters ---- */
 
 size_t uc_byte_order_mark(const char *text, size_t length)
@@ -44,9 +46,7 @@ char uc_find_delimiter(const char *line, size_t length)
 
 static void cut_plain(uc_field *out, char **at, char delimiter)
 {
-    char *p = *at;
-    while (*p != delimiter && *p != '\n')
-        p++;
+    char *p = *at + (uc_scan_end(*at, delimiter) - *at);
     *out = (uc_field){.begin = *at};
     const char *last = p;
     while (last > out->begin && uc_is_padding(last[-1], delimiter))
@@ -166,6 +166,16 @@ bool uc_field_equals(const uc_field *self, const char *text)
 bool uc_field_real(double *out, const uc_field *self)
 {
     return uc_parse_real(out, self->begin, self->length);
+}
+
+char *uc_field_float_any(float *out, char *p, char delimiter)
+{
+    p = uc_skip_padding(p, delimiter);
+    char *end = p + (uc_number_read(out, p) - p);
+    if (end == p || !isfinite(*out))
+        return NULL;
+    end = uc_skip_padding(end, delimiter);
+    return *end == delimiter || *end == '\n' ? end : NULL;
 }
 
 /* ---- lines ---- */

@@ -67,16 +67,17 @@ bool uc_field_equals(const uc_field *self, const char *text);
 /* The whole field as a double, which may be infinite or NaN; false: it is not a number. */
 bool uc_field_real(double *out, const uc_field *self);
 
-/* The fast path of numeric columns: the field at p, if it is a plain finite number. Returns the delimiter or
- * newline that ends it; NULL: it is something else, for uc_field_cut to look at. */
-static inline char *uc_field_float(float *out, char *p, char delimiter)
+/* The field at p, if it is a finite number, with blanks around it or none. Returns the delimiter or newline that
+ * ends it; NULL: it is something else, for uc_field_cut to look at. */
+char *uc_field_float_any(float *out, char *p, char delimiter);
+
+/* The same: the fast path of numeric columns. */
+UC_INLINE char *uc_field_float(float *out, char *p, char delimiter)
 {
-    p = uc_skip_padding(p, delimiter);
-    char *end = p + (uc_number_read(out, p) - p);
-    if (end == p || !isfinite(*out))
-        return NULL;
-    end = uc_skip_padding(end, delimiter);
-    return *end == delimiter || *end == '\n' ? end : NULL;
+    const char *end = uc_number_read_usual(out, p);
+    if (end && (*end == delimiter || *end == '\n'))
+        return p + (end - p);
+    return uc_field_float_any(out, p, delimiter);
 }
 
 /* ---- lines ---- */

@@ -23,6 +23,7 @@
 #define LEAST_SAMPLE ((size_t)4096)
 #define SAMPLE_VALUES ((size_t)1 << 25) /* of all columns: 128 MB */
 #define ROWS_PER_BLOCK ((size_t)1024)
+#define COLUMNS_PER_BATCH ((size_t)8) /* that a thread learns from at a time */
 
 /* ---- the features that are numbers ---- */
 
@@ -124,10 +125,9 @@ typedef struct column_job {
     const uc_context *context;
 } column_job;
 
-float *uc_matrix_cell(const uc_matrix *X, size_t row, size_t column)
+/* Where the first entry of a sparse row is whose column is not less. */
+static uint64_t place_in_row(const uc_matrix *X, size_t row, size_t column)
 {
-    if (!uc_matrix_is_sparse(X))
-        return X->values + row * X->stride + column;
     uint64_t low = X->offsets[row], high = X->offsets[row + 1];
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
@@ -136,6 +136,14 @@ float *uc_matrix_cell(const uc_matrix *X, size_t row, size_t column)
         else
             high = middle;
     }
+    return low;
+}
+
+float *uc_matrix_cell(const uc_matrix *X, size_t row, size_t column)
+{
+    if (!uc_matrix_is_sparse(X))
+        return X->values + row * X->stride + column;
+    const uint64_t low = place_in_row(X, row, column);
     if (low == X->offsets[row + 1] || X->columns[low] != column)
         return NULL;
     return X->values + low;
@@ -163,30 +171,56 @@ uc_status uc_gather_values(float **values, size_t *count, const uc_context *cont
     return status;
 }
 
-/* The column of all processes; *out belongs to the caller, also when this fails. */
-static uc_status gather_column(float **out, size_t *count, const uc_matrix *X, size_t column,
-                               const uc_context *context)
+/* The values of `count` neighbouring columns from `first` on, column after column; 0 where a sparse row has
+ * none. */
+static void copy_columns(float *values, const uc_matrix *X, size_t first, size_t count)
 {
-    float *values = uc_alloc(X->rows, sizeof *values);
-    if (!values)
-        return UC_ERR_NOMEM;
+    const size_t last = first + count;
     for (size_t i = 0; i < X->rows; i++) {
-        const float *cell = uc_matrix_cell(X, i, column);
-        values[i] = cell ? *cell : 0.0f;
+        if (!uc_matrix_is_sparse(X)) {
+            for (size_t j = 0; j < count; j++)
+                values[j * X->rows + i] = X->values[i * X->stride + first + j];
+            continue;
+        }
+        const uint64_t end = X->offsets[i + 1];
+        for (uint64_t at = place_in_row(X, i, first); at < end && X->columns[at] < last; at++)
+            values[(X->columns[at] - first) * X->rows + i] = X->values[at];
     }
-    *out = values;
-    *count = X->rows;
-    return uc_gather_values(out, count, context);
 }
 
-static uc_status learn_column(size_t j, void *user)
+/* Every row is walked once for several columns. */
+static uc_status learn_batch(size_t batch, void *user)
 {
     const column_job *self = user;
-    float *values = NULL;
-    size_t count = 0;
+    const uc_range columns = uc_block_range(batch, self->table->text_first, COLUMNS_PER_BATCH);
+    const size_t rows = self->X->rows, count = columns.last - columns.first;
+    bool any = false;
+    for (size_t j = columns.first; j < columns.last; j++)
+        any = any || uc_feature_is_number(self->table, j);
+    if (!any)
+        return UC_OK;
+    float *values = uc_alloc(rows * count, sizeof *values);
+    if (!values)
+        return UC_ERR_NOMEM;
+    copy_columns(values, self->X, columns.first, count);
+    for (size_t j = 0; j < count; j++)
+        if (uc_feature_is_number(self->table, columns.first + j))
+            uc_learn_values(self->table, columns.first + j, values + j * rows, rows);
+    uc_free(values);
+    return UC_OK;
+}
+
+/* The column of all processes. */
+static uc_status learn_shared_column(size_t j, const column_job *self)
+{
+    size_t count = self->X->rows;
     if (!uc_feature_is_number(self->table, j))
         return UC_OK;
-    const uc_status status = gather_column(&values, &count, self->X, j, self->context);
+    float *values = uc_alloc(count, sizeof *values);
+    if (!values)
+        return UC_ERR_NOMEM;
+    copy_columns(values, self->X, j, 1);
+    const uc_status status = uc_gather_values(&values, &count, self->context);
     if (status == UC_OK)
         uc_learn_values(self->table, j, values, count);
     uc_free(values);
@@ -198,9 +232,10 @@ static uc_status learn_columns(uc_table *table, const uc_matrix *X, const uc_con
     column_job job = {table, X, context};
     uc_status status = UC_OK;
     if (!uc_is_shared(context))
-        return uc_run_blocks(context, table->text_first, learn_column, &job);
+        return uc_run_blocks(context, uc_block_count(table->text_first, COLUMNS_PER_BATCH), learn_batch,
+                             &job);
     for (size_t j = 0; j < table->text_first && status == UC_OK; j++)
-        status = learn_column(j, &job); /* processes talk in the same order */
+        status = learn_shared_column(j, &job); /* processes talk in the same order */
     return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "data/json_lines.h"
 #include "data/layout.h"
+#include "data/scan.h"
 #include "data/table.h"
 
 #define MOST_COUNTS 64 /* logarithms that are looked up */
@@ -400,16 +401,8 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
 /* A row has no more values than its columns can have, and two for every word of the text. */
 static void bound(uc_text_block *block, const void *user)
 {
-    size_t words = 0;
-    bool before = false;
     const uc_layout *layout = user;
-    for (const char *p = block->begin; p < block->end; p++) {
-        const unsigned char c = (unsigned char)*p;
-        const bool word = c >= '0' && (c <= '9' || c >= 0x80 || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'));
-        words += word && !before;
-        before = word;
-    }
-    block->colons = block->newlines * layout->values_per_row + 2 * words;
+    block->colons = block->newlines * layout->values_per_row + 2 * uc_scan_words(block->begin, block->end);
 }
 
 static uc_status missing_column(const uc_reader *self, const char *name)

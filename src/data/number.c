@@ -137,8 +137,42 @@ static double read_decimal(const decimal *number)
     return read_exactly(number);
 }
 
+/* Up to 16 digits with a point, eight at a time; NULL: it is of another shape. */
+static const char *read_long(float *out, const char *text)
+{
+    const char *p = text;
+    const bool negative = *p == '-';
+    p += negative || *p == '+';
+    uint64_t mantissa, part;
+    unsigned digits = uc_number_digits(&mantissa, p);
+    unsigned decimals = 0;
+    p += digits;
+    if (*p == '.' && digits < 8) {
+        decimals = uc_number_digits(&part, ++p);
+        mantissa = mantissa * uc_count_of_ten[decimals] + part;
+        p += decimals;
+        if (decimals == 8 && mantissa < 1000000000u) {
+            const unsigned more = uc_number_digits(&part, p);
+            mantissa = mantissa * uc_count_of_ten[more] + part;
+            decimals += more;
+            p += more;
+        }
+        digits += decimals;
+    }
+    const char after = *p;
+    if (digits == 0 || mantissa > (uint64_t)1 << 53 || (after | 0x20) == 'e' || after == '.' ||
+        is_digit(after))
+        return NULL;
+    const float value = uc_number_scale(mantissa, decimals);
+    *out = negative ? -value : value;
+    return p;
+}
+
 const char *uc_number_read_any(float *out, const char *text)
 {
+    const char *end = read_long(out, text);
+    if (end)
+        return end;
     decimal number = {.negative = *text == '-'};
     const char *p = read_mantissa(&number, text + (*text == '-' || *text == '+'));
     if (!number.any)

@@ -20,6 +20,9 @@ extern const double uc_power_of_ten[65];  /* 10^0 .. 10^64; exact up to 10^22 */
 extern const uint64_t uc_count_of_ten[9]; /* 10^0 .. 10^8 */
 extern const double uc_part_of_ten[17];   /* 10^0 .. 10^-16, rounded */
 
+/* Where a call would cost as much as what is called; the compiler thinks it too large. */
+#define UC_INLINE static inline __attribute__((always_inline))
+
 /* Eight characters in one word, the first one in the lowest byte, digits as 0..9. */
 static inline uint64_t uc_number_word(const char *text)
 {
@@ -53,22 +56,25 @@ static inline unsigned uc_number_digits(uint64_t *value, const char *text)
     return count;
 }
 
-/* Bit i tells that text[i] is not a digit, for the next 32 characters. */
-static inline uint32_t uc_number_mask(const char *text)
+/* Bit i tells that text[i] is not a digit, for the next 16 characters. */
+static inline uint32_t uc_number_mask_16(const char *text)
 {
 #ifdef __SSE2__
     const __m128i zero = _mm_set1_epi8('0'), nine = _mm_set1_epi8(9);
     const __m128i a = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)text), zero);
-    const __m128i b = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)(text + 16)), zero);
-    const uint32_t low = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(a, nine), a));
-    const uint32_t high = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(b, nine), b));
-    return ~(low | high << 16);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(a, nine), a)) ^ 0xffffu;
 #else
     uint32_t mask = 0;
-    for (unsigned i = 0; i < 32; i++)
+    for (unsigned i = 0; i < 16; i++)
         mask |= (uint32_t)(text[i] < '0' || text[i] > '9') << i;
     return mask;
 #endif
+}
+
+/* The same for the next 32. */
+static inline uint32_t uc_number_mask(const char *text)
+{
+    return uc_number_mask_16(text) | uc_number_mask_16(text + 16) << 16;
 }
 
 /* Whether a double lies so close to the middle of two floats that an error of a few units in its last place
@@ -94,38 +100,43 @@ static inline float uc_number_scale(uint64_t m, unsigned decimals)
 /* Any decimal number; what uc_number_read does not do inline. */
 const char *uc_number_read_any(float *out, const char *text);
 
+/* A number of the usual shape, `-0.678`: a minus or none, 1 to 8 digits in all, with a point after the first
+ * of them or none, and neither a point nor an exponent after them. Where it ends is found from a mask and not
+ * digit by digit, so that the next number can begin while this one is still being computed. Returns its end;
+ * NULL: it is of another shape, right or wrong. */
+UC_INLINE const char *uc_number_read_usual(float *out, const char *text)
+{
+    const bool negative = *text == '-';
+    const char *p = text + negative;
+    uint32_t others = uc_number_mask_16(p);
+    if (others == 0)
+        return NULL;
+    const unsigned whole = (unsigned)__builtin_ctz(others);
+    unsigned end = whole, decimals = 0;
+    if (p[whole] == '.') {
+        others &= others - 1;
+        end = others ? (unsigned)__builtin_ctz(others) : 16;
+        decimals = end - whole - 1;
+    }
+    const unsigned digits = whole + decimals;
+    if (whole == 0 || digits > 8 || p[end] == '.' || (p[end] | 0x20) == 'e')
+        return NULL;
+    /* The digits before the point, and those after it moved up by its one place. */
+    const uint64_t before = UINT64_MAX >> (64 - 8 * whole);
+    const uint64_t word = (uc_number_word(p) & before) | (uc_number_word(p + 1) & ~before);
+    static const float signs[2] = {1.0f, -1.0f}; /* looked up: no branch can foretell it */
+    *out = uc_number_scale(uc_number_value(word, digits), decimals) * signs[negative];
+    return p + end;
+}
+
 /* Reads the decimal number that `text` begins with, as strtod would: a sign, digits with or without a point,
  * an exponent. Returns where it ends, or `text` when there is none. The value is infinite when it is beyond
  * the range of float, and 0 when it is too small. The text ends with some other character, and
  * UC_NUMBER_SLACK bytes after that are readable. */
 static inline const char *uc_number_read(float *out, const char *text)
 {
-    const char *p = text;
-    const bool negative = *p == '-';
-    p += negative || *p == '+';
-    uint64_t mantissa, part;
-    unsigned digits = uc_number_digits(&mantissa, p);
-    unsigned decimals = 0;
-    p += digits;
-    if (*p == '.' && digits < 8) {
-        decimals = uc_number_digits(&part, ++p);
-        mantissa = mantissa * uc_count_of_ten[decimals] + part;
-        p += decimals;
-        if (decimals == 8 && mantissa < 1000000000u) {
-            const unsigned more = uc_number_digits(&part, p);
-            mantissa = mantissa * uc_count_of_ten[more] + part;
-            decimals += more;
-            p += more;
-        }
-        digits += decimals;
-    }
-    const char after = *p;
-    if (digits == 0 || mantissa > (uint64_t)1 << 53 || (after | 0x20) == 'e' || after == '.' ||
-        (after >= '0' && after <= '9'))
-        return uc_number_read_any(out, text);
-    const float value = uc_number_scale(mantissa, decimals);
-    *out = negative ? -value : value;
-    return p;
+    const char *end = uc_number_read_usual(out, text);
+    return end ? end : uc_number_read_any(out, text);
 }
 
 /* What is wrong with a value that uc_number_read did not read to its end or made infinite: "is not a number",

@@ -11,6 +11,10 @@
 #include <string.h>
 
 #include "data/json_lines.h"
+#include "data/scan.h"
+
+#define MOST_RECENT ((size_t)64)  /* values of a column and block that are counted in place */
+#define ALL_RECENT ((size_t)4096) /* of all columns */
 
 /* What the pass is about. It lies in the reader's layout slot, so its first member is the layout. */
 typedef struct look_pass {
@@ -34,9 +38,18 @@ static void take_problem(uc_look *self, const uc_problem *problem, size_t lines_
 
 /* ---- counting ---- */
 
+/* Whether a value that begins so may be a number in some way, or infinite or not one. */
+static bool may_be_number(char first)
+{
+    static const char firsts[] = "0123456789+-.,$ \tiInN";
+    return (unsigned char)first >= 0x80 || memchr(firsts, first, sizeof firsts - 1) != NULL;
+}
+
 static void count_number(uc_column_look *self, const uc_field *field, const look_pass *pass, size_t line)
 {
     float value;
+    if (self->odd_line && !may_be_number(*field->begin))
+        return;
     const bool plain = pass->decimal == '.' &&
                        uc_number_read(&value, field->begin) == field->begin + field->length &&
                        isfinite(value);
@@ -79,8 +92,10 @@ static void count_dates(uc_column_look *self, const uc_field *field)
     self->not_dates |= all & ~forms;
 }
 
-static uc_status count_value(uc_column_look *self, const uc_field *field, const look_pass *pass, size_t line)
+static uc_status count_value(uc_look *look, size_t column, const uc_field *field, const look_pass *pass,
+                             size_t line)
 {
+    uc_column_look *self = &look->columns[column];
     if (uc_is_missing(&pass->missing, field->begin, field->length)) {
         self->missing++;
         return UC_OK;
@@ -97,22 +112,20 @@ static uc_status count_value(uc_column_look *self, const uc_field *field, const 
         self->not_dates = (1u << UC_DATE_FORMS) - 1;
         self->not_boolean = true;
     }
-    return uc_value_set_add(&self->set, uc_value_mark(UC_MARK, field->begin, field->length), 1, field->begin,
-                            field->length);
+    return uc_value_log_add(&look->logs[column], uc_value_mark(UC_MARK, field->begin, field->length),
+                            field->begin, field->length);
 }
 
-static void clear_column(uc_column_look *self, size_t most_texts, unsigned level)
+static void clear_column(uc_column_look *self)
 {
-    uc_value_set set = self->set;
-    uc_value_set_clear(&set, most_texts, level);
-    *self = (uc_column_look){.set = set};
+    *self = (uc_column_look){0};
     for (size_t f = 0; f < UC_DATE_FORMS; f++) {
         self->first_day[f] = INFINITY;
         self->last_day[f] = -INFINITY;
     }
 }
 
-static uc_status merge_column(uc_column_look *self, const uc_column_look *part, size_t lines_before)
+static void merge_column(uc_column_look *self, const uc_column_look *part, size_t lines_before)
 {
     if (part->numbers && (self->numbers == 0 || part->low < self->low))
         self->low = part->low;
@@ -137,14 +150,6 @@ static uc_status merge_column(uc_column_look *self, const uc_column_look *part, 
         self->odd_complaint = part->odd_complaint;
     }
     self->not_finite += part->not_finite;
-    uc_status status = UC_OK;
-    for (size_t i = 0; i < part->set.room && status == UC_OK; i++) {
-        const uc_value_entry *entry = &part->set.slots[i];
-        if (entry->count)
-            status = uc_value_set_add(&self->set, entry->mark, entry->count,
-                                      entry->text ? part->set.texts + entry->text - 1 : NULL, entry->length);
-    }
-    return status;
 }
 
 /* ---- blocks ---- */
@@ -153,7 +158,10 @@ static void free_look(uc_look *self)
 {
     for (size_t i = 0; self->columns && i < self->column_count; i++)
         uc_value_set_free(&self->columns[i].set);
+    for (size_t i = 0; self->logs && i < self->column_count; i++)
+        uc_value_log_free(&self->logs[i]);
     uc_free(self->columns);
+    uc_free(self->logs);
     uc_free(self->fields);
     uc_json_row_free(&self->json);
     self->columns = NULL;
@@ -165,18 +173,29 @@ static void free_own(void *own)
     uc_free(own);
 }
 
-static uc_status create_columns(uc_look *self, const look_pass *pass)
+static uc_status create_columns(uc_look *self, size_t columns)
 {
-    self->column_count = pass->layout->columns;
-    self->columns = uc_alloc(self->column_count, sizeof *self->columns);
-    self->fields = uc_alloc(self->column_count, sizeof *self->fields);
-    if (self->columns && self->fields)
-        return UC_OK;
-    uc_free(self->columns);
-    uc_free(self->fields);
-    self->columns = NULL;
-    self->fields = NULL;
-    return UC_ERR_NOMEM;
+    self->column_count = columns;
+    self->columns = uc_alloc(columns, sizeof *self->columns);
+    self->fields = uc_alloc(columns, sizeof *self->fields);
+    if (!self->columns || !self->fields)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < columns; i++)
+        clear_column(&self->columns[i]);
+    return UC_OK;
+}
+
+/* A wide table has few rows a block, so few values of a column come back. */
+static uc_status create_logs(uc_look *self)
+{
+    size_t recent = MOST_RECENT;
+    while (recent > 1 && recent * self->column_count > ALL_RECENT)
+        recent /= 2;
+    self->logs = uc_alloc(self->column_count, sizeof *self->logs);
+    uc_status status = self->logs ? UC_OK : UC_ERR_NOMEM;
+    for (size_t i = 0; i < self->column_count && status == UC_OK; i++)
+        status = uc_value_log_create(&self->logs[i], recent);
+    return status;
 }
 
 static uc_look *begin_block(uc_text_block *block, const look_pass *pass)
@@ -184,15 +203,22 @@ static uc_look *begin_block(uc_text_block *block, const look_pass *pass)
     uc_look *self = block->own;
     if (!self) {
         self = uc_alloc(1, sizeof *self);
-        if (!self || create_columns(self, pass) != UC_OK) {
-            uc_free(self);
+        if (!self)
+            return NULL;
+        uc_status status = create_columns(self, pass->layout->columns);
+        if (status == UC_OK)
+            status = create_logs(self);
+        if (status != UC_OK) {
+            free_own(self);
             return NULL;
         }
         block->own = self;
     }
     self->rows = self->problem_count = 0;
-    for (size_t i = 0; i < self->column_count; i++)
-        clear_column(&self->columns[i], pass->max_categories + 1, pass->look.columns[i].set.level);
+    for (size_t i = 0; i < self->column_count; i++) {
+        clear_column(&self->columns[i]);
+        uc_value_log_clear(&self->logs[i], &pass->look.columns[i].set);
+    }
     return self;
 }
 
@@ -210,7 +236,7 @@ static char *look_at_object(uc_look *self, uc_text_block *block, const look_pass
     block->status = status;
     for (size_t i = 0; i < layout->columns && block->status == UC_OK; i++)
         if (!layout->dropped[i])
-            block->status = count_value(&self->columns[i], &self->fields[i], pass, block->lines);
+            block->status = count_value(self, i, &self->fields[i], pass, block->lines);
     return p;
 }
 
@@ -232,7 +258,7 @@ static char *look_at_record(uc_look *self, uc_text_block *block, const look_pass
             return *p ? memchr(p, '\n', (size_t)(block->end - p)) : NULL;
         }
         if (count < layout->columns && block->status == UC_OK)
-            block->status = count_value(&self->columns[count], &field, pass, line);
+            block->status = count_value(self, count, &field, pass, line);
         count++;
         if (*p == '\n')
             break;
@@ -246,11 +272,7 @@ static char *look_at_record(uc_look *self, uc_text_block *block, const look_pass
 /* The first control character of the block that no table has. */
 static void find_control(uc_look *self, const uc_text_block *block)
 {
-    unsigned found = 0;
-    for (const char *p = block->begin; p < block->end; p++)
-        found |= (unsigned)((unsigned char)*p < 32) & (unsigned)(*p != '\n') & (unsigned)(*p != '\r') &
-                 (unsigned)(*p != '\t');
-    if (!found)
+    if (!uc_scan_has_control(block->begin, block->end))
         return;
     size_t line = 1;
     for (const char *p = block->begin; p < block->end; p++) {
@@ -289,15 +311,17 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
 static uc_status join(uc_text_block *block, uc_reader *reader, size_t line)
 {
     look_pass *self = reader->own;
-    const uc_look *part = block->own;
+    uc_look *part = block->own;
     uc_status status = UC_OK;
     if (self->stops && self->look.rows >= UC_LOOK_ROWS)
         return UC_OK;
     self->look.rows += part->rows;
     for (size_t i = 0; i < part->problem_count; i++)
         take_problem(&self->look, &part->problems[i], line);
-    for (size_t i = 0; i < part->column_count && status == UC_OK; i++)
-        status = merge_column(&self->look.columns[i], &part->columns[i], line);
+    for (size_t i = 0; i < part->column_count && status == UC_OK; i++) {
+        merge_column(&self->look.columns[i], &part->columns[i], line);
+        status = uc_value_log_flush(&part->logs[i], &self->look.columns[i].set);
+    }
     return status;
 }
 
@@ -389,10 +413,10 @@ uc_status uc_table_look_at(uc_table **out, const uc_look_source *source, const u
         status = open_look(&first, &self, source, 0, &own, &alone);
     if (status == UC_OK) {
         self.layout = uc_text_layout(first);
-        status = create_columns(&self.look, &self);
+        status = create_columns(&self.look, self.layout->columns);
     }
     for (size_t i = 0; status == UC_OK && i < self.look.column_count; i++)
-        clear_column(&self.look.columns[i], self.max_categories + 1, 0);
+        self.look.columns[i].set.most_texts = self.max_categories + 1;
     if (status == UC_OK)
         status = look_at_file(&self, first);
     for (size_t f = 1; status == UC_OK && source->paths && f < source->count; f++) {

@@ -28,8 +28,29 @@ typedef struct uc_value_set {
 } uc_value_set;
 uc_status uc_value_set_add(uc_value_set *self, uint64_t mark, uint64_t count, const char *text,
                            size_t length);
-void uc_value_set_clear(uc_value_set *self, size_t most_texts, unsigned level);
 void uc_value_set_free(uc_value_set *self);
+
+/* ---- the values of one block ----
+ * What is to be added to a set: a value that comes back soon is counted in its place among the recent ones, and
+ * listed when another takes it. A block is so small that a set of its own would cost more to clear and to merge
+ * than it saves. */
+typedef struct uc_value_log {
+    uc_value_entry *recent;
+    size_t recent_count; /* a power of 2 */
+    uc_value_entry *entries;
+    size_t used, room;
+    unsigned level; /* only marks of this level are kept */
+    bool with_texts;
+    char *texts;
+    size_t text_used, text_room;
+} uc_value_log; /* zero-initialised may be freed */
+uc_status uc_value_log_create(uc_value_log *self, size_t recent_count);
+/* Nothing is kept; the level and whether texts are wanted are those of the set. */
+void uc_value_log_clear(uc_value_log *self, const uc_value_set *set);
+uc_status uc_value_log_add(uc_value_log *self, uint64_t mark, const char *text, size_t length);
+/* Adds all values to the set. */
+uc_status uc_value_log_flush(uc_value_log *self, uc_value_set *set);
+void uc_value_log_free(uc_value_log *self);
 
 /* ---- a column ---- */
 
@@ -44,7 +65,7 @@ typedef struct uc_column_look {
     size_t odd_line;   /* of the first value that is not a number, or of one that is not finite; 0: none */
     char odd[UC_QUOTE_SIZE];
     const char *odd_complaint;
-    uc_value_set set;
+    uc_value_set set; /* of all blocks */
 } uc_column_look;
 
 /* Problems of no column: a ragged row, a quote, a control character. */
@@ -61,6 +82,7 @@ typedef struct uc_problem {
 typedef struct uc_look {
     size_t rows;
     uc_column_look *columns;
+    uc_value_log *logs; /* of the columns of one block; NULL when the counts are those of all */
     size_t column_count;
     uc_field *fields; /* of a line of JSON */
     uc_json_row json;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/scan.h"
+
 /* ---- missing values ---- */
 
 static const char usual_missing[] = "NA,N/A,NaN,null,None,?";
@@ -365,12 +367,6 @@ uint64_t uc_value_mark(uint64_t seed, const char *text, size_t length)
     return mix(mark ^ rest);
 }
 
-static bool is_word(char c)
-{
-    const unsigned char u = (unsigned char)c;
-    return u >= 0x80 || is_digit(c) || ((u | 0x20) >= 'a' && (u | 0x20) <= 'z');
-}
-
 /* The mark of a word in lower case: letters of ASCII are the only ones that change. */
 static uint64_t mark_word(uint64_t seed, const char *text, size_t length)
 {
@@ -393,10 +389,10 @@ size_t uc_value_words(uint64_t *marks, const char *text, size_t length, uint64_t
     uint64_t before = 0;
     size_t count = 0;
     while (p < end) {
-        while (p < end && !is_word(*p))
+        while (p < end && !uc_is_of_word(*p))
             p++;
         const char *word = p;
-        while (p < end && is_word(*p))
+        while (p < end && uc_is_of_word(*p))
             p++;
         if (p == word)
             break;

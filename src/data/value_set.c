@@ -36,6 +36,24 @@ static uc_status rebuild(uc_value_set *self, size_t room)
     return UC_OK;
 }
 
+/* A copy of the text at the end of *texts, ended by a zero byte. */
+static uc_status append_text(char **texts, size_t *used, size_t *room, const char *text, size_t length)
+{
+    const size_t needed = *used + length + 1;
+    if (needed > *room) {
+        const size_t grown = uc_grown(*room, needed);
+        char *copy = uc_realloc(*texts, grown, 1);
+        if (!copy)
+            return UC_ERR_NOMEM;
+        *texts = copy;
+        *room = grown;
+    }
+    memcpy(*texts + *used, text, length);
+    (*texts)[*used + length] = '\0';
+    *used = needed;
+    return UC_OK;
+}
+
 static uc_status keep_text(uc_value_set *self, uc_value_entry *entry, const char *text, size_t length)
 {
     entry->text = entry->length = 0;
@@ -43,20 +61,12 @@ static uc_status keep_text(uc_value_set *self, uc_value_entry *entry, const char
         self->without_texts = true;
     if (self->without_texts || !text)
         return UC_OK;
-    const size_t needed = self->text_used + length + 1;
-    if (needed > self->text_room) {
-        const size_t room = uc_grown(self->text_room, needed);
-        char *texts = uc_realloc(self->texts, room, 1);
-        if (!texts)
-            return UC_ERR_NOMEM;
-        self->texts = texts;
-        self->text_room = room;
-    }
-    memcpy(self->texts + self->text_used, text, length);
-    self->texts[self->text_used + length] = '\0';
-    entry->text = self->text_used + 1;
+    const size_t begin = self->text_used;
+    const uc_status status = append_text(&self->texts, &self->text_used, &self->text_room, text, length);
+    if (status != UC_OK)
+        return status;
+    entry->text = begin + 1;
     entry->length = length;
-    self->text_used = needed;
     return UC_OK;
 }
 
@@ -85,19 +95,82 @@ uc_status uc_value_set_add(uc_value_set *self, uint64_t mark, uint64_t count, co
     return status;
 }
 
-void uc_value_set_clear(uc_value_set *self, size_t most_texts, unsigned level)
-{
-    if (self->room)
-        memset(self->slots, 0, self->room * sizeof *self->slots);
-    self->used = self->text_used = 0;
-    self->level = level;
-    self->most_texts = most_texts;
-    self->without_texts = level > 0;
-}
-
 void uc_value_set_free(uc_value_set *self)
 {
     uc_free(self->slots);
     uc_free(self->texts);
     *self = (uc_value_set){0};
+}
+
+/* ---- the values of one block ---- */
+
+uc_status uc_value_log_create(uc_value_log *self, size_t recent_count)
+{
+    *self = (uc_value_log){.recent_count = recent_count};
+    self->recent = uc_alloc(recent_count, sizeof *self->recent);
+    return self->recent ? UC_OK : UC_ERR_NOMEM;
+}
+
+void uc_value_log_clear(uc_value_log *self, const uc_value_set *set)
+{
+    memset(self->recent, 0, self->recent_count * sizeof *self->recent);
+    self->used = self->text_used = 0;
+    self->level = set->level;
+    self->with_texts = !set->without_texts;
+}
+
+static uc_status list_entry(uc_value_log *self, const uc_value_entry *entry)
+{
+    if (self->used == self->room) {
+        const size_t room = uc_grown(self->room, self->used + 1);
+        uc_value_entry *entries = uc_realloc(self->entries, room, sizeof *entries);
+        if (!entries)
+            return UC_ERR_NOMEM;
+        self->entries = entries;
+        self->room = room;
+    }
+    self->entries[self->used++] = *entry;
+    return UC_OK;
+}
+
+uc_status uc_value_log_add(uc_value_log *self, uint64_t mark, const char *text, size_t length)
+{
+    uc_value_entry *entry = &self->recent[(size_t)(mark >> 32) & (self->recent_count - 1)];
+    uc_status status = UC_OK;
+    if (!is_kept(mark, self->level))
+        return UC_OK;
+    if (entry->count && entry->mark == mark) {
+        entry->count++;
+        return UC_OK;
+    }
+    if (entry->count)
+        status = list_entry(self, entry);
+    *entry = (uc_value_entry){.mark = mark, .count = 1, .length = length};
+    if (status == UC_OK && self->with_texts) {
+        entry->text = self->text_used + 1;
+        status = append_text(&self->texts, &self->text_used, &self->text_room, text, length);
+    }
+    return status;
+}
+
+uc_status uc_value_log_flush(uc_value_log *self, uc_value_set *set)
+{
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < self->recent_count && status == UC_OK; i++)
+        if (self->recent[i].count)
+            status = list_entry(self, &self->recent[i]);
+    for (size_t i = 0; i < self->used && status == UC_OK; i++) {
+        const uc_value_entry *entry = &self->entries[i];
+        const char *text = self->with_texts ? self->texts + entry->text - 1 : NULL;
+        status = uc_value_set_add(set, entry->mark, entry->count, text, entry->length);
+    }
+    return status;
+}
+
+void uc_value_log_free(uc_value_log *self)
+{
+    uc_free(self->recent);
+    uc_free(self->entries);
+    uc_free(self->texts);
+    *self = (uc_value_log){0};
 }

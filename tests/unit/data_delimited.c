@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/delimited.h"
+#include "data/scan.h"
 
 /* A text as the tokenizer wants it: room for the slack behind its newline. */
 typedef struct buffer {
@@ -168,6 +169,30 @@ static void every_allocation_may_fail(void **state)
     uc_input_close(input);
 }
 
+/* Random characters of a few kinds, at every distance from the end. */
+static void characters_are_found_sixteen_at_a_time_as_one_by_one(void **state)
+{
+    (void)state;
+    static const char kinds[] = "aZz09/:@[`{, \t\r\n\x01\x1f\x7f\x80\xff";
+    uc_rng rng = uc_rng_make(8, 0);
+    for (int turn = 0; turn < 20000; turn++) {
+        char text[200 + UC_NUMBER_SLACK] = {0};
+        const size_t length = 1 + uc_rng_below(&rng, 199);
+        const bool seldom = turn % 2;
+        for (size_t i = 0; i < length; i++) {
+            text[i] = kinds[uc_rng_below(&rng, sizeof kinds - 1)];
+            if (seldom && (unsigned char)text[i] < ' ' && uc_rng_below(&rng, 100) > 0)
+                text[i] = 'x';
+        }
+        text[length] = '\n';
+        const char *begin = text + uc_rng_below(&rng, (uint32_t)length), *end = text + length;
+        bool before = false;
+        assert_ptr_equal(uc_scan_end(begin, ','), uc_scan_end_plain(begin, ','));
+        assert_int_equal(uc_scan_has_control(begin, end), uc_scan_has_control_plain(begin, end));
+        assert_int_equal(uc_scan_words(begin, end), uc_scan_words_plain(begin, end, &before));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +202,7 @@ int main(void)
         cmocka_unit_test(the_fast_path_of_numbers_agrees_with_the_slow_one),
         cmocka_unit_test(lines_end_with_lf_or_cr_lf_or_the_text),
         cmocka_unit_test(control_characters_are_found_on_their_line),
+        cmocka_unit_test(characters_are_found_sixteen_at_a_time_as_one_by_one),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

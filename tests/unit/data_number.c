@@ -166,6 +166,31 @@ static void the_mask_marks_what_is_not_a_digit(void **state)
     }
 }
 
+/* The fast reader takes what it says, and gives what the other one gives. */
+static void the_usual_shape_is_read_as_any_is(void **state)
+{
+    (void)state;
+    uc_rng rng = uc_rng_make(6, 0);
+    size_t taken = 0;
+    for (int i = 0; i < 200000; i++) {
+        static const char kinds[] = "0123456789012345678901234567.-+eE, ";
+        char text[24 + UC_NUMBER_SLACK] = {0};
+        const size_t length = uc_rng_below(&rng, 20);
+        for (size_t j = 0; j < length; j++)
+            text[j] = kinds[uc_rng_below(&rng, j == 0 ? sizeof kinds - 1 : sizeof kinds - 6)];
+        float usual = 0.0f, any = 0.0f;
+        const char *end = uc_number_read_usual(&usual, text), *other = uc_number_read_any(&any, text);
+        const size_t digits = strspn(text + (*text == '-'), "0123456789.");
+        if (end) {
+            assert_ptr_equal(end, other);
+            assert_memory_equal(&usual, &any, sizeof usual);
+            assert_true(digits <= 9);
+            taken++;
+        }
+    }
+    assert_true(taken > 50000);
+}
+
 static void every_written_float_reads_back(void **state)
 {
     (void)state;
@@ -291,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_thousand_digits_are_read_to_their_end),
         cmocka_unit_test(reading_stops_where_the_number_ends),
         cmocka_unit_test(the_mask_marks_what_is_not_a_digit),
+        cmocka_unit_test(the_usual_shape_is_read_as_any_is),
         cmocka_unit_test(every_written_float_reads_back),
         cmocka_unit_test(no_shorter_text_would_read_back),
         cmocka_unit_test(numbers_are_written_as_people_write_them),

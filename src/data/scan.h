@@ -1,0 +1,121 @@
+/* Classes of characters found sixteen at a time, and one by one where the CPU has no SSE2. The plain versions
+ * say what the others do, and are always there to be compared with.
+ *
+ * A text ends with a newline, and UC_NUMBER_SLACK bytes after it are readable. */
+#ifndef UC_DATA_SCAN_H
+#define UC_DATA_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* ---- one by one ---- */
+
+/* Whether a character is part of a word: a letter or digit of ASCII, or a byte beyond it. */
+static inline bool uc_is_of_word(char c)
+{
+    const unsigned char u = (unsigned char)c;
+    return u >= 0x80 || (u >= '0' && u <= '9') || ((u | 0x20) >= 'a' && (u | 0x20) <= 'z');
+}
+
+/* The first delimiter or newline from p on. */
+static inline const char *uc_scan_end_plain(const char *p, char delimiter)
+{
+    while (*p != delimiter && *p != '\n')
+        p++;
+    return p;
+}
+
+/* Whether there is a control character that is not a newline, carriage return or tab. */
+static inline bool uc_scan_has_control_plain(const char *p, const char *end)
+{
+    for (; p < end; p++)
+        if ((unsigned char)*p < ' ' && *p != '\n' && *p != '\r' && *p != '\t')
+            return true;
+    return false;
+}
+
+/* How many words there are; *before: the text goes on with a word, and then whether it ended with one. */
+static inline size_t uc_scan_words_plain(const char *p, const char *end, bool *before)
+{
+    size_t words = 0;
+    for (; p < end; p++) {
+        const bool word = uc_is_of_word(*p);
+        words += word && !*before;
+        *before = word;
+    }
+    return words;
+}
+
+/* ---- sixteen at a time ---- */
+
+#ifdef __SSE2__
+static inline __m128i uc_scan_load(const char *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+/* 0xff where a byte, less `first`, is at most `width`. */
+static inline __m128i uc_scan_between(__m128i text, char first, char width)
+{
+    const __m128i shifted = _mm_sub_epi8(text, _mm_set1_epi8(first));
+    return _mm_cmpeq_epi8(_mm_min_epu8(shifted, _mm_set1_epi8(width)), shifted);
+}
+#endif
+
+static inline const char *uc_scan_end(const char *p, char delimiter)
+{
+#ifdef __SSE2__
+    const __m128i ends = _mm_set1_epi8(delimiter), newline = _mm_set1_epi8('\n');
+    for (;; p += 16) {
+        const __m128i text = uc_scan_load(p);
+        const int found =
+            _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(text, ends), _mm_cmpeq_epi8(text, newline)));
+        if (found)
+            return p + __builtin_ctz((unsigned)found);
+    }
+#else
+    return uc_scan_end_plain(p, delimiter);
+#endif
+}
+
+static inline bool uc_scan_has_control(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    __m128i found = _mm_setzero_si128();
+    for (; end - p >= 16; p += 16) {
+        const __m128i text = uc_scan_load(p);
+        const __m128i usual = _mm_or_si128(uc_scan_between(text, '\t', 1), /* and the newline after it */
+                                           _mm_cmpeq_epi8(text, _mm_set1_epi8('\r')));
+        found = _mm_or_si128(found, _mm_andnot_si128(usual, uc_scan_between(text, 0, ' ' - 1)));
+    }
+    if (_mm_movemask_epi8(found))
+        return true;
+#endif
+    return uc_scan_has_control_plain(p, end);
+}
+
+static inline size_t uc_scan_words(const char *p, const char *end)
+{
+    bool before = false;
+    size_t words = 0;
+#ifdef __SSE2__
+    for (; end - p >= 64; p += 64) {
+        uint64_t mask = 0;
+        for (int part = 0; part < 4; part++) {
+            const __m128i text = uc_scan_load(p + 16 * part);
+            const __m128i letter = uc_scan_between(_mm_or_si128(text, _mm_set1_epi8(0x20)), 'a', 25);
+            const __m128i of_word = _mm_or_si128(_mm_or_si128(letter, text), uc_scan_between(text, '0', 9));
+            mask |= (uint64_t)(unsigned)_mm_movemask_epi8(of_word) << (16 * part);
+        }
+        words += (size_t)__builtin_popcountll(mask & ~(mask << 1 | before));
+        before = mask >> 63;
+    }
+#endif
+    return words + uc_scan_words_plain(p, end, &before);
+}
+
+#endif
