@@ -7,6 +7,7 @@
 #include "picture.h"
 
 #define SHOWN_SUSPECTS 10
+#define OVERLAP 0.05 /* of the model's error on true classes: from then on it is said */
 #define SHOWN_PAIRS 5
 
 cli_suspicion cli_judge_suspicion(const cli_audit *self)
@@ -212,10 +213,21 @@ static void print_suspicion(FILE *text, const cli_audit *self)
             seen.checked, seen.wrong, seen.flagged, seen.hits);
 }
 
+/* Where classes overlap, rows on the wrong side of a border look like wrong labels, and `structure` is as sure
+ * of them as of the others. */
+static void warn_of_overlap(FILE *text, const uc_label_audit *found)
+{
+    if (strcmp(found->mode, "structure") == 0 && found->clean_error.estimate >= OVERLAP)
+        fputs("Classes seem to overlap: then a label can be right although it is called wrong with 100%. "
+              "--check N proposes rows to look at; with --gold these tell how often.\n",
+              text);
+}
+
 static void print_trust(FILE *text, const cli_audit *self)
 {
     const uc_label_audit *found = self->found;
     cli_audit_print_error(text, &found->clean_error, "The model's error on true classes");
+    warn_of_overlap(text, found);
     if (strcmp(found->mode, "structure") == 0)
         fputs("Assumed: rows of a class look alike. Do not trust this where the labels were written by a "
               "program, or where a class consists of many unlike groups.\n",

@@ -123,3 +123,12 @@ def test_threads_do_not_matter(unconfuse, tmp_path):
                 for threads in (1, 2))
     assert one == two and (p_wrong(one, 900) == p_wrong(two, 900)).all()
     assert (tmp_path / "1.uc").read_bytes() == (tmp_path / "2.uc").read_bytes()
+
+
+def test_overlap_is_said(unconfuse, tmp_path):
+    """Labels of rows on the wrong side of a border are called wrong with certainty: the text says so, where there is a border."""
+    for name, spread in (("apart", 4.0), ("overlapping", 0.9)):
+        X, _, y = clouds(31, 400, 3, spread, 0.2, d=2)
+        write(tmp_path / f"{name}.svm", X, y)
+        text = unconfuse.ok("audit", f"{name}.svm", "--mode", "structure").out
+        assert ("Classes seem to overlap" in text) == (name == "overlapping"), text

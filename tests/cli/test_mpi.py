@@ -358,3 +358,15 @@ def test_tables_with_line_breaks_and_spellings_are_read_together(unconfuse):
         assert many["columns"] == one["columns"] and many["features"] == one["features"]
     folds = unconfuse.json("train", "logistic", "t.csv", "-v", 4)["error"]
     assert json.loads(ok(unconfuse.directory, 2, "train", "logistic", "t.csv", "-v", 4, "--json").stdout)["error"] == folds
+
+
+def test_audit_finds_the_same(shards):
+    """The learner shares its rows; the command works in the first process."""
+    options = ["--landmarks", "60", "--axes", "20"]
+    shards.ok("train", "audit", "n.svm", *options, "-o", "one.uc")
+    one = shards.json("audit", "n.svm", *options, "--model-out", "a.uc")
+    ok(shards.directory, 3, "train", "audit", *options, "--shards", "part-*", "-o", "many.uc", "-q")
+    assert compare(shards, "one.uc", "many.uc")[0] <= 1e-7
+    result = ok(shards.directory, 3, "audit", "n.svm", *options, "--model-out", "b.uc", "--json")
+    assert json.loads(result.stdout) == one
+    assert compare(shards, "a.uc", "b.uc")[0] == 0.0
