@@ -21,6 +21,7 @@ const pages = {
 };
 
 function footer(source) {
+  if (source.dataset.page === "serve") return h("footer", {}, h("p", {}, `unconfuse ${source.dataset.version}. This page shows the service as it is; it keeps nothing.`));
   return h("footer", {}, h("h2", {}, "How this was made"), h("p", {}, "This command repeats it:"),
     h("pre", { class: "command", tabindex: "0" }, source.dataset.command),
     h("p", {}, `unconfuse ${source.dataset.version}. This file needs no network; what it shows is inside it as JSON.`));

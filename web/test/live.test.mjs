@@ -54,6 +54,21 @@ test("the dashboard asks for the token, and shows events as they come", async ()
   }
   await page.waitForFunction(() => document.body.textContent.includes("event 29: "), { timeout: 20000 });
   assert.match(await page.title(), /unconfuse$/);
+  assert.equal(await page.$eval("#status", (status) => status.textContent), "live");
+  assert.doesNotMatch(await page.$eval("footer", (footer) => footer.textContent), /repeats it|inside it/);
+  await page.evaluate(() => { document.querySelectorAll("#live input[type=radio]")[1].click(); document.querySelector("#live details").open = true; document.querySelector("#live summary").focus(); });
+  const before = await page.$eval("#live", (live) => live.textContent);
+  const another = await send("POST", "/v1/models/route/propose", { features: [1, 0], id: "one more" });
+  await send("POST", "/v1/models/route/feedback", { id: another.id, label: "a" });
+  await page.waitForFunction((text) => document.getElementById("live").textContent !== text && document.body.textContent.includes("one more"), { timeout: 20000 }, before);
+  assert.deepEqual(await page.evaluate(() => [document.querySelectorAll("#live input[type=radio]")[1].checked, document.querySelector("#live details").open,
+    document.activeElement.tagName]), [true, true, "SUMMARY"]); // what a reader chose stays
+  for (const [name, width, scheme] of [["serve-phone", 400, "light"], ["serve-dark", 1200, "dark"]]) {
+    await page.setViewport({ width, height: 1600 });
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+    await shoot(page, name);
+  }
   assert.equal(await page.evaluate(() => localStorage.length + sessionStorage.length + document.cookie.length), 0);
   const found = await page.evaluate(`${axe}; axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes[0].html))`);
   assert.deepEqual(found, []);

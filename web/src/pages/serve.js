@@ -61,14 +61,31 @@ function eventText(event) {
   return event.kind;
 }
 
+/** Of the requests of the last second; without any there is none. */
+function latency(live, seconds) {
+  return live.requests_per_second > 0 ? `${(1000 * seconds).toFixed(1)} ms` : "–";
+}
+
+/** What a reader has opened, chosen and focused is so again after `change`, unless the page has other parts by then. */
+function keepingChoices(place, change) {
+  const details = (where) => [...where.querySelectorAll("details")], inputs = (where) => [...where.querySelectorAll("input")];
+  const stops = (where) => [...where.querySelectorAll("summary, input, [tabindex]")];
+  const open = details(place).map((one) => one.open), chosen = inputs(place).map((one) => one.checked);
+  const all = stops(place).length, focused = stops(place).indexOf(document.activeElement);
+  change();
+  if (details(place).length === open.length) details(place).forEach((one, i) => { one.open = open[i]; });
+  if (inputs(place).length === chosen.length) inputs(place).forEach((one, i) => { if (chosen[i] && !one.checked) one.click(); });
+  if (focused >= 0 && stops(place).length === all) stops(place)[focused].focus({ preventScroll: true });
+}
+
 function draw(place, live) {
   const events = live.events.slice().reverse();
-  place.replaceChildren(
-    section("Requests", facts([["requests a second", live.requests_per_second.toFixed(1)], ["half are faster than", `${(1000 * live.p50).toFixed(1)} ms`],
-      ["99 of 100 are faster than", `${(1000 * live.p99).toFixed(1)} ms`], ["models", count(live.models.length)]])),
+  keepingChoices(place, () => place.replaceChildren(
+    section("Requests", facts([["requests a second", live.requests_per_second.toFixed(1)], ["half are faster than", latency(live, live.p50)],
+      ["99 of 100 are faster than", latency(live, live.p99)], ["models", count(live.models.length)]])),
     ...live.models.map(modelSection),
     live.models.length === 0 ? h("p", {}, "There is no model yet. PUT /v1/models/NAME makes one.") : "",
-    section("Last events", plainTable(["row", "model", "kind", "what"], events.map((e) => [count(e.sequence), e.model, e.kind, eventText(e)]))));
+    section("Last events", plainTable(["row", "model", "kind", "what"], events.map((e) => [count(e.sequence), e.model, e.kind, eventText(e)])))));
 }
 
 /** Reads server-sent events by fetch, since EventSource cannot send a token. */
@@ -78,14 +95,18 @@ async function listen(place, status) {
   if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
-  status.textContent = "live";
+  status.textContent = "connected; the first figures come within a second";
   for (;;) {
     const { done, value } = await reader.read();
     if (done) throw new Error("the service has stopped");
     text += value;
     const parts = text.split("\n\n");
     text = parts.pop();
-    for (const part of parts) if (part.startsWith("data: ")) draw(place, JSON.parse(part.slice(6)));
+    for (const part of parts) {
+      if (!part.startsWith("data: ")) continue;
+      draw(place, JSON.parse(part.slice(6)));
+      if (status.textContent !== "live") status.textContent = "live";
+    }
   }
 }
 
