@@ -1,5 +1,5 @@
 """Data sets of Debian packages, for scripts/auto-grid: those of scikit-learn, and those of R's mlbench (r-cran-mlbench; R itself
-is not needed: read_rda reads its files). Columns with names become a column of 0 and 1 for each name, missing ones included;
+is not needed: read_rda reads its files; UNCONFUSE_MLBENCH names their folder where the package is unpacked, not installed). Columns with names become a column of 0 and 1 for each name, missing ones included;
 ordered names become their number, missing numbers the mean of their column."""
 import bz2
 import gzip
