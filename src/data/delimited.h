@@ -67,8 +67,8 @@ bool uc_field_equals(const uc_field *self, const char *text);
 /* The whole field as a double, which may be infinite or NaN; false: it is not a number. */
 bool uc_field_real(double *out, const uc_field *self);
 
-/* The field at p, if it is a finite number, with blanks around it or none. Returns the delimiter or newline that
- * ends it; NULL: it is something else, for uc_field_cut to look at. */
+/* The field at p, if it is a finite number, with blanks around it or none. Returns the delimiter or newline
+ * that ends it; NULL: it is something else, for uc_field_cut to look at. */
 char *uc_field_float_any(float *out, char *p, char delimiter);
 
 /* The same: the fast path of numeric columns. */

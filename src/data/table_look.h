@@ -31,9 +31,9 @@ uc_status uc_value_set_add(uc_value_set *self, uint64_t mark, uint64_t count, co
 void uc_value_set_free(uc_value_set *self);
 
 /* ---- the values of one block ----
- * What is to be added to a set: a value that comes back soon is counted in its place among the recent ones, and
- * listed when another takes it. A block is so small that a set of its own would cost more to clear and to merge
- * than it saves. */
+ * What is to be added to a set: a value that comes back soon is counted in its place among the recent ones,
+ * and listed when another takes it. A block is so small that a set of its own would cost more to clear and to
+ * merge than it saves. */
 typedef struct uc_value_log {
     uc_value_entry *recent;
     size_t recent_count; /* a power of 2 */
