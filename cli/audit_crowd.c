@@ -162,7 +162,7 @@ static uc_status find_consensus(uc_consensus *out, uc_model **model, uc_clean_er
                                 const cli_crowd_run *self, const uint32_t *gold, const app_call *call)
 {
     if (uses_features(self))
-        return uc_consensus_with_features(out, model, error, &self->data.X, &self->crowd, gold,
+        return uc_consensus_with_features(out, model, error, &self->data, &self->crowd, gold,
                                           self->request->settings, call->common.seed, &call->context);
     return uc_consensus_find(out, &self->crowd, gold, self->start.values ? &self->start : NULL,
                              self->consensus_args, &call->context);

@@ -213,8 +213,8 @@ static void print_suspicion(FILE *text, const cli_audit *self)
             seen.checked, seen.wrong, seen.flagged, seen.hits);
 }
 
-/* Where classes overlap, rows on the wrong side of a border look like wrong labels, and `structure` is as sure
- * of them as of the others. */
+/* Where classes overlap, rows on the wrong side of a border look like wrong labels, and `structure` is as
+ * sure of them as of the others. */
 static void warn_of_overlap(FILE *text, const uc_label_audit *found)
 {
     if (strcmp(found->mode, "structure") == 0 && found->clean_error.estimate >= OVERLAP)

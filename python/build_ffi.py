@@ -236,7 +236,7 @@ uc_status uc_consensus_matrix(double *, const uc_consensus *, const uc_crowd *, 
 void uc_consensus_free(uc_consensus *);
 typedef struct { double estimate, low, high; ...; } uc_clean_error;
 typedef struct { ...; } uc_audit_settings;
-uc_status uc_consensus_with_features(uc_consensus *, uc_model **, uc_clean_error *, const uc_matrix *, const uc_crowd *,
+uc_status uc_consensus_with_features(uc_consensus *, uc_model **, uc_clean_error *, const uc_dataset *, const uc_crowd *,
                                      const uint32_t *, const uc_audit_settings *, uint64_t, const uc_context *);
 typedef struct { double estimate, low, high; } uc_share_estimate;
 typedef struct { uint32_t row, annotation; double wrong; } uc_crowd_issue;

@@ -185,7 +185,7 @@ def _audit_crowd(X: Any, y: Any, gold: Any, every: bool, estimator: AuditClassif
         work.check(lib.uc_crowd_from_arrays(crowd, labels_buffer(row), labels_buffer(worker), labels_buffer(codes), len(row),
                                             rows.shape[0], who.pointer, classes.names.pointer, work.context))
         status = lib.uc_consensus_with_features(
-            found, out, error, ffi.addressof(data.pointer, "X"), crowd, ffi.NULL if checked is None else labels_buffer(checked),
+            found, out, error, data.pointer, crowd, ffi.NULL if checked is None else labels_buffer(checked),
             ffi.cast("uc_audit_settings *", settings.own), seed, work.context)
         model = Model(out[0])
         work.check(status)

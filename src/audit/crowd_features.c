@@ -5,6 +5,7 @@
 #include "audit/crowd_em.h"
 #include "learn/audit/audit.h"
 #include "unconfuse/audit.h"
+#include "unconfuse/table.h"
 
 /* The annotations of this process's rows; *items is freed with uc_free. */
 static uc_status own_annotations(uc_annotation **items, size_t *count, const uc_crowd *crowd, size_t first,
@@ -59,10 +60,11 @@ static uc_status describe(uc_consensus *out, const uc_audit_fit *fit, const uc_c
 }
 
 uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, uc_clean_error *error,
-                                     const uc_matrix *X, const uc_crowd *crowd, const uint32_t *gold,
+                                     const uc_dataset *data, const uc_crowd *crowd, const uint32_t *gold,
                                      const uc_audit_settings *settings, uint64_t seed,
                                      const uc_context *context)
 {
+    const uc_matrix *X = &data->X;
     uc_annotations annotations = {0};
     uc_audit_fit fit = {0};
     uc_clean_error judged = {0};
@@ -83,6 +85,7 @@ uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, uc_cle
         .annotations = &annotations, .gold = gold ? gold + share.first : NULL, .context = context};
     made->probabilities = true;
     made->preprocessing.cols = X->cols;
+    made->preprocessing.table = uc_table_share(data->table);
     if ((status = uc_audit_run(&fit, made, X, &labelled, settings, seed)) != UC_OK)
         goto cleanup;
     if ((status = uc_audit_clean_error(&judged, &fit, &labelled, seed)) != UC_OK)

@@ -155,6 +155,18 @@ def test_probabilities_of_any_model(unconfuse, tmp_path):
     assert run.returncode == 1 and "has 299 rows, but there are 300 labels" in run.err
 
 
+def test_a_model_of_a_crowd_knows_the_columns_of_its_table(unconfuse, tmp_path):
+    draw = random.Random(4)
+    rows = [(f"r{i}", "ab"[i % 2], f"{i % 2 * 3 + draw.gauss(0, .5):.3f}", draw.choice(["n", "s"])) for i in range(80)]
+    (tmp_path / "data.csv").write_text("id,x,side,ann,bob\n" + "".join(
+        f"{name},{x},{side},{label},{label if draw.random() < .8 else 'a'}\n" for name, label, x, side in rows))
+    (tmp_path / "new.csv").write_text("other,side,id,x\n" + "".join(f"7,{side},{name},{x}\n" for name, _, x, side in rows))
+    unconfuse.ok("audit", "data.csv", "--annotators", "ann,bob", "--model-out", "m.uc")
+    lines = unconfuse.ok("predict", "m.uc", "new.csv").out.splitlines()
+    assert lines[0] == "id,predicted_label" and len(lines) == 81
+    assert sum(line == f"{name},{label}" for line, (name, label, _, _) in zip(lines[1:], rows)) >= 78
+
+
 def test_rows_of_a_table_are_matched_by_id(unconfuse, tmp_path):
     data, crowd = tmp_path / "data.csv", tmp_path / "crowd.csv"
     data.write_text("id,x,label\n" + "".join(f"r{i},{i % 2}.{i},{'ab'[i % 2]}\n" for i in range(20)))

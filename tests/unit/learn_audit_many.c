@@ -24,10 +24,8 @@ typedef struct problem {
 static void draw(problem *self, size_t rows)
 {
     uc_rng rng = uc_rng_make(8, 31);
-    *self = (problem){{0},
-                      calloc(rows, sizeof(uint32_t)),
-                      calloc(rows, sizeof(uint32_t)),
-                      calloc(rows, sizeof(double))};
+    *self = (problem){
+        {0}, calloc(rows, sizeof(uint32_t)), calloc(rows, sizeof(uint32_t)), calloc(rows, sizeof(double))};
     assert_ok(uc_matrix_create_dense(&self->X, rows, COLS));
     for (size_t i = 0; i < rows; i++) {
         self->z[i] = (uint32_t)uc_rng_below(&rng, K);

@@ -109,7 +109,8 @@ static void distances_are_those_of_the_views(void **state)
     release(&self);
 }
 
-/* Of `standard`: whatever the columns are measured in. Powers of two and shifts that floats take as they are. */
+/* Of `standard`: whatever the columns are measured in. Powers of two and shifts are such that floats take
+ * them as they are. */
 static void the_scale_of_columns_does_not_matter(void **state)
 {
     (void)state;

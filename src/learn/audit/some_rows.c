@@ -75,8 +75,8 @@ static uc_status take_rows(uc_some_rows *self, const uc_matrix *X, const uc_labe
     return uc_comm_agree(uc_comm_of(labelled->context), status);
 }
 
-uc_status uc_some_rows_draw(uc_some_rows *out, const uc_matrix *X, const uc_labelled *labelled,
-                            size_t wanted, uint64_t seed)
+uc_status uc_some_rows_draw(uc_some_rows *out, const uc_matrix *X, const uc_labelled *labelled, size_t wanted,
+                            uint64_t seed)
 {
     uc_some_rows self = {0};
     size_t *rows = NULL, count;
