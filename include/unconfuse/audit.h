@@ -217,8 +217,8 @@ void uc_probability_audit_free(uc_probability_audit *self);
 
 /* The consensus of annotators (unconfuse/crowd.h) that takes the rows' features into account, by the learner
  * `audit`. `data` has the rows of the crowd, as a file has them, and its labels are not used; with several
- * processes it is this one's share, while all have the whole crowd. Unless `model` is NULL, *model predicts true classes; the caller frees it. *error
- * (may be NULL) is the model's, by one label of each row. */
+ * processes it is this one's share, while all have the whole crowd. Unless `model` is NULL, *model predicts
+ * true classes; the caller frees it. *error (may be NULL) is the model's, by one label of each row. */
 uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, uc_clean_error *error,
                                      const uc_dataset *data, const uc_crowd *crowd, const uint32_t *gold,
                                      const uc_audit_settings *settings, uint64_t seed,

@@ -145,9 +145,9 @@ static uc_status tell(const audit *self, double done, const char *what)
     return uc_report(self->labelled->context, "auditing", done, (double)WIDTHS + 2.0, what);
 }
 
-/* By what widths are compared. Where many labels are wrong, a wide kernel fits them best in its first steps and
- * loses that again: the largest fit on the way would still choose it. Small data keep to that one, by which the
- * method is defined. */
+/* By what widths are compared. Where many labels are wrong, a wide kernel fits them best in its first steps
+ * and loses that again: the largest fit on the way would still choose it. Small data keep to that one, by
+ * which the method is defined. */
 static double merit(const uc_path *path, const audit *self)
 {
     return self->labelled->annotations->total_rows > (double)self->landmarks.rows ? path->last : path->top;

@@ -72,8 +72,8 @@ typedef struct uc_audit_view {
     double *h;                 /* leverage of each row */
 } uc_audit_view;               /* zero-initialised may be freed */
 
-/* The kernel is exp(-width |x - y|^2 / median). UC_OK with axes 0 when the rows are all the same. Unless `some`
- * is NULL the space of the axes is that of these rows; the axes in it are those of all rows. */
+/* The kernel is exp(-width |x - y|^2 / median). UC_OK with axes 0 when the rows are all the same. Unless
+ * `some` is NULL the space of the axes is that of these rows; the axes in it are those of all rows. */
 uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, const uc_matrix *X,
                              const uc_labelled *labelled, double width, size_t most_axes,
                              const uc_some_rows *some);
