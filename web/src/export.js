@@ -7,14 +7,17 @@ function quoted(value) {
   return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+const HEADS = ["row", "id", "given_label", "predicted_label", "label_score", "true_label"];
+
+/** A column of the table that is called as one of these is left out: the file would have two of that name. */
 function asCsv(rows) {
-  const own = [...new Set(rows.flatMap((row) => Object.keys(row.columns || {})))];
-  const heads = ["row", "id", "given_label", "predicted_label", "label_score", "true_label", ...own];
+  const own = [...new Set(rows.flatMap((row) => Object.keys(row.columns || {})))].filter((name) => !HEADS.includes(name.trim()));
+  const heads = [...HEADS, ...own];
   const line = (row) => [row.row, row.id, row.given, row.suggested, 1 - row.p_wrong, "", ...own.map((name) => row.columns?.[name])].map(quoted).join(",");
   return `${[heads.map(quoted).join(","), ...rows.map(line)].join("\r\n")}\r\n`;
 }
 
-const shown = (row) => ({ row: row.row, id: row.id ?? null, given_label: row.given, ...(row.columns || {}) });
+const shown = (row) => ({ ...row.columns, row: row.row, id: row.id ?? null, given_label: row.given });
 
 function asLabelStudio(rows) {
   return JSON.stringify(rows.map((row) => ({

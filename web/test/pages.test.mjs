@@ -152,6 +152,32 @@ test("suspects are searched, sorted, ticked and saved, by keyboard alone, and th
   }
 });
 
+test("columns that are called as the audit's own do not take their place, on the page and in the file", async () => {
+  table("own.csv", ["cat", "dog", "owl"], 240, []);
+  const text = read("own.csv").replace("row_id,a,b,c,price,note,label", "id,given,suggested,p_wrong,row,note,label");
+  writeFileSync(path.join(directory, "own.csv"), text);
+  unconfuse("audit", "own.csv", "--drop", "note,row", "--html", "own.html");
+  const { page } = await open(browser, "own.html");
+  const client = await page.createCDPSession();
+  await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: directory });
+  const { issues } = JSON.parse(await page.$eval("#report", (element) => element.textContent));
+  const cells = await page.$$eval(".rows tbody tr:first-child td", (all) => all.slice(1, 6).map((cell) => cell.textContent));
+  assert.deepEqual(cells, [String(issues[0].row), issues[0].id, issues[0].given, issues[0].suggested, `${(100 * issues[0].p_wrong).toFixed(1)}%`]);
+  rmSync(path.join(directory, "checked.csv"), { force: true });
+  await page.click(".rows tbody input");
+  await page.$$eval(".export button", (all) => all[0].click());
+  for (let i = 0; i < 600 && !existsSync(path.join(directory, "checked.csv")); i += 1) await new Promise((done) => { setTimeout(done, 100); });
+  const [heads, first] = read("checked.csv").split("\r\n");
+  assert.equal(heads, "row,id,given_label,predicted_label,label_score,true_label,given,suggested,p_wrong,note,label");
+  const filled = first.split(",");
+  assert.equal(filled[0], String(issues[0].row));
+  filled[5] = issues[0].suggested;
+  writeFileSync(path.join(directory, "own-gold.csv"), `${heads}\r\n${filled.join(",")}\r\n`);
+  const told = JSON.parse(unconfuse("audit", "own.csv", "--drop", "note,row", "--gold", "own-gold.csv", "--json"));
+  assert.deepEqual([told.suspicion.checked, told.suspicion.wrong], [1, 1]);
+  await page.close();
+});
+
 test("the page shows the calibration, and the JSON in it is the command's own", async () => {
   const { page } = await open(browser, "audit.html");
   const inPage = JSON.parse(await page.$eval("#report", (element) => element.textContent));

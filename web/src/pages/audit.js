@@ -8,8 +8,10 @@ import { cleanError, facts } from "../facts.js";
 import { count, interval, percent } from "../format.js";
 
 function suspects(report) {
-  const rows = report.issues.map((issue) => ({ ...issue, ...issue.columns }));
-  const own = [...new Set(report.issues.flatMap((issue) => Object.keys(issue.columns || {})))];
+  // Columns of the table have keys of their own: one called "row" or "given" must not take the place of what the audit says.
+  const own = [...new Set(report.issues.flatMap((issue) => Object.keys(issue.columns || {})))].map((name) => ({ key: `column ${name}`, title: name }));
+  const rows = report.issues.map((issue) => ({ ...issue, ...Object.fromEntries(own.map(({ key, title }) => [key, issue.columns?.[title]])) }));
+  const repeats = ({ key }) => ["id", "given"].some((said) => rows.every((row) => row[key] === row[said]));
   const has = (key) => report.issues.some((issue) => issue[key] !== undefined && issue[key] !== null);
   const columns = [
     { key: "row", title: "row", number: true, format: count },
@@ -18,7 +20,7 @@ function suspects(report) {
     { key: "given", title: "label" },
     { key: "suggested", title: "suggested" },
     { key: "p_wrong", title: "probability that the label is wrong", number: true, format: (v) => percent(v, 1) },
-    ...own.map((name) => ({ key: name, title: name })),
+    ...own.filter((column) => !repeats(column)),
   ].filter(Boolean);
   const ticks = new Set(), bar = exporters(ticks, report.classes);
   const cut = report.flagged > report.issues.length
