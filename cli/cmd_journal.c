@@ -19,10 +19,11 @@ static const uc_option options[] = {
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(journal_args, format),
      .standard = "csv",
-     .choices = "csv|jsonl|dsjson",
-     .help = "csv: id, features, class, probability, right; jsonl: everything, one JSON object per line; "
-             "dsjson: as "
-             "Vowpal Wabbit reads it"},
+     .choices = "csv|jsonl|dsjson|training",
+     .help =
+         "csv: id, features, class, probability, right; jsonl: everything, one JSON object per line; "
+         "dsjson: as Vowpal Wabbit reads it; training: examples for train --label class --weight weight, "
+         "each event whose class the answer reveals, weighted by 1/probability where only \"right\" does"},
     {.name = "output",
      .letter = 'o',
      .type = UC_OPTION_TEXT,
@@ -44,7 +45,7 @@ static bool write_bytes(const char *bytes, size_t size, void *user)
 
 static uc_status run(app_call *call)
 {
-    static const char *const formats[] = {"csv", "jsonl", "dsjson"};
+    static const char *const formats[] = {"csv", "jsonl", "dsjson", "training"};
     const journal_args *args = call->args;
     app_output *output = NULL;
     if (!args->model)
@@ -64,7 +65,7 @@ static uc_status run(app_call *call)
 
 const app_command command_journal = {
     .name = "journal",
-    .usage = "DIR --model NAME [--format csv|jsonl|dsjson] [-o FILE]",
+    .usage = "DIR --model NAME [--format csv|jsonl|dsjson|training] [-o FILE]",
     .summary = "list the events of a service: proposals and answers",
     .description =
         "Writes every event of a model of unconfuse serve, oldest first: what was proposed, with which "

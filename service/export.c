@@ -1,4 +1,5 @@
-/* The events of a model, each with its proposal, probability and answer: JSON lines, CSV, DSJSON. */
+/* The events of a model, each with its proposal, probability and answer: JSON lines, CSV, DSJSON; or examples
+ * to train on, with weights. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct exporting {
     event_names names;
     const service_export *to;
     text line;
+    bool trains; /* CSV of examples */
     /* CSV: the columns of features */
     features_kind kind;
     size_t width;
@@ -147,14 +149,14 @@ static bool see_columns(const journal_row *row, void *user)
 
 static bool write_header(exporting *self)
 {
-    text_add_string(&self->line, "id");
+    text_add_string(&self->line, self->trains ? "class,weight" : "id");
     for (size_t i = 0; i < self->width && self->kind != FEATURES_NAMED; i++)
         text_add_format(&self->line, ",%zu", i + 1);
     for (size_t i = 0; i < self->fields.count; i++) {
         text_add_string(&self->line, ",");
         add_field(&self->line, self->fields.text[i]);
     }
-    text_add_string(&self->line, ",class,probability,right");
+    text_add_string(&self->line, self->trains ? "" : ",class,probability,right");
     return write_line(self);
 }
 
@@ -212,6 +214,40 @@ static bool write_csv(exporting *self, const journal_row *row, const outcome *fo
     return write_line(self);
 }
 
+/* ---- examples ---- */
+
+/* The class that the answer reveals, and the weight of its example; UC_NONE: it reveals none.
+ *
+ * Of more than two classes only "right" reveals one, and it came about with the probability of the proposal:
+ * weighted by its inverse, each example counts once on average, whatever the policy was. A label, or the
+ * answer about one of two classes, comes whatever was proposed, and counts once. */
+static uint32_t revealed(double *weight, const exporting *self, const journal_row *row, const outcome *found)
+{
+    const bool right = found->answer == JOURNAL_RIGHT;
+    *weight = 1.0;
+    if (found->answer == JOURNAL_NO_ANSWER || found->label != UC_NONE)
+        return found->label;
+    if (json_array_size(self->names.classes) == 2)
+        return right ? row->proposed : 1 - row->proposed;
+    *weight = 1.0 / row->probability;
+    return right && row->probability > 0.0 ? row->proposed : UC_NONE;
+}
+
+static bool write_example(exporting *self, const journal_row *row, const outcome *found)
+{
+    double weight;
+    features given;
+    const uint32_t class = revealed(&weight, self, row, found);
+    if (class == UC_NONE || !features_parse(&given, row->features, row->features_size))
+        return true;
+    add_field(&self->line, event_class(&self->names, class));
+    text_add_string(&self->line, ",");
+    text_add_number(&self->line, weight);
+    add_values(self, &given);
+    features_free(&given);
+    return write_line(self);
+}
+
 /* ---- all of them ---- */
 
 static bool export_row(const journal_row *row, void *user)
@@ -222,7 +258,9 @@ static bool export_row(const journal_row *row, void *user)
     if (row->kind != JOURNAL_PROPOSAL)
         return true;
     bool done = journal_find_answer(self->from, self->model, row->sequence, see_answer, &found, self->why);
-    if (done && strcmp(self->to->format, "csv") == 0)
+    if (done && self->trains)
+        done = write_example(self, row, &found);
+    else if (done && strcmp(self->to->format, "csv") == 0)
         done = write_csv(self, row, &found);
     else if (done && strcmp(self->to->format, "dsjson") == 0)
         done = write_dsjson(self, row, &found);
@@ -235,10 +273,10 @@ static bool export_row(const journal_row *row, void *user)
 uc_status service_journal(const char *directory, const char *model, const service_export *to)
 {
     problem why = {0};
-    exporting self = {.to = to, .why = &why};
+    exporting self = {.to = to, .why = &why, .trains = strcmp(to->format, "training") == 0};
     bool done = directory_journal(&self.from, directory, &why) &&
                 directory_model(&self.model, self.from, model, &why);
-    if (done && strcmp(to->format, "csv") == 0)
+    if (done && (self.trains || strcmp(to->format, "csv") == 0))
         done = journal_each(self.from, self.model, 0, INT64_MAX, see_columns, &self, &why) &&
                write_header(&self);
     if (done)

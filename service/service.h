@@ -22,7 +22,7 @@ typedef struct service_settings {
 uc_status service_run(const service_settings *settings);
 /* Where events go. `write` returns false to stop, with a sentence of its own. */
 typedef struct service_export {
-    const char *format; /* csv, jsonl or dsjson */
+    const char *format; /* csv, jsonl, dsjson or training */
     bool (*write)(const char *bytes, size_t size, void *user);
     void *user;
 } service_export;

@@ -371,3 +371,36 @@ def test_journal_command(model, unconfuse):
     assert "there is no model 'z'" in unconfuse.fails(1, "journal", model.directory, "--model", "z")
     assert "unable to open" in unconfuse.fails(1, "journal", "nowhere", "--model", "z")
     assert "--model NAME" in unconfuse.fails(2, "journal", model.directory)
+
+
+@pytest.mark.parametrize("classes", ["ab", "abc"])
+def test_a_journal_as_training_data(service, unconfuse, classes):
+    """Against the same from the CSV by hand; of two classes "wrong" reveals the other one."""
+    service.put("/v1/models/m", {"learner": "cspa-plus", "classes": list(classes), "explore": 0.4})
+    for i in range(300):
+        label = i % len(classes)
+        made = propose(service, {"x": 2.0 * label + i % 5 / 10, "kind": "odd" if i % 2 else "even"}, id=f"e{i}").json
+        if i % 10 == 0:
+            continue  # never answered
+        answer = {"label": classes[label]} if i % 10 == 1 else {"right": made["class"] == classes[label]}
+        assert feedback(service, id=f"e{i}", **answer).status == 200
+    events = [json.loads(line) for line in unconfuse.ok("journal", service.directory, "--model", "m", "--format", "jsonl")
+              .out.splitlines()]
+    expected = []
+    for event in events:
+        weight, shown = 1.0, event.get("label")
+        if event["right"] is not None and shown is None and len(classes) == 2:
+            shown = event["class"] if event["right"] else classes[1 - classes.index(event["class"])]
+        elif event["right"] and shown is None:
+            weight, shown = 1 / event["probability"], event["class"]
+        if shown is not None:
+            expected.append((shown, pytest.approx(weight), event["features"]["kind"], event["features"]["x"]))
+    unconfuse.ok("journal", service.directory, "--model", "m", "--format", "training", "-o", "training.csv")
+    header, *lines = unconfuse.read("training.csv").decode().splitlines()
+    assert header == "class,weight,kind,x"
+    found = [line.split(",") for line in lines]
+    assert [(c, float(w), k, float(x)) for c, w, k, x in found] == expected and len(expected) > 100
+    unconfuse.ok("train", "logistic", "training.csv", "--label", "class", "--weight", "weight", "-o", "m.uc")
+    unconfuse.write("new.csv", "kind,x\n" + "".join(f"even,{2.0 * k + 0.2}\n" for k in range(len(classes))))
+    predicted = unconfuse.ok("predict", "m.uc", "new.csv", "--label", "none").out.splitlines()[1:]
+    assert [line.split(",")[1] for line in predicted] == list(classes)
