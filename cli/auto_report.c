@@ -21,11 +21,14 @@ static const uc_values *members_of(const uc_values *values, const char *name)
 /* "standardised columns, Gaussian kernel of width 12.5" */
 static void print_view(FILE *text, const uc_values *options)
 {
-    const bool standard = strcmp(text_of(options, "scale"), "standard") == 0;
+    const char *scale = text_of(options, "scale"), *columns = "unscaled columns";
     const double width = uc_values_number(options, "width");
     const uc_value *unit = uc_values_find(options, "normalize-input");
-    fprintf(text, "%s columns, %s", standard ? "standardised" : "unscaled",
-            unit && unit->flag ? "rows of unit length, " : "");
+    if (strcmp(scale, "standard") == 0)
+        columns = "standardised columns";
+    else if (strcmp(scale, "numbers") == 0)
+        columns = "standardised numbers, categories as 0 and 1";
+    fprintf(text, "%s, %s", columns, unit && unit->flag ? "rows of unit length, " : "");
     if (!isnan(width))
         fprintf(text, "Gaussian kernel of width %.4g", width);
     else

@@ -18,7 +18,8 @@ typedef enum uc_scaling {
     UC_SCALE_RANGE,    /* every column to [-1, 1]; a constant column becomes 0; dense data only */
     UC_SCALE_STANDARD, /* mean 0, standard deviation 1; a constant column becomes 0; dense data only */
     UC_SCALE_MAXABS,   /* every column divided by its largest absolute value: zeros stay zeros */
-    UC_SCALE_AUTO,     /* chosen before training (uc_tune_and_train): none or standard */
+    UC_SCALE_NUMBERS,  /* standard, but columns of 0 and 1 alone stay as they are; dense data only */
+    UC_SCALE_AUTO,     /* chosen before training (uc_tune_and_train): none, numbers or standard */
     UC_SCALE_TERMS, /* made by a learner (onebit): v >= 1 becomes 1 + log v, then times a weight per column */
 } uc_scaling;
 

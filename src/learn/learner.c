@@ -117,9 +117,9 @@ const uc_option uc_train_options[] = {
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(scale),
      .standard = "none",
-     .choices = "none|range|standard|maxabs|auto",
+     .choices = "none|range|standard|maxabs|numbers|auto",
      .help = "scale columns: to [-1,1], to mean 0 and deviation 1, or divided by their largest absolute "
-             "value; auto: chosen by leave-one-out"},
+             "value; numbers: standard, but columns of 0 and 1 stay; auto: chosen by leave-one-out"},
     {.name = "normalize-input",
      .type = UC_OPTION_FLAG,
      .offset = FIELD(normalize_input),

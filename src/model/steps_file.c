@@ -12,7 +12,7 @@
 #define MOST_VIEWS 1000
 static const char magic[8] = {'\x89', 'U', 'C', 'V', 'I', 'E', 'W', '\n'};
 
-static const char *const scalings[] = {"none", "range", "standard", "maxabs", "auto", "terms"};
+static const char *const scalings[] = {"none", "range", "standard", "maxabs", "numbers", "auto", "terms"};
 
 const char *uc_scaling_word(int scaling)
 {
@@ -87,7 +87,8 @@ uc_status uc_steps_read(uc_preprocessing *out, const uc_container *file, size_t 
     if (status == UC_OK)
         status = uc_container_reals(&out->factor, file, "factor", features);
     const bool needs_factor = scaling != UC_SCALE_NONE;
-    const bool needs_shift = scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD;
+    const bool needs_shift =
+        scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD || scaling == UC_SCALE_NUMBERS;
     if (status == UC_OK)
         status = uc_map_read(&out->map, file);
     if (status == UC_OK && (needs_factor != (out->factor != NULL) || needs_shift != (out->shift != NULL)))

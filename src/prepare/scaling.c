@@ -6,6 +6,7 @@
  *   range     shift = (max + min)/2, factor = 2/(max - min)
  *   standard  shift = mean,          factor = 1/deviation
  *   maxabs    shift = 0,             factor = 1/max |value|
+ *   numbers   standard; a column of 0 and 1 alone, such as that of a category, stays as it is
  *
  * A constant column gets factor 0. Means and deviations are gathered value by value (Welford) over the
  * values that are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.). A row of
@@ -19,6 +20,7 @@
 #include "prepare/preprocessing.h"
 
 #define COLUMNS_PER_JOB ((size_t)16) /* a line of the cache */
+#define ROUNDING 1e-9                /* relative, of a variance */
 
 typedef struct column_sums {
     uint64_t count; /* stored values */
@@ -145,15 +147,29 @@ static double inverse_or_zero(double value)
     return 1.0 / value;
 }
 
+/* Values in [0, 1] of mean m have the variance m (1 - m) if all of them are 0 or 1, and less otherwise. */
+static bool is_indicator(const column_sums *column)
+{
+    if (column->low != 0.0 || column->high != 1.0)
+        return false;
+    const double largest = column->mean * (1.0 - column->mean);
+    return largest - column->squares / column->weight <= ROUNDING * largest;
+}
+
 static void scale_column(double *shift, double *factor, const column_sums *column, uc_scaling scaling)
 {
     *shift = 0.0;
+    if (scaling == UC_SCALE_NUMBERS && is_indicator(column)) {
+        *factor = 1.0;
+        return;
+    }
     switch (scaling) {
     case UC_SCALE_RANGE:
         *shift = (column->high + column->low) / 2;
         *factor = 2 * inverse_or_zero(column->high - column->low);
         break;
     case UC_SCALE_STANDARD:
+    case UC_SCALE_NUMBERS:
         *shift = column->mean;
         *factor = 0.0;
         if (column->high != column->low)
@@ -323,14 +339,15 @@ static uc_status merge_sums(uc_scale_sums *self, size_t cols, const uc_context *
 
 uc_status uc_check_sparse_scaling(uc_scaling scaling)
 {
-    if (scaling != UC_SCALE_RANGE && scaling != UC_SCALE_STANDARD)
+    static const char *const shifting[] = {
+        [UC_SCALE_RANGE] = "range", [UC_SCALE_STANDARD] = "standard", [UC_SCALE_NUMBERS] = "numbers"};
+    if ((size_t)scaling >= sizeof shifting / sizeof *shifting || !shifting[scaling])
         return UC_OK;
-    const char *name = scaling == UC_SCALE_RANGE ? "range" : "standard";
     return uc_fail(
         UC_ERR_INVALID,
         "{scale=%s} would turn the zeros of sparse data into other values: use {scale=maxabs}, or read "
         "the data with {storage=dense}",
-        name);
+        shifting[scaling]);
 }
 
 uc_status uc_learn_scaling(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X,

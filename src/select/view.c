@@ -8,6 +8,10 @@
  *   linear  the columns themselves
  *   c       Gaussian kernel exp(-|x - y|^2 / (c w)), c = 1/16 ... 4, through LANDMARKS random rows (Nystroem)
  *
+ * In a table with categories the numbers have units of their own, which say nothing, and standardising the
+ * columns of categories makes the rarest ones the longest: there, numbers are standardised and categories
+ * stay 0 and 1 in the views of columns as they are.
+ *
  * Wrong labels change the criterion of all candidates alike, unless they depend on the rows: no clean
  * label is needed. Sparse rows are used directly, since standardising would fill them, as they are or of unit
  * length; many of them, whose decomposition would take n^3, through MANY_LANDMARKS of them and a linear
@@ -122,6 +126,30 @@ static uc_status add_sparse_views(uc_views *out, const uc_train_settings *train)
     return UC_OK;
 }
 
+/* What the first half of the views does to columns: numbers of a table with categories are standardised. */
+static uc_status choose_plain(uc_scaling *out, const uc_dataset *rows)
+{
+    uc_scale_sums *sums = NULL;
+    uc_preprocessing found = {0};
+    size_t indicators = 0, others = 0;
+    *out = UC_SCALE_NONE;
+    if (!rows->table)
+        return UC_OK;
+    uc_status status = uc_scale_sums_add(&sums, &rows->X, NULL);
+    if (status == UC_OK)
+        status = uc_scale_sums_finish(&found, sums, UC_SCALE_NUMBERS, rows->X.cols);
+    for (size_t j = 0; j < rows->X.cols && status == UC_OK; j++) {
+        const bool indicator = found.shift[j] == 0.0 && found.factor[j] == 1.0;
+        indicators += indicator;
+        others += !indicator && found.factor[j] > 0.0;
+    }
+    if (indicators > 0 && others > 0)
+        *out = UC_SCALE_NUMBERS;
+    uc_preprocessing_free(&found);
+    uc_scale_sums_free(sums);
+    return status;
+}
+
 /* Both scalings, unless one was given, or rows are sparse. */
 static uc_status list_views(uc_views *out, const uc_train_settings *train, const uc_dataset *rows,
                             uc_effort effort)
@@ -138,7 +166,10 @@ static uc_status list_views(uc_views *out, const uc_train_settings *train, const
     const size_t count = effort == UC_EFFORT_FAST ? sizeof fast / sizeof *fast : all;
     if (scale != UC_SCALE_AUTO)
         return add_views(out, list, count, UC_SCALE_STANDARD, scale, train, X);
-    const uc_status status = add_views(out, list, count, UC_SCALE_NONE, UC_SCALE_NONE, train, X);
+    uc_scaling plain;
+    uc_status status = choose_plain(&plain, rows);
+    if (status == UC_OK)
+        status = add_views(out, list, count, UC_SCALE_NONE, plain, train, X);
     if (status != UC_OK)
         return status;
     return add_views(out, list, count, UC_SCALE_STANDARD, UC_SCALE_STANDARD, train, X);
@@ -403,7 +434,7 @@ uc_status uc_view_choose_for(uc_views *out, const void *settings, uc_train_setti
 /* The options that a view stands for, as a user would give them. */
 static json_t *view_options(const uc_view *view)
 {
-    static const char *const scalings[] = {"none", "range", "standard", "maxabs"};
+    static const char *const scalings[] = {"none", "range", "standard", "maxabs", "numbers"};
     const bool linear = view->map.kernel == UC_KERNEL_LINEAR, mapped = view->map.map != UC_MAP_NONE;
     json_t *options = json_pack("{s:s, s:b, s:s}", "scale", scalings[view->scale], "normalize-input",
                                 (int)view->unit_rows, "map", mapped ? "random" : "none");

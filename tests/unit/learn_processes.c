@@ -268,10 +268,11 @@ static void scaling_is_that_of_all_rows(void **state)
     (void)state;
     uc_dataset data = sample_data(ROWS, 9, 3, false, 5), sparse = sample_data(ROWS, 9, 3, true, 5);
     uc_train_settings train = uc_train_defaults();
-    for (int scale = UC_SCALE_RANGE; scale <= UC_SCALE_MAXABS; scale++) {
+    for (int scale = UC_SCALE_RANGE; scale <= UC_SCALE_NUMBERS; scale++) {
         train.scale = scale;
         check_learner("logistic", NULL, train, &data, 1e-4);
     }
+    train.scale = UC_SCALE_MAXABS;
     check_learner("logistic", NULL, train, &sparse, 1e-4);
     uc_dataset_free(&sparse);
     uc_dataset_free(&data);

@@ -407,7 +407,7 @@ static void blocks_are_single_rows_whatever_is_prepared(void **state)
     static const size_t learned_from[] = {WIDE - 8, WIDE, WIDE + 8};
     for (size_t w = 0; w < 3; w++) {
         uc_matrix other = sample_rows(100, learned_from[w], 12);
-        for (int scaling = UC_SCALE_NONE; scaling <= UC_SCALE_MAXABS; scaling++)
+        for (int scaling = UC_SCALE_NONE; scaling <= UC_SCALE_NUMBERS; scaling++)
             for (size_t g = 0; g < 2; g++) {
                 uc_preprocessing steps = begun_steps((uc_kernel)(scaling % 3), 90), scale;
                 assert_ok(learn_scaling(&scale, (uc_scaling)scaling, &other));

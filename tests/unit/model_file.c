@@ -106,7 +106,7 @@ static void a_model_comes_back_in_every_field(void **state)
 {
     (void)state;
     const char *path = temporary_path("model.uc");
-    for (int scaling = UC_SCALE_NONE; scaling <= UC_SCALE_MAXABS; scaling++) {
+    for (int scaling = UC_SCALE_NONE; scaling <= UC_SCALE_NUMBERS; scaling++) {
         uc_model *model = full_model((uc_scaling)scaling), *back;
         assert_non_null(model->state.counters);
         assert_non_null(uc_model_state_find(&model->state, "state.average"));

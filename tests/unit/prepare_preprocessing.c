@@ -113,6 +113,33 @@ static void scaled_columns_have_the_promised_range_mean_and_deviation(void **sta
     }
 }
 
+/* Column 0 is of 0 and 1 alone, column 1 of one value between them besides, column 2 of many; column 3 is of
+ * 0 and 1 but for one row of 1000. */
+static void numbers_are_standardised_and_columns_of_0_and_1_stay(void **state)
+{
+    (void)state;
+    uc_rng rng = uc_rng_make(2, 0);
+    uc_preprocessing numbers, standard;
+    uc_matrix X;
+    assert_ok(uc_matrix_create_dense(&X, ROWS, 4));
+    for (size_t i = 0; i < ROWS; i++) {
+        float *row = X.values + i * X.stride;
+        row[0] = (float)(uc_rng_below(&rng, 500) == 0 || i == 0);
+        row[1] = i == 7 ? 0.5f : (float)(i % 2);
+        row[2] = (float)i / (float)(ROWS - 1);
+        row[3] = (float)(i % 2);
+    }
+    X.values[3] = 1000.0f;
+    assert_ok(learn_scaling(&numbers, UC_SCALE_NUMBERS, &X));
+    assert_ok(learn_scaling(&standard, UC_SCALE_STANDARD, &X));
+    assert_true(numbers.shift[0] == 0.0 && numbers.factor[0] == 1.0);
+    for (size_t j = 1; j < 4; j++)
+        assert_true(numbers.shift[j] == standard.shift[j] && numbers.factor[j] == standard.factor[j]);
+    uc_preprocessing_free(&standard);
+    uc_preprocessing_free(&numbers);
+    uc_matrix_free(&X);
+}
+
 static void padding_of_dense_rows_stays_zero(void **state)
 {
     (void)state;
@@ -475,6 +502,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scaling_is_what_two_passes_over_a_column_give),
         cmocka_unit_test(scaled_columns_have_the_promised_range_mean_and_deviation),
+        cmocka_unit_test(numbers_are_standardised_and_columns_of_0_and_1_stay),
         cmocka_unit_test(padding_of_dense_rows_stays_zero),
         cmocka_unit_test(sparse_sums_with_their_zeros_are_dense_sums),
         cmocka_unit_test(sums_over_blocks_are_sums_over_the_whole),
