@@ -25,6 +25,15 @@ static bool check_members(const json_t *body, problem *why)
     return true;
 }
 
+/* What tables and pages cannot show, and "?", which means that a label is not known. */
+static bool is_class_name(const char *name)
+{
+    for (const char *at = name; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            return false;
+    return strcmp(name, "?") != 0;
+}
+
 static bool check_classes(const json_t *list, problem *why)
 {
     if (!json_is_array(list) || json_array_size(list) < 2)
@@ -38,6 +47,9 @@ static bool check_classes(const json_t *list, problem *why)
         uint32_t index;
         if (!name || !*name || strlen(name) > 255)
             good = problem_set(why, 400, "classes[%zu]: expected a name of 1 to 255 bytes", i);
+        else if (!is_class_name(name))
+            good =
+                problem_set(why, 400, "classes[%zu]: a name has no control characters and is not \"?\"", i);
         else if (uc_names_find_label(&seen, name, strlen(name)) != UC_NONE)
             good = problem_set(why, 400, "classes[%zu]: '%.80s' occurs twice", i, name);
         else if (uc_names_add(&index, &seen, name, strlen(name)) != UC_OK)

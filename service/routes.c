@@ -348,15 +348,10 @@ job *route_begin(response *out, const route *self, const request *given, engine 
     problem why = {0};
     job *work = NULL;
     (void)matches(self, given->path, model, event);
-    if (strstr(self->path, "{name}") && !served_valid_name(model))
-        (void)problem_set(
-            &why, 400,
-            "'%.80s' is no name of a model: a small letter or digit, then up to 63 small letters, "
-            "digits, dots, underscores and dashes",
-            model);
-    else if (self->answer)
+    const bool named = !strstr(self->path, "{name}") || served_check_name(model, &why);
+    if (named && self->answer)
         self->answer(out, given, from, model, &why);
-    else
+    else if (named)
         work = self->begin(self, given, model, event, &why);
     if (why.status)
         route_problem(out, &why);

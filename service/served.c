@@ -10,12 +10,22 @@
 #define EXPLORE_SEQUENCE UINT64_C(0x736572766578706c) /* random numbers: "servexpl" */
 #define EXPLORE_WORDS 8                               /* drawn for a row, at most */
 
-bool served_valid_name(const char *name)
+bool served_check_name(const char *name, problem *why)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     static const char later[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
     const size_t length = strlen(name);
-    return length >= 1 && length <= SERVED_NAME && strspn(name, first) >= 1 && strspn(name, later) == length;
+    if (length < 1 || length > SERVED_NAME || strspn(name, first) < 1 || strspn(name, later) != length)
+        return problem_set(
+            why, 400,
+            "'%.80s' is no name of a model: a small letter or digit, then up to 63 small letters, "
+            "digits, dots, underscores and dashes",
+            name);
+    /* snapshots are in a directory of this name, which SQLite would take for a file of the journal */
+    if (strncmp(name, "journal.db", 10) == 0)
+        return problem_set(why, 400, "'%.80s' is no name of a model: journal.db is the service's own file",
+                           name);
+    return true;
 }
 
 served *served_create(int64_t number, const char *name)

@@ -49,7 +49,8 @@ typedef struct served {
     uint64_t other;   /* rows performed again that came out differently than the journal has them */
 } served;
 
-bool served_valid_name(const char *name); /* [a-z0-9][a-z0-9._-]{0,63} */
+/* [a-z0-9][a-z0-9._-]{0,63}, and no name of the journal's files; 400 otherwise. */
+bool served_check_name(const char *name, problem *why);
 
 served *served_create(int64_t number, const char *name);
 void served_free(served *self); /* NULL is fine */

@@ -98,9 +98,7 @@ static uc_status define_model(engine *models, const service_settings *settings)
     job *work = job_create(JOB_PUT, settings->model, 0);
     problem why = {0};
     work->body = json_loads(settings->definition, 0, NULL);
-    if (!served_valid_name(settings->model))
-        (void)problem_set(&why, 400, "'%s' is no name: [a-z0-9][a-z0-9._-]{0,63}", settings->model);
-    else {
+    if (served_check_name(settings->model, &why)) {
         engine_perform(models, work);
         why = work->why;
     }

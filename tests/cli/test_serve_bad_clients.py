@@ -91,12 +91,20 @@ def test_a_body_that_is_cut_off_changes_nothing(model):
 
 @pytest.mark.parametrize("path", ["/v1/models/..", "/v1/models/%2e%2e", "/v1/models/..%2f..%2fetc", "/v1/models/%2fetc%2fpasswd",
                                   "/v1/models/.hidden", "/v1/models/a%00b", "/v1/models/a%0ab", "/v1/models/" + "a" * 65,
-                                  "/v1/models/%ff%fe", "/v1/models/A"])
+                                  "/v1/models/%ff%fe", "/v1/models/A", "/v1/models/m%00evil", "/v1/models/journal.db",
+                                  "/v1/models/journal.db-journal", "/v1/models/journal.db-wal", "/v1/models/journal.db-shm"])
 def test_names_that_are_no_names(model, path):
     answer = model.put(path, {"learner": "cspa-plus", "classes": ["a", "b"]})
     assert answer.status in (400, 404, 405) and answer.detail
     assert sorted(p.name for p in model.directory.iterdir() if p.is_dir()) == []
     assert [m["name"] for m in model.get("/v1/models").json["models"]] == ["m"]
+
+
+@pytest.mark.parametrize("name", ["\n", "a\tb", "\x7f", "?"])
+def test_classes_that_are_no_names(model, name):
+    answer = model.put("/v1/models/n", {"learner": "cspa-plus", "classes": ["a", name]})
+    assert answer.status == 400 and answer.detail == 'classes[1]: a name has no control characters and is not "?"'
+    assert model.get("/v1/models/n").status == 404
 
 
 @pytest.mark.parametrize("given", [None, "", "Bearer", "Bearer ", "Bearer wrong-wrong", "Basic a-long-secret", "Bearer a-long-secre",
