@@ -31,6 +31,33 @@ const char *event_class(const event_names *self, uint32_t class)
     return json_string_value(json_array_get(self->classes, class));
 }
 
+bool event_is_whole(const event_names *self, const journal_row *row)
+{
+    json_t *definition;
+    features given;
+    bool whole = row->kind >= JOURNAL_DEFINE && row->kind <= JOURNAL_ROLLBACK;
+    switch (row->kind) {
+    case JOURNAL_DEFINE:
+        definition = json_loads(row->text ? row->text : "", 0, NULL);
+        whole = json_is_array(json_object_get(definition, "classes"));
+        json_decref(definition);
+        break;
+    case JOURNAL_PROPOSAL:
+        whole = row->id && event_class(self, row->proposed) && row->probability > 0.0 &&
+                row->probability <= 1.0 && features_parse(&given, row->features, row->features_size);
+        if (whole)
+            features_free(&given);
+        break;
+    case JOURNAL_FEEDBACK:
+        whole = row->answer >= JOURNAL_WRONG && row->answer <= JOURNAL_NO_ANSWER &&
+                (row->label == UC_NONE || event_class(self, row->label));
+        break;
+    default:
+        break;
+    }
+    return whole;
+}
+
 void event_time(char *out, int64_t milliseconds)
 {
     const time_t seconds = (time_t)(milliseconds / 1000);

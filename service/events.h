@@ -14,6 +14,9 @@ void event_names_see(event_names *self, const journal_row *row);
 void event_names_free(event_names *self);
 const char *event_class(const event_names *self, uint32_t class); /* NULL: none */
 
+/* Whether a row, once seen, has what its kind must have. */
+bool event_is_whole(const event_names *self, const journal_row *row);
+
 /* One row as one object: sequence, time, kind, and what the kind has. */
 json_t *event_json(const event_names *names, const journal_row *row);
 /* 2026-11-18T04:20:00.123Z; `out` has 32 bytes. */

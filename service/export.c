@@ -30,6 +30,8 @@ typedef struct outcome {
     int answer; /* journal_answer */
     uint32_t label;
     bool expired;
+    int64_t damaged; /* the row of an answer that is none; 0: all is well */
+    const event_names *names;
 } outcome;
 
 static bool see_answer(const journal_row *row, void *user)
@@ -38,7 +40,15 @@ static bool see_answer(const journal_row *row, void *user)
     out->expired = row->kind == JOURNAL_EXPIRY;
     out->answer = out->expired ? JOURNAL_NO_ANSWER : row->answer;
     out->label = row->label;
+    if (!event_is_whole(out->names, row))
+        out->damaged = row->sequence;
     return true;
+}
+
+static bool refuse_row(exporting *self, int64_t sequence)
+{
+    self->failed = true;
+    return problem_set(self->why, 503, "row %lld of the journal is damaged", (long long)sequence);
 }
 
 static bool write_line(exporting *self)
@@ -132,6 +142,9 @@ static bool see_columns(const journal_row *row, void *user)
     exporting *self = user;
     features given;
     uint32_t index;
+    event_names_see(&self->names, row);
+    if (!event_is_whole(&self->names, row))
+        return refuse_row(self, row->sequence);
     if (row->kind != JOURNAL_PROPOSAL || !features_parse(&given, row->features, row->features_size))
         return true;
     for (size_t i = 0; i < given.count; i++) {
@@ -253,11 +266,15 @@ static bool write_example(exporting *self, const journal_row *row, const outcome
 static bool export_row(const journal_row *row, void *user)
 {
     exporting *self = user;
-    outcome found = {.answer = JOURNAL_NO_ANSWER, .label = UC_NONE};
+    outcome found = {.answer = JOURNAL_NO_ANSWER, .label = UC_NONE, .names = &self->names};
     event_names_see(&self->names, row);
+    if (!event_is_whole(&self->names, row))
+        return refuse_row(self, row->sequence);
     if (row->kind != JOURNAL_PROPOSAL)
         return true;
     bool done = journal_find_answer(self->from, self->model, row->sequence, see_answer, &found, self->why);
+    if (done && found.damaged)
+        return refuse_row(self, found.damaged);
     if (done && self->trains)
         done = write_example(self, row, &found);
     else if (done && strcmp(self->to->format, "csv") == 0)

@@ -41,29 +41,46 @@ static bool hand_over(reading *self, const logged *event)
 
 /* ---- a journal ---- */
 
+typedef struct told {
+    const event_names *names;
+    int answer;
+    int64_t damaged; /* the row of an answer that is none; 0: all is well */
+} told;
+
 static bool see_answer(const journal_row *row, void *user)
 {
-    *(int *)user = row->kind == JOURNAL_EXPIRY ? JOURNAL_NO_ANSWER : row->answer;
+    told *out = user;
+    out->answer = row->kind == JOURNAL_EXPIRY ? JOURNAL_NO_ANSWER : row->answer;
+    out->damaged = event_is_whole(out->names, row) ? 0 : row->sequence;
     return true;
+}
+
+static bool refuse_row(const reading *self, int64_t sequence)
+{
+    return problem_set(self->why, 503, "row %lld of the journal is damaged", (long long)sequence);
 }
 
 static bool read_row(const journal_row *row, void *user)
 {
     reading *self = user;
-    int answer = JOURNAL_NO_ANSWER;
+    told found = {.names = &self->names, .answer = JOURNAL_NO_ANSWER};
     logged event = {.probability = row->probability};
     event_names_see(&self->names, row);
+    if (!event_is_whole(&self->names, row))
+        return refuse_row(self, row->sequence);
     if (row->kind != JOURNAL_PROPOSAL)
         return true;
-    if (!journal_find_answer(self->journal, self->model, row->sequence, see_answer, &answer, self->why))
+    if (!journal_find_answer(self->journal, self->model, row->sequence, see_answer, &found, self->why))
         return false;
-    self->unanswered += answer == JOURNAL_NO_ANSWER;
-    if (answer == JOURNAL_NO_ANSWER)
+    if (found.damaged)
+        return refuse_row(self, found.damaged);
+    self->unanswered += found.answer == JOURNAL_NO_ANSWER;
+    if (found.answer == JOURNAL_NO_ANSWER)
         return true;
     event.class = event_class(&self->names, row->proposed);
-    event.right = answer == JOURNAL_RIGHT;
-    if (!event.class || !features_parse(&event.given, row->features, row->features_size))
-        return problem_set(self->why, 503, "row %lld of the journal is damaged", (long long)row->sequence);
+    event.right = found.answer == JOURNAL_RIGHT;
+    if (!features_parse(&event.given, row->features, row->features_size))
+        return refuse_row(self, row->sequence);
     const bool go_on = hand_over(self, &event);
     features_free(&event.given);
     return go_on;

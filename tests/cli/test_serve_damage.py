@@ -135,6 +135,36 @@ def test_pages_of_the_journal_are_damaged(tmp_path, unconfuse):
     assert refused > 0
 
 
+DAMAGED_ROWS = [
+    ("UPDATE journal SET proposed = 7 WHERE sequence = 2", 2),
+    ("UPDATE journal SET proposed = NULL WHERE sequence = 4", 4),
+    ("UPDATE journal SET id = NULL WHERE sequence = 4", 4),
+    ("UPDATE journal SET features = x'00' WHERE sequence = 4", 4),
+    ("UPDATE journal SET features = NULL WHERE sequence = 4", 4),
+    ("UPDATE journal SET probability = NULL WHERE sequence = 4", 4),
+    ("UPDATE journal SET kind = 0 WHERE sequence = 1", 1),
+    ("UPDATE journal SET text = NULL WHERE sequence = 1", 1),
+    ("UPDATE journal SET text = '{\"classes\":7}' WHERE sequence = 1", 1),
+    ("DELETE FROM journal WHERE sequence = 1", 2),
+    ("UPDATE journal SET answer = 99 WHERE sequence = 3", 3),
+    ("UPDATE journal SET label = 99 WHERE sequence = 3", 3),
+]
+
+
+@pytest.mark.parametrize("damage, row", DAMAGED_ROWS, ids=range(len(DAMAGED_ROWS)))
+def test_rows_that_are_damaged_are_named(tmp_path, unconfuse, damage, row):
+    service, _, _, _ = killed_service(tmp_path, 3)
+    directory = tmp_path / "dir"
+    service.kill()
+    with sqlite3.connect(directory / "journal.db") as journal:
+        journal.execute(damage)
+    for form in ("csv", "jsonl", "dsjson"):
+        sentence = unconfuse.fails(1, "journal", directory, "--model", "m", "--format", form, "-o", "events")
+        assert sentence == f"{directory}: row {row} of the journal is damaged"
+        assert not (unconfuse.directory / "events").exists()
+    assert unconfuse.fails(1, "replay", directory, "--model", "m") == f"row {row} of the journal is damaged"
+
+
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "gone", "text"])
 def test_the_newest_snapshots_are_damaged(tmp_path, damage):
     service, _, _, model = killed_service(tmp_path, 60, "--snapshot-every", "20", "--keep-snapshots", "5")
