@@ -462,16 +462,29 @@ static void release(http *self)
     free(self);
 }
 
-bool http_open(http **out, const http_settings *settings, engine *behind, problem *why)
+static bool choose_address(struct sockaddr_storage *out, const http_settings *settings, problem *why)
 {
-    struct sockaddr_storage address;
     bool loopback = false;
-    if (!parse_address(&address, &loopback, settings->listen, why))
+    if (!parse_address(out, &loopback, settings->listen, why))
         return false;
     if (!loopback && !settings->token)
         return problem_set(why, 400,
                            "--listen %s: only a loopback address may be listened on without --token-file",
                            settings->listen);
+    return true;
+}
+
+bool http_check(const http_settings *settings, problem *why)
+{
+    struct sockaddr_storage address;
+    return choose_address(&address, settings, why);
+}
+
+bool http_open(http **out, const http_settings *settings, engine *behind, problem *why)
+{
+    struct sockaddr_storage address;
+    if (!choose_address(&address, settings, why))
+        return false;
     http *self = app_calloc(1, sizeof *self);
     self->engine = behind;
     self->live = live_create();

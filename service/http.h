@@ -13,6 +13,8 @@ typedef struct http_settings {
 
 typedef struct http http;
 
+/* Whether the address may be listened on at all; nothing is opened. */
+bool http_check(const http_settings *settings, problem *why);
 /* 400: the address cannot be listened on. */
 bool http_open(http **out, const http_settings *settings, engine *behind, problem *why);
 void http_address(const http *self, char *out, size_t size); /* with the port that was chosen for 0 */

@@ -56,6 +56,7 @@ static const char *const statements[STATEMENTS] = {
 
 #define APPLICATION "1430479443" /* "UCJS", in the file's header */
 static const char schema[] =
+    "PRAGMA application_id = " APPLICATION ";" /* first: tables of ours are never without it */
     "CREATE TABLE IF NOT EXISTS models(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE IF NOT EXISTS journal(model INTEGER NOT NULL, sequence INTEGER NOT NULL, "
     "kind INTEGER NOT NULL, time INTEGER NOT NULL, event INTEGER, id TEXT, features BLOB, proposed INTEGER, "
@@ -65,8 +66,7 @@ static const char schema[] =
     "CREATE UNIQUE INDEX IF NOT EXISTS answers ON journal(model, event) WHERE kind IN (3, 4);"
     "CREATE INDEX IF NOT EXISTS definitions ON journal(model, sequence) WHERE kind = 1;"
     "CREATE TABLE IF NOT EXISTS snapshots(model INTEGER NOT NULL, sequence INTEGER NOT NULL, "
-    "state TEXT NOT NULL, PRIMARY KEY(model, sequence));"
-    "PRAGMA application_id = " APPLICATION ";";
+    "state TEXT NOT NULL, PRIMARY KEY(model, sequence));";
 
 struct journal {
     char *path;
@@ -137,10 +137,38 @@ static bool run(journal *self, int which, problem *why)
 
 /* ---- opening ---- */
 
+/* Whether the file is a journal, or is `empty_is_fine` and has nothing in it. Changes nothing. */
+static bool check_owner(journal *self, bool empty_is_fine, problem *why)
+{
+    static const char sql[] = "SELECT application_id = " APPLICATION
+                              ", application_id = 0 AND (SELECT count(*) FROM sqlite_schema) = 0 "
+                              "FROM pragma_application_id";
+    sqlite3_stmt *asked = NULL;
+    errno = 0;
+    if (sqlite3_prepare_v2(self->db, sql, -1, &asked, NULL) != SQLITE_OK ||
+        sqlite3_step(asked) != SQLITE_ROW) {
+        (void)complain(self, why);
+        (void)sqlite3_finalize(asked);
+        return false;
+    }
+    const bool ours = sqlite3_column_int(asked, 0) != 0, empty = sqlite3_column_int(asked, 1) != 0;
+    (void)sqlite3_finalize(asked);
+    if (ours || (empty && empty_is_fine))
+        return true;
+    if (empty)
+        return problem_set(why, 503, "%s: the journal is empty; unconfuse serve has not written it yet",
+                           self->path);
+    return problem_set(why, 503,
+                       "%s: this is the database of another program, not a journal of unconfuse serve",
+                       self->path);
+}
+
 static bool prepare_file(journal *self, journal_durability durability, problem *why)
 {
     (void)sqlite3_extended_result_codes(self->db, 0);
     (void)sqlite3_busy_timeout(self->db, 5000);
+    if (!check_owner(self, durability != JOURNAL_READ_ONLY, why))
+        return false;
     if (durability == JOURNAL_READ_ONLY)
         return execute(self, "SELECT count(*) FROM models", why);
     return execute(self, "PRAGMA journal_mode = WAL", why) &&

@@ -161,6 +161,8 @@ uc_status service_run(const service_settings *settings)
     if (status == UC_OK && engine_with.wait == 0)
         status =
             app_fail(UC_ERR_OPTION, "--wait %s: expected a time such as 7d, 12h, 30m or 90s", settings->wait);
+    if (status == UC_OK && !http_check(&listen, &why))
+        status = app_fail(UC_ERR_OPTION, "%s", why.detail);
     if (status == UC_OK && !engine_open(&models, &engine_with, go_on, &why) && !stopped)
         status = app_fail(UC_ERR_IO, "%s", why.detail);
     if (status == UC_OK && models && settings->model)

@@ -316,8 +316,14 @@ def test_one_process_for_a_directory_and_addresses(unconfuse, model):
     assert taken.returncode == 1 and "another process serves this directory" in taken.err
     taken = unconfuse("serve", unconfuse.directory / "other", "--listen", f"127.0.0.1:{model.port}")
     assert taken.returncode == 1 and "cannot listen there" in taken.err
-    taken = unconfuse("serve", unconfuse.directory / "other", "--listen", "0.0.0.0:0")
-    assert taken.returncode == 1 and "only a loopback address" in taken.err
+
+
+@pytest.mark.parametrize("listen, sentence", [
+    ("0.0.0.0:0", "only a loopback address"), ("nowhere", "expected ADDRESS:PORT"), ("127.0.0.1:99999", "expected ADDRESS:PORT"),
+    ("host:80", "'host' is no numeric address")])
+def test_bad_addresses_leave_nothing_behind(unconfuse, listen, sentence):
+    assert sentence in unconfuse.fails(2, "serve", "x", "--listen", listen)
+    assert not (unconfuse.directory / "x").exists()
 
 
 def test_the_model_of_the_command_line(tmp_path):

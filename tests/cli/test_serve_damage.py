@@ -135,6 +135,31 @@ def test_pages_of_the_journal_are_damaged(tmp_path, unconfuse):
     assert refused > 0
 
 
+@pytest.mark.parametrize("sql", ["CREATE TABLE theirs(x)", "CREATE TABLE models(x)",
+                                 "PRAGMA application_id = 7; CREATE TABLE theirs(x)", "PRAGMA application_id = 7"])
+def test_the_database_of_another_program(tmp_path, unconfuse, sql):
+    path = tmp_path / "dir" / "journal.db"
+    path.parent.mkdir()
+    with sqlite3.connect(path) as other:
+        other.executescript(sql)
+    before = path.read_bytes()
+    sentence = f"{path}: this is the database of another program, not a journal of unconfuse serve"
+    assert sentence in unconfuse.fails(1, "serve", path.parent, "--listen", "127.0.0.1:0", timeout=30)
+    assert sentence in unconfuse.fails(1, "journal", path.parent, "--model", "m")
+    assert sentence in unconfuse.fails(1, "replay", path.parent, "--model", "m")
+    assert path.read_bytes() == before and os.listdir(path.parent) == ["journal.db"]
+
+
+def test_an_empty_journal(tmp_path, unconfuse):
+    path = tmp_path / "dir" / "journal.db"
+    path.parent.mkdir()
+    path.touch()
+    sentence = f"{path}: the journal is empty; unconfuse serve has not written it yet"
+    assert sentence in unconfuse.fails(1, "journal", path.parent, "--model", "m")
+    with Service(PROGRAM, path.parent) as service:
+        assert service.put("/v1/models/m", ABC).status == 201
+
+
 DAMAGED_ROWS = [
     ("UPDATE journal SET proposed = 7 WHERE sequence = 2", 2),
     ("UPDATE journal SET proposed = NULL WHERE sequence = 4", 4),
