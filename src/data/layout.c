@@ -205,6 +205,20 @@ static uc_status keep_names(uc_layout *self, const uc_field *fields)
     return status;
 }
 
+/* Before any name is kept: a name with a zero byte would end there. */
+static uc_status check_controls(const uc_layout *self, const uc_reader *reader, const uc_field *fields,
+                                size_t line)
+{
+    for (size_t i = 0; i < self->columns; i++)
+        for (size_t j = 0; j < fields[i].length; j++) {
+            const unsigned char c = (unsigned char)fields[i].begin[j];
+            if (c < ' ' && !memchr("\t\n\r", c, 3))
+                return uc_fail(UC_ERR_FORMAT, "%s:%zu: control character 0x%02x",
+                               uc_input_name(reader->input), line, c);
+        }
+    return UC_OK;
+}
+
 /* Names are text, as values are. */
 static uc_status check_names(const uc_layout *self, const uc_reader *reader, const uc_field *fields,
                              size_t line)
@@ -216,10 +230,6 @@ static uc_status check_names(const uc_layout *self, const uc_reader *reader, con
         char quoted[UC_QUOTE_SIZE];
         if (uc_is_text(name, length))
             continue;
-        for (size_t j = 0; j < length; j++)
-            if ((unsigned char)name[j] < ' ' && !memchr("\t\n\r", name[j], 3))
-                return uc_fail(UC_ERR_FORMAT, "%s:%zu: control character 0x%02x", source, line,
-                               (unsigned char)name[j]);
         const bool mark = memmem(name, length, UC_BYTE_ORDER_MARK, 3) != NULL;
         return uc_fail(UC_ERR_FORMAT, "%s:%zu: the name of column %zu, '%s', %s", source, line, i + 1,
                        uc_quote(quoted, name, length),
@@ -285,6 +295,8 @@ static uc_status learn_numbers(uc_layout *self, bool *header, const uc_reader *r
     self->columns = first.count;
     if (status == UC_OK)
         status = choose_columns(self, header, reader, first.fields);
+    if (status == UC_OK && *header)
+        status = check_controls(self, reader, first.fields, number);
     if (status == UC_OK && *header)
         status = check_names(self, reader, first.fields, number);
     if (status == UC_OK && *header)
@@ -374,6 +386,8 @@ static uc_status learn_table(uc_layout *self, bool *header, const uc_reader *rea
                         UC_ERR_NOMEM)
             status = UC_ERR_NOMEM;
     }
+    if (status == UC_OK)
+        status = check_controls(self, reader, first.fields, number);
     if (status == UC_OK)
         status = keep_names(self, first.fields);
     if (status == UC_OK)

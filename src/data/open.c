@@ -39,6 +39,8 @@ static uc_status recognise(uc_reader *self)
     uc_format format = (uc_format)self->settings.format;
     if (format == UC_FORMAT_AUTO)
         status = uc_recognise_format(&format, bytes, length, name);
+    else if (format != UC_FORMAT_NPY && format != UC_FORMAT_UCD)
+        status = uc_refuse_utf16(bytes, length, name);
     if (status != UC_OK)
         return status;
     if (self->settings.labels && format != UC_FORMAT_NPY)

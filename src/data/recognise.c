@@ -99,6 +99,26 @@ static bool begins_with_array(const char *bytes, size_t length)
     return i < length && bytes[i] == '{';
 }
 
+/* UTF-16 begins with its byte order mark, or every other byte of its first two characters is zero, as no
+ * text here has. */
+uc_status uc_refuse_utf16(const char *bytes, size_t length, const char *name)
+{
+    if (length < 2)
+        return UC_OK;
+    const unsigned first = (unsigned char)bytes[0], second = (unsigned char)bytes[1];
+    const bool marked = (first == 0xff && second == 0xfe) || (first == 0xfe && second == 0xff);
+    const bool little = length >= 4 && first && !second && bytes[2] && !bytes[3];
+    const bool big = length >= 4 && !first && second && !bytes[2] && bytes[3];
+    if (!marked && !little && !big)
+        return UC_OK;
+    const char *order = "";
+    if (!marked)
+        order = little ? "LE" : "BE";
+    return uc_fail(UC_ERR_FORMAT,
+                   "%s: text in UTF-16: convert it to UTF-8 first, as iconv -f UTF-16%s -t UTF-8 does", name,
+                   order);
+}
+
 uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, const char *name)
 {
     unsigned char first = 0;
@@ -121,9 +141,9 @@ uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, 
         *out = UC_FORMAT_UCD;
     } else if (uc_npy_begins(bytes, length)) {
         *out = UC_FORMAT_NPY;
-    } else if (first == 0xff || first == 0xfe) {
-        return uc_fail(UC_ERR_FORMAT, "%s: text in UTF-16; convert it to UTF-8 first", name);
-    } else if (first >= 0x80 && first < 0xc0) { /* no text begins like this */
+    } else if (uc_refuse_utf16(bytes, length, name) != UC_OK) {
+        return UC_ERR_FORMAT;
+    } else if ((first >= 0x80 && first < 0xc0) || first >= 0xfe) { /* no text begins like this */
         return uc_fail(UC_ERR_FORMAT, "%s: neither LIBSVM nor CSV text, and not an NPY or UCD file", name);
     } else if (!memchr(bytes, '\n', length) && memchr(bytes, '\r', length > 0 ? length - 1 : 0)) {
         return uc_fail(UC_ERR_FORMAT,

@@ -7,6 +7,8 @@
 
 /* Fails, with a sentence that begins with `name`, when the bytes are of no data format. */
 uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, const char *name);
+/* Fails when the bytes look like text in UTF-16, and says how to convert it. */
+uc_status uc_refuse_utf16(const char *bytes, size_t length, const char *name);
 
 /* What a file is like, before it is read. */
 typedef struct uc_file_look {

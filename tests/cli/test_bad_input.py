@@ -142,3 +142,21 @@ def test_braces_are_those_of_the_user(unconfuse, name):
     assert unconfuse.fails(1, "train", "pa", "one", "-o", "m.uc") == f"one: only one class, '{name}', where two are needed"
     unconfuse.write("good", "1 1:1\n2 2:1\n")
     assert unconfuse.fails(2, "train", "pa", "good", "--cost", name, "-o", "m.uc").startswith(f"--cost {name}: it must be")
+
+
+@pytest.mark.parametrize("command", ["inspect d.csv", "predict m.uc d.csv", "evaluate m.uc d.csv",
+                                     "check d.csv --model m.uc -o c.csv", "train ridge d.csv -o new.uc"])
+def test_a_zero_byte_in_the_header_is_refused_everywhere(unconfuse, command):
+    table = "".join(f"{i},{i % 3},{'u' if i % 2 else 'v'},{'a' if i < 9 else 'b'}\n" for i in range(18))
+    unconfuse.write("good.csv", "xa,xb,kind,label\n" + table)
+    unconfuse.ok("train", "ridge", "good.csv", "-o", "m.uc")
+    unconfuse.write("d.csv", b"x\0a,x\0b,kind,label\n" + table.encode())
+    assert unconfuse.fails(1, *command.split(), timeout=60) == "d.csv:1: control character 0x00"
+
+
+@pytest.mark.parametrize("coding", ["UTF-16", "UTF-16LE", "UTF-16BE"])
+@pytest.mark.parametrize("options", [[], ["--format", "csv"]])
+def test_utf_16_is_named_with_what_to_do(unconfuse, coding, options):
+    unconfuse.write("d.csv", "x1,x2,label\n1,2,a\n2,3,b\n".encode(coding))
+    assert unconfuse.fails(1, "inspect", "d.csv", *options, timeout=60) == (
+        f"d.csv: text in UTF-16: convert it to UTF-8 first, as iconv -f {coding} -t UTF-8 does")

@@ -136,7 +136,11 @@ static void what_is_no_data_file_is_refused(void **state)
     assert_error(read_memory(&data, "\x89PNG\r\n\x1a\n....", 12), UC_ERR_FORMAT,
                  "data: neither LIBSVM nor CSV text, and not an NPY or UCD file");
     assert_error(read_memory(&data, "\xff\xfe\x31\x00", 4), UC_ERR_FORMAT,
-                 "data: text in UTF-16; convert it to UTF-8 first");
+                 "data: text in UTF-16: convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does");
+    assert_error(read_memory(&data, "a\0,\0", 4), UC_ERR_FORMAT,
+                 "data: text in UTF-16: convert it to UTF-8 first, as iconv -f UTF-16LE -t UTF-8 does");
+    assert_error(read_memory(&data, "\0a\0,", 4), UC_ERR_FORMAT,
+                 "data: text in UTF-16: convert it to UTF-8 first, as iconv -f UTF-16BE -t UTF-8 does");
     uc_read_settings settings = uc_reader_defaults();
     settings.labels = "y.npy";
     assert_error(uc_dataset_read_memory(&data, lines, strlen(lines), "data", &settings, NULL), UC_ERR_INVALID,
