@@ -27,7 +27,8 @@ FILE *app_summary(const app_call *call, const char *output)
     if (call->common.json || call->common.quiet || !app_is_first())
         return NULL;
     app_progress_end();
-    return output && strcmp(output, "-") == 0 ? stderr : stdout;
+    const bool taken = call->standard_output || (output && strcmp(output, "-") == 0);
+    return taken ? stderr : stdout;
 }
 
 /* ---- families ---- */
@@ -146,13 +147,26 @@ static void find_tables(app_call *call)
     app_tables_add(&call->tables, "Common options", app_common_options, &call->common);
 }
 
+/* Options that name a file to write, by their names. */
+static bool names_output(const char *name)
+{
+    static const char *const others[] = {"output", "check-worst", "csv", "latex"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(name, others[i]) == 0)
+            return true;
+    return length > 4 && strcmp(name + length - 4, "-out") == 0;
+}
+
 static uc_status set_option(app_call *call, const uc_option *option, const char *value)
 {
     const uc_status status = app_tables_set(&call->tables, option, value);
     if (status != UC_OK)
         return status;
-    if (strcmp(option->name, "output") == 0)
-        call->writes_standard_output = strcmp(value, "-") == 0;
+    if (call->standard_output == option)
+        call->standard_output = NULL; /* the last one counts */
+    if (names_output(option->name) && strcmp(value, "-") == 0)
+        call->standard_output = option;
     call->given = app_realloc(call->given, call->given_count + 1, sizeof *call->given);
     call->given[call->given_count++] = option;
     return UC_OK;
@@ -310,12 +324,20 @@ static uc_status take_words(app_call *call, size_t *words, app_parser *parser)
     }
 }
 
+uc_status app_refuse_standard_output(const app_call *call, const char *other)
+{
+    const uc_option *taken = call->standard_output;
+    if (taken->letter)
+        return app_fail(UC_ERR_OPTION, "%s and -%c - both want standard output", other, taken->letter);
+    return app_fail(UC_ERR_OPTION, "%s and --%s - both want standard output", other, taken->name);
+}
+
 static uc_status check_words(const app_call *call, size_t words)
 {
     const app_command *command = call->command;
     const char *program = app_this_program.name;
-    if (call->common.json && call->writes_standard_output)
-        return app_fail(UC_ERR_OPTION, "--json and -o - both want standard output");
+    if (call->common.json && call->standard_output)
+        return app_refuse_standard_output(call, "--json");
     if (words < command->least)
         return app_fail(UC_ERR_OPTION, "an argument is missing; usage: %s %s %s", program, command->name,
                         command->usage);

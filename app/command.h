@@ -84,7 +84,7 @@ struct app_call {
     size_t word_count;
     const uc_option **given; /* options that were typed */
     size_t given_count;
-    bool writes_standard_output; /* -o - */
+    const uc_option *standard_output; /* the option whose file is -; NULL: none */
     uc_context context;
     json_t *result;      /* printed by app_main when the command succeeds with --json, shown by --html */
     bool tells_failures; /* the result says what failed: it is printed also when the command fails */
@@ -104,8 +104,10 @@ void app_command_tables(app_tables *out, const app_command *command);
 
 /* On standard error, with --verbose only. */
 void app_detail(const app_call *call, const char *format, ...) APP_PRINTF(2, 3);
-/* Where a summary for people goes: standard output, or standard error when `output` is "-"; NULL with
+/* Where a summary for people goes: standard output, or standard error when `output` or another file is "-"; NULL with
  * --json or --quiet. */
 FILE *app_summary(const app_call *call, const char *output);
+/* Refuses `other`, which wants standard output too, where call->standard_output writes there. */
+uc_status app_refuse_standard_output(const app_call *call, const char *other);
 
 #endif

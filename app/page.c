@@ -127,9 +127,10 @@ uc_status app_page_begin(app_call *call)
     if (app_page_head_size == 0)
         return app_fail(UC_ERR_OPTION, "--html: this program was built without pages, which need esbuild and "
                                        "d3 (Debian: esbuild, node-d3)");
-    if (strcmp(path, "-") == 0 && (call->common.json || call->writes_standard_output))
-        return app_fail(UC_ERR_OPTION, "--html - and %s both want standard output",
-                        call->common.json ? "--json" : "-o -");
+    if (strcmp(path, "-") == 0 && call->common.json)
+        return app_fail(UC_ERR_OPTION, "--html - and --json both want standard output");
+    if (strcmp(path, "-") == 0 && call->standard_output)
+        return app_refuse_standard_output(call, "--html -");
     return app_begin_file(&call->page, path, "--html");
 }
 

@@ -240,7 +240,7 @@ static uc_status check_request(const cli_crowd_run *self)
     return UC_OK;
 }
 
-static uc_status begin_files(cli_crowd_run *self, app_call *call)
+static uc_status begin_files(cli_crowd_run *self)
 {
     const cli_audit_request *request = self->request;
     const cli_crowd *crowd = self->crowd_args;
@@ -263,7 +263,6 @@ static uc_status begin_files(cli_crowd_run *self, app_call *call)
     const char *read[] = {request->data, crowd->file, request->gold};
     for (size_t i = 0; i < sizeof read / sizeof *read && status == UC_OK; i++)
         status = app_keep_input(read[i]);
-    call->writes_standard_output |= request->output && strcmp(request->output, "-") == 0;
     return status;
 }
 
@@ -302,7 +301,7 @@ uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_conse
     cli_crowd_run self = {.crowd_args = crowd, .consensus_args = consensus, .request = request};
     uc_status status = check_request(&self);
     if (status == UC_OK)
-        status = begin_files(&self, call);
+        status = begin_files(&self);
     if (status == UC_OK)
         status = read_input(&self, call);
     if (status == UC_OK)

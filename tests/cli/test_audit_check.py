@@ -165,3 +165,24 @@ def test_bad_label_columns(unconfuse):
         "data.svm is no table, whose columns --annotators could name")
     unconfuse.write("empty.csv", "x,p,q\n1,a,\n2,b,\n3,a,\n")
     assert unconfuse.fails(1, "audit", "empty.csv", "--annotators", "p,q") == "empty.csv: column 'q' has no label"
+
+
+@pytest.mark.parametrize("option", ["--model-out", "--noise-out", "--clean-out", "--check-out", "--check-worst"])
+def test_no_file_is_mixed_with_json_or_the_report(unconfuse, trees, option):
+    check = ["--check", 5] if option.startswith("--check") else []
+    assert unconfuse.fails(2, "audit", "trees.csv", *check, option, "-", "--json") == (
+        f"--json and {option} - both want standard output")
+    file = "file.svm" if option == "--clean-out" else "file.csv"
+    unconfuse.ok("audit", "trees.csv", *check, option, file)
+    both = unconfuse.ok("audit", "trees.csv", *check, option, "-")
+    assert both.stdout == unconfuse.read(file)
+    assert "labels are wrong" in both.err
+
+
+def test_no_file_of_annotators_is_mixed_with_json(unconfuse):
+    unconfuse.write("c.csv", "".join(f"{i},{who},{'a' if i % 2 else 'b'}\n" for i in range(1, 9) for who in "rst"))
+    for option in ("--state-out", "--consensus-out"):
+        assert unconfuse.fails(2, "audit", "--crowd", "c.csv", option, "-", "--json") == (
+            f"--json and {option} - both want standard output")
+    unconfuse.ok("audit", "--crowd", "c.csv", "--consensus-out", "file")
+    assert unconfuse.ok("audit", "--crowd", "c.csv", "--consensus-out", "-").stdout == unconfuse.read("file")
