@@ -271,6 +271,8 @@ static uc_status check_data(const uc_dataset *data, const uc_noise_estimate_sett
 {
     if (!data->y)
         return uc_fail(UC_ERR_FORMAT, "the data have no labels");
+    if (data->X.cols == 0)
+        return uc_fail(UC_ERR_FORMAT, "the data have no features");
     if (share.total >= UINT32_MAX)
         return uc_fail(UC_ERR_INVALID, "%zu examples are too many to estimate noise from", share.total);
     if (settings->folds > share.total)

@@ -277,3 +277,10 @@ def test_noise_that_overlap_explains_as_well_is_warned_of(unconfuse):
     found = unconfuse.json("noise", "estimate", "two.svm", "--method", "self", "--bootstrap", "0", "-o", "c.csv")
     assert found["families"]["chosen"] == "none" and found["families"]["symmetric"]["wrong"] > 0.3
     assert any("classes that overlap may explain these labels as well" in text for text in found["warnings"])
+
+
+def test_data_without_features_are_refused(unconfuse):
+    unconfuse.write("d.svm", "a\nb\n" * 8)
+    for options in (["--l2", "auto"], ["--estimator", "anchor"], []):
+        assert unconfuse.fails(1, "noise", "estimate", "d.svm", "--method", "self", *options, "-o", "n.csv") == (
+            "d.svm: the data have no features")
