@@ -11,6 +11,7 @@ void uc_table_text_free(uc_table_text *self)
 {
     if (!self)
         return;
+    uc_free(self->name);
     uc_free(self->text);
     uc_free(self->begins);
     for (size_t i = 0; self->layout.names && i < self->layout.columns; i++)
@@ -193,7 +194,8 @@ uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const
     self = uc_alloc(1, sizeof *self);
     if (!self)
         return UC_ERR_NOMEM;
-    status = read_text(self, path, context);
+    self->name = uc_strdup(name);
+    status = self->name ? read_text(self, path, context) : UC_ERR_NOMEM;
     if (status == UC_OK && format == UC_FORMAT_AUTO && self->length > 0)
         status = uc_recognise_format(&format, self->text, self->length, name);
     if (format == UC_FORMAT_JSONL)

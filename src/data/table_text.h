@@ -13,6 +13,7 @@ typedef struct uc_line_text {
 uc_status uc_line_add(uc_line_text *self, const void *bytes, size_t length);
 
 struct uc_table_text {
+    char *name; /* of the file, for messages */
     char *text;
     size_t length;
     size_t header_begin, header_end; /* equal: there is none */

@@ -37,6 +37,41 @@ static uc_status put_value(uc_line_text *out, const char *text, size_t length, b
     return put_text(out, text, length);
 }
 
+/* Any UTF-8: a line of JSON is nothing else. */
+static bool is_utf8(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        size_t step = (unsigned char)text[i] < 0x80;
+        if (i + 3 <= length && memcmp(text + i, UC_BYTE_ORDER_MARK, 3) == 0)
+            step = 3;
+        for (size_t n = 2; step == 0 && n <= 4 && i + n <= length; n++)
+            if (uc_is_name(text + i, n))
+                step = n;
+        if (step == 0)
+            return false;
+        i += step;
+    }
+    return true;
+}
+
+static uc_status check_utf8(const uc_table_text *self, size_t row)
+{
+    char quoted[UC_QUOTE_SIZE];
+    for (size_t i = 0; i < self->layout.columns; i++) {
+        const uc_field *field = &self->fields[i];
+        if (is_utf8(field->begin, field->length))
+            continue;
+        size_t line = 1;
+        for (const char *p = self->text; p < self->text + self->begins[2 * row]; p++)
+            line += *p == '\n';
+        return uc_fail(UC_ERR_FORMAT,
+                       "%s:%zu: '%s' in column %zu is not UTF-8 text, which JSON needs: convert the file "
+                       "first, as iconv -f LATIN1 -t UTF-8 does",
+                       self->name, line, uc_quote(quoted, field->begin, field->length), i + 1);
+    }
+    return UC_OK;
+}
+
 static uc_status put_json(uc_line_text *out, const uc_table_text *self, const char *label)
 {
     uc_status status = uc_line_add(out, "{", 1);
@@ -148,7 +183,9 @@ static uc_status put_row(uc_line_text *out, uc_table_text *self, size_t row, con
     out->length = 0;
     if (how->same)
         return put_as_it_is(out, self, row, label);
-    const uc_status status = uc_table_text_cut(self, row);
+    uc_status status = uc_table_text_cut(self, row);
+    if (status == UC_OK && how->json)
+        status = check_utf8(self, row);
     if (status != UC_OK)
         return status;
     if (how->json)

@@ -184,3 +184,12 @@ def test_the_label_is_named_or_last(lines):
     assert "label" not in {c["type"] for c in lines.json("inspect", "mixed.jsonl")["columns"]}
     assert lines.fails(1, "train", "logistic", "mixed.jsonl", "--label", "sort", "-o", "x.uc") == \
         "mixed.jsonl: no column is called 'sort'"
+
+
+def test_bytes_that_are_no_utf_8_do_not_become_json(unconfuse):
+    unconfuse.write("d.csv", b"id,x,town,label\n1,.5,K\xf6ln,a\n2,.75,\"two\nlines\",b\n3,2,R\xc3\xb6m \x7f,b\n")
+    assert unconfuse.fails(1, "convert", "d.csv", "d.jsonl") == (
+        "d.csv:2: 'K?ln' in column 3 is not UTF-8 text, which JSON needs: convert the file first, as iconv -f LATIN1 -t "
+        "UTF-8 does")
+    unconfuse.write("d.csv", b"id,x,town,label\n1,.5,K\xc3\xb6ln,a\n2,.75,\"two\nlines\",b\n3,2,R\xf6m,b\n")
+    assert unconfuse.fails(1, "convert", "d.csv", "d.jsonl").startswith("d.csv:5: 'R?m' in column 3")
