@@ -8,6 +8,8 @@
 #include "data/npy.h"
 #include "data/reader.h"
 
+#define LEAST_TOTAL 1e-100 /* of weights: the square of neither bound is beyond the numbers */
+#define MOST_TOTAL 1e100
 #define SUM_TOLERANCE 1e-3 /* rows of soft labels that sum to 1 within this are made to */
 
 /* ---- tables of numbers ---- */
@@ -179,6 +181,17 @@ static const char *place_of(char *text, size_t size, const table *self, const ch
 
 /* ---- weights ---- */
 
+static uc_status check_total(const table *self, const char *path)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < self->rows; i++)
+        total += self->values[i];
+    if (self->rows == 0 || (total >= LEAST_TOTAL && total <= MOST_TOTAL))
+        return UC_OK;
+    return uc_fail(UC_ERR_FORMAT, "%s: the weights sum to %g, which must be from %g to %g", path, total,
+                   LEAST_TOTAL, MOST_TOTAL);
+}
+
 uc_status uc_weights_read(double **out, size_t *count, const char *path, size_t rows,
                           const uc_context *context)
 {
@@ -193,6 +206,8 @@ uc_status uc_weights_read(double **out, size_t *count, const char *path, size_t 
                              place_of(place, sizeof place, &read, path, i), read.values[i]);
     if (status == UC_OK && rows != SIZE_MAX && read.rows != rows)
         status = uc_fail(UC_ERR_FORMAT, "%s: %zu weights for %zu examples", path, read.rows, rows);
+    if (status == UC_OK)
+        status = check_total(&read, path);
     if (status == UC_OK) {
         *out = read.values;
         read.values = NULL;

@@ -188,3 +188,13 @@ def test_balanced_classes_are_for_every_batch_learner(data):
     for learner in ("logistic", "uma", "s3vm", "csvm", "ridge", "auto", "copa"):
         found = json.loads(data.ok("train", learner, "rows.svm", "--class-weight", "balanced", "-o", "m.uc", "--json").out)
         assert found["settings"]["class-weight"] == "balanced"
+
+
+@pytest.mark.parametrize("weight, total", [("0", "0"), ("1e308", "inf"), ("1e-320", "1.79998e-319")])
+@pytest.mark.parametrize("command", ["audit d.svm", "train logistic d.svm -o m.uc",
+                                     "noise estimate d.svm --method self -o n.csv"])
+def test_weights_that_are_beyond_the_numbers_are_refused_by_name(unconfuse, weight, total, command):
+    unconfuse.write("d.svm", "".join(f"{'ab'[i % 2]} 1:{i % 2 + i / 50} 2:{i % 3}\n" for i in range(18)))
+    unconfuse.write("w.txt", f"{weight}\n" * 18)
+    assert unconfuse.fails(1, *command.split(), "--weights", "w.txt") == (
+        f"w.txt: the weights sum to {total}, which must be from 1e-100 to 1e+100")
