@@ -37,6 +37,9 @@ void cli_audit_print(FILE *text, const cli_audit *self);
 uc_status cli_audit_write(uc_output *output, const cli_audit *self, bool all);
 /* The row's name in its file, which the caller frees; NULL: it has none. */
 char *cli_audit_id(const cli_audit *self, size_t row);
+/* A copy of the ids of all rows, for cli_table_ids_free; NULL: the rows have none. */
+char **cli_table_ids(uc_table_text *text, size_t rows);
+void cli_table_ids_free(char **ids, size_t rows);
 /* A field of a CSV file, in quotes where it would be read differently without. */
 void cli_print_field(FILE *file, const char *text);
 

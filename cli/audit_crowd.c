@@ -58,12 +58,13 @@ const uc_option cli_crowd_options[] = {
 /* ---- gold ---- */
 
 uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, size_t rows,
-                          const uc_names *classes, const char *shown, const app_call *call)
+                          const uc_names *classes, const char *shown, const char *const *ids,
+                          const app_call *call)
 {
     uint32_t *gold = app_calloc(rows, sizeof *gold);
     for (size_t i = 0; i < rows; i++) /* labels of no class: what the file says of them is not compared */
         gold[i] = (uint32_t)classes->count;
-    const uc_predicted_rows about = {gold, gold, rows, classes, shown};
+    const uc_predicted_rows about = {gold, gold, rows, classes, shown, ids};
     uc_checked found = {0};
     const uc_status status = uc_checked_read(&found, path, &about, &call->context);
     for (size_t i = 0; i < rows; i++)
@@ -148,7 +149,8 @@ static uc_status read_input(cli_crowd_run *self, app_call *call)
     if (status != UC_OK || !request->gold)
         return status;
     return cli_read_truths(&self->gold, &self->checked, request->gold, self->crowd.rows, &self->crowd.classes,
-                           self->crowd_args->file ? self->crowd_args->file : request->data, call);
+                           request->data ? request->data : self->crowd_args->file,
+                           self->ids.count ? (const char *const *)self->ids.text : NULL, call);
 }
 
 /* Whether the features of the rows are used. */

@@ -22,15 +22,38 @@ void cli_print_field(FILE *file, const char *text)
         fputc('"', file);
 }
 
-char *cli_audit_id(const cli_audit *self, size_t row)
+static char *copy_id(uc_table_text *text, size_t row)
 {
     size_t length = 0;
-    const char *id = self->text ? uc_table_text_id(&length, self->text, row) : NULL;
+    const char *id = text ? uc_table_text_id(&length, text, row) : NULL;
     if (!id)
         return NULL;
     char *copy = app_calloc(length + 1, 1);
     memcpy(copy, id, length);
     return copy;
+}
+
+char *cli_audit_id(const cli_audit *self, size_t row)
+{
+    return copy_id(self->text, row);
+}
+
+char **cli_table_ids(uc_table_text *text, size_t rows)
+{
+    size_t length;
+    if (rows == 0 || !text || !uc_table_text_id(&length, text, 0))
+        return NULL;
+    char **ids = app_calloc(rows, sizeof *ids);
+    for (size_t i = 0; i < rows; i++)
+        ids[i] = copy_id(text, i);
+    return ids;
+}
+
+void cli_table_ids_free(char **ids, size_t rows)
+{
+    for (size_t i = 0; ids && i < rows; i++)
+        free(ids[i]);
+    free(ids);
 }
 
 static json_t *text_json(const char *text, size_t length)
@@ -59,12 +82,11 @@ json_t *cli_audit_columns_json(uc_table_text *text, size_t row)
     return columns;
 }
 
-/* The columns of the table as they are, where they have names and are separated as ours are. */
+/* The columns of the table go with the suspects where they have names. */
 static bool keeps_columns(const cli_audit *self)
 {
     size_t length;
-    return self->text && uc_table_text_separator(self->text) == ',' &&
-           uc_table_text_header(&length, self->text);
+    return self->text && uc_table_text_header(&length, self->text);
 }
 
 /* A line of the table, up to its end. */
@@ -76,6 +98,45 @@ static void print_line(FILE *file, const char *line, size_t length)
     fwrite(line, 1, length, file);
 }
 
+static void print_text(FILE *file, const char *text, size_t length)
+{
+    char *copy = app_calloc(length + 1, 1);
+    if (text)
+        memcpy(copy, text, length);
+    fputc(',', file);
+    cli_print_field(file, copy);
+    free(copy);
+}
+
+/* The names of the table's columns: as they are, where they are separated as ours are. */
+static void print_names(FILE *file, uc_table_text *text)
+{
+    size_t length = 0;
+    if (uc_table_text_separator(text) == ',') {
+        const char *header = uc_table_text_header(&length, text);
+        print_line(file, header, length);
+        return;
+    }
+    for (size_t c = 0; c < uc_table_text_columns(text); c++) {
+        const char *name = uc_table_text_name(&length, text, c);
+        print_text(file, name, length);
+    }
+}
+
+static void print_columns(FILE *file, uc_table_text *text, size_t row)
+{
+    size_t length = 0;
+    if (uc_table_text_separator(text) == ',') {
+        const char *line = uc_table_text_row(&length, text, row);
+        print_line(file, line, length);
+        return;
+    }
+    for (size_t c = 0; c < uc_table_text_columns(text); c++) {
+        const char *field = uc_table_text_field(&length, text, row, c);
+        print_text(file, field, length);
+    }
+}
+
 /* label_score is the probability that the label is right. */
 static void print_suspects(FILE *file, const cli_audit *self, bool all)
 {
@@ -83,12 +144,9 @@ static void print_suspects(FILE *file, const cli_audit *self, bool all)
     const uc_names *classes = &self->data->classes;
     const size_t count = all ? found->labels : found->flagged;
     const bool columns = keeps_columns(self);
-    size_t length;
     fputs("row,id,given_label,predicted_label,label_score,is_label_issue", file);
-    if (columns) {
-        const char *header = uc_table_text_header(&length, self->text);
-        print_line(file, header, length);
-    }
+    if (columns)
+        print_names(file, self->text);
     fputc('\n', file);
     for (size_t i = 0; i < count; i++) {
         const uc_suspect *one = &found->suspects[i];
@@ -103,10 +161,8 @@ static void print_suspects(FILE *file, const cli_audit *self, bool all)
         fputc(',', file);
         cli_print_field(file, classes->text[one->suggested]);
         fprintf(file, ",%s,%s", score, i < found->flagged ? "True" : "False");
-        if (columns) {
-            const char *line = uc_table_text_row(&length, self->text, one->row);
-            print_line(file, line, length);
-        }
+        if (columns)
+            print_columns(file, self->text, one->row);
         fputc('\n', file);
     }
 }

@@ -176,7 +176,7 @@ uc_status cli_audit_probabilities(app_call *call, const char *probabilities, con
         status = uc_labels_read(&self.labels, request->data, &none, request->read, &call->context);
     if (status == UC_OK && request->gold)
         status = cli_read_truths(&self.gold, &checked, request->gold, self.labels.count, &self.labels.classes,
-                                 request->data, call);
+                                 request->data, NULL, call);
     if (status == UC_OK)
         status =
             uc_probability_audit_read(&self.found, probabilities, &self.labels, self.gold, &call->context);

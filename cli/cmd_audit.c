@@ -175,14 +175,21 @@ static uc_status write_files(const audit_files *files, const cli_audit *self, co
 /* ---- checked rows ---- */
 
 /* The true classes of checked rows, UC_NONE for others. The file names rows by what it was drawn for. */
-static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *data, const cli_files *files,
-                           const app_call *call)
+static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *data, uc_table_text *text,
+                           const cli_files *files, const app_call *call)
 {
-    const uc_predicted_rows rows = {data->y, data->y, data->X.rows, &data->classes, files->shown};
+    char **ids = cli_table_ids(text, data->X.rows);
+    const uc_predicted_rows rows = {data->y,       data->y,      data->X.rows,
+                                    &data->classes, files->shown, (const char *const *)ids};
     uc_checked checked = {0};
-    const uc_status status = uc_checked_read(&checked, path, &rows, &call->context);
-    if (status != UC_OK)
+    uc_status status = uc_checked_read(&checked, path, &rows, &call->context);
+    cli_table_ids_free(ids, data->X.rows);
+    if (status == UC_OK && checked.count == 0)
+        status = app_fail(UC_ERR_FORMAT, "%s: no true class is filled in", path);
+    if (status != UC_OK) {
+        uc_checked_free(&checked);
         return status;
+    }
     uint32_t *gold = app_calloc(data->X.rows, sizeof *gold);
     for (size_t i = 0; i < data->X.rows; i++)
         gold[i] = UC_NONE;
@@ -290,7 +297,7 @@ static uc_status run(app_call *call)
     if (status == UC_OK)
         status = cli_read_table(&data, &text, call, files.paths[0], &args->read);
     if (status == UC_OK && args->gold)
-        status = read_gold(&gold, args->gold, &data, &files, call);
+        status = read_gold(&gold, args->gold, &data, text, &files, call);
     if (status == UC_OK && gold)
         status = uc_label_audit_run(&before, &data, NULL, &settings, &call->context);
     if (status == UC_OK)

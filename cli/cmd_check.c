@@ -61,8 +61,7 @@ static uc_status learn_names(seen_rows *self, const uc_names *names)
     return status;
 }
 
-/* A copy of the row's id; NULL: the data have none. */
-static char *id_of(const uc_reader *reader, size_t row)
+char *cli_reader_id(const uc_reader *reader, size_t row)
 {
     size_t length = 0;
     const char *id = uc_reader_id(&length, reader, row);
@@ -96,7 +95,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
                 label = (uint32_t)self->classes->count;
         }
         self->given[self->count + i] = block->y[i];
-        self->ids[self->count + i] = id_of(reader, i);
+        self->ids[self->count + i] = cli_reader_id(reader, i);
         self->labels[self->count + i] = label;
         self->predicted[self->count + i] = predicted[i];
     }
@@ -215,7 +214,8 @@ static uc_status draw(uc_check *out, seen_rows *self, const uc_model *model, con
     if (status != UC_OK)
         return status; /* whose sentence names the file */
     status = expect(g, self, probabilities, call);
-    const uc_predicted_rows rows = {self->labels, self->predicted, self->count, self->classes, files->shown};
+    const uc_predicted_rows rows = {self->labels,  self->predicted, self->count,
+                                    self->classes, files->shown,    NULL};
     if (status == UC_OK)
         status = uc_check_draw(out, &rows, args->rows, g, call->common.seed);
     if (status == UC_ERR_INVALID)

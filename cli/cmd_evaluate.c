@@ -95,6 +95,8 @@ typedef struct pairs {
     double *best; /* one per class: uc_bag_add */
     bool clean;   /* the error on true classes is asked for: scores are kept */
     cli_kept kept;
+    bool has_gold;
+    char **ids;       /* of the rows, for checked ones; NULL: none was asked for */
     json_t *gold;     /* what checked rows there are */
     cli_plane *plane; /* for the regions of a page; NULL: there are none */
 } pairs;
@@ -124,6 +126,8 @@ static void make_room(pairs *self, size_t needed)
     self->probability = app_realloc(self->probability, self->capacity, sizeof *self->probability);
     self->certainty = app_realloc(self->certainty, self->capacity, sizeof *self->certainty);
     self->weights = app_realloc(self->weights, self->capacity, sizeof *self->weights);
+    if (self->has_gold)
+        self->ids = app_realloc(self->ids, self->capacity, sizeof *self->ids);
     if (self->bags)
         self->best = app_realloc(self->best, self->capacity * self->classes->count, sizeof *self->best);
 }
@@ -176,6 +180,8 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         if (self->probabilities)
             self->certainty[self->count + i] = scores[i * self->classes->count + predicted[i]];
         self->weights[self->count + i] = block->weights ? block->weights[i] : 1.0;
+        if (self->ids)
+            self->ids[self->count + i] = cli_reader_id(reader, i);
         if (self->plane)
             cli_plane_add(self->plane, &block->X, i, label < self->classes->count ? label : UC_NONE);
     }
@@ -227,8 +233,8 @@ static uc_status find_clean(cli_clean_error *out, const uc_evaluation *evaluatio
                             const uc_outcomes *outcomes, const app_call *call)
 {
     const evaluate_args *args = call->args;
-    const uc_predicted_rows rows = {outcomes->labels, outcomes->predicted, outcomes->count, self->classes,
-                                    call->words[1]};
+    const uc_predicted_rows rows = {outcomes->labels, outcomes->predicted, outcomes->count,
+                                    self->classes,    call->words[1],      (const char *const *)self->ids};
     if (args->gold)
         return cli_gold_read(out, &self->gold, args->gold, &rows, &args->clean, call);
     if (!self->clean || outcomes->soft)
@@ -298,6 +304,9 @@ static uc_status compare(uc_evaluation *out, cli_clean_error *clean, pairs *self
 
 static void free_pairs(pairs *self)
 {
+    for (size_t i = 0; self->ids && i < self->count; i++)
+        free(self->ids[i]);
+    free(self->ids);
     free(self->labels);
     free(self->predicted);
     free(self->probability);
@@ -372,7 +381,8 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
     const evaluate_args *args = call->args;
     pairs self = {.classes = uc_model_classes(model),
                   .probabilities = uc_model_has_probabilities(model) && !args->bags,
-                  .clean = args->clean_error && !args->bags && !args->gold};
+                  .clean = args->clean_error && !args->bags && !args->gold,
+                  .has_gold = args->gold != NULL};
     uc_evaluation evaluation = {0};
     cli_clean_error clean = {0};
     cli_wanted wanted = self.clean ? CLI_SCORES : CLI_CLASSES;

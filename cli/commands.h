@@ -18,6 +18,8 @@ typedef struct cli_unlabelled {
 uc_status cli_evaluate_unlabelled(app_call *call, const uc_model *model, const cli_files *files,
                                   const uc_read_settings *read, const cli_unlabelled *how);
 
+/* A copy of the row's id, to be freed; NULL: the data have none (cmd_check.c). */
+char *cli_reader_id(const uc_reader *reader, size_t row);
 /* `evaluate --gold`: the error by rows that somebody has checked, and their counts (evaluate_gold.c). */
 uc_status cli_gold_read(cli_clean_error *out, json_t **described, const char *path,
                         const uc_predicted_rows *rows, const cli_clean *known, const app_call *call);
@@ -44,7 +46,8 @@ typedef struct cli_audit_request {
  * freed
  * whatever happens. */
 uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, size_t rows,
-                          const uc_names *classes, const char *shown, const app_call *call);
+                          const uc_names *classes, const char *shown, const char *const *ids,
+                          const app_call *call);
 uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_consensus_settings *consensus,
                           const cli_audit_request *request);
 

@@ -22,6 +22,7 @@ typedef struct uc_predicted_rows {
     size_t rows;
     const uc_names *classes; /* the model's */
     const char *name;        /* of the data, for messages */
+    const char *const *ids;  /* of the rows, NULL where one has none; NULL: none has */
 } uc_predicted_rows;
 
 /* ---- which rows ---- */

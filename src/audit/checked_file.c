@@ -20,8 +20,9 @@
 #include "unconfuse/check.h"
 #include "unconfuse/dataset.h"
 
-enum { ROW, GIVEN, PREDICTED, STRATUM, TRUE_LABEL, COLUMNS };
-static const char *const titles[COLUMNS] = {"row", "given_label", "predicted_label", "stratum", "true_label"};
+enum { ROW, ID, GIVEN, PREDICTED, STRATUM, TRUE_LABEL, COLUMNS };
+static const char *const titles[COLUMNS] = {"row",     "id",        "given_label", "predicted_label",
+                                            "stratum", "true_label"};
 
 #define MOST_FIELDS 64
 #define MOST_ROWS 1e15 /* of a stratum; a number beyond is a mistake */
@@ -198,6 +199,23 @@ static uc_status read_row_number(size_t *row, const file *self, const uc_field *
     return UC_OK;
 }
 
+/* A row whose number was changed, or that comes from other data, has the id of another. A spreadsheet may
+ * write an id that is a number differently. */
+static uc_status check_id(const file *self, const uc_field *id, size_t row)
+{
+    const char *const *ids = self->data->ids;
+    char given[UC_QUOTE_SIZE], own[UC_QUOTE_SIZE];
+    double a, b;
+    if (id->length == 0 || !ids || !ids[row] || uc_field_equals(id, ids[row]))
+        return UC_OK;
+    const uc_field wanted = {.begin = ids[row], .length = strlen(ids[row])};
+    if (uc_field_real(&a, id) && uc_field_real(&b, &wanted) && a == b)
+        return UC_OK;
+    return uc_fail(UC_ERR_FORMAT, "%s:%zu: id '%s' is not that of row %zu, which is '%s' in %s", self->name,
+                   self->lines.number, uc_quote(given, id->begin, id->length), row + 1,
+                   uc_quote(own, ids[row], wanted.length), self->data->name);
+}
+
 /* The row's label must be that of the data, or the file was made for other data. */
 static uc_status check_given(const file *self, const uc_field *given, size_t row)
 {
@@ -247,7 +265,10 @@ static uc_status take_row(uc_checked *out, file *self, const uc_field *fields, s
     const uc_field predicted = field_at(self, fields, count, PREDICTED);
     const uc_field true_label = field_at(self, fields, count, TRUE_LABEL);
     const uc_field stratum = field_at(self, fields, count, STRATUM);
+    const uc_field id = field_at(self, fields, count, ID);
     uc_status status = read_row_number(&row, self, &number);
+    if (status == UC_OK)
+        status = check_id(self, &id, row);
     if (status == UC_OK)
         status = check_given(self, &given, row);
     if (status == UC_OK)

@@ -186,3 +186,33 @@ def test_no_file_of_annotators_is_mixed_with_json(unconfuse):
             f"--json and {option} - both want standard output")
     unconfuse.ok("audit", "--crowd", "c.csv", "--consensus-out", "file")
     assert unconfuse.ok("audit", "--crowd", "c.csv", "--consensus-out", "-").stdout == unconfuse.read("file")
+
+
+def test_an_id_must_be_that_of_its_row(unconfuse, trees, tmp_path):
+    truth, labels = trees
+    unconfuse.ok(*AUDIT, "--check", "30", "--check-out", "drawn.csv", "--model-out", "m.uc")
+    assert unconfuse.fails(1, *AUDIT, "--gold", "drawn.csv") == "drawn.csv: no true class is filled in"
+    fill(tmp_path / "drawn.csv", tmp_path / "filled.csv", truth)
+    text = unconfuse.read("filled.csv").decode()
+    first = text.splitlines()[2]
+    number, tree, given = first.split(",")[:3]
+    listed = {line.split(",")[0] for line in text.splitlines()[2:]}
+    other = next(i + 1 for i in range(300) if str(i + 1) not in listed and NAMES[labels[i]] == given)
+    unconfuse.write("moved.csv", text.replace(first, f"{other},{first.split(',', 1)[1]}"))
+    sentence = f"moved.csv:3: id '{tree}' is not that of row {other}, which is 'T{other - 1}' in trees.csv"
+    assert unconfuse.fails(1, *AUDIT, "--gold", "moved.csv") == sentence
+    assert unconfuse.fails(1, "evaluate", "m.uc", "trees.csv", "--gold", "moved.csv") == sentence
+    unconfuse.ok("evaluate", "m.uc", "trees.csv", "--gold", "filled.csv")
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", ","])
+def test_suspects_keep_the_columns_whatever_separates_them(unconfuse, trees, tmp_path, separator):
+    rows = list(csv.reader(unconfuse.read("trees.csv").decode().splitlines()))
+    with open(tmp_path / "d.csv", "w", newline="") as file:
+        csv.writer(file, delimiter=separator, lineterminator="\n").writerows(rows)
+    unconfuse.ok("audit", "d.csv", "--drop", "note", "-o", "s.csv")
+    with open(tmp_path / "s.csv", newline="") as file:
+        suspects = list(csv.reader(file))
+    assert suspects[0][6:] == rows[0] and len(suspects) > 10
+    for suspect in suspects[1:]:
+        assert suspect[6:] == rows[int(suspect[0])]

@@ -27,7 +27,7 @@ static void begin(rows *out, size_t count, size_t agree)
         out->labels[i] = i < agree ? out->predicted[i] : 1 - out->predicted[i];
         out->truth[i] = out->predicted[i];
     }
-    out->all = (uc_predicted_rows){out->labels, out->predicted, count, &out->classes, "data.csv"};
+    out->all = (uc_predicted_rows){out->labels, out->predicted, count, &out->classes, "data.csv", NULL};
 }
 
 /* m_h proportional to W_h sqrt(g_h (1 - g_h)): 600 x .3 and 400 x .4 are 9 to 8. */
