@@ -47,6 +47,12 @@ static const app_section sections[] = {
 
 static const char *const names[] = {"auto", "replay", "ips", "snips", "dr"};
 
+/* Then only replay says something. */
+static bool never_explored(const service_replayed *found)
+{
+    return found->least_probability == 1.0;
+}
+
 static json_t *value_json(service_value value)
 {
     return json_pack("{so so so}", "estimate", app_json_real(value.estimate), "low", app_json_real(value.low),
@@ -69,13 +75,17 @@ static service_value chosen_value(const service_replayed *found, int estimator)
 
 static json_t *describe(const service_replayed *found, const char *learner, int estimator)
 {
+    const service_value none = {(double)NAN, (double)NAN, (double)NAN};
+    const bool all = !never_explored(found);
+    const service_value ips = all ? found->ips : none, snips = all ? found->snips : none;
+    const service_value dr = all ? found->dr : none;
     return json_pack(
         "{ss ss sI sI sI so so so so so so so so}", "learner", learner, "estimator", names[estimator],
         "events", (json_int_t)found->events, "unanswered", (json_int_t)found->unanswered, "agreed",
         (json_int_t)found->agreed, "logged_ratio_correct", app_json_real(found->logged), "effective_events",
         app_json_real(found->effective), "least_probability", app_json_real(found->least_probability),
         "ratio_correct", value_json(chosen_value(found, estimator)), "replay", value_json(found->replay),
-        "ips", value_json(found->ips), "snips", value_json(found->snips), "dr", value_json(found->dr));
+        "ips", value_json(ips), "snips", value_json(snips), "dr", value_json(dr));
 }
 
 static void print(FILE *file, const service_replayed *found, const char *learner, int estimator)
@@ -83,10 +93,11 @@ static void print(FILE *file, const service_replayed *found, const char *learner
     const service_value values[] = {found->replay, found->ips, found->snips, found->dr};
     fprintf(file, "%llu answered events, %llu without an answer; the log was right in %.4f of them\n",
             (unsigned long long)found->events, (unsigned long long)found->unanswered, found->logged);
-    fprintf(file, "%s agrees with the log in %llu; they tell as much as %.0f of even weight\n", learner,
+    fprintf(file, "%s agrees with the log in %llu; effective sample size %.0f\n", learner,
             (unsigned long long)found->agreed, found->effective);
     fprintf(file, "\nestimator   ratio correct   95%% interval\n");
-    for (int i = ESTIMATOR_REPLAY; i <= ESTIMATOR_DR; i++)
+    const int last = never_explored(found) ? ESTIMATOR_REPLAY : ESTIMATOR_DR;
+    for (int i = ESTIMATOR_REPLAY; i <= last; i++)
         fprintf(file, "%-9s %15.4f   %.4f to %.4f%s\n", names[i], values[i - 1].estimate, values[i - 1].low,
                 values[i - 1].high, i == estimator ? "   <- chosen" : "");
 }
@@ -96,23 +107,23 @@ static uc_status check(const service_replayed *found, int estimator)
 {
     if (found->events == 0)
         return app_fail(UC_ERR_INVALID, "the log has no event with an answer");
-    if (found->least_probability == 1.0 && estimator != ESTIMATOR_REPLAY)
+    if (never_explored(found) && estimator != ESTIMATOR_REPLAY)
         return app_fail(
             UC_ERR_INVALID,
             "every probability in the log is 1: it never explored, so it cannot tell what other "
             "proposals would have earned; let the service explore (PUT with \"explore\": 0.05) and come "
             "back, or use --estimator replay, which judges the events where both agree");
-    if (estimator == ESTIMATOR_REPLAY && found->agreed == 0)
-        return app_fail(UC_ERR_INVALID, "the learner and the log agree in no event");
+    if (found->agreed == 0)
+        return app_fail(UC_ERR_INVALID,
+                        "the learner and the log agree in no event: nothing can be estimated");
     if (found->effective < SMALL_SAMPLE)
-        app_warn(
-            "the log tells as much as %.0f events of even weight, which is few: intervals may be too short; "
-            "log more events or explore more",
-            found->effective);
+        app_warn("the effective sample size is %.0f, which is few: intervals may be too short; log more "
+                 "events or explore more",
+                 found->effective);
     if (estimator == ESTIMATOR_REPLAY)
         app_warn(
-            "replay is of the events where both agree: it is the learner's ratio only if the log drew all "
-            "classes evenly");
+            "replay is of the events where both agree: it is the learner's ratio only if the logged classes "
+            "were drawn uniformly");
     return UC_OK;
 }
 

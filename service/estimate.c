@@ -65,6 +65,19 @@ void estimate_add(estimate *self, uint32_t logged, double probability, bool righ
     past->sum += r;
 }
 
+/* A ratio is within [0, 1], whatever the weights say; NaN stays. */
+static double cut_ratio(double value)
+{
+    if (value < 0.0)
+        return 0.0;
+    return value > 1.0 ? 1.0 : value;
+}
+
+static interval cut(interval given)
+{
+    return (interval){cut_ratio(given.estimate), cut_ratio(given.low), cut_ratio(given.high)};
+}
+
 /* Terms with this sum and sum of squares. */
 static interval interval_of(double n, double sum, double squares)
 {
@@ -95,16 +108,16 @@ estimates estimate_all(const estimate *self)
                      .dr = none};
     if (self->events == 0)
         return out;
-    out.ips = interval_of(n, self->wr, self->wwr);
-    out.dr = interval_of(n, self->dr, self->dr2);
+    out.ips = cut(interval_of(n, self->wr, self->wwr));
+    out.dr = cut(interval_of(n, self->dr, self->dr2));
     if (self->agreed == 0)
         return out;
     out.effective = self->w * self->w / self->ww;
-    out.replay = ratio_interval((double)self->agreed_right, (double)self->agreed);
+    out.replay = cut(ratio_interval((double)self->agreed_right, (double)self->agreed));
     /* by the delta method: residuals w (r - s), whose sum is 0 */
     const double s = self->wr / self->w;
     const double squares = self->wwr - 2.0 * s * self->wwr + s * s * self->ww;
     const double half = Z * sqrt(fmax(squares, 0.0)) / self->w;
-    out.snips = (interval){s, s - half, s + half};
+    out.snips = cut((interval){s, s - half, s + half});
     return out;
 }

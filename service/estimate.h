@@ -11,7 +11,7 @@
  *   dr       the mean of q(c) + w (r - q(c))
  *
  * q and the learner know earlier events only, so each term of ips and dr is right on average, and the
- * intervals are those of a mean of such terms. */
+ * intervals are those of a mean of such terms. Estimates and intervals are cut to [0, 1], as ratios are. */
 #ifndef SERVICE_ESTIMATE_H
 #define SERVICE_ESTIMATE_H
 
@@ -34,7 +34,7 @@ void estimate_add(estimate *self, uint32_t logged, double probability, bool righ
 typedef struct estimates {
     uint64_t events, agreed;
     double logged;    /* the ratio of right proposals in the log */
-    double effective; /* (sum w)^2 / sum w^2: as many even weights would tell as much */
+    double effective; /* (sum w)^2 / sum w^2: the effective sample size */
     double least_probability;
     interval replay, ips, snips, dr; /* replay, snips: NaN where nothing agreed */
 } estimates;

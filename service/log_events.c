@@ -25,12 +25,14 @@ typedef struct reading {
     event_names names;
 } reading;
 
+#define LEAST_PROBABILITY 1e-9 /* smaller ones make weights whose squares leave nothing of the others */
+
 static bool check_probability(const reading *self, unsigned long long line, double probability)
 {
-    if (probability > 0.0 && probability <= 1.0)
+    if (probability >= LEAST_PROBABILITY && probability <= 1.0)
         return true;
-    return problem_set(self->why, 400, "%s:%llu: probability %g is not above 0 and at most 1",
-                       self->from->path, line, probability);
+    return problem_set(self->why, 400, "%s:%llu: probability %g is not from %g to 1", self->from->path, line,
+                       probability, LEAST_PROBABILITY);
 }
 
 static bool hand_over(reading *self, const logged *event)
@@ -81,7 +83,8 @@ static bool read_row(const journal_row *row, void *user)
     event.right = found.answer == JOURNAL_RIGHT;
     if (!features_parse(&event.given, row->features, row->features_size))
         return refuse_row(self, row->sequence);
-    const bool go_on = hand_over(self, &event);
+    const bool go_on = check_probability(self, (unsigned long long)row->sequence, event.probability) &&
+                       hand_over(self, &event);
     features_free(&event.given);
     return go_on;
 }
@@ -176,8 +179,8 @@ typedef struct table {
     char **names;
     size_t count;
     size_t id, class, probability, right; /* positions; SIZE_MAX: none */
-    bool *is_text;
-    bool plain; /* all features are numbers and none is missing: an array */
+    bool *is_text, *is_number;            /* neither: nothing but empty fields so far */
+    bool plain;                           /* all features are numbers and none is missing: an array */
 } table;
 
 /* Splits a line in place; returns how many fields there are. Quotes are doubled inside of quotes. */
@@ -231,6 +234,7 @@ static bool read_header(table *out, char *line, const reading *self)
     out->count = split(line, fields, most);
     out->names = fields;
     out->is_text = app_calloc(out->count, sizeof *out->is_text);
+    out->is_number = app_calloc(out->count, sizeof *out->is_number);
     for (size_t i = 0; i < out->count; i++) {
         fields[i] = app_text("%s", fields[i]);
         if (strcmp(fields[i], "id") == 0)
@@ -254,6 +258,7 @@ static void free_table(table *self)
         free(self->names[i]);
     free(self->names);
     free(self->is_text);
+    free(self->is_number);
 }
 
 static bool is_feature(const table *self, size_t i)
@@ -280,6 +285,8 @@ static bool read_fields(reading *self, const table *columns, char **fields, unsi
     if (answer < 0)
         return problem_set(self->why, 400, "%s:%llu: right '%.40s' is not true, false or empty",
                            self->from->path, number, fields[columns->right]);
+    if (!*fields[columns->class])
+        return problem_set(self->why, 400, "%s:%llu: the class is empty", self->from->path, number);
     if (!is_number(fields[columns->probability]))
         return problem_set(self->why, 400, "%s:%llu: probability '%.40s' is not a number", self->from->path,
                            number, fields[columns->probability]);
@@ -307,6 +314,25 @@ static bool read_fields(reading *self, const table *columns, char **fields, unsi
     return go_on;
 }
 
+/* The first value of a column says whether it is of numbers. */
+static bool see_type(const reading *self, table *columns, size_t i, const char *field,
+                     unsigned long long number)
+{
+    char *end;
+    const bool spelled = !isfinite((float)strtod(field, &end)) && *field && !*end;
+    const bool words = *field && !is_number(field);
+    if (spelled)
+        return problem_set(self->why, 400, "%s:%llu: %.40s '%.40s' is not a finite number", self->from->path,
+                           number, columns->names[i], field);
+    if (words && columns->is_number[i])
+        return problem_set(self->why, 400, "%s:%llu: %.40s '%.40s' is not a number, as those above it are",
+                           self->from->path, number, columns->names[i], field);
+    columns->is_text[i] = columns->is_text[i] || words;
+    columns->is_number[i] = columns->is_number[i] || (*field && !columns->is_text[i]);
+    columns->plain = columns->plain && *field && !columns->is_text[i];
+    return true;
+}
+
 /* One pass: the types of columns, or the events. */
 static bool read_lines(reading *self, FILE *file, table *columns, bool types)
 {
@@ -318,6 +344,10 @@ static bool read_lines(reading *self, FILE *file, table *columns, bool types)
     ssize_t length;
     while (go_on && (length = getline(&line, &room, file)) >= 0) {
         number++;
+        if (strlen(line) != (size_t)length) {
+            go_on = problem_set(self->why, 400, "%s:%llu: a zero byte", self->from->path, number);
+            continue;
+        }
         while (length > 0 && strchr("\r\n", line[length - 1]))
             line[--length] = 0;
         if (length == 0)
@@ -327,10 +357,7 @@ static bool read_lines(reading *self, FILE *file, table *columns, bool types)
             go_on = problem_set(self->why, 400, "%s:%llu: %zu fields, where the first line has %zu",
                                 self->from->path, number, found, columns->count);
         for (size_t i = 0; i < columns->count && types && go_on; i++)
-            if (is_feature(columns, i)) {
-                columns->is_text[i] = columns->is_text[i] || (*fields[i] && !is_number(fields[i]));
-                columns->plain = columns->plain && *fields[i] && !columns->is_text[i];
-            }
+            go_on = !is_feature(columns, i) || see_type(self, columns, i, fields[i], number);
         if (go_on && !types)
             go_on = read_fields(self, columns, fields, number);
     }

@@ -121,9 +121,11 @@ uc_status service_replay_run(service_replayed *out, const service_replay *asked)
         if (done && uc_names_sort(&self.classes, NULL) != UC_OK)
             done = false;
     }
-    if (done && self.classes.count < 2)
-        done = problem_set(&why, 400, "the log has answered proposals of %zu classes, where two are needed",
-                           self.classes.count);
+    if (done && self.classes.count == 0)
+        done = problem_set(&why, 400, "the log has no event with an answer");
+    if (done && self.classes.count == 1)
+        done =
+            problem_set(&why, 400, "the log has answered proposals of one class only, where two are needed");
     done = done && begin(&self) && read_all(&self, meet, &out->unanswered);
     if (done) {
         const estimates found = estimate_all(self.sums);

@@ -46,7 +46,7 @@ typedef struct service_value {
 typedef struct service_replayed {
     uint64_t events, unanswered, agreed;
     double logged;            /* the ratio that the log itself had */
-    double effective;         /* as many events of even weight would tell as much */
+    double effective;         /* the effective sample size */
     double least_probability; /* in the log */
     service_value replay, ips, snips, dr;
 } service_replayed;

@@ -41,7 +41,7 @@ def test_a_log_that_never_explored(unconfuse):
     sentence = unconfuse.fails(1, "replay", "log.csv", "--learner", "cspa-plus", "--estimator", "ips")
     assert "never explored" in sentence and '"explore": 0.05' in sentence and "--estimator replay" in sentence
     told = unconfuse("replay", "log.csv", "--learner", "cspa-plus", "--estimator", "replay")
-    assert told.returncode == 0 and "warning" in told.err and "drew all classes evenly" in told.err
+    assert told.returncode == 0 and "warning" in told.err and "drawn uniformly" in told.err and "snips" not in told.out and "replay  " in told.out
 
 
 def test_a_small_effective_sample_is_said(unconfuse):
@@ -73,10 +73,17 @@ BAD = [
     ("", "log: the log is empty"),
     ("a,b\n1,2\n", "log:1: a log has the columns class, probability and right"),
     ("x,class,probability,right\n1,a,0.5,true\n2,b\n", "log:3: 2 fields, where the first line has 4"),
-    ("x,class,probability,right\n1,a,0,true\n2,b,1,true\n", "log:2: probability 0 is not above 0 and at most 1"),
+    ("x,class,probability,right\n1,a,0,true\n2,b,1,true\n", "log:2: probability 0 is not from 1e-09 to 1"),
     ("x,class,probability,right\n1,a,0.5,maybe\n", "log:2: right 'maybe' is not true, false or empty"),
     ("x,class,probability,right\n1,a,z,true\n", "log:2: probability 'z' is not a number"),
-    ("x,class,probability,right\n1,a,.5,true\n", "the log has answered proposals of 1 classes, where two are needed"),
+    ("x,class,probability,right\n1,a,.5,true\n", "the log has answered proposals of one class only, where two are needed"),
+    ("x,class,probability,right\n1,a,.5,true\n1,b,1e-300,true\n", "log:3: probability 1e-300 is not from 1e-09 to 1"),
+    ("x,class,probability,right\n1,a,.5,\n", "the log has no event with an answer"),
+    ("x,class,probability,right\n1,a,.5,true\n1,,.5,true\n", "log:3: the class is empty"),
+    ("x,class,probability,right\n1,a,.5,true\n1,b,.5,true\n\0\0", "log:4: a zero byte"),
+    ("x,class,probability,right\n1,a,.5,true\nnan,b,.5,true\n", "log:3: x 'nan' is not a finite number"),
+    ("x,class,probability,right\n-inf,a,.5,true\n1,b,.5,true\n", "log:2: x '-inf' is not a finite number"),
+    ("x,class,probability,right\n1,a,.5,true\nabc,b,.5,true\n", "log:3: x 'abc' is not a number, as those above it are"),
     ("{}\n", "log:1: not an event of DSJSON"),
 ]
 
@@ -85,6 +92,21 @@ BAD = [
 def test_bad_logs(unconfuse, text, sentence):
     unconfuse.write("log", text)
     assert unconfuse.fails(1, "replay", "log", "--learner", "cspa-plus") == sentence
+
+
+def test_ratios_stay_between_0_and_1(unconfuse):
+    unconfuse.write("log.csv", "x,class,probability,right\n" + "1,a,.05,1\n2,b,.9,0\n" * 3)
+    found = unconfuse.json("replay", "log.csv", "--learner", "cspa-plus")
+    for name in ("ratio_correct", "replay", "ips", "snips", "dr"):
+        assert 0 <= found[name]["low"] <= found[name]["estimate"] <= found[name]["high"] <= 1, name
+    assert found["ips"]["high"] == 1  # weights of 20 go far beyond
+
+
+def test_nothing_can_be_estimated(unconfuse):
+    unconfuse.write("log.csv", "x,class,probability,right\n1,a,.5,1\n")
+    for estimator in ("auto", "replay", "ips", "snips", "dr"):
+        sentence = unconfuse.fails(1, "replay", "log.csv", "--classes", "b,a", "--estimator", estimator)
+        assert sentence == "the learner and the log agree in no event: nothing can be estimated"
 
 
 def test_usage(unconfuse):
