@@ -67,7 +67,8 @@ static bool check_members(const json_t *json, const char *allowed, const char *a
     {
         (void)snprintf(wanted, sizeof wanted, " %.60s ", key);
         if (strchr(key, ' ') || !strstr(padded, wanted))
-            return problem_set(why, 400, "%s'%.60s' is unknown; expected %s", at, key, allowed);
+            return problem_set(why, 400, "%.*s%s'%.60s' is unknown; expected %s", (int)strcspn(at, "."), at,
+                               *at ? ": " : "", key, allowed);
     }
     return true;
 }
@@ -165,8 +166,10 @@ static bool read_answer(job_item *out, const json_t *json, const char *at, probl
         return false;
     if (right && !json_is_boolean(right))
         return problem_set(why, 400, "%sright: expected true or false", at);
-    if (!right == !out->label)
-        return problem_set(why, 400, "%sexpected either right or label", at);
+    if (!right == !out->label) { /* "answers[1]." is of the entry, not of a member */
+        const int length = (int)strcspn(at, ".");
+        return problem_set(why, 400, "%.*s%sexpected either right or label", length, at, *at ? ": " : "");
+    }
     return true;
 }
 

@@ -275,6 +275,10 @@ def test_bad_requests(model):
     assert model.request("DELETE", "/v1/models/m").status == 405
     assert "right or label" in feedback(model, id="x").detail
     assert "right or label" in feedback(model, id="x", right=True, label="a").detail
+    batch = [{"id": "x", "right": True}, {"id": "y"}]
+    assert feedback(model, answers=batch).detail == "answers[1]: expected either right or label"
+    batch[1]["wrong"] = True
+    assert feedback(model, answers=batch).detail == "answers[1]: 'wrong' is unknown; expected id right label"
     event = propose(model, [1]).json["id"]
     assert "'z' is no class of m" in feedback(model, id=event, label="z").detail
     assert model.get("/v1/models/m/events?limit=x").detail == "limit=x is not an integer from 0 to 10000"
