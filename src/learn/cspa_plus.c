@@ -428,7 +428,7 @@ static double weight(const uc_online *self, size_t at)
 const uc_learner uc_learner_cspa_plus = {
     .name = "cspa-plus",
     .summary = "right/wrong feedback only: cspa with a metric, replay, exploration and steadier proposals; "
-               "the best here",
+               "faster than onebit",
     .paper =
         "this project; after Kaneko, Sato, Sugiyama: Online multiclass classification based on prediction "
         "margin for partial feedback, arXiv 1902.01056, 2019",

@@ -313,7 +313,7 @@ static uc_status model(uc_preprocessing *preprocessing, double **weights, double
 const uc_learner uc_learner_onebit = {
     .name = "onebit",
     .summary = "right/wrong feedback only: kernel features and ridge regression whose unknown targets are "
-               "guessed; the most right",
+               "guessed; the most right proposals",
     .paper = "this project",
     .options = options,
     .settings_size = sizeof(uc_onebit_settings),
