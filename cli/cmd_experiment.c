@@ -300,26 +300,6 @@ static uc_status run_draw(study *self, const uc_dataset *data, size_t d, size_t 
     return status;
 }
 
-/* Mean ranks over the runs, among the learners that did not fail. */
-static void rank_runs(experiment_result *self, size_t d, size_t k)
-{
-    const size_t learners = self->learner_count;
-    double *errors = app_calloc(learners, sizeof *errors), *ranks = app_calloc(learners, sizeof *ranks);
-    for (size_t run = 0; run < self->runs; run++) {
-        size_t there = 0;
-        for (size_t j = 0; j < learners; j++)
-            if (!experiment_at(self, d, k, j)->why)
-                errors[there++] = experiment_at(self, d, k, j)->errors[run];
-        uc_metrics_ranks(ranks, errors, there);
-        there = 0;
-        for (size_t j = 0; j < learners; j++)
-            if (!experiment_at(self, d, k, j)->why)
-                experiment_at(self, d, k, j)->rank += ranks[there++] / (double)self->runs;
-    }
-    free(errors);
-    free(ranks);
-}
-
 static void summarise_cell(experiment_cell *self, size_t runs)
 {
     double mean = 0.0, squares = 0.0;
@@ -332,6 +312,26 @@ static void summarise_cell(experiment_cell *self, size_t runs)
     if (!self->why)
         return;
     self->error = self->deviation = self->rank = self->seconds = NAN;
+}
+
+/* Errors as they are ranked: means of the same counts of wrong predictions are equal, in whatever order they
+ * were summed. Other counts differ by far more. */
+static double ranked_error(double error)
+{
+    return round(error * 1e12) / 1e12;
+}
+
+/* The ranks that Friedman's test is of: their mean over the problems is the learner's. */
+static void rank_cells(experiment_result *self, const double *errors, size_t problems)
+{
+    double *ranks = app_calloc(self->learner_count, sizeof *ranks);
+    for (size_t i = 0; i < problems; i++) {
+        uc_metrics_ranks(ranks, errors + i * self->compared, self->compared);
+        for (size_t j = 0, at = 0; j < self->learner_count; j++)
+            self->cells[i * self->learner_count + j].rank =
+                isnan(self->learners[j].error) ? (double)NAN : ranks[at++];
+    }
+    free(ranks);
 }
 
 /* The learners that failed nowhere, compared over all problems. */
@@ -353,7 +353,9 @@ static uc_status compare_learners(experiment_result *self)
     for (size_t i = 0; i < problems; i++)
         for (size_t j = 0, at = 0; j < self->learner_count; j++)
             if (!isnan(self->learners[j].error))
-                errors[i * self->compared + at++] = self->cells[i * self->learner_count + j].error;
+                errors[i * self->compared + at++] =
+                    ranked_error(self->cells[i * self->learner_count + j].error);
+    rank_cells(self, errors, problems);
     uc_status status = UC_OK;
     if (self->compared > 0)
         status = uc_metrics_friedman(&self->test, ranks, errors, problems, self->compared);
@@ -376,8 +378,6 @@ static uc_status run_data(study *self, size_t d)
             status = run_draw(self, &data, d, k, run);
         for (size_t j = 0; j < result->learner_count && status == UC_OK; j++)
             summarise_cell(experiment_at(result, d, k, j), result->runs);
-        if (status == UC_OK)
-            rank_runs(result, d, k);
     }
     uc_dataset_free(&data);
     return status;

@@ -90,7 +90,7 @@ static void print_test(const experiment_result *self, FILE *file)
         fprintf(file, " Mean ranks that are more than %.2f apart differ at 5%% (Nemenyi).\n",
                 self->test.critical_difference);
     else
-        fputs(" That the learners differ is not shown.\n", file);
+        fputs(" No significant difference between learners.\n", file);
 }
 
 /* A sentence for every learner that failed, with the first problem where it did. */

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_X_y
 
@@ -227,16 +228,6 @@ class _Cell:
                 "errors": self.errors + [math.nan] * (runs - len(self.errors)), "failed": self.failed}
 
 
-def _ranked(cells: list[_Cell], runs: int) -> None:
-    """Mean ranks over the runs, among the learners that did not fail."""
-    there = [cell for cell in cells if cell.failed is None]
-    ranks = np.empty((runs, len(there)))
-    for run in range(runs):
-        lib.uc_metrics_ranks(doubles(ranks[run]), doubles(np.array([cell.errors[run] for cell in there])), len(there))
-    for j, cell in enumerate(there):
-        cell.rank = float(ranks[:, j].mean())
-
-
 def _plain(value: Any) -> Any:
     """As JSON has it: NaN is null."""
     if isinstance(value, dict):
@@ -310,6 +301,16 @@ class ExperimentResult:
         write_page(path, "experiment", "unconfuse.experiment(...) of Python", self.to_dict())
 
 
+def _rank(cells: list[_Cell], there: list[str], errors: NDArray[np.float64]) -> None:
+    """The ranks that Friedman's test is of: their mean over the problems is the learner's."""
+    found = np.empty_like(errors)
+    for i, row in enumerate(errors):
+        lib.uc_metrics_ranks(doubles(found[i]), doubles(row), len(there))
+    for name in there:
+        for i, cell in enumerate(cell for cell in cells if cell.learner == name):
+            cell.rank = float(found[i, there.index(name)])
+
+
 def _compared(cells: list[_Cell], learners: list[str], problems: int, runs: int) -> tuple[list[dict[str, Any]], Any]:
     """The learners over all problems, the best first, and Friedman's test of those that failed nowhere."""
     told = [cell.told(runs) for cell in cells]
@@ -317,7 +318,8 @@ def _compared(cells: list[_Cell], learners: list[str], problems: int, runs: int)
     there = [name for name in learners if all(one["failed"] is None for one in by_learner[name])]
     test, ranks = ffi.new("uc_friedman *"), np.empty(len(there))
     if there:
-        errors = np.array([[by_learner[name][i]["error"] for name in there] for i in range(problems)])
+        errors = np.array([[by_learner[name][i]["error"] for name in there] for i in range(problems)]).round(12)
+        _rank(cells, there, errors)
         check(lib.uc_metrics_friedman(test, doubles(ranks), doubles(errors), problems, len(there)))
     mean_rank = dict(zip(there, ranks.tolist()))
     rows = [{"learner": name, "rank": mean_rank.get(name, math.nan),
@@ -412,7 +414,6 @@ def experiment(data: Any, *, noise: str | Iterable[str] = STANDARD_NOISE, learne
                 for learner, cell in zip(competing, here):
                     if cell.failed is None:
                         _try(learner, cell, draw, n_jobs)
-            _ranked(here, runs)
             cells += here
     if all(cell.failed is not None for cell in cells):
         raise ValueError(f"every learner failed: {in_python(cells[0].failed or '')}")

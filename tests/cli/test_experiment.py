@@ -5,6 +5,7 @@ import signal
 import statistics
 import subprocess
 import time
+from fractions import Fraction
 
 import pytest
 
@@ -35,6 +36,26 @@ def test_json_has_the_documented_fields_and_they_agree(unconfuse, data):
     for problem in range(4):
         ranks = [one["rank"] for one in result["results"][3 * problem:3 * problem + 3] if one["rank"]]
         assert sum(ranks) == pytest.approx(len(ranks) * (len(ranks) + 1) / 2)
+
+
+def test_mean_ranks_are_means_of_ranks_and_equal_counts_are_ties(unconfuse, data):
+    """Against exact fractions: sums of floating-point errors differ in their last bits."""
+    learners = ["perceptron", "ridge", "pa", "arow", "csvm", "logistic"]
+    result = unconfuse.json("experiment", "two.svm", "four.svm", "--noise", "none,uniform:0.1,uniform:0.2", "--learners",
+                            ",".join(learners), "--runs", "7")
+    ties = 0
+    ranks = {name: [] for name in learners}
+    for first in range(0, len(result["results"]), len(learners)):
+        cells = result["results"][first:first + len(learners)]
+        exact = [sum(Fraction(error).limit_denominator(1000) for error in cell["errors"]) for cell in cells]
+        for cell, mine in zip(cells, exact):
+            below, equal = sum(other < mine for other in exact), sum(other == mine for other in exact)
+            assert cell["rank"] == below + (equal + 1) / 2, cells
+            ranks[cell["learner"]].append(cell["rank"])
+            ties += equal > 1
+    assert ties > 0
+    for one in result["learners"]:
+        assert one["rank"] == pytest.approx(statistics.mean(ranks[one["learner"]]))
 
 
 def test_errors_are_those_of_split_noise_and_train_by_hand(unconfuse, data):

@@ -37,8 +37,14 @@ function leftOut(report) {
 function verdict(report) {
   if (typeof report.p_value !== "number") return "Whether learners differ, only several problems and learners can tell.";
   const said = `Friedman's test over ${count(report.data.length * report.noise.length)} problems: p ${probability(report.p_value)}.`;
-  if (report.p_value >= report.significance) return `${said} That the learners differ is not shown.`;
+  if (report.p_value >= report.significance) return `${said} No significant difference between learners.`;
   return `${said} Mean ranks that are more than ${real(report.critical_difference, 3)} apart differ at 5% (Nemenyi); the lines are half as long to each side, so learners whose lines do not meet differ.`;
+}
+
+/** Nobody is called the best where chance would do as well. */
+function headline(report, ranked) {
+  if (typeof report.p_value === "number" && report.p_value >= report.significance) return `No significant difference between the learners was shown (p ${probability(report.p_value)})`;
+  return `${ranked[0].learner}: the best mean rank of ${count(report.learners.length)} learners`;
 }
 
 export function experimentPage(report) {
@@ -48,7 +54,7 @@ export function experimentPage(report) {
   const table = plainTable(["learner", "mean rank", "mean error", "time of a run"], ranked.map((one) => [one.learner, real(one.rank, 3), percent(one.error), seconds(one.seconds)]));
   const failed = leftOut(report);
   return {
-    title: `${ranked[0].learner}: the best mean rank of ${count(report.learners.length)} learners`,
+    title: headline(report, ranked),
     content: [
       section("All problems", h("p", {}, verdict(report)), figure("Mean rank, 1 is the best.", dots(rows, { label: "mean rank of each learner", format: (v) => real(v, 3) }), table)),
       ...report.data.map((data) => section(data, report.noise.map((noise) => problem(report, data, noise)), regionsOf(report, data))),
