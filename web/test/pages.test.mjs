@@ -100,6 +100,18 @@ test("text from the data is shown, not run", async () => {
   }
 });
 
+test("an experiment names a best learner only where a difference is shown", async () => {
+  const made = readFileSync(path.join(directory, "experiment.html"), "utf8");
+  for (const [p, headline] of [[0.4, /^No significant difference between the learners was shown \(p 0\.400\)$/], [0.001, /: the best mean rank of 3 learners$/]]) {
+    const changed = made.replace(/"p_value":\s*[^,}]+/, `"p_value":${p}`);
+    assert.ok(changed.includes(`"p_value":${p}`));
+    writeFileSync(path.join(directory, "difference.html"), changed);
+    const { page } = await open(browser, "difference.html");
+    assert.match(await page.$eval("h1", (element) => element.textContent), headline);
+    await page.close();
+  }
+});
+
 test("a matrix shows counts, then shares of rows and of columns", async () => {
   const { page } = await open(browser, "evaluate.html");
   const { confusion } = JSON.parse(await page.$eval("#report", (element) => element.textContent));
