@@ -409,12 +409,14 @@ static bool has_unlabelled(const uc_dataset *data)
     return false;
 }
 
-static uc_status refuse_one_class(const char *shown, const char *name, bool unlabelled)
+static uc_status refuse_one_class(const uc_dataset *data, const char *shown, bool unlabelled)
 {
-    const char *advice = "";
     if (unlabelled)
-        advice = "; if the '?' may be of either class, use --positive-unlabelled";
-    return app_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed%s", shown, name, advice);
+        return app_fail(UC_ERR_FORMAT,
+                        "%s: only one class, '%s', where two are needed; if the '?' may be of either class, "
+                        "use --positive-unlabelled",
+                        shown, data->classes.text[0]);
+    return app_fail_in(uc_dataset_check_classes(data), shown);
 }
 
 /* The noise that the options give or that the data show; untouched without either. */
@@ -427,7 +429,7 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const app_call 
     cli_noise named = args->noise;
     uc_noise_check check;
     if (data->classes.count == 1)
-        return refuse_one_class(shown, data->classes.text[0], used && has_unlabelled(data));
+        return refuse_one_class(data, shown, used && has_unlabelled(data));
     if (named.rates && data->classes.count == 2)
         named.positive = data->classes.text[positive]; /* not the later one, if only one was named */
     else if (rates != UC_RATES_BOTH)

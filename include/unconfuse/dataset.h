@@ -206,6 +206,8 @@ uc_status uc_dataset_total_weight(double *total, const uc_dataset *data, const u
 /* One row for every class with a positive probability, weighted by it: a data set that says the same
  * without soft labels. */
 uc_status uc_dataset_harden(uc_dataset *out, const uc_dataset *data, const uc_context *context);
+/* Fails where all labels are the same; of a table, the sentence says which column they were taken from. */
+uc_status uc_dataset_check_classes(const uc_dataset *data);
 
 /* ---- labels in a file of their own ---- */
 

@@ -125,3 +125,24 @@ uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_
     *out = part;
     return UC_OK;
 }
+
+uc_status uc_dataset_check_classes(const uc_dataset *data)
+{
+    char name[UC_QUOTE_SIZE], value[UC_QUOTE_SIZE];
+    if (data->classes.count != 1)
+        return UC_OK;
+    const char *class = data->classes.text[0];
+    const size_t columns = data->table ? uc_table_column_count(data->table) : 0;
+    for (size_t i = 0; i < columns; i++) {
+        uc_column column;
+        uc_table_column_at(&column, data->table, i);
+        if (column.type != UC_COLUMN_LABEL || !column.name)
+            continue;
+        return uc_fail(UC_ERR_FORMAT,
+                       "the labels are taken from '%s'%s, which has one value, '%s', where two are needed; "
+                       "{label} NAME chooses another column",
+                       uc_quote(name, column.name, strlen(column.name)),
+                       i + 1 == columns ? ", the last column" : "", uc_quote(value, class, strlen(class)));
+    }
+    return uc_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed", class);
+}

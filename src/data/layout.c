@@ -52,6 +52,23 @@ static size_t find_name(const uc_field *fields, size_t count, const char *name)
     return UC_NO_COLUMN;
 }
 
+#define SHOWN_NAMES ((size_t)10)
+
+/* No field of the first line is called so: the sentence lists some that are there. */
+static uc_status refuse_name(const uc_reader *reader, const char *wanted, const uc_field *fields,
+                             size_t count)
+{
+    char list[SHOWN_NAMES * (UC_QUOTE_SIZE + 2) + 1], quoted[UC_QUOTE_SIZE], more[40] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < count && i < SHOWN_NAMES; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
+                                   uc_quote(quoted, fields[i].begin, fields[i].length));
+    if (count > SHOWN_NAMES)
+        snprintf(more, sizeof more, " and %zu more", count - SHOWN_NAMES);
+    return uc_fail(UC_ERR_INVALID, "%s: no column is called '%s'; the first line has %s%s",
+                   uc_input_name(reader->input), wanted, list, more);
+}
+
 /* The column that a user calls `wanted`: 1, 2, ..., -1 for the last, or a name of the first line, which then
  * is a header. Whether a number is also a name is for the caller to see. */
 static uc_status find_column(size_t *out, bool *header, const uc_reader *reader, const char *wanted,
@@ -72,7 +89,7 @@ static uc_status find_column(size_t *out, bool *header, const uc_reader *reader,
     }
     *out = find_name(fields, count, wanted);
     if (*out == UC_NO_COLUMN)
-        return uc_fail(UC_ERR_INVALID, "%s: no column is called '%s'", uc_input_name(reader->input), wanted);
+        return refuse_name(reader, wanted, fields, count);
     *header = true;
     return UC_OK;
 }

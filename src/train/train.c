@@ -26,7 +26,7 @@ static uc_status check_labels(const uc_learner *learner, const uc_dataset *data,
     if (data->X.cols == 0)
         return uc_fail(UC_ERR_FORMAT, "the data have no features");
     if (data->classes.count < 2)
-        return uc_fail(UC_ERR_FORMAT, "only one class, '%s', where two are needed", data->classes.text[0]);
+        return uc_dataset_check_classes(data);
     for (size_t i = 0; i < data->X.rows; i++)
         if (data->y[i] >= data->classes.count && !(learner->unlabelled && data->y[i] == UC_NONE))
             return uc_fail(UC_ERR_FORMAT, "example %zu has no label ('?'), which %s cannot use",

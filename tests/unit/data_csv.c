@@ -162,7 +162,7 @@ static void columns_that_are_not_there_are_refused(void **state)
     uc_dataset data = {0};
     settings.label = "foo";
     assert_error(read_with(&data, "a,b\n1,2\n", &settings), UC_ERR_INVALID,
-                 "data.csv: no column is called 'foo'");
+                 "data.csv: no column is called 'foo'; the first line has a, b");
     settings.label = "3";
     assert_error(read_with(&data, "a,b\n1,2\n", &settings), UC_ERR_INVALID,
                  "data.csv: there is no column 3: the file has 2 columns");
