@@ -332,4 +332,8 @@ void cli_check_plan_print(FILE *text, const cli_check_plan *self, const cli_chec
     if (args->drawn || args->worst)
         fprintf(text, "Fill in true_label, then: unconfuse audit %s --gold %s\n", data,
                 args->drawn ? args->drawn : args->worst);
+    if (args->drawn)
+        fputs("They tell the error of a model on these rows; for one that was trained on them it is too low. "
+              "For its error on new rows, draw from rows that were held out (unconfuse check).\n",
+              text);
 }

@@ -156,9 +156,9 @@ static void print_wrong(FILE *text, const cli_audit *self)
 {
     const uc_label_audit *found = self->found;
     fprintf(text,
-            "About %.1f%% of the %zu labels are wrong (95%% interval %.1f%% to %.1f%%); %zu are flagged.\n",
+            "About %.1f%% of the %zu labels are wrong (95%% interval %.1f%% to %.1f%%); %zu %s flagged.\n",
             100 * found->wrong.estimate, found->labels, 100 * found->wrong.low, 100 * found->wrong.high,
-            found->flagged);
+            found->flagged, found->flagged == 1 ? "is" : "are");
     if (found->rows > found->labels)
         fprintf(text, "%zu rows have no label; they helped to see the classes.\n",
                 found->rows - found->labels);
@@ -174,33 +174,50 @@ static void print_pairs(FILE *text, const cli_audit *self)
     for (size_t i = 0; i < found->pair_count && i < SHOWN_PAIRS; i++) {
         const uc_class_pair *pair = &found->pairs[i];
         const double n = (double)found->labels;
-        fprintf(text, "  called %s, but are %s: about %.0f (%.0f to %.0f)\n", names[pair->given],
+        fprintf(text, "  labelled %s, really %s: about %.0f (%.0f to %.0f)\n", names[pair->given],
                 names[pair->truth], n * pair->share.estimate, n * pair->share.low, n * pair->share.high);
     }
+}
+
+/* The first flagged labels; those of checked rows are known. */
+static size_t shown_suspects(size_t shown[SHOWN_SUSPECTS], const cli_audit *self)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->found->flagged && count < SHOWN_SUSPECTS; i++)
+        if (!self->gold || self->gold[self->found->suspects[i].row] == UC_NONE)
+            shown[count++] = i;
+    return count;
 }
 
 static void print_suspects(FILE *text, const cli_audit *self)
 {
     const uc_label_audit *found = self->found;
     const uc_names *classes = &self->data->classes;
-    size_t width = strlen("given");
-    const size_t count = found->flagged < SHOWN_SUSPECTS ? found->flagged : SHOWN_SUSPECTS;
+    size_t width = strlen("given"), shown[SHOWN_SUSPECTS];
+    const size_t count = shown_suspects(shown, self);
     for (size_t k = 0; k < classes->count; k++)
         if (strlen(classes->text[k]) > width)
             width = strlen(classes->text[k]);
     if (width > 30)
         width = 30;
     if (count == 0) {
-        fputs("\nNo label is more likely wrong than right.\n", text);
+        fprintf(text, "\nNo %slabel is more likely wrong than right.\n", self->gold ? "unchecked " : "");
         return;
     }
     const int second = width > strlen("more likely") ? (int)width : (int)strlen("more likely");
-    fprintf(text, "\nMost suspicious:\n  %8s  %-*s  %-*s  wrong\n", "row", (int)width, "given", second,
-            "more likely");
+    size_t length;
+    const bool ids = self->text && uc_table_text_id(&length, self->text, 0);
+    const bool header = self->text && uc_table_text_header(&length, self->text);
+    fprintf(text, "\nMost suspicious%s:\n  %8s  %-*s  %-*s  wrong%s\n",
+            header ? " (row 1 is the first line after the header)" : "", "row", (int)width, "given", second,
+            "more likely", ids ? "  id" : "");
     for (size_t i = 0; i < count; i++) {
-        const uc_suspect *one = &found->suspects[i];
-        fprintf(text, "  %8zu  %-*s  %-*s  %.1f%%\n", one->row + 1, (int)width, classes->text[one->given],
-                second, classes->text[one->suggested], 100 * one->p_wrong);
+        const uc_suspect *one = &found->suspects[shown[i]];
+        char *id = cli_audit_id(self, one->row);
+        fprintf(text, "  %8zu  %-*s  %-*s  %4.1f%%%s%s\n", one->row + 1, (int)width,
+                classes->text[one->given], second, classes->text[one->suggested], 100 * one->p_wrong,
+                id ? "  " : "", id ? id : "");
+        free(id);
     }
 }
 

@@ -118,11 +118,11 @@ static void print_rivals(FILE *text, const uc_values *candidates, size_t first)
         const char *name = text_of(rival, "learner");
         if (stands && stands->flag)
             fprintf(text,
-                    "model: that of %s, for wrong labels that depend on the row: it explains %.1f%% of the "
+                    "chosen: that of %s, for wrong labels that depend on the row: it explains %.1f%% of the "
                     "labels as wrong that look like overlap otherwise\n",
                     name, wrong);
         else
-            fprintf(text, "model: auto's own; that of %s was tried, and does not suit these labels\n", name);
+            fprintf(text, "chosen: auto's own; that of %s was tried, and does not suit these labels\n", name);
     }
 }
 

@@ -218,6 +218,8 @@ static uc_status draw(uc_check *out, seen_rows *self, const uc_model *model, con
                                     self->classes, files->shown,    NULL};
     if (status == UC_OK)
         status = uc_check_draw(out, &rows, args->rows, g, call->common.seed);
+    if (status == UC_OK)
+        cli_warn_of_training_rows(model, self->count, files->shown);
     if (status == UC_ERR_INVALID)
         return app_fail_in(status, files->shown);
     if (status == UC_OK && out->count < args->rows)

@@ -410,6 +410,8 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
         tell(call, &report, &self);
     if (status == UC_OK)
         status = add_regions(call, model, self.plane);
+    if (status == UC_OK && self.gold)
+        cli_warn_of_training_rows(model, self.count, files->shown);
     if (call->result && self.gold)
         json_object_set(call->result, "gold", self.gold);
     json_decref(self.gold);

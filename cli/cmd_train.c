@@ -83,7 +83,8 @@ static void print_error(FILE *text, const uc_values *found, bool online)
         fprintf(text, "training error %.2f%% (progressive, in the last of %.0f passes), %.0f updates\n",
                 error, iterations, uc_values_number(found, "updates"));
     else if (!isnan(iterations))
-        fprintf(text, "training error %.2f%% (of the labels as given), %.0f iterations\n", error, iterations);
+        fprintf(text, "training error %.2f%% (of the labels as given), %.0f iteration%s\n", error, iterations,
+                iterations == 1.0 ? "" : "s");
     else
         fprintf(text, "training error %.2f%% (of the labels as given)\n", error);
     if (!isnan(corrected))

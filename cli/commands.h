@@ -18,6 +18,8 @@ typedef struct cli_unlabelled {
 uc_status cli_evaluate_unlabelled(app_call *call, const uc_model *model, const cli_files *files,
                                   const uc_read_settings *read, const cli_unlabelled *how);
 
+/* Warns where the data have as many rows as the model was trained on (evaluate_gold.c). */
+void cli_warn_of_training_rows(const uc_model *model, size_t rows, const char *shown);
 /* A copy of the row's id, to be freed; NULL: the data have none (cmd_check.c). */
 char *cli_reader_id(const uc_reader *reader, size_t row);
 /* `evaluate --gold`: the error by rows that somebody has checked, and their counts (evaluate_gold.c). */

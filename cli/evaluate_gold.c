@@ -18,6 +18,18 @@ static void warn(const uc_checked *checked, const char *path)
                  path, checked->missing, checked->drawn[UC_AGREE] + checked->drawn[UC_DISAGREE]);
 }
 
+void cli_warn_of_training_rows(const uc_model *model, size_t rows, const char *shown)
+{
+    uc_model_summary summary;
+    if (uc_model_summarize(&summary, model) != UC_OK)
+        return;
+    if (uc_values_number(&summary.found, "examples") == (double)rows)
+        app_warn("the model was trained on as many rows as %s has, %zu: if these are the same, checked rows "
+                 "tell its error on them, which is too low for new rows",
+                 shown, rows);
+    uc_model_summary_free(&summary);
+}
+
 static json_t *describe(const uc_checked *checked, const uc_checked_stratum *strata)
 {
     json_t *list = json_array();

@@ -122,6 +122,17 @@ static void tell_left_out(const scoring *self, const double *counts, const char 
                  self->extra == 1 ? "" : "s", self->extra == 1 ? "was" : "were");
 }
 
+/* Options of a table's columns, which a model that was trained on one has decided. */
+static uc_status check_columns(const uc_read_settings *read, const uc_table *table)
+{
+    if (!table || uc_table_is_plain(table) || !(read->drop || read->columns))
+        return UC_OK;
+    const char *option = read->drop ? "drop" : "columns";
+    return app_fail(UC_ERR_INVALID,
+                    "--%s: the model decides which columns are what, as it was trained; leave --%s out",
+                    option, option);
+}
+
 uc_status cli_score_files(const app_call *call, const uc_model *model, const cli_files *files,
                           const uc_read_settings *read, cli_wanted wanted, cli_scored_fn *visit, void *user)
 {
@@ -129,6 +140,8 @@ uc_status cli_score_files(const app_call *call, const uc_model *model, const cli
     uc_read_settings settings = *read;
     settings.expected_cols = uc_model_features(model);
     settings.table = uc_model_table(model);
+    if (check_columns(read, settings.table) != UC_OK)
+        return UC_ERR_INVALID;
     settings.weights = settings.soft_labels = NULL; /* of the rows of all files: the command's business */
     uc_file_range *ranges = NULL;
     size_t count = 0;

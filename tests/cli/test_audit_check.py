@@ -216,3 +216,27 @@ def test_suspects_keep_the_columns_whatever_separates_them(unconfuse, trees, tmp
     assert suspects[0][6:] == rows[0] and len(suspects) > 10
     for suspect in suspects[1:]:
         assert suspect[6:] == rows[int(suspect[0])]
+
+
+def test_checked_rows_are_no_suspects_and_the_error_is_of_rows_seen(unconfuse, trees, tmp_path):
+    truth, labels = trees
+    text = unconfuse.ok(*AUDIT, "--check", "40", "--check-out", "drawn.csv", "--check-worst", "worst.csv", "--model-out",
+                        "m.uc").out
+    assert "for one that was trained on them it is too low" in text
+    assert "Most suspicious (row 1 is the first line after the header):" in text
+    listed = [line.split() for line in text.split("Most suspicious")[1].split("\n\n")[0].splitlines()[2:]]
+    assert len(listed) == 10 and all(line[-1] == f"T{int(line[0]) - 1}" for line in listed)
+    fill(tmp_path / "worst.csv", tmp_path / "filled.csv", truth)
+    checked = {line.split(",")[0] for line in unconfuse.read("filled.csv").decode().splitlines()[1:]}
+    text = unconfuse.ok(*AUDIT, "--gold", "filled.csv").out
+    assert "Most suspicious" in text
+    again = [line.split()[0] for line in text.split("Most suspicious")[1].split("\n\n")[0].splitlines()[2:]]
+    assert again and not checked & set(again)
+    fill(tmp_path / "drawn.csv", tmp_path / "filled.csv", truth)
+    warning = ("unconfuse: warning: the model was trained on as many rows as trees.csv has, 300: if these are the same, "
+               "checked rows tell its error on them, which is too low for new rows\n")
+    assert warning in unconfuse.ok("evaluate", "m.uc", "trees.csv", "--gold", "filled.csv").err
+    assert warning in unconfuse.ok("check", "trees.csv", "--model", "m.uc", "-o", "c.csv").err
+    lines = unconfuse.read("trees.csv").decode().splitlines(True)
+    unconfuse.write("part.csv", "".join(lines[:200]))
+    assert "trained on" not in unconfuse.ok("check", "part.csv", "--model", "m.uc", "-o", "c.csv").err

@@ -384,3 +384,28 @@ def test_spellings_over_shards_are_one_class(unconfuse):
     unconfuse.write("s2.svm", "1 1:1\n-1 1:2\n")
     unconfuse.ok("train", "logistic", "--shards", "s?.svm", "-o", "k.uc")
     assert unconfuse.json("inspect", "k.uc")["classes"] == ["-1", "1"]
+
+
+def test_one_value_in_the_label_column_names_the_column(unconfuse):
+    rows = "".join(f"{i},{i % 3},{'keep' if i % 2 else 'churn'},v1.2\n" for i in range(20))
+    unconfuse.write("d.csv", "age,visits,outcome,firmware\n" + rows)
+    sentence = ("d.csv: the labels are taken from 'firmware', the last column, which has one value, 'v1.2', where two are "
+                "needed; --label NAME chooses another column")
+    for command in ("audit d.csv", "train logistic d.csv -o m.uc", "train d.csv -o m.uc", "compare d.csv"):
+        assert unconfuse.fails(1, *command.split()) == sentence
+    assert unconfuse.fails(1, "audit", "d.csv", "--label", "nope") == (
+        "d.csv: no column is called 'nope'; the first line has age, visits, outcome, firmware")
+    wide = ",".join(f"x{i}" for i in range(14))
+    unconfuse.write("wide.csv", wide + "\n" + ",".join("1" * 14) + "\n")
+    assert unconfuse.fails(1, "audit", "wide.csv", "--label", "nope") == (
+        "wide.csv: no column is called 'nope'; the first line has " + ", ".join(f"x{i}" for i in range(10)) + " and 4 more")
+
+
+@pytest.mark.parametrize("option", [["--drop", "city"], ["--columns", "x"], ["--columns", "city=text"]])
+def test_the_columns_of_a_model_cannot_be_chosen_again(unconfuse, option):
+    rows = "".join(f"{i},{'Rome' if i % 3 else 'Bonn'},{'ab'[i % 2]}\n" for i in range(30))
+    unconfuse.write("d.csv", "age,city,label\n" + rows)
+    unconfuse.ok("train", "logistic", "d.csv", "-o", "m.uc")
+    for command in ("predict m.uc d.csv", "evaluate m.uc d.csv", "check d.csv --model m.uc -o c.csv"):
+        assert unconfuse.fails(1, *command.split(), *option) == (
+            f"{option[0]}: the model decides which columns are what, as it was trained; leave {option[0]} out")
