@@ -179,7 +179,7 @@ static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *d
                            const cli_files *files, const app_call *call)
 {
     char **ids = cli_table_ids(text, data->X.rows);
-    const uc_predicted_rows rows = {data->y,       data->y,      data->X.rows,
+    const uc_predicted_rows rows = {data->y,        data->y,      data->X.rows,
                                     &data->classes, files->shown, (const char *const *)ids};
     uc_checked checked = {0};
     uc_status status = uc_checked_read(&checked, path, &rows, &call->context);
