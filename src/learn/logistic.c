@@ -386,7 +386,7 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
         status = descend(&found, model->weights, self, settings, context);
     if (status != UC_OK)
         return status;
-    uc_minimum_warn(&found, "logistic", settings->iterations, true, context);
+    uc_minimum_warn(&found, "logistic", settings->iterations, UC_ADVISE_L2, context);
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
     model->bias = self->free_offset; /* the free offset is the weight of a constant 1 */

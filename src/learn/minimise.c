@@ -252,7 +252,7 @@ cleanup:
     return status;
 }
 
-void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, bool settable,
+void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, uc_advice advice,
                      const uc_context *context)
 {
     const unsigned long long took = (unsigned long long)self->iterations;
@@ -261,7 +261,12 @@ void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iteratio
         uc_warn(context,
                 "%s stopped where no step makes its loss smaller: the gradient is %.2g times the tolerance",
                 what, self->excess);
-    else if (ended && settable)
+    else if (ended && advice == UC_ADVISE_L2)
+        uc_warn(context,
+                "%s has not converged after %llu iterations: the gradient is %.2g times the tolerance; allow "
+                "more {iterations}, or let {l2=auto} choose the regularisation",
+                what, took, self->excess);
+    else if (ended && advice == UC_ADVISE_ITERATIONS)
         uc_warn(context,
                 "%s has not converged after %llu iterations: the gradient is %.2g times the tolerance; allow "
                 "more {iterations}",

@@ -39,9 +39,12 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
         .help = "stop when the gradient is this small relative to the weights"                               \
     }
 
+/* What helps a search whose iterations ran out: nothing that can be set, more of them, or also {l2=auto}. */
+typedef enum uc_advice { UC_ADVISE_NOTHING, UC_ADVISE_ITERATIONS, UC_ADVISE_L2 } uc_advice;
+
 /* Warns of a search of `what` that has not converged: why it ended, and how far from stationary. Where
- * iterations ran out and are an option of the learner (`settable`), it says so. */
-void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, bool settable,
+ * iterations ran out it adds the advice. */
+void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iterations, uc_advice advice,
                      const uc_context *context);
 
 #endif

@@ -306,7 +306,7 @@ static uc_status minimise(double *value, uc_s3vm *self, double *W, double tolera
     self->iterations += found.iterations;
     *value = found.value;
     if (tolerance <= FINE)
-        uc_minimum_warn(&found, "s3vm", MOST_ITERATIONS, false, self->context);
+        uc_minimum_warn(&found, "s3vm", MOST_ITERATIONS, UC_ADVISE_NOTHING, self->context);
     return UC_OK;
 }
 

@@ -359,3 +359,10 @@ def test_csvm_rows_get_unit_length_after_a_gaussian_map_only(unconfuse, options,
         more += ["--noise-rates", "0.1,0.1"] if learner == "sloppy-svm" else []
         unconfuse.ok("train", learner, "train.svm", "-o", "m.uc", *options, *more)
         assert unconfuse.json("inspect", "m.uc")["steps"]["normalize"] is (unit and learner == "csvm"), learner
+
+
+def test_a_search_that_ran_out_says_what_helps(unconfuse):
+    unconfuse.write("d.svm", "".join(f"{'abc'[i % 3]} 1:{i % 3 + i / 90} 2:{i % 7} 3:{i * i % 11}\n" for i in range(90)))
+    run = unconfuse.ok("train", "logistic", "d.svm", "--iterations", "1", "-o", "m.uc")
+    assert run.err.endswith("; allow more --iterations, or let --l2 auto choose the regularisation\n")
+    assert "(of the labels as given), 1 iteration\n" in run.out

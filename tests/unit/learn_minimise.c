@@ -87,7 +87,7 @@ static void where_no_step_helps_the_best_point_is_returned_and_how_far_it_is(voi
     assert_near(found.excess, 10 / (0.01 * 5), 1e-9); /* gradient 10, weights 5 */
     char heard[256] = "";
     const uc_context context = {.warn = hear, .user = heard};
-    uc_minimum_warn(&found, "the machine", 1000, false, &context);
+    uc_minimum_warn(&found, "the machine", 1000, UC_ADVISE_NOTHING, &context);
     assert_string_equal(heard, "the machine stopped where no step makes its loss smaller: the gradient is "
                                "2e+02 times the tolerance");
 }
@@ -134,7 +134,7 @@ static void an_end_by_iterations_is_told_from_convergence(void **state)
     assert_ok(uc_minimise(&found, x, 2, valley, NULL, NULL, 5, 1e-8, NULL));
     assert_int_equal(found.iterations, 5);
     assert_true(found.excess > 1 && !found.stuck);
-    uc_minimum_warn(&found, "valley", 5, true, &context);
+    uc_minimum_warn(&found, "valley", 5, UC_ADVISE_ITERATIONS, &context);
     assert_memory_equal(heard, "valley has not converged after 5 iterations: the gradient is ", 61);
     assert_non_null(strstr(heard, " times the tolerance; allow more {iterations}"));
     assert_ok(uc_minimise(&found, x, 2, valley, NULL, NULL, 1000, 1e-8, NULL));
@@ -142,7 +142,7 @@ static void an_end_by_iterations_is_told_from_convergence(void **state)
     assert_near(x[1], 1, 1e-6);
     assert_true(found.excess <= 1);
     heard[0] = 0;
-    uc_minimum_warn(&found, "valley", 1000, false, &context);
+    uc_minimum_warn(&found, "valley", 1000, UC_ADVISE_NOTHING, &context);
     assert_string_equal(heard, "");
 }
 

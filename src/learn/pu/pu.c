@@ -450,7 +450,7 @@ static uc_status learn(uc_model *model, const uc_pu_rows *rows, const uc_fit *fi
     status = minimise(&found, weights, factors, &problem, settings);
     if (status != UC_OK)
         goto cleanup;
-    uc_minimum_warn(&found, "pu", settings->iterations, true, fit->context);
+    uc_minimum_warn(&found, "pu", settings->iterations, UC_ADVISE_ITERATIONS, fit->context);
     write_weights(model, weights, rows->positive, rows->free_offset || problem.kind == UC_PU_ELKAN_NOTO);
     status = write_summary(model, &problem, &prior, &found, settings->prior == 0.0);
 cleanup:

@@ -144,7 +144,7 @@ uc_status uc_svm_solve(uc_minimum *out, double *point, const uc_svm *self, const
     found.iterations += first.iterations;
     found.evaluations += first.evaluations;
     if (!arrived)
-        uc_minimum_warn(&found, "the machine", settings->iterations, true, context);
+        uc_minimum_warn(&found, "the machine", settings->iterations, UC_ADVISE_ITERATIONS, context);
     *out = found;
     return UC_OK;
 }
