@@ -104,8 +104,8 @@ void app_command_tables(app_tables *out, const app_command *command);
 
 /* On standard error, with --verbose only. */
 void app_detail(const app_call *call, const char *format, ...) APP_PRINTF(2, 3);
-/* Where a summary for people goes: standard output, or standard error when `output` or another file is "-"; NULL with
- * --json or --quiet. */
+/* Where a summary for people goes: standard output, or standard error when `output` or another file is "-";
+ * NULL with --json or --quiet. */
 FILE *app_summary(const app_call *call, const char *output);
 /* Refuses `other`, which wants standard output too, where call->standard_output writes there. */
 uc_status app_refuse_standard_output(const app_call *call, const char *other);
