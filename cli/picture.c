@@ -23,16 +23,17 @@ static bool is_terminal(FILE *file)
     return !app_comm && isatty(fileno(file));
 }
 
-static bool is_set(const char *text)
+/* Empty where the variable is not set. */
+static const char *variable(const char *name)
 {
-    return text && *text;
+    const char *value = getenv(name);
+    return value ? value : "";
 }
 
 bool cli_has_colours(FILE *file)
 {
-    const char *terminal = getenv("TERM");
-    return is_terminal(file) && is_set(terminal) && strcmp(terminal, "dumb") != 0 &&
-           !is_set(getenv("NO_COLOR"));
+    const char *terminal = variable("TERM");
+    return is_terminal(file) && *terminal && strcmp(terminal, "dumb") != 0 && !*variable("NO_COLOR");
 }
 
 /* By the variables that name the locale, of which the first that is set counts: the program itself stays in
@@ -41,8 +42,8 @@ static bool has_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i]);
-        if (is_set(value))
+        const char *value = variable(variables[i]);
+        if (*value)
             return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
     }
     return false;

@@ -21,6 +21,7 @@ REWORDED = {
     "is for labels of bags: say {bags}": "is for labels of bags: give {bags=on}",
     "the data have no bags: LIBSVM rows name theirs as bag:ID after the label, CSV files in a column that {bag} names":
         "bags=True needs to know the bag of every row: fit(X, y, groups=...)",
+    "{label} NAME chooses another column": "give y of two classes",
     " ({memory})": "",
 }
 

