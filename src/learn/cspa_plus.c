@@ -119,7 +119,6 @@ typedef struct plus_memory {
     double tail_sum;   /* C */
     uint64_t tried[2]; /* c: rounds in which the learner's class was proposed, and the other's was another */
     uint64_t tried_right[2];    /* r: of which it was right */
-    uint64_t ticket;            /* of the proposal that `favourite` belongs to */
     uint32_t favourite[2];      /* the class that each would propose, but for the bonus */
     double *scores[2];          /* room for the classes */
     uint64_t *right, *proposed; /* n_k and m_k */
@@ -316,7 +315,6 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     const int which = better_of(self);
     double *sums = memory->scores[which];
     score_both(self, row);
-    memory->ticket = proposal->ticket;
     for (size_t k = 0; k < self->classes.count; k++)
         sums[k] +=
             settings->bonus / ((1.0 + (double)memory->right[k]) * sqrt(1.0 + (double)memory->proposed[k]));
@@ -325,14 +323,14 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     memory->proposed[proposal->label]++;
 }
 
-/* Where they differ, the learner whose class was proposed is judged. Feedback that is late judges them as
- * they are now. */
+/* Where they differ, the learner whose class was proposed is judged. Feedback that is late, after any other
+ * round, judges them as they are now: what they were is not kept when a stream is resumed. */
 static void judge(uc_online *self, uc_row row, const uc_proposal *proposal, bool right)
 {
     plus_memory *memory = self->memory;
     if (!self->plane[weights_of[1]])
         return;
-    if (memory->ticket != proposal->ticket)
+    if (self->ticket != proposal->ticket)
         score_both(self, row);
     for (int which = 0; which < 2 && memory->favourite[0] != memory->favourite[1]; which++)
         if (memory->favourite[which] == proposal->label) {

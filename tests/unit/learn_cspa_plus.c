@@ -431,6 +431,41 @@ static void without_any_addition_it_is_cspa(void **state)
         }
 }
 
+/* ---- late feedback ---- */
+
+/* A proposal that was kept elsewhere and came back, as after a restart, has lost its ticket. Two are under
+ * way at a time: the older one is answered first. */
+static void late_feedback_is_the_same_with_and_without_tickets(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(ROWS, COLS, 4, false, 9);
+    online_setup setup = plus_setup(FULL, 3, 1000, 0.5);
+    setup.settings.plus.pair = 1;
+    uc_online *online[2];
+    for (int which = 0; which < 2; which++)
+        online[which] = online_begin(&setup, &data.classes, NULL);
+    for (size_t i = 0; i + 1 < ROWS; i += 2)
+        for (int which = 0; which < 2; which++) {
+            uc_proposal proposals[2];
+            uc_row rows[2];
+            for (size_t j = 0; j < 2; j++) {
+                rows[j] = uc_matrix_row(&data.X, i + j);
+                assert_ok(uc_online_propose(&proposals[j], online[which], &rows[j]));
+            }
+            for (size_t j = 0; j < 2; j++) {
+                const bool right = proposals[j].label == data.y[i + j];
+                if (which == 1)
+                    proposals[j].ticket = UINT64_MAX;
+                assert_ok(uc_online_learn(online[which], &rows[j], &proposals[j],
+                                          (uc_answer){right ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, 0}));
+            }
+        }
+    check_same_online(online[0], online[1]);
+    for (int which = 0; which < 2; which++)
+        uc_online_free(online[which]);
+    uc_dataset_free(&data);
+}
+
 /* ---- columns ---- */
 
 /* Column j appears in round 12 j. */
@@ -627,6 +662,7 @@ int main(void)
         cmocka_unit_test(tail_and_pair_are_those_of_the_plain_version),
         cmocka_unit_test(classes_may_be_added_while_it_runs),
         cmocka_unit_test(without_any_addition_it_is_cspa),
+        cmocka_unit_test(late_feedback_is_the_same_with_and_without_tickets),
         cmocka_unit_test(columns_that_come_later_give_what_knowing_them_gives),
         cmocka_unit_test(auto_gives_the_metric_up_above_1024_features),
         cmocka_unit_test(sparse_data_get_no_metric_unless_they_ask_for_it),
