@@ -22,13 +22,18 @@ void app_detail(const app_call *call, const char *format, ...)
     va_end(arguments);
 }
 
-FILE *app_summary(const app_call *call, const char *output)
+FILE *app_findings(const app_call *call, const char *output)
 {
-    if (call->common.json || call->common.quiet || !app_is_first())
+    if (call->common.json || !app_is_first())
         return NULL;
     app_progress_end();
     const bool taken = call->standard_output || (output && strcmp(output, "-") == 0);
     return taken ? stderr : stdout;
+}
+
+FILE *app_summary(const app_call *call, const char *output)
+{
+    return call->common.quiet ? NULL : app_findings(call, output);
 }
 
 /* ---- families ---- */

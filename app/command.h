@@ -104,8 +104,10 @@ void app_command_tables(app_tables *out, const app_command *command);
 
 /* On standard error, with --verbose only. */
 void app_detail(const app_call *call, const char *format, ...) APP_PRINTF(2, 3);
-/* Where a summary for people goes: standard output, or standard error when `output` or another file is "-";
- * NULL with --json or --quiet. */
+/* Where findings go that are what the command was called for: standard output, or standard error when
+ * `output` or another file is "-"; NULL with --json. */
+FILE *app_findings(const app_call *call, const char *output);
+/* The same for a summary of what was done, which --quiet leaves out. */
 FILE *app_summary(const app_call *call, const char *output);
 /* Refuses `other`, which wants standard output too, where call->standard_output writes there. */
 uc_status app_refuse_standard_output(const app_call *call, const char *other);

@@ -14,7 +14,6 @@
 #include "app/progress.h"
 #include "app/signals.h"
 #include "unconfuse/program.h"
-#include "unconfuse/threads.h"
 
 /* What was printed must have arrived. */
 static uc_status finish_output(const json_t *result)
@@ -195,6 +194,8 @@ static uc_status compare_commands(int argc, char **argv)
 static uc_status check_processes(int argc, char **argv)
 {
     char cpu[128];
+    if (uc_comm_size(app_comm) == 1) /* then BLAS, which takes longer to load than all else, can wait */
+        return UC_OK;
     const uc_status status = compare_commands(argc, argv);
     if (status != UC_OK)
         return status;
@@ -206,11 +207,12 @@ static uc_status check_processes(int argc, char **argv)
 int app_main(int argc, char **argv)
 {
     uc_program_occupy_standard_files();
-    uc_threads_sleep_when_idle(argv);
+    /* before it is loaded: of the threads that it starts then, none would be used */
+    (void)setenv("OPENBLAS_NUM_THREADS", "1", 1);
     app_own_json_memory();
     app_comm = uc_comm_start();
     app_catch_signals();
-    (void)atexit(app_unfinished_remove); /* OpenMP ends a program that it cannot give a thread or memory */
+    (void)atexit(app_unfinished_remove); /* a library may end the program */
     const char *level = getenv("UNCONFUSE_CPU");
     if (level && *level && uc_cpu_set_level(level) != UC_OK)
         return report(app_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", app_library_error()));

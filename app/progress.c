@@ -67,10 +67,10 @@ static void describe(char *text, size_t size, double done, double total, double 
         snprintf(text + length, size - length, ", %s", app_in_words(detail));
 }
 
-static size_t terminal_width(void)
+size_t app_terminal_width(int file)
 {
     struct winsize window;
-    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+    const bool known = ioctl(file, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
     return known ? window.ws_col : USUAL_WIDTH;
 }
 
@@ -78,7 +78,8 @@ static size_t terminal_width(void)
  * it. */
 static void draw(double done, double total, const char *text)
 {
-    const size_t room = terminal_width() - 1, words = strlen(state.task) + strlen(text) + strlen(" [] ");
+    const size_t room = app_terminal_width(STDERR_FILENO) - 1,
+                 words = strlen(state.task) + strlen(text) + strlen(" [] ");
     size_t cells = room > words ? room - words : 0;
     char bar[LONGEST_BAR + 4] = "", line[sizeof state.task + sizeof bar + DESCRIPTION];
     if (cells > LONGEST_BAR)

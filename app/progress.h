@@ -8,7 +8,8 @@
  * signal. */
 bool app_progress(const char *task, double done, double total, const char *detail, void *user);
 bool app_progress_silent(const char *task, double done, double total, const char *detail, void *user);
-void app_progress_end(void); /* clears the bar */
-double app_seconds(void);    /* a clock that only goes forward */
+size_t app_terminal_width(int file); /* the usual one where the file is no terminal */
+void app_progress_end(void);         /* clears the bar */
+double app_seconds(void);            /* a clock that only goes forward */
 
 #endif

@@ -66,7 +66,7 @@ static void write_line(const char *sentence)
     (void)written;
 }
 
-/* A signal that came to one of OpenMP's threads goes to the first one, which is where files appear: a
+/* A signal that came to a helper's thread goes to the first one, which is where files appear: a
  * handler that runs there runs before or after files_appear is set, not while. */
 static bool passed_on(int signal_number)
 {

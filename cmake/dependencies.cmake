@@ -11,7 +11,7 @@ macro(need what package found)
   endif()
 endmacro()
 
-find_package(OpenMP COMPONENTS C)
+find_package(Threads REQUIRED)
 find_package(ZLIB)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
 find_path(LBFGS_INCLUDE_DIR lbfgs.h)
@@ -20,17 +20,14 @@ mark_as_advanced(RANDOM123_INCLUDE_DIR LBFGS_INCLUDE_DIR LBFGS_LIBRARY)
 
 if(PkgConfig_FOUND)
   pkg_check_modules(openblas IMPORTED_TARGET openblas)
-  pkg_check_modules(lapacke IMPORTED_TARGET lapacke)
   pkg_check_modules(zstd IMPORTED_TARGET libzstd)
   pkg_check_modules(jansson IMPORTED_TARGET jansson)
   need("OpenBLAS" libopenblas-dev openblas_FOUND)
-  need("LAPACKE" liblapacke-dev lapacke_FOUND)
   need("zstd" libzstd-dev zstd_FOUND)
   need("jansson" libjansson-dev jansson_FOUND)
 else()
   need("pkg-config" pkg-config PkgConfig_FOUND)
 endif()
-need("OpenMP, which comes with gcc" "gcc, or libomp-dev for clang" OpenMP_C_FOUND)
 need("zlib" zlib1g-dev ZLIB_FOUND)
 need("Random123 headers" librandom123-dev RANDOM123_INCLUDE_DIR)
 need("liblbfgs" liblbfgs-dev LBFGS_LIBRARY)
@@ -52,18 +49,11 @@ if(missing)
                       "On Debian and Ubuntu, scripts/install-deps installs all of them.")
 endif()
 
-# The nine functions of LAPACKE that are used come from its archive where there is one: as a shared library it brings three
-# others along (LAPACK, BLAS, tmglib), whose thousands of symbols the loader binds at every start. libopenblas has LAPACK.
-find_library(LAPACKE_ARCHIVE liblapacke.a)
-mark_as_advanced(LAPACKE_ARCHIVE)
-set(lapacke PkgConfig::lapacke)
-if(LAPACKE_ARCHIVE)
-  set(lapacke ${LAPACKE_ARCHIVE})
-endif()
+# OpenBLAS is loaded when it is first needed (src/linalg/blas.c), by this name.
+set(UNCONFUSE_BLAS libopenblas.so.0 CACHE STRING "The file of OpenBLAS that is loaded: a name for the loader, or a path")
 
-# With the shared LAPACKE, libopenblas comes first, so that its LAPACK is used, whatever the system's default is.
 add_library(unconfuse_dependencies INTERFACE)
-target_link_libraries(unconfuse_dependencies INTERFACE PkgConfig::openblas ${lapacke} PkgConfig::openblas PkgConfig::zstd
-                                                       PkgConfig::jansson ZLIB::ZLIB OpenMP::OpenMP_C
-                                                       ${LBFGS_LIBRARY} m)
-target_include_directories(unconfuse_dependencies SYSTEM INTERFACE ${RANDOM123_INCLUDE_DIR} ${LBFGS_INCLUDE_DIR})
+target_link_libraries(unconfuse_dependencies INTERFACE PkgConfig::zstd PkgConfig::jansson ZLIB::ZLIB Threads::Threads
+                                                       ${LBFGS_LIBRARY} ${CMAKE_DL_LIBS} m)
+target_include_directories(unconfuse_dependencies SYSTEM INTERFACE ${RANDOM123_INCLUDE_DIR} ${LBFGS_INCLUDE_DIR}
+                                                                   ${openblas_INCLUDE_DIRS})

@@ -100,6 +100,12 @@ void uc_model_text_free(char *text);
  * columns that the model does not know are ignored. UC_ERR_INVALID for a row whose scores are not finite. */
 uc_status uc_model_predict(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
                            const uc_context *context);
+/* Rows as the weights see them, uc_model_dimension columns: after scaling and map. *out is the caller's. */
+uc_status uc_model_prepare(uc_matrix *out, const uc_model *self, const uc_matrix *X,
+                           const uc_context *context);
+/* uc_model_predict of rows that are prepared so. */
+uc_status uc_model_predict_prepared(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
+                                    const uc_context *context);
 /* scores[i * K + k] of row i and class k of K. */
 uc_status uc_model_scores(double *scores, const uc_model *self, const uc_matrix *X,
                           const uc_context *context);

@@ -16,8 +16,8 @@ extern "C" {
 
 typedef struct uc_names {
     size_t count;
-    char **text;     /* names in order; each ends with a zero byte */
-    uint32_t *slots; /* hash table of positions; private */
+    char **text;                /* names in order; each ends with a zero byte */
+    struct uc_name_slot *slots; /* hash table of positions; private */
     size_t capacity, slot_count;
 } uc_names; /* zero-initialised is an empty set */
 

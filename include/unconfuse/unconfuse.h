@@ -26,7 +26,6 @@
 #include "unconfuse/session.h"
 #include "unconfuse/status.h"
 #include "unconfuse/table.h"
-#include "unconfuse/threads.h"
 #include "unconfuse/train.h"
 #include "unconfuse/version.h"
 

@@ -6,13 +6,33 @@
 #include "base/base.h"
 #include "unconfuse/names.h"
 
-/* FNV-1a */
+/* Where a name is, and how long it is, so that most others are told from it without a look at its text. */
+typedef struct uc_name_slot {
+    uint32_t position; /* UC_NONE: the slot is empty */
+    uint32_t length;
+} uc_name_slot;
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9fb21c651e98df25);
+    return h ^ (h >> 29);
+}
+
+/* Eight bytes at a time; the last ones may be taken twice. */
 static uint64_t hash(const char *name, size_t length)
 {
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)name[i]) * 1099511628211u;
-    return h ^ (h >> 29);
+    uint64_t h = length * UINT64_C(0x9e3779b97f4a7c15), word = 0;
+    if (length < 8) {
+        for (size_t i = 0; i < length; i++)
+            word = word << 8 | (unsigned char)name[i];
+        return mix(h, word);
+    }
+    for (size_t i = 0; i + 8 <= length; i += 8) {
+        memcpy(&word, name + i, 8);
+        h = mix(h, word);
+    }
+    memcpy(&word, name + length - 8, 8);
+    return mix(h, word);
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */
@@ -20,11 +40,10 @@ static size_t slot_of(const uc_names *self, const char *name, size_t length)
 {
     size_t slot = (size_t)hash(name, length) & (self->slot_count - 1);
     for (;; slot = (slot + 1) & (self->slot_count - 1)) {
-        const uint32_t position = self->slots[slot];
-        if (position == UC_NONE)
+        const uc_name_slot found = self->slots[slot];
+        if (found.position == UC_NONE)
             return slot;
-        const char *text = self->text[position];
-        if (strlen(text) == length && memcmp(text, name, length) == 0)
+        if (found.length == length && memcmp(self->text[found.position], name, length) == 0)
             return slot;
     }
 }
@@ -32,8 +51,10 @@ static size_t slot_of(const uc_names *self, const char *name, size_t length)
 static void fill_slots(uc_names *self)
 {
     memset(self->slots, 0xff, self->slot_count * sizeof *self->slots);
-    for (size_t i = 0; i < self->count; i++)
-        self->slots[slot_of(self, self->text[i], strlen(self->text[i]))] = (uint32_t)i;
+    for (size_t i = 0; i < self->count; i++) {
+        const size_t length = strlen(self->text[i]);
+        self->slots[slot_of(self, self->text[i], length)] = (uc_name_slot){(uint32_t)i, (uint32_t)length};
+    }
 }
 
 /* Room for one name more: slots stay at most half full. */
@@ -49,7 +70,7 @@ static uc_status make_room(uc_names *self)
     }
     if (2 * (self->count + 1) > self->slot_count) {
         const size_t slot_count = uc_max_size(2 * self->slot_count, 32);
-        uint32_t *slots = uc_realloc(self->slots, slot_count, sizeof *slots);
+        uc_name_slot *slots = uc_realloc(self->slots, slot_count, sizeof *slots);
         if (!slots)
             return UC_ERR_NOMEM;
         self->slots = slots;
@@ -63,7 +84,7 @@ uint32_t uc_names_find(const uc_names *self, const char *name, size_t length)
 {
     if (self->count == 0)
         return UC_NONE;
-    return self->slots[slot_of(self, name, length)];
+    return self->slots[slot_of(self, name, length)].position;
 }
 
 static bool are_digits(const char *p, const char *end)
@@ -128,7 +149,7 @@ uc_status uc_names_add(uint32_t *index, uc_names *self, const char *name, size_t
         return UC_ERR_NOMEM;
     const size_t slot = slot_of(self, name, length);
     self->text[self->count] = text;
-    self->slots[slot] = (uint32_t)self->count;
+    self->slots[slot] = (uc_name_slot){(uint32_t)self->count, (uint32_t)length};
     *index = (uint32_t)self->count++;
     return UC_OK;
 }

@@ -6,13 +6,13 @@
  * are buffers: the others wait.
  */
 #define _GNU_SOURCE
-#include <cblas.h>
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
 
 #define BUFFER_BYTES ((size_t)1 << 27)
@@ -22,10 +22,6 @@
 #define NEXT_SPARE ((size_t)1 << 29)
 #define MOST_BUFFERS 128u /* OpenBLAS has places for twice as many */
 
-/* Exported by OpenBLAS, but declared in none of its headers; other builds may not have them. */
-extern void *blas_memory_alloc(int position) __attribute__((weak));
-extern void blas_memory_free(void *buffer) __attribute__((weak));
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint made;
@@ -34,7 +30,6 @@ static sem_t unused;
 
 static void begin(void)
 {
-    openblas_set_num_threads(1);
     (void)sem_init(&unused, 0, 0);
 }
 
@@ -59,24 +54,31 @@ static unsigned make_buffers(unsigned wanted)
 {
     void *held[MOST_BUFFERS];
     unsigned count = 0;
-    if (!blas_memory_alloc ||
-        !blas_memory_free) { /* each call makes its own, soon enough to trust the check */
+    if (!uc_blas.memory_alloc ||
+        !uc_blas.memory_free) { /* each call makes its own, soon enough to trust the check */
         while (count < wanted && has_room_for(0, count + 1))
             count++;
         return count;
     }
     const unsigned before = atomic_load(&made);
     while (count < wanted && (count < before || has_room_for(count, 1)) &&
-           (held[count] = blas_memory_alloc(0)))
+           (held[count] = uc_blas.memory_alloc(0)))
         count++;
     for (unsigned i = 0; i < count; i++)
-        blas_memory_free(held[i]);
+        uc_blas.memory_free(held[i]);
     return count;
 }
 
 void uc_blas_limit(unsigned buffers)
 {
     atomic_store(&limit, (unsigned)uc_min_size(buffers, MOST_BUFFERS));
+}
+
+static uc_status no_room(void)
+{
+    return uc_fail(UC_ERR_NOMEM,
+                   "not enough memory for matrix products: OpenBLAS needs %zu MB for its buffer",
+                   BUFFER_BYTES >> 20);
 }
 
 uc_status uc_blas_begin(unsigned calls_at_once)
@@ -87,6 +89,10 @@ uc_status uc_blas_begin(unsigned calls_at_once)
     pthread_once(&once, begin);
     if (atomic_load(&made) > 0 && atomic_load(&tried) >= wanted)
         return UC_OK;
+    if (atomic_load(&made) == 0 && !has_room(BUFFER_BYTES + FIRST_SPARE))
+        return no_room();
+    if (!uc_blas_load())
+        return uc_fail(UC_ERR_IO, "cannot load OpenBLAS: %s", uc_blas_load_error());
     pthread_mutex_lock(&making);
     const unsigned before = atomic_load(&made);
     /* Calls that run hold buffers: then the ones that are there cannot be counted by holding them. No call
@@ -106,11 +112,7 @@ uc_status uc_blas_begin(unsigned calls_at_once)
     if (idle && count > 0 && wanted > atomic_load(&tried))
         atomic_store(&tried, wanted);
     pthread_mutex_unlock(&making);
-    if (count > 0)
-        return UC_OK;
-    return uc_fail(UC_ERR_NOMEM,
-                   "not enough memory for matrix products: OpenBLAS needs %zu MB for its buffer",
-                   BUFFER_BYTES >> 20);
+    return count > 0 ? UC_OK : no_room();
 }
 
 uc_status uc_blas_ready(const uc_context *context)

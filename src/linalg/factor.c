@@ -1,10 +1,9 @@
 /* Scores of many rows, and small dense matrices by LAPACK. OpenBLAS runs one thread: our own pool gives it
  * blocks. */
-#include <cblas.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
 #include "unconfuse/cpu.h"
 
@@ -13,7 +12,7 @@
 
 const char *uc_cpu_blas(void)
 {
-    return openblas_get_corename();
+    return uc_blas_load() ? uc_blas.get_corename() : "none";
 }
 
 /* A tile of the weights stays in the cache while all rows are multiplied by it. BLAS would be no faster,
@@ -55,7 +54,7 @@ void uc_score_rows_for_gradient(double *scores, const uc_matrix *X, size_t first
     assert(first + rows <= X->rows);
     for (size_t i = 0; i < rows; i++)
         memcpy(scores + i * S, offset, S * sizeof *offset);
-    if (uc_matrix_is_sparse(X)) {
+    if (uc_matrix_is_sparse(X) || !work) {
         for (size_t i = 0; i < rows; i++)
             uc_row_scores(scores + i * S, uc_matrix_row(X, first + i), W, S);
         return;
@@ -73,7 +72,7 @@ void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, s
                      const double *work)
 {
     assert(first + rows <= X->rows);
-    if (uc_matrix_is_sparse(X)) {
+    if (uc_matrix_is_sparse(X) || !work) {
         for (size_t i = 0; i < rows; i++)
             uc_row_update(G, S, uc_matrix_row(X, first + i), R + i * S);
         return;
@@ -83,30 +82,44 @@ void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, s
 
 /* ---- small matrices ---- */
 
-static uc_status solve_status(lapack_int info, size_t n)
+/* LAPACK thinks in columns, and some of it never ends when it meets what is not a number. */
+static bool copy_transposed(double *out, const double *A, size_t rows, size_t columns)
 {
-    if (info == 0)
-        return UC_OK;
-    if (info > 0)
-        return uc_fail(UC_ERR_INVALID, "the matrix is singular");
-    return uc_fail(UC_ERR_NOMEM, "not enough memory to solve %zu equations", n);
+    bool finite = true;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) {
+            out[j * rows + i] = A[i * columns + j];
+            finite = finite && !isnan(A[i * columns + j]);
+        }
+    return finite;
+}
+
+static uc_status not_a_number(void)
+{
+    return uc_fail(UC_ERR_INVALID, "the matrix has an entry that is not a number");
 }
 
 uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t columns)
 {
     double *factors = uc_alloc(n * n, sizeof *factors), *solution = uc_alloc(n * columns, sizeof *solution);
-    lapack_int *pivots = uc_alloc(n, sizeof *pivots);
+    int *pivots = uc_alloc(n, sizeof *pivots);
+    const int size = (int)n, count = (int)columns, leading = size > 1 ? size : 1;
+    int info = 0;
     uc_status status = UC_ERR_NOMEM;
-    if (factors && solution && pivots && uc_blas_enter()) {
-        memcpy(factors, A, n * n * sizeof *A);
-        memcpy(solution, B, n * columns * sizeof *B);
-        const lapack_int info = LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)columns, factors,
-                                              (lapack_int)n, pivots, solution, (lapack_int)columns);
-        uc_blas_leave();
-        status = solve_status(info, n);
-        if (status == UC_OK)
-            memcpy(X, solution, n * columns * sizeof *X);
-    }
+    if (!factors || !solution || !pivots || !uc_blas_enter())
+        goto cleanup;
+    status = UC_OK;
+    if (!copy_transposed(factors, A, n, n) || !copy_transposed(solution, B, n, columns))
+        status = not_a_number();
+    else
+        uc_blas.dgesv(&size, &count, factors, &leading, pivots, solution, &leading, &info);
+    uc_blas_leave();
+    if (info != 0)
+        status = uc_fail(UC_ERR_INVALID, "the matrix is singular");
+    else if (status == UC_OK)
+        (void)copy_transposed(X, solution, columns, n);
+
+cleanup:
     uc_free(pivots);
     uc_free(solution);
     uc_free(factors);
@@ -125,30 +138,37 @@ uc_status uc_invert(double *inverse, const double *A, size_t n)
     return status;
 }
 
-static uc_status singular_values_status(lapack_int info, size_t n)
+/* A, which is destroyed, is stored by columns. */
+static uc_status singular_values_by_columns(double *values, double *A, size_t n)
 {
-    if (info == 0)
-        return UC_OK;
-    if (info > 0)
-        return uc_fail(UC_ERR_DIVERGED, "the singular values of a %zu x %zu matrix did not converge", n, n);
-    if (info <= LAPACK_WORK_MEMORY_ERROR)
+    const int size = (int)n, leading = size > 1 ? size : 1, query = -1;
+    int info = 0;
+    double needed = 0.0;
+    uc_blas.dgesvd("N", "N", &size, &size, A, &leading, values, NULL, &leading, NULL, &leading, &needed,
+                   &query, &info, 1, 1);
+    const int length = (int)needed;
+    double *work = uc_alloc((size_t)length, sizeof *work);
+    if (!work)
         return uc_fail(UC_ERR_NOMEM, "not enough memory for the singular values of a %zu x %zu matrix", n, n);
-    return uc_fail(UC_ERR_INVALID, "the matrix has an entry that is not a number");
+    uc_blas.dgesvd("N", "N", &size, &size, A, &leading, values, NULL, &leading, NULL, &leading, work, &length,
+                   &info, 1, 1);
+    uc_free(work);
+    if (info != 0)
+        return uc_fail(UC_ERR_DIVERGED, "the singular values of a %zu x %zu matrix did not converge", n, n);
+    return UC_OK;
 }
 
 uc_status uc_singular_values(double *values, const double *A, size_t n)
 {
-    double *copy = uc_alloc(n * n, sizeof *copy), *superdiagonal = uc_alloc(n, sizeof *superdiagonal);
+    double *copy = uc_alloc(n * n, sizeof *copy);
     uc_status status = UC_ERR_NOMEM;
-    if (copy && superdiagonal && uc_blas_enter()) {
-        memcpy(copy, A, n * n * sizeof *A);
-        const lapack_int size = (lapack_int)n;
-        const lapack_int info = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'N', size, size, copy, size, values,
-                                               NULL, size, NULL, size, superdiagonal);
+    if (copy && uc_blas_enter()) {
+        if (copy_transposed(copy, A, n, n))
+            status = singular_values_by_columns(values, copy, n);
+        else
+            status = not_a_number();
         uc_blas_leave();
-        status = singular_values_status(info, n);
     }
-    uc_free(superdiagonal);
     uc_free(copy);
     return status;
 }

@@ -388,7 +388,7 @@ static void tile(double *sums, const double *X, const double *Y, size_t quads)
     }
 }
 
-/* ---- the gaussian kernel ---- */
+/* ---- exponentials, and the gaussian kernel ---- */
 
 typedef uint64_t bits __attribute__((vector_size(sizeof(widest))));
 
@@ -435,10 +435,26 @@ static void gaussian(double *values, const double *norm2_y, double norm2_x, doub
     }
 }
 
+static void exponential(double *values, size_t quads)
+{
+    for (size_t i = 0; i < quads * UC_LANES; i += WIDTH)
+        STORE(widest, values + i) = exp_of(LOAD(widest, values + i));
+}
+
 #define NAME_LEVEL(level) uc_kernels_##level
 #define NAME(level) NAME_LEVEL(level)
 #define TEXT_OF(level) #level
 #define TEXT(level) TEXT_OF(level)
 
-const uc_kernels NAME(UC_KERNEL_LEVEL) = {
-    TEXT(UC_KERNEL_LEVEL), norm2, dot, axpy, scores, update, outer, sweep, products, tile, gaussian};
+const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL),
+                                          norm2,
+                                          dot,
+                                          axpy,
+                                          scores,
+                                          update,
+                                          outer,
+                                          sweep,
+                                          products,
+                                          tile,
+                                          gaussian,
+                                          exponential};

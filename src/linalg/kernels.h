@@ -18,6 +18,7 @@ typedef struct uc_kernels {
     void (*tile)(double *sums, const double *X, const double *Y, size_t quads);
     void (*gaussian)(double *values, const double *norm2_y, double norm2_x, double rounding, double factor,
                      size_t quads);
+    void (*exponential)(double *values, size_t quads);
 } uc_kernels;
 
 extern const uc_kernels uc_kernels_baseline, uc_kernels_avx2, uc_kernels_avx512;

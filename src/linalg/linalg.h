@@ -77,6 +77,9 @@ void uc_tile(double *sums, const double *X, const double *Y, size_t quads);
  * whatever `count` is. */
 void uc_gaussian(double *values, const double *norm2_y, size_t count, double norm2_x, double width,
                  double rounding);
+/* Numbers that are not above 0 become their exponentials, with a relative error below 1e-15; what is below
+ * e^-708 is 0. Every value is computed alike, whatever `count` is. */
+void uc_exponential(double *values, size_t count);
 
 /* scores[i * S + k] for rows first .. last-1 of X (row i - first of the output) plus offset[k] (NULL: 0).
  * Columns of X at or above `cols` are ignored. Every class is summed in the same order: equal weights give
@@ -85,7 +88,8 @@ void uc_score_rows(double *scores, const uc_matrix *X, size_t first, size_t last
                    size_t cols, size_t S, const double *offset);
 
 /* For gradients, which need the same rows twice. scores[i * S + k] of rows first .. first + rows - 1 plus
- * offset[k]; dense rows stay in `work` (rows x cols doubles; none for sparse X) as doubles. */
+ * offset[k]; dense rows stay in `work` (rows x cols doubles; unused for sparse X) as doubles. With a `work`
+ * of NULL rows are multiplied one by one, which is the faster way when S is 1. */
 void uc_score_rows_for_gradient(double *scores, const uc_matrix *X, size_t first, size_t rows,
                                 const double *W, size_t S, const double *offset, double *work);
 /* G[j][k] += sum over the same rows of x_ij R[i * S + k]; `work` as uc_score_rows_for_gradient left it. */
@@ -146,6 +150,10 @@ uc_status uc_invert_lower(double *L, size_t n);
 /* Every one of the `rows` rows x of X becomes L^-1 x, L a lower triangle of n rows; rows of X and L are
  * `x_stride` and `l_stride` doubles apart. */
 void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, size_t l_stride, size_t n);
+/* Every one of the `columns` columns x of X (n rows, without gaps) becomes L^-1 x, or L'^-1 x, for a lower
+ * triangle L; and L'x. */
+void uc_solve_lower_columns(double *X, size_t columns, const double *L, size_t n, bool transposed);
+void uc_times_lower(double *X, size_t columns, const double *L, size_t n);
 /* The lower triangle of the n x n matrix A becomes L with L L' = A; above the diagonal it becomes 0.
  * UC_ERR_DIVERGED if A is not positive definite. */
 uc_status uc_cholesky(double *A, size_t n);

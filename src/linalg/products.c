@@ -1,15 +1,15 @@
 /* Products, eigenvectors and triangles of dense matrices, handed to BLAS and LAPACK. Matrices are stored
  * row by row; LAPACK, which thinks in columns, is given the transposed problem instead of a copy. */
-#include <cblas.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
 
 #define VECTORS_PER_JOB ((size_t)64)
 #define MOST_ROWS ((size_t)46000) /* LAPACK counts the work of dstedc, n^2 + 4n + 1 numbers, with 32 bits */
 #define PANEL ((size_t)32)        /* columns of reflections that are applied together */
+#define NO_MEMORY (-1000)         /* what LAPACK never returns */
 
 static CBLAS_TRANSPOSE turned(uc_operand operand)
 {
@@ -52,8 +52,8 @@ void uc_gemm(double *C, size_t stride, uc_operand A, uc_operand B, size_t m, siz
         multiply_plainly(C, stride, A, B, m, k, n, alpha, beta);
         return;
     }
-    cblas_dgemm(CblasRowMajor, turned(A), turned(B), (int)m, (int)n, (int)k, alpha, A.values, (int)A.stride,
-                B.values, (int)B.stride, beta, C, (int)stride);
+    uc_blas.dgemm(CblasRowMajor, turned(A), turned(B), (int)m, (int)n, (int)k, alpha, A.values, (int)A.stride,
+                  B.values, (int)B.stride, beta, C, (int)stride);
     uc_blas_leave();
 }
 
@@ -68,12 +68,22 @@ void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k
 
 double uc_dot(const double *a, const double *b, size_t n)
 {
-    return cblas_ddot((int)n, a, 1, b, 1);
+    if (uc_blas_load())
+        return uc_blas.ddot((int)n, a, 1, b, 1);
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
 }
 
 void uc_axpy(double *y, double factor, const double *x, size_t n)
 {
-    cblas_daxpy((int)n, factor, x, 1, y, 1);
+    if (uc_blas_load()) {
+        uc_blas.daxpy((int)n, factor, x, 1, y, 1);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        y[i] += factor * x[i];
 }
 
 /* ---- eigenvalues: A = H T H' with T tridiagonal, and T by divide and conquer ---- */
@@ -103,15 +113,14 @@ static const double *panel_values(const reflections *self, size_t panel)
     return self->A + panel * PANEL * self->n + panel * PANEL + 1;
 }
 
-static lapack_int make_triangles(reflections *self, const double *factors)
+static void make_triangles(reflections *self, const double *factors)
 {
-    lapack_int info = 0;
-    for (size_t p = 0; p < panel_count(self) && info == 0; p++)
-        info =
-            LAPACKE_dlarft_work(LAPACK_COL_MAJOR, 'F', 'C', (lapack_int)(self->n - 1 - p * PANEL),
-                                (lapack_int)panel_width(self, p), panel_values(self, p), (lapack_int)self->n,
-                                factors + p * PANEL, self->triangles + p * PANEL * PANEL, (lapack_int)PANEL);
-    return info;
+    const int leading = (int)self->n, side = (int)PANEL;
+    for (size_t p = 0; p < panel_count(self); p++) {
+        const int rows = (int)(self->n - 1 - p * PANEL), width = (int)panel_width(self, p);
+        uc_blas.dlarft("F", "C", &rows, &width, panel_values(self, p), &leading, factors + p * PANEL,
+                       self->triangles + p * PANEL * PANEL, &side, 1, 1);
+    }
 }
 
 /* Vectors of T become vectors of A, some at a time. */
@@ -119,58 +128,55 @@ static uc_status reflect_job(size_t job, void *user)
 {
     const reflections *self = user;
     const uc_range range = uc_block_range(job, self->count, VECTORS_PER_JOB);
-    const size_t first = range.first, count = range.last - first;
+    const int count = (int)(range.last - range.first), leading = (int)self->n, side = (int)PANEL;
+    double *vectors = self->vectors + range.first * self->n + 1;
     double *work = uc_alloc(VECTORS_PER_JOB * PANEL, sizeof *work);
-    lapack_int info = 0;
     if (!work || !uc_blas_enter()) {
         uc_free(work);
         return UC_ERR_NOMEM;
     }
-    for (size_t p = panel_count(self); p-- > 0 && info == 0;)
-        info = LAPACKE_dlarfb_work(
-            LAPACK_COL_MAJOR, 'L', 'N', 'F', 'C', (lapack_int)(self->n - 1 - p * PANEL), (lapack_int)count,
-            (lapack_int)panel_width(self, p), panel_values(self, p), (lapack_int)self->n,
-            self->triangles + p * PANEL * PANEL, (lapack_int)PANEL,
-            self->vectors + first * self->n + p * PANEL + 1, (lapack_int)self->n, work, (lapack_int)count);
+    for (size_t p = panel_count(self); p-- > 0;) {
+        const int rows = (int)(self->n - 1 - p * PANEL), width = (int)panel_width(self, p);
+        uc_blas.dlarfb("L", "N", "F", "C", &rows, &count, &width, panel_values(self, p), &leading,
+                       self->triangles + p * PANEL * PANEL, &side, vectors + p * PANEL, &leading, work,
+                       &count, 1, 1, 1, 1);
+    }
     uc_blas_leave();
     uc_free(work);
-    if (info != 0)
-        return uc_fail(UC_ERR_DIVERGED, "the eigenvectors of a matrix cannot be made");
     return UC_OK;
 }
 
-static lapack_int make_tridiagonal(double *A, size_t n, double *diagonal, double *off_diagonal,
-                                   double *factors)
+static int make_tridiagonal(double *A, size_t n, double *diagonal, double *off_diagonal, double *factors)
 {
-    const lapack_int size = (lapack_int)n;
+    const int size = (int)n, query = -1;
+    int info = 0;
     double needed = 0.0;
-    lapack_int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', size, A, size, diagonal, off_diagonal,
-                                          factors, &needed, -1);
-    double *work = uc_alloc((size_t)needed, sizeof *work);
+    uc_blas.dsytrd("L", &size, A, &size, diagonal, off_diagonal, factors, &needed, &query, &info, 1);
+    const int length = (int)needed;
+    double *work = uc_alloc((size_t)length, sizeof *work);
     if (!work)
-        return LAPACK_WORK_MEMORY_ERROR;
-    if (info == 0)
-        info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', size, A, size, diagonal, off_diagonal, factors,
-                                   work, (lapack_int)needed);
+        return NO_MEMORY;
+    uc_blas.dsytrd("L", &size, A, &size, diagonal, off_diagonal, factors, work, &length, &info, 1);
     uc_free(work);
     return info;
 }
 
 /* The diagonal becomes the eigenvalues, ascending; column k of Z the vector of the k-th. */
-static lapack_int solve_tridiagonal(double *diagonal, double *off_diagonal, size_t n, double *Z)
+static int solve_tridiagonal(double *diagonal, double *off_diagonal, size_t n, double *Z)
 {
-    const lapack_int size = (lapack_int)n;
-    double reals_needed = 0.0;
-    lapack_int integers_needed = 0;
-    lapack_int info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', size, diagonal, off_diagonal, Z, size,
-                                          &reals_needed, -1, &integers_needed, -1);
-    double *reals = uc_alloc((size_t)reals_needed, sizeof *reals);
-    lapack_int *integers = uc_alloc((size_t)integers_needed, sizeof *integers);
-    if (!reals || !integers)
-        info = LAPACK_WORK_MEMORY_ERROR;
-    if (info == 0)
-        info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', size, diagonal, off_diagonal, Z, size, reals,
-                                   (lapack_int)reals_needed, integers, integers_needed);
+    const int size = (int)n, query = -1;
+    int info = 0, integers_length = 0;
+    double needed = 0.0;
+    uc_blas.dstedc("I", &size, diagonal, off_diagonal, Z, &size, &needed, &query, &integers_length, &query,
+                   &info, 1);
+    const int length = (int)needed;
+    double *reals = uc_alloc((size_t)length, sizeof *reals);
+    int *integers = uc_alloc((size_t)integers_length, sizeof *integers);
+    if (reals && integers)
+        uc_blas.dstedc("I", &size, diagonal, off_diagonal, Z, &size, reals, &length, integers,
+                       &integers_length, &info, 1);
+    else
+        info = NO_MEMORY;
     uc_free(integers);
     uc_free(reals);
     return info;
@@ -204,14 +210,14 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
     double *factors = uc_alloc(n, sizeof *factors), *Z = uc_alloc(n * n, sizeof *Z);
     double *triangles = uc_alloc(n + PANEL, PANEL * sizeof *triangles);
     reflections back = {A, triangles, vectors, n, count};
-    lapack_int info = diagonal && off_diagonal && factors && Z && triangles ? 0 : LAPACK_WORK_MEMORY_ERROR;
+    int info = diagonal && off_diagonal && factors && Z && triangles ? 0 : NO_MEMORY;
     const bool inside = info == 0 && uc_blas_enter();
     if (!inside)
-        info = LAPACK_WORK_MEMORY_ERROR;
+        info = NO_MEMORY;
     if (inside) {
         info = make_tridiagonal(A, n, diagonal, off_diagonal, factors);
         if (info == 0)
-            info = make_triangles(&back, factors);
+            make_triangles(&back, factors);
         if (info == 0)
             info = solve_tridiagonal(diagonal, off_diagonal, n, Z);
         uc_blas_leave();
@@ -221,7 +227,7 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
         memcpy(vectors + k * n, Z + (n - 1 - k) * n, n * sizeof *vectors);
     }
     uc_free(Z);
-    status = info == LAPACK_WORK_MEMORY_ERROR ? UC_ERR_NOMEM : UC_OK;
+    status = info == NO_MEMORY ? UC_ERR_NOMEM : UC_OK;
     if (status == UC_OK && (info != 0 || !are_finite(diagonal, n)))
         status = uc_fail(UC_ERR_DIVERGED, "the eigenvalues of a %zu x %zu matrix did not converge", n, n);
     if (status == UC_OK)
@@ -236,12 +242,13 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
 /* Our lower triangle is the upper one of a matrix stored by columns. */
 uc_status uc_invert_lower(double *L, size_t n)
 {
-    const lapack_int size = (lapack_int)n;
+    const int size = (int)n;
+    int info = 0;
     if (n == 0)
         return UC_OK;
     if (!uc_blas_enter())
         return UC_ERR_NOMEM;
-    const lapack_int info = LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', size, L, size);
+    uc_blas.dtrtri("U", "N", &size, L, &size, &info, 1, 1);
     uc_blas_leave();
     if (info != 0)
         return uc_fail(UC_ERR_INVALID, "the triangular matrix is singular");
@@ -259,9 +266,47 @@ void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, si
             }
         return;
     }
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows, (int)n, 1.0, L,
-                (int)l_stride, X, (int)x_stride);
+    uc_blas.dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows, (int)n, 1.0, L,
+                  (int)l_stride, X, (int)x_stride);
     uc_blas_leave();
+}
+
+/* Row i of X is what is left when the rows that are known already are taken away. */
+static void solve_columns_plainly(double *X, size_t columns, const double *L, size_t n, bool transposed)
+{
+    for (size_t step = 0; step < n; step++) {
+        const size_t i = transposed ? n - 1 - step : step;
+        for (size_t c = 0; c < columns; c++)
+            X[i * columns + c] /= L[i * n + i];
+        for (size_t j = 0; j < i && transposed; j++)
+            uc_axpy(X + j * columns, -L[i * n + j], X + i * columns, columns);
+        for (size_t j = i + 1; j < n && !transposed; j++)
+            uc_axpy(X + j * columns, -L[j * n + i], X + i * columns, columns);
+    }
+}
+
+void uc_solve_lower_columns(double *X, size_t columns, const double *L, size_t n, bool transposed)
+{
+    if (n == 0 || columns == 0)
+        return;
+    if (!uc_blas_enter()) {
+        solve_columns_plainly(X, columns, L, n, transposed);
+        return;
+    }
+    uc_blas.dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit,
+                  (int)n, (int)columns, 1.0, L, (int)n, X, (int)columns);
+    uc_blas_leave();
+}
+
+/* From the top: row j of L'x has row j and those below it, which are still as they were. */
+void uc_times_lower(double *X, size_t columns, const double *L, size_t n)
+{
+    for (size_t j = 0; j < n; j++) {
+        for (size_t c = 0; c < columns; c++)
+            X[j * columns + c] *= L[j * n + j];
+        for (size_t i = j + 1; i < n; i++)
+            uc_axpy(X + j * columns, L[i * n + j], X + i * columns, columns);
+    }
 }
 
 void uc_add_squares(double *A, const double *X, size_t rows, size_t n)
@@ -270,24 +315,35 @@ void uc_add_squares(double *A, const double *X, size_t rows, size_t n)
         multiply_plainly(A, n, (uc_operand){X, n, true}, (uc_operand){X, n, false}, n, rows, n, 1.0, 1.0);
         return;
     }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, 1.0, X, (int)n, 1.0, A, (int)n);
+    uc_blas.dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, 1.0, X, (int)n, 1.0, A, (int)n);
     uc_blas_leave();
 }
 
 /* ---- Cholesky ---- */
 
+static bool has_nan_below(const double *A, size_t n)
+{
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            found = found || isnan(A[i * n + j]);
+    return found;
+}
+
 uc_status uc_cholesky(double *A, size_t n)
 {
+    const int size = (int)n, leading = size > 1 ? size : 1;
+    int info = 0;
+    if (has_nan_below(A, n))
+        return uc_fail(UC_ERR_INVALID, "the matrix has an entry that is not a number");
     if (!uc_blas_enter())
         return uc_fail(UC_ERR_NOMEM, "not enough memory to factor a %zu x %zu matrix", n, n);
     /* our rows are LAPACK's columns, so our lower triangle is its upper one */
-    const lapack_int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (lapack_int)n, A, (lapack_int)n);
+    uc_blas.dpotrf("U", &size, A, &leading, &info, 1);
     uc_blas_leave();
-    if (info > 0)
+    if (info != 0)
         return uc_fail(UC_ERR_DIVERGED,
                        "a %zu x %zu matrix is not positive definite: scale the data ({scale})", n, n);
-    if (info < 0)
-        return uc_fail(UC_ERR_INVALID, "the matrix has an entry that is not a number");
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
             A[i * n + j] = 0.0;
@@ -311,7 +367,7 @@ void uc_solve_cholesky(double *X, size_t rows, const double *L, size_t n)
             solve_transposed_plainly(X + r * n, L, n);
         return;
     }
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)rows, (int)n, 1.0, L,
-                (int)n, X, (int)n);
+    uc_blas.dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)rows, (int)n, 1.0,
+                  L, (int)n, X, (int)n);
     uc_blas_leave();
 }

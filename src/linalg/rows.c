@@ -65,6 +65,19 @@ void uc_gaussian(double *values, const double *norm2_y, size_t count, double nor
     memcpy(values + whole, rest, (count - whole) * sizeof *rest);
 }
 
+void uc_exponential(double *values, size_t count)
+{
+    const uc_kernels *kernels = uc_kernels_now();
+    const size_t quads = count / UC_LANES, whole = quads * UC_LANES;
+    kernels->exponential(values, quads);
+    if (whole == count)
+        return;
+    double rest[UC_LANES] = {0};
+    memcpy(rest, values + whole, (count - whole) * sizeof *rest);
+    kernels->exponential(rest, 1);
+    memcpy(values + whole, rest, (count - whole) * sizeof *rest);
+}
+
 void uc_outer_update(double *W, size_t rows, size_t S, const double *x, const double *tau)
 {
     uc_kernels_now()->outer(W, rows, S, x, tau);

@@ -1,8 +1,7 @@
 /* Symmetric matrices by their lower triangle, over BLAS and LAPACK; one thread each. */
-#include <cblas.h>
-#include <lapacke.h>
 #include <string.h>
 
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
 
 static double entry(const double *A, size_t stride, size_t i, size_t j)
@@ -31,7 +30,7 @@ void uc_symmetric_times(double *y, const double *A, size_t stride, size_t n, con
         multiply_plainly(y, 1, 1, A, stride, n, x, 1, 1, 1);
         return;
     }
-    cblas_dsymv(CblasRowMajor, CblasLower, (int)n, 1.0, A, (int)stride, x, 1, 0.0, y, 1);
+    uc_blas.dsymv(CblasRowMajor, CblasLower, (int)n, 1.0, A, (int)stride, x, 1, 0.0, y, 1);
     uc_blas_leave();
 }
 
@@ -44,8 +43,8 @@ void uc_times_symmetric(double *C, const double *X, size_t x_stride, size_t rows
         multiply_plainly(C, 1, x_stride, A, stride, n, X, 1, x_stride, rows);
         return;
     }
-    cblas_dsymm(CblasRowMajor, CblasRight, CblasLower, (int)rows, (int)n, 1.0, A, (int)stride, X,
-                (int)x_stride, 0.0, C, (int)x_stride);
+    uc_blas.dsymm(CblasRowMajor, CblasRight, CblasLower, (int)rows, (int)n, 1.0, A, (int)stride, X,
+                  (int)x_stride, 0.0, C, (int)x_stride);
     uc_blas_leave();
 }
 
@@ -58,8 +57,8 @@ void uc_symmetric_product(double *C, const double *A, size_t stride, size_t n, c
         multiply_plainly(C, columns, 1, A, stride, n, B, columns, 1, columns);
         return;
     }
-    cblas_dsymm(CblasRowMajor, CblasLeft, CblasLower, (int)n, (int)columns, 1.0, A, (int)stride, B,
-                (int)columns, 0.0, C, (int)columns);
+    uc_blas.dsymm(CblasRowMajor, CblasLeft, CblasLower, (int)n, (int)columns, 1.0, A, (int)stride, B,
+                  (int)columns, 0.0, C, (int)columns);
     uc_blas_leave();
 }
 
@@ -75,8 +74,8 @@ void uc_symmetric_add(double *A, size_t stride, size_t n, double factor, const d
                     A[i * stride + j] += factor * U[r * u_stride + i] * U[r * u_stride + j];
         return;
     }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, factor, U, (int)u_stride, 1.0, A,
-                (int)stride);
+    uc_blas.dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, factor, U, (int)u_stride, 1.0, A,
+                  (int)stride);
     uc_blas_leave();
 }
 
@@ -87,9 +86,11 @@ uc_status uc_symmetric_invert(double *A, size_t stride, size_t n)
         return UC_OK;
     if (!uc_blas_enter())
         return UC_ERR_NOMEM;
-    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, A, (lapack_int)stride);
+    const int size = (int)n, leading = (int)stride;
+    int info = 0;
+    uc_blas.dpotrf("U", &size, A, &leading, &info, 1);
     if (info == 0)
-        info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, A, (lapack_int)stride);
+        uc_blas.dpotri("U", &size, A, &leading, &info, 1);
     uc_blas_leave();
     if (info != 0)
         return uc_fail(UC_ERR_INVALID, "a matrix of %zu rows is not positive definite", n);
@@ -112,8 +113,8 @@ void uc_times_root(float *X, size_t rows, const float *L, size_t stride, size_t 
     if (n == 0 || rows == 0)
         return;
     if (uc_blas_enter()) {
-        cblas_strmm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)rows, (int)n,
-                    1.0f, L, (int)stride, X, (int)stride);
+        uc_blas.strmm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)rows, (int)n,
+                      1.0f, L, (int)stride, X, (int)stride);
         uc_blas_leave();
         return;
     }

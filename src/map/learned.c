@@ -2,7 +2,8 @@
  * A map that a learner makes while it learns, from rounds that it remembers: Gaussian kernel values with
  * landmarks, and the row itself.
  *
- *   z       the row as the map prepares it: at unit length, or (x_j - shift_j) factor_j, or as it is
+ *   z       the row as the map prepares it: at unit length, or (x_j - shift_j) factor_j, perhaps
+ *           times a lower triangle, or as it is
  *   map(x)  = (k(l_1, z), ..., k(l_m, z), z),  the last part only where `kept`
  *
  * The learner prepares rows by what it has seen so far, so that is part of the map, and not of the
@@ -19,8 +20,7 @@ uc_status uc_map_create_learned(uc_map **out, uc_matrix landmarks, uc_map_input 
     uc_map *self = uc_alloc(1, sizeof *self);
     if (!self) {
         uc_matrix_free(&landmarks);
-        uc_free(input.shift);
-        uc_free(input.factor);
+        uc_map_input_free(&input);
         return UC_ERR_NOMEM;
     }
     *self = (uc_map){.kind = UC_MAP_LEARNED,
@@ -39,6 +39,13 @@ uc_status uc_map_create_learned(uc_map **out, uc_matrix landmarks, uc_map_input 
     return status;
 }
 
+/* In place, from the last: what is above needs what is not changed yet. */
+static void turn_row(float *z, const double *turn, size_t cols)
+{
+    for (size_t i = cols; i-- > 0;)
+        z[i] = (float)uc_row_dot((uc_row){i + 1, z, NULL}, turn + i * cols);
+}
+
 void uc_map_prepare_input(float *z, const uc_map_input *input, uc_row row, size_t cols)
 {
     double scale = 1.0;
@@ -54,4 +61,6 @@ void uc_map_prepare_input(float *z, const uc_map_input *input, uc_row row, size_
         z[uc_row_column(row, i)] = (float)(row.values[i] * scale);
     for (size_t j = 0; j < cols && input->factor; j++)
         z[j] = (float)(((double)z[j] - input->shift[j]) * input->factor[j]);
+    if (input->turn)
+        turn_row(z, input->turn, cols);
 }

@@ -93,6 +93,14 @@ uc_map_settings uc_map_defaults(void)
     return settings;
 }
 
+void uc_map_input_free(uc_map_input *self)
+{
+    uc_free(self->shift);
+    uc_free(self->factor);
+    uc_free(self->turn);
+    *self = (uc_map_input){0};
+}
+
 void uc_map_free(uc_map *self)
 {
     if (!self)
@@ -102,8 +110,7 @@ void uc_map_free(uc_map *self)
     uc_free(self->projection);
     uc_free(self->shift);
     uc_free(self->eigenvalues);
-    uc_free(self->input.shift);
-    uc_free(self->input.factor);
+    uc_map_input_free(&self->input);
     uc_free(self);
 }
 
@@ -236,6 +243,9 @@ static uc_status copy_arrays(uc_map *copy, const uc_map *self)
         status = copy_numbers(&copy->input.shift, self->input.shift, self->landmarks.cols);
     if (status == UC_OK)
         status = copy_numbers(&copy->input.factor, self->input.factor, self->landmarks.cols);
+    if (status == UC_OK)
+        status =
+            copy_numbers(&copy->input.turn, self->input.turn, self->landmarks.cols * self->landmarks.cols);
     return status;
 }
 

@@ -9,6 +9,7 @@
 typedef struct uc_map_input {
     bool unit;              /* to unit length */
     double *shift, *factor; /* then z_j = (x_j - shift_j) factor_j; NULL: z = x */
+    double *turn;           /* then z = turn z, a lower triangle of d rows of d; NULL: z stays */
     bool kept;              /* z follows the kernel values */
 } uc_map_input;
 
@@ -71,6 +72,7 @@ void uc_map_forget_landmarks(uc_map *self, size_t rows, size_t cols);
 /* A map of kind UC_MAP_LEARNED with a Gaussian kernel. Takes over `landmarks`, dense rows z, and the arrays
  * of `input`, on failure too. */
 uc_status uc_map_create_learned(uc_map **out, uc_matrix landmarks, uc_map_input input, double width);
+void uc_map_input_free(uc_map_input *self);
 /* z of a raw row, `cols` floats. */
 void uc_map_prepare_input(float *z, const uc_map_input *input, uc_row row, size_t cols);
 

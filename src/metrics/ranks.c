@@ -7,7 +7,7 @@
  *   Friedman:   chi2 = (k - 1) (sum_j (N R_j)^2 - N^2 k (k + 1)^2 / 4) / (A - N k (k + 1)^2 / 4),
  *               A = sum_ij r_ij^2, which is 12 N/(k (k + 1)) (sum_j R_j^2 - k (k + 1)^2 / 4) without ties;
  *               F = (N - 1) chi2 / (N (k - 1) - chi2) has k - 1 and (k - 1)(N - 1) degrees of freedom
- *               (Iman, Davenport, 1980)
+ *               (Iman, Davenport, 1980); p is at least (k!)^(1 - N), the chance of one order everywhere
  *   Nemenyi:    two mean ranks differ significantly when they are further apart than
  *               q sqrt(k (k + 1) / (12 N)), q the 95% point of the range of k normal variables:
  *               P(range <= q) = k integral of phi(x) (Phi(x) - Phi(x - q))^(k - 1) dx
@@ -82,6 +82,15 @@ static double f_above(double f, double first, double second)
     return fmin(1.0, uc_incomplete_beta(second / 2.0, first / 2.0, x, rest));
 }
 
+/* The chance that methods that do not differ have the same order on all problems: no result is rarer. */
+static double chance_of_one_order(size_t problems, size_t methods)
+{
+    double orders = 1.0;
+    for (size_t i = 2; i <= methods; i++)
+        orders *= (double)i;
+    return pow(orders, 1.0 - (double)problems);
+}
+
 uc_status uc_metrics_friedman(uc_friedman *out, double *mean_ranks, const double *errors, size_t problems,
                               size_t methods)
 {
@@ -115,8 +124,9 @@ uc_status uc_metrics_friedman(uc_friedman *out, double *mean_ranks, const double
     }
     out->statistic = (k - 1.0) * (of_sums - N * expected) / spread;
     const double left = N * (k - 1.0) - out->statistic;
-    out->p_value = 0.0; /* the same order on every problem */
+    out->p_value = chance_of_one_order(problems, methods);
     if (left > 1e-9 * N)
-        out->p_value = f_above((N - 1.0) * out->statistic / left, k - 1.0, (k - 1.0) * (N - 1.0));
+        out->p_value =
+            fmax(out->p_value, f_above((N - 1.0) * out->statistic / left, k - 1.0, (k - 1.0) * (N - 1.0)));
     return UC_OK;
 }

@@ -66,6 +66,8 @@ size_t uc_map_arrays(uc_array arrays[UC_MAP_ARRAYS], const uc_map *map)
         arrays[filled++] = (uc_array){"map.input_shift", UC_ARRAY_F64, map->input.shift, L->cols};
         arrays[filled++] = (uc_array){"map.input_factor", UC_ARRAY_F64, map->input.factor, L->cols};
     }
+    if (map->input.turn)
+        arrays[filled++] = (uc_array){"map.input_turn", UC_ARRAY_F64, map->input.turn, L->cols * L->cols};
     return filled;
 }
 
@@ -173,6 +175,8 @@ static uc_status read_arrays(uc_map *map, const uc_container *file, size_t landm
         status = read_reals(&map->input.shift, file, "map.input_shift", cols);
     if (status == UC_OK && map->kind == UC_MAP_LEARNED)
         status = read_reals(&map->input.factor, file, "map.input_factor", cols);
+    if (status == UC_OK && map->kind == UC_MAP_LEARNED)
+        status = read_reals(&map->input.turn, file, "map.input_turn", cols * cols);
     if (status != UC_OK)
         return status;
     return uc_map_measure_landmarks(map);
@@ -226,7 +230,8 @@ static bool is_learned(const uc_map *map, const map_shape *shape)
     const size_t kept = map->input.kept ? (size_t)shape->cols : 0;
     return !shape->sparse && !map->projection && !map->shift && map->kernel == UC_KERNEL_GAUSSIAN &&
            map->dimension == (size_t)shape->landmarks + kept &&
-           (map->input.shift != NULL) == (map->input.factor != NULL);
+           (map->input.shift != NULL) == (map->input.factor != NULL) &&
+           (map->input.factor != NULL || !map->input.turn);
 }
 
 static bool fits_its_kind(const uc_map *map, const map_shape *shape)

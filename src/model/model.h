@@ -65,10 +65,6 @@ uc_status uc_settings_to_json(json_t *object, const uc_option *table, const void
 /* Back; members that the table does not name are ignored, missing ones keep their value. Not for text. */
 uc_status uc_settings_from_json(void *settings, const uc_option *table, const json_t *object);
 
-/* As uc_model_predict, of rows that are prepared already. */
-uc_status uc_model_predict_prepared(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
-                                    const uc_context *context);
-
 /* All of a summary as one JSON object, which the caller ends; NULL: no memory (summary_json.c). */
 json_t *uc_summary_json(const uc_model_summary *self);
 /* Sets a member; UC_ERR_NOMEM when that failed. Takes over `value`, which may be NULL for "no memory". */

@@ -198,6 +198,21 @@ uc_status uc_model_predict(uint32_t *predicted, const uc_model *self, const uc_m
     return score_all(&job, context);
 }
 
+uc_status uc_model_prepare(uc_matrix *out, const uc_model *self, const uc_matrix *X,
+                           const uc_context *context)
+{
+    const score_job job = {.model = self, .X = X};
+    uc_matrix rows = {0};
+    uc_status status = known_block(&rows, &job, 0, X->rows);
+    if (status == UC_OK)
+        status = uc_preprocessing_apply(&self->preprocessing, &rows, context);
+    if (status == UC_OK)
+        *out = rows;
+    else
+        uc_matrix_free(&rows);
+    return status;
+}
+
 uc_status uc_model_predict_prepared(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
                                     const uc_context *context)
 {

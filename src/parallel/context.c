@@ -1,6 +1,6 @@
 /* What a context allows and whom it tells. */
 #include <math.h>
-#include <omp.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -11,8 +11,7 @@ unsigned uc_threads(const uc_context *context)
 {
     if (context && context->threads)
         return context->threads;
-    const int cores = omp_get_num_procs();
-    return cores > 0 ? (unsigned)cores : 1;
+    return uc_cores();
 }
 
 uint64_t uc_memory_limit(const uc_context *context)
@@ -40,20 +39,23 @@ uc_context uc_context_alone(const uc_context *context)
     return alone;
 }
 
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
 static bool progress_by_turns(const char *task, double done, double total, const char *detail, void *user)
 {
     const uc_context *outer = user;
-    bool go_on;
-#pragma omp critical(uc_callbacks)
-    go_on = outer->progress(task, done, total, detail, outer->user);
+    pthread_mutex_lock(&turn);
+    const bool go_on = outer->progress(task, done, total, detail, outer->user);
+    pthread_mutex_unlock(&turn);
     return go_on;
 }
 
 static void warn_by_turns(const char *sentence, void *user)
 {
     const uc_context *outer = user;
-#pragma omp critical(uc_callbacks)
+    pthread_mutex_lock(&turn);
     outer->warn(sentence, outer->user);
+    pthread_mutex_unlock(&turn);
 }
 
 /* A context of one thread needs no turns. It may also have been made here already, and a job that waited

@@ -50,6 +50,12 @@ typedef uc_status uc_sum_job(double *sum, size_t first, size_t last, void *user)
 uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, void *user, double *sum,
                       size_t length);
 
+/* Calls job(0, user) in this thread and meanwhile job(1), job(2), ..., each at most once, in some of up to
+ * `threads` - 1 other threads: as many as are idle or can be started, perhaps none. A job returns when
+ * nothing is left to do for any; uc_team_run returns after the last of them. */
+typedef void uc_team_job(unsigned member, void *user);
+void uc_team_run(unsigned threads, uc_team_job *job, void *user);
+
 /* ---- contexts ---- */
 
 /* A copy of the context; the defaults for NULL. */
@@ -72,9 +78,7 @@ uc_context uc_context_for_job(const uc_context *context);
 uc_context uc_context_alone(const uc_context *context);
 
 unsigned uc_threads(const uc_context *context);
-/* How many of the `wanted` threads, the caller's own included, the system can start now. OpenMP aborts the
- * program when it cannot start a thread that it was asked for. At least 1. */
-unsigned uc_startable_threads(unsigned wanted);
+unsigned uc_cores(void);                             /* those that the process may run on */
 uint64_t uc_memory_limit(const uc_context *context); /* bytes */
 /* UC_ERR_NOMEM, naming both figures, when `bytes` for `what` exceed the context's memory. */
 uc_status uc_memory_check(const uc_context *context, double bytes, const char *what);

@@ -8,7 +8,7 @@
  * and with it every bit of the result, is the same for any number of threads. The lanes themselves are
  * added by all threads, each of which adds a piece of the sum.
  */
-#include <omp.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -37,18 +37,20 @@ typedef struct run_state {
     range ranges[MOST_RANGES];
     size_t count;                 /* of ranges */
     atomic_size_t lowest_failure; /* SIZE_MAX: none */
+    pthread_mutex_t noting;       /* of the failure below */
     uc_status status;
     char sentence[1024];
 } run_state;
 
 static void note_failure(run_state *run, size_t block, uc_status status)
 {
-#pragma omp critical(uc_run_failure)
+    pthread_mutex_lock(&run->noting);
     if (block < atomic_load(&run->lowest_failure)) {
         atomic_store(&run->lowest_failure, block);
         run->status = status;
         snprintf(run->sentence, sizeof run->sentence, "%s", uc_last_error());
     }
+    pthread_mutex_unlock(&run->noting);
 }
 
 /* A block below one that failed still runs: the failure that counts is the lowest one, whichever thread is
@@ -64,6 +66,13 @@ static void run_range(run_state *run, range *mine)
     }
 }
 
+static void run_all_ranges(unsigned member, void *user)
+{
+    run_state *run = user;
+    for (size_t r = 0; r < run->count; r++)
+        run_range(run, run->ranges + (member + r) % run->count);
+}
+
 static uc_status run_in_order(size_t blocks, uc_block_job *job, void *user)
 {
     uc_status status = UC_OK;
@@ -76,9 +85,7 @@ static uc_status run_in_order(size_t blocks, uc_block_job *job, void *user)
  * what it left there; when it is done it helps the others. */
 uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user)
 {
-    unsigned threads = (unsigned)uc_min_size(uc_threads(context), blocks);
-    if (threads > 1)
-        threads = uc_startable_threads(threads);
+    const unsigned threads = (unsigned)uc_min_size(uc_threads(context), blocks);
     if (threads <= 1)
         return run_in_order(blocks, job, user);
     run_state run;
@@ -91,9 +98,9 @@ uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *
         atomic_init(&run.ranges[r].next, blocks * r / run.count);
         run.ranges[r].last = blocks * (r + 1) / run.count;
     }
-#pragma omp parallel num_threads((int)threads)
-    for (size_t r = 0; r < run.count; r++)
-        run_range(&run, run.ranges + ((size_t)omp_get_thread_num() + r) % run.count);
+    pthread_mutex_init(&run.noting, NULL);
+    uc_team_run(threads, run_all_ranges, &run);
+    pthread_mutex_destroy(&run.noting);
     if (run.status != UC_OK)
         return uc_fail_again(run.status, "", run.sentence);
     return UC_OK;

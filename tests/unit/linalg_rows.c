@@ -358,6 +358,32 @@ static void gaussian_values_are_those_of_exp_wherever_they_stand(void **state)
     assert_ok(uc_cpu_set_level("best"));
 }
 
+static void exponentials_of_every_level_are_those_of_libm(void **state)
+{
+    enum { COUNT = 1003 };
+    static double values[COUNT];
+    (void)state;
+    for (size_t l = 0; l < 3; l++) {
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        for (size_t i = 0; i < COUNT; i++)
+            values[i] = -0.7093 * (double)i;
+        uc_exponential(values, COUNT);
+        for (size_t i = 0; i < COUNT; i++) {
+            const double x = -0.7093 * (double)i;
+            double alone = x;
+            uc_exponential(&alone, 1);
+            assert_true(alone == values[i]);
+            if (x >= -708.0)
+                assert_near_relative(values[i], exp(x), 1e-15);
+            else
+                assert_true(values[i] == 0.0);
+        }
+        assert_true(values[0] == 1.0);
+    }
+    assert_ok(uc_cpu_set_level("best"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +399,7 @@ int main(void)
         cmocka_unit_test(products_are_those_of_the_plain_version_bit_for_bit_at_every_level),
         cmocka_unit_test(a_tile_is_its_products_bit_for_bit_at_every_level),
         cmocka_unit_test(gaussian_values_are_those_of_exp_wherever_they_stand),
+        cmocka_unit_test(exponentials_of_every_level_are_those_of_libm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,14 @@
 #include "tests/support.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "parallel/parallel.h"
@@ -512,34 +514,149 @@ static void callbacks_of_jobs_beside_each_other_take_turns(void **state)
 
 /* ---- threads that cannot be started ---- */
 
-/* In a process whose address space may not grow: it has no room for the stacks of 20 threads. */
-static void threads_that_cannot_be_started_are_not_counted(void **state)
+/* Blocks 0 .. 999 in 20 threads, in a child of this process: 0 when each ran once. */
+static int blocks_in_a_child(bool limited)
 {
-    (void)state;
-    assert_int_equal(uc_startable_threads(1), 1);
-    assert_int_equal(uc_startable_threads(3), 3);
-    if (SANITIZED)
-        skip();
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        static atomic_int runs[1000];
         const struct rlimit none = {1, 1};
-        const bool limited = setrlimit(RLIMIT_AS, &none) == 0;
-        const unsigned found = limited ? uc_startable_threads(20) : 0;
-        _exit(found >= 1 && found < 20 ? 0 : 1);
+        const uc_context context = {.threads = 20};
+        bool right = !limited || setrlimit(RLIMIT_AS, &none) == 0;
+        right = right && uc_run_blocks(&context, 1000, count_block, runs) == UC_OK;
+        for (size_t b = 0; b < 1000; b++)
+            right = right && runs[b] == 1;
+        _exit(right ? 0 : 1);
     }
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    return WEXITSTATUS(status);
+}
+
+/* Where the address space may not grow there is no room for the stacks of 20 threads. */
+static void threads_that_cannot_be_started_are_not_missed(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip();
+    assert_int_equal(blocks_in_a_child(true), 0);
+}
+
+static void a_child_starts_threads_of_its_own(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip();
+    every_block_runs_exactly_once(state);
+    assert_int_equal(blocks_in_a_child(false), 0);
+    every_block_runs_exactly_once(state);
+}
+
+/* ---- the threads of a team ---- */
+
+typedef struct meeting {
+    atomic_uint present;
+    unsigned wanted;
+    atomic_bool twice;
+    atomic_uint members[8];
+} meeting;
+
+/* Members wait for each other, for some seconds at most. */
+static void meet(unsigned member, void *user)
+{
+    meeting *self = user;
+    if (atomic_fetch_add(&self->members[member], 1) > 0)
+        atomic_store(&self->twice, true);
+    atomic_fetch_add(&self->present, 1);
+    for (size_t i = 0; i < 5000 && atomic_load(&self->present) < self->wanted; i++)
+        usleep(1000);
+}
+
+/* Half a second, in which a thread that spins would use half a second of processor time. */
+static void idle_threads_sleep(void **state)
+{
+    (void)state;
+    meeting both = {.wanted = 2};
+    struct timespec before, after;
+    uc_team_run(2, meet, &both);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    usleep(500000);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    assert_true((double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec) <
+                0.2);
+}
+
+static void members_of_a_team_run_at_the_same_time_and_once_each(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 200; round++) {
+        meeting all = {.wanted = 1 + round % 7};
+        uc_team_run(all.wanted, meet, &all);
+        assert_int_equal(all.present, all.wanted);
+        assert_false(all.twice);
+    }
+}
+
+typedef struct nested {
+    atomic_int runs[100];
+} nested;
+
+static uc_status run_blocks_within(size_t block, void *user)
+{
+    const uc_context context = {.threads = 3};
+    return uc_run_blocks(&context, 100, count_block, (nested *)user + block);
+}
+
+static void a_block_may_have_blocks_of_its_own(void **state)
+{
+    (void)state;
+    static nested inner[20];
+    const uc_context context = {.threads = 4};
+    assert_ok(uc_run_blocks(&context, 20, run_blocks_within, inner));
+    for (size_t i = 0; i < 20; i++)
+        for (size_t b = 0; b < 100; b++)
+            assert_int_equal(inner[i].runs[b], 1);
+}
+
+static void *run_blocks_apart(void *runs)
+{
+    for (size_t i = 0; i < 50; i++) {
+        const uc_context context = {.threads = 3};
+        if (uc_run_blocks(&context, 100, count_block, runs) != UC_OK)
+            return runs;
+    }
+    return NULL;
+}
+
+static void several_threads_may_run_blocks_at_once(void **state)
+{
+    (void)state;
+    static nested apart[4];
+    pthread_t threads[4];
+    void *failed = NULL;
+    for (size_t t = 0; t < 4; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, run_blocks_apart, apart[t].runs), 0);
+    for (size_t t = 0; t < 4; t++) {
+        assert_int_equal(pthread_join(threads[t], &failed), 0);
+        assert_null(failed);
+        for (size_t b = 0; b < 100; b++)
+            assert_int_equal(apart[t].runs[b], 50);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_that_cannot_be_started_are_not_counted),
+        cmocka_unit_test(threads_that_cannot_be_started_are_not_missed),
         cmocka_unit_test(every_block_runs_exactly_once),
+        cmocka_unit_test(a_child_starts_threads_of_its_own),
+        cmocka_unit_test(members_of_a_team_run_at_the_same_time_and_once_each),
+        cmocka_unit_test(idle_threads_sleep),
+        cmocka_unit_test(a_block_may_have_blocks_of_its_own),
+        cmocka_unit_test(several_threads_may_run_blocks_at_once),
         cmocka_unit_test(the_lowest_block_that_fails_is_reported_for_any_number_of_threads),
         cmocka_unit_test(no_new_block_begins_after_a_failure),
         cmocka_unit_test(sums_have_the_same_bits_for_any_number_of_threads),
