@@ -1,12 +1,13 @@
 """Tables: a first look, reading and encoding of a CSV file, next to pandas.read_csv and scikit-learn's ColumnTransformer.
 
-    bench/tables.py build/release/bench/bench_inside [MEGABYTES]
+    bench/tables.py build/release/bench/bench_inside [MEGABYTES [ROUNDS]]
 
-One core each, in a process of its own; the table is made from a seed. Prints seconds of the CPU, their ratio, and peak memory
-over that of the encoded arrays, as JSON lines."""
+One core each, in a process of its own, by turns: medians of the rounds. The table is made from a seed. Prints seconds of the
+CPU, their ratio, and peak memory over that of the encoded arrays, as JSON lines."""
 import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -82,12 +83,15 @@ def timed(command):
 def main():
     inside = sys.argv[1]
     size = float(sys.argv[2] if len(sys.argv) > 2 else 200) * 1e6
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 3
     with tempfile.TemporaryDirectory() as scratch:
         for kind, write in (("mixed", write_mixed), ("numbers", write_numbers)):
             path = os.path.join(scratch, f"{kind}.csv")
             write(path, size)
-            seconds, ours = timed([inside, "read", path, "1"])
-            _, theirs = timed([sys.executable, "-c", PEER, kind, path])
+            rounds = [(timed([inside, "read", path, "1"]), timed([sys.executable, "-c", PEER, kind, path])[1])
+                      for _ in range(count)]
+            seconds = statistics.median(own[0] for own, _ in rounds)
+            ours, theirs = rounds[0][0][1], sorted((peer for _, peer in rounds), key=lambda peer: peer["seconds"])[count // 2]
             print(json.dumps({"table": kind, "megabytes": round(os.path.getsize(path) / 1e6), "seconds": round(seconds, 3),
                               "peer seconds": round(theirs["seconds"], 3), "of them read_csv": round(theirs["read"], 3),
                               "ratio": round(theirs["seconds"] / seconds, 2), "arrays MB": round(ours["array_bytes"] / 1e6),

@@ -2,8 +2,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
+
+#define LONGEST_NAME 40 /* bytes of a column's name that are shown */
+#define LEAST_VALUES 24 /* characters of its values */
 
 /* Days since 1970-01-01 as a date (the inverse of what the reader does, by the civil calendar). */
 static void print_day(char *out, size_t size, double day)
@@ -19,9 +23,9 @@ static void print_day(char *out, size_t size, double day)
 }
 
 /* The range of numbers and dates, or the most frequent values. */
-static void print_values(char *out, size_t size, const uc_column *column)
+static void print_values(char *out, size_t size, const uc_column *column, size_t width)
 {
-    size_t used = 0;
+    size_t used = 0, listed = 0;
     char low[48], high[48];
     *out = '\0';
     if (column->type == UC_COLUMN_NUMBER && !isnan(column->low)) {
@@ -37,13 +41,28 @@ static void print_values(char *out, size_t size, const uc_column *column)
     if (column->type == UC_COLUMN_ID || column->type == UC_COLUMN_TEXT)
         return;
     for (size_t t = 0; t < column->top_count && used + 60 < size; t++) {
-        char shown[160];
+        char shown[160], one[200];
         uc_printable(shown, 40, column->top[t].text);
-        used += (size_t)snprintf(out + used, size - used, "%s%s (%zu)", t ? ", " : "", shown,
-                                 column->top[t].rows);
+        snprintf(one, sizeof one, "%s%s (%zu)", t ? ", " : "", shown, column->top[t].rows);
+        const size_t dots = t + 1 < column->distinct ? strlen(", ...") : 0;
+        if (t > 0 && app_text_width(out) + app_text_width(one) + dots > width)
+            break;
+        used += (size_t)snprintf(out + used, size - used, "%s", one);
+        listed++;
     }
-    if (column->distinct > column->top_count && column->top_count > 0)
+    if (column->distinct > listed && listed > 0)
         snprintf(out + used, size - used, ", ...");
+}
+
+/* Dates as texts, numbers as they are. */
+static json_t *json_range(const uc_column *column)
+{
+    char low[48], high[48];
+    if (column->type != UC_COLUMN_DATE)
+        return json_pack("[oo]", app_json_real(column->low), app_json_real(column->high));
+    print_day(low, sizeof low, column->low);
+    print_day(high, sizeof high, column->high);
+    return json_pack("[ss]", low, high);
 }
 
 json_t *cli_json_table(const uc_table *table)
@@ -64,26 +83,43 @@ json_t *cli_json_table(const uc_table *table)
                                                   "distinct_is_exact", column.distinct_is_exact, "top", top,
                                                   "why", app_json_text(column.why ? column.why : "")));
             if (!isnan(column.low))
-                json_object_set_new(one, "range",
-                                    json_pack("[oo]", app_json_real(column.low), app_json_real(column.high)));
+                json_object_set_new(one, "range", json_range(&column));
         }
         json_array_append_new(columns, one);
     }
     return columns;
 }
 
+/* What is left of a line for the values, when everything else is as wide as it has to be. */
+static size_t room_for_values(const uc_table *table)
+{
+    size_t name = strlen("column"), why = strlen("why");
+    for (size_t i = 0; i < uc_table_column_count(table); i++) {
+        uc_column column;
+        char shown[LONGEST_NAME + 1];
+        uc_table_column_at(&column, table, i);
+        uc_printable(shown, sizeof shown, column.name);
+        name = app_text_width(shown) > name ? app_text_width(shown) : name;
+        why = column.why && app_text_width(column.why) > why ? app_text_width(column.why) : why;
+    }
+    const size_t others = name + why + strlen("  category  missing  distinct  ") + strlen("  "),
+                 width = app_terminal_width(STDOUT_FILENO);
+    return width > others + LEAST_VALUES ? width - others : LEAST_VALUES;
+}
+
 void cli_print_table(const uc_table *table)
 {
+    const size_t room = room_for_values(table);
     app_grid grid = {.align = "llrrll", .columns = 6};
     static const char *const head[] = {"column", "type", "missing", "distinct", "values", "why"};
     for (size_t i = 0; i < 6; i++)
         app_cell(&grid, "%s", head[i]);
     for (size_t i = 0; i < uc_table_column_count(table); i++) {
         uc_column column;
-        char name[200], values[400];
+        char name[LONGEST_NAME + 1], values[400];
         uc_table_column_at(&column, table, i);
         uc_printable(name, sizeof name, column.name);
-        print_values(values, sizeof values, &column);
+        print_values(values, sizeof values, &column, room);
         app_cell(&grid, "%s", name);
         app_cell(&grid, "%s", uc_column_type_name(column.type));
         app_cell(&grid, "%zu", column.missing);

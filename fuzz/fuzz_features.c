@@ -44,8 +44,13 @@ static void check_features(const features *given)
     dictionary_free(&restored);
     dictionary_free(&names);
     json_t *shown = features_json(&parsed);
-    CHECK(shown);
+    features read;
+    CHECK(shown && features_read_as(&read, shown, parsed.kind, "features", &why));
+    char *copied = features_bytes(&read, &again);
+    CHECK(again == size && memcmp(bytes, copied, size) == 0);
+    features_free(&read);
     json_decref(shown);
+    free(copied);
     features_free(&parsed);
     free(same);
     free(bytes);

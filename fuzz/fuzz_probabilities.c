@@ -23,14 +23,17 @@ static void check_found(const uc_probability_audit *found)
         CHECK(found->most_probable[i] < found->K);
         CHECK(found->given[i] == UC_NONE ? isnan(found->wrong[i]) : is_share(found->wrong[i]));
     }
+    uc_noise noise = {0};
+    CHECK(uc_probability_audit_noise(&noise, found) == UC_OK);
     for (size_t q = 0; q < found->K; q++) {
         double sum = 0.0;
         for (size_t p = 0; p < found->K; p++) {
-            CHECK(is_share(found->noise[p * found->K + q]));
-            sum += found->noise[p * found->K + q];
+            CHECK(is_share(noise.values[p * found->K + q]));
+            sum += noise.values[p * found->K + q];
         }
         CHECK(fabs(sum - 1.0) < 1e-6);
     }
+    uc_noise_free(&noise);
     CHECK(found->clean_error.low <= found->clean_error.estimate);
     CHECK(found->clean_error.estimate <= found->clean_error.high);
 }

@@ -64,6 +64,13 @@ size_t uc_table_features(const uc_table *self);
 int uc_table_is_sparse(const uc_table *self);
 /* Whether every column is a number without missing values: rows are read as they are. */
 int uc_table_is_plain(const uc_table *self);
+/* Whether a column of that name is taken for ids where the settings say nothing else: id, uuid, key, *_id, in
+ * any case. */
+bool uc_table_is_id_name(const char *name, size_t length);
+/* The name of a setting, such as "drop", that asks for other columns or values than the table has learned;
+ * NULL: there is none. What stands for a missing value, the decimal point and the ids may be given again as
+ * they were. */
+const char *uc_table_decided(const uc_table *self, const uc_read_settings *settings);
 /* The name of a feature: `age`, `age is missing`, `colour=red`, `date weekday`; words of text are not
  * known, only the place that they are hashed to: `text 17`. Writes at most `size` bytes. */
 void uc_table_feature_name(char *out, size_t size, const uc_table *self, size_t feature);
@@ -93,12 +100,25 @@ const char *uc_table_text_field(size_t *length, uc_table_text *self, size_t row,
 const char *uc_table_text_name(size_t *length, uc_table_text *self, size_t column);
 size_t uc_table_text_columns(const uc_table_text *self);
 /* Writes the header and rows[0..count), in that order (NULL: all), compressed when the output's name says so,
- * as CSV (with tabs when the name ends in .tsv) or JSON lines; text of that format stays as it is. y[i],
- * unless y is NULL, is the class that row rows[i] gets: its label changes when that is another class than
- * `before` has. */
+ * as CSV (with tabs when the name ends in .tsv) or JSON lines; text of that format stays as it is, but for
+ * what changes. */
+typedef struct uc_table_changes {
+    /* y[i] is the class that row rows[i] gets: its label changes when that is another class than `before`
+     * has. NULL: labels stay. */
+    const uint32_t *y, *before;
+    const uc_names *classes;
+    /* weights[i] is that of row rows[i], in the table's column of weights, or in one more column when it has
+     * none: the last one of CSV, the first key of JSON lines, whose last may be the label. Where the table
+     * has one, labels must stay. NULL: none. */
+    const double *weights;
+} uc_table_changes;
 uc_status uc_table_text_write(uc_table_text *self, uc_output *output, uc_format format, const size_t *rows,
-                              size_t count, const uint32_t *y, const uint32_t *before,
-                              const uc_names *classes);
+                              size_t count, const uc_table_changes *changes);
+/* Whether the table has a column of weights, which a reader was told of. */
+bool uc_table_text_has_weights(const uc_table_text *self);
+/* The name of one more column of weights: `weight`, or `label_weight` where another column is called so.
+ * NULL: both are taken. */
+const char *uc_table_text_weight_name(const uc_table_text *self);
 
 #ifdef __cplusplus
 }

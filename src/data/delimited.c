@@ -158,6 +158,13 @@ const char *uc_last_record_end(const char *begin, const char *end, char delimite
     }
 }
 
+const char *uc_ragged_hint(size_t count, size_t columns, const uc_field *last)
+{
+    if (count == columns + 1 && last->length == 0)
+        return ": it ends with a separator, so let the first line end with one, too";
+    return "";
+}
+
 bool uc_field_equals(const uc_field *self, const char *text)
 {
     return self->length == strlen(text) && memcmp(self->begin, text, self->length) == 0;

@@ -57,6 +57,10 @@ const char *uc_field_cut(uc_field *out, char **at, char delimiter);
 /* The same of a record, whose quoted fields may have line breaks; a text ends with a zero byte. */
 const char *uc_field_cut_record(uc_field *out, char **at, char delimiter);
 
+/* What to do about a record of `count` fields where the first line has `columns`, if that is plain from its
+ * last field; else nothing. */
+const char *uc_ragged_hint(size_t count, size_t columns, const uc_field *last);
+
 /* ---- records: lines, but for line breaks in quotes ---- */
 
 /* `begin` begins a record. The newline that ends a record at or after `from`, before `end`; NULL: none. */

@@ -10,8 +10,10 @@ bool uc_feature_is_number(const uc_table *table, size_t feature);
 float *uc_matrix_cell(const uc_matrix *X, size_t row, size_t column);
 /* The values of all processes take the place of those of this one. */
 uc_status uc_gather_values(float **values, size_t *count, const uc_context *context);
-/* Sets fill[j] and factor[j] from the values that training rows have; NaN is missing. Changes their order. */
-void uc_learn_values(uc_table *table, size_t j, float *values, size_t count);
+/* Sets fill[j] and factor[j] from the values that training rows have; NaN is missing. */
+uc_status uc_learn_values(uc_table *table, size_t j, const float *values, size_t count);
+/* The same for all features that are numbers, from the rows of all processes. */
+uc_status uc_learn_columns(uc_table *table, const uc_matrix *X, const uc_context *context);
 /* How many rows have each word; the last entry counts the rows. */
 void uc_count_words(double *counts, const uc_table *table, const uc_matrix *X);
 double uc_idf(double rows, double rows_with_word);

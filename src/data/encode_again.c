@@ -57,9 +57,9 @@ static uc_status learn_number(again *self, const uc_table_column *column, size_t
     }
     if (self->now->factor)
         self->now->factor[j] = 1.0;
-    const uc_status status = uc_gather_values(&values, &count, self->context);
+    uc_status status = uc_gather_values(&values, &count, self->context);
     if (status == UC_OK)
-        uc_learn_values(self->now, j, values, count);
+        status = uc_learn_values(self->now, j, values, count);
     uc_free(values);
     return status;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "data/layout.h"
+#include "data/marks.h"
 #include "data/table.h"
 #include "data/text.h"
 
@@ -33,15 +34,15 @@ static void blame_column(uc_text_block *block, const uc_layout *self, size_t col
 /* A line with `count` fields up to p, where it has its newline or goes on. */
 static void blame_ragged(uc_text_block *block, const uc_layout *self, size_t count, char *p)
 {
-    uc_field unused;
+    uc_field unused = {.length = 1};
     while (*p != '\n') {
         count++;
         p++;
         if (uc_field_cut_record(&unused, &p, self->delimiter))
             break;
     }
-    uc_text_blame(block, "%zu column%s, but the first line has %zu", count, count == 1 ? "" : "s",
-                  self->columns);
+    uc_text_blame(block, "%zu column%s, but the first line has %zu%s", count, count == 1 ? "" : "s",
+                  self->columns, uc_ragged_hint(count, self->columns, &unused));
 }
 
 static void read_name(uc_text_block *block, const uc_reader *reader, const uc_layout *self, size_t column,
@@ -52,7 +53,9 @@ static void read_name(uc_text_block *block, const uc_reader *reader, const uc_la
             return;
     const bool is_label = column == self->label;
     if (name->length == 0)
-        uc_text_blame(block, "no %s", is_label ? "label" : "bag");
+        uc_text_blame(block,
+                      is_label ? "no label: leave the row out, or write ? for a learner that takes such rows"
+                               : "no bag");
     else if (is_label)
         uc_text_class(block, reader, name->begin, name->length);
     else
@@ -92,15 +95,52 @@ static char *read_field(uc_text_block *block, const uc_reader *reader, const uc_
     return block->status == UC_OK ? p : NULL;
 }
 
-/* The row at p, into the block's next row; returns the end of its line, or NULL. */
-static char *read_row(uc_text_block *block, const uc_reader *reader, const uc_layout *self, char *p)
+/* The numbers of a row that wait in a batch, and where they belong. */
+typedef struct waiting {
+    uc_batch batch;
+    float *values;
+} waiting;
+
+static void empty_batch(waiting *self)
 {
-    const size_t stride = reader->rows.X.stride;
+    const size_t count = self->batch.count;
+    if (count > 0)
+        uc_batch_numbers(self->values, &self->batch);
+    self->values += count;
+}
+
+/* The feature at p, which `value` is for; returns where it ends, or NULL. */
+UC_INLINE char *read_feature(waiting *self, uc_marks *marks, char *p, float *value)
+{
+    uc_marks_reach(marks, p);
+    const size_t place = (size_t)(p - marks->begin);
+    const unsigned length = uc_marks_length(marks, place);
+    const uint64_t others = uc_marks_at(marks->others, place) & (((uint64_t)1 << length) - 1);
+    if (length < UC_MARKS_AHEAD && uc_batch_add(&self->batch, p, 0, length, others)) {
+        self->batch.count++;
+        if (self->batch.count == UC_BATCH)
+            empty_batch(self);
+        return p + length;
+    }
+    empty_batch(self);
+    self->values++;
+    return uc_field_float(value, p, marks->delimiter);
+}
+
+/* The row at p, into the block's next row; returns the end of its line, or NULL. */
+UC_INLINE char *read_row(uc_text_block *block, uc_marks *marks, const uc_reader *reader,
+                         const uc_layout *self, char *p)
+{
+    const size_t stride = reader->rows.X.stride, columns = self->columns;
+    const size_t label = self->label, bag = self->bag, weight = self->weight;
     float *value = block->values + block->rows * stride, *const row_end = value + stride;
+    waiting numbers;
+    numbers.batch.count = 0;
+    numbers.values = value;
     for (size_t column = 0;; column++, p++) {
         char *end = NULL;
-        if (uc_layout_is_feature(self, column)) {
-            end = uc_field_float(value, p, self->delimiter);
+        if (column != label && column != bag && column != weight) {
+            end = read_feature(&numbers, marks, p, value);
             if (!end)
                 end = read_field(block, reader, self, column, p, value);
             value++;
@@ -110,7 +150,7 @@ static char *read_row(uc_text_block *block, const uc_reader *reader, const uc_la
         if (!end)
             return NULL;
         p = end;
-        const bool last = column + 1 == self->columns, ended = *p == '\n';
+        const bool last = column + 1 == columns, ended = *p == '\n';
         if (last != ended) {
             blame_ragged(block, self, column + 1, p);
             return NULL;
@@ -118,15 +158,17 @@ static char *read_row(uc_text_block *block, const uc_reader *reader, const uc_la
         if (ended)
             break;
     }
+    empty_batch(&numbers);
     assert(value <= row_end);
     while (value < row_end)
         *value++ = 0.0f;
     return p;
 }
 
-static void parse(uc_text_block *block, const uc_reader *reader, const void *user)
+UC_INLINE void parse_lines(uc_text_block *block, const uc_reader *reader, const uc_layout *self)
 {
-    const uc_layout *self = user;
+    uc_marks marks;
+    uc_marks_begin(&marks, block->begin, block->end, self->delimiter);
     for (char *p = block->begin; p < block->end; p++) {
         block->lines++;
         char *first = uc_skip_padding(p, self->delimiter);
@@ -134,11 +176,24 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
             p = first;
             continue;
         }
-        p = read_row(block, reader, self, p);
+        p = read_row(block, &marks, reader, self, p);
         if (!p)
             return;
         block->rows++;
     }
+}
+
+UC_MARKS_FAST static void parse_fast(uc_text_block *block, const uc_reader *reader, const uc_layout *self)
+{
+    parse_lines(block, reader, self);
+}
+
+static void parse(uc_text_block *block, const uc_reader *reader, const void *layout)
+{
+    if (uc_marks_are_fast())
+        parse_fast(block, reader, layout);
+    else
+        parse_lines(block, reader, layout);
 }
 
 static uc_status begin(uc_reader *self)

@@ -1,18 +1,17 @@
-/*
- * LIBSVM and SVMlight text: one example per line,
+/* LIBSVM and SVMlight text: one example per line,
  *
- *   label [qid:N] [bag:ID] column:value column:value ...   # comment
+ * label [qid:N] [bag:ID] column:value column:value ...   # comment
  *
- * with columns from 1, strictly ascending. The label is a word, kept as it is written; `?` is no label. Blank
- * lines and lines that hold only a comment are skipped, qid: is read over.
+ * with columns from 1, strictly ascending. The label is a word, kept as it is written; `?` is no label.
+ * Blank lines and lines that hold only a comment are skipped, qid: is read over.
  *
- * The loop over column:value pairs is what reading costs. It checks only whether all is well; when it is not,
- * the same words are looked at again, slowly, to say what is wrong.
- */
+ * The loop over column:value pairs is what reading costs. It checks only whether all is well; when it is
+ * not, the same words are looked at again, slowly, to say what is wrong. */
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "data/delimited.h"
+#include "data/marks.h"
 #include "data/text.h"
 
 #define LARGEST_COLUMN 2147483647u
@@ -117,65 +116,21 @@ static const char *read_front(uc_text_block *block, const uc_reader *reader, con
     return block->status == UC_OK ? p : NULL;
 }
 
-/* `whole` digits, a point, `decimals` digits: more than eight of them. false: too many for a double. */
-static inline bool read_long_mantissa(uint64_t *mantissa, const char *p, unsigned whole, unsigned decimals)
+/* Adds the pair at p to the batch if it is of the usual shape, `12345:-0.678` followed by a blank or
+ * newline, with at most eight digits on either side of the colon. Returns its end, or NULL when it is of
+ * another shape, right or wrong. */
+UC_INLINE const char *gather_pair(uc_batch *batch, const uc_marks *marks, const char *p)
 {
-    const unsigned head = decimals < 8 ? decimals : 8;
-    const char *after_point = p + whole + 1;
-    if (decimals > 8 && whole > 3)
-        return false;
-    *mantissa = uc_number_value(uc_number_word(p), whole) * uc_count_of_ten[head] +
-                uc_number_value(uc_number_word(after_point), head);
-    if (decimals > 8)
-        *mantissa = *mantissa * uc_count_of_ten[decimals - 8] +
-                    uc_number_value(uc_number_word(after_point + 8), decimals - 8);
-    return *mantissa <= (uint64_t)1 << 53;
-}
-
-/* A pair of the usual shape at p, `12345:-0.678` followed by a blank or newline: at most eight digits in
- * the column and before the point, sixteen after it, all within 32 characters. Where it ends is found from a
- * mask of the characters that are not digits and not digit by digit, so that the next pair can begin while
- * this one is still being computed. Returns its end, or NULL when the pair is of another shape, right or
- * wrong. */
-static inline const char *read_usual_pair(uint64_t *column, float *value, const char *p)
-{
-    uint32_t others = uc_number_mask(p);
-    if (others == 0)
+    const size_t place = (size_t)(p - marks->begin);
+    const unsigned length = uc_marks_length(marks, place);
+    const uint64_t after = (uint64_t)1 << length;
+    const uint64_t others = uc_marks_at(marks->others, place) & (after - 1);
+    const unsigned colon = (unsigned)__builtin_ctzll(others | after);
+    if (length == UC_MARKS_AHEAD || p[colon] != ':' || colon - 1 > 7 ||
+        !uc_batch_add(batch, p, colon + 1, length, others & (others - 1)))
         return NULL;
-    const unsigned colon = (unsigned)__builtin_ctz(others);
-    const uint32_t sign = (uint32_t)((uint64_t)others >> (colon + 1)) & 1;
-    others &= others - 1;
-    others &= others - sign;
-    if (others == 0)
-        return NULL;
-    const unsigned first = colon + 1 + sign, point = (unsigned)__builtin_ctz(others);
-    const unsigned whole = point - first;
-    if (p[colon] != ':' || colon - 1 > 7 || whole - 1 > 7 || (sign && p[colon + 1] != '-'))
-        return NULL;
-    *column = uc_number_value(uc_number_word(p), colon);
-    unsigned end = point, decimals = 0;
-    if (p[point] == '.') {
-        others &= others - 1;
-        end = others ? (unsigned)__builtin_ctz(others) : 0;
-        decimals = end - point - 1;
-        if (decimals > 16)
-            return NULL;
-    }
-    uint64_t mantissa;
-    if (whole + decimals <= 8) {
-        /* The digits before the point, and those after it moved up by its one place. */
-        const uint64_t before = UINT64_MAX >> (64 - 8 * whole);
-        const uint64_t digits =
-            (uc_number_word(p + first) & before) | (uc_number_word(p + first + 1) & ~before);
-        mantissa = uc_number_value(digits, whole + decimals);
-    } else if (!read_long_mantissa(&mantissa, p + first, whole, decimals)) {
-        return NULL;
-    }
-    if (p[end] != ' ' && p[end] != '\n')
-        return NULL;
-    const float magnitude = uc_number_scale(mantissa, decimals);
-    *value = sign ? -magnitude : magnitude;
-    return p + end;
+    batch->columns[batch->count++] = uc_batch_word(p, colon);
+    return p + length;
 }
 
 /* A pair of any shape; NULL when it is wrong, apart from its column's range and order. */
@@ -192,42 +147,82 @@ static const char *read_any_pair(uint64_t *column, float *value, const char *p)
     return end;
 }
 
+/* The first pair from p on whose column is not above that of the one before. */
+static void blame_order(uc_text_block *block, const char *line, const char *p, uint64_t before)
+{
+    uint64_t column = 0;
+    for (float value; (p = skip_blanks(p)); before = column) {
+        const char *end = read_any_pair(&column, &value, p);
+        if (!end || column <= before)
+            break;
+        p = end;
+    }
+    blame_pair(block, line, p, before);
+}
+
+/* Empties the batch, whose first pair is at `first`, into the block. */
+static bool empty_batch(uc_text_block *block, uc_batch *batch, const char *line, const char *first,
+                        uint64_t *before)
+{
+    const size_t count = batch->count;
+    if (count == 0)
+        return true;
+    if (!uc_batch_pairs(block->values + block->pairs, block->columns + block->pairs, batch,
+                        (uint32_t)*before)) {
+        blame_order(block, line, first, *before);
+        return false;
+    }
+    block->pairs += count;
+    *before = (uint64_t)block->columns[block->pairs - 1] + 1;
+    return true;
+}
+
 /* column:value pairs from p on, into values and columns from block->pairs on; returns the end of the line,
  * NULL when something is wrong. */
-static const char *read_pairs(uc_text_block *block, const char *line, const char *p)
+UC_INLINE const char *read_pairs(uc_text_block *block, uc_marks *marks, const char *line, const char *p)
 {
-    float *value = block->values + block->pairs;
-    uint32_t *column = block->columns + block->pairs;
-    uint64_t before = 0;
-    for (;;) {
-        uint64_t index;
-        float read;
-        const char *end = read_usual_pair(&index, &read, p);
-        if (!end) {
-            p = skip_blanks(p);
-            if (*p == '\n' || *p == '#')
+    uc_batch batch;
+    const char *first = p;
+    uint64_t before = 0, index;
+    for (batch.count = 0;;) {
+        uc_marks_reach(marks, p);
+        const char *end = gather_pair(&batch, marks, p);
+        if (end && batch.count < UC_BATCH) {
+            p = end;
+            if (__builtin_expect(*p == '\n', 0))
                 break;
-            end = read_any_pair(&index, &read, p);
+            p++;
+            continue;
         }
+        if (!empty_batch(block, &batch, line, first, &before))
+            return NULL;
+        first = p = skip_blanks(end ? end : p);
+        if (end && *p != '\n' && *p != '#')
+            continue;
+        if (*p == '\n' || *p == '#')
+            break;
+        float *value = block->values + block->pairs;
+        end = read_any_pair(&index, value, p);
         if (!end || index <= before || index > LARGEST_COLUMN) {
             blame_pair(block, line, p, before);
             return NULL;
         }
-        *column++ = (uint32_t)index - 1;
-        *value++ = read;
+        block->columns[block->pairs++] = (uint32_t)index - 1;
         before = index;
-        p = end + (*end == ' ');
+        first = p = end + (*end == ' ');
     }
-    block->pairs = (size_t)(value - block->values);
+    if (!empty_batch(block, &batch, line, first, &before))
+        return NULL;
     block->cols = uc_max_size(block->cols, before);
     if (*p == '#')
         return skip_comment(block, p);
     return p;
 }
 
-static void parse(uc_text_block *block, const uc_reader *reader, const void *layout)
+UC_INLINE void parse_lines(uc_text_block *block, const uc_reader *reader)
 {
-    (void)layout;
+    uc_marks marks;
+    uc_marks_begin(&marks, block->begin, block->end, ' ');
     for (const char *p = block->begin; p && p < block->end;) {
         block->lines++;
         const char *line = p;
@@ -237,13 +232,27 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *lay
         } else if (*p != '\n') {
             p = read_front(block, reader, p);
             if (p)
-                p = read_pairs(block, line, p);
+                p = read_pairs(block, &marks, line, p);
             if (p)
                 block->ends[block->rows++] = block->pair_base + block->pairs;
         }
         if (p)
             p++; /* the newline */
     }
+}
+
+UC_MARKS_FAST static void parse_fast(uc_text_block *block, const uc_reader *reader)
+{
+    parse_lines(block, reader);
+}
+
+static void parse(uc_text_block *block, const uc_reader *reader, const void *layout)
+{
+    (void)layout;
+    if (uc_marks_are_fast())
+        parse_fast(block, reader);
+    else
+        parse_lines(block, reader);
 }
 
 /* Whether the first example has a bag: then all must have one. */

@@ -7,13 +7,16 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/json_lines.h"
 #include "data/layout.h"
+#include "data/marks.h"
 #include "data/scan.h"
 #include "data/table.h"
+#include "data/value_index.h"
 
 #define MOST_COUNTS 64 /* logarithms that are looked up */
 
@@ -25,7 +28,9 @@ typedef struct place {
 
 typedef struct plan {
     const uc_table *table;
-    place *places; /* of the file's columns */
+    uc_value_index *categories; /* of the table's columns */
+    size_t category_count;      /* the table may be gone when the plan is freed */
+    place *places;              /* of the file's columns */
     size_t *order; /* columns of the file by their first feature: sparse rows are written in this order */
     size_t order_count;
     float log_counts[MOST_COUNTS];
@@ -77,7 +82,7 @@ typedef struct row_writer {
     float *dense; /* NULL: sparse */
 } row_writer;
 
-static void put(const row_writer *self, size_t feature, float value)
+UC_INLINE void put(const row_writer *self, size_t feature, float value)
 {
     const uc_table *table = self->plan->table;
     const bool filled = table->learned && table->fill && isnan(value);
@@ -144,7 +149,10 @@ static void put_date(const row_writer *self, const uc_table_column *column, cons
 {
     uc_date date;
     if (!uc_value_date(&date, field->begin, field->length, (uc_date_form)column->form)) {
-        blame_value(self, column, field, "is not a date as the column has them");
+        char complaint[80];
+        snprintf(complaint, sizeof complaint, "is not a date as the column has them: %s",
+                 uc_date_form_names[column->form]);
+        blame_value(self, column, field, complaint);
         return;
     }
     put(self, column->first, (float)date.days);
@@ -157,7 +165,8 @@ static void put_date(const row_writer *self, const uc_table_column *column, cons
 
 static void put_category(const row_writer *self, const uc_table_column *column, const uc_field *field)
 {
-    const uint32_t index = uc_names_find(&column->values, field->begin, field->length);
+    const uc_value_index *values = &self->plan->categories[column - self->plan->table->columns];
+    const uint32_t index = uc_value_index_find(values, field->begin, field->length);
     size_t feature = column->first + column->values.count;
     if (index != UC_NONE)
         feature = column->first + index;
@@ -201,26 +210,41 @@ static void add_words(workspace *work, const row_writer *self, const uc_table_co
         work->words[work->word_count++] = (uint32_t)(work->marks[i] >> 13) & (uint32_t)(UC_TEXT_FEATURES - 1);
 }
 
-/* Few and nearly random: insertion for short lists, else by the library. */
 static int compare_words(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
 }
 
+#define FEW_WORDS ((size_t)64)
+
+typedef int32_t four __attribute__((vector_size(16)));
+
+/* Few words go to the place that the number of smaller ones is, so that no branch depends on their order. */
+static void sort_few(uint32_t *words, size_t count)
+{
+    int32_t keys[FEW_WORDS], places[FEW_WORDS];
+    for (size_t i = 0; i < FEW_WORDS && i < count + 3; i++) /* no two of the words are the same */
+        keys[i] = i < count ? (int32_t)(words[i] * FEW_WORDS + i) : INT32_MAX;
+    for (size_t i = 0; i < count; i += 4) {
+        four mine, smaller = {0};
+        memcpy(&mine, keys + i, sizeof mine);
+        for (size_t j = 0; j < count; j++) {
+            const four other = {keys[j], keys[j], keys[j], keys[j]};
+            smaller -= other < mine;
+        }
+        memcpy(places + i, &smaller, sizeof smaller);
+    }
+    for (size_t i = 0; i < count; i++)
+        words[places[i]] = (uint32_t)keys[i] / FEW_WORDS;
+}
+
 static void sort_words(uint32_t *words, size_t count)
 {
-    if (count > 64) {
+    if (count > FEW_WORDS)
         qsort(words, count, sizeof *words, compare_words);
-        return;
-    }
-    for (size_t i = 1; i < count; i++) {
-        const uint32_t word = words[i];
-        size_t j = i;
-        for (; j > 0 && words[j - 1] > word; j--)
-            words[j] = words[j - 1];
-        words[j] = word;
-    }
+    else if (count > 1)
+        sort_few(words, count);
 }
 
 static void put_words(workspace *work, const row_writer *self)
@@ -288,7 +312,8 @@ static bool cut_json_row(workspace *work, uc_text_block *block, const uc_layout 
     return block->status == UC_OK;
 }
 
-static bool cut_row(workspace *work, uc_text_block *block, const uc_layout *layout, char **at)
+static bool cut_row(workspace *work, uc_text_block *block, const uc_layout *layout, uc_marks *marks,
+                    char **at)
 {
     if (layout->json)
         return cut_json_row(work, block, layout, at);
@@ -297,7 +322,7 @@ static bool cut_row(workspace *work, uc_text_block *block, const uc_layout *layo
     uc_field unused = {0};
     for (char *p = *at;; p++) {
         uc_field *field = count < layout->columns ? &work->fields[count] : &unused;
-        const char *problem = uc_field_cut_record(field, &p, layout->delimiter);
+        const char *problem = uc_marks_cut(field, &p, marks);
         if (problem) {
             block->lines = line;
             uc_text_blame(block, "%s", problem);
@@ -314,8 +339,8 @@ static bool cut_row(workspace *work, uc_text_block *block, const uc_layout *layo
     if (count == layout->columns)
         return true;
     block->lines = line;
-    uc_text_blame(block, "%zu column%s, but the first line has %zu", count, count == 1 ? "" : "s",
-                  layout->columns);
+    uc_text_blame(block, "%zu column%s, but the first line has %zu%s", count, count == 1 ? "" : "s",
+                  layout->columns, uc_ragged_hint(count, layout->columns, &unused));
     return false;
 }
 
@@ -324,7 +349,9 @@ static void read_name(uc_text_block *block, const uc_reader *reader, const uc_fi
     if (field->length == 0 && is_label && reader->table->learned && reader->settings.table)
         block->y[block->rows] = UC_NONE; /* a row to predict */
     else if (field->length == 0)
-        uc_text_blame(block, "no %s", is_label ? "label" : "bag");
+        uc_text_blame(block,
+                      is_label ? "no label: leave the row out, or write ? for a learner that takes such rows"
+                               : "no bag");
     else if (is_label)
         uc_text_class(block, reader, field->begin, field->length);
     else
@@ -376,6 +403,8 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
         return;
     }
     work->word_count = 0;
+    uc_marks marks;
+    uc_marks_begin(&marks, block->begin, block->end, layout->delimiter);
     for (char *p = block->begin; p < block->end; p++) {
         block->lines++;
         char *first = uc_skip_padding(p, layout->delimiter);
@@ -384,7 +413,7 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
             continue;
         }
         const size_t line = block->lines;
-        if (!cut_row(work, block, layout, &p))
+        if (!cut_row(work, block, layout, &marks, &p))
             return;
         const size_t last = block->lines; /* of a record with line breaks, whose first line is to blame */
         block->lines = line;
@@ -405,11 +434,25 @@ static void bound(uc_text_block *block, const void *user)
     block->colons = block->newlines * layout->values_per_row + 2 * uc_scan_words(block->begin, block->end);
 }
 
-static uc_status missing_column(const uc_reader *self, const char *name)
+static const char *name_at(size_t i, const void *user)
 {
-    char quoted[UC_QUOTE_SIZE];
-    return uc_fail(UC_ERR_INVALID, "%s: there is no column '%s', which the model was trained on",
-                   uc_input_name(self->input), uc_quote(quoted, name, strlen(name)));
+    const uc_layout *layout = user;
+    return i < layout->columns ? layout->names[i] : NULL;
+}
+
+/* `any`: some column of the model is there. */
+static uc_status missing_column(const uc_reader *self, const uc_layout *layout, const char *name, bool any)
+{
+    char quoted[UC_QUOTE_SIZE], near_name[UC_QUOTE_SIZE], hint[UC_QUOTE_SIZE + 40] = "";
+    const char *near = NULL;
+    if (layout->names && !layout->json) /* of JSON lines the names are the model's */
+        near = uc_names_nearest(name, name_at, layout);
+    if (near)
+        snprintf(hint, sizeof hint, "; did you mean '%s'?", uc_quote(near_name, near, strlen(near)));
+    else if (!any)
+        snprintf(hint, sizeof hint, "; does its first line name the columns?");
+    return uc_fail(UC_ERR_INVALID, "%s: there is no column '%s', which the model was trained on%s",
+                   uc_input_name(self->input), uc_quote(quoted, name, strlen(name)), hint);
 }
 
 /* A key that no line at hand has stands for a missing value, if there were such rows in training. */
@@ -429,7 +472,7 @@ static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *l
         return UC_ERR_NOMEM;
     uc_status status = UC_OK;
     size_t place_of = 0;
-    bool id = false;
+    bool id = false, any = false;
     for (size_t i = 0; i < layout->columns; i++) {
         size_t column;
         if (layout->names && table->named) {
@@ -447,7 +490,7 @@ static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *l
             reader->extra += uc_layout_is_feature(layout, i);
             continue;
         }
-        found[column] = true;
+        found[column] = any = true;
         const uc_column_type type = table->columns[column].type;
         if (uc_column_is_feature(type) && uc_layout_is_feature(layout, i))
             self->places[i].column = column;
@@ -456,7 +499,7 @@ static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *l
     }
     for (size_t c = 0; c < table->column_count && status == UC_OK; c++)
         if ((!found[c] || is_absent(layout, table, c)) && uc_column_is_feature(table->columns[c].type))
-            status = missing_column(reader, table->columns[c].name);
+            status = missing_column(reader, layout, table->columns[c].name, any);
     uc_free(found);
     reader->has_ids = id && !reader->whole;
     return status;
@@ -481,6 +524,9 @@ static void free_plan(plan *self)
 {
     if (!self)
         return;
+    for (size_t c = 0; c < self->category_count; c++)
+        uc_value_index_free(&self->categories[c]);
+    uc_free(self->categories);
     uc_free(self->places);
     uc_free(self->order);
     uc_free(self);
@@ -493,13 +539,19 @@ static uc_status make_plan(uc_reader *reader, const uc_layout *layout)
         return UC_ERR_NOMEM;
     reader->own = self;
     self->table = reader->table;
+    self->categories = uc_alloc(self->table->column_count, sizeof *self->categories);
     self->places = uc_alloc(layout->columns, sizeof *self->places);
     self->order = uc_alloc(layout->columns, sizeof *self->order);
-    if (!self->places || !self->order)
+    if (!self->categories || !self->places || !self->order)
         return UC_ERR_NOMEM;
     for (size_t i = 1; i < MOST_COUNTS; i++)
         self->log_counts[i] = (float)(1.0 + log((double)i));
-    const uc_status status = match_columns(self, reader, layout);
+    uc_status status = UC_OK;
+    for (; self->category_count < self->table->column_count && status == UC_OK; self->category_count++)
+        status = uc_value_index_create(&self->categories[self->category_count],
+                                       &self->table->columns[self->category_count].values);
+    if (status == UC_OK)
+        status = match_columns(self, reader, layout);
     if (status == UC_OK)
         order_columns(self, layout->columns);
     return status;

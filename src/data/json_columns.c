@@ -168,6 +168,22 @@ static uc_status list_file(key_pass *self, const uc_look_source *source, size_t 
 
 /* ---- labels, bags and weights ---- */
 
+static uc_status refuse_name(const uc_table *table, const char *wanted, const char *source)
+{
+    char quoted[UC_QUOTE_SIZE];
+    uc_field *names = uc_alloc(table->column_count, sizeof *names);
+    if (!names)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *name = table->columns[i].name;
+        names[i] = (uc_field){.begin = name, .length = strlen(name)};
+    }
+    const uc_status status = uc_refuse_name(source, uc_quote(quoted, wanted, strlen(wanted)),
+                                            "the lines have", names, table->column_count);
+    uc_free(names);
+    return status;
+}
+
 static uc_status name_column(uc_table *table, const char *wanted, const char *source, uc_column_type type)
 {
     char quoted[UC_QUOTE_SIZE];
@@ -175,8 +191,7 @@ static uc_status name_column(uc_table *table, const char *wanted, const char *so
         return UC_OK;
     const size_t column = uc_table_find(table, wanted, strlen(wanted));
     if (column == SIZE_MAX)
-        return uc_fail(UC_ERR_INVALID, "%s: no column is called '%s'", source,
-                       uc_quote(quoted, wanted, strlen(wanted)));
+        return refuse_name(table, wanted, source);
     if (table->columns[column].type != UC_COLUMN_DROP)
         return uc_fail(UC_ERR_INVALID, "%s: %s and %s cannot both be column '%s'", source,
                        uc_column_type_name(table->columns[column].type), uc_column_type_name(type),

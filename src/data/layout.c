@@ -54,19 +54,18 @@ static size_t find_name(const uc_field *fields, size_t count, const char *name)
 
 #define SHOWN_NAMES ((size_t)10)
 
-/* No field of the first line is called so: the sentence lists some that are there. */
-static uc_status refuse_name(const uc_reader *reader, const char *wanted, const uc_field *fields,
-                             size_t count)
+uc_status uc_refuse_name(const char *source, const char *wanted, const char *where, const uc_field *fields,
+                         size_t count)
 {
-    char list[SHOWN_NAMES * (UC_QUOTE_SIZE + 2) + 1], quoted[UC_QUOTE_SIZE], more[40] = "";
+    char list[SHOWN_NAMES * (UC_QUOTE_SIZE + 2) + 1] = "none", quoted[UC_QUOTE_SIZE], more[40] = "";
     size_t length = 0;
     for (size_t i = 0; i < count && i < SHOWN_NAMES; i++)
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
                                    uc_quote(quoted, fields[i].begin, fields[i].length));
     if (count > SHOWN_NAMES)
         snprintf(more, sizeof more, " and %zu more", count - SHOWN_NAMES);
-    return uc_fail(UC_ERR_INVALID, "%s: no column is called '%s'; the first line has %s%s",
-                   uc_input_name(reader->input), wanted, list, more);
+    return uc_fail(UC_ERR_INVALID, "%s: no column is called '%s'; %s %s%s", source, wanted, where, list,
+                   more);
 }
 
 /* The column that a user calls `wanted`: 1, 2, ..., -1 for the last, or a name of the first line, which then
@@ -89,7 +88,7 @@ static uc_status find_column(size_t *out, bool *header, const uc_reader *reader,
     }
     *out = find_name(fields, count, wanted);
     if (*out == UC_NO_COLUMN)
-        return refuse_name(reader, wanted, fields, count);
+        return uc_refuse_name(uc_input_name(reader->input), wanted, "the first line has", fields, count);
     *header = true;
     return UC_OK;
 }
@@ -476,8 +475,13 @@ bool uc_is_listed(const char *list, const char *name)
     return false;
 }
 
+bool uc_is_index_name(const char *name)
+{
+    return strcmp(name, "column 1") == 0 || strcmp(name, "Unnamed: 0") == 0;
+}
+
 /* Of a user's database: id, uuid, key, or anything that ends in _id. */
-bool uc_is_id_name(const char *name, size_t length)
+bool uc_table_is_id_name(const char *name, size_t length)
 {
     static const char *const names[] = {"id", "uuid", "key"};
     for (size_t i = 0; i < 3; i++)

@@ -24,12 +24,15 @@ void uc_layout_free(void *layout);
 bool uc_layout_is_feature(const uc_layout *self, size_t column);
 /* Tells the reader which columns there are. */
 void uc_layout_tell(const uc_layout *self, uc_reader *reader);
+/* No column is called `wanted`: the sentence lists some that are there, after `where`. */
+uc_status uc_refuse_name(const char *source, const char *wanted, const char *where, const uc_field *fields,
+                         size_t count);
 /* Whether a list with commas has the name. */
 bool uc_is_listed(const char *list, const char *name);
 /* The separator that the settings name; 0: it is to be found out. */
 char uc_separator_of(const uc_read_settings *settings);
-/* Whether a column of that name holds ids: id, uuid, key, *_id, in any case. */
-bool uc_is_id_name(const char *name, size_t length);
+/* Whether a column of that name is the index that pandas and R write before the others, without a name. */
+bool uc_is_index_name(const char *name);
 /* Begins to read CSV text: finds the layout in its first line, which is skipped if it is a header. The layout
  * belongs to the reader. Features of a table may be of any type; else they are numbers. */
 uc_status uc_layout_begin(uc_layout **out, uc_reader *reader, uc_text_parser *parser, bool is_table);

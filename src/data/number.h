@@ -71,12 +71,6 @@ static inline uint32_t uc_number_mask_16(const char *text)
 #endif
 }
 
-/* The same for the next 32. */
-static inline uint32_t uc_number_mask(const char *text)
-{
-    return uc_number_mask_16(text) | uc_number_mask_16(text + 16) << 16;
-}
-
 /* Whether a double lies so close to the middle of two floats that an error of a few units in its last place
  * could make it the other float: the 29 bits that a float does not keep are near 2^28. */
 static inline bool uc_number_is_doubtful(double value)

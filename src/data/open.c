@@ -141,8 +141,9 @@ static bool has_columns_of(const uc_table *table, const uc_table *file)
 static bool has_id_names(const uc_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++)
-        if (table->columns[i].type == UC_COLUMN_NUMBER &&
-            uc_is_id_name(table->columns[i].name, strlen(table->columns[i].name)))
+        if (table->columns[i].type == UC_COLUMN_NUMBER && table->named &&
+            (uc_is_index_name(table->columns[i].name) ||
+             uc_table_is_id_name(table->columns[i].name, strlen(table->columns[i].name))))
             return true;
     return false;
 }

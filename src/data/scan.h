@@ -1,5 +1,5 @@
-/* Classes of characters found sixteen at a time, and one by one where the CPU has no SSE2. The plain versions
- * say what the others do, and are always there to be compared with.
+/* Classes of characters found sixteen at a time, and one by one where the CPU has no SSE2. The plain
+ * versions say what the others do, and are always there to be compared with.
  *
  * A text ends with a newline, and UC_NUMBER_SLACK bytes after it are readable. */
 #ifndef UC_DATA_SCAN_H
@@ -66,16 +66,28 @@ static inline __m128i uc_scan_between(__m128i text, char first, char width)
 }
 #endif
 
+/* Bit i tells that p[i] is the delimiter or a newline, for the next 16 characters. */
+static inline uint32_t uc_scan_ends_16(const char *p, char delimiter)
+{
+#ifdef __SSE2__
+    const __m128i text = uc_scan_load(p);
+    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8(delimiter)),
+                                                    _mm_cmpeq_epi8(text, _mm_set1_epi8('\n'))));
+#else
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < 16; i++)
+        mask |= (uint32_t)(p[i] == delimiter || p[i] == '\n') << i;
+    return mask;
+#endif
+}
+
 static inline const char *uc_scan_end(const char *p, char delimiter)
 {
 #ifdef __SSE2__
-    const __m128i ends = _mm_set1_epi8(delimiter), newline = _mm_set1_epi8('\n');
     for (;; p += 16) {
-        const __m128i text = uc_scan_load(p);
-        const int found =
-            _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(text, ends), _mm_cmpeq_epi8(text, newline)));
+        const uint32_t found = uc_scan_ends_16(p, delimiter);
         if (found)
-            return p + __builtin_ctz((unsigned)found);
+            return p + __builtin_ctz(found);
     }
 #else
     return uc_scan_end_plain(p, delimiter);
@@ -98,6 +110,37 @@ static inline bool uc_scan_has_control(const char *p, const char *end)
     return uc_scan_has_control_plain(p, end);
 }
 
+#ifdef __SSE2__
+/* Bit i tells that p[i] is of a word, for the next 16 characters. */
+static inline uint32_t uc_scan_word_16(const char *p)
+{
+    const __m128i text = uc_scan_load(p);
+    const __m128i letter = uc_scan_between(_mm_or_si128(text, _mm_set1_epi8(0x20)), 'a', 25);
+    return (uint32_t)_mm_movemask_epi8(
+        _mm_or_si128(_mm_or_si128(letter, text), uc_scan_between(text, '0', 9)));
+}
+#endif
+
+/* The first character from p on that is of a word, or is not; `end`: there is none. Fifteen bytes after the
+ * end are readable. */
+static inline const char *uc_scan_word(const char *p, const char *end, bool of_word)
+{
+#ifdef __SSE2__
+    for (; p < end; p += 16) {
+        const uint32_t found = uc_scan_word_16(p) ^ (of_word ? 0 : 0xffffu);
+        if (found) {
+            p += __builtin_ctz(found);
+            break;
+        }
+    }
+    return p < end ? p : end;
+#else
+    while (p < end && uc_is_of_word(*p) != of_word)
+        p++;
+    return p;
+#endif
+}
+
 static inline size_t uc_scan_words(const char *p, const char *end)
 {
     bool before = false;
@@ -105,12 +148,8 @@ static inline size_t uc_scan_words(const char *p, const char *end)
 #ifdef __SSE2__
     for (; end - p >= 64; p += 64) {
         uint64_t mask = 0;
-        for (int part = 0; part < 4; part++) {
-            const __m128i text = uc_scan_load(p + 16 * part);
-            const __m128i letter = uc_scan_between(_mm_or_si128(text, _mm_set1_epi8(0x20)), 'a', 25);
-            const __m128i of_word = _mm_or_si128(_mm_or_si128(letter, text), uc_scan_between(text, '0', 9));
-            mask |= (uint64_t)(unsigned)_mm_movemask_epi8(of_word) << (16 * part);
-        }
+        for (int part = 0; part < 4; part++)
+            mask |= (uint64_t)uc_scan_word_16(p + 16 * part) << (16 * part);
         words += (size_t)__builtin_popcountll(mask & ~(mask << 1 | before));
         before = mask >> 63;
     }

@@ -1,5 +1,6 @@
 /* Labels that are the same number in several spellings, such as +1 and 1, are one class. */
 #include <string.h>
+#include <strings.h>
 
 #include "data/exchange.h"
 #include "data/reader.h"
@@ -22,6 +23,17 @@ static uc_status remember(uc_names *names, uint32_t **classes, const char *text,
     return UC_OK;
 }
 
+/* What other programs write for a missing value is a class here, which may not be what was meant. */
+static void warn_of_missing(const uc_reader *self, const char *name, size_t length)
+{
+    static const char *const words[] = {"NA", "N/A", "NaN", "null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (length == strlen(words[i]) && strncasecmp(name, words[i], length) == 0)
+            uc_warn(&self->context,
+                    "%s: the label '%s' is a class: leave such rows out if it means that there is none",
+                    uc_input_name(self->input), words[i]);
+}
+
 uc_status uc_reader_add_class(uint32_t *index, uc_reader *self, const char *name, size_t length)
 {
     char number[64];
@@ -35,6 +47,7 @@ uc_status uc_reader_add_class(uint32_t *index, uc_reader *self, const char *name
         return remember(&self->spelled, &self->spelled_class, name, length, *index);
     }
     const uc_status status = uc_names_add(index, &self->classes, name, length);
+    warn_of_missing(self, name, length);
     if (status != UC_OK || size == 0)
         return status;
     return remember(&self->numbers, &self->number_class, number, size, *index);

@@ -287,6 +287,25 @@ int uc_table_is_plain(const uc_table *self)
     return self->plain;
 }
 
+const char *uc_table_decided(const uc_table *self, const uc_read_settings *settings)
+{
+    const char *missing = settings->missing_values, *decimal = settings->decimal;
+    if (settings->drop)
+        return "drop";
+    if (settings->columns)
+        return "columns";
+    if (settings->id) {
+        const size_t column = uc_table_find(self, settings->id, strlen(settings->id));
+        if (column == SIZE_MAX || self->columns[column].type != UC_COLUMN_ID)
+            return "id";
+    }
+    if (missing && (!self->missing_list || strcmp(missing, self->missing_list) != 0))
+        return "missing-values";
+    if (decimal && *decimal != self->decimal)
+        return "decimal";
+    return settings->max_categories != UC_MAX_CATEGORIES ? "max-categories" : NULL;
+}
+
 void uc_table_column_at(uc_column *out, const uc_table *self, size_t i)
 {
     const uc_table_column *column = &self->columns[i];

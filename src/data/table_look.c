@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "data/json_lines.h"
+#include "data/marks.h"
 #include "data/scan.h"
+#include "data/value_index.h"
 
 #define MOST_RECENT ((size_t)64)  /* values of a column and block that are counted in place */
 #define ALL_RECENT ((size_t)4096) /* of all columns */
@@ -41,8 +43,29 @@ static void take_problem(uc_look *self, const uc_problem *problem, size_t lines_
 /* Whether a value that begins so may be a number in some way, or infinite or not one. */
 static bool may_be_number(char first)
 {
-    static const char firsts[] = "0123456789+-.,$ \tiInN";
-    return (unsigned char)first >= 0x80 || memchr(firsts, first, sizeof firsts - 1) != NULL;
+    static const bool firsts[128] = {
+        ['0'] = true, ['1'] = true, ['2'] = true, ['3'] = true,  ['4'] = true, ['5'] = true, ['6'] = true,
+        ['7'] = true, ['8'] = true, ['9'] = true, ['+'] = true,  ['-'] = true, ['.'] = true, [','] = true,
+        ['$'] = true, [' '] = true, ['i'] = true, ['\t'] = true, ['I'] = true, ['n'] = true, ['N'] = true,
+        ['('] = true, ['E'] = true, ['U'] = true, ['G'] = true,  ['C'] = true, ['J'] = true, ['A'] = true,
+        ['S'] = true, ['D'] = true, ['P'] = true};
+    return (unsigned char)first >= 0x80 || firsts[(unsigned char)first];
+}
+
+/* Whether the value is a number, blanks, and a word of a few characters without digits. */
+static bool has_unit(const uc_field *field)
+{
+    float value;
+    const char *const end = field->begin + field->length, *p = uc_number_read(&value, field->begin),
+                      *unit = p;
+    while (unit < end && *unit == ' ')
+        unit++;
+    if (p == field->begin || unit == p || unit == end || end - unit > 6)
+        return false;
+    for (; unit < end; unit++)
+        if (*unit == ' ' || (*unit >= '0' && *unit <= '9'))
+            return false;
+    return true;
 }
 
 static void count_number(uc_column_look *self, const uc_field *field, const look_pass *pass, size_t line)
@@ -64,6 +87,7 @@ static void count_number(uc_column_look *self, const uc_field *field, const look
     const char other = pass->decimal == '.' ? ',' : '.';
     if (memchr(field->begin, other, field->length))
         self->otherwise += uc_value_number(&value, field->begin, field->length, other);
+    self->united += has_unit(field);
     double real;
     const bool not_finite = field->length <= 9 && uc_field_real(&real, field) && !isfinite(real);
     self->not_finite += not_finite;
@@ -74,11 +98,13 @@ static void count_number(uc_column_look *self, const uc_field *field, const look
     }
 }
 
-static void count_dates(uc_column_look *self, const uc_field *field)
+#define ALL_FORMS ((1u << UC_DATE_FORMS) - 1)
+
+/* The value is one that is not missing, the last of self->values. */
+static void count_dates(uc_column_look *self, const uc_field *field, size_t line)
 {
-    const unsigned all = (1u << UC_DATE_FORMS) - 1;
     unsigned forms = 0;
-    if (self->not_dates == all)
+    if (self->dates + 1 < self->values) /* there was a value that is no date */
         return;
     for (unsigned f = 0; f < UC_DATE_FORMS; f++) {
         uc_date date;
@@ -89,7 +115,22 @@ static void count_dates(uc_column_look *self, const uc_field *field)
         self->first_day[f] = fmin(self->first_day[f], (double)date.days);
         self->last_day[f] = fmax(self->last_day[f], (double)date.days);
     }
-    self->not_dates |= all & ~forms;
+    self->not_dates |= ALL_FORMS & ~forms;
+    bool has_time = false;
+    if (forms == 0 && uc_value_date_forms(&has_time, field->begin, field->length) == 0)
+        return;
+    self->dates++;
+    if (forms == 0 && self->other_date_line == 0) {
+        self->other_date_line = line;
+        uc_quote(self->other_date, field->begin, field->length);
+    }
+}
+
+static uint64_t mark_of(const uc_field *field)
+{
+    if (field->length > UC_SHORT_VALUE)
+        return uc_value_mark(UC_MARK, field->begin, field->length);
+    return uc_short_mark(uc_value_short(field->begin, field->length), field->length);
 }
 
 static uc_status count_value(uc_look *look, size_t column, const uc_field *field, const look_pass *pass,
@@ -103,17 +144,19 @@ static uc_status count_value(uc_look *look, size_t column, const uc_field *field
     self->values++;
     count_number(self, field, pass, line);
     if (self->numbers < self->values) {
-        self->spaced += memchr(field->begin, ' ', field->length) != NULL;
-        count_dates(self, field);
+        self->spaced = self->spaced || memchr(field->begin, ' ', field->length);
+        count_dates(self, field, line);
         const unsigned word = self->not_boolean ? 0 : uc_value_boolean(field->begin, field->length);
         self->boolean_words |= word;
         self->not_boolean = self->not_boolean || word == 0;
     } else {
-        self->not_dates = (1u << UC_DATE_FORMS) - 1;
+        self->not_dates = ALL_FORMS;
         self->not_boolean = true;
     }
-    return uc_value_log_add(&look->logs[column], uc_value_mark(UC_MARK, field->begin, field->length),
-                            field->begin, field->length);
+    const uint64_t mark = mark_of(field);
+    if (!uc_mark_is_kept(mark, look->logs[column].level))
+        return UC_OK;
+    return uc_value_log_add(&look->logs[column], mark, field->begin, field->length);
 }
 
 static void clear_column(uc_column_look *self)
@@ -131,11 +174,19 @@ static void merge_column(uc_column_look *self, const uc_column_look *part, size_
         self->low = part->low;
     if (part->numbers && (self->numbers == 0 || part->high > self->high))
         self->high = part->high;
+    if (part->dates == part->values && self->dates == self->values && self->other_date_line == 0 &&
+        (self->not_dates | part->not_dates) == ALL_FORMS && part->values > 0) {
+        const bool within = part->other_date_line != 0; /* else from its first value on */
+        self->other_date_line = lines_before + (within ? part->other_date_line : part->odd_line);
+        memcpy(self->other_date, within ? part->other_date : part->odd, sizeof self->other_date);
+    }
     self->values += part->values;
+    self->dates += part->dates;
     self->missing += part->missing;
     self->numbers += part->numbers;
     self->otherwise += part->otherwise;
-    self->spaced += part->spaced;
+    self->united += part->united;
+    self->spaced = self->spaced || part->spaced;
     self->not_boolean = self->not_boolean || part->not_boolean;
     self->dates_with_time = self->dates_with_time || part->dates_with_time;
     self->boolean_words |= part->boolean_words;
@@ -241,16 +292,18 @@ static char *look_at_object(uc_look *self, uc_text_block *block, const look_pass
 }
 
 /* One record; returns its newline, or NULL when nothing after it can be cut. */
-static char *look_at_record(uc_look *self, uc_text_block *block, const look_pass *pass, char *p)
+static char *look_at_record(uc_look *self, uc_text_block *block, const look_pass *pass, uc_marks *marks,
+                            char *p)
 {
     if (pass->layout->json)
         return look_at_object(self, block, pass, p);
     const uc_layout *layout = pass->layout;
     const size_t line = block->lines;
     size_t count = 0;
+    uc_field field = {0};
     for (;; p++) {
-        uc_field field = {0};
-        const char *problem = uc_field_cut_record(&field, &p, layout->delimiter);
+        field = (uc_field){0};
+        const char *problem = uc_marks_cut(&field, &p, marks);
         for (size_t i = 0; field.quoted && i < field.length; i++)
             block->lines += field.begin[i] == '\n';
         if (problem) {
@@ -264,8 +317,8 @@ static char *look_at_record(uc_look *self, uc_text_block *block, const look_pass
             break;
     }
     if (count != layout->columns)
-        uc_look_blame(self, SIZE_MAX, line, "%zu column%s, but the first line has %zu", count,
-                      count == 1 ? "" : "s", layout->columns);
+        uc_look_blame(self, SIZE_MAX, line, "%zu column%s, but the first line has %zu%s", count,
+                      count == 1 ? "" : "s", layout->columns, uc_ragged_hint(count, layout->columns, &field));
     return p;
 }
 
@@ -294,6 +347,8 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
         return;
     }
     find_control(self, block);
+    uc_marks marks;
+    uc_marks_begin(&marks, block->begin, block->end, layout->delimiter);
     for (char *p = block->begin; p && p < block->end && block->status == UC_OK; p++) {
         block->lines++;
         char *first = uc_skip_padding(p, layout->delimiter);
@@ -301,7 +356,7 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
             p = first;
             continue;
         }
-        p = look_at_record(self, block, pass, p);
+        p = look_at_record(self, block, pass, &marks, p);
         self->rows++;
         if (!p)
             break;

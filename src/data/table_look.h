@@ -5,7 +5,8 @@
 #include "data/json_lines.h"
 #include "data/table.h"
 
-#define UC_EXACT_VALUES ((size_t)4096) /* values that differ: counted exactly up to here */
+#define UC_EXACT_VALUES ((size_t)4096)   /* values that differ: counted exactly up to here */
+#define UC_SAMPLED_VALUES ((size_t)1024) /* more than those: as many of them are kept */
 #define UC_PROBLEMS ((size_t)20)
 
 /* ---- values that differ ----
@@ -48,6 +49,11 @@ uc_status uc_value_log_create(uc_value_log *self, size_t recent_count);
 /* Nothing is kept; the level and whether texts are wanted are those of the set. */
 void uc_value_log_clear(uc_value_log *self, const uc_value_set *set);
 uc_status uc_value_log_add(uc_value_log *self, uint64_t mark, const char *text, size_t length);
+/* Whether a set of that level has the value. */
+static inline bool uc_mark_is_kept(uint64_t mark, unsigned level)
+{
+    return (mark & ((UINT64_C(1) << level) - 1)) == 0;
+}
 /* Adds all values to the set. */
 uc_status uc_value_log_flush(uc_value_log *self, uc_value_set *set);
 void uc_value_log_free(uc_value_log *self);
@@ -55,11 +61,15 @@ void uc_value_log_free(uc_value_log *self);
 /* ---- a column ---- */
 
 typedef struct uc_column_look {
-    size_t values, missing, numbers, spaced;
+    size_t values, missing, numbers;
+    size_t united;    /* numbers with a unit after a blank: 5 kg */
     size_t otherwise; /* numbers if the decimal point were a comma, or the other way round */
     double low, high; /* of the numbers */
-    bool not_boolean, dates_with_time;
+    bool not_boolean, dates_with_time, spaced;
     unsigned boolean_words, not_dates; /* bits of uc_value_boolean; forms that some value is not */
+    size_t dates;                      /* values that are dates of some form, while all are */
+    size_t other_date_line; /* of the first date that has no form in common with all before it; 0: none */
+    char other_date[UC_QUOTE_SIZE];
     double first_day[UC_DATE_FORMS], last_day[UC_DATE_FORMS];
     size_t not_finite; /* values such as inf and nan */
     size_t odd_line;   /* of the first value that is not a number, or of one that is not finite; 0: none */

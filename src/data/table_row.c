@@ -82,15 +82,15 @@ uc_status uc_put_field(uc_line_text *out, const char *text, size_t length, char 
     return status == UC_OK ? uc_line_add(out, "\"", 1) : status;
 }
 
-uc_status uc_put_csv(uc_line_text *out, const uc_table_text *self, const uc_field *fields, const char *label,
-                     char delimiter)
+uc_status uc_put_csv(uc_line_text *out, const uc_table_text *self, const uc_field *fields,
+                     const uc_table_edit *edit, char delimiter)
 {
     uc_status status = UC_OK;
     for (size_t i = 0; i < self->layout.columns && status == UC_OK; i++) {
         if (i > 0)
             status = uc_line_add(out, &delimiter, 1);
-        if (status == UC_OK && label && i == self->label)
-            status = uc_put_field(out, label, strlen(label), delimiter);
+        if (status == UC_OK && edit->text && i == edit->column)
+            status = uc_put_field(out, edit->text, strlen(edit->text), delimiter);
         else if (status == UC_OK)
             status = uc_put_field(out, fields[i].begin, fields[i].length, delimiter);
     }

@@ -100,6 +100,7 @@ static uc_status copy_layout(uc_table_text *self, const uc_layout *layout)
 /* JSON lines as CSV, for outputs that are. */
 static uc_status render_csv(uc_table_text *self)
 {
+    const uc_table_edit nothing = {.column = UC_NO_COLUMN};
     self->csv_begins = uc_alloc(self->rows + 1, sizeof *self->csv_begins);
     if (!self->csv_begins)
         return UC_ERR_NOMEM;
@@ -108,7 +109,7 @@ static uc_status render_csv(uc_table_text *self)
         self->csv_begins[i] = self->csv.length;
         status = uc_table_text_cut(self, i);
         if (status == UC_OK)
-            status = uc_put_csv(&self->csv, self, self->fields, NULL, ',');
+            status = uc_put_csv(&self->csv, self, self->fields, &nothing, ',');
     }
     self->csv_begins[self->rows] = self->csv.length;
     return status;
@@ -140,6 +141,7 @@ static uc_status find_columns(uc_table_text *self, const uc_table *table, const 
     self->delimiter = layout->delimiter;
     status = copy_layout(self, layout);
     self->label = layout->label;
+    self->weight = layout->weight;
     self->id = UC_NO_COLUMN;
     for (size_t i = 0; i < layout->columns && !plain && self->id == UC_NO_COLUMN; i++) {
         size_t c = i;
@@ -280,4 +282,29 @@ const char *uc_table_text_name(size_t *length, uc_table_text *self, size_t colum
 size_t uc_table_text_columns(const uc_table_text *self)
 {
     return self->layout.columns;
+}
+
+bool uc_table_text_has_weights(const uc_table_text *self)
+{
+    return self->weight != UC_NO_COLUMN;
+}
+
+/* Whether a column has this name, or is a member of an object of JSON lines that has it: `weight.kg`. */
+static bool takes_name(const char *column, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(column, name, length) == 0 && (column[length] == '\0' || column[length] == '.');
+}
+
+const char *uc_table_text_weight_name(const uc_table_text *self)
+{
+    static const char *const names[] = {"weight", "label_weight"};
+    for (size_t n = 0; n < 2; n++) {
+        bool taken = false;
+        for (size_t i = 0; i < self->layout.columns; i++)
+            taken = taken || takes_name(self->layout.names[i], names[n]);
+        if (!taken)
+            return names[n];
+    }
+    return NULL;
 }

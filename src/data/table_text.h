@@ -19,7 +19,7 @@ struct uc_table_text {
     size_t header_begin, header_end; /* equal: there is none */
     size_t *begins;                  /* of the rows, each with its end */
     size_t rows, room;
-    size_t label, id; /* columns, or UC_NO_COLUMN */
+    size_t label, id, weight; /* columns, or UC_NO_COLUMN */
     char delimiter;
     uc_layout layout; /* columns, names, json; its keys and `dropped` are of JSON lines */
     uc_line_text csv; /* of JSON lines: the header and all rows as CSV */
@@ -35,9 +35,14 @@ struct uc_table_text {
 uc_status uc_table_text_cut(uc_table_text *self, size_t row);
 /* In quotes where it would be read differently without. */
 uc_status uc_put_field(uc_line_text *out, const char *text, size_t length, char delimiter);
-/* A line with a field per column. `label` instead of that of the label, unless it is NULL. */
-uc_status uc_put_csv(uc_line_text *out, const uc_table_text *self, const uc_field *fields, const char *label,
-                     char delimiter);
+/* A field that changes: `text` instead of that of `column`. */
+typedef struct uc_table_edit {
+    size_t column;
+    const char *text; /* NULL: nothing changes */
+} uc_table_edit;
+/* A line with a field per column. */
+uc_status uc_put_csv(uc_line_text *out, const uc_table_text *self, const uc_field *fields,
+                     const uc_table_edit *edit, char delimiter);
 uc_status uc_put_csv_header(uc_line_text *out, const uc_table_text *self, char delimiter);
 
 #endif

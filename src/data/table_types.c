@@ -36,6 +36,7 @@ typedef struct decision {
     const uc_column_look *look;
     size_t number; /* of the column, from 0 */
     size_t rows;
+    bool named; /* columns have names */
     const uc_read_settings *settings;
     uc_look *all;
 } decision;
@@ -62,9 +63,10 @@ static uc_status take(uc_table_column *self, uc_column_type type, const char *wh
 
 /* ---- values ---- */
 
-static size_t count_distinct(const uc_value_set *set)
+/* An estimate where only some of the values are counted, and never more than there are. */
+static size_t count_distinct(const uc_column_look *look)
 {
-    return set->used << set->level;
+    return uc_min_size(look->set.used << look->set.level, look->values);
 }
 
 static bool all_differ(const uc_value_set *set)
@@ -103,7 +105,7 @@ static uc_status describe_values(uc_table_column *self, const uc_column_look *lo
     const uc_value_entry **list;
     size_t count;
     self->missing = look->missing;
-    self->distinct = count_distinct(&look->set);
+    self->distinct = count_distinct(look);
     self->distinct_is_exact = look->set.level == 0;
     if (look->set.without_texts)
         return UC_OK;
@@ -211,11 +213,35 @@ static int date_form(const uc_column_look *look)
     return look->not_dates >> UC_DATE_SLASH_DMY & 1 ? -1 : UC_DATE_SLASH_DMY;
 }
 
+/* All values are dates, but not of one form: they would be read as words or ids. */
+static void blame_dates(const decision *self)
+{
+    const uc_column_look *look = self->look;
+    char name[UC_QUOTE_SIZE];
+    uc_quote(name, self->column->name, strlen(self->column->name));
+    uc_look_blame(
+        self->all, self->number, look->other_date_line,
+        "column '%s' has dates in more than one form, here '%s': write them in one, such as 2024-03-31, "
+        "or give {columns=%s=text}",
+        name, look->other_date, name);
+}
+
+static void blame_unit(const decision *self)
+{
+    char name[UC_QUOTE_SIZE];
+    uc_quote(name, self->column->name, strlen(self->column->name));
+    uc_look_blame(
+        self->all, self->number, self->look->odd_line,
+        "column '%s': '%s' is a number with a unit: take the unit off, or give {columns=%s=text}, id "
+        "or drop",
+        name, self->look->odd, name);
+}
+
 static uc_status decide_text(const decision *self)
 {
     const uc_column_look *look = self->look;
     uc_table_column *column = self->column;
-    const size_t distinct = count_distinct(&look->set), most = (size_t)self->settings->max_categories;
+    const size_t distinct = count_distinct(look), most = (size_t)self->settings->max_categories;
     if (look->not_finite > 0 && 2 * look->numbers >= look->values) {
         blame_number(self);
         return take(column, UC_COLUMN_NUMBER, "");
@@ -227,7 +253,11 @@ static uc_status decide_text(const decision *self)
     }
     if (2 * look->numbers >= look->values || 2 * look->otherwise >= look->values)
         blame_number(self);
-    if (look->spaced > 0)
+    if (look->dates == look->values)
+        blame_dates(self);
+    if (look->united == look->values)
+        blame_unit(self);
+    if (look->spaced)
         return take(column, UC_COLUMN_TEXT, "text with spaces");
     if (all_differ(&look->set))
         return take(column, UC_COLUMN_ID, "all values differ, and none has spaces");
@@ -248,8 +278,10 @@ static uc_status decide(const decision *self)
         return take(column, UC_COLUMN_DROP, "empty");
     if (look->missing == 0 && look->set.used == 1 && look->set.level == 0)
         return take(column, UC_COLUMN_DROP, "constant");
-    if (uc_is_id_name(column->name, strlen(column->name)))
+    if (uc_table_is_id_name(column->name, strlen(column->name)))
         return take(column, UC_COLUMN_ID, "its name");
+    if (self->named && uc_is_index_name(column->name) && look->missing == 0 && all_differ(&look->set))
+        return take(column, UC_COLUMN_ID, "a column without a name whose values differ: an index");
     if (!look->not_boolean && boolean_pair(look->boolean_words) >= 0) {
         column->form = (unsigned)boolean_pair(look->boolean_words);
         char why[100];
@@ -300,10 +332,10 @@ static uc_status decide_as(const decision *self, uc_column_type type)
             uc_look_blame(self->all, self->number, 0,
                           "column '%s' has about %zu different values: give {max-categories=%zu}, or "
                           "{columns=%s=text}",
-                          name, count_distinct(&look->set), count_distinct(&look->set), name);
+                          name, count_distinct(look), count_distinct(look), name);
         return make_category(self, why);
     case UC_COLUMN_TEXT:
-        self->column->whole = look->spaced == 0;
+        self->column->whole = !look->spaced;
         return take(self->column, type, why);
     default:
         return take(self->column, type, why);
@@ -479,7 +511,7 @@ static uc_status fill_table(uc_table *table, uc_look *look, const uc_layout *lay
         status = table->missing_list ? UC_OK : UC_ERR_NOMEM;
     }
     for (size_t i = 0; i < table->column_count && status == UC_OK; i++) {
-        decision one = {&table->columns[i], &look->columns[i], i, look->rows, settings, look};
+        decision one = {&table->columns[i], &look->columns[i], i, look->rows, table->named, settings, look};
         status = decide_column(&one, layout);
         table->columns[i].has_missing = uc_column_is_feature(table->columns[i].type) &&
                                         table->columns[i].type != UC_COLUMN_TEXT &&

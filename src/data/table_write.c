@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 
+#include "data/delimited.h"
 #include "data/sink.h"
 #include "data/table_text.h"
 
@@ -72,7 +73,7 @@ static uc_status check_utf8(const uc_table_text *self, size_t row)
     return UC_OK;
 }
 
-static uc_status put_json(uc_line_text *out, const uc_table_text *self, const char *label)
+static uc_status put_json(uc_line_text *out, const uc_table_text *self, const uc_table_edit *edit)
 {
     uc_status status = uc_line_add(out, "{", 1);
     for (size_t i = 0; i < self->layout.columns && status == UC_OK; i++) {
@@ -84,15 +85,15 @@ static uc_status put_json(uc_line_text *out, const uc_table_text *self, const ch
             status = put_text(out, name, strlen(name));
         if (status == UC_OK)
             status = uc_line_add(out, ": ", 2);
-        if (status == UC_OK && label && i == self->label)
-            status = put_value(out, label, strlen(label), false);
+        if (status == UC_OK && edit->text && i == edit->column)
+            status = put_value(out, edit->text, strlen(edit->text), false);
         else if (status == UC_OK)
             status = put_value(out, field->begin, field->length, field->quoted);
     }
     return status == UC_OK ? uc_line_add(out, "}\n", 2) : status;
 }
 
-/* ---- rows as they are, with another label ---- */
+/* ---- rows as they are, but for one field ---- */
 
 /* Where field `column` of the record at p begins and ends, with its quotes and without blanks around it. */
 static void find_field(const char **begin, const char **end, const char *p, const char *stop, char delimiter,
@@ -121,10 +122,10 @@ static void find_field(const char **begin, const char **end, const char *p, cons
     }
 }
 
-/* Where the label's value is in a line of JSON, which is cut in a copy; false: it has none. */
-static bool find_pair(const char **begin, const char **end, uc_table_text *self, size_t row)
+/* Where the column's value is in a line of JSON, which is cut in a copy; false: it has none. */
+static bool find_pair(const char **begin, const char **end, uc_table_text *self, size_t row, size_t column)
 {
-    const char *line = self->text + self->begins[2 * row], *name = self->layout.names[self->label];
+    const char *line = self->text + self->begins[2 * row], *name = self->layout.names[column];
     uc_json_pair pair;
     if (uc_table_text_cut(self, row) != UC_OK) /* which leaves the copy changed, and large enough */
         return false;
@@ -139,27 +140,27 @@ static bool find_pair(const char **begin, const char **end, uc_table_text *self,
     return false;
 }
 
-static uc_status put_as_it_is(uc_line_text *out, uc_table_text *self, size_t row, const char *label)
+static uc_status put_as_it_is(uc_line_text *out, uc_table_text *self, size_t row, const uc_table_edit *edit)
 {
     const char *text = self->text + self->begins[2 * row], *begin = NULL, *end = NULL;
     const size_t length = self->begins[2 * row + 1] - self->begins[2 * row];
-    if (!label || self->label == UC_NO_COLUMN)
+    if (!edit->text)
         return uc_line_add(out, text, length);
     if (!self->layout.json)
-        find_field(&begin, &end, text, text + length, self->delimiter, self->label);
-    else if (!find_pair(&begin, &end, self, row))
+        find_field(&begin, &end, text, text + length, self->delimiter, edit->column);
+    else if (!find_pair(&begin, &end, self, row, edit->column))
         return uc_line_add(out, text, length);
     uc_status status = uc_line_add(out, text, (size_t)(begin - text));
     if (status == UC_OK && self->layout.json)
-        status = put_value(out, label, strlen(label), *begin == '"');
+        status = put_value(out, edit->text, strlen(edit->text), *begin == '"');
     else if (status == UC_OK)
-        status = uc_put_field(out, label, strlen(label), self->delimiter);
+        status = uc_put_field(out, edit->text, strlen(edit->text), self->delimiter);
     if (status == UC_OK)
         status = uc_line_add(out, end, (size_t)(text + length - end));
     return status;
 }
 
-/* ---- all ---- */
+/* ---- rows ---- */
 
 /* How rows are written. */
 typedef struct style {
@@ -177,53 +178,124 @@ static style style_of(const uc_table_text *self, const char *name, uc_format for
     return out;
 }
 
-static uc_status put_row(uc_line_text *out, uc_table_text *self, size_t row, const char *label,
+static uc_status put_row(uc_line_text *out, uc_table_text *self, size_t row, const uc_table_edit *edit,
                          const style *how)
 {
     out->length = 0;
     if (how->same)
-        return put_as_it_is(out, self, row, label);
+        return put_as_it_is(out, self, row, edit);
     uc_status status = uc_table_text_cut(self, row);
     if (status == UC_OK && how->json)
         status = check_utf8(self, row);
     if (status != UC_OK)
         return status;
     if (how->json)
-        return put_json(out, self, label);
-    return uc_put_csv(out, self, self->fields, label, how->delimiter);
+        return put_json(out, self, edit);
+    return uc_put_csv(out, self, self->fields, edit, how->delimiter);
 }
 
-static uc_status put_header(uc_line_text *out, const uc_table_text *self, const style *how)
+/* ---- one more column ---- */
+
+/* Ends a line of delimited text with one more field. */
+static uc_status add_field(uc_line_text *line, const char *field, char delimiter)
 {
-    if (how->json)
+    const char *end = "\n";
+    line->length--; /* every line ends with a newline */
+    if (line->length > 0 && line->text[line->length - 1] == '\r') {
+        line->length--;
+        end = "\r\n";
+    }
+    uc_status status = uc_line_add(line, &delimiter, 1);
+    if (status == UC_OK)
+        status = uc_put_field(line, field, strlen(field), delimiter);
+    return status == UC_OK ? uc_line_add(line, end, strlen(end)) : status;
+}
+
+/* Begins a line of JSON with one more pair. */
+static uc_status add_pair(uc_line_text *line, const char *name, const char *value)
+{
+    const char *end = line->text + line->length, *rest = memchr(line->text, '{', line->length);
+    uc_line_text out = {0};
+    rest = rest ? rest + 1 : line->text;
+    uc_status status = uc_line_add(&out, line->text, (size_t)(rest - line->text));
+    while (rest < end && uc_is_blank(*rest))
+        rest++;
+    if (status == UC_OK)
+        status = put_text(&out, name, strlen(name));
+    if (status == UC_OK)
+        status = uc_line_add(&out, ": ", 2);
+    if (status == UC_OK)
+        status = put_value(&out, value, strlen(value), false);
+    if (status == UC_OK && rest < end && *rest != '}')
+        status = uc_line_add(&out, ", ", 2);
+    if (status == UC_OK)
+        status = uc_line_add(&out, rest, (size_t)(end - rest));
+    uc_free(line->text);
+    *line = out;
+    return status;
+}
+
+/* ---- all ---- */
+
+/* `added` is the name of one more column, or NULL. */
+static uc_status put_header(uc_line_text *out, const uc_table_text *self, const char *added, const style *how)
+{
+    const size_t length = self->header_end - self->header_begin;
+    if (how->json || (!self->layout.json && length == 0))
         return UC_OK;
-    if (how->same)
-        return uc_line_add(out, self->text + self->header_begin, self->header_end - self->header_begin);
-    if (!self->layout.json && self->header_begin == self->header_end)
-        return UC_OK;
-    return uc_put_csv_header(out, self, how->delimiter);
+    const uc_status status = how->same ? uc_line_add(out, self->text + self->header_begin, length)
+                                       : uc_put_csv_header(out, self, how->delimiter);
+    return status == UC_OK && added ? add_field(out, added, how->delimiter) : status;
+}
+
+/* Row i of those that are written, which is row `row` of the table. */
+static uc_status put_changed(uc_line_text *line, uc_table_text *self, const uc_table_changes *changes,
+                             size_t i, size_t row, const char *added, const style *how)
+{
+    const uint32_t *y = changes->y;
+    uc_table_edit edit = {.column = self->label};
+    char weight[32] = "";
+    if (changes->weights) {
+        double back;
+        const size_t length = uc_print_real(weight, sizeof weight, 15, changes->weights[i]);
+        if (!uc_parse_real(&back, weight, length) || back != changes->weights[i])
+            uc_print_real(weight, sizeof weight, 17, changes->weights[i]);
+    }
+    if (changes->weights && !added)
+        edit = (uc_table_edit){self->weight, weight};
+    else if (y && y[i] != changes->before[i] && y[i] != UC_NONE && self->label != UC_NO_COLUMN)
+        edit.text = changes->classes->text[y[i]];
+    const uc_status status = put_row(line, self, row, &edit, how);
+    if (status != UC_OK || !added)
+        return status;
+    return how->json ? add_pair(line, added, weight) : add_field(line, weight, how->delimiter);
 }
 
 uc_status uc_table_text_write(uc_table_text *self, uc_output *output, uc_format format, const size_t *rows,
-                              size_t count, const uint32_t *y, const uint32_t *before,
-                              const uc_names *classes)
+                              size_t count, const uc_table_changes *changes)
 {
     const style how = style_of(self, uc_output_name(output), format);
+    const bool adds = changes->weights && !uc_table_text_has_weights(self);
+    const char *added = adds ? uc_table_text_weight_name(self) : NULL;
     uc_sink *sink = NULL;
     uc_line_text line = {0};
+    if (adds && !added)
+        return uc_fail(UC_ERR_INVALID,
+                       "%s: weights need a column of their own, but 'weight' and 'label_weight' are columns "
+                       "already: rename one of them",
+                       self->name);
+    if (changes->y && changes->weights && !adds)
+        return uc_fail(UC_ERR_INVALID, "%s: labels and weights do not change together", self->name);
     if (!rows)
         count = self->rows;
     uc_status status = uc_sink_begin(&sink, output);
     if (status != UC_OK)
         return status;
-    status = put_header(&line, self, &how);
+    status = put_header(&line, self, added, &how);
     if (status == UC_OK)
         status = uc_sink_write(sink, line.text, line.length);
     for (size_t i = 0; i < count && status == UC_OK; i++) {
-        const char *label = NULL;
-        if (y && y[i] != before[i] && y[i] != UC_NONE)
-            label = classes->text[y[i]];
-        status = put_row(&line, self, rows ? rows[i] : i, label, &how);
+        status = put_changed(&line, self, changes, i, rows ? rows[i] : i, added, &how);
         if (status == UC_OK)
             status = uc_sink_write(sink, line.text, line.length);
     }

@@ -348,16 +348,37 @@ static uc_status place_blocks(uc_reader *reader, chunk *now)
     return UC_OK;
 }
 
-/* Job 0 reads ahead, job i parses block i - 1. A block keeps its failure, for check_block. */
+static bool reads_ahead(const uc_reader *reader)
+{
+    const text_state *state = reader->state;
+    return !state->read_ended && !uc_input_is_live(reader->input) && uc_threads(&reader->context) > 1;
+}
+
+/* A block keeps its failure, for check_block. */
 static uc_status parse_job(size_t job, void *user)
 {
     uc_reader *reader = user;
     text_state *state = reader->state;
-    if (job > 0)
-        state->parser(&state->now.blocks[job - 1], reader, state->layout);
-    else if (!state->read_ended && !uc_input_is_live(reader->input) && uc_threads(&reader->context) > 1)
-        read_ahead(reader);
+    state->parser(&state->now.blocks[job], reader, state->layout);
     return UC_OK;
+}
+
+static uc_status parse_and_read_job(size_t job, void *user)
+{
+    if (job > 0)
+        return parse_job(job - 1, user);
+    read_ahead(user);
+    return UC_OK;
+}
+
+/* A small file is one block, for which no other thread is needed. */
+static uc_status parse_blocks(uc_reader *reader)
+{
+    const text_state *state = reader->state;
+    const size_t blocks = state->now.block_count;
+    if (reads_ahead(reader))
+        return uc_run_blocks(&reader->context, blocks + 1, parse_and_read_job, reader);
+    return uc_run_blocks(&reader->context, blocks, parse_job, reader);
 }
 
 static uc_status fail_at(const uc_reader *reader, size_t line, const char *sentence)
@@ -503,7 +524,7 @@ uc_status uc_text_next(uc_reader *self)
         state->look(self);
     status = place_blocks(self, &state->now);
     if (status == UC_OK)
-        status = uc_run_blocks(&self->context, state->now.block_count + 1, parse_job, self);
+        status = parse_blocks(self);
     if (status == UC_OK)
         status = join_blocks(self, &state->now);
     self->ended = last;

@@ -58,7 +58,9 @@ static bool is_digit(char c)
 /* The bytes of a currency sign at p: $, or the signs of euro, pound and yen; 0: none. */
 static size_t currency_length(const char *p, const char *end)
 {
-    static const char *const signs[] = {"$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5"};
+    static const char *const signs[] = {"$",   "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5", "EUR",
+                                        "USD", "GBP",          "CHF",      "JPY",      "CAD",
+                                        "AUD", "SEK",          "NOK",      "DKK",      "PLN"};
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         const size_t length = strlen(signs[i]);
         if ((size_t)(end - p) >= length && memcmp(p, signs[i], length) == 0)
@@ -69,21 +71,38 @@ static size_t currency_length(const char *p, const char *end)
 
 #define MOST_DIGITS ((size_t)400)
 
+/* The bytes of what separates thousands at p: `group`, an apostrophe or a blank that breaks no line; 0: none
+ * does. */
+static size_t group_length(const char *p, const char *end, char group)
+{
+    static const char *const others[] = {"'", "\xe2\x80\x99", "\xc2\xa0", "\xe2\x80\xaf"};
+    if (p < end && *p == group)
+        return 1;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const size_t length = strlen(others[i]);
+        if ((size_t)(end - p) > length && memcmp(p, others[i], length) == 0 && is_digit(p[length]))
+            return length;
+    }
+    return 0;
+}
+
 /* Digits in groups of three, which follow a first group of one to three, into `to`; NULL: they are not. */
 static char *take_groups(char *to, const char **at, const char *end, char group)
 {
     const char *p = *at, *begin = p;
     for (; p < end && is_digit(*p); p++)
         *to++ = *p;
-    const bool grouped = p < end && *p == group;
-    if (grouped && (p == begin || p - begin > 3))
+    const char *const separator = p;
+    const size_t length = group_length(p, end, group);
+    if (length > 0 && (p == begin || p - begin > 3))
         return NULL;
-    while (p < end && *p == group) {
-        if (end - p < 4 || !is_digit(p[1]) || !is_digit(p[2]) || !is_digit(p[3]))
+    while (length > 0 && (size_t)(end - p) >= length && memcmp(p, separator, length) == 0) {
+        p += length;
+        if (end - p < 3 || !is_digit(p[0]) || !is_digit(p[1]) || !is_digit(p[2]))
             return NULL;
-        memcpy(to, p + 1, 3);
+        memcpy(to, p, 3);
         to += 3;
-        p += 4;
+        p += 3;
         if (p < end && is_digit(*p))
             return NULL;
     }
@@ -116,9 +135,17 @@ static char *take_number(char *to, const char **at, const char *end, char decima
 
 static const char *skip_blanks(const char *p, const char *end)
 {
-    while (p < end && (*p == ' ' || *p == '\t'))
-        p++;
+    while (p < end && (*p == ' ' || *p == '\t' || (end - p > 1 && memcmp(p, "\xc2\xa0", 2) == 0)))
+        p += *p == '\xc2' ? 2 : 1;
     return p;
+}
+
+/* The bytes of a sign at p: plus, or a minus of ASCII or of typesetters. */
+static size_t sign_length(const char *p, const char *end)
+{
+    if (p < end && (*p == '-' || *p == '+'))
+        return 1;
+    return end - p >= 3 && memcmp(p, "\xe2\x88\x92", 3) == 0 ? 3 : 0;
 }
 
 bool uc_value_number(float *out, const char *text, size_t length, char decimal)
@@ -127,10 +154,19 @@ bool uc_value_number(float *out, const char *text, size_t length, char decimal)
     const char *p = text, *end = text + length;
     if (length == 0 || length > MOST_DIGITS)
         return false;
+    const bool in_parentheses = *p == '(' && end[-1] == ')'; /* as accountants write -1 */
+    p += in_parentheses;
+    end -= in_parentheses;
     size_t currency = currency_length(p, end);
     p = skip_blanks(p + currency, end);
-    if (p < end && (*p == '-' || *p == '+')) {
-        *to++ = *p++;
+    const size_t sign = sign_length(p, end);
+    if (sign > 0 && in_parentheses)
+        return false;
+    if (in_parentheses)
+        *to++ = '-';
+    if (sign > 0) {
+        *to++ = *p == '+' ? '+' : '-';
+        p += sign;
         if (currency == 0) {
             currency = currency_length(p, end);
             p = skip_blanks(p + currency, end);
@@ -171,11 +207,14 @@ unsigned uc_value_boolean(const char *text, size_t length)
 
 /* ---- dates ---- */
 
+#define SHORTEST_DATE ((size_t)6) /* 1/2/24 */
+
 const char *const uc_date_form_names[UC_DATE_FORMS] = {"year-month-day", "year/month/day", "day.month.year",
                                                        "day/month/year", "month/day/year", "day-month-year",
                                                        "day month year", "month day, year"};
 
-/* Days since 1970-01-01 of the Gregorian calendar: years begin in March, so that the odd day is the last. */
+/* Days since 1970-01-01 of the Gregorian calendar: years begin in March, so that the odd day is the last.
+ * */
 static int64_t days_of(int year, int month, int day)
 {
     const int64_t y = year - (month <= 2), era = (y >= 0 ? y : y - 399) / 400;
@@ -273,6 +312,18 @@ static bool take_time(uc_date *out, const char *p, const char *end)
     return p == end;
 }
 
+/* Four digits, or two if `short_too`: 69 to 99 are of the last century, as for strptime; -1: neither. */
+static int take_year(const char **at, const char *end, bool short_too)
+{
+    const char *begin = *at;
+    const int year = take_digits(at, end, short_too ? 2 : 4, 4);
+    if (*at - begin == 3)
+        return -1;
+    if (*at - begin != 2)
+        return year;
+    return year + (year < 69 ? 2000 : 1900);
+}
+
 /* Year, month and day in the order of the form; returns where the date ends, NULL: it is not one. */
 static const char *take_date(int parts[3], const char *p, const char *end, uc_date_form form)
 {
@@ -285,7 +336,7 @@ static const char *take_date(int parts[3], const char *p, const char *end, uc_da
         *day = take_digits(&p, end, 1, 2);
         take_char(&p, end, ',');
         p = skip_blanks(p, end);
-        *year = take_digits(&p, end, 4, 4);
+        *year = take_year(&p, end, true);
         return p;
     }
     if (form == UC_DATE_NAME_DMY) {
@@ -296,17 +347,21 @@ static const char *take_date(int parts[3], const char *p, const char *end, uc_da
         if (dashed && !take_char(&p, end, '-'))
             return NULL;
         p = skip_blanks(p, end);
-        *year = take_digits(&p, end, 4, 4);
+        *year = take_year(&p, end, true);
         return p;
     }
     const bool year_first = form == UC_DATE_ISO || form == UC_DATE_SLASH_YMD;
+    const bool short_too = form == UC_DATE_SLASH_DMY || form == UC_DATE_SLASH_MDY;
+    const bool dotted = form == UC_DATE_DOT_DMY; /* 01.02.24; 1.2.24 may be a version */
+    const char *const begin = p;
     int *const first = form == UC_DATE_SLASH_MDY ? month : day;
     int *const order[3] = {year_first ? year : first, year_first || first == day ? month : day,
                            year_first ? day : year};
     for (int i = 0; i < 3; i++) {
         if (i > 0 && !take_char(&p, end, separator))
             return NULL;
-        *order[i] = order[i] == year ? take_digits(&p, end, 4, 4) : take_digits(&p, end, 1, 2);
+        *order[i] = order[i] == year ? take_year(&p, end, short_too || (dotted && p - begin == 6))
+                                     : take_digits(&p, end, 1, 2);
     }
     return p;
 }
@@ -315,7 +370,7 @@ bool uc_value_date(uc_date *out, const char *text, size_t length, uc_date_form f
 {
     const char *end = text + length;
     int parts[3] = {-1, 0, 0};
-    if (length < 8 || length > 40)
+    if (length < SHORTEST_DATE || length > 40)
         return false;
     const char *p = take_date(parts, text, end, form);
     const int year = parts[0], month = parts[1], day = parts[2];
@@ -329,7 +384,7 @@ bool uc_value_date(uc_date *out, const char *text, size_t length, uc_date_form f
 unsigned uc_value_date_forms(bool *has_time, const char *text, size_t length)
 {
     unsigned forms = 0;
-    if (length < 8 || length > 40)
+    if (length < SHORTEST_DATE || length > 40)
         return 0;
     for (int form = 0; form < UC_DATE_FORMS; form++) {
         uc_date date;
@@ -352,6 +407,21 @@ static uint64_t mix(uint64_t a)
     return a ^ (a >> 32);
 }
 
+/* Up to seven bytes, the first one lowest, without reading any other. */
+static uint64_t first_bytes(const char *text, size_t length)
+{
+    if (length >= 4) {
+        uint32_t first, last;
+        memcpy(&first, text, 4);
+        memcpy(&last, text + length - 4, 4);
+        return le32toh(first) | (uint64_t)le32toh(last) << (8 * (length - 4));
+    }
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < length; i++)
+        bytes |= (uint64_t)(unsigned char)text[i] << (8 * i);
+    return bytes;
+}
+
 uint64_t uc_value_mark(uint64_t seed, const char *text, size_t length)
 {
     uint64_t mark = seed ^ (length * UINT64_C(0x9e3779b97f4a7c15));
@@ -361,18 +431,30 @@ uint64_t uc_value_mark(uint64_t seed, const char *text, size_t length)
         mark = (mark ^ le64toh(word)) * UINT64_C(0x9fb21c651e98df25);
         mark ^= mark >> 29;
     }
-    uint64_t rest = 0;
-    for (size_t i = 0; i < length; i++)
-        rest |= (uint64_t)(unsigned char)text[i] << (8 * i);
-    return mix(mark ^ rest);
+    return mix(mark ^ first_bytes(text, length));
 }
 
-/* The mark of a word in lower case: letters of ASCII are the only ones that change. */
+/* Eight characters in lower case: letters of ASCII are the only ones that change. */
+static uint64_t lower_word(uint64_t text)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101), seven = text & (0x7f * each);
+    const uint64_t from_a = seven + (0x80 - 'A') * each, beyond_z = seven + (0x7f - 'Z') * each;
+    return text | ((from_a & ~beyond_z & ~text & (0x80 * each)) >> 2);
+}
+
+/* The mark of a word in lower case: uc_value_mark of its bytes, and of 64 of them after the other. Eight
+ * bytes are readable from every one of the word. */
 static uint64_t mark_word(uint64_t seed, const char *text, size_t length)
 {
-    char lower[64];
     uint64_t mark = seed;
-    for (size_t begin = 0; begin < length; begin += sizeof lower) {
+    if (length < 8) { /* most words: without a copy */
+        uint64_t word;
+        memcpy(&word, text, 8);
+        word = lower_word(le64toh(word) & ((UINT64_C(1) << (8 * length)) - 1));
+        return mix(seed ^ (length * UINT64_C(0x9e3779b97f4a7c15)) ^ word);
+    }
+    for (size_t begin = 0; begin < length; begin += 64) {
+        char lower[64];
         const size_t count = uc_min_size(length - begin, sizeof lower);
         for (size_t i = 0; i < count; i++) {
             const unsigned char c = (unsigned char)text[begin + i];
@@ -385,17 +467,14 @@ static uint64_t mark_word(uint64_t seed, const char *text, size_t length)
 
 size_t uc_value_words(uint64_t *marks, const char *text, size_t length, uint64_t seed)
 {
-    const char *p = text, *end = text + length;
+    const char *const end = text + length;
     uint64_t before = 0;
     size_t count = 0;
-    while (p < end) {
-        while (p < end && !uc_is_of_word(*p))
-            p++;
-        const char *word = p;
-        while (p < end && uc_is_of_word(*p))
-            p++;
-        if (p == word)
+    for (const char *p = text;;) {
+        const char *word = uc_scan_word(p, end, true);
+        if (word == end)
             break;
+        p = uc_scan_word(word, end, false);
         const uint64_t mark = mark_word(seed, word, (size_t)(p - word));
         if (count > 0)
             marks[count++] = mix(before * 3 + mark);

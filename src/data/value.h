@@ -74,7 +74,8 @@ unsigned uc_value_date_forms(bool *has_time, const char *text, size_t length);
 /* A mark of bytes that differ when these do, almost surely; eight bytes at a time. */
 uint64_t uc_value_mark(uint64_t seed, const char *text, size_t length);
 /* The marks of all words of the text in lower case, from `seed` on, and of all pairs of neighbours; room for
- * length + 1 of them. A word is a run of letters, digits and bytes beyond ASCII. Returns how many. */
+ * length + 1 of them. A word is a run of letters, digits and bytes beyond ASCII. Returns how many.
+ * UC_NUMBER_SLACK bytes after the text are readable. */
 size_t uc_value_words(uint64_t *marks, const char *text, size_t length, uint64_t seed);
 
 #endif

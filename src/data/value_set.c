@@ -11,11 +11,6 @@ static uc_value_entry *find(const uc_value_set *self, uint64_t mark)
     return &self->slots[slot];
 }
 
-static bool is_kept(uint64_t mark, unsigned level)
-{
-    return (mark & ((UINT64_C(1) << level) - 1)) == 0;
-}
-
 /* A table of `room` slots with the entries of the present level. */
 static uc_status rebuild(uc_value_set *self, size_t room)
 {
@@ -28,7 +23,7 @@ static uc_status rebuild(uc_value_set *self, size_t room)
     self->room = room;
     self->used = 0;
     for (size_t i = 0; i < old_room; i++)
-        if (old[i].count && is_kept(old[i].mark, self->level)) {
+        if (old[i].count && uc_mark_is_kept(old[i].mark, self->level)) {
             *find(self, old[i].mark) = old[i];
             self->used++;
         }
@@ -73,7 +68,7 @@ static uc_status keep_text(uc_value_set *self, uc_value_entry *entry, const char
 uc_status uc_value_set_add(uc_value_set *self, uint64_t mark, uint64_t count, const char *text, size_t length)
 {
     uc_status status = UC_OK;
-    if (!is_kept(mark, self->level))
+    if (!uc_mark_is_kept(mark, self->level))
         return UC_OK;
     if (2 * (self->used + 1) > self->room)
         status = rebuild(self, self->room ? 2 * self->room : 16);
@@ -87,11 +82,13 @@ uc_status uc_value_set_add(uc_value_set *self, uint64_t mark, uint64_t count, co
     self->used++;
     *entry = (uc_value_entry){.mark = mark, .count = count};
     status = keep_text(self, entry, text, length);
-    while (status == UC_OK && self->used > UC_EXACT_VALUES) {
+    while (status == UC_OK && self->used > (self->level ? UC_SAMPLED_VALUES : UC_EXACT_VALUES)) {
         self->level++;
         self->without_texts = true;
         status = rebuild(self, self->room);
     }
+    if (status == UC_OK && self->level && self->room > 4 * UC_SAMPLED_VALUES)
+        status = rebuild(self, 4 * UC_SAMPLED_VALUES); /* less to keep in the caches */
     return status;
 }
 
@@ -137,8 +134,6 @@ uc_status uc_value_log_add(uc_value_log *self, uint64_t mark, const char *text, 
 {
     uc_value_entry *entry = &self->recent[(size_t)(mark >> 32) & (self->recent_count - 1)];
     uc_status status = UC_OK;
-    if (!is_kept(mark, self->level))
-        return UC_OK;
     if (entry->count && entry->mark == mark) {
         entry->count++;
         return UC_OK;

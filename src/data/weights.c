@@ -7,6 +7,7 @@
 #include "data/exchange.h"
 #include "data/npy.h"
 #include "data/reader.h"
+#include "data/weights.h"
 
 #define LEAST_TOTAL 1e-100 /* of weights: the square of neither bound is beyond the numbers */
 #define MOST_TOTAL 1e100
@@ -181,15 +182,22 @@ static const char *place_of(char *text, size_t size, const table *self, const ch
 
 /* ---- weights ---- */
 
+uc_status uc_weights_check_total(double total, const char *of)
+{
+    if (total >= LEAST_TOTAL && total <= MOST_TOTAL)
+        return UC_OK;
+    return uc_fail(UC_ERR_FORMAT, "%s sum to %g, which must be from %g to %g", of, total, LEAST_TOTAL,
+                   MOST_TOTAL);
+}
+
 static uc_status check_total(const table *self, const char *path)
 {
     double total = 0.0;
+    char of[512];
     for (size_t i = 0; i < self->rows; i++)
         total += self->values[i];
-    if (self->rows == 0 || (total >= LEAST_TOTAL && total <= MOST_TOTAL))
-        return UC_OK;
-    return uc_fail(UC_ERR_FORMAT, "%s: the weights sum to %g, which must be from %g to %g", path, total,
-                   LEAST_TOTAL, MOST_TOTAL);
+    snprintf(of, sizeof of, "%s: the weights", path);
+    return self->rows == 0 ? UC_OK : uc_weights_check_total(total, of);
 }
 
 uc_status uc_weights_read(double **out, size_t *count, const char *path, size_t rows,

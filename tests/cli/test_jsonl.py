@@ -183,7 +183,7 @@ def test_the_label_is_named_or_last(lines):
     lines.write("mixed.jsonl", '{"x": 1, "kind": "p"}\n{"kind": "q", "x": 2}\n')
     assert "label" not in {c["type"] for c in lines.json("inspect", "mixed.jsonl")["columns"]}
     assert lines.fails(1, "train", "logistic", "mixed.jsonl", "--label", "sort", "-o", "x.uc") == \
-        "mixed.jsonl: no column is called 'sort'"
+        "mixed.jsonl: no column is called 'sort'; the lines have x, kind"
 
 
 def test_bytes_that_are_no_utf_8_do_not_become_json(unconfuse):
@@ -193,3 +193,8 @@ def test_bytes_that_are_no_utf_8_do_not_become_json(unconfuse):
         "UTF-8 does")
     unconfuse.write("d.csv", b"id,x,town,label\n1,.5,K\xc3\xb6ln,a\n2,.75,\"two\nlines\",b\n3,2,R\xf6m,b\n")
     assert unconfuse.fails(1, "convert", "d.csv", "d.jsonl").startswith("d.csv:5: 'R?m' in column 3")
+
+
+def test_lines_without_members_have_no_column_of_that_name(unconfuse):
+    unconfuse.write("empty.jsonl", "{}\n{}\n{}\n")
+    assert unconfuse.fails(1, "inspect", "empty.jsonl", "--label", "kind").startswith("empty.jsonl: ")

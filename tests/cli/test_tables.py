@@ -251,6 +251,67 @@ def test_all_problems_are_in_one_message(unconfuse):
         "'1,5' looks like a number with a decimal comma: add --decimal ,"
 
 
+@pytest.mark.parametrize("command", [["inspect"], ["train", "pa", "-o", "m.uc"]])
+@pytest.mark.parametrize("kinds", ["ab", "12"])
+def test_a_separator_at_the_end_of_rows_gets_a_hint(unconfuse, command, kinds):
+    unconfuse.write("t.csv", "x,c,label\n" + "".join(f"{i},{kinds[i % 2]},{'yn'[i % 2]},\n" for i in range(20)))
+    sentence = unconfuse.fails(1, command[0], *command[1:2], "t.csv", *command[2:])
+    assert sentence.startswith("t.csv:2: 4 columns, but the first line has 3: it ends with a separator, so let the first line "
+                               "end with one, too")
+    unconfuse.write("t.csv", "x,c,label,\n" + "".join(f"{i},{kinds[i % 2]},{'yn'[i % 2]},\n" for i in range(20)))
+    assert [one["class"] for one in unconfuse.json("inspect", "t.csv")["classes"]] == ["n", "y"]
+
+
+def test_numbers_with_a_unit_are_not_read_as_words(unconfuse):
+    unconfuse.write("t.csv", "w,label\n" + "".join(f"{i}.5 kg,{'ab'[i % 2]}\n" for i in range(60)))
+    assert unconfuse.fails(1, "train", "pa", "t.csv", "-o", "m.uc") == \
+        "t.csv:2: column 'w': '0.5 kg' is a number with a unit: take the unit off, or give --columns w=text, id or drop"
+    assert unconfuse.json("inspect", "t.csv", "--columns", "w=text")["columns"][0]["type"] == "text"
+    # few of them are categories, and a street is none
+    assert types(unconfuse, "w,label\n" + "".join(f"{i % 4} kg,{'ab'[i % 2]}\n" for i in range(60)))["w"] == "category"
+    assert types(unconfuse, "w,label\n" + "".join(f"{i} Main Street,{'ab'[i % 2]}\n" for i in range(60)))["w"] == "text"
+
+
+def test_a_label_that_looks_missing_gets_a_warning(unconfuse):
+    for kinds in ("pq", "12"):
+        unconfuse.write("t.csv", "x,c,label\n" + "".join(f"{i},{kinds[i % 2]},{['a', 'b', 'NA'][i % 3]}\n" for i in range(60)))
+        warned = unconfuse.ok("train", "pa", "t.csv", "-o", "m.uc").stderr.decode()
+        assert warned.count("t.csv: the label 'NA' is a class: leave such rows out if it means that there is none") == 1
+    unconfuse.write("t.csv", "x,c,label\n" + "".join(f"{i},{i % 5},{['a', 'b', 'None'][i % 3]}\n" for i in range(60)))
+    assert unconfuse.ok("train", "pa", "t.csv", "-o", "m.uc").stderr == b""
+
+
+@pytest.mark.parametrize("text, sentence", [
+    ("Age,since,label\n30,2024-01-01,a\n", "t.csv: there is no column 'age', which the model was trained on; did you mean 'Age'?"),
+    ("30,2024-01-01\n31,2024-01-02\n", "t.csv: there is no column 'age', which the model was trained on; does its first line name "
+                                       "the columns?"),
+    ("age,since,label\n30,01/02/2024,a\n", "t.csv:2: column 'since': '01/02/2024' is not a date as the column has them: "
+                                           "year-month-day"),
+])
+def test_rows_that_a_model_cannot_read_get_a_hint(unconfuse, text, sentence):
+    unconfuse.write("train.csv", "age,since,label\n" + "".join(f"{i % 9},2024-01-{i:02d},{'ab'[i % 2]}\n" for i in range(1, 30)))
+    unconfuse.ok("train", "pa", "train.csv", "-o", "m.uc")
+    unconfuse.write("t.csv", text)
+    assert unconfuse.fails(1, "predict", "m.uc", "t.csv") == sentence
+
+
+# pandas writes its index first, without a name, and calls it "Unnamed: 0" when it has read that.
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+@pytest.mark.parametrize("kinds", ["ab", "12"])
+def test_the_index_of_a_frame_is_an_id(unconfuse, name, kinds):
+    unconfuse.write("t.csv", f"{name},x,c,y\n" + "".join(f"{7 * i},{i % 5},{kinds[i % 3 % 2]},{i % 2}\n" for i in range(30)))
+    columns = unconfuse.json("inspect", "t.csv")["columns"]
+    assert columns[0]["type"] == "id"
+    assert columns[0]["why"] == "a column without a name whose values differ: an index"
+    unconfuse.ok("train", "pa", "t.csv", "-o", "m.uc")
+    assert unconfuse.ok("predict", "m.uc", "t.csv").stdout.splitlines()[2].startswith(b"7,")
+    # a column of values that come again is none, nor is the first of a file without names
+    unconfuse.write("t.csv", f"{name},x,c,y\n" + "".join(f"{i % 9},{i % 5},{kinds[i % 3 % 2]},{i % 2}\n" for i in range(30)))
+    assert unconfuse.json("inspect", "t.csv", "--columns", "c=category")["columns"][0]["type"] == "number"
+    unconfuse.write("t.csv", "".join(f"{i + 0.5},{i % 5},{i % 2}\n" for i in range(30)))
+    assert unconfuse.json("inspect", "t.csv")["features"] == 2
+
+
 @pytest.mark.parametrize("content, sentence", [
     (b"PAR1\x15\x04\x15", "f: a Parquet file: write it as CSV first, as pandas.read_parquet(...).to_csv(...) does"),
     (b"PK\x03\x04\x14\x00", "f: a ZIP archive, such as an Excel workbook (.xlsx): save the sheet as CSV, or unpack the "
@@ -409,3 +470,78 @@ def test_the_columns_of_a_model_cannot_be_chosen_again(unconfuse, option):
     for command in ("predict m.uc d.csv", "evaluate m.uc d.csv", "check d.csv --model m.uc -o c.csv"):
         assert unconfuse.fails(1, *command.split(), *option) == (
             f"{option[0]}: the model decides which columns are what, as it was trained; leave {option[0]} out")
+
+
+def test_dates_in_more_than_one_form_are_a_problem(unconfuse):
+    rows = "".join(f"2024-03-{i:02d},{i},{'ab'[i % 2]}\n" for i in range(1, 9))
+    unconfuse.write("d.csv", "when,n,label\n" + rows + "09.03.2024,9,a\n" + "2024-03-10,10,b\n")
+    assert unconfuse.fails(1, "train", "logistic", "d.csv", "-o", "m.uc") == (
+        "d.csv:10: column 'when' has dates in more than one form, here '09.03.2024': write them in one, such as 2024-03-31, "
+        "or give --columns when=text")
+    assert unconfuse("train", "logistic", "d.csv", "-o", "m.uc", "--columns", "when=text")
+    # a value that is no date makes it text, as before
+    unconfuse.write("e.csv", "when,n,label\n" + rows + "soon,9,a\n")
+    kinds = {c["name"]: c["type"] for c in unconfuse.json("inspect", "e.csv")["columns"]}
+    assert kinds["when"] == "id"
+
+
+def test_dates_of_another_form_in_a_later_block_are_found(unconfuse):
+    rows = [f"2024-03-{i % 28 + 1:02d},{'x' * 40},{i},{'ab'[i % 2]}" for i in range(4000)]
+    rows[3500] = "09.03.2024,y,1,a"
+    unconfuse.write("d.csv", "when,pad,n,label\n" + "\n".join(rows) + "\n")
+    for threads in 1, 2:
+        assert unconfuse.fails(1, "inspect", "d.csv", "--threads", threads, "--max-categories", 5).startswith(
+            "d.csv:3502: column 'when' has dates in more than one form, here '09.03.2024'")
+
+
+def test_no_more_values_differ_than_there_are(unconfuse):
+    unconfuse.write("d.csv", "x,label\n" + "".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(5000)))
+    found = {c["name"]: c for c in unconfuse.json("inspect", "d.csv")["columns"]}
+    assert not found["x"]["distinct_is_exact"] and 4500 < found["x"]["distinct"] <= 5000
+
+
+def test_the_range_of_dates_is_one_of_dates(unconfuse):
+    unconfuse.write("d.csv", "when,n,label\n31.12.1969,1,a\n29.02.2024,2,b\n01.01.2000,3,a\n")
+    found = {c["name"]: c for c in unconfuse.json("inspect", "d.csv")["columns"]}
+    assert found["when"]["range"] == ["1969-12-31", "2024-02-29"]
+    assert found["n"]["range"] == [1, 3]
+
+
+def test_the_lines_of_inspect_fit_a_terminal(unconfuse):
+    rows = "".join(f"{'a long name of a value'} {i % 9},{i},{'ab'[i % 2]}\n" for i in range(90))
+    unconfuse.write("d.csv", "colour,n,label\n" + rows)
+    lines = unconfuse("inspect", "d.csv").stdout.decode().splitlines()
+    assert any(line.startswith("colour") and line.rstrip().endswith("text of 9 different values") for line in lines)
+    assert all(len(line) <= 100 for line in lines)
+
+
+def test_predict_refuses_what_the_model_has_decided(unconfuse):
+    unconfuse.write("d.csv", "id,x,kind,label\n" + "".join(f"r{i},{i},{'pq'[i % 2]},{'ab'[i % 2]}\n" for i in range(9)))
+    unconfuse("train", "logistic", "d.csv", "-o", "m.uc")
+    for option, value in (("--missing-values", "p"), ("--decimal", ","), ("--id", "x"), ("--max-categories", "7")):
+        assert unconfuse.fails(1, "predict", "m.uc", "d.csv", option, value) == (
+            f"{option}: the model decides which columns are what, as it was trained; leave {option} out")
+    plain = unconfuse("predict", "m.uc", "d.csv").stdout
+    assert unconfuse("predict", "m.uc", "d.csv", "--decimal", ".", "--id", "id").stdout == plain
+
+
+def test_a_stream_of_one_class_names_the_column(unconfuse):
+    unconfuse.write("d.csv", "x,kind,label\n1,p,a\n2,q,a\n3,p,a\n4,q,a\n")
+    for learner in (["stream", "spa", "d.csv"], ["stream", "spa", "d.csv", "--shuffle"]):
+        assert unconfuse.fails(1, *learner) == (
+            "d.csv: the labels are taken from 'label', the last column, which has one value, 'a', where two are needed; "
+            "--label NAME chooses another column")
+
+
+def test_dates_of_one_year_do_not_outweigh_the_numbers_of_sparse_rows(unconfuse):
+    draw = random.Random(5)
+    rows = []
+    for i in range(400):
+        x = draw.gauss(0, 1)
+        words = " ".join(draw.choices([f"w{k}" for k in range(30)], k=4))
+        rows.append(f"1974-{draw.randrange(7, 11):02d}-{draw.randrange(1, 29):02d},{x:.3f},{words},{'ab'[x > 0]}\n")
+    unconfuse.write("d.csv", "when,x,remark,label\n" + "".join(rows))
+    found = unconfuse.json("inspect", "d.csv")
+    assert found["range"][1] < 100  # days by their deviation; the year as it is would be 1974
+    unconfuse("train", "logistic", "d.csv", "--scale", "auto", "--l2", "auto", "-o", "m.uc")
+    assert unconfuse.json("evaluate", "m.uc", "d.csv")["error"] < 0.1

@@ -210,6 +210,8 @@ static void labels_are_trimmed_and_a_question_mark_is_none(void **state)
     ", but 2 of 3 values are numbers: add it to {missing-values}, or give {columns=" column                  \
     "=category}, text or drop"
 
+#define NO_LABEL "no label: leave the row out, or write ? for a learner that takes such rows"
+
 static void every_bad_line_is_named_with_its_reason(void **state)
 {
     (void)state;
@@ -226,8 +228,8 @@ static void every_bad_line_is_named_with_its_reason(void **state)
         {"1,-Inf,a", "column 'width': '-Inf' is not a finite number" ODD("width")},
         {"1,1e39,a", "column 'width': '1e39' is beyond the range of float" ODD("width")},
         {"1 2,1,a", "column 'x': '1 2' is not a number" ODD("x")},
-        {"1,2,", "no label"},
-        {"1,2,\"\"", "no label"},
+        {"1,2,", NO_LABEL},
+        {"1,2,\"\"", NO_LABEL},
         {"1,2\x01,a", "control character 0x01"},
         {"1,2,a\x02", "control character 0x02"},
         {"1,2,a\x7f", "control character 0x7f"},
@@ -243,7 +245,7 @@ static void every_bad_line_is_named_with_its_reason(void **state)
         "1,2,a\n1,x,a\n",
         "data.csv:2: column 'column 2': 'x' is not a number, but 1 of 2 values are numbers: add it to "
         "{missing-values}, or give {columns=column 2=category}, text or drop");
-    check_error_of("x,y,label\n1,,a\n2,3,\n", "data.csv:3: no label");
+    check_error_of("x,y,label\n1,,a\n2,3,\n", "data.csv:3: " NO_LABEL);
     check_error_of("a,b,label\n", "data.csv: no examples");
 }
 

@@ -7,7 +7,9 @@
 
 #include "data/reader.h"
 #include "data/encode.h"
+#include "data/table_look.h"
 #include "data/value.h"
+#include "data/value_index.h"
 
 static void check_number(const char *text, char decimal, double expected)
 {
@@ -35,6 +37,30 @@ static void numbers_are_read_as_people_write_them(void **state)
     check_number("-$3.50", '.', -3.5);
     check_number("$ -3", '.', -3);
     check_number("3 \xe2\x82\xac", '.', 3);
+    check_number("1'234'567.5", '.', 1234567.5);
+    check_number("1\xe2\x80\x99"
+                 "234",
+                 '.', 1234);
+    check_number("1\xc2\xa0"
+                 "234,50\xc2\xa0\xe2\x82\xac",
+                 ',', 1234.5);
+    check_number("12\xe2\x80\xaf"
+                 "345",
+                 '.', 12345);
+    check_number("1'234,567", '.', NAN);
+    check_number("1'23", '.', NAN);
+    check_number("1'", '.', NAN);
+    check_number("\xe2\x88\x92"
+                 "2.5",
+                 '.', -2.5);
+    check_number("(1,234.50)", '.', -1234.5);
+    check_number("($3)", '.', -3);
+    check_number("(-3)", '.', NAN);
+    check_number("()", '.', NAN);
+    check_number("(3", '.', NAN);
+    check_number("EUR 12.50", '.', 12.5);
+    check_number("12,50 EUR", ',', 12.5);
+    check_number("EUR", '.', NAN);
     check_number("+1e3", '.', 1000);
     check_number(".5", '.', 0.5);
     check_number("5.", '.', 5);
@@ -69,25 +95,62 @@ static void dates_of_every_form_are_days(void **state)
     check_date("29 Feb 2024", UC_DATE_NAME_DMY, 19782, 3, 0);
     check_date("29-FEB-2024", UC_DATE_NAME_DMY, 19782, 3, 0);
     check_date("February 29, 2024", UC_DATE_NAME_MDY, 19782, 3, 0);
+    check_date("2/29/24", UC_DATE_SLASH_MDY, 19782, 3, 0);
+    check_date("29/2/24 06:30", UC_DATE_SLASH_DMY, 19782, 3, 6.5);
+    check_date("29.02.24", UC_DATE_DOT_DMY, 19782, 3, 0);
+    check_date("29-Feb-24", UC_DATE_NAME_DMY, 19782, 3, 0);
+    check_date("1/1/70", UC_DATE_SLASH_DMY, 0, 3, 0);
     static const char *const none[] = {"2023-02-29", "2024-13-01", "2024-00-10",       "24-02-29",
-                                       "20240229",   "2024-02-30", "2024-02-29 25:00", "2024-02-29x"};
+                                       "20240229",   "2024-02-30", "2024-02-29 25:00", "2024-02-29x",
+                                       "9.2.24",     "1/2/4",      "1/2/024",          "29-02-24"};
     bool has_time = false;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_int_equal(uc_value_date_forms(&has_time, none[i], strlen(none[i])), 0);
+}
+
+static size_t words_of(uint64_t *marks, const char *text, uint64_t seed)
+{
+    char copy[256 + UC_NUMBER_SLACK] = {0};
+    assert_true(strlen(text) < 256);
+    strcpy(copy, text);
+    return uc_value_words(marks, copy, strlen(text), seed);
+}
+
+/* The mark of a word does not depend on how many bytes are looked at together. */
+static void words_of_any_length_are_found(void **state)
+{
+    (void)state;
+    for (size_t length = 1; length < 64; length++)
+        for (size_t before = 0; before < 20; before++) {
+            char text[128] = "", lower[128] = "";
+            uint64_t marks[8];
+            memset(text, '.', before);
+            for (size_t i = 0; i < length; i++) {
+                static const char letters[] = "azAZ@[`{mM09\x80\xc3\xff";
+                const char c = letters[(7 * i + length + before) % (sizeof letters - 1)];
+                text[before + i] = strchr("@[`{", c) ? 'Q' : c;
+                lower[i] = text[before + i];
+                if (lower[i] >= 'A' && lower[i] <= 'Z')
+                    lower[i] = (char)(lower[i] + 32);
+            }
+            strcat(text, "@");
+            assert_int_equal(words_of(marks, text, 5), 1);
+            assert_true(marks[0] == uc_value_mark(5, lower, length));
+        }
 }
 
 static void words_are_lower_case_and_pairs_are_ordered(void **state)
 {
     (void)state;
     uint64_t a[20], b[20];
-    assert_int_equal(uc_value_words(a, "Red, green", 10, 7), 3);
-    assert_int_equal(uc_value_words(b, "red green!", 10, 7), 3);
+    assert_int_equal(words_of(a, "Red, green", 7), 3);
+    assert_int_equal(words_of(b, "red green!", 7), 3);
     assert_memory_equal(a, b, 3 * sizeof *a);
-    assert_int_equal(uc_value_words(b, "green red", 9, 7), 3);
+    assert_int_equal(words_of(b, "green red", 7), 3);
     assert_true(a[0] == b[2] && a[2] == b[0] && a[1] != b[1]);
-    assert_int_equal(uc_value_words(b, "red green", 9, 8), 3);
+    assert_int_equal(words_of(b, "red green", 8), 3);
     assert_true(a[0] != b[0]); /* another column's words are others */
-    assert_int_equal(uc_value_words(b, " ,;- ", 5, 7), 0);
+    assert_int_equal(words_of(b, " ,;- ", 7), 0);
 }
 
 static const char table_text[] = "colour,n,ok,when,label\n"
@@ -292,6 +355,61 @@ static uc_status encode_fold(const uc_dataset *all, const uint32_t *fold_of)
     return status;
 }
 
+/* Against uc_names_find: names of every length, with prefixes and extensions of each other. */
+static void an_index_finds_what_names_have(void **state)
+{
+    (void)state;
+    uc_names names = {0};
+    uc_value_index index;
+    uint32_t position;
+    char text[200];
+    for (size_t length = 0; length <= 40; length++)
+        for (char c = 'a'; c < 'e' && length % 3 != 1; c++) {
+            memset(text, c, length);
+            text[length / 2] = 'a';
+            assert_int_equal(uc_names_add(&position, &names, text, length), UC_OK);
+        }
+    assert_int_equal(uc_value_index_create(&index, &names), UC_OK);
+    size_t found = 0;
+    for (size_t length = 0; length <= 42; length++)
+        for (int c = 'a'; c < 'f'; c++) {
+            memset(text, 'x', sizeof text); /* what follows a value does not matter */
+            memset(text, c, length);
+            text[length / 2] = length ? 'a' : 'x';
+            position = uc_value_index_find(&index, text, length);
+            assert_int_equal(position, uc_names_find(&names, text, length));
+            found += position != UC_NONE;
+        }
+    assert_true(found > 100);
+    uc_value_index_free(&index);
+    uc_names_free(&names);
+}
+
+/* Exactly up to UC_EXACT_VALUES; beyond, by a sample that does not depend on the order of the values. */
+static void different_values_are_counted(void **state)
+{
+    (void)state;
+    for (size_t count = UC_EXACT_VALUES - 1; count < 400000; count *= 7) {
+        uc_value_set forward = {0}, backward = {0};
+        char text[100] = "";
+        for (size_t i = 0; i < count; i++)
+            for (int back = 0; back < 2; back++) {
+                const size_t length = (size_t)sprintf(text, "%zu.5", back ? count - 1 - i : i);
+                const uint64_t mark = uc_short_mark(uc_value_short(text, length), length);
+                uc_value_set *set = back ? &backward : &forward;
+                assert_int_equal(uc_value_set_add(set, mark, 1, text, length), UC_OK);
+            }
+        assert_int_equal(forward.level, backward.level);
+        assert_int_equal(forward.used, backward.used);
+        const double estimate = (double)(forward.used << forward.level);
+        if (count < UC_EXACT_VALUES)
+            assert_int_equal(forward.used, count);
+        assert_true(fabs(estimate / (double)count - 1.0) < 0.15);
+        uc_value_set_free(&forward);
+        uc_value_set_free(&backward);
+    }
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -321,11 +439,14 @@ int main(void)
         cmocka_unit_test(numbers_are_read_as_people_write_them),
         cmocka_unit_test(dates_of_every_form_are_days),
         cmocka_unit_test(words_are_lower_case_and_pairs_are_ordered),
+        cmocka_unit_test(words_of_any_length_are_found),
         cmocka_unit_test(rows_become_what_the_types_say),
         cmocka_unit_test(texts_are_log_counts_times_idf),
         cmocka_unit_test(seldom_values_are_other),
         cmocka_unit_test(the_text_of_a_table_comes_back),
         cmocka_unit_test(folds_learn_from_their_training_rows),
+        cmocka_unit_test(an_index_finds_what_names_have),
+        cmocka_unit_test(different_values_are_counted),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
