@@ -12,7 +12,8 @@
  *
  *   dF/du_j = (dF/dw_j - m_j dF/db) / s_j          dF/da = dF/db / s_0
  *
- * so the rows are never touched. Without a free offset nothing takes up <w, m>: m = 0.
+ * so the rows are never touched. Without a free offset nothing takes up <w, m>: m = 0. With a root L
+ * (whiten.c) the variables are L'u instead, and the gradient in them is L^-1 dF/du.
  *
  * Columns of sparse data differ in how often they are not 0, too. Scaled by that, rare ones would move too
  * far: on raw counts of words L-BFGS took three times as many iterations. So where less than one value in
@@ -22,10 +23,9 @@
 #include "learn/conditioning.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "linalg/linalg.h"
-
-#define SPARSE 0.05 /* share of values that are not 0 */
 
 typedef struct column_job {
     const uc_matrix *X;
@@ -102,7 +102,7 @@ static bool is_sparse(const double *counts, size_t columns, double rows)
     double entries = 0.0;
     for (size_t j = 0; j < columns; j++)
         entries += counts[j];
-    return entries < SPARSE * rows * (double)columns;
+    return entries < UC_SPARSE * rows * (double)columns;
 }
 
 /* The means of the columns become the centre. */
@@ -131,6 +131,8 @@ uc_status uc_conditioning_fit(uc_conditioning *out, const uc_matrix *X, size_t s
         goto cleanup;
     const double *counts = values + d, rows = values[2 * d];
     const bool sparse = is_sparse(counts, d, rows);
+    out->sparse = sparse;
+    out->rows = rows;
     if (free_offset && !sparse && rows > 0.0)
         status = set_centre(out, values, rows);
     job.centre = out->centre;
@@ -148,6 +150,7 @@ void uc_conditioning_free(uc_conditioning *self)
 {
     uc_free(self->scale);
     uc_free(self->centre);
+    uc_free(self->root);
     *self = (uc_conditioning){0};
 }
 
@@ -163,16 +166,21 @@ void uc_conditioning_enter(double *variables, const uc_conditioning *self, const
     for (size_t j = 1; j <= self->columns; j++)
         for (size_t q = 0; q < S; q++)
             variables[j * S + q] = self->scale[j] * weights[j * S + q];
+    if (self->root)
+        uc_times_lower(variables + S, S, self->root, self->columns);
 }
 
 void uc_conditioning_leave(double *weights, const uc_conditioning *self, const double *variables)
 {
     const size_t S = self->stride;
+    memcpy(weights, variables, (self->columns + 1) * S * sizeof *weights);
+    if (self->root)
+        uc_solve_lower_columns(weights + S, S, self->root, self->columns, true);
     for (size_t q = 0; q < S; q++)
-        weights[q] = variables[q] / self->scale[0];
+        weights[q] /= self->scale[0];
     for (size_t j = 1; j <= self->columns; j++)
         for (size_t q = 0; q < S; q++) {
-            const double w = variables[j * S + q] / self->scale[j];
+            const double w = weights[j * S + q] / self->scale[j];
             weights[j * S + q] = w;
             if (self->centre)
                 weights[q] -= self->centre[j - 1] * w;
@@ -189,6 +197,8 @@ void uc_conditioning_turn(double *gradient, const uc_conditioning *self)
                 *g -= self->centre[j - 1] * gradient[q];
             *g /= self->scale[j];
         }
+    if (self->root)
+        uc_solve_lower_columns(gradient + S, S, self->root, self->columns, false);
     for (size_t q = 0; q < S; q++)
         gradient[q] /= self->scale[0];
 }

@@ -6,17 +6,27 @@
 #include "parallel/parallel.h"
 #include "unconfuse/dataset.h"
 
+#define UC_SPARSE 0.05 /* rows with a smaller share of values that are not 0 are mostly zeros */
+
 /* For weights of (1 + columns) x stride numbers, of which the first row are the offsets. */
 typedef struct uc_conditioning {
     size_t columns, stride;
     double *scale;  /* 1 + columns: a variable is scale times a weight */
     double *centre; /* columns: the mean; NULL: mostly zeros, or no free offsets to take it up */
+    bool sparse;    /* the rows are mostly zeros */
+    double rows;    /* of all processes */
+    double *root;   /* columns x columns, a lower triangle, of uc_conditioning_whiten; NULL: none */
 } uc_conditioning;
 
 /* For an objective whose second derivative is about penalty + curvature x^2 in a weight, on the rows of all
  * processes. *out is freed with uc_conditioning_free, also after a failure. */
 uc_status uc_conditioning_fit(uc_conditioning *out, const uc_matrix *X, size_t stride, double penalty,
                               double curvature, bool free_offset, const uc_context *context);
+/* Makes columns alike that vary together, too: about the whole second derivative at the start, instead of its
+ * diagonal. Does nothing where that costs more than it saves: rows that are mostly zeros, many columns.
+ * uc_blas_begin comes before. */
+uc_status uc_conditioning_whiten(uc_conditioning *self, const uc_matrix *X, double penalty, double curvature,
+                                 const uc_context *context);
 void uc_conditioning_free(uc_conditioning *self);
 
 /* Weights to variables and back; and a gradient in the weights, in place, to that in the variables. */

@@ -6,30 +6,41 @@
  *
  *   minimise  1/n sum_i loss_i + l2/2 sum_q ||w_q||^2          over W and the free offsets b
  *
- *   none      loss = -log p_y                                   gradient in s_q:  p_q - [q = y]
- *   forward   loss = -log o,  o = sum_q C[y][q] p_q                               p_q - C[y][q] p_q / o
- *   backward  loss = -sum_q B[q][y] log p_q                                       p_q sum_r B[r][y] - B[q][y]
+ *   none      loss = -log p_y                         gradient in s_q:  p_q - [q = y]
+ *   forward   loss = -log o,  o = sum_q C[y][q] p_q                     p_q - C[y][q] p_q / o
+ *   backward  loss = -sum_q B[q][y] log p_q                             p_q sum_r B[r][y] - B[q][y]
  *
  * With weights u_i the mean is sum_i u_i loss_i / sum_i u_i; with soft labels loss_i is the mean over the
  * label.
  *
  * Forward is the likelihood of the labels that were observed (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR
  * 2017); it is not convex: it starts at zero, and without offsets. p then estimates the probability of the
- * true class. L-BFGS by liblbfgs; the gradient is a sum over the examples.
+ * true class. Newton steps (newton.c) or L-BFGS, by the shape of the data; gradients
+ * and products with the curvature are sums over the examples.
  *
- * Rows that are sparse and, in a process, fewer than the columns (text) are kept transposed as well: first
- * the gradient r_i in the scores of every row, then that of the weights of column j, sum_i x_ij r_i, which no
- * two threads share.
+ * Sparse rows of two classes are added up in a few lanes. Other rows that are sparse and, in a process,
+ * fewer than the columns (text) are kept transposed as well: first
+ * the gradient r_i in the scores of every row, then that of the weights of column j, sum_i x_ij r_i, which
+ * no two threads share.
  */
 #include <math.h>
 #include <string.h>
 
 #include "learn/logistic.h"
 #include "learn/minimise.h"
+#include "learn/newton.h"
 #include "linalg/linalg.h"
 
 #define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
 #define COLUMNS_PER_BLOCK ((size_t)512)
+#define NUMBERS_PER_BLOCK ((size_t)8192)
+#define VECTORS_SAVED 12            /* of the 20 that L-BFGS keeps, Newton steps need 8 */
+#define NEWTON_VECTORS ((size_t)10) /* at the peak, the model included */
+#define LBFGS_VECTORS ((size_t)20)
+#define UNEVEN 3.0         /* mean fourth power of the rows' lengths, by the square of the mean second one */
+#define STAGE 100.0        /* times the tolerance: where offsets become free */
+#define FAR 100.0          /* times the tolerance: where L-BFGS does not go on from what Newton steps found */
+#define LEAST_SPREAD 1e-12 /* of p (1 - p) */
 
 #define FIELD(name) offsetof(uc_logistic_settings, name)
 
@@ -57,203 +68,86 @@ static const uc_option options[] = {
 
 typedef uc_logistic_problem problem;
 
-/* s becomes p = softmax(s); returns log sum exp(s). */
-static double softmax(double *s, size_t K)
-{
-    const double highest = s[uc_argmax(s, K)];
-    double total = 0.0;
-    for (size_t q = 0; q < K; q++)
-        total += s[q] = exp(s[q] - highest);
-    for (size_t q = 0; q < K; q++)
-        s[q] /= total;
-    /* cppcheck-suppress invalidFunctionArg ; one of the terms is exp(0) */
-    return highest + log(total);
-}
-
-static double backward_gradient(const problem *self, double *s, uint32_t y)
-{
-    const size_t K = self->K;
-    double along = 0.0, weight = 0.0;
-    for (size_t q = 0; q < K; q++) {
-        along += self->B[q * K + y] * s[q];
-        weight += self->B[q * K + y];
-    }
-    const double loss = weight * softmax(s, K) - along;
-    for (size_t q = 0; q < K; q++)
-        s[q] = weight * s[q] - self->B[q * K + y];
-    return loss;
-}
-
-static double forward_gradient(const problem *self, double *s, uint32_t y)
-{
-    const double *row = self->C + y * self->K;
-    double observed = 0.0;
-    (void)softmax(s, self->K);
-    for (size_t q = 0; q < self->K; q++)
-        observed += row[q] * s[q];
-    observed = fmax(observed, 1e-300);
-    for (size_t q = 0; q < self->K; q++)
-        s[q] -= row[q] * s[q] / observed;
-    return -log(observed);
-}
-
-/* Scores become the gradient in the scores; returns the loss. */
-static double gradient_in_scores(const problem *self, double *s, uint32_t y)
-{
-    if (self->correction == UC_CORRECTION_FORWARD)
-        return forward_gradient(self, s, y);
-    if (self->correction == UC_CORRECTION_BACKWARD)
-        return backward_gradient(self, s, y);
-    const double own = s[y], loss = softmax(s, self->K) - own;
-    s[y] -= 1.0;
-    return loss;
-}
-
-/* ---- soft labels: the mean of the above over the label ---- */
-
-/* The column of B that a soft label stands for is that of its classes, on average; `work` has room for K. */
-static double soft_backward_gradient(const problem *self, double *s, const double *soft, double *work)
-{
-    const size_t K = self->K;
-    double along = 0.0, weight = 0.0;
-    for (size_t q = 0; q < K; q++) {
-        work[q] = 0.0;
-        for (size_t k = 0; k < K; k++)
-            work[q] += soft[k] * self->B[q * K + k];
-        along += work[q] * s[q];
-        weight += work[q];
-    }
-    const double loss = weight * softmax(s, K) - along;
-    for (size_t q = 0; q < K; q++)
-        s[q] = weight * s[q] - work[q];
-    return loss;
-}
-
-static double soft_forward_gradient(const problem *self, double *s, const double *soft, double *work)
-{
-    const size_t K = self->K;
-    double loss = 0.0;
-    memset(work, 0, K * sizeof *work);
-    (void)softmax(s, K);
-    for (size_t k = 0; k < K; k++) {
-        const double *row = self->C + k * K;
-        double observed = 0.0;
-        if (soft[k] == 0.0)
-            continue;
-        for (size_t q = 0; q < K; q++)
-            observed += row[q] * s[q];
-        observed = fmax(observed, 1e-300);
-        for (size_t q = 0; q < K; q++)
-            work[q] += soft[k] * (row[q] * s[q] / observed);
-        loss -= soft[k] * log(observed);
-    }
-    for (size_t q = 0; q < K; q++)
-        s[q] -= work[q];
-    return loss;
-}
-
-static double soft_gradient_in_scores(const problem *self, double *s, const double *soft, double *work)
-{
-    if (self->correction == UC_CORRECTION_FORWARD)
-        return soft_forward_gradient(self, s, soft, work);
-    if (self->correction == UC_CORRECTION_BACKWARD)
-        return soft_backward_gradient(self, s, soft, work);
-    double own = 0.0;
-    for (size_t k = 0; k < self->K; k++)
-        own += soft[k] * s[k];
-    const double loss = softmax(s, self->K) - own;
-    for (size_t k = 0; k < self->K; k++)
-        s[k] -= soft[k];
-    return loss;
-}
-
-typedef struct gradient_job {
+/* What is summed over the rows: the gradient at W, or the curvature at the point of the last gradient times
+ * W. W is (1 + d) x S. */
+typedef struct row_job {
     const problem *problem;
-    const double *W; /* (1 + d) x S: the point at which the gradient is taken */
-} gradient_job;
+    const double *W;
+    bool product;
+} row_job;
 
 enum { LOSS, NUMBER, TOTALS }; /* of rows, by their weights: what stands after a sum */
 
-/* Scores of rows from `first` on become the gradients in them; adds these, which are those of the offsets,
- * and the totals. */
-static void add_offsets(double *offsets, double *totals, double *scores, const problem *self, size_t first,
-                        size_t rows)
+/* The numbers of `work` that turn_rows needs. */
+static size_t work_size(const problem *self)
 {
-    for (size_t i = 0; i < rows; i++) {
-        double *s = scores + i * self->S;
-        totals[LOSS] += gradient_in_scores(self, s, self->data->y[first + i]);
-        for (size_t q = self->K; q < self->S; q++)
-            s[q] = 0.0;
-        for (size_t q = 0; q < self->K; q++)
-            offsets[q] += s[q];
-    }
-    totals[NUMBER] += (double)rows;
+    return 2 * self->S;
 }
 
-/* The same of rows with weights or soft labels; `work` has room for K. */
-static void add_weighted_offsets(double *offsets, double *totals, double *scores, const problem *self,
-                                 size_t first, size_t rows, double *work)
+/* Scores of rows from `first` on become what these rows add to the gradient, or to the product, in them;
+ * adds that, which is the part of the offsets, and the totals. */
+static void turn_rows(double *offsets, double *totals, double *scores, const row_job *job, size_t first,
+                      size_t rows, double *work)
 {
-    const double *soft = self->data->soft;
+    const problem *self = job->problem;
+    const size_t S = self->S, K = uc_min_size(S, self->K);
     for (size_t i = 0; i < rows; i++) {
-        double *s = scores + i * self->S, loss;
+        double *s = scores + i * S, *p = work + S;
         const double weight = self->weights ? self->weights[first + i] : 1.0;
-        if (soft)
-            loss = soft_gradient_in_scores(self, s, soft + (first + i) * self->K, work);
+        if (self->probabilities)
+            p = self->probabilities + (first + i) * S;
+        if (job->product)
+            uc_logistic_row_product(self, s, p, first + i, work);
         else
-            loss = gradient_in_scores(self, s, self->data->y[first + i]);
-        totals[LOSS] += weight * loss;
+            totals[LOSS] += weight * uc_logistic_row_gradient(self, s, p, first + i, work);
         totals[NUMBER] += weight;
-        for (size_t q = self->K; q < self->S; q++)
+        for (size_t q = K; q < S; q++)
             s[q] = 0.0;
-        for (size_t q = 0; q < self->K; q++)
+        for (size_t q = 0; q < K; q++)
             offsets[q] += s[q] *= weight;
     }
 }
 
-static void add_all_offsets(double *offsets, double *totals, double *scores, const problem *self,
-                            size_t first, size_t rows, double *work)
+/* Adds (1 + d) x S numbers, and the loss and the number, of rows first .. last-1. */
+static uc_status add_row_range(double *sum, double *totals, size_t first, size_t last, const row_job *job)
 {
-    if (self->weights || self->data->soft)
-        add_weighted_offsets(offsets, totals, scores, self, first, rows, work);
-    else
-        add_offsets(offsets, totals, scores, self, first, rows);
-}
-
-/* Adds the gradient, (1 + d) x S, and after it the loss and the number, of rows first .. last-1. */
-static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
-{
-    const gradient_job *job = user;
     const problem *self = job->problem;
     const uc_matrix *X = &self->data->X;
     const size_t S = self->S, d = X->cols;
-    const size_t work_size = uc_matrix_is_sparse(X) ? 0 : ROWS_AT_ONCE * d;
-    double *scores = uc_alloc((ROWS_AT_ONCE + 1) * S, sizeof *scores);
-    double *work = uc_alloc(work_size, sizeof *work);
-    for (size_t start = first; start < last && scores && work; start += ROWS_AT_ONCE) {
+    const bool whole_blocks = !uc_matrix_is_sparse(X) && S > 1;
+    double *scores = uc_alloc(ROWS_AT_ONCE * S + work_size(self), sizeof *scores);
+    double *dense = whole_blocks ? uc_alloc(ROWS_AT_ONCE * d, sizeof *dense) : NULL;
+    const bool enough = scores && (dense || !whole_blocks);
+    for (size_t start = first; start < last && enough; start += ROWS_AT_ONCE) {
         const size_t rows = uc_min_size(last - start, ROWS_AT_ONCE);
-        uc_score_rows_for_gradient(scores, X, start, rows, job->W + S, S, job->W, work);
-        add_all_offsets(sum, sum + (d + 1) * S, scores, self, start, rows, scores + ROWS_AT_ONCE * S);
-        uc_block_update(sum + S, X, start, rows, S, scores, work);
+        uc_score_rows_for_gradient(scores, X, start, rows, job->W + S, S, job->W, dense);
+        turn_rows(sum, totals, scores, job, start, rows, scores + ROWS_AT_ONCE * S);
+        uc_block_update(sum + S, X, start, rows, S, scores, dense);
     }
-    uc_free(work);
+    uc_free(dense);
     uc_free(scores);
-    if (!scores || !work)
+    if (!enough)
         return UC_ERR_NOMEM;
     return UC_OK;
 }
 
-/* The sums over all rows: gradient, loss and number. */
-static uc_status sum_by_row(double *gradient, double *totals, const double *W, const problem *self,
-                            const uc_context *context)
+static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 {
+    const row_job *job = user;
+    const size_t used = (job->problem->data->X.cols + 1) * job->problem->S;
+    return add_row_range(sum, sum + used, first, last, job);
+}
+
+/* The sums over all rows, and the totals. */
+static uc_status sum_by_row(double *out, double *totals, row_job *job, const uc_context *context)
+{
+    const problem *self = job->problem;
     const size_t used = (self->data->X.cols + 1) * self->S;
-    gradient_job job = {self, W};
     double *sum = uc_alloc(used + TOTALS, sizeof *sum);
     if (!sum)
         return UC_ERR_NOMEM;
-    const uc_status status = uc_sum_over(context, self->data->X.rows, add_gradient, &job, sum, used + TOTALS);
-    memcpy(gradient, sum, used * sizeof *sum);
+    const uc_status status = uc_sum_over(context, self->data->X.rows, add_rows, job, sum, used + TOTALS);
+    memcpy(out, sum, used * sizeof *sum);
     memcpy(totals, sum + used, TOTALS * sizeof *sum);
     uc_free(sum);
     return status;
@@ -261,19 +155,18 @@ static uc_status sum_by_row(double *gradient, double *totals, const double *W, c
 
 /* ---- the same with more columns than rows: a sum a thread would be longer than the data ---- */
 
-/* The gradients in the scores of rows first .. last-1; adds those of the offsets, and after them loss and
- * number. */
+/* What rows first .. last-1 have in their scores; adds that of the offsets, and after it loss and number. */
 static uc_status add_residuals(double *sum, size_t first, size_t last, void *user)
 {
-    const gradient_job *job = user;
+    const row_job *job = user;
     const problem *self = job->problem;
     const size_t S = self->S;
     double *scores = self->residuals + first * S;
     uc_score_rows_for_gradient(scores, &self->data->X, first, last - first, job->W + S, S, job->W, NULL);
-    double *work = uc_alloc(S, sizeof *work);
+    double *work = uc_alloc(work_size(self), sizeof *work);
     if (!work)
         return UC_ERR_NOMEM;
-    add_all_offsets(sum, sum + S, scores, self, first, last - first, work);
+    turn_rows(sum, sum + S, scores, job, first, last - first, work);
     uc_free(work);
     return UC_OK;
 }
@@ -296,53 +189,193 @@ static uc_status multiply_columns(size_t block, void *user)
     return UC_OK;
 }
 
-static uc_status sum_by_column(double *gradient, double *totals, const double *W, const problem *self,
-                               const uc_context *context)
+static uc_status sum_by_column(double *out, double *totals, row_job *job, const uc_context *context)
 {
+    const problem *self = job->problem;
     const size_t S = self->S, d = self->data->X.cols;
-    gradient_job rows = {self, W};
-    columns_job columns = {self, gradient + S};
+    columns_job columns = {self, out + S};
     double *sum = uc_alloc(S + TOTALS, sizeof *sum);
     if (!sum)
         return UC_ERR_NOMEM;
-    uc_status status = uc_sum_over(context, self->data->X.rows, add_residuals, &rows, sum, S + TOTALS);
-    memcpy(gradient, sum, S * sizeof *sum);
+    uc_status status = uc_sum_over(context, self->data->X.rows, add_residuals, job, sum, S + TOTALS);
+    memcpy(out, sum, S * sizeof *sum);
     memcpy(totals, sum + S, TOTALS * sizeof *sum);
     uc_free(sum);
     if (status == UC_OK)
-        status = uc_run_blocks(context, (d + COLUMNS_PER_BLOCK - 1) / COLUMNS_PER_BLOCK, multiply_columns,
-                               &columns);
+        status = uc_run_blocks(context, uc_block_count(d, COLUMNS_PER_BLOCK), multiply_columns, &columns);
     if (status != UC_OK)
         return status;
-    return uc_comm_sum(uc_comm_of(context), gradient + S, d * S);
+    return uc_comm_sum(uc_comm_of(context), out + S, d * S);
+}
+
+/* ---- the same in a few lanes, whose sums stay where they are from one call to the next ---- */
+
+typedef struct lanes_job {
+    row_job *rows;
+    double *out;
+    double totals[UC_LOGISTIC_LANES][TOTALS];
+} lanes_job;
+
+static uc_status fill_lane(size_t lane, void *user)
+{
+    lanes_job *job = user;
+    const problem *self = job->rows->problem;
+    const size_t n = self->data->X.rows, used = (self->data->X.cols + 1) * self->S;
+    double *sum = self->lanes + lane * used;
+    memset(sum, 0, used * sizeof *sum);
+    return add_row_range(sum, job->totals[lane], n * lane / UC_LOGISTIC_LANES,
+                         n * (lane + 1) / UC_LOGISTIC_LANES, job->rows);
+}
+
+static uc_status join_lanes(size_t block, void *user)
+{
+    const lanes_job *job = user;
+    const problem *self = job->rows->problem;
+    const size_t used = (self->data->X.cols + 1) * self->S;
+    const uc_range range = uc_block_range(block, used, NUMBERS_PER_BLOCK);
+    memcpy(job->out + range.first, self->lanes + range.first,
+           (range.last - range.first) * sizeof *self->lanes);
+    for (size_t lane = 1; lane < UC_LOGISTIC_LANES; lane++)
+        uc_axpy(job->out + range.first, 1.0, self->lanes + lane * used + range.first,
+                range.last - range.first);
+    return UC_OK;
+}
+
+static uc_status sum_by_lane(double *out, double *totals, row_job *rows, const uc_context *context)
+{
+    const problem *self = rows->problem;
+    const uc_comm *comm = uc_comm_of(context);
+    const size_t used = (self->data->X.cols + 1) * self->S;
+    const uc_context fitting = uc_context_for_work(context, (double)(UC_LOGISTIC_LANES * used));
+    lanes_job job = {.rows = rows, .out = out};
+    uc_status status = uc_run_blocks(context, UC_LOGISTIC_LANES, fill_lane, &job);
+    if (status == UC_OK)
+        status = uc_run_blocks(&fitting, uc_block_count(used, NUMBERS_PER_BLOCK), join_lanes, &job);
+    memset(totals, 0, TOTALS * sizeof *totals);
+    for (size_t lane = 0; lane < UC_LOGISTIC_LANES; lane++)
+        for (size_t t = 0; t < TOTALS; t++)
+            totals[t] += job.totals[lane][t];
+    status = uc_comm_agree(comm, status);
+    if (status == UC_OK)
+        status = uc_comm_sum(comm, totals, TOTALS);
+    return status == UC_OK ? uc_comm_sum(comm, out, used) : status;
+}
+
+/* ---- means over the rows, and the penalty ---- */
+
+/* Of |w|^2 / 2. The weights of two classes by their difference are its halves: 2 (w/2)^2 = w^2/2. */
+static double penalty_of(const problem *self)
+{
+    return self->S < self->K ? self->l2 / 2 : self->l2;
+}
+
+/* Sums become means, and get the penalty's part at W; *squares: of the weights. */
+typedef struct mean_job {
+    double *sums;
+    const double *W;
+    double number, penalty;
+    size_t count;
+    double *squares; /* one for each block */
+} mean_job;
+
+static uc_status add_penalty(size_t block, void *user)
+{
+    const mean_job *job = user;
+    const uc_range range = uc_block_range(block, job->count, NUMBERS_PER_BLOCK);
+    double squares = 0.0;
+    for (size_t i = range.first; i < range.last; i++) {
+        const double w = job->W[i];
+        job->sums[i] = job->sums[i] / job->number + job->penalty * w;
+        squares += w * w;
+    }
+    job->squares[block] = squares;
+    return UC_OK;
+}
+
+static uc_status make_means(double *squares, double *sums, const double *W, double number,
+                            const problem *self, const uc_context *context)
+{
+    const size_t S = self->S, count = self->data->X.cols * S,
+                 blocks = uc_block_count(count, NUMBERS_PER_BLOCK);
+    mean_job job = {sums + S, W + S, number, penalty_of(self), count, uc_alloc(blocks, sizeof(double))};
+    const uc_context fitting = uc_context_for_work(context, (double)count);
+    *squares = 0.0;
+    if (!job.squares)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < S; i++)
+        sums[i] = self->free_offset ? sums[i] / number : 0.0;
+    const uc_status status = uc_run_blocks(&fitting, blocks, add_penalty, &job);
+    for (size_t b = 0; b < blocks; b++)
+        *squares += job.squares[b];
+    uc_free(job.squares);
+    return status;
+}
+
+static uc_status sum_rows(double *out, double *totals, double *squares, row_job *job,
+                          const uc_context *context)
+{
+    uc_status status;
+    if (job->problem->lanes)
+        status = sum_by_lane(out, totals, job, context);
+    else if (job->problem->by_column)
+        status = sum_by_column(out, totals, job, context);
+    else
+        status = sum_by_row(out, totals, job, context);
+    if (status != UC_OK)
+        return status;
+    return make_means(squares, out, job->W, totals[NUMBER], job->problem, context);
 }
 
 uc_status uc_logistic_gradient(double *objective, double *gradient, const double *W, const problem *self,
                                const uc_context *context)
 {
-    const size_t S = self->S, used = (self->data->X.cols + 1) * S;
+    row_job job = {self, W, false};
     double totals[TOTALS] = {0}, squares = 0.0;
-    uc_status status;
-    if (self->by_column)
-        status = sum_by_column(gradient, totals, W, self, context);
-    else
-        status = sum_by_row(gradient, totals, W, self, context);
-    if (status != UC_OK)
-        return status;
-    const double n = totals[NUMBER];
-    for (size_t i = 0; i < S; i++)
-        gradient[i] = self->free_offset ? gradient[i] / n : 0.0;
-    for (size_t i = S; i < used; i++) {
-        gradient[i] = gradient[i] / n + self->l2 * W[i];
-        squares += W[i] * W[i];
+    const uc_status status = sum_rows(gradient, totals, &squares, &job, context);
+    *objective = totals[LOSS] / totals[NUMBER] + penalty_of(self) / 2 * squares;
+    return status;
+}
+
+uc_status uc_logistic_product(double *product, const double *V, const problem *self,
+                              const uc_context *context)
+{
+    row_job job = {self, V, true};
+    double totals[TOTALS] = {0}, squares = 0.0;
+    return sum_rows(product, totals, &squares, &job, context);
+}
+
+/* ---- about the diagonal of the curvature ---- */
+
+/* Of each column the squares of its values, by the weights of the rows. */
+static void add_column_squares(double *sum, const problem *self)
+{
+    const uc_matrix *X = &self->data->X;
+    for (size_t i = 0; i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        const double weight = self->weights ? self->weights[i] : 1.0;
+        for (size_t k = 0; k < row.count; k++)
+            sum[uc_row_column(row, k)] += weight * (double)row.values[k] * (double)row.values[k];
     }
-    *objective = totals[LOSS] / n + self->l2 / 2 * squares;
+}
+
+/* Of each class p (1 - p); then the number of the rows. */
+static uc_status add_spreads(double *sum, size_t first, size_t last, void *user)
+{
+    const problem *self = user;
+    const size_t S = self->S, K = uc_min_size(S, self->K);
+    for (size_t i = first; i < last; i++) {
+        const double weight = self->weights ? self->weights[i] : 1.0, *p = self->probabilities + i * S;
+        for (size_t q = 0; q < K; q++)
+            sum[q] += weight * p[q] * (1.0 - p[q]);
+        sum[S] += weight;
+    }
     return UC_OK;
 }
 
 typedef struct search {
     const problem *problem;
     const uc_context *context;
+    double *column_squares; /* sums over all rows */
 } search;
 
 static uc_status evaluate(double *objective, double *gradient, const double *W, void *user)
@@ -351,20 +384,108 @@ static uc_status evaluate(double *objective, double *gradient, const double *W, 
     return uc_logistic_gradient(objective, gradient, W, self->problem, self->context);
 }
 
-/* One run of L-BFGS. The second derivative of the mean loss in a score is p (1 - p), which is 1/K (1 - 1/K)
- * at the start. */
+static uc_status multiply(double *product, const double *direction, void *user)
+{
+    const search *self = user;
+    return uc_logistic_product(product, direction, self->problem, self->context);
+}
+
+/* The mean square of a column times the mean p (1 - p) of a class: exact at the start, where all p are
+ * equal. One number for all offsets keeps their sum at 0, which the objective does not depend on. A column
+ * without values and penalty has no curvature, and stays where it is at any step: 1 will do. */
+static uc_status diagonal(double *out, void *user)
+{
+    const search *self = user;
+    const problem *of = self->problem;
+    const size_t S = of->S, d = of->data->X.cols;
+    double *spread = uc_alloc(S + 1, sizeof *spread);
+    if (!spread)
+        return UC_ERR_NOMEM;
+    const uc_status status =
+        uc_sum_over(self->context, of->data->X.rows, add_spreads, (void *)of, spread, S + 1);
+    double mean = 0.0;
+    for (size_t q = 0; q < S; q++) {
+        spread[q] = fmax(spread[q] / spread[S], LEAST_SPREAD);
+        mean += spread[q] / (double)S;
+    }
+    for (size_t q = 0; q < S; q++)
+        out[q] = mean;
+    for (size_t j = 0; j < d; j++)
+        for (size_t q = 0; q < S; q++) {
+            const double curvature = self->column_squares[j] / spread[S] * spread[q] + penalty_of(of);
+            out[(j + 1) * S + q] = curvature > 0.0 ? curvature : 1.0;
+        }
+    uc_free(spread);
+    return status;
+}
+
+/* ---- minimising ---- */
+
+/* Newton steps; gives up, with the weights as they were, where they do not get near the minimum. */
+static uc_status step_down(uc_minimum *out, double *weights, search *user,
+                           const uc_conditioning *conditioning, const uc_logistic_settings *settings)
+{
+    const problem *self = user->problem;
+    const uc_matrix *X = &self->data->X;
+    const size_t count = (X->cols + 1) * self->S;
+    const uc_curvature curvature = {multiply, diagonal};
+    double *start = uc_alloc(count, sizeof *start);
+    uc_status status = UC_ERR_NOMEM;
+    user->column_squares = uc_alloc(X->cols, sizeof *user->column_squares);
+    if (!start || !user->column_squares)
+        goto cleanup;
+    memcpy(start, weights, count * sizeof *start);
+    add_column_squares(user->column_squares, self);
+    status = uc_comm_sum(uc_comm_of(user->context), user->column_squares, X->cols);
+    if (status == UC_OK)
+        status = uc_newton(out, weights, count, evaluate, &curvature, user, conditioning,
+                           settings->iterations, settings->tolerance, user->context);
+    if (out->excess > FAR && out->iterations < settings->iterations)
+        memcpy(weights, start, count * sizeof *start);
+cleanup:
+    uc_free(user->column_squares);
+    uc_free(start);
+    return status;
+}
+
+/* With many classes the vectors of a solver are the most that there is in memory. */
+static uc_status check_vectors(const problem *self, size_t vectors, const uc_context *context)
+{
+    char what[128];
+    const size_t d = self->data->X.cols, K = self->K;
+    const double bytes = (double)vectors * (double)(d + 1) * (double)self->S * sizeof(double);
+    snprintf(what, sizeof what, "logistic with %zu features and %zu classes", d, K);
+    return uc_comm_agree(uc_comm_of(context), uc_memory_check(context, bytes, what));
+}
+
+/* Newton steps where the problem has room for them (plan_newton); L-BFGS otherwise, and where they gave up.
+ * The second derivative of the mean loss in a score is p (1 - p), which is 1/K (1 - 1/K) at the start. */
 static uc_status descend(uc_minimum *out, double *weights, const problem *self,
                          const uc_logistic_settings *settings, const uc_context *context)
 {
-    search user = {self, context};
+    search user = {.problem = self, .context = context};
     uc_conditioning conditioning;
-    const double share = 1.0 / (double)self->K;
+    const double share = 1.0 / (double)self->K, curvature = share * (1.0 - share), l2 = penalty_of(self);
     const uc_matrix *X = &self->data->X;
-    uc_status status = uc_conditioning_fit(&conditioning, X, self->S, self->l2, share * (1.0 - share),
-                                           self->free_offset, context);
+    uc_minimum newton = {.excess = INFINITY};
+    uc_status status =
+        uc_conditioning_fit(&conditioning, X, self->S, l2, curvature, self->free_offset, context);
     if (status == UC_OK)
+        status = uc_conditioning_whiten(&conditioning, X, l2, curvature, context);
+    if (status == UC_OK && self->probabilities)
+        status = check_vectors(self, NEWTON_VECTORS, context);
+    if (status == UC_OK && self->probabilities)
+        status = step_down(&newton, weights, &user, &conditioning, settings);
+    *out = newton;
+    const bool goes_on = !(newton.excess <= 1.0) && newton.iterations < settings->iterations;
+    if (status == UC_OK && goes_on)
+        status = check_vectors(self, LBFGS_VECTORS, context);
+    if (status == UC_OK && goes_on) {
         status = uc_minimise(out, weights, (X->cols + 1) * self->S, evaluate, &user, &conditioning,
-                             settings->iterations, settings->tolerance, context);
+                             settings->iterations - newton.iterations, settings->tolerance, context);
+        out->iterations += newton.iterations;
+        out->evaluations += newton.evaluations;
+    }
     uc_conditioning_free(&conditioning);
     return status;
 }
@@ -372,23 +493,56 @@ static uc_status descend(uc_minimum *out, double *weights, const problem *self,
 /* The forward loss is not convex. Offsets that are free from the start may drive a class to probability 0,
  * from where no gradient brings it back (digits with 70% wrong labels lost one of ten); weights that have
  * found the classes first do not let that happen. */
-static uc_status minimise(uc_model *model, const problem *self, const uc_logistic_settings *settings,
-                          const uc_context *context)
+static uc_status minimise_from(uc_minimum *out, double *weights, const problem *self,
+                               const uc_logistic_settings *settings, const uc_context *context)
 {
-    uc_minimum found = {0}, first = {0};
+    uc_minimum first = {0};
     uc_status status = UC_OK;
     if (self->correction == UC_CORRECTION_FORWARD && self->free_offset) {
         problem stage = *self;
+        uc_logistic_settings roughly = *settings;
         stage.free_offset = false;
-        status = descend(&first, model->weights, &stage, settings, context);
+        roughly.tolerance = fmin(STAGE * settings->tolerance, 1.0);
+        status = descend(&first, weights, &stage, &roughly, context);
     }
     if (status == UC_OK)
-        status = descend(&found, model->weights, self, settings, context);
+        status = descend(out, weights, self, settings, context);
     if (status != UC_OK)
         return status;
-    uc_minimum_warn(&found, "logistic", settings->iterations, UC_ADVISE_L2, context);
-    found.iterations += first.iterations;
-    found.evaluations += first.evaluations;
+    uc_minimum_warn(out, "logistic", settings->iterations, UC_ADVISE_L2, context);
+    out->iterations += first.iterations;
+    out->evaluations += first.evaluations;
+    return UC_OK;
+}
+
+/* Two classes by their difference. */
+static uc_status minimise_pair(uc_minimum *out, uc_model *model, const problem *self,
+                               const uc_logistic_settings *settings, const uc_context *context)
+{
+    const size_t count = self->data->X.cols + 1;
+    double *difference = uc_alloc(count, sizeof *difference);
+    if (!difference)
+        return UC_ERR_NOMEM;
+    const uc_status status = minimise_from(out, difference, self, settings, context);
+    for (size_t j = 0; j < count; j++) {
+        model->weights[2 * j] = -0.5 * difference[j];
+        model->weights[2 * j + 1] = 0.5 * difference[j];
+    }
+    uc_free(difference);
+    return status;
+}
+
+static uc_status minimise(uc_model *model, const problem *self, const uc_logistic_settings *settings,
+                          const uc_context *context)
+{
+    uc_minimum found = {0};
+    uc_status status;
+    if (self->S < self->K)
+        status = minimise_pair(&found, model, self, settings, context);
+    else
+        status = minimise_from(&found, model->weights, self, settings, context);
+    if (status != UC_OK)
+        return status;
     model->bias = self->free_offset; /* the free offset is the weight of a constant 1 */
     status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)found.iterations));
     if (status == UC_OK)
@@ -396,6 +550,47 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
     if (status == UC_OK)
         status = uc_json_set(model->summary, "objective", json_real(found.value));
     return status;
+}
+
+/* Newton steps are for rows that are mostly zeros and about equally long: on raw counts of words, where a
+ * few rows are far longer than others, conjugate gradients need hundreds of products for a step. They keep
+ * the probabilities of all rows, for which there is room in what L-BFGS would keep, or in a quarter of the
+ * data. */
+static uc_status plan_newton(problem *self, const uc_fit *fit)
+{
+    const uc_matrix *X = &fit->data->X;
+    const uc_comm *comm = uc_comm_of(fit->context);
+    const double entries = (double)uc_matrix_entries(X), S = (double)self->S, d = (double)X->cols;
+    const double n = (double)fit->rows, room = VECTORS_SAVED * d * S + entries / 4;
+    double sums[4] = {entries, !uc_matrix_is_sparse(X) || (double)X->rows * S > room};
+    for (size_t i = 0; i < X->rows && sums[1] == 0.0; i++) {
+        const double square = uc_row_norm2(uc_matrix_row(X, i));
+        sums[2] += square / n;
+        sums[3] += square * square / n;
+    }
+    uc_status status = uc_comm_sum(comm, sums, 4);
+    if (status != UC_OK || sums[1] > 0.0 || sums[0] >= UC_SPARSE * n * d)
+        return status;
+    if (!(sums[3] <= UNEVEN * sums[2] * sums[2]))
+        return UC_OK;
+    self->probabilities = uc_alloc(X->rows * self->S, sizeof *self->probabilities);
+    status = self->probabilities ? UC_OK : UC_ERR_NOMEM;
+    return uc_comm_agree(comm, status);
+}
+
+/* Where the lanes of all columns are fewer numbers than the data, in every process, and one number for each
+ * column is learned, to add the lanes up costs less than to go through the data transposed. */
+static uc_status plan_lanes(problem *self, const uc_fit *fit)
+{
+    const uc_matrix *X = &fit->data->X;
+    const uc_comm *comm = uc_comm_of(fit->context);
+    const double numbers = (double)UC_LOGISTIC_LANES * (double)(X->cols + 1);
+    double unfit = !uc_matrix_is_sparse(X) || self->S > 1 || numbers > (double)uc_matrix_entries(X);
+    uc_status status = uc_comm_sum(comm, &unfit, 1);
+    if (status != UC_OK || unfit > 0.0)
+        return status;
+    self->lanes = uc_alloc(UC_LOGISTIC_LANES * (X->cols + 1), sizeof *self->lanes);
+    return uc_comm_agree(comm, self->lanes ? UC_OK : UC_ERR_NOMEM);
 }
 
 /* With more columns than rows in a process, and memory for it in every one, gradients are added up by
@@ -407,7 +602,7 @@ static uc_status turn_data(uc_matrix *by_column, problem *self, const uc_fit *fi
     /* The rows themselves stay. */
     const double bytes = 8.0 * (2.0 * (double)uc_matrix_entries(X) + (double)X->cols +
                                 (double)X->rows * (1.0 + (double)self->S));
-    if (!uc_matrix_is_sparse(X) || fit->rows / (size_t)uc_comm_size(comm) >= X->cols)
+    if (self->lanes || !uc_matrix_is_sparse(X) || fit->rows / (size_t)uc_comm_size(comm) >= X->cols)
         return UC_OK;
     double lacking = uc_memory_check(fit->context, bytes, "transposed data") != UC_OK;
     uc_status status = uc_comm_sum(comm, &lacking, 1);
@@ -445,7 +640,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     }
     problem self = {.data = fit->data,
                     .K = K,
-                    .S = model->stride,
+                    .S = K == 2 ? 1 : model->stride,
                     .correction = (uc_correction)correction,
                     .B = inverse,
                     .l2 = settings->l2,
@@ -456,11 +651,17 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         self.C = noise->values;
     status = uc_comm_agree(uc_comm_of(fit->context), status);
     if (status == UC_OK)
+        status = plan_lanes(&self, fit);
+    if (status == UC_OK)
         status = turn_data(&by_column, &self, fit);
+    if (status == UC_OK)
+        status = plan_newton(&self, fit);
     if (status == UC_OK)
         status = minimise(model, &self, settings, fit->context);
     uc_matrix_free(&by_column);
+    uc_free(self.probabilities);
     uc_free(self.residuals);
+    uc_free(self.lanes);
     uc_free(inverse);
     return status;
 }

@@ -45,14 +45,30 @@ typedef struct search {
 
 /* How far from stationary: the length of the gradient, relative to that of the point, or to 1 if that is
  * longer. */
-static double excess_of(const search *self, const double *gradient, const double *point)
+static double excess_at(const double *gradient, const double *point, size_t count, double tolerance)
 {
     double squares = 0.0, length = 0.0;
-    for (size_t i = 0; i < self->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         squares += gradient[i] * gradient[i];
         length += point[i] * point[i];
     }
-    return sqrt(squares) / (self->tolerance * fmax(1.0, sqrt(length)));
+    return sqrt(squares) / (tolerance * fmax(1.0, sqrt(length)));
+}
+
+static double excess_of(const search *self, const double *gradient, const double *point)
+{
+    return excess_at(gradient, point, self->count, self->tolerance);
+}
+
+double uc_excess(double *gradient, const double *x, size_t count, const uc_conditioning *conditioning,
+                 double tolerance, double *work)
+{
+    const double excess = excess_at(gradient, x, count, tolerance);
+    if (!conditioning)
+        return excess;
+    uc_conditioning_enter(work, conditioning, x);
+    uc_conditioning_turn(gradient, conditioning);
+    return fmax(excess, excess_at(gradient, work, count, tolerance));
 }
 
 /* The objective at `point`, and how far from stationary it is there: in the variables and in the weights, the
@@ -256,23 +272,26 @@ void uc_minimum_warn(const uc_minimum *self, const char *what, uint64_t iteratio
                      const uc_context *context)
 {
     const unsigned long long took = (unsigned long long)self->iterations;
+    const char *plural = took == 1 ? "" : "s";
     const bool ended = self->iterations >= iterations && self->excess > 1.0;
     if (self->stuck)
         uc_warn(context,
                 "%s stopped where no step makes its loss smaller: the gradient is %.2g times the tolerance",
                 what, self->excess);
     else if (ended && advice == UC_ADVISE_L2)
-        uc_warn(context,
-                "%s has not converged after %llu iterations: the gradient is %.2g times the tolerance; allow "
-                "more {iterations}, or let {l2=auto} choose the regularisation",
-                what, took, self->excess);
+        uc_warn(
+            context,
+            "%s has not converged after %llu iteration%s: the gradient is %.2g times the tolerance; allow "
+            "more {iterations}, or let {l2=auto} choose the regularisation",
+            what, took, plural, self->excess);
     else if (ended && advice == UC_ADVISE_ITERATIONS)
-        uc_warn(context,
-                "%s has not converged after %llu iterations: the gradient is %.2g times the tolerance; allow "
-                "more {iterations}",
-                what, took, self->excess);
+        uc_warn(
+            context,
+            "%s has not converged after %llu iteration%s: the gradient is %.2g times the tolerance; allow "
+            "more {iterations}",
+            what, took, plural, self->excess);
     else if (ended)
         uc_warn(context,
-                "%s has not converged after %llu iterations: the gradient is %.2g times the tolerance", what,
-                took, self->excess);
+                "%s has not converged after %llu iteration%s: the gradient is %.2g times the tolerance", what,
+                took, plural, self->excess);
 }

@@ -24,6 +24,11 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
                       const uc_conditioning *conditioning, uint64_t iterations, double tolerance,
                       const uc_context *context);
 
+/* How far from stationary x is, as a multiple of the tolerance: by its gradient, which is changed, in the
+ * weights and, with a change of variables, in these; the farther of the two. `work`: `count` numbers. */
+double uc_excess(double *gradient, const double *x, size_t count, const uc_conditioning *conditioning,
+                 double tolerance, double *work);
+
 /* The entries of a learner's table for `iterations` and `tolerance`. */
 #define UC_MINIMISE_OPTIONS(struct_name)                                                                     \
     {.name = "iterations",                                                                                   \
@@ -32,7 +37,7 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
      .standard = "1000",                                                                                     \
      .low = 1,                                                                                               \
      .high = 1e9,                                                                                            \
-     .help = "largest number of steps of L-BFGS"},                                                           \
+     .help = "largest number of steps of Newton or L-BFGS"},                                                 \
     {                                                                                                        \
         .name = "tolerance", .type = UC_OPTION_REAL, .offset = offsetof(struct_name, tolerance),             \
         .standard = "1e-05", .low = 0, .above_low = true, .high = 1,                                         \

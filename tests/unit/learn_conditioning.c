@@ -60,14 +60,17 @@ static double in_variables(double *gradient, const uc_conditioning *change, uc_o
     return value;
 }
 
-static void check_change(const uc_dataset *data, size_t stride, bool free_offset, uc_objective_fn *objective,
-                         void *user)
+static void check_change(const uc_dataset *data, size_t stride, bool free_offset, bool whitened,
+                         uc_objective_fn *objective, void *user)
 {
     const size_t count = (D + 1) * stride;
     double w[(D + 1) * 4], u[(D + 1) * 4], back[(D + 1) * 4], gradient[(D + 1) * 4], other[(D + 1) * 4];
     uc_conditioning change;
     uc_rng rng = uc_rng_make(5, 5);
     assert_ok(uc_conditioning_fit(&change, &data->X, stride, 1, 2.5, free_offset, NULL));
+    if (whitened)
+        assert_ok(uc_conditioning_whiten(&change, &data->X, 1, 2.5, NULL));
+    assert_true((change.root != NULL) == whitened);
     assert_true((change.centre != NULL) ==
                 free_offset); /* half of the values are not 0, however they are stored */
     for (size_t i = 0; i < count; i++)
@@ -100,11 +103,53 @@ static void the_objective_is_the_same_and_the_gradient_is_that_in_the_variables(
             uc_svm svm = sloppy(&two, offset);
             uc_logistic_problem logistic = {
                 .data = &three, .K = 3, .S = 4, .l2 = 0.01, .free_offset = offset};
-            check_change(&two, 1, offset, svm_objective, &svm);
-            check_change(&three, 4, offset, logistic_objective, &logistic);
+            for (int whitened = 0; whitened < 2; whitened++) {
+                check_change(&two, 1, offset, whitened, svm_objective, &svm);
+                check_change(&three, 4, offset, whitened, logistic_objective, &logistic);
+            }
             uc_dataset_free(&two);
             uc_dataset_free(&three);
         }
+}
+
+/* At the start the second derivative of logistic regression in whitened variables is about the identity, in
+ * all directions alike, however columns depend on each other. */
+static void whitened_columns_have_equal_curvature(void **state)
+{
+    (void)state;
+    uc_dataset data = uneven_data(2, false, 7, 10);
+    for (size_t i = 0; i < N; i++) { /* two columns that are nearly the same */
+        float *x = data.X.values + i * data.X.stride;
+        x[1] = 3 * x[0] + 0.001f * x[1];
+    }
+    double probabilities[N], value, w[D + 1] = {0}, u[D + 1], product[D + 1];
+    const uc_logistic_problem problem = {.data = &data,
+                                         .K = 2,
+                                         .S = 1,
+                                         .correction = UC_CORRECTION_NONE,
+                                         .l2 = 2e-4, /* half of it, of the difference of two classes */
+                                         .free_offset = true,
+                                         .probabilities = probabilities};
+    uc_conditioning change;
+    assert_ok(uc_conditioning_fit(&change, &data.X, 1, 1e-4, 0.25, true, NULL));
+    assert_ok(uc_conditioning_whiten(&change, &data.X, 1e-4, 0.25, NULL));
+    assert_ok(uc_logistic_gradient(&value, product, w, &problem, NULL));
+    uc_rng rng = uc_rng_make(3, 3);
+    for (int direction = 0; direction < 50; direction++) {
+        double square = 0, along = 0;
+        for (size_t j = 0; j <= D; j++)
+            u[j] = uc_rng_normal(&rng);
+        uc_conditioning_leave(w, &change, u);
+        assert_ok(uc_logistic_product(product, w, &problem, NULL));
+        uc_conditioning_turn(product, &change);
+        for (size_t j = 0; j <= D; j++) {
+            square += u[j] * u[j];
+            along += u[j] * product[j];
+        }
+        assert_near(along / square, 1, 1e-3);
+    }
+    uc_conditioning_free(&change);
+    uc_dataset_free(&data);
 }
 
 static void scales_are_mean_deviations(void **state)
@@ -249,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_objective_is_the_same_and_the_gradient_is_that_in_the_variables),
+        cmocka_unit_test(whitened_columns_have_equal_curvature),
         cmocka_unit_test(scales_are_mean_deviations),
         cmocka_unit_test(how_rows_are_stored_does_not_matter),
         cmocka_unit_test(the_minimum_is_that_of_a_slow_search),

@@ -55,14 +55,14 @@ static double plain_objective(const double *W, const uc_logistic_problem *self)
 static void the_gradient_is_that_of_the_formula(void **state)
 {
     (void)state;
-    enum { DENSE, SPARSE, BY_COLUMN };
-    for (int how = DENSE; how <= BY_COLUMN; how++)
+    enum { DENSE, SPARSE, BY_COLUMN, BY_LANE };
+    for (int how = DENSE; how <= BY_LANE; how++)
         for (size_t K = 2; K <= 5; K += 3)
             for (int correction = UC_CORRECTION_NONE; correction <= UC_CORRECTION_BACKWARD; correction++) {
                 uc_dataset data = sample_data(130, 7, K, how != DENSE, 3);
                 uc_noise noise = noise_of(K, 4);
                 uc_matrix by_column = {0};
-                double residuals[130 * 8];
+                double residuals[130 * 8], lanes[UC_LOGISTIC_LANES * 8 * 8];
                 if (how == BY_COLUMN)
                     assert_ok(uc_matrix_transpose(&by_column, &data.X));
                 double inverse[25], W[8 * 8] = {0}, gradient[8 * 8], objective;
@@ -77,7 +77,8 @@ static void the_gradient_is_that_of_the_formula(void **state)
                                                      .l2 = 0.03,
                                                      .free_offset = true,
                                                      .by_column = how == BY_COLUMN ? &by_column : NULL,
-                                                     .residuals = residuals};
+                                                     .residuals = residuals,
+                                                     .lanes = how == BY_LANE ? lanes : NULL};
                 uc_rng rng = uc_rng_make(K, 1);
                 for (size_t j = 0; j < 8; j++)
                     for (size_t q = 0; q < K; q++)
@@ -98,6 +99,138 @@ static void the_gradient_is_that_of_the_formula(void **state)
                 uc_noise_free(&noise);
                 uc_dataset_free(&data);
             }
+}
+
+/* Rows, columns, classes and their stride, and all that a problem of them needs. */
+typedef struct sample_problem {
+    uc_dataset data;
+    uc_noise noise;
+    uc_matrix by_column;
+    double inverse[25], residuals[130 * 8], probabilities[130 * 8], weights[130];
+    uc_logistic_problem problem;
+} sample_problem;
+
+static void make_problem(sample_problem *out, size_t K, size_t S, int correction, bool sparse, bool columns)
+{
+    *out = (sample_problem){.data = sample_data(130, 7, K, sparse, 3), .noise = noise_of(K, 4)};
+    assert_ok(uc_noise_invert(out->inverse, &out->noise, 0));
+    if (columns)
+        assert_ok(uc_matrix_transpose(&out->by_column, &out->data.X));
+    for (size_t i = 0; i < 130; i++)
+        out->weights[i] = 0.5 + (double)(i % 3);
+    out->problem = (uc_logistic_problem){.data = &out->data,
+                                         .K = K,
+                                         .S = S,
+                                         .correction = (uc_correction)correction,
+                                         .C = out->noise.values,
+                                         .B = out->inverse,
+                                         .l2 = 0.03,
+                                         .weights = out->weights,
+                                         .free_offset = true,
+                                         .by_column = columns ? &out->by_column : NULL,
+                                         .residuals = out->residuals,
+                                         .probabilities = out->probabilities};
+}
+
+static void free_problem(sample_problem *self)
+{
+    uc_matrix_free(&self->by_column);
+    uc_noise_free(&self->noise);
+    uc_dataset_free(&self->data);
+}
+
+static void draw(double *W, size_t S, size_t K, uint64_t seed)
+{
+    uc_rng rng = uc_rng_make(seed, 1);
+    for (size_t i = 0; i < 8 * S; i++)
+        W[i] = i % S < K ? 0.4 * uc_rng_normal(&rng) : 0.0;
+}
+
+/* The product of the curvature with a direction is how the gradient changes along it. */
+static void products_are_differences_of_gradients(void **state)
+{
+    (void)state;
+    static const size_t shapes[][2] = {{2, 1}, {2, 2}, {5, 8}}; /* classes, stride */
+    for (int how = 0; how < 4; how++)
+        for (size_t k = 0; k < 3; k++)
+            for (int correction = UC_CORRECTION_NONE; correction <= UC_CORRECTION_BACKWARD; correction++) {
+                const size_t K = shapes[k][0], S = shapes[k][1];
+                sample_problem sample;
+                double W[64], V[64], moved[64], above[64], below[64], product[64], value, along = 0;
+                double lanes[UC_LOGISTIC_LANES * 64];
+                const double h = 1e-6;
+                make_problem(&sample, K, S, correction, how > 0, how == 2);
+                sample.problem.lanes = how == 3 ? lanes : NULL;
+                draw(W, S, K, 1);
+                draw(V, S, K, 2);
+                for (size_t i = 0; i < 8 * S; i++)
+                    moved[i] = W[i] - h * V[i];
+                assert_ok(uc_logistic_gradient(&value, below, moved, &sample.problem, NULL));
+                for (size_t i = 0; i < 8 * S; i++)
+                    moved[i] = W[i] + h * V[i];
+                assert_ok(uc_logistic_gradient(&value, above, moved, &sample.problem, NULL));
+                assert_ok(uc_logistic_gradient(&value, moved, W, &sample.problem, NULL));
+                assert_ok(uc_logistic_product(product, V, &sample.problem, NULL));
+                for (size_t i = 0; i < 8 * S; i++) {
+                    along += product[i] * V[i];
+                    assert_near(product[i], (above[i] - below[i]) / (2 * h), 1e-7);
+                }
+                assert_true(along > 0 || correction == UC_CORRECTION_FORWARD);
+                free_problem(&sample);
+            }
+}
+
+/* When labels are drawn from o = C p, the mean of the second derivative over them is that of the product of
+ * the gradient with itself. */
+static void mean_forward_curvature_is_the_mean_square_of_gradients(void **state)
+{
+    (void)state;
+    sample_problem sample;
+    make_problem(&sample, 5, 8, UC_CORRECTION_FORWARD, false, false);
+    const double scores[5] = {0.3, -1, 0.8, 0.1, -0.4}, direction[5] = {1, 0.5, -2, 0.7, 0};
+    double p[5], work[5], mean[5] = {0}, expected[5] = {0};
+    for (uint32_t y = 0; y < 5; y++) {
+        double g[5], product[5], observed = 0, along = 0;
+        sample.data.y[0] = y;
+        memcpy(g, scores, sizeof g);
+        memcpy(product, direction, sizeof product);
+        (void)uc_logistic_row_gradient(&sample.problem, g, p, 0, work);
+        for (size_t q = 0; q < 5; q++) {
+            observed += sample.noise.values[y * 5 + q] * p[q];
+            along += g[q] * direction[q];
+        }
+        uc_logistic_row_product(&sample.problem, product, p, 0, work);
+        for (size_t q = 0; q < 5; q++) {
+            expected[q] += observed * along * g[q];
+            mean[q] += observed * product[q];
+        }
+    }
+    for (size_t q = 0; q < 5; q++)
+        assert_near(mean[q], expected[q], 1e-12);
+    free_problem(&sample);
+}
+
+/* One vector for two classes: the same value at half of it with either sign, and the gradient of that. */
+static void two_classes_by_their_difference_are_the_same(void **state)
+{
+    (void)state;
+    for (int correction = UC_CORRECTION_NONE; correction <= UC_CORRECTION_BACKWARD; correction++) {
+        sample_problem sample;
+        double u[8], W[16], difference[8], gradient[16], one, two;
+        make_problem(&sample, 2, 1, correction, false, false);
+        draw(u, 1, 1, 3);
+        for (size_t j = 0; j < 8; j++) {
+            W[2 * j] = -u[j] / 2;
+            W[2 * j + 1] = u[j] / 2;
+        }
+        assert_ok(uc_logistic_gradient(&one, difference, u, &sample.problem, NULL));
+        sample.problem.S = 2;
+        assert_ok(uc_logistic_gradient(&two, gradient, W, &sample.problem, NULL));
+        assert_near_relative(one, two, 1e-14);
+        for (size_t j = 0; j < 8; j++)
+            assert_near(difference[j], (gradient[2 * j + 1] - gradient[2 * j]) / 2, 1e-14);
+        free_problem(&sample);
+    }
 }
 
 static uc_model *train(int correction, const uc_noise *noise, uc_dataset *data, double bias, unsigned threads)
@@ -281,12 +414,58 @@ static void no_class_is_lost_under_strong_noise(void **state)
     uc_dataset_free(&test);
 }
 
+/* Rows of a few values each: sparse enough for Newton steps. */
+static uc_dataset thin_data(size_t rows, size_t cols, size_t classes)
+{
+    uc_dataset data = sample_data(rows, 12, classes, true, 2);
+    uc_rng rng = uc_rng_make(9, 1);
+    data.X.cols = cols;
+    for (size_t i = 0; i < rows; i++) { /* each to a place of its own, in ascending order */
+        const uc_row row = uc_matrix_row(&data.X, i);
+        for (size_t k = 0; k < row.count; k++) {
+            const size_t width = cols / 12, column = row.columns[k];
+            ((uint32_t *)row.columns)[k] = (uint32_t)(column * width + uc_rng_below(&rng, width));
+        }
+    }
+    return data;
+}
+
+/* Rows that are mostly zeros are learned by Newton steps when they are stored as such, and by L-BFGS when
+ * their zeros are stored, too: both arrive at the same weights, Newton in far fewer steps. */
+static void both_ways_to_minimise_arrive_at_the_same_weights(void **state)
+{
+    (void)state;
+    for (size_t K = 2; K <= 5; K += 3)
+        for (int correction = UC_CORRECTION_NONE; correction <= UC_CORRECTION_BACKWARD; correction++)
+            for (int wide = 0; wide < 2; wide++) {
+                uc_dataset sparse = thin_data(700, wide ? 960 : 240, K), dense = {0};
+                uc_noise noise = noise_of(K, 1);
+                assert_ok(uc_dataset_subset(&dense, &sparse, NULL, 0, NULL));
+                assert_ok(uc_matrix_densify(&dense.X));
+                uc_model *newton = train(correction, &noise, &sparse, UC_AUTO_REAL, 1);
+                uc_model *lbfgs = train(correction, &noise, &dense, UC_AUTO_REAL, 1);
+                assert_same_weights(newton, lbfgs, 1e-5);
+                assert_true(2 * json_integer_value(json_object_get(newton->summary, "iterations")) <=
+                            json_integer_value(json_object_get(lbfgs->summary, "iterations")));
+                uc_model_free(newton);
+                uc_model_free(lbfgs);
+                uc_noise_free(&noise);
+                uc_dataset_free(&sparse);
+                uc_dataset_free(&dense);
+            }
+}
+
 static void the_number_of_threads_does_not_change_a_bit(void **state)
 {
     (void)state;
-    static const size_t shapes[][3] = {{3000, 20, false}, {3000, 20, true}, {1100, 1300, true}};
-    for (int s = 0; s < 3; s++) {
-        uc_dataset data = sample_data(shapes[s][0], shapes[s][1], 5, shapes[s][2], 2);
+    enum { DENSE, SPARSE, THIN };
+    static const size_t shapes[][4] = {{3000, 20, DENSE, 5},  {3000, 20, SPARSE, 5},  {1100, 1300, SPARSE, 5},
+                                       {3000, 20, DENSE, 2},  {3000, 1200, THIN, 5},  {1100, 2400, THIN, 5},
+                                       {3000, 1200, THIN, 2}, {1100, 240, DENSE, 30}, {1100, 9600, THIN, 5}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        const size_t *shape = shapes[s];
+        uc_dataset data = shape[2] == THIN ? thin_data(shape[0], shape[1], shape[3])
+                                           : sample_data(shape[0], shape[1], shape[3], shape[2] == SPARSE, 2);
         uc_model *one = train(UC_CORRECTION_NONE, NULL, &data, UC_AUTO_REAL, 1);
         for (unsigned threads = 2; threads <= 7; threads += 5) {
             uc_model *many = train(UC_CORRECTION_NONE, NULL, &data, UC_AUTO_REAL, threads);
@@ -304,7 +483,7 @@ static uc_status train_status(uc_model **model, uc_dataset *data, const uc_noise
     uc_logistic_settings settings = defaults();
     uc_train_settings common = uc_train_defaults();
     settings.correction = UC_CORRECTION_BACKWARD;
-    settings.iterations = 3;
+    settings.iterations = 2;
     common.noise = noise;
     const uc_context alone = {.threads = 1};
     return uc_train(model, uc_learner_find("logistic"), &settings, &common, data, &alone);
@@ -313,8 +492,8 @@ static uc_status train_status(uc_model **model, uc_dataset *data, const uc_noise
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    for (int wide = 0; wide < 2; wide++) {
-        uc_dataset data = sample_data(30, wide ? 40 : 3, 3, wide, 6);
+    for (int wide = 0; wide < 3; wide++) {
+        uc_dataset data = wide > 1 ? thin_data(30, 240, 3) : sample_data(30, wide ? 40 : 3, 3, wide, 6);
         uc_noise noise = noise_of(3, 3);
         uc_model *model = NULL;
         uc_status status;
@@ -368,12 +547,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gradient_is_that_of_the_formula),
+        cmocka_unit_test(products_are_differences_of_gradients),
+        cmocka_unit_test(mean_forward_curvature_is_the_mean_square_of_gradients),
+        cmocka_unit_test(two_classes_by_their_difference_are_the_same),
         cmocka_unit_test(training_ends_at_the_minimum),
         cmocka_unit_test(corrections_by_the_identity_are_none),
         cmocka_unit_test(without_bias_there_is_no_offset),
         cmocka_unit_test(probabilities_are_the_softmax_of_the_scores),
         cmocka_unit_test(forward_correction_recovers_from_noise),
         cmocka_unit_test(no_class_is_lost_under_strong_noise),
+        cmocka_unit_test(both_ways_to_minimise_arrive_at_the_same_weights),
         cmocka_unit_test(the_number_of_threads_does_not_change_a_bit),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_correction_without_noise_is_refused),

@@ -1,0 +1,258 @@
+/*
+ * Newton's method with truncated conjugate gradients
+ * (Lin, Weng, Keerthi: Trust region Newton method for logistic regression, JMLR 9, 2008; the line search
+ * instead of the region as in LIBLINEAR since 2.40).
+ *
+ *   f, g, H   the value, gradient and curvature at x        M   about the diagonal of H
+ *   s         the step: about -H^-1 g                       q(s) = <g, s> + <s, H s> / 2
+ *
+ * Conjugate gradients on M^-1 H s = -M^-1 g, until an iteration lowers q by no more than a tenth of what
+ * all so far have, on average, or along a direction in which H is negative: then the step is what was found
+ * before, or the first direction. The step is halved until f falls by a hundredth of what its slope says.
+ *
+ * The rows are only read by the gradient and the products; vectors are gone through in blocks, by all
+ * threads, whose sums are added in order, so that the bytes are the same for any number of them.
+ */
+#include "learn/newton.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NUMBERS_PER_BLOCK ((size_t)8192)
+#define ENOUGH 0.1       /* of the mean fall of q: an iteration that gets no more is the last */
+#define MOST_PRODUCTS 40 /* in a step: more say that the curvature is badly conditioned */
+#define SUFFICIENT 0.01  /* share of the fall that the slope promises */
+#define MOST_HALVINGS 4
+
+typedef struct search {
+    uc_objective_fn *objective;
+    const uc_curvature *curvature;
+    void *user;
+    const uc_conditioning *conditioning;
+    const uc_context *context;
+    size_t count, blocks;
+    double tolerance;
+    double *x;
+    double *trial, *gradient, *trial_gradient;
+    double *step, *residual;     /* s, and -g - Hs */
+    double *direction, *product; /* of conjugate gradients, and H times it */
+    double *diagonal;            /* M */
+    double *sums;                /* SUMS for each block */
+    uc_minimum found;
+} search;
+
+enum { SUMS = 2 };
+
+/* One pass over the vectors, with a factor; what it sums goes to `sums`. */
+typedef void pass_fn(double *sums, const search *self, double factor, size_t first, size_t last);
+typedef struct pass_job {
+    const search *self;
+    pass_fn *pass;
+    double factor;
+} pass_job;
+
+static uc_status run_pass(size_t block, void *user)
+{
+    const pass_job *job = user;
+    const uc_range range = uc_block_range(block, job->self->count, NUMBERS_PER_BLOCK);
+    double sums[SUMS] = {0};
+    job->pass(sums, job->self, job->factor, range.first, range.last);
+    memcpy(job->self->sums + block * SUMS, sums, sizeof sums);
+    return UC_OK;
+}
+
+static uc_status go_through(double *sums, const search *self, pass_fn *pass, double factor)
+{
+    pass_job job = {self, pass, factor};
+    const uc_context fitting = uc_context_for_work(self->context, (double)self->count);
+    const uc_status status = uc_run_blocks(&fitting, self->blocks, run_pass, &job);
+    memset(sums, 0, SUMS * sizeof *sums);
+    for (size_t b = 0; b < self->blocks; b++)
+        for (size_t k = 0; k < SUMS; k++)
+            sums[k] += self->sums[b * SUMS + k];
+    return status;
+}
+
+/* Sums of every LANES-th number do not wait for each other's additions. */
+enum { LANES = 4 };
+
+static double joined(const double *lanes)
+{
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
+/* s = 0, r = -g, d = r / M; <r, r / M>. The diagonal becomes 1 / M. */
+static void begin_step(double *sums, const search *self, double factor, size_t first, size_t last)
+{
+    (void)factor;
+    for (size_t i = first; i < last; i++) {
+        const double r = -self->gradient[i];
+        self->diagonal[i] = 1.0 / self->diagonal[i];
+        self->step[i] = 0.0;
+        self->residual[i] = r;
+        self->direction[i] = r * self->diagonal[i];
+        sums[0] += r * self->direction[i];
+    }
+}
+
+/* <d, H d> */
+static void measure(double *sums, const search *self, double factor, size_t first, size_t last)
+{
+    double lanes[LANES] = {0};
+    (void)factor;
+    for (size_t i = first; i < last; i++)
+        lanes[i % LANES] += self->direction[i] * self->product[i];
+    sums[0] = joined(lanes);
+}
+
+/* s += a d, r -= a H d; <r, r / M>, and <s, r - g> = -2 q(s) */
+static void advance(double *sums, const search *self, double factor, size_t first, size_t last)
+{
+    double squares[LANES] = {0}, along[LANES] = {0};
+    for (size_t i = first; i < last; i++) {
+        const double s = self->step[i] += factor * self->direction[i];
+        const double r = self->residual[i] -= factor * self->product[i];
+        squares[i % LANES] += r * r * self->diagonal[i];
+        along[i % LANES] += s * (r - self->gradient[i]);
+    }
+    sums[0] = joined(squares);
+    sums[1] = joined(along);
+}
+
+/* d = r / M + b d */
+static void turn(double *sums, const search *self, double factor, size_t first, size_t last)
+{
+    (void)sums;
+    for (size_t i = first; i < last; i++)
+        self->direction[i] = self->residual[i] * self->diagonal[i] + factor * self->direction[i];
+}
+
+/* x + t s; <g, s> */
+static void try_step(double *sums, const search *self, double factor, size_t first, size_t last)
+{
+    for (size_t i = first; i < last; i++) {
+        self->trial[i] = self->x[i] + factor * self->step[i];
+        sums[0] += self->gradient[i] * self->step[i];
+    }
+}
+
+/* The step; *found: it took a bearable number of products. */
+static uc_status find_step(bool *found, search *self)
+{
+    double sums[SUMS] = {0}, length, q = 0.0;
+    *found = false;
+    uc_status status = self->curvature->diagonal(self->diagonal, self->user);
+    if (status == UC_OK)
+        status = go_through(sums, self, begin_step, 0.0);
+    length = sums[0];
+    for (int products = 1; status == UC_OK && products <= MOST_PRODUCTS; products++) {
+        status = self->curvature->product(self->product, self->direction, self->user);
+        self->found.evaluations++;
+        if (status == UC_OK)
+            status = go_through(sums, self, measure, 0.0);
+        if (status != UC_OK || sums[0] == 0.0 || !isfinite(sums[0])) /* rounding, or no numbers */
+            break;
+        if (sums[0] <
+            0.0) { /* the curvature is not convex along d: what was found is a way down, if anything was */
+            if (products == 1)
+                status = go_through(sums, self, advance, 1.0);
+            *found = status == UC_OK;
+            break;
+        }
+        status = go_through(sums, self, advance, length / sums[0]);
+        const double rest = sums[0], lower = -0.5 * sums[1], fall = q - lower;
+        q = lower;
+        *found = products * fall <= ENOUGH * -q;
+        if (status != UC_OK || *found)
+            break;
+        status = go_through(sums, self, turn, rest / length);
+        length = rest;
+    }
+    return status;
+}
+
+/* Goes along the step as far as the value falls; *moved: it did. */
+static uc_status go(bool *moved, search *self)
+{
+    *moved = false;
+    double factor = 1.0;
+    for (int tries = 0; tries <= MOST_HALVINGS && !*moved; tries++, factor /= 2) {
+        double sums[SUMS], value = NAN;
+        uc_status status = go_through(sums, self, try_step, factor);
+        if (status == UC_OK)
+            status = self->objective(&value, self->trial_gradient, self->trial, self->user);
+        self->found.evaluations++;
+        if (status != UC_OK)
+            return status;
+        *moved = value <= self->found.value + SUFFICIENT * factor * sums[0]; /* not when it is no number */
+        if (!*moved)
+            continue;
+        self->found.value = value;
+        memcpy(self->x, self->trial, self->count * sizeof *self->x);
+        memcpy(self->gradient, self->trial_gradient, self->count * sizeof *self->gradient);
+    }
+    return UC_OK;
+}
+
+static uc_status report(search *self, uint64_t iterations)
+{
+    char detail[96];
+    self->found.excess = uc_excess(self->trial_gradient, self->x, self->count, self->conditioning,
+                                   self->tolerance, self->trial);
+    snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e times the tolerance", self->found.value,
+             self->found.excess);
+    return uc_report(self->context, "training", (double)self->found.iterations, (double)iterations, detail);
+}
+
+static uc_status run(search *self, uint64_t iterations)
+{
+    bool goes_on = true;
+    uc_status status = self->objective(&self->found.value, self->gradient, self->x, self->user);
+    memcpy(self->trial_gradient, self->gradient, self->count * sizeof *self->gradient);
+    self->found.evaluations++;
+    if (status == UC_OK)
+        self->found.excess = uc_excess(self->trial_gradient, self->x, self->count, self->conditioning,
+                                       self->tolerance, self->trial);
+    while (status == UC_OK && self->found.excess > 1.0 && self->found.iterations < iterations) {
+        status = find_step(&goes_on, self);
+        if (status == UC_OK && goes_on)
+            status = go(&goes_on, self);
+        if (status != UC_OK || !goes_on)
+            break;
+        self->found.iterations++;
+        status = report(self, iterations);
+    }
+    return status;
+}
+
+uc_status uc_newton(uc_minimum *out, double *x, size_t count, uc_objective_fn *objective,
+                    const uc_curvature *curvature, void *user, const uc_conditioning *conditioning,
+                    uint64_t iterations, double tolerance, const uc_context *context)
+{
+    const size_t blocks = uc_block_count(count, NUMBERS_PER_BLOCK);
+    search self = {.objective = objective,
+                   .curvature = curvature,
+                   .user = user,
+                   .conditioning = conditioning,
+                   .context = context,
+                   .count = count,
+                   .blocks = blocks,
+                   .tolerance = tolerance,
+                   .x = x,
+                   .sums = uc_alloc(blocks * SUMS, sizeof(double)),
+                   .found = {.excess = INFINITY}};
+    double **const vectors[] = {&self.trial,    &self.gradient,  &self.trial_gradient, &self.step,
+                                &self.residual, &self.direction, &self.product,        &self.diagonal};
+    enum { VECTORS = sizeof vectors / sizeof *vectors };
+    bool enough = self.sums != NULL;
+    for (size_t v = 0; v < VECTORS; v++) {
+        *vectors[v] = uc_alloc(count, sizeof(double));
+        enough = enough && *vectors[v];
+    }
+    const uc_status status = enough ? run(&self, iterations) : UC_ERR_NOMEM;
+    *out = self.found;
+    for (size_t v = 0; v < VECTORS; v++)
+        uc_free(*vectors[v]);
+    uc_free(self.sums);
+    return status;
+}
