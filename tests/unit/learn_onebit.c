@@ -2,6 +2,7 @@
  * wrong. */
 #include "tests/online_sample.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "map/map.h"
@@ -75,13 +76,16 @@ static void resuming_at_any_round_is_never_stopping(void **state)
 {
     (void)state;
     uc_dataset dense = sample_data(ROWS, COLS, CLASSES, false, 5), text = text_data(ROWS);
+    uc_dataset wide = sample_data(30, 5000, CLASSES, false, 6);
     uc_preprocessing scaling;
     assert_ok(learn_scaling(&scaling, UC_SCALE_RANGE, &dense.X));
     check_resumed(&dense, NULL, 10000);
     check_resumed(&dense, &scaling, 90);
     check_resumed(&text, NULL, 60);
+    check_resumed(&wide, NULL, 10000);
     uc_preprocessing_free(&scaling);
     uc_dataset_free(&dense);
+    uc_dataset_free(&wide);
     uc_dataset_free(&text);
 }
 
@@ -252,6 +256,38 @@ static void a_class_that_arrives_is_found(void **state)
     assert_true(seen > 50 && (double)right > 0.4 * (double)seen);
     uc_online_free(online);
     uc_names_free(&three);
+    uc_dataset_free(&data);
+}
+
+/* A bonus that outweighs all scores shows what it is: 1/((1 + n^2/m) sqrt(1 + m)), n right of m proposed. */
+static void the_bonus_is_for_classes_that_are_seldom_right(void **state)
+{
+    (void)state;
+    online_setup self = setup_of(10000);
+    uc_dataset data = sample_data(300, COLS, CLASSES, false, 14);
+    double right[CLASSES] = {0}, proposed[CLASSES] = {0};
+    self.settings.onebit.bonus = 1e6;
+    self.settings.onebit.restart = false;
+    uc_online *online = online_begin(&self, &data.classes, NULL);
+    for (size_t i = 0; i < 300; i++) {
+        double bonus[CLASSES], best = 0.0;
+        for (size_t k = 0; k < CLASSES; k++) {
+            const double found = proposed[k] > 0.0 ? right[k] * right[k] / proposed[k] : 0.0;
+            bonus[k] = 1.0 / ((1.0 + found) * sqrt(1.0 + proposed[k]));
+            best = fmax(best, bonus[k]);
+        }
+        const uc_row row = uc_matrix_row(&data.X, i);
+        uc_proposal proposal;
+        uc_answer answer = {UC_ANSWER_WRONG, 0};
+        assert_ok(uc_online_propose(&proposal, online, &row));
+        assert_near(bonus[proposal.label], best, 1e-4 * best);
+        if (proposal.label == data.y[i])
+            answer.kind = UC_ANSWER_RIGHT;
+        assert_ok(uc_online_learn(online, &row, &proposal, answer));
+        proposed[proposal.label]++;
+        right[proposal.label] += proposal.label == data.y[i];
+    }
+    uc_online_free(online);
     uc_dataset_free(&data);
 }
 
@@ -432,6 +468,7 @@ int main(void)
         cmocka_unit_test(units_of_columns_do_not_matter),
         cmocka_unit_test(it_recovers_when_classes_are_renumbered),
         cmocka_unit_test(a_class_that_arrives_is_found),
+        cmocka_unit_test(the_bonus_is_for_classes_that_are_seldom_right),
         cmocka_unit_test(columns_may_come_later),
         cmocka_unit_test(a_label_teaches_more_than_wrong),
         cmocka_unit_test(memory_is_bounded),

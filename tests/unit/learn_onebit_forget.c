@@ -17,7 +17,7 @@ static uc_rounds draw_rounds(uint64_t seed, double drift, uc_map **map)
 {
     uc_rounds rounds = {0};
     uc_rng rng = uc_rng_make(seed, 40);
-    const uc_onebit_view view = {true, 1.0};
+    const uc_onebit_view view = {UC_ROWS_STANDARD, 1.0};
     double work[64];
     float mapped[SIZE];
     assert_ok(uc_rounds_reshape(&rounds, COLUMNS, SIZE, CLASSES));

@@ -256,21 +256,21 @@ static void the_drift_of_the_inverse_is_bounded(void **state)
 
 /* ---- rounds, targets and the map ---- */
 
-enum { ROUNDS = 60, COLUMNS = 4 };
+enum { ROUNDS = 60, MANY_ROUNDS = 256, COLUMNS = 4 };
 
 /* Rounds of a small problem, some of them wrong, with targets made from nothing. */
-static uc_rounds draw_rounds(uint64_t seed, size_t features)
+static uc_rounds draw_rounds(uint64_t seed, size_t count, size_t features)
 {
     uc_rounds rounds = {0};
     uc_rng rng = uc_rng_make(seed, 4);
     assert_ok(uc_rounds_reshape(&rounds, COLUMNS, features, CLASSES));
-    for (size_t i = 0; i < ROUNDS; i++) {
+    for (size_t i = 0; i < count; i++) {
         const uint32_t class = (uint32_t)uc_rng_below(&rng, CLASSES);
         const bool known = uc_rng_below(&rng, 3) > 0;
-        assert_ok(uc_rounds_reserve(&rounds, ROUNDS));
+        assert_ok(uc_rounds_reserve(&rounds, count));
         const uc_past_round round = uc_rounds_add(
             &rounds, &(uc_onebit_answer){.class = class, .known = known, .right = known, .weight = 1.0},
-            ROUNDS);
+            count);
         for (size_t j = 0; j < COLUMNS; j++)
             round.row[j] = (float)(uc_rng_normal(&rng) + 2.0 * (double)(class == j) + 3.0);
         for (size_t j = 0; j < features; j++)
@@ -284,18 +284,18 @@ static uc_rounds draw_rounds(uint64_t seed, size_t features)
 /* The best view by solving the ridge anew without each round. */
 static double slow_error(const uc_rounds *rounds, const uc_map *map, double prior, double jitter)
 {
-    const size_t n = 1 + map->dimension, R = map->landmarks.rows;
-    double *phi = uc_alloc(ROUNDS * n, sizeof *phi), *A = uc_alloc(n * n, sizeof *A),
+    const size_t n = 1 + map->dimension, R = map->landmarks.rows, N = rounds->count;
+    double *phi = uc_alloc(N * n, sizeof *phi), *A = uc_alloc(n * n, sizeof *A),
            *B = uc_alloc(n * CLASSES, sizeof *B), *W = uc_alloc(n * CLASSES, sizeof *W), error = 0.0;
     double *work = uc_alloc(uc_map_row_work(map), sizeof *work);
     float *mapped = uc_alloc(n, sizeof *mapped);
-    for (size_t i = 0; i < ROUNDS; i++) {
+    for (size_t i = 0; i < N; i++) {
         uc_map_row(mapped, map, (uc_row){COLUMNS, uc_rounds_at(rounds, i).row, NULL}, work);
         phi[i * n] = 1.0;
         for (size_t j = 1; j < n; j++)
             phi[i * n + j] = (double)mapped[j - 1];
     }
-    for (size_t without = 0; without < ROUNDS; without++) {
+    for (size_t without = 0; without < N; without++) {
         memset(A, 0, n * n * sizeof *A);
         memset(B, 0, n * CLASSES * sizeof *B);
         for (size_t j = 0; j < n; j++)
@@ -311,7 +311,7 @@ static double slow_error(const uc_rounds *rounds, const uc_map *map, double prio
                 }
                 A[(1 + a) * n + 1 + b] = prior * (exp(-distance / map->width) + jitter * (double)(a == b));
             }
-        for (size_t i = 0; i < ROUNDS; i++) {
+        for (size_t i = 0; i < N; i++) {
             const uc_past_round round = uc_rounds_at(rounds, i);
             for (size_t j = 0; j < n && i != without; j++) {
                 for (size_t l = 0; l < n; l++)
@@ -342,24 +342,113 @@ static double slow_error(const uc_rounds *rounds, const uc_map *map, double prio
     return error;
 }
 
+/* u'S^-1 u is what z'z must be, up to one factor: S summed and solved without a triangle. */
+static void rows_turned_have_mahalanobis_lengths(void **state)
+{
+    (void)state;
+    enum { D = COLUMNS };
+    uc_rounds rounds = draw_rounds(3, ROUNDS, 1);
+    double mean[CLASSES][D] = {0}, S[D * D] = {0}, known = 0.0, classes = 0.0, trace = 0.0, lengths = 0.0;
+    double count[CLASSES] = {0}, factor = 0.0;
+    float u[D], z[D];
+    uc_map_input standard, within;
+    bool can;
+    assert_ok(uc_onebit_can_prepare(&can, &rounds, UC_ROWS_WITHIN));
+    assert_true(can);
+    assert_ok(uc_onebit_fit_input(&standard, &rounds, UC_ROWS_STANDARD));
+    assert_ok(uc_onebit_fit_input(&within, &rounds, UC_ROWS_WITHIN));
+    for (size_t i = 0; i < ROUNDS; i++)
+        count[uc_rounds_at(&rounds, i).class] += uc_rounds_at(&rounds, i).known;
+    for (size_t k = 0; k < CLASSES; k++) {
+        known += count[k];
+        classes += count[k] > 0.0;
+    }
+    for (int step = 0; step < 2; step++)
+        for (size_t i = 0; i < ROUNDS; i++) {
+            const uc_past_round round = uc_rounds_at(&rounds, i);
+            uc_onebit_prepare(u, &standard, &rounds, i);
+            for (size_t a = 0; a < D && round.known; a++)
+                for (size_t b = 0; b < D; b++) {
+                    const double *centre = mean[round.class];
+                    if (step == 0 && b == 0)
+                        mean[round.class][a] += (double)u[a] / count[round.class];
+                    if (step == 1)
+                        S[a * D + b] +=
+                            ((double)u[a] - centre[a]) * ((double)u[b] - centre[b]) / (known - classes);
+                }
+        }
+    for (size_t a = 0; a < D; a++)
+        trace += S[a * D + a];
+    const double sphere = 2.0 * D / (2.0 * D + known);
+    for (size_t a = 0; a < D; a++)
+        for (size_t b = 0; b < D; b++)
+            S[a * D + b] = (1.0 - sphere) * S[a * D + b] + (a == b ? sphere * trace / D : 0.0);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        double x[D], right[D], matrix[D * D], length = 0.0, turned = 0.0;
+        uc_onebit_prepare(u, &standard, &rounds, i);
+        uc_onebit_prepare(z, &within, &rounds, i);
+        for (size_t j = 0; j < D; j++)
+            right[j] = (double)u[j];
+        memcpy(matrix, S, sizeof S);
+        assert_ok(uc_solve(x, matrix, right, D, 1));
+        for (size_t j = 0; j < D; j++) {
+            length += (double)u[j] * x[j];
+            turned += (double)z[j] * (double)z[j];
+        }
+        if (i == 0)
+            factor = turned / length;
+        assert_near(turned, factor * length, 1e-5 * turned);
+        lengths += turned / ROUNDS;
+    }
+    assert_near(lengths, 1.0, 1e-6);
+    uc_map_input_free(&standard);
+    uc_map_input_free(&within);
+    uc_rounds_free(&rounds);
+}
+
+/* As few rounds as columns say nothing of a covariance; neither do rounds that were all wrong. */
+static void rows_are_not_turned_by_few_answers(void **state)
+{
+    (void)state;
+    uc_rounds rounds = draw_rounds(3, ROUNDS, 1), wrong = {0};
+    bool can;
+    uc_rounds_forget(&rounds, 2 * COLUMNS);
+    assert_ok(uc_onebit_can_prepare(&can, &rounds, UC_ROWS_WITHIN));
+    assert_false(can);
+    assert_ok(uc_onebit_can_prepare(&can, &rounds, UC_ROWS_STANDARD));
+    assert_true(can);
+    assert_ok(uc_rounds_reshape(&wrong, COLUMNS, 1, CLASSES));
+    for (size_t i = 0; i < ROUNDS; i++) {
+        assert_ok(uc_rounds_reserve(&wrong, ROUNDS));
+        uc_rounds_add(&wrong, &(uc_onebit_answer){.class = 1, .weight = 1.0}, ROUNDS);
+    }
+    assert_ok(uc_onebit_can_prepare(&can, &wrong, UC_ROWS_WITHIN));
+    assert_false(can);
+    uc_rounds_free(&wrong);
+    uc_rounds_free(&rounds);
+}
+
+/* Of many rounds, too, for which not all widths are tried. */
 static void the_choice_of_the_map_is_that_of_brute_force(void **state)
 {
     (void)state;
-    static const double multiples[] = {0.25, 0.5, 1.0, 2.0};
+    static const double multiples[] = {0.125, 0.25, 0.5, 1.0, 2.0};
     const uc_onebit_choice choice = {.prior = 0.03, .jitter = 0.001, .landmarks = 20, .linear = 256};
-    for (uint64_t seed = 1; seed <= 4; seed++) {
-        uc_rounds rounds = draw_rounds(seed, 1);
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        uc_rounds rounds = draw_rounds(seed, seed < 5 ? ROUNDS : MANY_ROUNDS, 1);
         uc_rng rng = uc_rng_make(seed, 5);
         uc_onebit_view chosen, best = {0};
         double least = INFINITY;
-        for (int standard = 0; standard < 2; standard++) {
+        for (uc_onebit_rows kind = 0; kind < UC_ROWS_KINDS; kind++) {
             const uc_rng pairs = rng; /* one median for all widths, as in the choice */
-            for (size_t m = 0; m < 4; m++) {
+            for (size_t m = 0; m < 5; m++) {
                 uc_map *map;
-                const uc_onebit_view view = {standard, multiples[m]};
+                const uc_onebit_view view = {kind, multiples[m]};
                 rng = pairs;
                 assert_ok(uc_onebit_make_map(&map, &rounds, &view, &choice, &rng));
-                const double error = slow_error(&rounds, map, choice.prior, choice.jitter);
+                double error = slow_error(&rounds, map, choice.prior, choice.jitter);
+                if (kind == UC_ROWS_WITHIN)
+                    error *= 1.03;
                 if (error < least) {
                     least = error;
                     best = view;
@@ -369,7 +458,7 @@ static void the_choice_of_the_map_is_that_of_brute_force(void **state)
         }
         rng = uc_rng_make(seed, 5);
         assert_ok(uc_onebit_choose(&chosen, &rounds, &choice, &rng));
-        assert_int_equal(chosen.standard, best.standard);
+        assert_int_equal((int)chosen.rows, (int)best.rows);
         assert_true(chosen.multiple == best.multiple);
         uc_rounds_free(&rounds);
     }
@@ -379,7 +468,7 @@ static void the_choice_of_the_map_is_that_of_brute_force(void **state)
 static void a_refit_settles(void **state)
 {
     (void)state;
-    uc_rounds rounds = draw_rounds(8, SIZE);
+    uc_rounds rounds = draw_rounds(8, ROUNDS, SIZE);
     static rows same;
     double W[SIZE * STRIDE], A[SIZE * SIZE], s[STRIDE];
     uc_running_ridge ridge = begin_ridge();
@@ -472,6 +561,8 @@ int main(void)
         cmocka_unit_test(leaving_out_in_closed_form_is_refitting_without_the_row),
         cmocka_unit_test(a_class_that_comes_later_was_there_from_the_start),
         cmocka_unit_test(the_drift_of_the_inverse_is_bounded),
+        cmocka_unit_test(rows_turned_have_mahalanobis_lengths),
+        cmocka_unit_test(rows_are_not_turned_by_few_answers),
         cmocka_unit_test(the_choice_of_the_map_is_that_of_brute_force),
         cmocka_unit_test(a_refit_settles),
         cmocka_unit_test(the_ring_keeps_the_last_rounds),

@@ -10,6 +10,9 @@
  * A view is judged by the rounds themselves, each left out: with leverage h = phi'A^-1 phi and scores s of
  * a row that is in A with target q, the scores without it are (s - h q)/(1 - h). With A = LL' and u = L^-1
  * phi, both follow without the inverse: h = u'u, and s = u' sum over the rows of u q'.
+ *
+ * Widths are halved from the widest on. Judged by enough rounds the error falls to one minimum and then
+ * rises, so the narrower ones are left out once it does.
  */
 #include "learn/onebit/choice.h"
 
@@ -23,56 +26,13 @@
 #define TRIED_LANDMARKS ((size_t)128)
 #define ALL_LANDMARKS ((size_t)256) /* all rounds are landmarks so far, half of them later */
 #define TRIED_ROUNDS ((size_t)500)
+#define ONE_MINIMUM ((size_t)256) /* rounds from which on the error has one minimum over the widths */
 #define LARGEST_LEVERAGE 0.99
-#define VARIANCE_FLOOR 1e-12
-#define VARIANCE_SHARE 0.001
+#define ANSWERS_SEEN 1.03 /* times the error of rows that were turned by the answers that judge them */
 
 /* Each half of the one before: exp(-t/(m/2)) = exp(-t/m)^2. */
-static const double multiples[] = {2.0, 1.0, 0.5, 0.25};
+static const double multiples[] = {2.0, 1.0, 0.5, 0.25, 0.125};
 #define MULTIPLES (sizeof multiples / sizeof *multiples)
-
-/* ---- how rows are prepared ---- */
-
-static uc_status fit_input(uc_map_input *out, const uc_rounds *rounds, bool standard)
-{
-    const size_t d = rounds->columns, n = rounds->count;
-    *out = (uc_map_input){.unit = !standard};
-    if (!standard)
-        return UC_OK;
-    double *mean = uc_alloc(d, sizeof *mean), *factor = uc_alloc(d, sizeof *factor), whole = 0.0;
-    if (!mean || !factor) {
-        uc_free(mean);
-        uc_free(factor);
-        return UC_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < n; i++)
-        uc_row_axpy(1.0 / (double)n, (uc_row){d, uc_rounds_at(rounds, i).row, NULL}, mean);
-    for (size_t i = 0; i < n; i++) {
-        const float *row = uc_rounds_at(rounds, i).row;
-        for (size_t j = 0; j < d; j++)
-            factor[j] += ((double)row[j] - mean[j]) * ((double)row[j] - mean[j]) / (double)n;
-    }
-    for (size_t j = 0; j < d; j++)
-        whole += (factor[j] + VARIANCE_FLOOR) / (double)d;
-    for (size_t j = 0; j < d; j++)
-        factor[j] = 1.0 / sqrt((double)d * (factor[j] + VARIANCE_FLOOR + VARIANCE_SHARE * whole));
-    out->shift = mean;
-    out->factor = factor;
-    return UC_OK;
-}
-
-static void free_input(uc_map_input *self)
-{
-    uc_free(self->shift);
-    uc_free(self->factor);
-    *self = (uc_map_input){0};
-}
-
-static void prepare(float *z, const uc_map_input *input, const uc_rounds *rounds, size_t i)
-{
-    uc_map_prepare_input(z, input, (uc_row){rounds->columns, uc_rounds_at(rounds, i).row, NULL},
-                         rounds->columns);
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -92,8 +52,8 @@ static uc_status median_distance2(double *out, const uc_map_input *input, const 
         return UC_ERR_NOMEM;
     for (size_t pair = 0; pair < PAIRS; pair++) {
         double sum = 0.0;
-        prepare(z, input, rounds, (size_t)uc_rng_below(rng, rounds->count));
-        prepare(z + d, input, rounds, (size_t)uc_rng_below(rng, rounds->count));
+        uc_onebit_prepare(z, input, rounds, (size_t)uc_rng_below(rng, rounds->count));
+        uc_onebit_prepare(z + d, input, rounds, (size_t)uc_rng_below(rng, rounds->count));
         for (size_t j = 0; j < d; j++)
             sum += ((double)z[j] - (double)z[d + j]) * ((double)z[j] - (double)z[d + j]);
         if (sum > 0.0)
@@ -107,12 +67,13 @@ static uc_status median_distance2(double *out, const uc_map_input *input, const 
 
 /* ---- a map ---- */
 
+/* Before the first round a landmark is 0. */
 static uc_status take_landmarks(uc_matrix *out, const uc_map_input *input, const uc_rounds *rounds,
                                 size_t count)
 {
     const uc_status status = uc_matrix_create_dense(out, count, rounds->columns);
-    for (size_t l = 0; l < count && status == UC_OK; l++)
-        prepare(out->values + l * out->stride, input, rounds, uc_evenly(l, count, rounds->count));
+    for (size_t l = 0; l < count && rounds->count > 0 && status == UC_OK; l++)
+        uc_onebit_prepare(out->values + l * out->stride, input, rounds, uc_evenly(l, count, rounds->count));
     return status;
 }
 
@@ -124,7 +85,7 @@ uc_status uc_onebit_make_map(uc_map **out, const uc_rounds *rounds, const uc_one
     double median = 1.0;
     const size_t wanted = uc_max_size(rounds->count / 2, uc_min_size(rounds->count, ALL_LANDMARKS));
     const size_t count = uc_min_size(wanted, choice->landmarks);
-    uc_status status = fit_input(&input, rounds, view->standard);
+    uc_status status = uc_onebit_fit_input(&input, rounds, view->rows);
     if (status != UC_OK)
         return status;
     input.kept = rounds->columns <= choice->linear;
@@ -135,7 +96,7 @@ uc_status uc_onebit_make_map(uc_map **out, const uc_rounds *rounds, const uc_one
     if (status == UC_OK)
         return uc_map_create_learned(out, landmarks, input, view->multiple * median);
     uc_matrix_free(&landmarks);
-    free_input(&input);
+    uc_map_input_free(&input);
     return status;
 }
 
@@ -241,7 +202,7 @@ static void fill_rows(double *rows, double *norm2, const trial *self, const uc_m
 {
     const size_t d = self->rounds->columns;
     for (size_t i = 0; i < count; i++) {
-        prepare(z, input, self->rounds, uc_evenly(i, count, self->rounds->count));
+        uc_onebit_prepare(z, input, self->rounds, uc_evenly(i, count, self->rounds->count));
         norm2[i] = 0.0;
         for (size_t j = 0; j < d; j++) {
             rows[i * d + j] = (double)z[j];
@@ -351,11 +312,13 @@ static uc_status judge(double *out, trial *self)
     return UC_OK;
 }
 
-static uc_status judge_widths(uc_onebit_view *best, double *least, trial *self, bool standard, uc_rng *rng)
+static uc_status judge_widths(uc_onebit_view *best, double *least, trial *self, uc_onebit_rows rows,
+                              uc_rng *rng)
 {
     uc_map_input input;
-    double median = 1.0;
-    uc_status status = fit_input(&input, self->rounds, standard);
+    double median = 1.0, wider = INFINITY;
+    bool rises = false;
+    uc_status status = uc_onebit_fit_input(&input, self->rounds, rows);
     if (status != UC_OK)
         return status;
     status = median_distance2(&median, &input, self->rounds, rng);
@@ -363,17 +326,21 @@ static uc_status judge_widths(uc_onebit_view *best, double *least, trial *self, 
         status = prepare_trial(self, &input);
     if (status == UC_OK)
         begin_kernels(self, multiples[0] * median);
-    for (size_t m = 0; m < MULTIPLES && status == UC_OK; m++) {
-        double error;
+    for (size_t m = 0; m < MULTIPLES && !rises && status == UC_OK; m++) {
+        double error = 0.0;
         if (m > 0)
             halve_width(self);
         status = judge(&error, self);
+        if (rows == UC_ROWS_WITHIN)
+            error *= ANSWERS_SEEN;
         if (status == UC_OK && error < *least) {
             *least = error;
-            *best = (uc_onebit_view){standard, multiples[m]};
+            *best = (uc_onebit_view){rows, multiples[m]};
         }
+        rises = error > wider && self->rounds->count >= ONE_MINIMUM;
+        wider = error;
     }
-    free_input(&input);
+    uc_map_input_free(&input);
     return status;
 }
 
@@ -382,12 +349,16 @@ uc_status uc_onebit_choose(uc_onebit_view *out, const uc_rounds *rounds, const u
 {
     trial self;
     double least = INFINITY;
-    uc_onebit_view best = {true, 1.0};
+    uc_onebit_view best = {UC_ROWS_STANDARD, 1.0};
     uc_status status = begin_trial(&self, rounds, choice);
     if (status != UC_OK)
         return status;
-    for (int standard = 0; standard < 2 && status == UC_OK; standard++)
-        status = judge_widths(&best, &least, &self, standard, rng);
+    for (uc_onebit_rows rows = 0; rows < UC_ROWS_KINDS && status == UC_OK; rows++) {
+        bool can;
+        status = uc_onebit_can_prepare(&can, rounds, rows);
+        if (status == UC_OK && can)
+            status = judge_widths(&best, &least, &self, rows, rng);
+    }
     free_trial(&self);
     if (status == UC_OK)
         *out = best;

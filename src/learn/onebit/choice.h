@@ -3,18 +3,11 @@
 #ifndef UC_ONEBIT_CHOICE_H
 #define UC_ONEBIT_CHOICE_H
 
-#include "learn/onebit/rounds.h"
-#include "map/map.h"
+#include "learn/onebit/view.h"
 #include "unconfuse/random.h"
 
 #define UC_ONEBIT_MOST_LANDMARKS ((size_t)4096)
 #define UC_ONEBIT_MOST_LINEAR ((size_t)1024) /* columns, before there are landmarks */
-
-/* How rows become z, and the width of the kernel. */
-typedef struct uc_onebit_view {
-    bool standard; /* (x_j - mean_j) / sqrt(d (var_j + .001 mean var)); else at unit length */
-    double multiple;
-} uc_onebit_view;
 
 typedef struct uc_onebit_choice {
     double prior, jitter; /* A starts as prior (I, and K + jitter I on the kernel values) */

@@ -34,7 +34,7 @@
 #define LINEAR_COLUMNS ((size_t)256)
 #define KEPT_ROUNDS ((size_t)50)
 #define BYTES_LIMIT 268435456.0 /* of the rounds kept */
-#define BLOCK ((size_t)64)
+#define BLOCK ((size_t)256)
 #define MOST_FLUSHES 4
 /* Of the probability that a proposal is right, given its score: about the score itself. */
 #define DOUBT_OFFSET (-3.0)
@@ -131,7 +131,7 @@ void uc_onebit_map_row(float *phi, const uc_map *map, uc_row row, double *work)
 static uc_status begin_rounds(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks)
 {
     uc_onebit_choice choice = choice_of(settings, landmarks);
-    const uc_onebit_view unit = {false, 1.0};
+    const uc_onebit_view unit = {UC_ROWS_UNIT, 1.0};
     uc_map *map = NULL;
     uc_onebit_mapped new;
     choice.linear = UC_ONEBIT_MOST_LINEAR;
@@ -207,9 +207,9 @@ uc_status uc_onebit_dense_grow(uc_onebit_dense *self, size_t columns, size_t cla
 
 /* A = prior + sum phi phi', B and f from the rounds, whose features are in `phi`. */
 static void add_rounds(uc_running_ridge *ridge, const uc_rounds *rounds, const float *phi, double *block,
-                       double *target)
+                       double *targets)
 {
-    const size_t n = ridge->size, S = ridge->stride, K = rounds->classes;
+    const size_t n = ridge->size, S = ridge->stride, K = rounds->classes, C = ridge->class_stride;
     for (size_t first = 0; first < rounds->count; first += BLOCK) {
         const size_t count = uc_min_size(BLOCK, rounds->count - first);
         for (size_t i = 0; i < count; i++) {
@@ -220,12 +220,13 @@ static void add_rounds(uc_running_ridge *ridge, const uc_rounds *rounds, const f
                 block[i * S + j] = root * (double)features[j];
             for (size_t k = 0; k < K; k++) {
                 const double t = round.known ? (double)(k == round.class) : (double)round.target[k];
-                target[k] = round.weight * (t - 1.0 / (double)K);
+                targets[i * C + k] = root * (t - 1.0 / (double)K);
             }
-            uc_row_update(ridge->sums, ridge->class_stride, (uc_row){n, features, NULL}, target);
             uc_row_axpy(round.weight, (uc_row){n, features, NULL}, ridge->feature_sum);
         }
         uc_symmetric_add(ridge->inverse, S, n, 1.0, block, S, count);
+        uc_gemm(ridge->sums, C, (uc_operand){block, S, true}, (uc_operand){targets, C, false}, n, count, C,
+                1.0, 1.0);
     }
 }
 
@@ -243,19 +244,20 @@ static uc_status fill_mapped(uc_onebit_mapped *new, uc_onebit_dense *self)
     const size_t n = new->ridge.size;
     float *phi = uc_alloc(rounds->count * n, sizeof *phi);
     double *block = uc_alloc(BLOCK * new->ridge.stride, sizeof *block);
-    uc_status status = phi && block ? UC_OK : UC_ERR_NOMEM;
+    double *targets = uc_alloc(BLOCK * new->ridge.class_stride, sizeof *targets);
+    uc_status status = phi && block && targets ? UC_OK : UC_ERR_NOMEM;
     for (size_t i = 0; i < rounds->count && status == UC_OK; i++)
         uc_onebit_map_row(phi + i * n, new->map, (uc_row){rounds->columns, uc_rounds_at(rounds, i).row, NULL},
                           new->map_work);
     if (status == UC_OK) {
-        memset(self->target, 0, new->ridge.class_stride * sizeof *self->target);
-        add_rounds(&new->ridge, rounds, phi, block, self->target);
+        add_rounds(&new->ridge, rounds, phi, block, targets);
         status = uc_symmetric_invert(new->ridge.inverse, new->ridge.stride, n);
     }
     if (status == UC_OK)
         status = uc_rounds_reshape(rounds, rounds->columns, n, rounds->classes);
     if (status == UC_OK)
         take_features(rounds, phi);
+    uc_free(targets);
     uc_free(block);
     uc_free(phi);
     return status;
@@ -265,7 +267,7 @@ static uc_status make_new_map(uc_onebit_dense *self, const uc_onebit_settings *s
                               uc_rng *rng)
 {
     const uc_onebit_choice choice = choice_of(settings, landmarks);
-    uc_onebit_view view = {true, 1.0};
+    uc_onebit_view view = {UC_ROWS_STANDARD, 1.0};
     uc_map *map = NULL;
     uc_onebit_mapped new;
     uc_status status = UC_OK;

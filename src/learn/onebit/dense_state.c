@@ -3,7 +3,15 @@
 
 #include "learn/onebit/dense.h"
 
-enum { LANDMARKS, COLUMNS, UNIT, KEPT, STANDARD, SHAPE_COUNTS };
+enum { LANDMARKS, COLUMNS, UNIT, KEPT, SCALED, SHAPE_COUNTS };
+
+/* SCALED: 0 no, 1 by factors, 2 by factors and a triangle. */
+static uint64_t scaling_of(const uc_map_input *input)
+{
+    if (!input->factor)
+        return 0;
+    return input->turn ? 2 : 1;
+}
 
 static uc_status write_map(const uc_map *map, uc_state *state)
 {
@@ -13,7 +21,7 @@ static uc_status write_map(const uc_map *map, uc_state *state)
                                     [COLUMNS] = L->cols,
                                     [UNIT] = map->input.unit,
                                     [KEPT] = map->input.kept,
-                                    [STANDARD] = map->input.factor != NULL};
+                                    [SCALED] = scaling_of(&map->input)};
     uc_status status = uc_state_array(state, "state.map.shape", UC_ARRAY_U64, shape, SHAPE_COUNTS);
     if (status == UC_OK)
         status = uc_state_array(state, "state.map.width", UC_ARRAY_F64, &width, 1);
@@ -23,23 +31,29 @@ static uc_status write_map(const uc_map *map, uc_state *state)
         status = uc_state_array(state, "state.map.shift", UC_ARRAY_F64, map->input.shift, L->cols);
     if (status == UC_OK && map->input.factor)
         status = uc_state_array(state, "state.map.factor", UC_ARRAY_F64, map->input.factor, L->cols);
+    if (status == UC_OK && map->input.turn)
+        status = uc_state_array(state, "state.map.turn", UC_ARRAY_F64, map->input.turn, L->cols * L->cols);
     return status;
+}
+
+static uc_status read_numbers(double **out, uc_state *state, const char *name, size_t count)
+{
+    *out = uc_alloc(count, sizeof **out);
+    return *out ? uc_state_array(state, name, UC_ARRAY_F64, *out, count) : UC_ERR_NOMEM;
 }
 
 static uc_status read_input(uc_map_input *out, uc_state *state, const uint64_t *shape)
 {
     const size_t cols = (size_t)shape[COLUMNS];
+    uc_status status = UC_OK;
     *out = (uc_map_input){.unit = shape[UNIT] != 0, .kept = shape[KEPT] != 0};
-    if (shape[STANDARD] == 0)
-        return UC_OK;
-    out->shift = uc_alloc(cols, sizeof *out->shift);
-    out->factor = uc_alloc(cols, sizeof *out->factor);
-    if (!out->shift || !out->factor)
-        return UC_ERR_NOMEM;
-    const uc_status status = uc_state_array(state, "state.map.shift", UC_ARRAY_F64, out->shift, cols);
-    if (status != UC_OK)
-        return status;
-    return uc_state_array(state, "state.map.factor", UC_ARRAY_F64, out->factor, cols);
+    if (shape[SCALED] > 0)
+        status = read_numbers(&out->shift, state, "state.map.shift", cols);
+    if (status == UC_OK && shape[SCALED] > 0)
+        status = read_numbers(&out->factor, state, "state.map.factor", cols);
+    if (status == UC_OK && shape[SCALED] > 1)
+        status = read_numbers(&out->turn, state, "state.map.turn", cols * cols);
+    return status;
 }
 
 /* The shape comes from the file: landmarks are allocated when the file has as many. */
@@ -61,6 +75,8 @@ static uc_status read_landmarks(uc_matrix *out, uc_state *state, const uint64_t 
 /* What a map of this size needs is square in its features. */
 static bool shape_makes_sense(const uint64_t *shape, size_t columns)
 {
+    if (shape[SCALED] > 2 || (shape[SCALED] > 1 && shape[COLUMNS] > UC_ONEBIT_MOST_TURNED))
+        return false;
     if (shape[COLUMNS] > columns || (shape[KEPT] && shape[COLUMNS] > UC_ONEBIT_MOST_LINEAR))
         return false;
     return shape[LANDMARKS] <= UC_ONEBIT_MOST_LANDMARKS && (shape[LANDMARKS] == 0 || shape[COLUMNS] > 0);
@@ -84,8 +100,7 @@ static uc_status read_map(uc_map **out, uc_state *state, size_t columns)
     if (status == UC_OK)
         return uc_map_create_learned(out, landmarks, input, width);
     uc_matrix_free(&landmarks);
-    uc_free(input.shift);
-    uc_free(input.factor);
+    uc_map_input_free(&input);
     return status;
 }
 

@@ -58,7 +58,7 @@ typedef struct trial {
     size_t size, classes;    /* n, K */
     size_t *features;        /* n of those that the rounds have */
     double *own;             /* weights of the examples */
-    double *phi, *weighed;   /* count x n: phi, sqrt(w) phi; then L^-1 of it */
+    double *phi, *weighed;   /* count x n: phi, sqrt(w) phi; then L^-1 of those that judge */
     double *prior, *A;       /* n x n */
     double *targets, *B, *s; /* count x K (times sqrt(w)), n x K, JUDGED x K */
 } trial;
@@ -164,9 +164,10 @@ static uc_status judge(double *out, trial *self, double rate)
     const uc_status status = uc_cholesky(self->A, n);
     if (status != UC_OK)
         return status;
-    uc_solve_lower(self->weighed, n, N, self->A, n, n);
     uc_gemm(self->B, K, (uc_operand){self->weighed, n, true}, (uc_operand){self->targets, K, false}, n, N, K,
             1.0, 0.0);
+    uc_solve_lower_columns(self->B, K, self->A, n, false);
+    uc_solve_lower(self->weighed + first * n, n, judged, self->A, n, n);
     uc_gemm(self->s, K, (uc_operand){self->weighed + first * n, n, false}, (uc_operand){self->B, K, false},
             judged, n, K, 1.0, 0.0);
     *out = 0.0;

@@ -5,8 +5,9 @@
  *                 a "wrong" meant is guessed from the scores, and guessed again (dense.h)
  *   sparse rows   term counts weighed in the stream, and cspa-plus's step with replays (text.h)
  *
- * Both propose argmax s_k + b/((1 + n_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a class
- * that was never found is tried.
+ * Both propose argmax s_k + b/((1 + n_k^2/m_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a
+ * class that was never found is tried, and one that is seldom right when it is proposed goes on being tried,
+ * so that a few lucky or false answers do not end the search for it.
  */
 #include <math.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 
 #define LANDMARKS ((size_t)512) /* --dimension auto */
 #define DENSE_BONUS 4.0
-#define SPARSE_BONUS 0.3
+#define SPARSE_BONUS 0.4
 
 #define FIELD(name) offsetof(uc_onebit_settings, name)
 
@@ -54,8 +55,8 @@ static const uc_option options[] = {
      .low = 0,
      .high = 1e6,
      .argument = "B",
-     .help = "how much is added in a proposal to the scores of classes that were seldom proposed and never "
-             "right (auto: 4, for sparse rows 0.3)"},
+     .help = "how much is added in a proposal to the scores of classes that were seldom proposed or seldom "
+             "right (auto: 4, for sparse rows 0.4)"},
     {.name = "replay",
      .type = UC_OPTION_COUNT,
      .offset = FIELD(replay),
@@ -228,9 +229,11 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     onebit_memory *memory = self->memory;
     double *sums = self->full_step;
     (void)row;
-    for (size_t k = 0; k < self->classes.count; k++)
-        sums[k] = self->scores[k] + bonus_of(self) / ((1.0 + (double)memory->right[k]) *
-                                                      sqrt(1.0 + (double)memory->proposed[k]));
+    for (size_t k = 0; k < self->classes.count; k++) {
+        const double n = (double)memory->right[k], m = (double)memory->proposed[k];
+        const double found = n * n / fmax(1.0, m);
+        sums[k] = self->scores[k] + bonus_of(self) / ((1.0 + found) * sqrt(1.0 + m));
+    }
     proposal->label = (uint32_t)uc_argmax(sums, self->classes.count);
     memory->proposed[proposal->label]++;
 }
