@@ -37,9 +37,13 @@ def peer(name, folder):
     return {"program": name, "seconds": answer["processor"], "error": answer["error"]}
 
 
+def asked_for(bench, program):
+    return not bench.args.program or program in bench.args.program
+
+
 def auto(bench):
     result = []
-    for rows in ROWS[bench.args.size]:
+    for rows in bench.args.rows or ROWS[bench.args.size]:
         try:
             folder = draw(bench, rows)
         except Failed:
@@ -47,11 +51,11 @@ def auto(bench):
             return []
         points = []
         for effort in EFFORTS:
-            if effort != "thorough" or rows <= MOST_THOROUGH:
+            if asked_for(bench, "auto, " + effort) and (effort != "thorough" or rows <= MOST_THOROUGH):
                 note("auto: --time %s, %d rows" % (effort, rows))
                 points.append(train(bench, effort, folder))
         for name in PEERS:
-            if (name, rows) not in HOURS or bench.args.hours:
+            if asked_for(bench, name) and ((name, rows) not in HOURS or bench.args.hours):
                 note("auto: %s, %d rows" % (name, rows))
                 points.append(peer(name, folder))
         result.append({"rows": rows, "points": points})
@@ -68,6 +72,8 @@ def point_of(entry, program):
 def rows(parts, add):
     for entry in parts.get("auto", []):
         ours = point_of(entry, "auto, normal")
+        if not ours:
+            continue
         times = [{"program": "unconfuse", "cores": 1, "processor": ours["seconds"]}]
         times += [{"program": point["program"], "cores": 1, "processor": point["seconds"]} for point in entry["points"]
                   if point["program"] in PEERS]
@@ -79,12 +85,15 @@ def rows(parts, add):
 def wanted(parts, add):
     for entry in parts.get("auto", []):
         ours, grid = point_of(entry, "auto, normal"), point_of(entry, "SVC grid")
+        if not ours:
+            continue
         if grid:
             add("auto against the grid of SVC, %d rows, seconds" % entry["rows"], "at most %.1fx" % GRID_RATIO,
                 ours["seconds"] / grid["seconds"], lambda x: x <= GRID_RATIO)
-        best = min(point["error"] for point in entry["points"] if point["program"] in PEERS)
-        add("auto against the best of the others, %d rows, errors in points" % entry["rows"], "at most 0.5 more",
-            100 * (ours["error"] - best), lambda x: x <= 0.5)
+        others = [point["error"] for point in entry["points"] if point["program"] in PEERS]
+        if others:
+            add("auto against the best of the others, %d rows, errors in points" % entry["rows"], "at most 0.5 more",
+                100 * (ours["error"] - min(others)), lambda x: x <= 0.5)
 
 
 def report(parts):

@@ -5,6 +5,7 @@
 #include "cli.h"
 
 #define CLOSE 0.01 /* of the criterion: views that would have done as well */
+#define LITTLE 2.0 /* percent of wrong labels that are not worth a word */
 
 static const char *text_of(const uc_values *values, const char *name)
 {
@@ -130,8 +131,11 @@ static void print_noise(FILE *text, const uc_values *found)
 {
     const char *noise = text_of(members_of(found, "chosen"), "noise");
     const double wrong = 100 * uc_values_number(found, "wrong_labels");
-    if (strcmp(noise, "none") == 0)
+    if (strcmp(noise, "none") == 0 && wrong < LITTLE)
         fputs("labels: no sign of wrong ones\n", text);
+    else if (strcmp(noise, "none") == 0)
+        fprintf(text, "labels: about %.1f%% may be wrong; the data fit equally well if all are right\n",
+                wrong);
     else if (strcmp(noise, "symmetric") != 0)
         fprintf(text, "labels: about %.1f%% are wrong, some classes more often than others\n", wrong);
     else

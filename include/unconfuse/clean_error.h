@@ -30,6 +30,7 @@ typedef struct uc_clean_error {
     double estimate, low, high; /* the share of predictions that are not the true class */
     double noisy;               /* the same against the labels as they are */
     double wrong;               /* the share of labels that are wrong, by the same estimate */
+    double likeliest_wrong;     /* the same by the likeliest noise alone, which is often none */
     size_t rows;                /* labelled ones, of which the estimate may have looked at fewer */
     double strata[2];           /* estimates where the prediction is the label, and where it is not */
     double fit;                 /* log-likelihood of all labels by the likeliest hypothesis */

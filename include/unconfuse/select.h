@@ -25,7 +25,8 @@ uc_status uc_cross_validate_scores(double *scores, uint32_t *predicted, double *
 
 /* Turns every `auto` of the learner's settings and of train->map into a number: the kernel width, the
  * dimension of the map, and the learner's own options. Each is chosen by 5-fold cross-validation on at most
- * 2,000 examples, with the labels as they are; no clean labels are needed. */
+ * 2,000 examples, with the labels as they are; no clean labels are needed. For a learner that has
+ * probabilities the criterion is the likelihood of held-out labels, else their errors. */
 uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *learner, const uc_dataset *data,
                   const uc_context *context);
 /* A view of the rows, and how well ridge regression predicts labels by it that it has not seen. */
@@ -43,7 +44,8 @@ typedef struct uc_views {
 } uc_views; /* zero-initialised is empty and may be freed */
 void uc_views_free(uc_views *self);
 
-/* Chooses the view, if that is `auto`; then uc_tune on a copy of the settings, and uc_train. */
+/* Chooses the view, if that is `auto`; then uc_tune on a copy of the settings, and uc_train. Without noise
+ * the fewest errors decide among values that the likelihood does not tell from the best. */
 uc_status uc_tune_and_train(uc_model **out, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train, uc_dataset *data, const uc_context *context);
 
@@ -86,7 +88,13 @@ typedef struct uc_compared {
     double seconds;         /* per run, of one thread, for proposing and learning alone */
     double p_value;         /* of the null hypothesis "as good as the best"; NaN after only one run */
     bool differs;           /* p_value < UC_SIGNIFICANCE */
+    /* The learning curve, one entry a point of the comparison: the ratio of right proposals so far, as its
+     * mean over the runs and its deviation (NaN after only one run). */
+    double *curve, *curve_deviation;
+    double *recall; /* points x classes, of all runs: since the point before; NaN: the class did not occur */
 } uc_compared;
+
+#define UC_COMPARE_RECALLS 60 /* of more classes no recall is kept: it is NULL */
 
 typedef struct uc_comparison {
     size_t count;
@@ -95,7 +103,9 @@ typedef struct uc_comparison {
     double *p_values;      /* count x count, paired t-test of each pair; NaN after only one run */
     uint64_t runs, rounds; /* rounds per run */
     double width;          /* of the map's Gaussian kernel; NaN without one */
-} uc_comparison;           /* zero-initialised is empty and may be freed */
+    size_t points;         /* of the learning curves: rounds 1, 2, 4, ... and the last */
+    uint64_t *point_rounds;
+} uc_comparison; /* zero-initialised is empty and may be freed */
 
 /* Runs every learner over the same shuffles: propose, get feedback, learn. A learner may be listed several
  * times with different settings. `entries` NULL: every online learner that can learn from the feedback, at

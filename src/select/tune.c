@@ -7,10 +7,12 @@
  *
  * The criterion is the error on the labels as they are, corrected for the noise that was given (sum_q
  * C^-1[q][y] [predicted is not q] has the clean error as its mean), or, for a learner that knows
- * probabilities, the likelihood of those labels; neither needs a clean label. Where a learner has to find
- * out which examples of a bag have its label, it is the share of bags that are wrong, and whole bags are
- * sampled. Coordinates of kpca, kgs, random and landmarks are nested, so one map a fold, of the largest
- * dimension, serves for all smaller ones. At most SAMPLE examples take part.
+ * probabilities, the likelihood of those labels; neither needs a clean label. Many values of an option are
+ * about as likely as the best: before training without noise, the fewest errors decide among those that the
+ * folds do not tell from it by two standard errors. Where a learner has to find out which examples of a bag
+ * have its label, the criterion is the share of bags that are wrong, and whole bags are sampled.
+ * Coordinates of kpca, kgs, random and landmarks are nested, so one map a fold, of the largest dimension,
+ * serves for all smaller ones. At most SAMPLE examples take part.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +23,7 @@
 #include "learn/learner.h"
 #include "map/map.h"
 #include "parallel/parallel.h"
+#include "select/held_out.h"
 #include "select/rivals.h"
 #include "select/view.h"
 #include "train/train.h"
@@ -47,202 +50,33 @@ typedef struct search {
     size_t width_count;
     size_t dimensions[MOST_DIMENSIONS];
     size_t dimension_count;
-    size_t value_count;          /* 1 when no option is open */
-    bool bags;                   /* they are judged, not examples */
-    uint32_t positive;           /* of two classes */
-    double *loss;                /* widths x dimensions x values, of this fold or summed over the folds */
+    size_t value_count; /* 1 when no option is open */
+    bool bags;          /* they are judged, not examples */
+    uint32_t positive;  /* of two classes */
+    double *loss;       /* widths x dimensions x values, of this fold or summed over the folds */
+    double *error;      /* the same of errors; INFINITY: less likely than the best; NULL: not asked */
+    bool by_error;      /* errors decide among the likely */
     size_t one_width, one_value; /* the only ones to try; ALL */
     char task[96];               /* "choosing {width}, {dimension}" */
     const uc_part *training;     /* of the job at hand */
 } search;
 
-static double *loss_of(const search *self, size_t width, size_t dimension, size_t value)
+static size_t candidate_of(const search *self, size_t width, size_t dimension, size_t value)
 {
-    return self->loss + (width * self->dimension_count + dimension) * self->value_count + value;
+    return (width * self->dimension_count + dimension) * self->value_count + value;
 }
 
 /* ---- one candidate on one fold ---- */
-
-/* The one of these numbers, one per class, that is of the row's label; their mean over a soft label. */
-static double mean_over_label(const double *values, const uc_dataset *data, size_t i)
-{
-    const size_t K = data->classes.count;
-    double mean = 0.0;
-    if (!data->soft)
-        return values[data->y[i]];
-    for (size_t k = 0; k < K; k++)
-        mean += data->soft[i * K + k] * values[k];
-    return mean;
-}
-
-/* The share of errors that clean labels would show: 1 - C^-1[predicted][y], on average. */
-static uc_status corrected_loss(double *loss, const uint32_t *predicted, const uc_dataset *test,
-                                const uc_noise *noise)
-{
-    const size_t K = test->classes.count;
-    double *inverse = uc_alloc(K * K, sizeof *inverse), sum = 0.0, labelled = 0.0;
-    if (!inverse)
-        return UC_ERR_NOMEM;
-    const uc_status status = uc_noise_invert(inverse, noise, 0.0);
-    for (size_t i = 0; i < test->X.rows && status == UC_OK; i++)
-        if (test->y[i] != UC_NONE) {
-            const double right = mean_over_label(inverse + predicted[i] * K, test, i);
-            sum += uc_row_weight(test, i) * (1.0 - right);
-            labelled += uc_row_weight(test, i);
-        }
-    *loss = labelled > 0.0 ? sum / labelled : 0.0;
-    uc_free(inverse);
-    return status;
-}
-
-/* The share of errors where some positives alone are labelled, but for a constant: by the prior that the
- * model has. */
-static double positive_unlabelled_loss(const uc_model *model, const uint32_t *predicted,
-                                       const uc_dataset *test)
-{
-    const char *name = uc_model_positive(model),
-               *scenario = json_string_value(json_object_get(model->settings, "scenario"));
-    const uint32_t positive = name ? uc_names_find_label(&test->classes, name, strlen(name)) : 1;
-    const bool censored = !scenario || strcmp(scenario, "censored") == 0;
-    double labelled = 0.0, found = 0.0, population = 0.0, above = 0.0;
-    for (size_t i = 0; i < test->X.rows; i++) {
-        const bool known = test->y[i] == positive, hit = predicted[i] == positive;
-        const double u = uc_row_weight(test, i), counted = censored || !known ? u : 0.0;
-        labelled += known ? u : 0.0;
-        found += known && hit ? u : 0.0;
-        population += counted;
-        above += hit ? counted : 0.0;
-    }
-    if (labelled == 0.0 || population == 0.0)
-        return 0.0;
-    return above / population - 2.0 * uc_model_prior(model) * found / labelled;
-}
-
-/* The share of errors on the labels as they are. */
-static double plain_loss(const uint32_t *predicted, const uc_dataset *test)
-{
-    double sum = 0.0, labelled = 0.0;
-    for (size_t i = 0; i < test->X.rows; i++)
-        if (test->y[i] != UC_NONE) {
-            sum += uc_row_weight(test, i) * uc_row_error(test, i, predicted[i]);
-            labelled += uc_row_weight(test, i);
-        }
-    return labelled > 0.0 ? sum / labelled : 0.0;
-}
-
-static uc_status error_loss(double *loss, const uc_model *model, const uc_dataset *test,
-                            const uc_noise *noise, bool positive_unlabelled, const uc_context *context)
-{
-    uint32_t *predicted = uc_alloc(test->X.rows, sizeof *predicted);
-    if (!predicted)
-        return UC_ERR_NOMEM;
-    uc_status status = uc_model_predict(predicted, model, &test->X, context);
-    if (status == UC_OK && positive_unlabelled)
-        *loss = positive_unlabelled_loss(model, predicted, test);
-    else if (status == UC_OK && noise)
-        status = corrected_loss(loss, predicted, test, noise);
-    else if (status == UC_OK)
-        *loss = plain_loss(predicted, test);
-    uc_free(predicted);
-    return status;
-}
-
-/* The probability of observing the label when the true class has these probabilities. */
-static double observed_probability(const double *P, size_t label, size_t K, const uc_noise *noise)
-{
-    if (!noise)
-        return P[label];
-    double observed = 0.0;
-    for (size_t q = 0; q < K; q++)
-        observed += noise->values[label * K + q] * P[q];
-    return observed;
-}
-
-/* -log P(observed label) of row i, from the probabilities of the true class. */
-static double surprise(const double *P, const uc_dataset *test, size_t i, const uc_noise *noise)
-{
-    const size_t K = test->classes.count;
-    double sum = 0.0;
-    if (!test->soft)
-        return -log(fmax(observed_probability(P, test->y[i], K, noise), 1e-300));
-    for (size_t k = 0; k < K; k++)
-        if (test->soft[i * K + k] > 0.0)
-            sum -= test->soft[i * K + k] * log(fmax(observed_probability(P, k, K, noise), 1e-300));
-    return sum;
-}
-
-/* The mean of -log P(observed label). */
-static uc_status likelihood_loss(double *loss, const uc_model *model, const uc_dataset *test,
-                                 const uc_noise *noise, const uc_context *context)
-{
-    const size_t n = test->X.rows, K = test->classes.count;
-    double *P = uc_alloc(n * K, sizeof *P), sum = 0.0, labelled = 0.0;
-    if (!P)
-        return UC_ERR_NOMEM;
-    const uc_status status = uc_model_probabilities(P, model, &test->X, context);
-    for (size_t i = 0; i < n && status == UC_OK; i++)
-        if (test->y[i] != UC_NONE) {
-            sum += uc_row_weight(test, i) * surprise(P + i * K, test, i, noise);
-            labelled += uc_row_weight(test, i);
-        }
-    *loss = labelled > 0.0 ? sum / labelled : 0.0;
-    uc_free(P);
-    return status;
-}
-
-/* best[0..K) of every bag (uc_bag_add), and the label that its examples share; UC_NONE: it has none here. */
-static void judge_bags(double *best, uint32_t *label, const double *scores, const uc_dataset *test,
-                       uint32_t positive)
-{
-    const size_t K = test->classes.count, bags = test->bags.count;
-    for (size_t b = 0; b < bags; b++)
-        label[b] = UC_NONE;
-    for (size_t i = 0; i < bags * K; i++)
-        best[i] = -HUGE_VAL;
-    for (size_t i = 0; i < test->X.rows; i++) {
-        label[test->bag[i]] = test->y[i];
-        uc_bag_add(best + test->bag[i] * K, scores + i * K, K, positive);
-    }
-}
-
-/* The share of bags that are wrong. */
-static uc_status bag_loss(double *loss, const uc_model *model, const uc_dataset *test, uint32_t positive,
-                          const uc_context *context)
-{
-    const size_t K = test->classes.count, bags = test->bags.count;
-    double *scores = uc_alloc(test->X.rows * K, sizeof *scores), *best = uc_alloc(bags * K, sizeof *best);
-    uint32_t *label = uc_alloc(bags, sizeof *label);
-    double wrong = 0.0, seen = 0.0;
-    uc_status status = UC_ERR_NOMEM;
-    if (!scores || !best || !label)
-        goto cleanup;
-    status = uc_model_scores(scores, model, &test->X, context);
-    if (status != UC_OK)
-        goto cleanup;
-    judge_bags(best, label, scores, test, positive);
-    for (size_t b = 0; b < bags; b++)
-        if (label[b] != UC_NONE) {
-            seen += 1.0;
-            wrong += uc_bag_class(best + b * K, K, positive) != label[b];
-        }
-    *loss = seen > 0.0 ? wrong / seen : 0.0;
-
-cleanup:
-    uc_free(label);
-    uc_free(best);
-    uc_free(scores);
-    return status;
-}
 
 static uc_status held_out_loss(double *loss, const search *self, const uc_model *model,
                                const uc_dataset *test)
 {
     if (self->bags)
-        return bag_loss(loss, model, test, self->positive, self->context);
+        return uc_bag_loss(loss, model, test, self->positive, self->context);
     if (uc_model_has_probabilities(model))
-        return likelihood_loss(loss, model, test, self->train.noise, self->context);
-    return error_loss(loss, model, test, self->train.noise, self->learner->positive_unlabelled,
-                      self->context);
+        return uc_likelihood_loss(loss, model, test, self->train.noise, self->context);
+    return uc_error_loss(loss, model, test, self->train.noise, self->learner->positive_unlabelled,
+                         self->context);
 }
 
 /* The first `dimension` columns of a dense data set; borrows everything. */
@@ -272,18 +106,22 @@ static uc_status try_values(search *self, const uc_dataset *train, const uc_data
         if (self->one_value != ALL && value != self->one_value)
             continue;
         uc_model *model = NULL;
-        double loss = 0.0;
+        double loss = 0.0, error = 0.0;
         if (self->open)
             *(double *)(void *)((char *)self->settings + self->open->offset) = self->values->values[value];
         status = uc_train(&model, self->learner, self->settings, &plain, &rows, self->context);
         if (status == UC_OK)
             status = held_out_loss(&loss, self, model, &held_out);
+        if (status == UC_OK && self->error)
+            status = uc_error_loss(&error, model, &held_out, NULL, false, self->context);
         if (status == UC_ERR_DIVERGED) { /* the others may still do */
             loss = INFINITY;
             status = UC_OK;
         }
         if (status == UC_OK)
-            *loss_of(self, width, dimension, value) = loss;
+            self->loss[candidate_of(self, width, dimension, value)] = loss;
+        if (status == UC_OK && self->error)
+            self->error[candidate_of(self, width, dimension, value)] = error;
         uc_model_free(model);
         if (status == UC_OK)
             status = uc_part_done(self->training);
@@ -357,6 +195,7 @@ typedef struct fold_jobs {
     const search *whole;
     size_t candidates; /* of all */
     double *loss;      /* folds x candidates */
+    double *error;     /* the same; NULL: not asked for */
 } fold_jobs;
 
 /* The fold's rows, scaled; a width or a value of the candidates each. */
@@ -386,6 +225,7 @@ static uc_status run_job(uc_fold *fold, void *user)
     mine.context = fold->context;
     mine.training = fold->progress;
     mine.loss = jobs->loss + fold->number * jobs->candidates;
+    mine.error = jobs->error ? jobs->error + fold->number * jobs->candidates : NULL;
     mine.settings = uc_learner_settings(mine.learner, jobs->whole->settings);
     if (!mine.settings)
         return UC_ERR_NOMEM;
@@ -409,16 +249,43 @@ static uc_status run_jobs(search *self, uc_folds *folds, fold_jobs *jobs)
     return uc_folds_concurrently(folds, first, last, run_job, jobs, self->context);
 }
 
+/* Sums the losses of the folds, and the errors of the candidates that are as likely as the best. */
+static void sum_folds(search *self, const fold_jobs *jobs, unsigned folds)
+{
+    const size_t candidates = jobs->candidates;
+    size_t best = 0;
+    for (size_t i = 0; i < folds * candidates; i++)
+        self->loss[i % candidates] += jobs->loss[i];
+    for (size_t c = 1; c < candidates; c++)
+        if (self->loss[c] < self->loss[best])
+            best = c;
+    for (size_t c = 0; c < candidates && self->error; c++) {
+        const double mean = (self->loss[c] - self->loss[best]) / folds;
+        double squares = 0.0;
+        for (size_t at = 0; at < folds * candidates; at += candidates) {
+            const double apart = jobs->loss[at + c] - jobs->loss[at + best] - mean;
+            squares += apart * apart;
+            self->error[c] += jobs->error[at + c];
+        }
+        if (!(mean <= 2.0 * sqrt(squares / (folds * (folds - 1.0))))) /* diverged ones are infinite or NaN */
+            self->error[c] = INFINITY;
+    }
+}
+
 static uc_status run_folds(search *self, const uc_dataset *data)
 {
     const size_t candidates = self->width_count * self->dimension_count * self->value_count;
     const unsigned count = uc_folds_at_most(data, FOLDS);
     uc_folds folds = {0};
-    fold_jobs jobs = {self, candidates, uc_alloc(count * candidates, sizeof(double))};
+    fold_jobs jobs = {self, candidates, uc_alloc(count * candidates, sizeof(double)), NULL};
     uc_status status = UC_ERR_NOMEM;
     self->loss = uc_alloc(candidates, sizeof *self->loss);
+    if (self->by_error) {
+        jobs.error = uc_alloc(count * candidates, sizeof(double));
+        self->error = uc_alloc(candidates, sizeof *self->error);
+    }
     self->one_width = self->one_value = ALL;
-    if (jobs.loss && self->loss)
+    if (jobs.loss && self->loss && (!self->by_error || (jobs.error && self->error)))
         status = uc_folds_begin(&folds, data, count, self->train.seed, self->context);
     if (status == UC_OK) {
         folds.shares = self->value_count;
@@ -429,9 +296,12 @@ static uc_status run_folds(search *self, const uc_dataset *data)
     status = uc_comm_agree(self->comm, status);
     if (status == UC_OK) /* what another process has found is 0 here */
         status = uc_comm_sum(self->comm, jobs.loss, count * candidates);
-    for (size_t i = 0; i < count * candidates && status == UC_OK; i++)
-        self->loss[i % candidates] += jobs.loss[i];
+    if (status == UC_OK && jobs.error)
+        status = uc_comm_sum(self->comm, jobs.error, count * candidates);
+    if (status == UC_OK)
+        sum_folds(self, &jobs, count);
     uc_free(jobs.loss);
+    uc_free(jobs.error);
     uc_folds_free(&folds);
     return status;
 }
@@ -496,20 +366,27 @@ static void find_open_option(search *self)
     }
 }
 
-/* The candidate with the smallest loss, the first of equals: narrow before wide, few dimensions before
- * many. */
+static bool is_better(const search *self, size_t candidate, size_t other)
+{
+    if (self->error && self->error[candidate] != self->error[other])
+        return self->error[candidate] < self->error[other];
+    return self->loss[candidate] < self->loss[other];
+}
+
+/* The best candidate, the first of equals: narrow before wide, few dimensions before many. */
 static uc_status choose(search *self)
 {
     size_t best[3] = {0};
     for (size_t w = 0; w < self->width_count; w++)
         for (size_t d = 0; d < self->dimension_count; d++)
             for (size_t v = 0; v < self->value_count; v++)
-                if (*loss_of(self, w, d, v) < *loss_of(self, best[0], best[1], best[2])) {
+                if (is_better(self, candidate_of(self, w, d, v),
+                              candidate_of(self, best[0], best[1], best[2]))) {
                     best[0] = w;
                     best[1] = d;
                     best[2] = v;
                 }
-    if (!isfinite(*loss_of(self, best[0], best[1], best[2])))
+    if (!isfinite(self->loss[candidate_of(self, best[0], best[1], best[2])]))
         return uc_fail_again(UC_ERR_DIVERGED, self->task,
                              ": no candidate converged; scale the data ({scale}, {normalize})");
     if (self->train.map.map != UC_MAP_NONE) {
@@ -572,6 +449,7 @@ static uc_status search_sample(search *self, const uc_dataset *rows, const open_
     if (status == UC_OK)
         status = choose(self);
     uc_free(self->loss);
+    uc_free(self->error);
     return status;
 }
 
@@ -581,8 +459,8 @@ static uint32_t positive_of(const uc_dataset *data, const char *name)
     return name && strcmp(name, data->classes.text[0]) == 0 ? 0 : 1;
 }
 
-uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *learner, const uc_dataset *data,
-                  const uc_context *context)
+static uc_status tune(void *settings, uc_train_settings *train, const uc_learner *learner,
+                      const uc_dataset *data, bool by_error, const uc_context *context)
 {
     /* every process has the sample, and takes some jobs */
     const uc_context alone = uc_context_alone(context);
@@ -590,7 +468,8 @@ uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *le
                    .settings = settings,
                    .train = uc_train_decide(learner, train),
                    .context = &alone,
-                   .comm = uc_comm_of(context)};
+                   .comm = uc_comm_of(context),
+                   .by_error = by_error && learner->probabilities && !train->noise};
     uc_dataset rows = {0};
     uc_status status = uc_train_check(learner, data, context);
     if (status != UC_OK)
@@ -618,10 +497,16 @@ uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *le
     return status;
 }
 
+uc_status uc_tune(void *settings, uc_train_settings *train, const uc_learner *learner, const uc_dataset *data,
+                  const uc_context *context)
+{
+    return tune(settings, train, learner, data, false, context);
+}
+
 static uc_status tune_and_train_alone(uc_model **out, const uc_learner *learner, void *settings,
                                       uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
-    const uc_status status = uc_tune(settings, train, learner, data, context);
+    const uc_status status = tune(settings, train, learner, data, true, context);
     if (status != UC_OK)
         return status;
     return uc_train(out, learner, settings, train, data, context);

@@ -6,7 +6,8 @@
  *
  *   w       2 x the sum of the columns' variances: the mean squared distance of two rows
  *   linear  the columns themselves
- *   c       Gaussian kernel exp(-|x - y|^2 / (c w)), c = 1/16 ... 4, through LANDMARKS random rows (Nystroem)
+ *   c       Gaussian kernel exp(-|x - y|^2 / (c w)), c = 1/16 ... 4, through LANDMARKS random rows at most
+ *           (Nystroem)
  *
  * In a table with categories the numbers have units of their own, which say nothing, and standardising the
  * columns of categories makes the rarest ones the longest: there, numbers are standardised and categories
@@ -20,6 +21,7 @@
 #include "select/view.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "learn/ridge/path.h"
@@ -38,6 +40,7 @@
 #define MANY_LANDMARKS ((size_t)2000) /* of sparse rows, when they are more than MANY_ROWS */
 #define MANY_ROWS ((size_t)5000)
 #define MOST_WORK 2e11 /* multiplications, n D^2, that a pass over mapped rows may cost */
+#define ELSE 0.2       /* of the memory: for anything but rows */
 #define LINEAR 0.0     /* in place of c */
 
 static const size_t landmarks_of_model[] = {LANDMARKS, 1000, 2000}; /* of auto, by effort */
@@ -126,13 +129,13 @@ static uc_status add_sparse_views(uc_views *out, const uc_train_settings *train)
     return UC_OK;
 }
 
-/* What the first half of the views does to columns: numbers of a table with categories are standardised. */
-static uc_status choose_plain(uc_scaling *out, const uc_dataset *rows)
+/* How these rows are standardised: columns of a table that hold only 0 and 1, as categories do, stay. */
+static uc_status choose_scaled(uc_scaling *out, const uc_dataset *rows)
 {
     uc_scale_sums *sums = NULL;
     uc_preprocessing found = {0};
     size_t indicators = 0, others = 0;
-    *out = UC_SCALE_NONE;
+    *out = UC_SCALE_STANDARD;
     if (!rows->table)
         return UC_OK;
     uc_status status = uc_scale_sums_add(&sums, &rows->X, NULL);
@@ -166,13 +169,13 @@ static uc_status list_views(uc_views *out, const uc_train_settings *train, const
     const size_t count = effort == UC_EFFORT_FAST ? sizeof fast / sizeof *fast : all;
     if (scale != UC_SCALE_AUTO)
         return add_views(out, list, count, UC_SCALE_STANDARD, scale, train, X);
-    uc_scaling plain;
-    uc_status status = choose_plain(&plain, rows);
+    uc_scaling scaled;
+    uc_status status = choose_scaled(&scaled, rows);
     if (status == UC_OK)
-        status = add_views(out, list, count, UC_SCALE_NONE, plain, train, X);
+        status = add_views(out, list, count, UC_SCALE_NONE, UC_SCALE_NONE, train, X);
     if (status != UC_OK)
         return status;
-    return add_views(out, list, count, UC_SCALE_STANDARD, UC_SCALE_STANDARD, train, X);
+    return add_views(out, list, count, UC_SCALE_STANDARD, scaled, train, X);
 }
 
 /* ---- their criterion ---- */
@@ -214,7 +217,7 @@ static uc_status try_view(size_t number, const uc_context *context, void *user)
     uc_map_settings map = view->map;
     if (self->rejected[number])
         return UC_OK;
-    map.dimension = uc_min_size(self->rows->X.rows, self->landmarks);
+    map.dimension = uc_min_size(uc_ridge_landmarks(self->rows->X.rows), self->landmarks);
     uc_context quiet = context ? *context : (uc_context){0};
     quiet.warn = NULL; /* rows may span less than there are landmarks */
     const uc_preprocessing_settings wanted = {.scaling = view->scale,
@@ -272,7 +275,8 @@ static uc_status judge_views(uc_views *views, const uc_dataset *rows, uint64_t s
     if (status == UC_OK && views->count > FINALISTS && rows->X.rows >= FEWEST_FOR_ROUNDS) {
         status = uc_dataset_sample(&third, rows, rows->X.rows / 3, seed, context);
         if (status == UC_OK)
-            status = try_views(views, &third, rejected, FEW_LANDMARKS, seed, context);
+            status = try_views(views, &third, rejected, uc_min_size(FEW_LANDMARKS, third.X.rows / 2), seed,
+                               context);
         reject(rejected, views);
     }
     if (status == UC_OK)
@@ -282,26 +286,66 @@ static uc_status judge_views(uc_views *views, const uc_dataset *rows, uint64_t s
     return status;
 }
 
+/* What a fit of all rows may take. */
+typedef struct row_budget {
+    size_t rows;     /* of all processes */
+    double bytes;    /* {memory} */
+    double per_row;  /* what a row takes besides its mapped self: as it was read, or in the last fit */
+    double own_rows; /* of one process */
+} row_budget;
+
+/* The last fit of `auto` has targets, scores, expected classes of two rounds, and leverages at two
+ * penalties. */
+static row_budget make_budget(const uc_dataset *data, const uc_view_wish *wish, uc_share share,
+                              const uc_context *context)
+{
+    const double K = (double)data->classes.count, entries = (double)uc_matrix_entries(&data->X);
+    double read = sizeof(float) * (double)uc_matrix_stride(data->X.cols);
+    if (uc_matrix_is_sparse(&data->X))
+        read = 8.0 * entries / fmax((double)data->X.rows, 1.0);
+    return (row_budget){.rows = share.total,
+                        .bytes = (double)uc_memory_limit(context),
+                        .per_row = wish->decomposes ? fmax(read, 8.0 * (4.0 * K + 2.0)) : read,
+                        .own_rows = ceil((double)share.total / uc_comm_size(uc_comm_of(context)))};
+}
+
+/* Landmarks that there is room for: a fifth of the memory is for all else, and rows are padded. */
+static double most_that_fit(const row_budget *self)
+{
+    const double left = (1.0 - ELSE) * self->bytes / self->own_rows - self->per_row;
+    const double pad = (double)uc_matrix_stride(1);
+    return pad * floor(left / (pad * sizeof(float)));
+}
+
 /* As many landmarks as memory and time allow for so many rows: mapping and factoring cost n D^2. The mapped
  * rows get an eighth of the memory, or up to half of it where an eighth is for less than FEW_LANDMARKS. */
-static uint64_t affordable(uint64_t landmarks, size_t rows, double bytes)
+static uint64_t affordable(uint64_t landmarks, const row_budget *self)
 {
-    const double each = sizeof(float) * (double)rows, time = sqrt(MOST_WORK / (double)rows);
-    const double few = fmin(FEW_LANDMARKS, bytes / (2.0 * each));
-    const double most = fmax(fmin(bytes / (8.0 * each), fmax(time, FEW_LANDMARKS)), few);
-    return (double)landmarks > most ? (uint64_t)fmax(most, 1.0) : landmarks;
+    const double each = sizeof(float) * (double)self->rows, time = sqrt(MOST_WORK / (double)self->rows);
+    const double few = fmin(FEW_LANDMARKS, self->bytes / (2.0 * each));
+    const double most = fmax(fmin(self->bytes / (8.0 * each), fmax(time, FEW_LANDMARKS)), few);
+    return (uint64_t)fmax(fmin((double)landmarks, fmin(most, most_that_fit(self))), 1.0);
+}
+
+/* Refuses rows that have no room even for the fewest landmarks. */
+static uc_status check_budget(const row_budget *self, const uc_context *context)
+{
+    const double pad = sizeof(float) * (double)uc_matrix_stride(1);
+    char what[64];
+    snprintf(what, sizeof what, "mapping %.0f examples", self->own_rows);
+    return uc_memory_check(context, self->own_rows * (self->per_row + pad) / (1.0 - ELSE), what);
 }
 
 /* The map that a model of so many rows gets. */
-static void settle_map(uc_map_settings *map, const uc_train_settings *train, size_t rows, bool sparse,
-                       const uc_view_wish *wish, double bytes)
+static void settle_map(uc_map_settings *map, const uc_train_settings *train, bool sparse,
+                       const uc_view_wish *wish, const row_budget *budget)
 {
-    map->dimension = affordable(uc_min_size(rows, wish->landmarks), rows, bytes);
+    map->dimension = affordable(uc_min_size(budget->rows, wish->landmarks), budget);
     map->at_most = true;
-    if (sparse && rows > MANY_ROWS && wish->decomposes) {
+    if (sparse && budget->rows > MANY_ROWS && wish->decomposes) {
         map->map = UC_MAP_RANDOM;
         map->kernel = UC_KERNEL_LINEAR;
-        map->dimension = affordable(MANY_LANDMARKS, rows, bytes);
+        map->dimension = affordable(MANY_LANDMARKS, budget);
     }
     if (train->map.dimension != UC_AUTO_COUNT) {
         map->dimension = train->map.dimension;
@@ -331,12 +375,12 @@ static size_t best_view(const uc_views *views, bool prefer_standard)
     return best;
 }
 
-static void keep_best(uc_views *out, uc_train_settings *train, size_t rows, bool sparse,
-                      const uc_view_wish *wish, double bytes)
+static void keep_best(uc_views *out, uc_train_settings *train, bool sparse, const uc_view_wish *wish,
+                      const row_budget *budget)
 {
     out->best = best_view(out, !wish->decomposes);
     for (size_t i = 0; i < out->count; i++)
-        settle_map(&out->tried[i].map, train, rows, sparse, wish, bytes);
+        settle_map(&out->tried[i].map, train, sparse, wish, budget);
     train->scale = (int)out->tried[out->best].scale;
     train->normalize_input |= out->tried[out->best].unit_rows;
     if (train->map.map == UC_MAP_AUTO)
@@ -383,6 +427,7 @@ uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_datas
     uc_dataset rows = {0};
     uc_share share = {0};
     uc_status status = uc_share_of(&share, context, data->X.rows);
+    const row_budget budget = make_budget(data, wish, share, context);
     if (status == UC_OK)
         status = uc_dataset_sample(&rows, data, sparse ? SPARSE_SAMPLE : SAMPLE, train->seed, context);
     if (status == UC_OK)
@@ -392,7 +437,9 @@ uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_datas
     if (status == UC_OK)
         status = judge_views(&views, &rows, train->seed, &alone);
     if (status == UC_OK)
-        keep_best(&views, train, share.total, sparse, wish, (double)uc_memory_limit(context));
+        keep_best(&views, train, sparse, wish, &budget);
+    if (status == UC_OK && train->map.map != UC_MAP_NONE && train->map.at_most)
+        status = check_budget(&budget, context);
     uc_dataset_free(&rows);
     if (status == UC_OK)
         *out = views;

@@ -22,6 +22,15 @@ def test_without_a_learner_it_is_auto(unconfuse, tmp_path):
     assert (tmp_path / "a.uc").read_bytes() == (tmp_path / "b.uc").read_bytes()
 
 
+def test_few_rows_may_have_wrong_labels_although_none_is_likelier(unconfuse):
+    unconfuse("generate", "cspa-gaussians", "--examples", "60", "--sigma", "0.5", "--seed", "6", "-o", "clean.svm")
+    unconfuse("noise", "apply", "clean.svm", "--noise-rate", "0.3", "--seed", "6", "-o", "noisy.svm")
+    result = unconfuse.json("train", "noisy.svm", "-o", "m.uc")
+    assert result["chosen"]["noise"] == "none" and result["likeliest_wrong_labels"] == 0
+    assert abs(result["wrong_labels"] - 0.3) < 0.1
+    assert "may be wrong; the data fit equally well if all are right" in unconfuse("train", "noisy.svm", "-o", "m.uc").stdout.decode()
+
+
 def test_it_says_what_it_chose_and_how_good_it_is(unconfuse, tmp_path):
     digits_like(tmp_path, unconfuse, "0.3")
     result = unconfuse.json("train", "noisy.svm", "-o", "m.uc")
@@ -73,13 +82,23 @@ def test_numbers_of_a_table_are_standardised_and_its_categories_stay(unconfuse, 
     mixed_table(tmp_path / "test.csv", 2000, 0, rng)
     result = unconfuse.json("train", "noisy.csv", "-o", "m.uc")
     assert result["chosen"]["scale"] == "numbers" and len(result["candidates"]) == 14
-    assert {candidate["options"]["scale"] for candidate in result["candidates"]} == {"numbers", "standard"}
+    assert {candidate["options"]["scale"] for candidate in result["candidates"]} == {"numbers", "none"}
     text = unconfuse("train", "noisy.csv", "-o", "m.uc").stdout.decode()
     assert "standardised numbers, categories as 0 and 1" in text
     unconfuse("train", "auto", "--scale", "standard", "noisy.csv", "-o", "s.uc")
     ours, standard = (unconfuse.json("evaluate", model, "test.csv")["error"] for model in ("m.uc", "s.uc"))
     assert ours < standard - 0.02
     assert ours <= result["clean_error"]["high"]
+
+
+def test_a_column_of_0_and_1_does_not_take_away_the_rows_as_they_are(unconfuse, tmp_path):
+    """Pixels, say, of which some are 0 or 1 only: a table with a header has the views that it has without one."""
+    rng = random.Random(6)
+    rows = [[rng.randrange(17) for _ in range(6)] + [rng.randrange(2)] for _ in range(300)]
+    lines = [",".join(map(str, [*row, "ab"[row[0] + row[1] > 16]])) + "\n" for row in rows]
+    (tmp_path / "with.csv").write_text("".join([",".join(f"p{j}" for j in range(7)) + ",class\n", *lines]))
+    result = unconfuse.json("train", "with.csv", "-o", "m.uc")
+    assert {candidate["options"]["scale"] for candidate in result["candidates"]} == {"numbers", "none"}
 
 
 def far_rows(path, count, rng):
@@ -326,3 +345,11 @@ def test_landmarks_are_as_many_as_the_memory_has_room_for(unconfuse, tmp_path):
     found = unconfuse.json("train", "noisy.svm", "-o", "m.uc", "--memory", "16M")
     assert 60 <= found["chosen"]["dimension"] <= 16 * 2**20 / 2 / 4 / 20000
     assert unconfuse.json("evaluate", "m.uc", "test.svm")["error"] < 0.05
+
+
+def test_rows_that_do_not_fit_are_refused_and_others_leave_room_for_the_fit(unconfuse, tmp_path):
+    unconfuse("generate", "rp-chess", "--examples", "100000", "-o", "rows.svm")
+    assert unconfuse.fails(1, "train", "rows.svm", "-o", "m.uc", "--memory", "16M", "-q") == \
+        "mapping 100000 examples needs 18.0 MB of memory, more than the limit of 16.8 MB (--memory)"
+    found = unconfuse.json("train", "rows.svm", "-o", "m.uc", "--memory", "24M")
+    assert found["chosen"]["dimension"] == 16

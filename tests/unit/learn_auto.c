@@ -7,6 +7,7 @@
 
 #include "learn/auto/heads.h"
 #include "learn/calibration/clean_error.h"
+#include "learn/calibration/families.h"
 #include "linalg/linalg.h"
 
 #define MOST_ROWS 4000
@@ -139,7 +140,7 @@ static uc_status find_error(uc_clean_error *out, const drawn *self)
     if (status == UC_OK)
         status = uc_calibrate(&full, &rows, UC_FAMILY_FULL, &symmetric);
     if (status == UC_OK)
-        status = uc_clean_error_find(out, &rows, NULL, &symmetric, &full);
+        status = uc_clean_error_find(out, &rows, NULL, &symmetric, &full, 0.0);
     uc_calibrator_free(&full);
     uc_calibrator_free(&symmetric);
     return status;
@@ -176,6 +177,62 @@ static void the_interval_covers_the_truth(void **state)
     free(self);
 }
 
+/* 80 rows of classes that overlap, 30% of the labels wrong: the mean over noise rates is nearer to the truth
+ * than the likeliest rate, which is often 0. */
+static void few_rows_have_a_mean_share_of_wrong_labels(void **state)
+{
+    (void)state;
+    drawn *self = malloc(sizeof *self);
+    double C[9], mean = 0.0, likeliest = 0.0;
+    uc_symmetric_noise(C, 3, 0.3);
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        double wrong = 0.0;
+        uc_clean_error found;
+        draw(self, 80, 3, C, 0.6, 50 + seed);
+        for (size_t i = 0; i < self->rows; i++)
+            wrong += (self->labels[i] != self->truth[i]) / (double)self->rows;
+        assert_ok(find_error(&found, self));
+        mean += fabs(found.wrong - wrong) / 30.0;
+        likeliest += fabs(found.likeliest_wrong - wrong) / 30.0;
+    }
+    print_message("off by %.3f, the likeliest by %.3f\n", mean, likeliest);
+    assert_true(mean < 0.8 * likeliest && mean < 0.12);
+    free(self);
+}
+
+/* Rows that tell noise rates apart which are close: the mean is not drawn to one of those that are tried. */
+static void many_rows_have_their_own_share_of_wrong_labels(void **state)
+{
+    (void)state;
+    drawn *self = malloc(sizeof *self);
+    double C[9], wrong = 0.0;
+    uc_clean_error found;
+    uc_symmetric_noise(C, 3, 0.217);
+    draw(self, MOST_ROWS, 3, C, 0.1, 3);
+    for (size_t i = 0; i < self->rows; i++)
+        wrong += (self->labels[i] != self->truth[i]) / (double)self->rows;
+    assert_ok(find_error(&found, self));
+    assert_near(found.likeliest_wrong, wrong, 0.003);
+    assert_near(found.wrong, wrong, 0.005);
+    free(self);
+}
+
+/* The gain of the full family over the symmetric one, beside its standard error. */
+static void a_family_is_believed_by_its_gain(void **state)
+{
+    (void)state;
+    double none[4] = {0}, symmetric[4] = {-1, -1, -1, -1}, full[4] = {-1, -1, -1, -1};
+    const double *fit[UC_FAMILIES] = {none, symmetric, full};
+    assert_true(uc_family_belief(fit, NULL, 4) == 0.0);
+    full[0] = full[1] = -0.5; /* 0.25 +- 0.125 */
+    const double once = uc_family_belief(fit, NULL, 4);
+    assert_near(once, 0.5 * erfc(-1.5 / sqrt(2.0)), 1e-12);
+    full[0] = full[1] = -1.5;
+    assert_near(uc_family_belief(fit, NULL, 4), 0.5 * erfc(2.5 / sqrt(2.0)), 1e-12);
+    fit[UC_FAMILY_FULL] = NULL;
+    assert_true(uc_family_belief(fit, NULL, 4) == 0.0);
+}
+
 /* Labels that say nothing, and labels that are all right. */
 static void the_interval_stays_within_0_and_1(void **state)
 {
@@ -210,7 +267,7 @@ static void every_allocation_may_fail(void **state)
     uc_calibrator_free(&symmetric);
     assert_ok(uc_calibrate(&symmetric, &rows, UC_FAMILY_SYMMETRIC, NULL));
     FOR_EACH_FAILING_ALLOCATION(status, uc_calibrate_full(&full, &rows, &symmetric, 0.3));
-    FOR_EACH_FAILING_ALLOCATION(status, uc_clean_error_find(&found, &rows, NULL, &symmetric, &full));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_clean_error_find(&found, &rows, NULL, &symmetric, &full, 0.5));
     uc_calibrator_free(&full);
     uc_calibrator_free(&symmetric);
     free(self);
@@ -406,6 +463,9 @@ int main(void)
         cmocka_unit_test(a_full_matrix_is_found_again),
         cmocka_unit_test(families_hold_each_other),
         cmocka_unit_test(the_interval_covers_the_truth),
+        cmocka_unit_test(few_rows_have_a_mean_share_of_wrong_labels),
+        cmocka_unit_test(many_rows_have_their_own_share_of_wrong_labels),
+        cmocka_unit_test(a_family_is_believed_by_its_gain),
         cmocka_unit_test(the_interval_stays_within_0_and_1),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(heads_minimise_their_objective),

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "learn/learner.h"
+#include "model/model.h"
 #include "unconfuse/select.h"
 
 static uc_dataset ring(size_t rows, double noise, uint64_t seed)
@@ -150,6 +151,51 @@ static void the_penalty_follows_the_likelihood_of_held_out_labels(void **state)
     }
     assert_true(chosen[0] == 1e-1);
     assert_true(chosen[1] < chosen[0]);
+}
+
+static size_t held_out_errors(double l2, const uc_dataset *data)
+{
+    uint32_t predicted[200];
+    size_t wrong = 0;
+    uc_logistic_settings settings = l2_auto();
+    uc_train_settings train = uc_train_defaults();
+    settings.l2 = l2;
+    assert_ok(
+        uc_cross_validate(predicted, NULL, uc_learner_find("logistic"), &settings, &train, data, 5, NULL));
+    for (size_t i = 0; i < data->X.rows; i++)
+        wrong += predicted[i] != data->y[i];
+    return wrong;
+}
+
+/* A model that is to be trained makes no more errors on the same folds than one of the likeliest penalty.
+ * Equal folds: the mean over them is that over all rows. */
+static void errors_decide_among_likely_penalties(void **state)
+{
+    (void)state;
+    size_t fewer = 0;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        uc_dataset data = sample_data(200, 20, 2, false, seed);
+        uc_rng rng = uc_rng_make(seed, 2);
+        for (size_t i = 0; i < 200; i++) {
+            for (size_t j = 1; j < 20; j++) /* columns that a penalty holds down more and more */
+                data.X.values[i * data.X.stride + j] /= (float)(j * j);
+            if (i % 5 < 2) /* two labels in five are drawn */
+                data.y[i] = (uint32_t)((i / 5 + uc_rng_below(&rng, 2)) % 2);
+        }
+        uc_logistic_settings likely = l2_auto(), open = l2_auto();
+        uc_train_settings train = uc_train_defaults();
+        uc_model *model = NULL;
+        assert_ok(uc_tune(&likely, &train, uc_learner_find("logistic"), &data, NULL));
+        assert_ok(uc_tune_and_train(&model, uc_learner_find("logistic"), &open, NULL, &data, NULL));
+        const double chosen = json_real_value(json_object_get(model->settings, "l2"));
+        const size_t with_likely = held_out_errors(likely.l2, &data),
+                     with_chosen = held_out_errors(chosen, &data);
+        assert_true(with_chosen <= with_likely);
+        fewer += with_chosen < with_likely;
+        uc_model_free(model);
+        uc_dataset_free(&data);
+    }
+    assert_true(fewer > 0);
 }
 
 static void a_penalty_that_was_not_chosen_cannot_be_trained_with(void **state)
@@ -449,6 +495,7 @@ int main(void)
         cmocka_unit_test(choices_do_not_depend_on_the_threads),
         cmocka_unit_test(choosing_and_training_is_choosing_then_training),
         cmocka_unit_test(the_penalty_follows_the_likelihood_of_held_out_labels),
+        cmocka_unit_test(errors_decide_among_likely_penalties),
         cmocka_unit_test(a_penalty_that_was_not_chosen_cannot_be_trained_with),
         cmocka_unit_test(landmarks_are_700_unless_told),
         cmocka_unit_test(cross_validation_chooses_anew_in_every_fold),

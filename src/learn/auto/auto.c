@@ -33,7 +33,6 @@
 #include "linalg/linalg.h"
 
 #define SAMPLE ((size_t)20000)
-#define LANDMARKS ((size_t)500)         /* that the choice is made with */
 #define LINEAR_LANDMARKS ((size_t)1000) /* of a linear kernel on sparse rows */
 #define SHRINKS 4
 #define REFITS (2 * SHRINKS)
@@ -159,6 +158,8 @@ static uc_status choose_refit(choice *self, size_t family)
     for (size_t r = 0; r < REFITS; r++) {
         const uc_held_out rows = held_out_rows(self, self->held_out[family * REFITS + r]);
         uc_calibrator given;
+        if (!uc_refit_tried((uc_noise_family)family, self->refits[r]))
+            continue;
         const uc_status status =
             uc_calibrate_given(&given, &rows, self->first[family].C, &self->first[family]);
         if (status != UC_OK)
@@ -299,15 +300,21 @@ cleanup:
 static uc_status find_error(choice *self)
 {
     const uc_held_out rows = final_rows(self);
+    const double belief = uc_family_belief((const double *const *)self->fit, self->weights, rows.rows);
     uc_calibrator full = {0}, symmetric = {0};
+    const uc_calibrator *near = &self->last[UC_FAMILY_SYMMETRIC];
+    uc_status status = UC_OK;
     if (self->family == UC_FAMILY_FULL)
         return uc_clean_error_find(&self->error, &rows, NULL, &self->last[UC_FAMILY_FULL],
-                                   &self->last[UC_FAMILY_FULL]);
-    uc_status status = uc_calibrate(&symmetric, &rows, UC_FAMILY_SYMMETRIC, NULL);
+                                   &self->last[UC_FAMILY_FULL], belief);
+    if (self->family == UC_FAMILY_NONE) {
+        status = uc_calibrate(&symmetric, &rows, UC_FAMILY_SYMMETRIC, NULL);
+        near = &symmetric;
+    }
     if (status == UC_OK)
-        status = uc_calibrate(&full, &rows, UC_FAMILY_FULL, &symmetric);
+        status = uc_calibrate(&full, &rows, UC_FAMILY_FULL, near);
     if (status == UC_OK)
-        status = uc_clean_error_find(&self->error, &rows, NULL, &self->last[self->family], &full);
+        status = uc_clean_error_find(&self->error, &rows, NULL, &self->last[self->family], &full, belief);
     uc_calibrator_free(&symmetric);
     uc_calibrator_free(&full);
     return status;
@@ -392,6 +399,7 @@ static uc_status fit_all(uc_model *model, const uc_fit *fit, const choice *self)
 {
     const size_t n = fit->data->X.rows, K = self->K;
     uc_ridge ridge = {0};
+    uc_ridge_targets expected = {0};
     const uc_calibrator *calibrator = &self->first[self->family];
     const uc_refit *refit = &self->refits[self->best[self->family]];
     const double lambdas[2] = {self->lambda, refit->lambda};
@@ -408,9 +416,12 @@ static uc_status fit_all(uc_model *model, const uc_fit *fit, const choice *self)
     if (status == UC_OK && self->head)
         status = uc_head_fit(model, self->head, fit, R);
     else if (status == UC_OK)
-        status = uc_refit_weights(model->weights + model->stride, model->weights, model->stride, &ridge, R,
-                                  fit->data->y, calibrator, *refit);
+        status = uc_ridge_project(&expected, &ridge, R, K);
+    if (status == UC_OK && !self->head)
+        status = uc_refit_weights(model->weights + model->stride, model->weights, model->stride, &ridge,
+                                  &expected, fit->data->y, calibrator, *refit);
     model->bias = 1.0;
+    uc_ridge_targets_free(&expected);
     uc_ridge_free(&ridge);
     uc_free(f);
     uc_free(R);
@@ -501,8 +512,9 @@ static uc_status cut_columns(uc_matrix *X, size_t count)
 static uc_status take_sample(uc_dataset *sample, const uc_fit *fit)
 {
     const uc_map_settings *map = &fit->train->map;
-    const size_t most = map->kernel == UC_KERNEL_LINEAR ? LINEAR_LANDMARKS : LANDMARKS;
     const uc_status status = uc_dataset_sample(sample, fit->data, SAMPLE, fit->train->seed, fit->context);
+    const size_t most =
+        map->kernel == UC_KERNEL_LINEAR ? LINEAR_LANDMARKS : uc_ridge_landmarks(sample->X.rows);
     if (status != UC_OK || map->map != UC_MAP_RANDOM || sample->X.cols <= most)
         return status;
     return cut_columns(&sample->X, most);

@@ -90,29 +90,30 @@ static uc_status second_round(double *R, const uc_ridge *ridge, const uc_ridge_t
     return expect(&job, ridge->context);
 }
 
-uc_status uc_refit_weights(double *W, double *offset, size_t stride, const uc_ridge *ridge, const double *R,
-                           const uint32_t *labels, const uc_calibrator *calibrator, uc_refit refit)
+uc_status uc_refit_weights(double *W, double *offset, size_t stride, const uc_ridge *ridge,
+                           const uc_ridge_targets *expected, const uint32_t *labels,
+                           const uc_calibrator *calibrator, uc_refit refit)
 {
     const size_t K = calibrator->K;
-    uc_ridge_targets first = {0}, second = {0};
-    double *again = NULL;
-    uc_status status = uc_ridge_project(&first, ridge, R, K);
-    if (status == UC_OK && refit.rounds == 1) {
-        status = uc_ridge_weights(W, offset, stride, ridge, &first, refit.lambda);
-    } else if (status == UC_OK) {
-        again = uc_alloc(ridge->X->rows * K, sizeof *again);
-        status = uc_comm_agree(uc_comm_of(ridge->context), again ? UC_OK : UC_ERR_NOMEM);
-        if (status == UC_OK)
-            status = second_round(again, ridge, &first, labels, calibrator, refit.lambda);
-        if (status == UC_OK)
-            status = uc_ridge_project(&second, ridge, again, K);
-        if (status == UC_OK)
-            status = uc_ridge_weights(W, offset, stride, ridge, &second, refit.lambda);
-    }
-    uc_ridge_targets_free(&first);
+    if (refit.rounds == 1)
+        return uc_ridge_weights(W, offset, stride, ridge, expected, refit.lambda);
+    uc_ridge_targets second = {0};
+    double *again = uc_alloc(ridge->X->rows * K, sizeof *again);
+    uc_status status = uc_comm_agree(uc_comm_of(ridge->context), again ? UC_OK : UC_ERR_NOMEM);
+    if (status == UC_OK)
+        status = second_round(again, ridge, expected, labels, calibrator, refit.lambda);
+    if (status == UC_OK)
+        status = uc_ridge_project(&second, ridge, again, K);
+    if (status == UC_OK)
+        status = uc_ridge_weights(W, offset, stride, ridge, &second, refit.lambda);
     uc_ridge_targets_free(&second);
     uc_free(again);
     return status;
+}
+
+bool uc_refit_tried(uc_noise_family family, uc_refit refit)
+{
+    return family != UC_FAMILY_NONE || refit.rounds == 1;
 }
 
 /* ---- folds ---- */
@@ -149,8 +150,11 @@ static uc_status expect_in_fold(double *R, uc_calibrator *own, const uc_fold *fo
                               .rows = fold->train.X.rows,
                               .K = near->K,
                               .context = fold->context};
-    const uc_status status =
-        uc_calibrate(own, &rows, near->family, near->family == UC_FAMILY_NONE ? NULL : near);
+    uc_status status;
+    if (near->family == UC_FAMILY_NONE) /* R is the labels, whatever the scores */
+        status = uc_calibrator_copy(own, near);
+    else
+        status = uc_calibrate(own, &rows, near->family, near);
     if (status != UC_OK)
         return status;
     return uc_expected_classes(R, f, rows.labels, rows.rows, own, fold->context);
@@ -162,15 +166,22 @@ static uc_status refit_family(double *const *scores, const uc_refits *self, cons
 {
     const size_t n = fold->train.X.rows, K = near->K, stride = uc_class_stride(K);
     uc_calibrator own = {0};
+    uc_ridge_targets expected = {0};
     double *R = uc_alloc(n * K, sizeof *R), *W = uc_alloc((fold->train.X.cols + 1) * stride, sizeof *W);
     uc_status status = UC_ERR_NOMEM;
     if (R && W)
         status = expect_in_fold(R, &own, fold, f, near);
+    if (status == UC_OK)
+        status = uc_ridge_project(&expected, ridge, R, K);
     for (size_t r = 0; r < self->count && status == UC_OK; r++) {
-        status = uc_refit_weights(W + stride, W, stride, ridge, R, fold->train.y, &own, self->refits[r]);
+        if (!uc_refit_tried(near->family, self->refits[r]))
+            continue;
+        status =
+            uc_refit_weights(W + stride, W, stride, ridge, &expected, fold->train.y, &own, self->refits[r]);
         if (status == UC_OK)
             status = uc_score_fold(scores[r], fold, W + stride, W, K, stride);
     }
+    uc_ridge_targets_free(&expected);
     uc_calibrator_free(&own);
     uc_free(W);
     uc_free(R);

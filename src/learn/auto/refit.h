@@ -16,10 +16,13 @@ typedef struct uc_refit {
 /* R[i * K + q]: the probability that row i is of class q, from its scores f and its label. */
 uc_status uc_expected_classes(double *R, const double *f, const uint32_t *labels, size_t rows,
                               const uc_calibrator *calibrator, const uc_context *context);
-/* The weights W (columns x stride) and offset of a refit. R are the expected classes of the rows of
+/* The weights W (columns x stride) and offset of a refit; `expected` are the expected classes of the rows of
  * `ridge`. */
-uc_status uc_refit_weights(double *W, double *offset, size_t stride, const uc_ridge *ridge, const double *R,
-                           const uint32_t *labels, const uc_calibrator *calibrator, uc_refit refit);
+uc_status uc_refit_weights(double *W, double *offset, size_t stride, const uc_ridge *ridge,
+                           const uc_ridge_targets *expected, const uint32_t *labels,
+                           const uc_calibrator *calibrator, uc_refit refit);
+/* Without noise expected classes are the labels, and a second round would repeat the first: not tried. */
+bool uc_refit_tried(uc_noise_family family, uc_refit refit);
 
 /* Scores of rows by refits that have not seen their labels. */
 typedef struct uc_refits {

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "learn/minimise.h"
+#include "linalg/linalg.h"
 #include "model/model.h"
 
 #define LOG_A1_LOW (-4.0)
@@ -34,6 +35,7 @@
 #define ITERATIONS 200
 #define TOLERANCE 1e-5
 #define TINY 1e-300
+#define ROWS_AT_ONCE ((size_t)64)
 
 enum { A1, A2, MATRIX }; /* places of the parameters */
 
@@ -119,40 +121,79 @@ double uc_posterior(double *R, const uc_calibrator *self, const double *S, uint3
 typedef struct gradient_job {
     const uc_calibrator *at;
     const uc_held_out *rows;
-    const double *logs; /* log max(f, .02), rows x K */
+    const double *logs;    /* log max(f, .02), rows x K */
+    const double *columns; /* C transposed: what a label says of each true class */
+    bool matrix;           /* the gradient in C is wanted, too */
 } gradient_job;
 
 enum {
     VALUE,
     TOTAL,
     FIRST
-}; /* of a sum: log-likelihood, weights, then the gradient in log a1, log a2 and C */
+}; /* of a sum: log-likelihood, weights, then the gradient in log a1, log a2 and C transposed */
+
+/* S of rows first .. first + count - 1. */
+static void classes_of(double *S, const gradient_job *job, size_t first, size_t count)
+{
+    const size_t K = job->at->K;
+    const double a1 = job->at->a1, a2 = job->at->a2;
+    const double *f = job->rows->scores + first * K, *g = job->logs + first * K;
+    for (size_t i = 0; i < count * K; i++)
+        S[i] = a1 * f[i] + a2 * g[i];
+    for (size_t i = 0; i < count; i++) {
+        double *row = S + i * K, highest = row[0];
+        for (size_t q = 1; q < K; q++)
+            highest = row[q] > highest ? row[q] : highest;
+        for (size_t q = 0; q < K; q++)
+            row[q] -= highest;
+    }
+    uc_exponential(S, count * K);
+    for (size_t i = 0; i < count; i++) {
+        double total = 0.0, *row = S + i * K;
+        for (size_t q = 0; q < K; q++)
+            total += row[q];
+        const double inverse = 1.0 / total;
+        for (size_t q = 0; q < K; q++)
+            row[q] *= inverse;
+    }
+}
+
+static void add_row(double *sum, const gradient_job *job, size_t i, const double *S)
+{
+    const size_t K = job->at->K, label = job->rows->labels[i];
+    const double *f = job->rows->scores + i * K, *g = job->logs + i * K, *C = job->columns + label * K;
+    const double r = job->rows->weights ? job->rows->weights[i] : 1.0;
+    double p = 0.0, along_f = 0.0, along_g = 0.0;
+    for (size_t q = 0; q < K; q++)
+        p += C[q] * S[q];
+    p = fmax(p, TINY);
+    const double inverse = 1.0 / p;
+    for (size_t q = 0; q < K; q++) {
+        const double along = (C[q] * inverse - 1.0) * S[q];
+        along_f += along * f[q];
+        along_g += along * g[q];
+    }
+    sum[VALUE] += r * log(p);
+    sum[TOTAL] += r;
+    sum[FIRST + A1] += r * job->at->a1 * along_f;
+    sum[FIRST + A2] += r * job->at->a2 * along_g;
+    double *in_C = sum + FIRST + MATRIX + label * K;
+    for (size_t q = 0; q < K && job->matrix; q++)
+        in_C[q] += r * inverse * S[q];
+}
 
 static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;
-    const uc_calibrator *at = job->at;
-    const size_t K = at->K;
-    double *S = uc_alloc(2 * K, sizeof *S);
+    const size_t K = job->at->K;
+    double *S = uc_alloc(ROWS_AT_ONCE * K, sizeof *S);
     if (!S)
         return UC_ERR_NOMEM;
-    double *R = S + K;
-    for (size_t i = first; i < last; i++) {
-        const double *f = job->rows->scores + i * K, *g = job->logs + i * K;
-        const uint32_t label = job->rows->labels[i];
-        const double r = job->rows->weights ? job->rows->weights[i] : 1.0;
-        for (size_t q = 0; q < K; q++)
-            S[q] = at->a1 * f[q] + at->a2 * g[q];
-        uc_softmax(S, K);
-        const double p = uc_posterior(R, at, S, label);
-        sum[VALUE] += r * log(p);
-        sum[TOTAL] += r;
-        for (size_t q = 0; q < K; q++) {
-            const double along = r * (R[q] - S[q]);
-            sum[FIRST + A1] += along * at->a1 * f[q];
-            sum[FIRST + A2] += along * at->a2 * g[q];
-            sum[FIRST + MATRIX + q * K + label] += r * S[q] / p;
-        }
+    for (size_t start = first; start < last; start += ROWS_AT_ONCE) {
+        const size_t count = uc_min_size(last - start, ROWS_AT_ONCE);
+        classes_of(S, job, start, count);
+        for (size_t i = 0; i < count; i++)
+            add_row(sum, job, start + i, S + i * K);
     }
     uc_free(S);
     return UC_OK;
@@ -168,20 +209,37 @@ static double *logs_of(const uc_held_out *rows)
     return logs;
 }
 
-static uc_status gradient_at(double *value, double *gradient, const uc_calibrator *at,
-                             const uc_held_out *rows, const double *logs)
+static void transpose(double *out, const double *C, size_t K)
 {
-    const size_t count = MATRIX + at->K * at->K;
-    gradient_job job = {at, rows, logs};
-    double *sum = uc_alloc(FIRST + count, sizeof *sum);
-    if (!sum)
-        return UC_ERR_NOMEM;
+    for (size_t q = 0; q < K; q++)
+        for (size_t k = 0; k < K; k++)
+            out[k * K + q] = C[q * K + k];
+}
+
+/* `matrix`: in C as well. */
+static uc_status gradient_at(double *value, double *gradient, const uc_calibrator *at,
+                             const uc_held_out *rows, const double *logs, bool matrix)
+{
+    const size_t K = at->K, count = matrix ? MATRIX + K * K : MATRIX;
+    double *sum = uc_alloc(FIRST + count, sizeof *sum), *columns = uc_alloc(K * K, sizeof *columns);
+    gradient_job job = {at, rows, logs, columns, matrix};
+    uc_status status = UC_ERR_NOMEM;
+    if (!sum || !columns)
+        goto cleanup;
+    transpose(columns, at->C, K);
     /* evaluated thousands of times: threads only where they pay */
-    const uc_context fitting = uc_context_for_work(rows->context, 20.0 * (double)(rows->rows * rows->K));
-    const uc_status status = uc_sum_over(&fitting, rows->rows, add_rows, &job, sum, FIRST + count);
+    const uc_context fitting = uc_context_for_work(rows->context, 20.0 * (double)(rows->rows * K));
+    status = uc_sum_over(&fitting, rows->rows, add_rows, &job, sum, FIRST + count);
+    for (size_t i = FIRST; i < FIRST + count; i++)
+        sum[i] /= sum[TOTAL];
     *value = sum[VALUE] / sum[TOTAL];
-    for (size_t i = 0; i < count; i++)
-        gradient[i] = sum[FIRST + i] / sum[TOTAL];
+    gradient[A1] = sum[FIRST + A1];
+    gradient[A2] = sum[FIRST + A2];
+    if (matrix)
+        transpose(gradient + MATRIX, sum + FIRST + MATRIX, K);
+
+cleanup:
+    uc_free(columns);
     uc_free(sum);
     return status;
 }
@@ -190,7 +248,7 @@ uc_status uc_calibrator_gradient(double *value, double *gradient, const uc_calib
                                  const uc_held_out *rows)
 {
     double *logs = logs_of(rows);
-    const uc_status status = logs ? gradient_at(value, gradient, at, rows, logs) : UC_ERR_NOMEM;
+    const uc_status status = logs ? gradient_at(value, gradient, at, rows, logs, true) : UC_ERR_NOMEM;
     uc_free(logs);
     return status;
 }
@@ -282,7 +340,8 @@ static uc_status objective(double *value, double *gradient, const double *u, voi
     search *self = user;
     double prior = 0.0;
     go_to(self, u);
-    const uc_status status = gradient_at(&self->fit, self->gradient, &self->at, self->rows, self->logs);
+    const uc_status status = gradient_at(&self->fit, self->gradient, &self->at, self->rows, self->logs,
+                                         self->family != UC_FAMILY_NONE);
     if (status != UC_OK)
         return status;
     gradient[A1] = self->gradient[A1] * slope(LOG_A1_LOW, LOG_A1_HIGH, u[A1]);
@@ -329,7 +388,7 @@ static uc_status climb(double *found, search *self)
     }
     if (status == UC_OK) {
         go_to(self, u); /* the last evaluation may have been elsewhere */
-        status = gradient_at(&self->at.fit, self->gradient, &self->at, self->rows, self->logs);
+        status = gradient_at(&self->at.fit, self->gradient, &self->at, self->rows, self->logs, false);
     }
     *found = -minimum.value;
     uc_free(self->gradient);

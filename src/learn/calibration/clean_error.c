@@ -10,6 +10,14 @@
  * the families. It holds if wrong labels do not depend on the example; where they do, nothing in the data
  * shows it.
  *
+ * Estimates are means over the hypotheses of each family, and of the two as far as the full one is believed:
+ * few rows are explained nearly as well by no noise at all as by much of it, and the likeliest rate is then
+ * often 0. A hypothesis counts with its likelihood to the power POWER, since held-out scores share their
+ * fits and say less than as many independent ones. For the share of wrong labels it counts in proportion to
+ * its rate as well, since the calibration takes noise for overlap rather than overlap for noise; for the
+ * error that would be too hopeful. All this was chosen on small samples of the data sets of
+ * scripts/auto-grid.
+ *
  * Rows with weights count as (sum of weights)^2 / (sum of squares) equal ones.
  */
 #include "learn/calibration/clean_error.h"
@@ -22,6 +30,9 @@
 #define SUPPORTED 3.3
 #define EXTRA 0.01
 #define LEAST_DIAGONAL 0.02
+#define POWER 0.5       /* of the likelihood, in means over hypotheses */
+#define STEP 0.05       /* from one noise rate to the next */
+#define LEAST_RATE 0.02 /* that no noise counts as */
 
 static const double rates[] = {0,   0.02, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3,  0.35, 0.4, 0.45,
                                0.5, 0.55, 0.6,  0.65, 0.7,  0.75, 0.8,  0.85, 0.9,  0.95};
@@ -101,29 +112,45 @@ static uc_status error_at(uc_clean_error *out, double *count, const error_job *j
 typedef struct hypotheses {
     const uc_held_out *rows;
     const uint32_t *predicted;
-    double error[RATES], fit[RATES];
+    uc_clean_error found[RATES + 1];
+    double fit[RATES + 1];
+    double range[RATES + 1]; /* that it stands for */
+    double rate[RATES + 1];  /* of noise, as far as it differs between them */
     size_t count;
     uc_calibrator last; /* where the search for the next one starts */
 } hypotheses;
 
-static uc_status try_matrix(hypotheses *self, const double *C)
+static void add(hypotheses *self, const uc_clean_error *found, double fit, double range, double rate)
+{
+    const size_t i = self->count++;
+    self->found[i] = *found;
+    self->fit[i] = fit;
+    self->range[i] = range;
+    self->rate[i] = rate;
+}
+
+static uc_status try_matrix(hypotheses *self, const double *C, double range, double rate)
 {
     uc_calibrator at;
-    uc_clean_error found;
     double count;
     uc_status status = uc_calibrate_given(&at, self->rows, C, self->last.C ? &self->last : NULL);
     if (status != UC_OK)
         return status;
     const error_job job = {self->rows, self->predicted, &at};
+    uc_clean_error found;
     status = error_at(&found, &count, &job);
     uc_calibrator_free(&self->last);
     self->last = at;
-    if (status != UC_OK)
-        return status;
-    self->error[self->count] = found.estimate;
-    self->fit[self->count] = at.fit * count;
-    self->count++;
-    return UC_OK;
+    if (status == UC_OK)
+        add(self, &found, at.fit * count, range, rate);
+    return status;
+}
+
+/* The range of values that list[i] stands for. */
+static double range_of(const double *list, size_t count, size_t i)
+{
+    const size_t before = i > 0 ? i - 1 : 0, after = i + 1 < count ? i + 1 : i;
+    return (list[after] - list[before]) / (double)(after - before);
 }
 
 static uc_status try_rates(hypotheses *self, double *C)
@@ -134,7 +161,7 @@ static uc_status try_rates(hypotheses *self, double *C)
         const double eta = rates[i] * (1.0 - 1.0 / (double)K);
         uc_symmetric_noise(C, K, eta);
         if (1.0 - eta > LEAST_DIAGONAL)
-            status = try_matrix(self, C);
+            status = try_matrix(self, C, range_of(rates, RATES, i), rates[i] + LEAST_RATE);
     }
     return status;
 }
@@ -153,7 +180,7 @@ static uc_status try_shares(hypotheses *self, const double *full, double *C)
                 fits = false;
         }
         if (fits)
-            status = try_matrix(self, C);
+            status = try_matrix(self, C, range_of(shares, SHARES, i), 1.0);
     }
     return status;
 }
@@ -167,9 +194,29 @@ static void widen(uc_clean_error *out, const hypotheses *self)
     out->fit = fmax(out->fit, best);
     for (size_t i = 0; i < self->count; i++)
         if (self->fit[i] >= best - SUPPORTED) {
-            out->low = fmin(out->low, self->error[i]);
-            out->high = fmax(out->high, self->error[i]);
+            out->low = fmin(out->low, self->found[i].estimate);
+            out->high = fmax(out->high, self->found[i].estimate);
         }
+}
+
+/* Adds `share` of what the hypotheses say on average. */
+static void add_mean(uc_clean_error *out, double share, const hypotheses *self)
+{
+    double best = -INFINITY, total = 0.0, rising = 0.0, weight[RATES + 1];
+    for (size_t i = 0; i < self->count; i++)
+        best = fmax(best, self->fit[i]);
+    for (size_t i = 0; i < self->count; i++) {
+        weight[i] = self->range[i] * exp(POWER * (self->fit[i] - best));
+        total += weight[i];
+        rising += weight[i] * self->rate[i];
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        const uc_clean_error *found = &self->found[i];
+        out->wrong += share * weight[i] * self->rate[i] / rising * found->wrong;
+        out->estimate += share * weight[i] / total * found->estimate;
+        for (size_t h = 0; h < 2; h++)
+            out->strata[h] += share * weight[i] / total * found->strata[h];
+    }
 }
 
 static double spread_of(double error, double count)
@@ -178,7 +225,7 @@ static double spread_of(double error, double count)
 }
 
 uc_status uc_clean_error_find(uc_clean_error *out, const uc_held_out *rows, const uint32_t *predicted,
-                              const uc_calibrator *chosen, const uc_calibrator *full)
+                              const uc_calibrator *chosen, const uc_calibrator *full, double belief)
 {
     const size_t K = rows->K;
     const error_job job = {rows, predicted, chosen};
@@ -198,10 +245,20 @@ uc_status uc_clean_error_find(uc_clean_error *out, const uc_held_out *rows, cons
     if (status != UC_OK)
         return status;
     out->rows = rows->rows;
+    out->likeliest_wrong = out->wrong;
     out->low = out->high = out->estimate;
     out->fit = -INFINITY;
     widen(out, &symmetric);
     widen(out, &any);
+    if (chosen->family == UC_FAMILY_SYMMETRIC) /* many rows tell rates apart that are close */
+        add(&symmetric, out, chosen->fit * count, STEP, chosen->eta / (1.0 - 1.0 / (double)K) + LEAST_RATE);
+    out->estimate = out->wrong = out->strata[0] = out->strata[1] = 0.0;
+    if (any.count == 0)
+        belief = 0.0;
+    add_mean(out, 1.0 - belief, &symmetric);
+    add_mean(out, belief, &any);
+    out->low = fmin(out->low, out->estimate);
+    out->high = fmax(out->high, out->estimate);
     out->low = fmax(out->low - spread_of(out->low, count), 0.0);
     out->high = fmin(out->high + spread_of(out->high, count), 1.0);
     return UC_OK;

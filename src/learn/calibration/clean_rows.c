@@ -175,8 +175,10 @@ static uc_status estimate_rows(uc_clean_error *out, const chosen_rows *rows, siz
     uc_families families = {0};
     uc_status status = uc_families_fit(&families, &held_out);
     if (status == UC_OK)
-        status = uc_clean_error_find(out, &held_out, rows->predicted, &families.found[families.family],
-                                     families.full ? &families.found[UC_FAMILY_FULL] : NULL);
+        status = uc_clean_error_find(
+            out, &held_out, rows->predicted, &families.found[families.family],
+            families.full ? &families.found[UC_FAMILY_FULL] : NULL,
+            uc_family_belief((const double *const *)families.fit, held_out.weights, held_out.rows));
     uc_families_free(&families);
     return status;
 }
@@ -241,6 +243,8 @@ uc_status uc_clean_error_save(json_t *summary, const uc_clean_error *error, doub
         json_pack("{s:f, s:f, s:f, s:f, s:s, s:f}", "estimate", cut.estimate, "low", cut.low, "high",
                   cut.high, "level", UC_CLEAN_ERROR_LEVEL, "method", "noise hypotheses", "noisy", cut.noisy);
     uc_status status = uc_json_set(summary, "wrong_labels", json_real(error->wrong));
+    if (status == UC_OK)
+        status = uc_json_set(summary, "likeliest_wrong_labels", json_real(error->likeliest_wrong));
     if (status != UC_OK) {
         json_decref(object);
         return status;

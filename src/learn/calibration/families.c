@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define FOLDS 3
+#define DOUBT 0.5 /* standard errors that the full family needs for an even chance */
 
 /* ---- one family ---- */
 
@@ -85,6 +86,18 @@ uc_noise_family uc_family_choose(const double *const *fit, const double *weights
         uc_family_gain(&deviation, fit[UC_FAMILY_FULL], fit[best], weights, rows) > 2.0 * deviation)
         best = UC_FAMILY_FULL;
     return best;
+}
+
+double uc_family_belief(const double *const *fit, const double *weights, size_t rows)
+{
+    double deviation;
+    if (!fit[UC_FAMILY_FULL])
+        return 0.0;
+    const double gain =
+        uc_family_gain(&deviation, fit[UC_FAMILY_FULL], fit[UC_FAMILY_SYMMETRIC], weights, rows);
+    if (deviation <= 0.0)
+        return gain > 0.0 ? 1.0 : 0.0;
+    return 0.5 * erfc((DOUBT - gain / deviation) / sqrt(2.0));
 }
 
 /* ---- all of them, on the same scores ---- */

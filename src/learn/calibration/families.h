@@ -12,6 +12,9 @@ uc_status uc_family_fit(double *fit, const uc_held_out *rows, uc_noise_family fa
  * uc_family_fit, each on scores of its own or all on the same. `weights` NULL: all are 1. */
 uc_noise_family uc_family_choose(const double *const *fit, const double *weights, size_t rows);
 
+/* Between 0 and 1: how far to believe the full family rather than the symmetric one, in estimates. */
+double uc_family_belief(const double *const *fit, const double *weights, size_t rows);
+
 /* How much likelier the labels are by `fit` than by `other`: the mean difference per row; its standard error
  * is *deviation. */
 double uc_family_gain(double *deviation, const double *fit, const double *other, const double *weights,

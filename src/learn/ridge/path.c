@@ -6,6 +6,9 @@
 
 #include "linalg/linalg.h"
 
+#define FEWEST_LANDMARKS ((size_t)200)
+#define MOST_LANDMARKS ((size_t)500)
+
 typedef struct path_job {
     const uint32_t *labels;
     const double *weights;
@@ -68,4 +71,10 @@ void uc_ridge_label_targets(double *Y, const uint32_t *labels, size_t rows, size
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < K; k++)
             Y[i * K + k] = labels[i] == k;
+}
+
+size_t uc_ridge_landmarks(size_t rows)
+{
+    const size_t half = rows / 2;
+    return uc_min_size(uc_min_size(rows, half > FEWEST_LANDMARKS ? half : FEWEST_LANDMARKS), MOST_LANDMARKS);
 }

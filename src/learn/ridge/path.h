@@ -25,4 +25,7 @@ double uc_ridge_scale(const uc_ridge *self, const uc_map_settings *map);
 /* Labels as targets, rows x K; all rows have one. */
 void uc_ridge_label_targets(double *Y, const uint32_t *labels, size_t rows, size_t K);
 
+/* How many landmarks fits of so many rows are compared with: half as many as rows, 200 to 500. */
+size_t uc_ridge_landmarks(size_t rows);
+
 #endif
