@@ -20,8 +20,6 @@ typedef struct cli_suspicion {
 cli_suspicion cli_judge_suspicion(const cli_audit *self);
 json_t *cli_suspicion_json(const cli_suspicion *seen);
 
-/* The row's own columns, by name; NULL: it has none (audit_files.c). */
-json_t *cli_audit_columns_json(uc_table_text *text, size_t row);
 /* Bins with labels in them (audit_report.c). */
 json_t *cli_audit_calibration_json(const uc_reliability bins[UC_RELIABILITY_BINS]);
 

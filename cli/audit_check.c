@@ -111,17 +111,23 @@ static const char *class_of(const list *self, uint32_t k)
     return self->plan->audit->data->classes.text[k];
 }
 
+/* As uc_checked_read reads them. */
+static void print_sizes(char *out, size_t size, const uc_check *drawn)
+{
+    snprintf(out, size, "agree %zu drawn %zu disagree %zu drawn %zu", drawn->sizes[UC_AGREE],
+             drawn->drawn[UC_AGREE], drawn->sizes[UC_DISAGREE], drawn->drawn[UC_DISAGREE]);
+}
+
 static void print_csv(FILE *file, const list *self)
 {
-    const uc_check *drawn = &self->plan->drawn;
     const cli_audit *audit = self->plan->audit;
+    char sizes[160];
+    print_sizes(sizes, sizeof sizes, &self->plan->drawn);
     if (self->drawn)
-        fprintf(
-            file,
-            "# stratum sizes: agree %zu drawn %zu disagree %zu drawn %zu (fill in true_label and keep this "
-            "line)\nrow,id,given_label,predicted_label,stratum,true_label\n",
-            drawn->sizes[UC_AGREE], drawn->drawn[UC_AGREE], drawn->sizes[UC_DISAGREE],
-            drawn->drawn[UC_DISAGREE]);
+        fprintf(file,
+                "# stratum sizes: %s (fill in true_label and keep this line)\n"
+                "row,id,given_label,predicted_label,stratum,true_label\n",
+                sizes);
     else
         fputs("row,id,given_label,predicted_label,label_score,true_label\n", file);
     for (size_t i = 0; i < self->count; i++) {
@@ -145,15 +151,19 @@ static void print_csv(FILE *file, const list *self)
 static json_t *shown(const list *self, const proposal *one)
 {
     const cli_audit *audit = self->plan->audit;
-    json_t *columns = cli_audit_columns_json(audit->text, one->suspect->row);
+    json_t *columns = cli_columns_json(audit->text, one->suspect->row);
     char *id = cli_audit_id(audit, one->suspect->row);
     json_t *data = json_pack("{sI so so}", "row", (json_int_t)one->suspect->row + 1, "id",
                              id ? app_json_text(id) : json_null(), "given_label",
                              app_json_text(class_of(self, one->suspect->given)));
-    if (one->stratum)
+    if (one->stratum) {
+        char sizes[160];
+        print_sizes(sizes, sizeof sizes, &self->plan->drawn);
         json_object_set_new(data, "stratum", json_string(one->stratum));
-    if (columns)
-        json_object_update(data, columns);
+        json_object_set_new(data, "stratum_sizes", json_string(sizes));
+    }
+    if (columns) /* one that is called as one of these does not take its place */
+        json_object_update_missing(data, columns);
     json_decref(columns);
     free(id);
     return data;

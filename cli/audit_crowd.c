@@ -66,7 +66,9 @@ uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, siz
         gold[i] = (uint32_t)classes->count;
     const uc_predicted_rows about = {gold, gold, rows, classes, shown, ids};
     uc_checked found = {0};
-    const uc_status status = uc_checked_read(&found, path, &about, &call->context);
+    uc_status status = uc_checked_read(&found, path, &about, &call->context);
+    if (status == UC_OK && found.count == 0)
+        status = app_fail(UC_ERR_FORMAT, "%s: no true class is filled in", path);
     for (size_t i = 0; i < rows; i++)
         gold[i] = UC_NONE;
     for (size_t i = 0; i < found.count && status == UC_OK; i++)
@@ -223,8 +225,8 @@ static uc_status work(cli_crowd_run *self, app_call *call)
         status = uc_questions_find(&self->questions, &self->question_count, &self->consensus, &self->crowd,
                                    self->gold, (size_t)self->crowd_args->ask);
     if (status == UC_OK && !self->consensus.converged)
-        app_warn("the consensus had not settled after %zu steps; --consensus-iterations allows for more",
-                 self->consensus.iterations);
+        app_warn("the consensus had not settled after %zu step%s; --consensus-iterations allows for more",
+                 self->consensus.iterations, self->consensus.iterations == 1 ? "" : "s");
     return status;
 }
 
@@ -237,6 +239,8 @@ static uc_status check_request(const cli_crowd_run *self)
         return app_fail(UC_ERR_OPTION, "--crowd and --annotators do not go together");
     if (crowd->columns && !self->request->data)
         return app_fail(UC_ERR_OPTION, "--annotators needs DATA: the table that has the columns");
+    if (self->request->read->weight || self->request->read->weights)
+        return app_fail(UC_ERR_OPTION, "annotations have no weights: leave out --weight and --weights");
     if (self->request->model && !uses_features(self))
         return app_fail(UC_ERR_OPTION, "--model-out needs DATA with features and --consensus audit");
     return UC_OK;

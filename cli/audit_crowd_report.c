@@ -125,7 +125,7 @@ static json_t *issues_json(const cli_crowd_run *self)
                       app_json_text(crowd->classes.text[self->consensus.most_probable[issue->row]]),
                       "p_wrong", issue->wrong, "flagged", i < self->issues.flagged);
         set_id(item, self, issue->row);
-        json_t *columns = cli_audit_columns_json(self->text, issue->row);
+        json_t *columns = cli_columns_json(self->text, issue->row);
         if (columns)
             json_object_set_new(item, "columns", columns);
         json_array_append_new(list, item);

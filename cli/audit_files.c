@@ -22,7 +22,7 @@ void cli_print_field(FILE *file, const char *text)
         fputc('"', file);
 }
 
-static char *copy_id(uc_table_text *text, size_t row)
+char *cli_table_id(uc_table_text *text, size_t row)
 {
     size_t length = 0;
     const char *id = text ? uc_table_text_id(&length, text, row) : NULL;
@@ -35,7 +35,7 @@ static char *copy_id(uc_table_text *text, size_t row)
 
 char *cli_audit_id(const cli_audit *self, size_t row)
 {
-    return copy_id(self->text, row);
+    return cli_table_id(self->text, row);
 }
 
 char **cli_table_ids(uc_table_text *text, size_t rows)
@@ -45,7 +45,7 @@ char **cli_table_ids(uc_table_text *text, size_t rows)
         return NULL;
     char **ids = app_calloc(rows, sizeof *ids);
     for (size_t i = 0; i < rows; i++)
-        ids[i] = copy_id(text, i);
+        ids[i] = cli_table_id(text, i);
     return ids;
 }
 
@@ -65,7 +65,7 @@ static json_t *text_json(const char *text, size_t length)
     return value;
 }
 
-json_t *cli_audit_columns_json(uc_table_text *text, size_t row)
+json_t *cli_columns_json(uc_table_text *text, size_t row)
 {
     size_t length;
     if (!text || !uc_table_text_header(&length, text))

@@ -67,15 +67,23 @@ static uc_status write_issues(const judged *self)
     return status;
 }
 
+static uc_status write_noise(const judged *self)
+{
+    uc_noise noise = {0};
+    uc_status status = uc_probability_audit_noise(&noise, &self->found);
+    if (status == UC_OK)
+        status = uc_noise_write_to(&noise, self->noise_file);
+    uc_noise_free(&noise);
+    return status;
+}
+
 static uc_status write_files(const judged *self, app_call *call)
 {
     uc_status status = UC_OK;
     if (self->issue_file)
         status = write_issues(self);
-    if (status == UC_OK && self->noise_file) {
-        const uc_noise noise = {self->found.K, self->found.noise, self->found.classes};
-        status = uc_noise_write_to(&noise, self->noise_file);
-    }
+    if (status == UC_OK && self->noise_file)
+        status = write_noise(self);
     return status == UC_OK ? app_finish_call(call, false) : status;
 }
 
@@ -97,6 +105,16 @@ static json_t *issues_json(const judged *self)
     return list;
 }
 
+static json_t *noise_json(const uc_probability_audit *found)
+{
+    uc_noise noise = {0};
+    if (found->K > MOST_MATRIX_CLASSES || uc_probability_audit_noise(&noise, found) != UC_OK)
+        return json_null();
+    json_t *matrix = app_json_matrix(noise.values, found->K, found->K);
+    uc_noise_free(&noise);
+    return matrix;
+}
+
 static json_t *result_json(const judged *self)
 {
     const uc_probability_audit *found = &self->found;
@@ -107,14 +125,12 @@ static json_t *result_json(const judged *self)
         json_object_set_new(pair, "true", app_json_text(name_of(self, found->pairs[p].truth)));
         json_array_append_new(pairs, pair);
     }
-    json_t *matrix =
-        found->K <= MOST_MATRIX_CLASSES ? app_json_matrix(found->noise, found->K, found->K) : json_null();
     return json_pack("{sI sI so so sI so so sf sI so so}", "examples", (json_int_t)found->rows, "labels",
                      (json_int_t)found->labels, "classes", app_json_names(&found->classes), "wrong",
-                     share_json(&found->share), "flagged", (json_int_t)self->flagged, "noise_matrix", matrix,
-                     "class_pairs", pairs, "temperature", found->temperature, "classes_kept",
-                     (json_int_t)found->kept, "clean_error", cli_audit_error_json(&found->clean_error),
-                     "issues", issues_json(self));
+                     share_json(&found->share), "flagged", (json_int_t)self->flagged, "noise_matrix",
+                     noise_json(found), "class_pairs", pairs, "temperature", found->temperature,
+                     "classes_kept", (json_int_t)found->kept, "clean_error",
+                     cli_audit_error_json(&found->clean_error), "issues", issues_json(self));
 }
 
 static void tell(const judged *self, const app_call *call)
@@ -154,6 +170,8 @@ static uc_status begin(judged *self, const char *probabilities)
     if (!request->data)
         return app_fail(UC_ERR_OPTION,
                         "--probabilities needs DATA: the labels, one per line, or data with labels");
+    if (cli_reads_once(probabilities))
+        return app_fail(UC_ERR_OPTION, "--probabilities needs a file: its first line is read twice");
     if (request->model)
         return app_fail(UC_ERR_OPTION, "--model-out needs features: it does not go with --probabilities");
     if (request->output)

@@ -83,7 +83,7 @@ static json_t *issues_json(const cli_audit *self, bool all)
                                   id ? app_json_text(id) : json_null(), "given", name_of(self, one->given),
                                   "suggested", name_of(self, one->suggested), "p_wrong",
                                   app_json_real(one->p_wrong), "flagged", (int)(i < self->found->flagged));
-        json_t *columns = cli_audit_columns_json(self->text, one->row);
+        json_t *columns = cli_columns_json(self->text, one->row);
         if (columns)
             json_object_set_new(issue, "columns", columns);
         json_array_append_new(list, issue);
@@ -133,13 +133,18 @@ json_t *cli_audit_json(const cli_audit *self, bool all)
 {
     const uc_label_audit *found = self->found;
     const size_t K = self->data->classes.count;
-    json_t *result = json_pack(
-        "{sI sI so so sI so so so ss so so so}", "examples", (json_int_t)found->rows, "labels",
-        (json_int_t)found->labels, "classes", app_json_names(&self->data->classes), "wrong",
-        share_json(found->wrong), "flagged", (json_int_t)found->flagged, "noise_matrix",
-        app_json_matrix(found->noise.values, K, K), "class_pairs", pairs_json(self), "clean_error",
-        cli_audit_error_json(&found->clean_error), "mode", found->mode, "guard_loss",
-        app_json_real(found->loss), "width", app_json_real(found->width), "issues", issues_json(self, all));
+    json_t *result =
+        json_pack("{sI sI so so sI so so so ss so so sf so}", "examples", (json_int_t)found->rows, "labels",
+                  (json_int_t)found->labels, "classes", app_json_names(&self->data->classes), "wrong",
+                  share_json(found->wrong), "flagged", (json_int_t)found->flagged, "noise_matrix",
+                  app_json_matrix(found->noise.values, K, K), "class_pairs", pairs_json(self), "clean_error",
+                  cli_audit_error_json(&found->clean_error), "mode", found->mode, "guard_loss",
+                  app_json_real(found->loss), "width", app_json_real(found->width), "temperature",
+                  found->temperature, "issues", issues_json(self, all));
+    if (found->noise_low) {
+        json_object_set_new(result, "noise_low", app_json_matrix(found->noise_low, K, K));
+        json_object_set_new(result, "noise_high", app_json_matrix(found->noise_high, K, K));
+    }
     json_object_set_new(result, "calibration", calibration_json(self));
     json_object_set_new(result, "calibration_of",
                         json_string(self->before ? "checked rows" : "labels left out"));

@@ -53,8 +53,8 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(gold),
      .argument = "FILE",
-     .help = "rows whose true class somebody has checked: a file of unconfuse check that was filled in, or a "
-             "label per row with '?' for the others"},
+     .help = "rows whose true class somebody has checked: a file of unconfuse check that was filled in, what "
+             "Label Studio (JSON) or Argilla exports, or a label per row with '?' for the others"},
     {.name = "probabilities",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(probabilities),
@@ -62,6 +62,16 @@ static const uc_option options[] = {
      .help =
          "judge the labels of DATA by the probabilities of any model, n x K (NPY, or CSV with class names), "
          "out of fold; DATA may then be a list of labels"},
+    {.name = "width",
+     .type = UC_OPTION_REAL,
+     .offset = FIELD(learner.width),
+     .standard = "auto",
+     .low = 1e-3,
+     .high = 1e3,
+     .automatic = true,
+     .argument = "W",
+     .help = "width of the kernels, exp(-W |x - y|^2 / median); auto: the one of 0.3, 1 and 3 that suits the "
+             "labels best"},
     {.name = "all",
      .type = UC_OPTION_FLAG,
      .offset = FIELD(all),
@@ -120,16 +130,24 @@ static uc_status begin(audit_files *out, const app_call *call, const cli_files *
     return status == UC_OK ? app_keep_input(args->gold) : status;
 }
 
-/* A table keeps its header, ids, columns and text, unless rows get weights, for which it has no column. */
+/* What a table becomes on standard output, where no name tells the format. */
+static uc_format format_of_table(const char *path)
+{
+    uc_format format = UC_FORMAT_CSV;
+    const uc_status status = uc_format_of_path(&format, path);
+    return status == UC_OK && format == UC_FORMAT_JSONL ? UC_FORMAT_JSONL : UC_FORMAT_CSV;
+}
+
+/* A table keeps its header, ids, columns and text; weights are one more column, unless it has one of them. */
 static uc_status write_repaired(const audit_files *files, const cli_audit *self, const uc_dataset *repaired,
                                 const app_call *call)
 {
     const audit_args *args = call->args;
     const size_t rows = self->data->X.rows;
-    if (args->repair == UC_REPAIR_WEIGHT)
-        return cli_write_data(call, repaired, &files->clean);
-    cli_table_rows table = {self->text, NULL, rows, repaired->y, self->data->y};
+    cli_table_rows table = {.text = self->text, .count = rows, .reweighted = true};
     if (args->repair == UC_REPAIR_SUGGEST)
+        table = (cli_table_rows){self->text, NULL, rows, repaired->y, self->data->y, false};
+    if (args->repair != UC_REPAIR_DROP)
         return cli_write_table(call, &table, repaired, &files->clean);
     bool *flagged = app_calloc(rows + 1, sizeof *flagged);
     size_t *kept = app_calloc(rows + 1, sizeof *kept), count = 0;
@@ -138,7 +156,7 @@ static uc_status write_repaired(const audit_files *files, const cli_audit *self,
     for (size_t i = 0; i < rows; i++)
         if (!flagged[i])
             kept[count++] = i;
-    table = (cli_table_rows){self->text, kept, count, NULL, NULL};
+    table = (cli_table_rows){.text = self->text, .rows = kept, .count = count};
     const uc_status status = cli_write_table(call, &table, repaired, &files->clean);
     free(kept);
     free(flagged);
@@ -279,6 +297,9 @@ static uc_status check_alone(const app_call *call)
 static uc_status run(app_call *call)
 {
     const audit_args *args = call->args;
+    if (uc_comm_size(app_comm) > 1)
+        app_warn("audit works in the first of %d processes; train audit shares its rows among all",
+                 uc_comm_size(app_comm));
     if (is_crowd(args) || args->probabilities)
         return run_otherwise(call);
     if (check_alone(call) != UC_OK)
@@ -296,6 +317,8 @@ static uc_status run(app_call *call)
         status = begin(&outputs, call, &files);
     if (status == UC_OK)
         status = cli_read_table(&data, &text, call, files.paths[0], &args->read);
+    if (text && outputs.clean.rows && !to_file(args->clean))
+        outputs.clean.format = format_of_table(files.paths[0]);
     if (status == UC_OK && args->gold)
         status = read_gold(&gold, args->gold, &data, text, &files, call);
     if (status == UC_OK && gold)

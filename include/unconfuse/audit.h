@@ -42,6 +42,7 @@ void uc_reliability_begin(uc_reliability bins[UC_RELIABILITY_BINS]);
 void uc_reliability_add(uc_reliability bins[UC_RELIABILITY_BINS], double probability, bool happened);
 void uc_reliability_end(uc_reliability bins[UC_RELIABILITY_BINS]);
 
+#define UC_NOISE_INTERVALS 40
 typedef struct uc_label_audit {
     size_t rows, labels; /* rows without a label have none */
     uc_label_share wrong;
@@ -49,7 +50,10 @@ typedef struct uc_label_audit {
     size_t flagged;       /* so many of them are called wrong: the largest expected F1 */
     uc_class_pair *pairs; /* of different classes, half a label or more expected, the largest first */
     size_t pair_count;
-    uc_noise noise;             /* with class names */
+    uc_noise noise; /* with class names */
+    /* 95% bootstrap intervals of its entries, in its layout; NULL: without bootstrap, or of more classes than
+     * UC_NOISE_INTERVALS. */
+    double *noise_low, *noise_high;
     uc_clean_error clean_error; /* of predictions that have not seen the row's own label */
     uint32_t *predicted;        /* those predictions */
     /* Of the probability that a label is not the class which other rows predict, by how classes are confused.
@@ -59,8 +63,9 @@ typedef struct uc_label_audit {
     const char *mode;  /* structure or labels */
     double loss;       /* of the guard; NaN: features say nothing about labels */
     double width;
-    uc_model *model; /* predicts true classes */
-} uc_label_audit;    /* zero-initialised is empty and may be freed */
+    double temperature; /* by which scores are divided for `posterior` and p_wrong */
+    uc_model *model;    /* predicts true classes */
+} uc_label_audit;       /* zero-initialised is empty and may be freed */
 
 typedef struct uc_label_audit_settings {
     uc_audit_settings learner;
@@ -80,8 +85,11 @@ typedef enum uc_repair { UC_REPAIR_SUGGEST, UC_REPAIR_DROP, UC_REPAIR_WEIGHT } u
 uc_status uc_label_audit_repair(uc_dataset *out, const uc_dataset *data, const uc_label_audit *audit,
                                 uc_repair repair, const uc_context *context);
 
-/* Sorts suspects, the most suspicious first, and returns how many of them to flag: the number with the
- * largest expected F1, 2 sum of their p / (number + sum of all p). */
+/* The most suspicious first; equals by row. */
+void uc_suspects_sort(uc_suspect *suspects, size_t count);
+/* Sorts suspects and returns how many of them to flag: the number with the
+ * largest expected F1, 2 sum of their p / (number + sum of all p), or none where it is more likely that all
+ * labels are right. */
 size_t uc_suspects_flag(uc_suspect *suspects, size_t count);
 
 /* ---- estimating the noise matrix ---- */
@@ -183,6 +191,16 @@ void uc_rates_estimate_free(uc_rates_estimate *self);
 
 /* ---- labels and the probabilities of any model ---- */
 
+/* How many labels have which true class, in expectation: cells begin[p] .. begin[p + 1] - 1 are those of
+ * label p. A label and a true class that no row has are no cell. */
+typedef struct uc_probability_cells {
+    size_t K;
+    size_t *begin;
+    uint32_t *truth; /* true class of each cell, ascending within a label */
+    double *count;
+    double *totals; /* K: of each true class */
+} uc_probability_cells;
+
 /* What a model's probabilities say about the labels. */
 typedef struct uc_probability_audit {
     size_t rows, labels, K;  /* labels: rows that have one */
@@ -191,10 +209,10 @@ typedef struct uc_probability_audit {
     uint32_t *given;         /* the label of each row, a position in `classes`, or UC_NONE */
     double *wrong;           /* the probability that it is wrong; NaN: there is none */
     uint32_t *most_probable; /* true class of each row */
-    double *noise;           /* K x K: P(label p | true class q) at [p * K + q] */
-    double temperature;      /* by which the model's confidence is divided */
-    double fit;              /* mean log-likelihood of the labels */
-    uc_share_estimate share; /* of wrong labels */
+    uc_probability_cells cells;
+    double temperature;                     /* by which the model's confidence is divided */
+    double fit;                             /* mean log-likelihood of the labels */
+    uc_share_estimate share;                /* of wrong labels */
     uc_crowd_mistake pairs[UC_WORST_PAIRS]; /* the most frequent mistakes, as shares of all labels */
     size_t pair_count;
     uc_clean_error clean_error; /* of the class that the model calls most probable; from a file only */
@@ -212,6 +230,8 @@ uc_status uc_probability_audit_read(uc_probability_audit *out, const char *path,
 uc_status uc_probability_audit_matrix(uc_probability_audit *out, const double *p, size_t rows, size_t K,
                                       const uint32_t *labels, const uc_context *context);
 void uc_probability_audit_free(uc_probability_audit *self);
+/* P(label p | true class q), with class names; all K x K of it. */
+uc_status uc_probability_audit_noise(uc_noise *out, const uc_probability_audit *self);
 
 /* ---- several annotators ---- */
 

@@ -62,9 +62,11 @@ typedef struct uc_checked {
 } uc_checked;                                  /* zero-initialised may be freed */
 
 /* Reads a file that `unconfuse check` wrote and somebody filled in (comma, semicolon or tab; columns in any
- * order, `row` and `true_label` needed), or else, as uc_labels_read does, one with a label for every row and
- * '?' where nobody has looked. UC_ERR_FORMAT: a row that the data do not have, or twice; a class that the
- * model does not know; labels other than those of the data. */
+ * order, `row` and `true_label` needed); or the JSON of tasks that Label Studio or of records that Argilla
+ * exports (`row` is in what was shown, the answer is that to the question true_label); or else, as
+ * uc_labels_read does, one with a label for every row and '?' where nobody has looked. UC_ERR_FORMAT: a row
+ * that the data do not have, or twice; a class that the model does not know; labels other than those of the
+ * data. */
 uc_status uc_checked_read(uc_checked *out, const char *path, const uc_predicted_rows *rows,
                           const uc_context *context);
 void uc_checked_free(uc_checked *self);

@@ -188,9 +188,8 @@ typedef struct uc_crowd_issues {
 uc_status uc_crowd_issues_find(uc_crowd_issues *out, const uc_consensus *consensus, const uc_crowd *crowd,
                                uint64_t seed, const uc_context *context);
 void uc_crowd_issues_free(uc_crowd_issues *self);
-/* How many of the most suspicious labels to flag: the number with the largest expected F1. wrong[0 ..
- * count-1]
- * descend; their sum is `total`. */
+/* How many of the most suspicious labels to flag: the number with the largest expected F1; none, where it is
+ * more likely that all are right. wrong[0 .. count-1] descend; their sum is `total`. */
 size_t uc_flag_most(const double *wrong, size_t count, double total);
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ from ._unconfuse import ffi, lib
 from .estimators import AuditClassifier
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AuditResult:
     """What an audit found.
 
@@ -40,6 +40,11 @@ class AuditResult:
     annotators: Any = None  # of several: labels, accuracy, low, high, information for each
     mode: str | None = None  # structure or labels; None: with several annotators
     guard_loss: float | None = None
+
+    def __repr__(self) -> str:
+        share = "{estimate:.1%} ({low:.1%} to {high:.1%})".format(**self.wrong)
+        return (f"<AuditResult: {len(self.probabilities)} rows, {len(self.classes)} classes, wrong labels {share}, "
+                f"{self.flagged} flagged; see .issues, .noise_matrix, .model>")
 
     @property
     def consensus(self) -> np.ndarray:
@@ -98,7 +103,7 @@ def _pairs(pairs: Any, count: int, classes: Classes) -> list[dict[str, Any]]:
     return [{"given": labels[pairs[i].given], "true": labels[pairs[i].truth], **_share(pairs[i].share)} for i in range(count)]
 
 
-def _audit_labels(X: Any, y: Any, gold: Any, sample_weight: Any, bootstrap: int, every: bool,
+def _audit_labels(X: Any, y: Any, gold: Any, sample_weight: Any, bootstrap: int, every: bool, width: float,
                   estimator: AuditClassifier) -> AuditResult:
     seen, counted = copy.copy(estimator), Counted(sample_weight, None)
     rows, codes, classes = seen._validated(X, y, counted)
@@ -108,7 +113,7 @@ def _audit_labels(X: Any, y: Any, gold: Any, sample_weight: Any, bootstrap: int,
     settings = Settings("audit", estimator.get_params(deep=False))
     own = ffi.new("uc_label_audit_settings *")
     ffi.memmove(ffi.addressof(own, "learner"), settings.own, ffi.sizeof("uc_audit_settings"))
-    own.bootstrap, own.seed = bootstrap, settings.train.seed
+    own.learner.width, own.bootstrap, own.seed = width, bootstrap, settings.train.seed
     data = Data(rows, codes, classes, None, counted.weights)
     found = ffi.gc(ffi.new("uc_label_audit *"), lib.uc_label_audit_free)
     with Work(estimator.n_jobs) as work:
@@ -167,7 +172,7 @@ def _crowd_issues(X: Any, row: np.ndarray, found: Any, crowd: Any, classes: Clas
     return _listed(X, rows, columns, found.flagged, every)
 
 
-def _audit_crowd(X: Any, y: Any, gold: Any, every: bool, estimator: AuditClassifier) -> AuditResult:
+def _audit_crowd(X: Any, y: Any, gold: Any, every: bool, width: float, estimator: AuditClassifier) -> AuditResult:
     seen = copy.copy(estimator)
     rows = validated(seen, X)
     row, annotator, label = _annotations(X, y, rows.shape[0])
@@ -176,6 +181,8 @@ def _audit_crowd(X: Any, y: Any, gold: Any, every: bool, estimator: AuditClassif
     checked = _codes_of_gold(gold, classes, rows.shape[0])
     settings = Settings("audit", estimator.get_params(deep=False))
     data = Data(rows, np.full(rows.shape[0], NONE, np.uint32), classes)
+    own = ffi.cast("uc_audit_settings *", settings.own)
+    own.width = width
     crowd = ffi.gc(ffi.new("uc_crowd *"), lib.uc_crowd_free)
     found = ffi.gc(ffi.new("uc_consensus *"), lib.uc_consensus_free)
     issues = ffi.gc(ffi.new("uc_crowd_issues *"), lib.uc_crowd_issues_free)
@@ -186,7 +193,7 @@ def _audit_crowd(X: Any, y: Any, gold: Any, every: bool, estimator: AuditClassif
                                             rows.shape[0], who.pointer, classes.names.pointer, work.context))
         status = lib.uc_consensus_with_features(
             found, out, error, data.pointer, crowd, ffi.NULL if checked is None else labels_buffer(checked),
-            ffi.cast("uc_audit_settings *", settings.own), seed, work.context)
+            own, seed, work.context)
         model = Model(out[0])
         work.check(status)
         work.check(lib.uc_crowd_issues_find(issues, found, crowd, seed, work.context))
@@ -206,15 +213,16 @@ def _audit_crowd(X: Any, y: Any, gold: Any, every: bool, estimator: AuditClassif
 
 
 def audit(X: Any, y: Any, *, gold: Any = None, sample_weight: ArrayLike | None = None,
-          mode: Literal["auto", "structure", "labels"] = "auto", landmarks: int = 600, axes: int = 300, bootstrap: int = 200,
+          mode: Literal["auto", "structure", "labels"] = "auto", landmarks: int | Literal["auto"] = "auto",
+          axes: int | Literal["auto"] = "auto", width: float | Literal["auto"] = "auto", bootstrap: int = 200,
           all: bool = False, unlabelled: Any = -1, random_state: Any = None, n_jobs: int | None = None) -> AuditResult:
     """Finds the labels that are probably wrong, how many there are, and a model that predicts true classes.
 
     X: rows, dense or sparse. y: a label per row (`unlabelled` for none); or the labels of several annotators, as an array or
     frame with a column per annotator (None or NaN where one said nothing), or as a frame with columns task, worker and label,
     where a task is the position of a row of X, or its index if X is a DataFrame. gold: true classes of rows that somebody has
-    checked, as a label per row and None for the others, or as a dict from positions to labels. all: list every label, not
-    only the flagged ones.
+    checked, as a label per row and None for the others, or as a dict from positions to labels. width: of the kernels,
+    exp(-width |x - y|^2 / median); auto: chosen of 0.3, 1 and 3. all: list every label, not only the flagged ones.
 
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
@@ -226,10 +234,13 @@ def audit(X: Any, y: Any, *, gold: Any = None, sample_weight: ArrayLike | None =
     """
     if bootstrap != int(bootstrap) or not 2 <= bootstrap <= 1e6:
         raise ValueError(f"bootstrap={bootstrap!r}: it must be a whole number from 2 to 1000000")
+    if width != "auto" and not 1e-3 <= float(width) <= 1e3:
+        raise ValueError(f"width={width!r}: it must be from 0.001 to 1000, or 'auto'")
+    kernel = 0.0 if width == "auto" else float(width)
     estimator = AuditClassifier(mode=mode, landmarks=landmarks, axes=axes, unlabelled=unlabelled, random_state=random_state,
                                 n_jobs=n_jobs)
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         if sample_weight is not None:
             raise ValueError("sample_weight does not go with several annotators")
-        return _audit_crowd(X, y, gold, all, estimator)
-    return _audit_labels(X, y, gold, sample_weight, int(bootstrap), all, estimator)
+        return _audit_crowd(X, y, gold, all, kernel, estimator)
+    return _audit_labels(X, y, gold, sample_weight, int(bootstrap), all, kernel, estimator)

@@ -3,6 +3,7 @@
 Probabilities must be out of fold: of a model that has not seen the label it is asked about."""
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from ._unconfuse import ffi, lib
 SCORES = ("self_confidence", "normalized_margin", "confidence_weighted_entropy", "posterior")
 FILTERS = ("prune_by_noise_rate", "prune_by_class", "both", "confident_learning", "predicted_neq_given",
            "low_self_confidence", "low_normalized_margin", "posterior")
+# cleanlab's further arguments, of which none has a meaning here; those of the second line change what cleanlab finds.
+HARMLESS = ("multi_label", "rank_by_kwargs", "verbose", "low_memory")
+IGNORED = ("frac_noise", "num_to_remove_per_class", "min_examples_per_class", "confident_joint")
 
 
 def _checked(labels: ArrayLike, pred_probs: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +94,15 @@ def find_label_issues(labels: ArrayLike, pred_probs: ArrayLike, *, return_indice
 
     Flagged are the most suspicious labels with the largest expected F1, by the posterior of the true class. filter_by takes
     cleanlab's names; predicted_neq_given flags where the most probable class of pred_probs is another one, and all others
-    mean the posterior. Further arguments of cleanlab's are accepted and have no effect."""
+    mean the posterior. Further arguments of cleanlab's have no effect, with a warning where they would change what cleanlab
+    finds; multi_label=True is refused."""
+    for name in unused:
+        if name not in HARMLESS + IGNORED:
+            raise TypeError(f"find_label_issues() got an unexpected keyword argument {name!r}")
+        if name in IGNORED and unused[name] is not None:
+            warnings.warn(f"{name} has no effect: the labels flagged are those with the largest expected F1", stacklevel=2)
+    if unused.get("multi_label"):
+        raise ValueError("multi_label=True: an example must have one label here")
     if filter_by not in FILTERS:
         raise ValueError(f"filter_by={filter_by!r}: it must be one of {', '.join(FILTERS)}")
     given, probabilities = _checked(labels, pred_probs)

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/delimited.h"
+#include "audit/checked_json.h"
 #include "unconfuse/check.h"
 #include "unconfuse/dataset.h"
 
@@ -303,7 +303,7 @@ static uc_status judge(uc_checked *out, const file *self)
             sizes[data->labels[i] == data->predicted[i] ? UC_AGREE : UC_DISAGREE]++;
     const size_t labelled = sizes[UC_AGREE] + sizes[UC_DISAGREE];
     if (!out->stratified && !out->why) {
-        if (out->other_model)
+        if (out->other_model && out->count > 0)
             return uc_fail(
                 UC_ERR_FORMAT,
                 "%s: its rows were drawn for another model, and the line with the stratum sizes is "
@@ -406,10 +406,16 @@ uc_status uc_checked_read(uc_checked *out, const char *path, const uc_predicted_
     status = uc_lines_read(&self.lines, input, context);
     if (status == UC_OK)
         status = make_room(&read, &self);
-    if (status == UC_OK && read_head(&read, &self))
+    const bool json = status == UC_OK && uc_checked_is_json(&self.lines);
+    if (json)
+        status = uc_checked_convert(&self.lines, self.name);
+    if (status == UC_OK && read_head(&read, &self)) {
+        if (json)
+            self.lines.number = 0; /* tasks are counted from 1 */
         status = read_rows(&read, &self);
-    else if (status == UC_OK)
+    } else if (status == UC_OK) {
         status = read_labels(&read, &self, path, context);
+    }
     uc_lines_free(&self.lines);
     uc_free(self.line_of);
     uc_input_close(input);

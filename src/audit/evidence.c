@@ -41,8 +41,7 @@
 
 /* ---- from weighted examples to a matrix ---- */
 
-/* Columns divided by their sums; NaN where the sum is 0. */
-static void divide_columns(double *C, size_t K)
+void uc_divide_columns(double *C, size_t K)
 {
     for (size_t q = 0; q < K; q++) {
         double sum = 0.0;
@@ -62,7 +61,7 @@ void uc_evidence_from_labels(double *C, double *J, const uc_evidence *self, cons
     for (size_t i = 0; i < self->rows; i++)
         J[self->observed[i] * K + self->gold[i]] += weight[i];
     memcpy(C, J, K * K * sizeof *C);
-    divide_columns(C, K);
+    uc_divide_columns(C, K);
 }
 
 /* labelled[k] = n_k. */
@@ -110,7 +109,7 @@ void uc_evidence_by_counting(double *C, double *J, const uc_evidence *self, cons
         for (size_t q = 0; q < K; q++)
             C[p * K + q] = sum > 0.0 ? J[p * K + q] * labelled[p] / sum : (p == q) * labelled[p];
     }
-    divide_columns(C, K);
+    uc_divide_columns(C, K);
 }
 
 void uc_evidence_by_anchors(double *C, double *J, const uc_evidence *self, const double *weight, double *work)
@@ -132,7 +131,7 @@ void uc_evidence_by_anchors(double *C, double *J, const uc_evidence *self, const
                 C[p * K + q] += taken * self->P[i * K + p];
         }
     }
-    divide_columns(C, K);
+    uc_divide_columns(C, K);
 }
 
 typedef struct ranked {

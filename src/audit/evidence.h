@@ -18,6 +18,9 @@ struct uc_evidence {
     void (*estimate)(double *C, double *J, const uc_evidence *self, const double *weight, double *work);
 };
 
+/* Columns of a K x K matrix divided by their sums; NaN where the sum is 0. */
+void uc_divide_columns(double *C, size_t K);
+
 /* Ways to estimate, for uc_evidence.estimate: both labels are known; confident examples are counted; the
  * probabilities of each class's clearest examples are averaged. */
 void uc_evidence_from_labels(double *C, double *J, const uc_evidence *self, const double *weight,

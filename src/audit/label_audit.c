@@ -5,6 +5,7 @@
 
 #include "audit/label_intervals.h"
 #include "audit/reliability.h"
+#include "data/weights.h"
 #include "learn/audit/audit.h"
 #include "learn/learner.h"
 #include "linalg/linalg.h"
@@ -17,6 +18,8 @@ void uc_label_audit_free(uc_label_audit *self)
     uc_free(self->suspects);
     uc_free(self->pairs);
     uc_noise_free(&self->noise);
+    uc_free(self->noise_low);
+    uc_free(self->noise_high);
     uc_free(self->predicted);
     uc_free(self->posterior);
     uc_model_free(self->model);
@@ -37,6 +40,8 @@ static uc_label_rows list_labels(size_t *rows, uint32_t *labels, const uc_datase
     return out;
 }
 
+/* How many are flagged is decided by R, which estimates the number of wrong labels; which of them, and how
+ * probable it is, by the posterior. */
 static uc_status suspect_labels(uc_label_audit *out, const uc_label_rows *rows)
 {
     out->suspects = uc_alloc(rows->count, sizeof *out->suspects);
@@ -49,17 +54,22 @@ static uc_status suspect_labels(uc_label_audit *out, const uc_label_rows *rows)
     }
     out->labels = rows->count;
     out->flagged = uc_suspects_flag(out->suspects, rows->count);
+    for (size_t i = 0; i < rows->count; i++) {
+        uc_suspect *one = &out->suspects[i];
+        one->p_wrong = fmax(1.0 - out->posterior[one->row * rows->K + one->given], 0.0);
+    }
+    uc_suspects_sort(out->suspects, rows->count);
     return UC_OK;
 }
 
-static uc_status judge_labels(uc_label_audit *out, const uc_dataset *data,
+static uc_status judge_labels(uc_label_audit *out, const uc_dataset *data, const double *R,
                               const uc_label_audit_settings *settings, const uc_context *context)
 {
     size_t *rows = uc_alloc(data->X.rows, sizeof *rows);
     uint32_t *labels = uc_alloc(data->X.rows, sizeof *labels);
     uc_status status = rows && labels ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK) {
-        const uc_label_rows listed = list_labels(rows, labels, data, out->posterior);
+        const uc_label_rows listed = list_labels(rows, labels, data, R);
         status = suspect_labels(out, &listed);
         if (status == UC_OK)
             status = uc_label_intervals(out, &listed, (size_t)settings->bootstrap, settings->seed, context);
@@ -67,6 +77,16 @@ static uc_status judge_labels(uc_label_audit *out, const uc_dataset *data,
     uc_free(rows);
     uc_free(labels);
     return status;
+}
+
+/* Unlabelled rows alone tell nothing, whatever they weigh. */
+static uc_status check_weights(const uc_dataset *data)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < data->X.rows; i++)
+        if (data->y[i] != UC_NONE)
+            total += uc_row_weight(data, i);
+    return uc_weights_check_total(total, "the weights of labels");
 }
 
 /* ---- all ---- */
@@ -80,6 +100,10 @@ static uc_status copy_noise(uc_label_audit *out, const uc_dataset *data)
     if (!out->noise.values)
         return UC_ERR_NOMEM;
     memcpy(out->noise.values, out->model->noise, K * K * sizeof *out->noise.values);
+    for (size_t cell = 0; cell < K * K && out->noise_low; cell++) {
+        out->noise_low[cell] = fmin(out->noise_low[cell], out->noise.values[cell]);
+        out->noise_high[cell] = fmax(out->noise_high[cell], out->noise.values[cell]);
+    }
     return uc_names_copy(&out->noise.names, &data->classes);
 }
 
@@ -121,6 +145,8 @@ static uc_status fit_rows(uc_label_audit *out, uc_audit_fit *found, const uc_dat
         status = uc_audit_run(found, out->model, &data->X, &labelled, &settings->learner, settings->seed);
     if (status == UC_OK)
         status = uc_audit_clean_error(&out->clean_error, found, &labelled, settings->seed);
+    if (status == UC_OK)
+        status = uc_audit_soften(out->posterior, &out->temperature, found, &labelled);
     uc_annotations_free(&annotations);
     return status;
 }
@@ -132,17 +158,21 @@ uc_status uc_label_audit_run(uc_label_audit *out, const uc_dataset *data, const 
     uc_audit_fit found = {0};
     uc_status status = uc_train_check(&uc_learner_audit, data, context);
     if (status == UC_OK)
+        status = check_weights(data);
+    if (status == UC_OK) {
+        self.posterior = uc_alloc(data->X.rows * data->classes.count, sizeof *self.posterior);
+        status = self.posterior ? UC_OK : UC_ERR_NOMEM;
+    }
+    if (status == UC_OK)
         status = fit_rows(&self, &found, data, gold, settings, context);
     if (status != UC_OK)
         goto cleanup;
-    self.posterior = found.R;
-    found.R = NULL;
     self.mode = uc_audit_mode_name(found.mode);
     self.loss = found.loss;
     self.width = found.width;
     self.predicted = found.predicted;
     found.predicted = NULL;
-    status = judge_labels(&self, data, settings, context);
+    status = judge_labels(&self, data, found.R, settings, context);
     if (status == UC_OK)
         status = uc_label_calibration(self.calibration, &found, data->y);
     if (status == UC_OK)

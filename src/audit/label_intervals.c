@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/evidence.h"
 #include "audit/label_intervals.h"
 #include "unconfuse/random.h"
 
@@ -54,18 +55,17 @@ static uc_status list_pairs(uc_label_audit *out, const uc_label_rows *rows)
 
 typedef struct resampling {
     const uc_label_rows *rows;
+    const double *right;   /* R of each label: most draws need nothing else */
     const uint32_t *place; /* K x K: where a pair is listed; UC_NONE: nowhere */
     size_t width;          /* pairs, and all wrong labels before them */
     double *shares;        /* resamples x width */
+    double *noise; /* resamples x K x K: shares of each true class, NaN of one without rows; or NULL */
     uint64_t seed;
 } resampling;
 
-/* A true class of the row, other than its label; UC_NONE: the label is right. */
+/* A true class of the row, other than its label, for u below the sum of their R; UC_NONE: there is none. */
 static uint32_t draw_other(const double *R, size_t K, uint32_t label, double u)
 {
-    u -= R[label];
-    if (u < 0.0)
-        return UC_NONE;
     uint32_t last = UC_NONE;
     for (uint32_t z = 0; z < K; z++) {
         if (z == label || !(R[z] > 0.0))
@@ -84,17 +84,25 @@ static uc_status resample(size_t number, void *user)
     const uc_label_rows *rows = self->rows;
     const size_t K = rows->K;
     double *shares = self->shares + number * self->width;
+    double *noise = self->noise ? self->noise + number * K * K : NULL;
     uc_rng rng = uc_rng_make(self->seed, SEQUENCE + number);
     for (size_t i = 0; i < rows->count; i++) {
         const size_t drawn = uc_rng_below(&rng, rows->count);
         const uint32_t label = rows->labels[drawn];
-        const uint32_t z = draw_other(rows->R + rows->row[drawn] * K, K, label, uc_rng_uniform(&rng));
+        const double u = uc_rng_uniform(&rng) - self->right[drawn];
+        uint32_t z = UC_NONE;
+        if (u >= 0.0)
+            z = draw_other(rows->R + rows->row[drawn] * K, K, label, u);
+        if (noise)
+            noise[label * K + (z == UC_NONE ? label : z)] += 1.0;
         if (z == UC_NONE)
             continue;
         shares[0] += 1.0 / (double)rows->count;
         if (self->place[label * K + z] != UC_NONE)
             shares[1 + self->place[label * K + z]] += 1.0 / (double)rows->count;
     }
+    if (noise)
+        uc_divide_columns(noise, K);
     return UC_OK;
 }
 
@@ -104,15 +112,49 @@ static int compare_reals(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The middle of values[0], values[stride], ... that are numbers; [0, 1] if none is. `column` has room for
+ * all. */
+static void find_middle(double *low, double *high, const double *values, size_t resamples, size_t stride,
+                        double *column)
+{
+    size_t count = 0;
+    for (size_t b = 0; b < resamples; b++)
+        if (!isnan(values[b * stride]))
+            column[count++] = values[b * stride];
+    *low = 0.0;
+    *high = 1.0;
+    if (count == 0)
+        return;
+    qsort(column, count, sizeof *column, compare_reals);
+    *low = column[(size_t)floor(LOW * (double)(count - 1))];
+    *high = column[(size_t)ceil(HIGH * (double)(count - 1))];
+}
+
 /* Column `which` of the resamples, as an interval. */
 static void take_interval(uc_label_share *out, const resampling *self, size_t resamples, size_t which,
                           double *column)
 {
-    for (size_t b = 0; b < resamples; b++)
-        column[b] = self->shares[b * self->width + which];
-    qsort(column, resamples, sizeof *column, compare_reals);
-    out->low = fmin(out->estimate, column[(size_t)floor(LOW * (double)(resamples - 1))]);
-    out->high = fmax(out->estimate, column[(size_t)ceil(HIGH * (double)(resamples - 1))]);
+    double low, high;
+    find_middle(&low, &high, self->shares + which, resamples, self->width, column);
+    out->low = fmin(out->estimate, low);
+    out->high = fmax(out->estimate, high);
+}
+
+/* Intervals of the noise matrix, which belong to *out from the beginning. */
+static uc_status begin_noise(uc_label_audit *out, resampling *self, size_t resamples,
+                             const uc_context *context)
+{
+    const size_t cells = self->rows->K * self->rows->K;
+    if (self->rows->K > UC_NOISE_INTERVALS)
+        return UC_OK;
+    const double bytes = (double)resamples * (double)cells * (double)sizeof *self->noise;
+    const uc_status status = uc_memory_check(context, bytes, "resampling the noise matrix");
+    if (status != UC_OK)
+        return status;
+    self->noise = uc_alloc(resamples * cells, sizeof *self->noise);
+    out->noise_low = uc_alloc(cells, sizeof *out->noise_low);
+    out->noise_high = uc_alloc(cells, sizeof *out->noise_high);
+    return self->noise && out->noise_low && out->noise_high ? UC_OK : UC_ERR_NOMEM;
 }
 
 uc_status uc_label_intervals(uc_label_audit *out, const uc_label_rows *rows, size_t resamples, uint64_t seed,
@@ -127,12 +169,16 @@ uc_status uc_label_intervals(uc_label_audit *out, const uc_label_rows *rows, siz
     if (status != UC_OK || resamples < 2)
         return status;
     uint32_t *place = uc_alloc(K * K, sizeof *place);
-    resampling self = {rows, place, 1 + out->pair_count, NULL, seed};
+    double *right = uc_alloc(rows->count, sizeof *right);
+    resampling self = {rows, right, place, 1 + out->pair_count, NULL, NULL, seed};
     double *column = uc_alloc(resamples, sizeof *column);
     self.shares = uc_alloc(resamples * self.width, sizeof *self.shares);
-    status = place && column && self.shares ? UC_OK : UC_ERR_NOMEM;
+    status =
+        place && right && column && self.shares ? begin_noise(out, &self, resamples, context) : UC_ERR_NOMEM;
     if (status != UC_OK)
         goto cleanup;
+    for (size_t i = 0; i < rows->count; i++)
+        right[i] = rows->R[rows->row[i] * K + rows->labels[i]];
     memset(place, 0xff, K * K * sizeof *place);
     for (size_t p = 0; p < out->pair_count; p++)
         place[out->pairs[p].given * K + out->pairs[p].truth] = (uint32_t)p;
@@ -142,9 +188,14 @@ uc_status uc_label_intervals(uc_label_audit *out, const uc_label_rows *rows, siz
     take_interval(&out->wrong, &self, resamples, 0, column);
     for (size_t p = 0; p < out->pair_count; p++)
         take_interval(&out->pairs[p].share, &self, resamples, 1 + p, column);
+    for (size_t cell = 0; cell < K * K && self.noise; cell++)
+        find_middle(&out->noise_low[cell], &out->noise_high[cell], self.noise + cell, resamples, K * K,
+                    column);
 cleanup:
+    uc_free(self.noise);
     uc_free(self.shares);
     uc_free(column);
+    uc_free(right);
     uc_free(place);
     return status;
 }

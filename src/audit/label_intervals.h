@@ -13,7 +13,8 @@ typedef struct uc_label_rows {
     const double *R;
 } uc_label_rows;
 
-/* Sets wrong, pairs and pair_count of *out, with intervals from so many resamples; 0: without. */
+/* Sets wrong, pairs, pair_count, noise_low and noise_high of *out, with intervals from so many resamples; 0:
+ * without. */
 uc_status uc_label_intervals(uc_label_audit *out, const uc_label_rows *rows, size_t resamples, uint64_t seed,
                              const uc_context *context);
 

@@ -13,10 +13,9 @@
  *
  * The temperature with the largest mean of log sum_z softmax(log p_i / T)_z C[z][y_i] is taken. These are the
  * equations of the mode `labels` of the learner audit (learn/audit/believe.c). Rows are sorted by their
- * labels:
- * those of label l need column l of C alone, and alone add to it, so that one matrix is enough and threads
- * share
- * nothing.
+ * labels: those of label l need column l of C alone, and alone add to it, so that one matrix is enough and
+ * threads share nothing. Of that column only cells that rows of the label can add to are stored
+ * (probability_cells.c).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,23 +33,17 @@ typedef struct work {
     const uint32_t *labels, *gold;
     const uc_context *context;
     size_t K;
-    size_t *begin; /* K + 2: where the rows of each label begin in `order`; those without a label are last */
-    uint32_t *order;
-    float *weights; /* rows x kept: softmax(log p / T) */
-    double *counts; /* K x K: N[z][l] at [l * K + z] */
-    double *totals; /* K: sum over l of N[z][l] */
-    double *fits;   /* K: of the rows of each label */
-    double *wrong;  /* rows; what the caller gets */
+    uc_label_groups groups;
+    uc_probability_cells cells; /* N */
+    uint32_t *place;            /* rows x kept: cells of the entries, within those of the row's label */
+    float *weights;             /* rows x kept: softmax(log p / T) */
+    double *background;         /* K: what each cell of a label has in addition, stored or not */
+    double *fits;               /* K + 1: of the rows of each label */
+    double *wrong;              /* rows; what the caller gets */
     uint32_t *best;
     size_t t;  /* the temperature at work */
     bool keep; /* fill in `wrong` and `best` */
 } work;
-
-static double share_of(const work *self, size_t z, size_t l)
-{
-    const double count = self->counts[l * self->K + z] + (z == l ? 1.0 : 0.0) + 1.0 / (double)self->K;
-    return count / (self->totals[z] + 2.0);
-}
 
 /* ---- one temperature ---- */
 
@@ -66,66 +59,74 @@ static uc_status weigh_rows(size_t block, void *user)
     return UC_OK;
 }
 
-/* N of the start, of which only labels are known. */
+/* The cell of a class that is among them. */
+static size_t cell_of(const uint32_t *truth, uint32_t z)
+{
+    size_t c = 0;
+    while (truth[c] != z)
+        c++;
+    return c;
+}
+
+/* N of the start, of which only labels are known: the background is .1/K of each unchecked label. */
 static void start_counts(work *self)
 {
-    const size_t K = self->K;
-    for (size_t l = 0; l < K; l++)
-        for (size_t z = 0; z < K; z++)
-            self->counts[l * K + z] =
-                (double)(self->begin[l + 1] - self->begin[l]) * (0.1 / (double)K + (z == l ? 0.9 : 0.0));
-    for (size_t i = 0; i < self->rows->rows && self->gold; i++) {
-        const uint32_t l = self->labels[i];
-        if (l == UC_NONE || self->gold[i] == UC_NONE)
-            continue;
-        for (size_t z = 0; z < K; z++)
-            self->counts[l * K + z] -= 0.1 / (double)K + (z == l ? 0.9 : 0.0);
-        self->counts[l * K + self->gold[i]] += 1.0;
+    const uc_probability_cells *cells = &self->cells;
+    double background = 0.0;
+    for (size_t l = 0; l < self->K; l++) {
+        double *count = cells->count + cells->begin[l];
+        const uint32_t *truth = cells->truth + cells->begin[l];
+        const size_t size = cells->begin[l + 1] - cells->begin[l];
+        double unchecked = 0.0;
+        memset(count, 0, size * sizeof *count);
+        for (size_t r = self->groups.begin[l]; r < self->groups.begin[l + 1]; r++) {
+            const uint32_t gold = self->gold ? self->gold[self->groups.order[r]] : UC_NONE;
+            unchecked += gold == UC_NONE ? 1.0 : 0.0;
+            if (gold != UC_NONE)
+                count[cell_of(truth, gold)] += 1.0;
+        }
+        if (unchecked > 0.0)
+            count[cell_of(truth, (uint32_t)l)] += 0.9 * unchecked;
+        self->background[l] = 0.1 / (double)self->K * unchecked;
+        background += self->background[l];
     }
+    uc_probability_cells_add_up(&self->cells, background);
 }
 
-static void find_totals(work *self)
+/* What is believed of row i is added to sums, of the cells of its label; C is in shares. Returns the
+ * likelihood of its label. */
+static double believe(work *self, size_t i, const uint32_t *truth, const double *shares, double *sums)
 {
-    memset(self->totals, 0, self->K * sizeof *self->totals);
-    for (size_t l = 0; l < self->K; l++)
-        for (size_t z = 0; z < self->K; z++)
-            self->totals[z] += self->counts[l * self->K + z];
-}
-
-/* What is believed of row i is added to sums[0..K); C of its label is in shares[0..K). Returns the
- * likelihood of
- * its label. */
-static double believe(work *self, size_t i, const double *shares, double *sums)
-{
-    const uc_probability_rows *rows = self->rows;
-    const uint32_t *class = rows->class + i * rows->kept;
-    const float *weights = self->weights + i * rows->kept;
+    const size_t kept = self->rows->kept;
+    const uint32_t *place = self->place + i * kept;
+    const float *weights = self->weights + i * kept;
     const uint32_t gold = self->gold ? self->gold[i] : UC_NONE, label = self->labels[i];
     double sum = 0.0, most = -1.0, right = 0.0;
-    for (size_t e = 0; e < rows->kept; e++) {
-        const double product =
-            gold != UC_NONE && gold != class[e] ? 0.0 : (double)weights[e] * shares[class[e]];
+    uint32_t best = 0;
+    for (size_t e = 0; e < kept; e++) {
+        const uint32_t c = place[e];
+        const double product = gold != UC_NONE && gold != truth[c] ? 0.0 : (double)weights[e] * shares[c];
         sum += product;
-        right += class[e] == label ? product : 0.0;
-        if (product > most || (product == most && class[e] < self -> best[i])) {
+        right += truth[c] == label ? product : 0.0;
+        if (product > most || (product == most && c < best)) {
             most = product;
-            self->best[i] = class[e];
+            best = c;
         }
     }
     if (sum <= 0.0) { /* a checked class that the model thinks impossible */
         sum = 1e-300;
-        self->best[i] = gold != UC_NONE ? gold : self->best[i];
         right = gold == label ? sum : 0.0;
     }
-    self->best[i] = gold != UC_NONE ? gold : self->best[i];
-    if (self->keep)
+    if (self->keep) {
+        self->best[i] = gold != UC_NONE ? gold : truth[best];
         self->wrong[i] = label == UC_NONE ? NAN : fmin(fmax(1.0 - right / sum, 0.0), 1.0);
+    }
     if (gold != UC_NONE) {
-        sums[gold] += 1.0;
+        sums[cell_of(truth, gold)] += 1.0;
         return sum;
     }
-    for (size_t e = 0; e < rows->kept; e++)
-        sums[class[e]] += (double)weights[e] * shares[class[e]] / sum;
+    for (size_t e = 0; e < kept; e++)
+        sums[place[e]] += (double)weights[e] * shares[place[e]] / sum;
     return sum;
 }
 
@@ -133,19 +134,23 @@ static double believe(work *self, size_t i, const double *shares, double *sums)
 static uc_status believe_label(size_t l, void *user)
 {
     work *self = user;
-    const size_t K = self->K;
-    double *shares = uc_alloc(2 * K, sizeof *shares), *sums = shares ? shares + K : NULL;
+    uc_probability_cells *cells = &self->cells;
+    const size_t K = self->K, size = cells->begin[l + 1] - cells->begin[l];
+    const uint32_t *truth = cells->truth + cells->begin[l];
+    double *count = cells->count + cells->begin[l];
+    double *shares = uc_alloc(2 * size, sizeof *shares), *sums = shares ? shares + size : NULL;
     if (!shares)
         return UC_ERR_NOMEM;
-    for (size_t z = 0; z < K; z++)
-        shares[z] = l < K ? share_of(self, z, l) : 1.0;
+    for (size_t c = 0; c < size && l < K; c++)
+        shares[c] =
+            uc_probability_share(count[c] + self->background[l], truth[c] == l, K, cells->totals[truth[c]]);
+    for (size_t c = 0; c < size && l == K; c++)
+        shares[c] = 1.0;
     double fit = 0.0;
-    for (size_t r = self->begin[l]; r < self->begin[l + 1]; r++)
-        fit += log(believe(self, self->order[r], shares, sums));
-    if (l < K) {
-        memcpy(self->counts + l * K, sums, K * sizeof *sums);
-        self->fits[l] = fit;
-    }
+    for (size_t r = self->groups.begin[l]; r < self->groups.begin[l + 1]; r++)
+        fit += log(believe(self, self->groups.order[r], truth, shares, sums));
+    memcpy(count, sums, size * sizeof *sums);
+    self->fits[l] = fit;
     uc_free(shares);
     return UC_OK;
 }
@@ -158,64 +163,59 @@ static uc_status settle(work *self, size_t t, bool keep, double *fit)
     uc_status status = uc_run_blocks(self->context, row_blocks, weigh_rows, self);
     start_counts(self);
     for (size_t step = 0; step < INNER_STEPS && status == UC_OK; step++) {
-        find_totals(self);
         self->keep = keep && step + 1 == INNER_STEPS;
         status = uc_run_blocks(self->context, K + (self->keep ? 1 : 0), believe_label, self);
+        memset(self->background, 0, K * sizeof *self->background);
+        uc_probability_cells_add_up(&self->cells, 0.0);
     }
     *fit = 0.0;
     for (size_t l = 0; l < K; l++)
         *fit += self->fits[l];
-    *fit /= (double)self->begin[K];
+    *fit /= (double)self->groups.begin[K];
     return status;
 }
 
 /* ---- all ---- */
 
-static void sort_rows(work *self)
+static void sort_rows(uc_label_groups *self, const uint32_t *labels, size_t n, size_t K)
 {
-    const size_t K = self->K, n = self->rows->rows;
     for (size_t i = 0; i < n; i++)
-        self->begin[uc_min_size(self->labels[i], K) + 1]++;
+        self->begin[uc_min_size(labels[i], K) + 1]++;
     for (size_t l = 0; l <= K; l++)
         self->begin[l + 1] += self->begin[l];
     for (size_t i = 0; i < n; i++)
-        self->order[self->begin[uc_min_size(self->labels[i], K)]++] = (uint32_t)i;
+        self->order[self->begin[uc_min_size(labels[i], K)]++] = (uint32_t)i;
     for (size_t l = K + 1; l > 0; l--)
         self->begin[l] = self->begin[l - 1];
     self->begin[0] = 0;
 }
 
-static uc_status allocate(work *self)
+static uc_status begin_work(work *self)
 {
     const size_t K = self->K, n = self->rows->rows;
-    self->begin = uc_alloc(K + 2, sizeof *self->begin);
-    self->order = uc_alloc(n, sizeof *self->order);
+    self->groups.begin = uc_alloc(K + 2, sizeof *self->groups.begin);
+    self->groups.order = uc_alloc(n, sizeof *self->groups.order);
     self->weights = uc_alloc(n * self->rows->kept, sizeof *self->weights);
-    self->counts = uc_alloc(K * K, sizeof *self->counts);
-    self->totals = uc_alloc(K, sizeof *self->totals);
-    self->fits = uc_alloc(K, sizeof *self->fits);
-    if (!self->begin || !self->order || !self->weights || !self->counts || !self->totals || !self->fits)
+    self->background = uc_alloc(K, sizeof *self->background);
+    self->fits = uc_alloc(K + 1, sizeof *self->fits);
+    if (!self->groups.begin || !self->groups.order || !self->weights || !self->background || !self->fits)
         return UC_ERR_NOMEM;
-    return UC_OK;
+    sort_rows(&self->groups, self->labels, n, K);
+    if (self->groups.begin[K] == 0)
+        return uc_fail(UC_ERR_INVALID, "there are no labels to audit");
+    return uc_probability_cells_list(&self->cells, &self->place, &self->groups, self->rows, self->gold,
+                                     self->context);
 }
 
 static void work_free(work *self)
 {
-    uc_free(self->begin);
-    uc_free(self->order);
+    uc_free(self->groups.begin);
+    uc_free(self->groups.order);
+    uc_probability_cells_free(&self->cells);
+    uc_free(self->place);
     uc_free(self->weights);
-    uc_free(self->counts);
-    uc_free(self->totals);
+    uc_free(self->background);
     uc_free(self->fits);
-}
-
-/* The matrix after the last step; columns are true classes. */
-static void copy_noise(double *noise, work *self)
-{
-    find_totals(self);
-    for (size_t l = 0; l < self->K; l++)
-        for (size_t z = 0; z < self->K; z++)
-            noise[l * self->K + z] = share_of(self, z, l);
 }
 
 /* Puts a pair into the list of the most frequent ones, if it is one of them. */
@@ -235,6 +235,7 @@ static void list_pair(uc_probability_audit *out, uc_crowd_mistake pair)
 static uc_status find_shares(uc_probability_audit *out, const work *self, uint64_t seed)
 {
     const double labels = (double)out->labels;
+    const uc_probability_cells *cells = &self->cells;
     double *numbers = uc_alloc(2 * out->rows, sizeof *numbers), interval[2], wrong = 0.0;
     uc_share_estimate *share = &out->share;
     if (!numbers)
@@ -246,11 +247,10 @@ static uc_status find_shares(uc_probability_audit *out, const work *self, uint64
     }
     share->estimate = wrong / labels;
     for (size_t l = 0; l < self->K; l++)
-        for (size_t z = 0; z < self->K; z++)
-            if (l != z && self->counts[l * self->K + z] > 0.0)
-                list_pair(out, (uc_crowd_mistake){(uint32_t)l,
-                                                  (uint32_t)z,
-                                                  {self->counts[l * self->K + z] / labels, 0.0, 0.0}});
+        for (size_t c = cells->begin[l]; c < cells->begin[l + 1]; c++)
+            if (cells->truth[c] != l && cells->count[c] > 0.0)
+                list_pair(out, (uc_crowd_mistake){
+                                   (uint32_t)l, cells->truth[c], {cells->count[c] / labels, 0.0, 0.0}});
     for (size_t p = 0; p < out->pair_count; p++) {
         uc_metrics_wilson_of_share(interval, out->pairs[p].share.estimate, labels);
         out->pairs[p].share.low = interval[0];
@@ -270,16 +270,10 @@ uc_status uc_probability_audit_find(uc_probability_audit *out, const uc_probabil
     size_t best = 0;
     found.wrong = self.wrong = uc_alloc(rows->rows, sizeof *found.wrong);
     found.most_probable = self.best = uc_alloc(rows->rows, sizeof *found.most_probable);
-    found.noise = uc_alloc(rows->K * rows->K, sizeof *found.noise);
-    uc_status status = allocate(&self);
-    if (status == UC_OK && (!found.wrong || !found.most_probable || !found.noise))
-        status = UC_ERR_NOMEM;
+    uc_status status = found.wrong && found.most_probable ? begin_work(&self) : UC_ERR_NOMEM;
     if (status != UC_OK)
         goto cleanup;
-    sort_rows(&self);
-    found.labels = self.begin[rows->K];
-    if (found.labels == 0)
-        status = uc_fail(UC_ERR_INVALID, "there are no labels to audit");
+    found.labels = self.groups.begin[rows->K];
     for (size_t t = 0; t < UC_TEMPERATURES && status == UC_OK; t++) {
         double fit;
         status = settle(&self, t, false, &fit);
@@ -294,10 +288,10 @@ uc_status uc_probability_audit_find(uc_probability_audit *out, const uc_probabil
     if (status == UC_OK)
         status = settle(&self, best, true, &found.fit);
     found.temperature = uc_temperatures[best];
-    if (status == UC_OK) {
-        copy_noise(found.noise, &self);
+    if (status == UC_OK)
         status = find_shares(&found, &self, 1);
-    }
+    found.cells = self.cells;
+    self.cells = (uc_probability_cells){0};
 
 cleanup:
     work_free(&self);
@@ -314,6 +308,6 @@ void uc_probability_audit_free(uc_probability_audit *self)
     uc_free(self->given);
     uc_free(self->wrong);
     uc_free(self->most_probable);
-    uc_free(self->noise);
+    uc_probability_cells_free(&self->cells);
     *self = (uc_probability_audit){0};
 }

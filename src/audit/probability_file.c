@@ -1,10 +1,12 @@
 /* Files of probabilities: NPY or CSV, a row per example and a column per class, read block by block. */
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "audit/probability_rows.h"
 #include "data/delimited.h"
 #include "data/npy.h"
+#include "data/reader.h"
 
 #define SUM_TOLERANCE 0.01        /* sums that are this near 1 are made 1 */
 #define ENTRIES ((size_t)1 << 24) /* probabilities that are kept, as long as that is 64 per row or more */
@@ -249,21 +251,42 @@ static uc_status finish(uc_probability_audit *out, reading *self, const uc_conte
     return UC_OK;
 }
 
+/* With names of classes the file is plain CSV, whatever they are: a table would have its `id` left out. */
+static uc_status open_file(uc_reader **out, const reading *self, const char *path, const uc_names *known,
+                           const uc_context *context)
+{
+    uc_read_settings settings = uc_reader_defaults();
+    uc_input *input;
+    settings.label = "none";
+    if (self->classes.count == 0)
+        return uc_reader_open(out, path, &settings, context);
+    for (size_t c = 0; c < self->classes.count; c++) {
+        const char *name = self->classes.text[c];
+        if (strcasecmp(name, "id") == 0 && uc_names_find(known, name, strlen(name)) == UC_NONE)
+            return uc_fail(UC_ERR_FORMAT,
+                           "%s: no label is of class '%s': leave that column out, rows are in the order of "
+                           "the labels",
+                           path, name);
+    }
+    const uc_status status = uc_input_open(&input, path);
+    if (status != UC_OK)
+        return status;
+    return uc_reader_open_as(out, input, &uc_format_csv, &settings, context);
+}
+
 uc_status uc_probability_audit_read(uc_probability_audit *out, const char *path, const uc_labels *labels,
                                     const uint32_t *gold, const uc_context *context)
 {
-    uc_read_settings settings = uc_reader_defaults();
     uc_reader *reader = NULL;
     uc_probability_audit found = {0};
     reading self = {.count = labels->count};
     self.labels = copy_labels(labels->y, labels->count);
     self.gold = gold ? copy_labels(gold, labels->count) : NULL;
     uc_status status = self.labels && (!gold || self.gold) ? UC_OK : UC_ERR_NOMEM;
-    settings.label = "none";
     if (status == UC_OK)
         status = read_header(&self.classes, &self.numeric, path, &labels->classes, context);
     if (status == UC_OK)
-        status = uc_reader_open(&reader, path, &settings, context);
+        status = open_file(&reader, &self, path, &labels->classes, context);
     if (status == UC_OK)
         status = read_blocks(&self, reader, &labels->classes, path, context);
     uc_reader_close(reader);

@@ -169,6 +169,7 @@ def test_a_table_keeps_its_ids_and_columns(unconfuse, tmp_path):
     repaired = open(tmp_path / "c.csv").read().splitlines()
     changed = [i for i in range(200) if repaired[i + 1] != lines[i]]
     assert sorted(changed) == sorted(issue["row"] - 1 for issue in found["issues"])
+    assert unconfuse.ok("audit", "trees.csv", "--clean-out", "-").stdout == unconfuse.read("c.csv")
     assert unconfuse.ok("predict", "m.uc", "trees.csv").out.startswith("id,predicted_label\nT0,")
 
 
@@ -181,3 +182,41 @@ def test_predict_suspect_says_that_labels_may_speak_for_themselves(unconfuse, tm
     assert "unconfuse audit data.svm leaves each example's own label out" in unconfuse.ok(
         "predict", "m.uc", "data.svm", *suspect).err
     assert unconfuse.ok("predict", "m.uc", "other.svm", *suspect).err == ""
+
+
+def test_the_noise_matrix_has_intervals(unconfuse):
+    """Of the shares of each true class; on labels that were made wrong they hold the rates in most cells."""
+    import random
+    draw = random.Random(4)
+    lines, wrong = [], [[0.8, 0.1, 0.0], [0.2, 0.8, 0.0], [0.0, 0.1, 1.0]]
+    for _ in range(1500):
+        z = draw.randrange(3)
+        given = draw.choices(range(3), [wrong[p][z] for p in range(3)])[0]
+        lines.append(f"{'abc'[given]} " + " ".join(f"{j + 1}:{draw.gauss(5.0 * (j == z), 1):.4f}" for j in range(3)))
+    unconfuse.write("data.svm", "\n".join(lines) + "\n")
+    found = unconfuse.json("audit", "data.svm")
+    low, high, matrix = found["noise_low"], found["noise_high"], found["noise_matrix"]
+    cells = [(p, q) for p in range(3) for q in range(3)]
+    assert all(0 <= low[p][q] <= matrix[p][q] <= high[p][q] <= 1 for p, q in cells)
+    assert sum(low[p][q] - 1e-3 <= wrong[p][q] <= high[p][q] + 1e-3 for p, q in cells) >= 8
+    assert 0.02 < high[1][0] - low[1][0] < 0.15  # about 500 rows of a class
+    again = unconfuse.json("audit", "data.svm", "--threads", "2")
+    assert (again["noise_low"], again["noise_high"]) == (low, high)
+    assert unconfuse.fails(1, "audit", "data.svm", "--bootstrap", "1000000", "--memory", "64M") == (
+        "resampling the noise matrix needs 72.0 MB of memory, more than the limit of 67.1 MB (--memory)")
+
+
+def test_axes_and_landmarks_of_auto(unconfuse, tmp_path):
+    """As documented: 300 axes from 600 landmarks; above 3,000 rows an axis for every ten."""
+    X, _, y = clouds(12, 700, 3, 1.0, 0.3)
+    write(tmp_path / "few.svm", X, y)
+    found = unconfuse.json("audit", "few.svm", "--all")
+    assert found == unconfuse.json("audit", "few.svm", "--all", "--axes", "auto", "--landmarks", "auto")
+    assert found == unconfuse.json("audit", "few.svm", "--all", "--axes", "300", "--landmarks", "600")
+    assert found != unconfuse.json("audit", "few.svm", "--all", "--landmarks", "700")
+    assert found != unconfuse.json("audit", "few.svm", "--all", "--axes", "20")
+    X, _, y = clouds(13, 3200, 3, 1.0, 0.3, d=12)
+    write(tmp_path / "more.svm", X, y)
+    found = unconfuse.json("audit", "more.svm", "--all", "--axes", "auto")
+    assert found == unconfuse.json("audit", "more.svm", "--all", "--axes", "320")
+    assert "auto" in unconfuse.fails(2, "audit", "few.svm", "--axes", "many")

@@ -92,6 +92,103 @@ def test_tasks_for_label_studio_and_records_for_argilla(unconfuse, trees, tmp_pa
     assert len((tmp_path / "x.txt").read_text().splitlines()) == 7
 
 
+def answered(tool, tasks, truth):
+    """What the tool exports after people have answered all tasks but the last, which it has, too."""
+    out = json.loads(json.dumps(tasks))
+    for task in out[:-1]:
+        name = NAMES[truth[int((task.get("data") or task.get("fields"))["row"]) - 1]]
+        if tool == "label-studio":
+            result = {"from_name": "true_label", "to_name": "text", "type": "choices", "value": {"choices": [name]}}
+            task["annotations"] = [{"id": 1, "was_cancelled": True, "result": []},
+                                   {"id": 2, "was_cancelled": False, "result": [{"from_name": "remark"}, result]}]
+        elif tool == "label-studio short":
+            task.update(task.pop("data"), true_label=name, id=77)
+        elif tool == "argilla":
+            task["responses"] = {"true_label": [{"value": name, "user_id": "u"}]}
+            task["suggestions"] = {"true_label": {"value": task["suggestions"][0]["value"]}}
+        else:
+            task["responses"] = [{"status": "submitted", "values": {"true_label": {"value": name}}},
+                                 {"status": "discarded", "values": {"true_label": {"value": "other"}}}]
+    return out
+
+
+@pytest.mark.parametrize("tool", ["label-studio", "label-studio short", "argilla", "argilla 1"])
+def test_answers_of_annotation_tools_are_read_as_those_in_csv(unconfuse, trees, tmp_path, tool):
+    truth, labels = trees
+    suffix = "json" if tool.startswith("label") else "jsonl"
+    unconfuse.ok(*AUDIT, "--check", "30", "--check-out", "drawn.csv", "--check-worst", "worst.csv", "--model-out", "m.uc")
+    unconfuse.ok(*AUDIT, "--check", "30", "--check-out", f"drawn.{suffix}", "--check-worst", f"worst.{suffix}")
+    for name in ("drawn", "worst"):
+        text = (tmp_path / f"{name}.{suffix}").read_text()
+        tasks = json.loads(text) if suffix == "json" else [json.loads(line) for line in text.splitlines()]
+        done = answered(tool, tasks, truth)
+        if tool == "argilla 1":
+            unconfuse.write("answers", "".join(json.dumps(one) + "\n" for one in done))
+        else:
+            unconfuse.write("answers", json.dumps(done, indent=1))
+        lines = (tmp_path / f"{name}.csv").read_text().splitlines()
+        last = lines.pop()
+        (tmp_path / "part.csv").write_text("\n".join(lines) + "\n")
+        fill(tmp_path / "part.csv", tmp_path / "filled.csv", truth)
+        (tmp_path / "filled.csv").write_text((tmp_path / "filled.csv").read_text() + last + "\n")
+        by_table = unconfuse.json(*AUDIT, "--gold", "filled.csv")
+        assert by_table["suspicion"]["checked"] == 29
+        assert unconfuse.json(*AUDIT, "--gold", "answers") == by_table
+        if name == "drawn":
+            assert (unconfuse.json("evaluate", "m.uc", "trees.csv", "--gold", "answers")["clean_error"]
+                    == unconfuse.json("evaluate", "m.uc", "trees.csv", "--gold", "filled.csv")["clean_error"])
+
+
+def test_bad_answers_of_annotation_tools_are_refused(unconfuse, trees):
+    task = {"data": {"row": 3, "id": "T2"}}
+    answer = lambda *names: {"result": [{"from_name": "true_label", "value": {"choices": list(names)}}]}
+    for content, problem in [
+            ("[{", "gold.json: it begins as JSON does, but is not JSON: "),
+            ('[{"data": {"id": 1}}]', "gold.json:1: there is no `row`, the number of the row in the data"),
+            (json.dumps([task, 17]), "gold.json:2: a task of Label Studio or a record of Argilla is an object"),
+            (json.dumps([{**task, "annotations": [answer(NAMES[0]), answer(NAMES[1])]}]),
+             f"gold.json:1: answered twice, '{NAMES[0]}' and '{NAMES[1]}'; decide for one of them"),
+            (json.dumps([{**task, "annotations": [answer(NAMES[0], NAMES[1])]}]),
+             "gold.json:1: several classes were chosen; a row has one true class"),
+            (json.dumps([task, {"data": {"row": 99999}}]), "gold.json:2: row '99999' is not one of the rows 1 to "),
+            (json.dumps([task, task]), "gold.json:2: row 3 was given in line 1 already; keep one of the two"),
+            (json.dumps([{**task, "annotations": [answer("zebra")]}]), "gold.json:1: "),
+            ("[]", "gold.json: no true class is filled in")]:
+        unconfuse.write("gold.json", content)
+        assert unconfuse.fails(1, *AUDIT, "--gold", "gold.json").startswith(problem), content
+
+
+def test_labels_in_brackets_are_no_json(unconfuse, tmp_path):
+    names = ["[p]", "{q}"]
+    draw = random.Random(3)
+    lines = [(names[k], draw.gauss(4.0 * k, 1)) for k in (draw.randrange(2) for _ in range(80))]
+    unconfuse.write("data.svm", "".join(f"{name} 1:{x:.3f} 2:1\n" for name, x in lines))
+    unconfuse.write("gold.txt", "".join(f"{name if i < 20 else '?'}\n" for i, (name, _) in enumerate(lines)))
+    assert unconfuse.json("audit", "data.svm", "--gold", "gold.txt")["suspicion"]["checked"] == 20
+
+
+def test_other_questions_of_a_task_are_not_its_proposal(unconfuse, trees, tmp_path):
+    truth, _ = trees
+    unconfuse.ok(*AUDIT, "--check", "30", "--check-out", "drawn.json", "--model-out", "m.uc")
+    tasks = answered("label-studio", json.loads((tmp_path / "drawn.json").read_text()), truth)
+    unconfuse.write("answers.json", json.dumps(tasks))
+    expected = unconfuse.json("evaluate", "m.uc", "trees.csv", "--gold", "answers.json")["clean_error"]
+    for task in tasks:
+        other = {"from_name": "quality", "type": "choices", "value": {"choices": ["poor"]}}
+        task["predictions"][0]["result"].insert(0, other)
+    unconfuse.write("answers.json", json.dumps(tasks))
+    assert unconfuse.json("evaluate", "m.uc", "trees.csv", "--gold", "answers.json")["clean_error"] == expected
+
+
+def test_columns_called_as_those_of_a_task_do_not_take_their_place(unconfuse, tmp_path):
+    X, truth, labels = draw()
+    lines = [f"T{i},{','.join(f'{v:.4f}' for v in x)},{1000 + i},{NAMES[y]}" for i, (x, y) in enumerate(zip(X, labels))]
+    unconfuse.write("own.csv", "\n".join(["id,height,width,age,row,species", *lines]) + "\n")
+    unconfuse.ok("audit", "own.csv", "--drop", "row", "--check", "5", "--check-out", "x.json")
+    for task in json.loads((tmp_path / "x.json").read_text()):
+        assert task["data"]["id"] == f"T{task['data']['row'] - 1}"
+
+
 def test_what_check_refuses(unconfuse, trees):
     assert unconfuse.fails(2, *AUDIT, "--check-out", "x.csv") == "--check-out needs --check N: how many rows"
     unconfuse.write("crowd.txt", "1 p a\n1 q b\n2 p b\n2 q b\n")
@@ -172,10 +269,9 @@ def test_no_file_is_mixed_with_json_or_the_report(unconfuse, trees, option):
     check = ["--check", 5] if option.startswith("--check") else []
     assert unconfuse.fails(2, "audit", "trees.csv", *check, option, "-", "--json") == (
         f"--json and {option} - both want standard output")
-    file = "file.svm" if option == "--clean-out" else "file.csv"
-    unconfuse.ok("audit", "trees.csv", *check, option, file)
+    unconfuse.ok("audit", "trees.csv", *check, option, "file.csv")
     both = unconfuse.ok("audit", "trees.csv", *check, option, "-")
-    assert both.stdout == unconfuse.read(file)
+    assert both.stdout == unconfuse.read("file.csv")
     assert "labels are wrong" in both.err
 
 

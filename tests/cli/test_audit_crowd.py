@@ -74,6 +74,8 @@ def test_features_help_and_make_a_model(unconfuse, crowd, tmp_path):
 
 def test_checked_rows_are_certain(unconfuse, crowd, tmp_path):
     path, truth = crowd
+    unconfuse.write("unfilled", "?\n" * 120)
+    assert unconfuse.fails(1, "audit", "--crowd", path, "--gold", "unfilled") == "unfilled: no true class is filled in"
     gold = tmp_path / "gold.txt"
     gold.write_text("".join(f"{'c' if i == 0 else '?'}\n" for i in range(120)))
     for name in ("audit", "majority", "one-coin"):
@@ -126,6 +128,7 @@ def test_options_that_do_not_go_together(unconfuse, crowd, tmp_path):
             ([], "audit needs DATA"),
             ([data, "--consensus", "majority"], "it needs --crowd FILE"),
             (["--crowd", crowd[0], "--model-out", tmp_path / "m.uc"], "--model-out needs DATA with features"),
+            ([data, "--crowd", crowd[0], "--weights", data], "annotations have no weights"),
             ([data, "--crowd", crowd[0], "--probabilities", data], "do not go together")):
         run = unconfuse("audit", *arguments)
         assert run.returncode == 2 and sentence in run.err
@@ -153,6 +156,65 @@ def test_probabilities_of_any_model(unconfuse, tmp_path):
     p.write_text("\n".join(rows[:-1]) + "\n")
     run = unconfuse("audit", labels, "--probabilities", p)
     assert run.returncode == 1 and "has 299 rows, but there are 300 labels" in run.err
+
+
+def judged(rows, names, seed=5):
+    """Labels, of which one in five is wrong, and lines of probabilities that know the truth."""
+    draw, given, lines = random.Random(seed), [], []
+    for _ in range(rows):
+        z = draw.choice(names)
+        given.append(draw.choice([k for k in names if k != z]) if draw.random() < 0.2 else z)
+        weights = {k: draw.random() + (4 if k == z else 0) for k in names}
+        lines.append([f"{weights[k] / sum(weights.values()):.6f}" for k in names])
+    return given, lines
+
+
+@pytest.mark.parametrize("names", ["id class target", "class y label", "tree_id weight uuid", "key bag id"])
+def test_classes_may_be_called_as_columns_are(unconfuse, names):
+    given, lines = judged(120, "abc")
+    text = "\n".join(map(",".join, lines)) + "\n"
+    found = []
+    for called in ("a b c".split(), names.split()):
+        unconfuse.write("labels.txt", "".join(called["abc".index(label)] + "\n" for label in given))
+        unconfuse.write("p.csv", ",".join(called) + "\n" + text)
+        found.append(unconfuse.json("audit", "labels.txt", "--probabilities", "p.csv", "--all"))
+        assert sorted(found[-1]["classes"]) == sorted(called)
+    by_row = [{i["row"]: (i["p_wrong"], i["flagged"]) for i in one["issues"]} for one in found]
+    assert found[0]["flagged"] == found[1]["flagged"] > 10
+    for row, (p, flagged) in by_row[0].items():
+        assert by_row[1][row] == (pytest.approx(p, abs=1e-6), flagged)
+
+
+def test_columns_that_are_no_classes_are_refused(unconfuse):
+    given, lines = judged(40, "ab")
+    unconfuse.write("labels.txt", "\n".join(given) + "\n")
+    for first, sentence in (
+            (["id", *map(str, range(40))], "p.csv: no label is of class 'id': leave that column out, rows are in the "
+                                           "order of the labels"),
+            (["name", *(f"r{i}" for i in range(40))], "p.csv:2: column 'name': 'r0' is not a number"),
+            (["fold", *["2"] * 40], "p.csv: row 1, column 1: 2 is not a probability")):
+        unconfuse.write("p.csv", "".join(",".join([one, *line]) + "\n" for one, line in zip(first, [["a", "b"], *lines])))
+        assert unconfuse.fails(1, "audit", "labels.txt", "--probabilities", "p.csv") == sentence
+    assert unconfuse.fails(2, "audit", "labels.txt", "--probabilities", "-").startswith(
+        "--probabilities needs a file: its first line is read twice")
+
+
+def test_checked_rows_and_probabilities(unconfuse):
+    """A file of checks that nobody has filled in says so; filled in, its rows are certain."""
+    given, lines = judged(120, "abc")
+    unconfuse.write("labels.txt", "\n".join(given) + "\n")
+    unconfuse.write("p.csv", "a,b,c\n" + "\n".join(map(",".join, lines)) + "\n")
+    command = ["audit", "labels.txt", "--probabilities", "p.csv", "--gold", "gold"]
+    header = "row,id,given_label,predicted_label,label_score,true_label\n"
+    for empty in ("?\n" * 120, header + "".join(f"{i + 1},,{given[i]},a,0.1,\n" for i in range(10))):
+        unconfuse.write("gold", empty)
+        assert unconfuse.fails(1, *command) == "gold: no true class is filled in"
+    for filled in ("".join("c\n" if i < 10 else "?\n" for i in range(120)),
+                   header + "".join(f"{i + 1},,{given[i]},a,0.1,{'c' if i < 10 else ''}\n" for i in range(20))):
+        unconfuse.write("gold", filled)
+        found = unconfuse.json(*command, "--all")
+        p = {issue["row"]: issue["p_wrong"] for issue in found["issues"]}
+        assert [p[i + 1] for i in range(10)] == [float(given[i] != "c") for i in range(10)]
 
 
 def test_a_model_of_a_crowd_knows_the_columns_of_its_table(unconfuse, tmp_path):

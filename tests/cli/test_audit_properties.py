@@ -127,7 +127,7 @@ def test_threads_do_not_matter(unconfuse, tmp_path):
 
 def test_overlap_is_said(unconfuse, tmp_path):
     """Labels of rows on the wrong side of a border are called wrong with certainty: the text says so, where there is a border."""
-    for name, spread in (("apart", 4.0), ("overlapping", 0.9)):
+    for name, spread in (("apart", 8.0), ("overlapping", 0.9)):
         X, _, y = clouds(31, 400, 3, spread, 0.2, d=2)
         write(tmp_path / f"{name}.svm", X, y)
         text = unconfuse.ok("audit", f"{name}.svm", "--mode", "structure").out

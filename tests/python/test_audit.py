@@ -35,6 +35,7 @@ def test_wrong_labels_are_found_and_the_model_knows_true_classes():
     assert result.wrong["low"] <= (y != z).mean() <= result.wrong["high"]
     assert 0 <= result.clean_error["low"] <= result.clean_error["estimate"] <= result.clean_error["high"] <= 1
     assert result.annotators is None and result.mode in ("structure", "labels")
+    assert repr(result).startswith(f"<AuditResult: {len(X)} rows, ") and f"{result.flagged} flagged" in repr(result)
 
 
 def test_every_label_is_listed_on_request_and_agrees_with_the_posterior():
@@ -45,6 +46,15 @@ def test_every_label_is_listed_on_request_and_agrees_with_the_posterior():
     np.testing.assert_allclose(p, 1 - result.probabilities[np.arange(120), y], atol=1e-12)
     again = unconfuse.AuditClassifier(landmarks=60).fit(X, y)
     np.testing.assert_array_equal(again.predict_proba(X), result.model.predict_proba(X))
+
+
+def test_a_width_of_ones_own():
+    X, y, z = clouds(n=120)
+    result = unconfuse.audit(X, y, width=0.5)
+    assert (result.model.predict(X) == z).mean() > 0.95
+    assert not np.array_equal(result.probabilities, unconfuse.audit(X, y).probabilities)
+    chosen = [unconfuse.audit(X, y, width=width).probabilities for width in (0.3, 1, 3)]
+    assert any(np.array_equal(unconfuse.audit(X, y).probabilities, one) for one in chosen)
 
 
 def test_names_sparse_rows_index_and_unlabelled_rows():
@@ -101,6 +111,7 @@ def test_annotators_by_columns_and_by_a_frame():
 def test_what_is_refused():
     X, y, _ = clouds(n=30)
     for arguments, match in (({"bootstrap": 1}, "bootstrap=1: it must be a whole number"), ({"mode": "x"}, "mode='x'"),
+                             ({"width": 0}, "width=0: it must be from 0.001 to 1000"),
                              ({"gold": [0]}, "gold must have a label for each of the 30 rows"),
                              ({"gold": {31: 0}}, "gold names row 31"), ({"gold": {1: 9}}, "gold has the label 9")):
         with pytest.raises(ValueError, match=match):

@@ -114,6 +114,12 @@ def test_issues_are_found_and_ranked():
     assert (np.diff(p[ranked, labels[ranked]]) >= 0).all()
     np.testing.assert_array_equal(unconfuse.find_label_issues(labels, p, filter_by="predicted_neq_given"), plain)
     np.testing.assert_array_equal(unconfuse.find_label_issues(labels, p, filter_by="prune_by_noise_rate", n_jobs=1), found)
+    with pytest.raises(ValueError, match="multi_label=True: an example must have one label"):
+        unconfuse.find_label_issues([[0], [1, 2]], p[:2], multi_label=True)
+    with pytest.warns(UserWarning, match="frac_noise has no effect"):
+        np.testing.assert_array_equal(unconfuse.find_label_issues(labels, p, frac_noise=0.3, verbose=True), found)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
+        unconfuse.find_label_issues(labels, p, bogus=1)
 
 
 def test_scores_have_their_meaning():

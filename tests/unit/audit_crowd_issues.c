@@ -59,6 +59,18 @@ static void flags_have_the_largest_expected_f1(void **state)
     assert_int_equal(uc_flag_most(NULL, 0, 0.0), 0);
 }
 
+/* To flag none has the expected F1 prod (1 - p): (1 - p) > 2p/(1 + p) for one label with p < sqrt(2) - 1. */
+static void nothing_is_flagged_where_labels_are_clean(void **state)
+{
+    (void)state;
+    static const double clean[] = {1e-5, 1e-5, 1e-6}, below = 0.414, above = 0.415;
+    static const double many[] = {0.3, 0.3, 0.3, 0.3, 0.3, 0.3};
+    assert_int_equal(uc_flag_most(clean, 3, 2.1e-5), 0);
+    assert_int_equal(uc_flag_most(&below, 1, below), 0);
+    assert_int_equal(uc_flag_most(&above, 1, above), 1);
+    assert_int_equal(uc_flag_most(many, 6, 1.8), 6);
+}
+
 static void wrong_annotations_are_flagged_and_counted(void **state)
 {
     (void)state;
@@ -239,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flags_have_the_largest_expected_f1),
+        cmocka_unit_test(nothing_is_flagged_where_labels_are_clean),
         cmocka_unit_test(wrong_annotations_are_flagged_and_counted),
         cmocka_unit_test(added_annotations_end_where_all_at_once_end),
         cmocka_unit_test(numbered_rows_and_known_classes_stay_as_they_are),

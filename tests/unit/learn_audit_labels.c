@@ -197,6 +197,54 @@ static void posteriors_are_those_of_bayes(void **state)
     free(self);
 }
 
+/* S is three times too sure of itself for labels that follow softmax(S / 3): that is found, of many
+ * rows. */
+static void too_sure_scores_are_softened(void **state)
+{
+    (void)state;
+    uint32_t y[ROWS];
+    double S[ROWS * K], R[ROWS * K], Q[ROWS * K], LL[K], temperature;
+    uc_rng rng = uc_rng_make(3, 5);
+    for (size_t i = 0; i < ROWS; i++) {
+        double sum = 0.0, u;
+        for (size_t z = 0; z < K; z++) {
+            S[i * K + z] = 9.0 * uc_rng_normal(&rng);
+            sum += exp(S[i * K + z] / 3.0);
+        }
+        u = uc_rng_uniform(&rng) * sum;
+        for (y[i] = 0; y[i] + 1 < K && (u -= exp(S[i * K + y[i]] / 3.0)) >= 0.0;)
+            y[i]++;
+        for (size_t z = 0; z < K; z++)
+            R[i * K + z] = y[i] == z ? 0.97 : 0.01;
+    }
+    uc_annotations annotations = {0};
+    uc_audit_fit found = {ROWS, K, R, S, .mode = UC_AUDIT_STRUCTURE, .temperature = 6.0};
+    assert_ok(uc_annotations_of_labels(&annotations, y, ROWS, K, NULL));
+    const uc_labelled labelled = {.annotations = &annotations};
+    assert_ok(uc_confusion_create(&found.confusion, &annotations));
+    assert_ok(uc_confusion_find(&found.confusion, &labelled, R));
+    assert_ok(uc_audit_soften(Q, &temperature, &found, &labelled));
+    assert_near(temperature, 1.0, 0.0);
+    assert_memory_equal(Q, R, sizeof R);
+    found.large = true;
+    assert_ok(uc_audit_soften(Q, &temperature, &found, &labelled));
+    assert_near(temperature, 3.0, 0.0);
+    for (size_t i = 0; i < ROWS; i++) {
+        double sum = 0.0;
+        uc_confusion_of_row(LL, &found.confusion, &labelled, i);
+        for (size_t z = 0; z < K; z++)
+            sum += exp(S[i * K + z] / 3.0 + LL[z]);
+        for (size_t z = 0; z < K; z++)
+            assert_near(Q[i * K + z], exp(S[i * K + z] / 3.0 + LL[z]) / sum, 1e-12);
+    }
+    found.mode = UC_AUDIT_LABELS; /* which divides by a temperature of its own */
+    found.temperature = 2.0;
+    assert_ok(uc_audit_soften(Q, &temperature, &found, &labelled));
+    assert_true(temperature >= 2.0);
+    uc_confusion_free(&found.confusion);
+    uc_annotations_free(&annotations);
+}
+
 static void checked_rows_are_certain_from_the_start(void **state)
 {
     (void)state;
@@ -318,6 +366,7 @@ int main(void)
         cmocka_unit_test(one_annotator_has_the_common_matrix),
         cmocka_unit_test(an_annotation_out_of_bounds_is_refused),
         cmocka_unit_test(posteriors_are_those_of_bayes),
+        cmocka_unit_test(too_sure_scores_are_softened),
         cmocka_unit_test(checked_rows_are_certain_from_the_start),
         cmocka_unit_test(several_processes_find_what_one_does),
         cmocka_unit_test(every_allocation_may_fail),

@@ -1,10 +1,11 @@
-/* `audit` on the same rows in dense and in sparse storage. */
+/* `audit` on the same rows in dense and in sparse storage, and up to its guard alone. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/support.h"
 
 #include "learn/audit/audit.h"
+#include "learn/learner.h"
 #include "linalg/linalg.h"
 
 #define ROWS ((size_t)40)
@@ -85,6 +86,48 @@ static void rows_that_are_sparse_have_no_standard_view(void **state)
     free_example(&self);
 }
 
+/* The guard alone finds the same true classes and the same loss as all of it. */
+static void the_guard_is_that_of_a_whole_run(void **state)
+{
+    (void)state;
+    const uc_audit_settings settings = {.mode = UC_AUDIT_STRUCTURE, .landmarks = 20, .axes = 10};
+    uc_annotations annotations = {0};
+    uc_audit_fit all = {0}, guard = {0};
+    double wrong = 0.0, summed = 0.0;
+    example self;
+    draw(&self, COLS / 4);
+    assert_ok(uc_annotations_of_labels(&annotations, self.y, ROWS, K, NULL));
+    const uc_labelled labelled = {.annotations = &annotations};
+    assert_ok(uc_audit_run(&all, NULL, &self.dense, &labelled, &settings, 1));
+    assert_ok(uc_audit_guard(&guard, &self.dense, &labelled, &settings, 1));
+    assert_true(all.loss == guard.loss && all.mode == guard.mode);
+    assert_memory_equal(all.R, guard.R, ROWS * K * sizeof *all.R);
+    assert_ok(uc_audit_share_wrong(&wrong, &guard, &labelled));
+    for (size_t i = 0; i < ROWS; i++)
+        summed += (1.0 - guard.R[i * K + self.y[i]]) / (double)ROWS;
+    assert_near(wrong, summed, 1e-12);
+    uc_audit_fit_free(&all);
+    uc_audit_fit_free(&guard);
+    uc_annotations_free(&annotations);
+    free_example(&self);
+}
+
+/* What `auto` asks before it trains `audit`: labels of which every seventh is wrong. */
+static void audit_says_what_it_expects(void **state)
+{
+    (void)state;
+    uc_prospect found = {0};
+    uc_status status;
+    example self;
+    draw(&self, COLS / 4);
+    uc_dataset data = {.X = self.dense, .y = self.y, .classes = {.count = K}};
+    FOR_EACH_FAILING_ALLOCATION(status, uc_learner_audit.may_stand(&found, &data, 1, NULL));
+    assert_true(found.may_stand && found.criterion <= 0.06);
+    assert_near(found.wrong, 6.0 / 40.0, 0.03);
+    assert_near(found.error, 6.0 / 40.0, 0.03);
+    free_example(&self);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -101,6 +144,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_that_are_not_sparse_have_all_views),
         cmocka_unit_test(rows_that_are_sparse_have_no_standard_view),
+        cmocka_unit_test(the_guard_is_that_of_a_whole_run),
+        cmocka_unit_test(audit_says_what_it_expects),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

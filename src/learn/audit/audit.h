@@ -116,20 +116,29 @@ typedef struct uc_audit_fit {
     double loss;            /* of the guard: `structure` is believed up to .06 */
     double width;           /* of the kernels, in median distances */
     unsigned steps;
+    bool large; /* more than 600 rows: with fewer all of them are landmarks, unless settings say otherwise */
 } uc_audit_fit; /* zero-initialised may be freed */
 
 /* `X` are rows as the file has them. Unless `model` is NULL its preprocessing, weights and calibration
  * become those of the fit; it comes with as many features as X has columns. */
 uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, const uc_labelled *labelled,
                        const uc_audit_settings *settings, uint64_t seed);
+/* The same up to the guard: R, S, loss and mode of `structure`, whether or not it is believed; no model. */
+uc_status uc_audit_guard(uc_audit_fit *out, const uc_matrix *X, const uc_labelled *labelled,
+                         const uc_audit_settings *settings, uint64_t seed);
 void uc_audit_fit_free(uc_audit_fit *self);
 /* The error on true classes of `predicted`, and the share of wrong labels by R; the same in all
  * processes (error.c). `seed` draws one of a row's labels where it has several. */
 uc_status uc_audit_clean_error(uc_clean_error *out, const uc_audit_fit *found, const uc_labelled *labelled,
                                uint64_t seed);
+/* Q, rows x K: R with probabilities that come true, by scores divided by *temperature (soften.c). */
+uc_status uc_audit_soften(double *Q, double *temperature, const uc_audit_fit *found,
+                          const uc_labelled *labelled);
 /* What was found, in the model's summary, and its noise matrix. wrong_at_most as in uc_clean_error_save. */
 uc_status uc_audit_describe(uc_model *model, const uc_audit_fit *found, const uc_clean_error *error,
                             double wrong_at_most);
+/* The share of the labels that are wrong, by R. */
+uc_status uc_audit_share_wrong(double *out, const uc_audit_fit *found, const uc_labelled *labelled);
 const char *uc_audit_mode_name(int mode);
 
 #endif

@@ -117,8 +117,7 @@ static uc_clean_error unite(uc_clean_error last, const uc_clean_error *first)
     return last;
 }
 
-/* The share of the labels that are wrong, by what is believed of their rows. */
-static uc_status share_wrong(double *out, const uc_audit_fit *found, const uc_labelled *labelled)
+uc_status uc_audit_share_wrong(double *out, const uc_audit_fit *found, const uc_labelled *labelled)
 {
     const uc_annotations *annotations = labelled->annotations;
     double sums[2] = {0.0, 0.0};
@@ -145,7 +144,8 @@ uc_status uc_audit_clean_error(uc_clean_error *out, const uc_audit_fit *found, c
         status = estimate(&first, &seen, seen.first, found->K, labelled->context);
     if (status == UC_OK) {
         last = unite(last, &first);
-        status = share_wrong(&last.wrong, found, labelled);
+        status = uc_audit_share_wrong(&last.wrong, found, labelled);
+        last.likeliest_wrong = last.wrong;
     }
     free_rows(&seen);
     if (status == UC_OK)

@@ -3,13 +3,17 @@
  *
  *   width    of .3, 1 and 3: ten steps of `structure` for each, and the largest fit anywhere on the way wins;
  *            where there are more rows than landmarks, the largest fit of the last of these steps; above
- *            10,000 rows widths are tried on 5,000 of them, and the axes of views begin with those
+ *            10,000 rows widths are tried on 5,000 of them, and the axes of views begin with those; where the
+ *            caller sets a width nothing is tried
+ *   axes     300 of each view from 600 landmarks; with more rows one axis for every ten, as long as rows x
+ *            axes stay few: a row then has about a tenth of its own score, and shrinkage has little to do
  *   guard    loss = (top - last fit) / (top - fit of the prior); up to .06 `structure` is believed
  */
 #include <math.h>
 #include <string.h>
 
 #include "data/exchange.h"
+#include "data/weights.h"
 #include "learn/audit/views.h"
 #include "linalg/linalg.h"
 #include "map/map.h"
@@ -20,21 +24,36 @@
 #define MANY_ROWS 10000 /* from then on, */
 #define SOME_ROWS 5000  /* so many choose the width */
 
-static const double widths[] = {0.3, 1.0, 3.0};
-#define WIDTHS (sizeof widths / sizeof *widths)
+#define LEAST_AXES 300.0
+#define LEAST_LANDMARKS 600.0
+#define ROWS_PER_AXIS 10.0
+/* Rows x axes of a view that there may be, and axes at most. Sparse rows have more landmarks, too: their
+ * kernels are cheap, and none of them is near to many of the others. */
+#define DENSE_COORDINATES 6e6
+#define DENSE_AXES 600.0
+#define SPARSE_COORDINATES 3e7
+#define SPARSE_AXES 900.0
+#define LANDMARKS_PER_AXIS (5.0 / 3.0)
+
+static const double all_widths[] = {0.3, 1.0, 3.0};
+#define WIDTHS (sizeof all_widths / sizeof *all_widths)
 
 typedef struct audit {
     const uc_matrix *X;
     const uc_labelled *labelled;
     const uc_audit_settings *settings;
     uint64_t seed;
+    size_t axes;     /* of each view, at most */
     uc_matrix dense; /* X, where it came in sparse storage but is not sparse */
     uc_matrix landmarks;
     uc_audit_rows rows[UC_AUDIT_VIEWS];
     uc_audit_view views[UC_AUDIT_VIEWS];
-    size_t count; /* of views: those in which rows differ */
-    size_t width; /* of `views`; WIDTHS: there are none yet */
-    size_t best;  /* of the widths */
+    size_t count;         /* of views: those in which rows differ */
+    const double *widths; /* that are tried: all, or the one of the settings */
+    size_t tried;         /* how many */
+    size_t width;         /* of `views`; WIDTHS: there are none yet */
+    size_t best;          /* of the widths */
+    bool guard_only;
     uc_path path;
     double *start; /* R0 */
     uc_some_rows some;
@@ -85,12 +104,29 @@ static uc_status take_rows(audit *self, const uc_matrix *X)
     return uc_comm_agree(comm, status);
 }
 
+/* How many axes a view has, and landmarks, where the settings leave it open. */
+static void choose_sizes(size_t *axes, size_t *landmarks, const audit *self)
+{
+    const double n = self->labelled->annotations->total_rows;
+    const bool sparse = uc_matrix_is_sparse(self->X);
+    const double most = fmin(sparse ? SPARSE_AXES : DENSE_AXES,
+                             (sparse ? SPARSE_COORDINATES : DENSE_COORDINATES) / fmax(n, 1.0));
+    const double wanted = floor(fmax(LEAST_AXES, fmin(n / ROWS_PER_AXIS, most)));
+    const double needed = sparse ? floor(LANDMARKS_PER_AXIS * wanted) : 0.0;
+    *axes = (size_t)(self->settings->axes == UC_AUTO_COUNT ? (uint64_t)wanted : self->settings->axes);
+    *landmarks = (size_t)self->settings->landmarks;
+    if (self->settings->landmarks == UC_AUTO_COUNT)
+        *landmarks = (size_t)fmax(LEAST_LANDMARKS, needed);
+}
+
 /* All rows, where there are no more than landmarks are wanted; else random ones. */
 static uc_status take_landmarks(audit *self)
 {
     const uc_context *context = self->labelled->context;
     const size_t total = (size_t)self->labelled->annotations->total_rows;
-    const size_t count = uc_min_size(total, (size_t)self->settings->landmarks);
+    size_t wanted;
+    choose_sizes(&self->axes, &wanted, self);
+    const size_t count = uc_min_size(total, wanted);
     size_t *rows = NULL;
     uc_status status = UC_OK;
     if (count < total)
@@ -131,8 +167,8 @@ static uc_status see_width(audit *self, size_t width)
         return UC_OK;
     free_views(self);
     for (size_t v = 0; v < self->count && status == UC_OK; v++)
-        status = uc_audit_view_make(&self->views[v], &self->rows[v], self->X, self->labelled, widths[width],
-                                    (size_t)self->settings->axes, self->many ? &self->some : NULL);
+        status = uc_audit_view_make(&self->views[v], &self->rows[v], self->X, self->labelled,
+                                    self->widths[width], self->axes, self->many ? &self->some : NULL);
     self->width = width;
     return status;
 }
@@ -142,7 +178,7 @@ static uc_status see_width(audit *self, size_t width)
 /* The most steps of every width that is tried, and of the one that is chosen. */
 static uc_status tell(const audit *self, double done, const char *what)
 {
-    return uc_report(self->labelled->context, "auditing", done, (double)WIDTHS + 2.0, what);
+    return uc_report(self->labelled->context, "auditing", done, (double)self->tried + 2.0, what);
 }
 
 /* By what widths are compared. Where many labels are wrong, a wide kernel fits them best in its first steps
@@ -160,7 +196,7 @@ static uc_status choose_width(audit *self, double *R, double *S)
     double *tried_R = uc_alloc(size, sizeof *tried_R), *tried_S = uc_alloc(size, sizeof *tried_S);
     uc_status status = tried_R && tried_S ? UC_OK : UC_ERR_NOMEM;
     status = uc_comm_agree(uc_comm_of(self->labelled->context), status);
-    for (size_t width = 0; width < WIDTHS && status == UC_OK; width++) {
+    for (size_t width = 0; width < self->tried && status == UC_OK; width++) {
         uc_path path = {0};
         status = tell(self, (double)width, "choosing the width");
         if (status == UC_OK)
@@ -203,7 +239,8 @@ static uc_status choose_by_some(audit *self, double *R)
         status = uc_labelled_weigh(&few);
     if (status == UC_OK) {
         uc_labelled_start(trial.start, &few);
-        status = choose_width(&trial, R, S); /* R has room for more rows */
+        if (self->tried > 1)
+            status = choose_width(&trial, R, S); /* R has room for more rows */
     }
     free_views(&trial);
     uc_free(trial.start);
@@ -224,7 +261,7 @@ static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
     else
         status = choose_width(self, out->R, out->S);
     if (status == UC_OK)
-        status = tell(self, (double)WIDTHS, "finding true classes");
+        status = tell(self, (double)self->tried, "finding true classes");
     if (status == UC_OK)
         status = see_width(self, self->best);
     if (status == UC_OK)
@@ -233,17 +270,17 @@ static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
     if (status != UC_OK)
         return status;
     out->loss = uc_path_loss(&self->path);
-    out->width = widths[self->best];
+    out->width = self->widths[self->best];
     out->temperature = self->path.temperature;
     out->steps = self->path.steps;
     out->mode = self->settings->mode;
     if (out->mode == UC_AUDIT_AUTO)
         out->mode = out->loss <= MOST_LOSS ? UC_AUDIT_STRUCTURE : UC_AUDIT_LABELS;
     memcpy(fitted, out->R, size * sizeof *fitted);
-    if (out->mode == UC_AUDIT_STRUCTURE)
+    if (out->mode == UC_AUDIT_STRUCTURE || self->guard_only)
         return UC_OK;
     memcpy(out->R, self->start, size * sizeof *out->R);
-    status = tell(self, (double)WIDTHS + 1.0, "correcting labels");
+    status = tell(self, (double)self->tried + 1.0, "correcting labels");
     if (status != UC_OK)
         return status;
     return uc_believe_labels(out->R, out->S, &out->temperature, &out->steps, fitted, self->views, self->count,
@@ -385,12 +422,19 @@ static uc_status allocate(uc_audit_fit *out)
     return out->R && out->S && out->pi ? UC_OK : UC_ERR_NOMEM;
 }
 
-uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, const uc_labelled *labelled,
-                       const uc_audit_settings *settings, uint64_t seed)
+static uc_status run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, const uc_labelled *labelled,
+                     const uc_audit_settings *settings, uint64_t seed, bool guard_only)
 {
     uc_labelled known = *labelled;
     uc_audit_fit found = {.rows = X->rows, .K = labelled->annotations->K};
-    audit self = {.labelled = &known, .settings = settings, .seed = seed, .width = WIDTHS};
+    const bool given = settings->width > 0.0;
+    audit self = {.labelled = &known,
+                  .settings = settings,
+                  .seed = seed,
+                  .widths = given ? &settings->width : all_widths,
+                  .tried = given ? 1 : WIDTHS,
+                  .width = WIDTHS,
+                  .guard_only = guard_only};
     const uc_comm *comm = uc_comm_of(labelled->context);
     double *fitted = uc_alloc(found.rows * found.K, sizeof *fitted);
     self.start = uc_alloc(found.rows * found.K, sizeof *self.start);
@@ -403,6 +447,8 @@ uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, c
     if (status == UC_OK)
         status = uc_labelled_weigh(&known);
     if (status == UC_OK)
+        status = uc_weights_check_total(known.total_weight, "the weights");
+    if (status == UC_OK)
         status = take_rows(&self, X);
     if (status == UC_OK)
         status = take_landmarks(&self);
@@ -410,8 +456,11 @@ uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, c
         status = see_rows(&self);
     if (status != UC_OK)
         goto cleanup;
+    found.large = known.annotations->total_rows > LEAST_LANDMARKS;
     uc_labelled_start(self.start, &known);
     status = decide(&self, &found, fitted);
+    if (guard_only)
+        goto cleanup;
     if (status == UC_OK)
         status = uc_confusion_find(&found.confusion, &known, found.R);
     if (status == UC_OK)
@@ -428,6 +477,18 @@ cleanup:
     else
         uc_audit_fit_free(&found);
     return status;
+}
+
+uc_status uc_audit_run(uc_audit_fit *out, uc_model *model, const uc_matrix *X, const uc_labelled *labelled,
+                       const uc_audit_settings *settings, uint64_t seed)
+{
+    return run(out, model, X, labelled, settings, seed, false);
+}
+
+uc_status uc_audit_guard(uc_audit_fit *out, const uc_matrix *X, const uc_labelled *labelled,
+                         const uc_audit_settings *settings, uint64_t seed)
+{
+    return run(out, NULL, X, labelled, settings, seed, true);
 }
 
 void uc_audit_fit_free(uc_audit_fit *self)
