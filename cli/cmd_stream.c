@@ -35,6 +35,13 @@ static const uc_option options[] = {
      .high = 1,
      .argument = "P",
      .help = "--feedback mixed: the share of the wrong answers that come with the label"},
+    {.name = "explore-floor",
+     .type = UC_OPTION_REAL,
+     .offset = offsetof(stream_args, explore),
+     .standard = "0",
+     .high = 1,
+     .argument = "P",
+     .help = "explore with any learner: the probability that a class drawn evenly is proposed instead"},
     {.name = "flip-feedback",
      .type = UC_OPTION_PAIR,
      .offset = offsetof(stream_args, flips),
@@ -50,6 +57,18 @@ static const uc_option options[] = {
      .offset = offsetof(stream_args, classes),
      .argument = "a,b,c",
      .help = "the class names, separated by commas (without it: found by reading the file once before)"},
+    {.name = "grow-classes",
+     .type = UC_OPTION_FLAG,
+     .offset = offsetof(stream_args, grow_classes),
+     .standard = "off",
+     .help = "a label that is not among the classes becomes one: when the learner is given it, or with "
+             "right/wrong feedback after its first round"},
+    {.name = "baseline",
+     .type = UC_OPTION_TEXT,
+     .offset = offsetof(stream_args, baseline),
+     .argument = "MODEL",
+     .help = "apprentice: what this model predicts is proposed and judged; the learner learns from the "
+             "answers, and how often it agrees is counted"},
     {.name = "passes",
      .type = UC_OPTION_COUNT,
      .offset = offsetof(stream_args, passes),
@@ -75,6 +94,19 @@ static const uc_option options[] = {
      .high = 1,
      .argument = "P",
      .help = "probability that the feedback of a round never arrives"},
+    {.name = "expire",
+     .type = UC_OPTION_COUNT,
+     .offset = offsetof(stream_args, expire),
+     .standard = "0",
+     .high = 1e9,
+     .zero = "never",
+     .help = "how many rounds feedback is waited for; later it counts no more"},
+    {.name = "expired",
+     .type = UC_OPTION_CHOICE,
+     .offset = offsetof(stream_args, expired),
+     .standard = "ignore",
+     .choices = "ignore|wrong",
+     .help = "what the learner hears of a round whose feedback did not come within --expire rounds"},
     {0},
 };
 
@@ -223,6 +255,11 @@ static uc_status check_options(const stream *self)
                                        "--feedback full there are none: use unconfuse noise apply");
     if (self->feedback != UC_FEEDBACK_MIXED && app_given(self->call, "label-share"))
         return app_fail(UC_ERR_OPTION, "--label-share is for --feedback mixed only");
+    if (args->expired && self->feedback == UC_FEEDBACK_FULL)
+        return app_fail(UC_ERR_OPTION, "--expired wrong is for right/wrong feedback: of a label that does "
+                                       "not come nothing is known");
+    if (args->expire == 0 && app_given(self->call, "expired"))
+        return app_fail(UC_ERR_OPTION, "--expired needs --expire N: without it feedback is waited for ever");
     if (args->resume && args->classes)
         return app_fail(UC_ERR_OPTION, "--classes cannot be given with --resume: the model has its classes");
     if (!args->shuffle && (args->train.map.map == UC_MAP_AUTO || args->train.scale == UC_SCALE_AUTO))
@@ -272,9 +309,11 @@ static uc_status run_rounds(stream *self)
 static void release(stream *self)
 {
     uc_session_free(self->session);
+    uc_model_free(self->baseline);
     uc_online_free(self->resumed);
     uc_dataset_free(&self->data);
     json_decref(self->recalls);
+    json_decref(self->falls);
 }
 
 static uc_status run(app_call *call)
@@ -328,7 +367,8 @@ const app_command command_stream = {
         "Reads the data in the order of the file, in constant memory: for every example the learner "
         "proposes a class, sees the label (or only whether the proposal was right), and learns. "
         "Every round counts. Standard error shows how many proposals were correct so far, after "
-        "rounds 1, 2, 4, 8... With --resume the learner continues as if it had never stopped; "
+        "rounds 1, 2, 4, 8..., and when their share has fallen (drift). With --resume the learner continues "
+        "as if it had never stopped; "
         "the table covers the rounds of this run. With --map landmarks each of the first "
         "--dimension (700) examples becomes a landmark when it arrives.",
     .sections = sections,

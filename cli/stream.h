@@ -10,10 +10,10 @@
 typedef struct stream_args {
     uc_train_settings train;
     uc_read_settings read;
-    const char *output, *resume, *classes;
-    int feedback, shuffle;
-    uint64_t passes, delay;
-    double missing, flips[2], label_share;
+    const char *output, *resume, *classes, *baseline;
+    int feedback, shuffle, expired, grow_classes;
+    uint64_t passes, delay, expire;
+    double missing, flips[2], label_share, explore;
     app_report report;
 } stream_args;
 
@@ -29,12 +29,15 @@ typedef struct stream {
     uc_feedback feedback;
     uc_dataset data; /* with --shuffle; else empty */
     uc_online *resumed;
-    char classes[256]; /* what messages call those of --classes */
+    char classes[256];  /* what messages call those of --classes */
+    uc_model *baseline; /* NULL: none */
     uc_session *session;
     size_t points_shown;   /* of the curve, in the progress table */
     uc_session_round last; /* the last round so far */
     json_t *recalls;       /* of each class, since the point of the curve before: a list for each point */
     uint64_t examples[STREAM_CLASSES], correct[STREAM_CLASSES]; /* at the last point */
+    uc_drift drift;
+    json_t *falls; /* of the share of right proposals: a list; NULL: none yet */
 } stream;
 
 uc_status stream_begin(stream *self);

@@ -7,6 +7,22 @@
 
 /* ---- a new learner ---- */
 
+/* The sentence says which column of a table the labels are from. */
+static uc_status refuse_one_class(const stream *self, const uc_names *classes)
+{
+    uc_reader *reader = NULL;
+    uc_dataset found = {.classes = *classes};
+    if (self->data.table)
+        found.table = uc_table_share(self->data.table);
+    else if (strcmp(self->path, "-") != 0 &&
+             uc_reader_open(&reader, self->path, &self->args->read, &self->call->context) == UC_OK)
+        found.table = uc_table_share(uc_reader_table(reader));
+    const uc_status status = app_fail_in(uc_dataset_check_classes(&found), self->path);
+    uc_table_free(found.table);
+    uc_reader_close(reader);
+    return status;
+}
+
 /* look->classes become those of --classes when it is given. */
 static uc_status choose_classes(uc_first_look *look, const stream *self, bool grows)
 {
@@ -22,8 +38,7 @@ static uc_status choose_classes(uc_first_look *look, const stream *self, bool gr
     if (classes->count == 0 && !grows)
         return app_fail(UC_ERR_INVALID, "%s: the data have no labels", self->path);
     if (classes->count == 1)
-        return app_fail(UC_ERR_FORMAT, "%s: only one class, '%s', where two are needed", self->path,
-                        classes->text[0]);
+        return refuse_one_class(self, classes);
     return UC_OK;
 }
 
@@ -48,6 +63,11 @@ static uc_session_settings session_settings(stream *self)
                                  .missing = args->missing,
                                  .flips = {args->flips[0], args->flips[1]},
                                  .label_share = args->label_share,
+                                 .policy = {.apprentice = self->baseline != NULL,
+                                            .explore = args->explore,
+                                            .expired_is_wrong = args->expired != 0},
+                                 .expire = args->expire,
+                                 .baseline = self->baseline,
                                  .saved = args->output != NULL,
                                  .source = self->path,
                                  .on_round = stream_on_round,
@@ -61,7 +81,7 @@ static uc_status begin_new(stream *self)
     uc_first_look look;
     train.passes = self->args->passes;
     train.shuffle = self->args->shuffle;
-    settings.add_classes = cli_reads_once(self->path) && !self->args->classes;
+    settings.add_classes = self->args->grow_classes || (cli_reads_once(self->path) && !self->args->classes);
     settings.classes = "the classes: the file has changed since it was first read";
     if (self->args->classes) {
         snprintf(self->classes, sizeof self->classes, "--classes %s", self->args->classes);
@@ -203,14 +223,33 @@ static uc_status begin_again(stream *self)
     if (status != UC_OK)
         return status;
     uc_session_settings settings = session_settings(self);
-    settings.add_classes = self->feedback != UC_FEEDBACK_PARTIAL;
+    settings.add_classes = self->args->grow_classes || self->feedback != UC_FEEDBACK_PARTIAL;
     if (self->args->shuffle)
         settings.held_bytes = (double)self->data.X.rows * sizeof(size_t);
     return uc_session_continue(&self->session, self->resumed, &settings, &self->context);
 }
 
+/* The model whose predictions are proposed instead. Rows of a table are encoded as the stream has learned it,
+ * which another model cannot read. */
+static uc_status load_baseline(stream *self)
+{
+    const char *path = self->args->baseline;
+    if (!path)
+        return UC_OK;
+    const uc_status status = uc_model_load(&self->baseline, path);
+    if (status == UC_OK && uc_model_table(self->baseline))
+        return app_fail(UC_ERR_INVALID,
+                        "--baseline %s: it reads a table with columns of its own; in a stream a baseline "
+                        "needs rows of numbers",
+                        path);
+    return status;
+}
+
 uc_status stream_begin(stream *self)
 {
+    const uc_status status = load_baseline(self);
+    if (status != UC_OK)
+        return status;
     if (self->args->resume)
         return begin_again(self);
     return begin_new(self);

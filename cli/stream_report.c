@@ -50,10 +50,25 @@ static void add_recalls(stream *self)
     json_array_append_new(self->recalls, recalls);
 }
 
+/* The share of right proposals has fallen: the data, or the classes in them, are no longer what they were. */
+static void add_fall(stream *self)
+{
+    const uc_drift *drift = &self->drift;
+    if (!self->falls)
+        self->falls = json_array();
+    json_array_append_new(self->falls, json_pack("{sI sf sf}", "round", (json_int_t)drift->round, "before",
+                                                 drift->before, "after", drift->after));
+    if (!self->call->common.quiet)
+        fprintf(stderr, "%12llu  drift: right proposals fell from %.1f%% to %.1f%%\n",
+                (unsigned long long)drift->round, 100 * drift->before, 100 * drift->after);
+}
+
 uc_status stream_on_round(const uc_session_round *round, void *user)
 {
     stream *self = user;
     self->last = *round;
+    if (uc_drift_add(&self->drift, round->right))
+        add_fall(self);
     if ((round->number & (round->number - 1)) == 0) { /* 1, 2, 4, ... */
         show_points(self, round);
         add_recalls(self);
@@ -118,11 +133,15 @@ json_t *stream_describe(stream *self, double seconds)
         json_array_append_new(per_class, cli_json_class(label.name, (size_t)label.examples,
                                                         share(label.correct, label.examples),
                                                         share(label.correct, label.proposed)));
-    return json_pack("{sI sI so so so sf sI sI}", "rounds", (json_int_t)counts.rounds, "correct",
+    json_t *falls = self->falls ? json_incref(self->falls) : json_array();
+    const uc_event_counts *events = &counts.events;
+    return json_pack("{sI sI so so so sf sI sI so sI so}", "rounds", (json_int_t)counts.rounds, "correct",
                      (json_int_t)counts.correct, "ratio_correct",
                      app_json_real(share(counts.correct, counts.rounds)), "curve", points, "per_class",
                      per_class, "seconds", seconds, "rounds_before", (json_int_t)counts.rounds_before,
-                     "unknown_labels", (json_int_t)unknown_rounds(self, &example));
+                     "unknown_labels", (json_int_t)unknown_rounds(self, &example), "drift", falls, "expired",
+                     (json_int_t)events->expired, "agreement",
+                     events->compared ? app_json_real(share(events->agreed, events->compared)) : json_null());
 }
 
 /* Right proposals since the point before: rounds 1, 2, 3 and 4, 5 to 8, ... */
@@ -137,6 +156,16 @@ static void draw_curve(const stream *self, FILE *file)
     free(recent);
 }
 
+static void print_falls(const stream *self, FILE *file)
+{
+    const uc_drift *drift = &self->drift;
+    if (drift->alarms == 0)
+        return;
+    fprintf(file, "\ndrift: right proposals fell %llu time%s, last at round %llu, from %.1f%% to %.1f%%\n",
+            (unsigned long long)drift->alarms, drift->alarms == 1 ? "" : "s",
+            (unsigned long long)drift->round, 100 * drift->before, 100 * drift->after);
+}
+
 void stream_print(const stream *self, FILE *file, double seconds)
 {
     const uc_session_counts counts = uc_session_count(self->session);
@@ -145,6 +174,12 @@ void stream_print(const stream *self, FILE *file, double seconds)
     fprintf(file, "%llu rounds, %llu correct (%.2f%%), %llu updates, %.3f s\n",
             (unsigned long long)counts.rounds, (unsigned long long)counts.correct,
             100 * share(counts.correct, counts.rounds), (unsigned long long)counts.updates, seconds);
+    if (counts.events.compared > 0)
+        fprintf(file, "the learner agreed with %llu of %llu baselines (%.2f%%)\n",
+                (unsigned long long)counts.events.agreed, (unsigned long long)counts.events.compared,
+                100 * share(counts.events.agreed, counts.events.compared));
+    if (counts.events.expired > 0)
+        fprintf(file, "%llu rounds expired without feedback\n", (unsigned long long)counts.events.expired);
     if (self->args->resume)
         fprintf(file, "%llu rounds since the beginning of the stream\n",
                 (unsigned long long)(counts.rounds_before + counts.rounds));
@@ -162,6 +197,7 @@ void stream_print(const stream *self, FILE *file, double seconds)
     }
     app_grid_print(&table, file);
     draw_curve(self, file);
+    print_falls(self, file);
     if (self->args->output)
         fprintf(file, "model: %s\n", self->args->output);
 }

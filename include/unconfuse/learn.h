@@ -92,7 +92,7 @@ typedef struct uc_onebit_settings {
     double ridge;    /* penalty of the ridge problem, > 0                     (0.03) */
     double jitter;   /* added to the kernel matrix of the landmarks           (0.001) */
     double penalty;  /* target of a class that was wrong, below 0             (0.2) */
-    double bonus;    /* of classes seldom proposed, in the proposal           (auto: 4; sparse rows 0.3) */
+    double bonus;    /* of classes seldom proposed or seldom right            (auto: 4; sparse rows 0.4) */
     uint64_t replay; /* past rounds whose targets are made anew after each    (4) */
     double least;    /* change of a target that counts, summed over classes   (0.02) */
     uint64_t memory_rounds;   /* rounds kept                                           (10000) */
@@ -180,8 +180,9 @@ typedef enum uc_audit_mode { UC_AUDIT_AUTO, UC_AUDIT_STRUCTURE, UC_AUDIT_LABELS 
 
 typedef struct uc_audit_settings {
     int mode;           /* uc_audit_mode                             (auto) */
-    uint64_t landmarks; /* rows that kernels are measured from       (600) */
-    uint64_t axes;      /* principal axes of each view at most       (300) */
+    uint64_t landmarks; /* rows that kernels are measured from       (auto) */
+    uint64_t axes;      /* principal axes of each view at most       (auto) */
+    double width; /* of kernels, in median distances; not in the table; 0, NaN: chosen of .3, 1, 3 (0) */
 } uc_audit_settings;
 extern const uc_option uc_audit_options[]; /* the table of uc_audit_settings */
 

@@ -38,6 +38,33 @@ uc_status uc_first_look_at_data(uc_first_look *out, const uc_dataset *data, cons
                                 const uc_context *context);
 void uc_first_look_free(uc_first_look *self);
 
+/* ---- what happens around proposals ---- */
+
+/* Rules that a session, a service and a program that asks a learner itself share. */
+typedef struct uc_policy {
+    bool apprentice;       /* the baseline of an example, if it has one, is proposed and judged     (false) */
+    double explore;        /* share of the other proposals drawn evenly instead: uc_online_explore  (0) */
+    bool expired_is_wrong; /* of an event that is not answered in time the learner hears "wrong"    (false) */
+} uc_policy;
+
+typedef struct uc_event_counts {
+    uint64_t proposals, expired;
+    uint64_t compared, agreed; /* proposals with a baseline; those where the learner's own was the same */
+} uc_event_counts;
+
+/* After uc_online_propose: the class that is proposed, and with which probability. `baseline` is a position
+ * among the learner's classes; UC_NONE: there is none. rng NULL: draws depend on the seed and the number of
+ * proposals. Learn with the proposal as it is afterwards. */
+void uc_policy_propose(uc_proposal *proposal, uc_event_counts *counts, const uc_policy *self,
+                       const uc_online *online, uint32_t baseline, uc_rng *rng);
+/* What the learner can make of an answer; label UC_NONE: only right or wrong is known. false: nothing, as a
+ * learner of labels of "wrong" alone. */
+bool uc_policy_answer(uc_answer *out, const uc_online *online, const uc_proposal *proposal, bool right,
+                      uint32_t label);
+/* The same when an event has waited for too long. */
+bool uc_policy_expire(uc_answer *out, uc_event_counts *counts, const uc_policy *self, const uc_online *online,
+                      const uc_proposal *proposal);
+
 /* ---- sessions ---- */
 
 typedef struct uc_session uc_session;
@@ -47,6 +74,7 @@ typedef struct uc_session_round {
     uint64_t number;   /* of this session, from 1 */
     uint32_t proposed; /* position among the learner's classes; UC_NONE: it had none yet */
     bool right;
+    double probability; /* with which the class was drawn; 1: the learner does not explore */
 } uc_session_round;
 
 /* Called after every round; a status other than UC_OK ends the session with it. */
@@ -56,7 +84,8 @@ typedef struct uc_session_settings {
     int feedback;          /* uc_feedback: the label, right or wrong, or both         (full) */
     uint64_t delay;        /* rounds until feedback comes                             (0) */
     double missing;        /* probability that feedback never comes                   (0) */
-    bool add_classes;      /* full feedback: an unknown label becomes a new class     (false) */
+    bool add_classes;      /* an unknown label becomes a new class; with right/wrong feedback, after its
+                              first round                                             (false) */
     bool saved;            /* a model will be made; its memory is counted beforehand  (false) */
     double held_bytes;     /* that the caller holds, such as examples in memory       (0) */
     const char *source;    /* what error messages call the data                       (NULL: nothing) */
@@ -65,6 +94,9 @@ typedef struct uc_session_settings {
     void *user;            /* handed to on_round */
     double flips[2];       /* share of right proposals answered "wrong", and of wrong ones "right"   (0, 0) */
     double label_share;    /* mixed feedback: the label comes after this share of the "wrong" (0) */
+    uc_policy policy;      /*                                                         ({0}) */
+    uint64_t expire;       /* rounds after which an event without feedback expires    (0: never) */
+    const uc_model *baseline; /* proposes a baseline for every example; lent          (NULL) */
 } uc_session_settings;
 
 /* Begins a learner for data that were looked at, and a session with it. `passes`, the number of passes to
@@ -103,6 +135,7 @@ typedef struct uc_session_counts {
     uint64_t rounds, correct;
     uint64_t updates;       /* rounds that changed the weights */
     uint64_t rounds_before; /* of earlier sessions with the same learner */
+    uc_event_counts events;
 } uc_session_counts;
 uc_session_counts uc_session_count(const uc_session *self);
 

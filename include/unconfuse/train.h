@@ -3,6 +3,7 @@
 #define UNCONFUSE_TRAIN_H
 
 #include "unconfuse/learn.h"
+#include "unconfuse/random.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +69,12 @@ uc_status uc_online_check_memory(const uc_online *self, const uc_online_ahead *a
 
 /* Proposes a class for a raw row. */
 uc_status uc_online_propose(uc_proposal *out, uc_online *self, const uc_row *row);
+/* An exploration floor for any learner: with the probability `share`, from 0 to 1, the class of the last
+ * proposal is replaced by one drawn evenly from all. proposal->probability becomes that with which the class
+ * was drawn, all told. The draw depends on the seed and on the number of proposals so far; with _drawn it is
+ * the caller's. Learn with the proposal as it is afterwards. */
+void uc_online_explore(uc_proposal *proposal, const uc_online *self, double share);
+void uc_online_explore_drawn(uc_proposal *proposal, const uc_online *self, double share, uc_rng *rng);
 /* The scores that the last proposal was made from, one for each class; valid until the next call. */
 const double *uc_online_scores(const uc_online *self);
 /* The row of the last uc_online_propose as the weights saw it; valid until the next call. Copy it where

@@ -24,14 +24,19 @@ static const double grid_values[] = {0.001, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.
 const uc_candidates uc_explore_grid[] = {{"explore", grid_values, sizeof grid_values / sizeof *grid_values},
                                          {0}};
 
+double uc_explore_probability(double explore, uint32_t class, uint32_t favourite, size_t classes)
+{
+    return explore / (double)classes + (class == favourite ? 1.0 - explore : 0.0);
+}
+
 /* The first k at which the sum of P(0..k) exceeds one uniform number. */
 void uc_explore_propose(uc_proposal *proposal, uc_online *self, double explore)
 {
     const size_t K = self->classes.count;
-    const double even = explore / (double)K, u = uc_rng_uniform(&self->rng);
+    const double u = uc_rng_uniform(&self->rng);
     double sum = 0.0;
     for (uint32_t k = 0; k < K; k++) {
-        const double P = even + (k == proposal->favourite ? 1.0 - explore : 0.0);
+        const double P = uc_explore_probability(explore, k, proposal->favourite, K);
         sum += P;
         if (sum > u || k + 1 == K) {
             proposal->label = k;
@@ -41,11 +46,16 @@ void uc_explore_propose(uc_proposal *proposal, uc_online *self, double explore)
     }
 }
 
+static double explore(const void *user)
+{
+    const uc_explore_settings *settings = user;
+    return settings->explore;
+}
+
 static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
 {
     (void)row;
-    const uc_explore_settings *settings = self->settings;
-    uc_explore_propose(proposal, self, settings->explore);
+    uc_explore_propose(proposal, self, explore(self->settings));
 }
 
 static void banditron_step(uc_step *out, const uc_round *round, const void *user)
@@ -91,6 +101,7 @@ const uc_learner uc_learner_banditron = {
     .class_weight = UC_NO_CLASS_WEIGHT,
     .step = banditron_step,
     .propose = propose,
+    .explore = explore,
 };
 
 const uc_learner uc_learner_bpa = {
@@ -106,4 +117,5 @@ const uc_learner uc_learner_bpa = {
     .class_weight = UC_NO_CLASS_WEIGHT,
     .step = bpa_step,
     .propose = propose,
+    .explore = explore,
 };

@@ -13,6 +13,8 @@
     }
 extern const uc_candidates uc_explore_grid[];
 
+/* With which a class is proposed. */
+double uc_explore_probability(double explore, uint32_t class, uint32_t favourite, size_t classes);
 /* With probability `explore` the class proposed is drawn evenly from all. */
 void uc_explore_propose(uc_proposal *proposal, uc_online *self, double explore);
 

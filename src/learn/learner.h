@@ -54,6 +54,14 @@ typedef struct uc_candidates {
     size_t count;
 } uc_candidates;
 
+/* What a learner expects of labels that it has not been trained on properly. */
+typedef struct uc_prospect {
+    bool may_stand;
+    double criterion;
+    double wrong; /* share of the labels */
+    double error; /* of held-out predictions, against them */
+} uc_prospect;
+
 struct uc_learner {
     const char *name, *summary, *paper;
     const uc_option *options;
@@ -86,6 +94,9 @@ struct uc_learner {
      * what `fit` has put into the model's summary; `fit` writes `wrong_labels` and `clean_error` there as
      * auto's does. *criterion is shown among the candidates. NULL: not for `auto`. */
     bool (*stands)(double *criterion, const uc_model *model);
+    /* Before that, and at a fraction of the cost: whether it may stand. NULL: always. */
+    uc_status (*may_stand)(uc_prospect *out, const uc_dataset *data, uint64_t seed,
+                           const uc_context *context);
 
     /* Batch: sets the model's weights and adds to its summary; NULL for an online learner. */
     uc_status (*fit)(uc_model *model, const uc_fit *fit, const void *settings);
@@ -116,6 +127,9 @@ struct uc_learner {
     /* Changes label, probability or favourite of a proposal, which come as the best-scoring class, 1 and that
      * class. */
     void (*propose)(uc_proposal *proposal, uc_online *self, uc_row row);
+    /* For one whose `propose` draws a class evenly with some probability, and the best one otherwise: that
+     * probability. NULL: it draws otherwise, or not at all. */
+    double (*explore)(const void *settings);
     /* Instead of the weights: self->scores of a row. */
     void (*score)(uc_online *self, uc_row row);
     /* For a learner that prepares rows further by itself: what a model does to a row after `preprocessing`,

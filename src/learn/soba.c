@@ -163,11 +163,16 @@ static uc_status remember(uc_online *self, uc_state *state)
 
 /* ---- rounds ---- */
 
+static double explore(const void *user)
+{
+    const uc_soba_settings *settings = user;
+    return settings->explore;
+}
+
 static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
 {
-    const uc_soba_settings *settings = self->settings;
     (void)row;
-    uc_explore_propose(proposal, self, settings->explore);
+    uc_explore_propose(proposal, self, explore(self->settings));
 }
 
 /* Where the weights of the i-th value of a row begin in the planes; value 0 is the constant feature. */
@@ -287,5 +292,6 @@ const uc_learner uc_learner_soba = {
     .release = release,
     .remember = remember,
     .propose = propose,
+    .explore = explore,
     .learn = learn,
 };

@@ -6,10 +6,11 @@
 #include "unconfuse/train.h"
 
 typedef struct uc_late_round {
-    uint64_t due; /* the round after whose proposal the feedback arrives */
+    uint64_t due; /* the round after whose proposal the feedback arrives, or is given up */
     uc_proposal proposal;
     uint32_t label;
     bool right, told; /* what the answer says; whether it is the label */
+    bool expired;     /* there is none */
     double weight;
     uc_row_copy row; /* as the weights saw it when it was proposed for */
 } uc_late_round;

@@ -5,7 +5,8 @@
  *   run_each, run_mapped                rows as the weights see them: one by one, or many at a time by a map
  *   run_round                           propose; deliver what is due; feedback at once, late, or never; count
  *
- * Feedback of round t arrives after the proposal of round t + delay. Until then a copy of the row waits, as
+ * Feedback of round t arrives after the proposal of round t + delay; feedback that does not come is given up
+ * after that of round t + expire. Until then a copy of the row waits, as
  * it was when it was proposed for: after a map, before landmarks that came later.
  */
 #include <assert.h>
@@ -13,8 +14,9 @@
 #include <string.h>
 
 #include "prepare/preprocessing.h"
-#include "train/online.h"
+#include "train/batch.h"
 #include "train/late.h"
+#include "train/online.h"
 #include "train/order.h"
 #include "train/tally.h"
 #include "unconfuse/session.h"
@@ -40,7 +42,8 @@ struct uc_session {
     size_t translated, translation_capacity;
     bool translates_classes; /* the labels of the rows at hand are the learner's classes */
 
-    uc_late late;
+    uc_late late, expiring; /* rounds whose feedback will come, and will not */
+    uc_event_counts events;
     uc_rng missing, flips, labels;
     bool takes_sparse; /* sparse rows may become dense: the caller reads them as dense ones */
 
@@ -79,7 +82,7 @@ static uc_status check_rows(uc_session *self, const uc_matrix *X, size_t labels)
         ahead->classes = labels;
     const double entry_bytes = uc_matrix_is_sparse(X) ? 8.0 : 4.0;
     ahead->row_bytes = entry_bytes * (double)uc_matrix_entries(X) / (double)X->rows;
-    return check_memory(self, self->late.capacity);
+    return check_memory(self, self->late.capacity + self->expiring.capacity);
 }
 
 /* ---- beginning ---- */
@@ -88,7 +91,8 @@ static uc_status check_rows(uc_session *self, const uc_matrix *X, size_t labels)
 static uc_status check_plan(const uc_session *self, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train)
 {
-    const double waiting = fmin((double)self->settings.delay, self->ahead.rounds);
+    const double most = (double)self->settings.delay + (double)self->settings.expire;
+    const double waiting = fmin(most, self->ahead.rounds);
     uc_online_ahead ahead = ahead_with(self, 0);
     if (isfinite(waiting))
         ahead = ahead_with(self, (size_t)waiting);
@@ -106,11 +110,14 @@ static uc_status check_settings(const uc_learner *learner, const uc_session_sett
     } shares[] = {{"missing", settings->missing},
                   {"flips", settings->flips[0]},
                   {"flips", settings->flips[1]},
-                  {"label_share", settings->label_share}};
+                  {"label_share", settings->label_share},
+                  {"explore", settings->policy.explore}};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         if (!(shares[i].value >= 0.0 && shares[i].value <= 1.0))
             return uc_fail(UC_ERR_OPTION, "%s %g is not a probability, from 0 to 1", shares[i].name,
                            shares[i].value);
+    if (settings->policy.expired_is_wrong && settings->feedback == UC_FEEDBACK_FULL)
+        return uc_fail(UC_ERR_OPTION, "feedback is the label here: a round without it cannot count as wrong");
     return UC_OK;
 }
 
@@ -213,6 +220,7 @@ void uc_session_free(uc_session *self)
     uc_tally_free(&self->tally);
     uc_free(self->translation);
     uc_late_free(&self->late);
+    uc_late_free(&self->expiring);
     uc_free(self);
 }
 
@@ -295,12 +303,12 @@ static uc_status reserve_proposals(uc_session *self)
     return uc_tally_reserve(&self->tally, uc_online_classes(self->online)->count);
 }
 
-static uc_status count_round(uc_session *self, uint32_t label, uint32_t proposed, bool right)
+static uc_status count_round(uc_session *self, uint32_t label, const uc_proposal *proposal, bool right)
 {
-    uc_tally_round(&self->tally, label, proposed, right);
+    uc_tally_round(&self->tally, label, proposal->label, right);
     if (!self->settings.on_round)
         return UC_OK;
-    const uc_session_round round = {self->tally.rounds, proposed, right};
+    const uc_session_round round = {self->tally.rounds, proposal->label, right, proposal->probability};
     return self->settings.on_round(&round, self->settings.user);
 }
 
@@ -325,6 +333,7 @@ typedef struct feedback {
     uint32_t label; /* of the tally */
     bool right;     /* what the answer says */
     bool told;      /* the answer is the label */
+    bool expired;   /* it does not come in time */
 } feedback;
 
 static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal, feedback back,
@@ -334,6 +343,8 @@ static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal
     uc_answer answer = {UC_ANSWER_WRONG, self->tally.of[back.label].class};
     if (back.right)
         answer.kind = UC_ANSWER_RIGHT;
+    if (back.expired && !uc_policy_expire(&answer, &self->events, &self->settings.policy, online, proposal))
+        return UC_OK;
     if (back.told) {
         answer.kind = UC_ANSWER_LABEL;
         const uc_status status = class_of_label(&answer.label, self, back.label);
@@ -345,32 +356,45 @@ static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal
     return uc_online_learn_scored(online, row, proposal, answer, weight);
 }
 
-static uc_status learn_late(uc_session *self)
+/* The ring whose first round is due by round `last`, and first; of two that are due together the older round
+ * is the one that expires. NULL: neither. */
+static uc_late *next_due(uc_session *self, uint64_t last)
 {
-    const uc_late_round *round = uc_late_first(&self->late);
-    const feedback back = {round->label, round->right, round->told};
+    const uc_late_round *late = uc_late_first(&self->late), *expiring = uc_late_first(&self->expiring);
+    if (late && late->due <= last && (!expiring || late->due < expiring->due))
+        return &self->late;
+    return expiring && expiring->due <= last ? &self->expiring : NULL;
+}
+
+static uc_status learn_first(uc_session *self, uc_late *from)
+{
+    const uc_late_round *round = uc_late_first(from);
+    const feedback back = {round->label, round->right, round->told, round->expired};
     const uc_status status =
         learn(self, uc_row_copy_view(&round->row), &round->proposal, back, round->weight);
-    uc_late_remove_first(&self->late);
+    uc_late_remove_first(from);
     return status;
 }
 
 static uc_status wait_for_feedback(uc_session *self, uc_row row, const uc_proposal *proposal, feedback back,
                                    double weight)
 {
+    uc_late *ring = back.expired ? &self->expiring : &self->late;
+    uc_late *other = back.expired ? &self->late : &self->expiring;
     uc_late_round *round;
     uc_status status = UC_OK;
-    if (self->late.count == self->late.capacity)
-        status = check_memory(self, uc_late_capacity_for_one_more(&self->late));
+    if (ring->count == ring->capacity)
+        status = check_memory(self, uc_late_capacity_for_one_more(ring) + other->capacity);
     if (status == UC_OK)
-        status = uc_late_add(&round, &self->late);
+        status = uc_late_add(&round, ring);
     if (status != UC_OK)
         return status;
-    round->due = self->tally.rounds + self->settings.delay;
+    round->due = self->tally.rounds + (back.expired ? self->settings.expire : self->settings.delay);
     round->proposal = *proposal;
     round->label = back.label;
     round->right = back.right;
     round->told = back.told;
+    round->expired = back.expired;
     round->weight = weight;
     return uc_row_copy_set(&round->row, row);
 }
@@ -398,107 +422,90 @@ static feedback feedback_on(uc_session *self, uint32_t label, bool right)
     return back;
 }
 
+/* At once, later, or never. */
+static uc_status give_feedback(uc_session *self, uc_row row, const uc_proposal *proposal, feedback back,
+                               bool comes, double weight)
+{
+    const uint64_t expire = self->settings.expire, delay = self->settings.delay;
+    back.expired = expire > 0 && (!comes || delay > expire);
+    if (back.expired && self->settings.policy.expired_is_wrong) { /* what is ignored need not wait */
+        back.right = back.told = false;
+        return wait_for_feedback(self, row, proposal, back, weight);
+    }
+    if (!comes && !back.expired)
+        return UC_OK;
+    if (delay > 0 && !back.expired)
+        return wait_for_feedback(self, row, proposal, back, weight);
+    return learn(self, row, proposal, back, weight);
+}
+
 /* `row` as the weights see it; `label` is one of the tally. */
-static uc_status run_round(uc_session *self, uc_row row, uint32_t label, double weight)
+static uc_status run_round(uc_session *self, uc_row row, uint32_t label, uint32_t baseline, double weight)
 {
     uc_online *online = self->online;
     uc_online_score(online, row);
-    const uc_proposal proposal = uc_online_propose_scored(online, row);
+    uc_proposal proposal = uc_online_propose_scored(online, row);
+    uc_policy_propose(&proposal, &self->events, &self->settings.policy, online, baseline, NULL);
     const bool right = proposal.label != UC_NONE && proposal.label == self->tally.of[label].class;
     const bool comes = feedback_comes(self);
     const feedback back = feedback_on(self, label, right);
-    const uc_late_round *first;
+    uc_late *due;
     uc_status status = UC_OK;
-    while (status == UC_OK && (first = uc_late_first(&self->late)) && first->due <= self->tally.rounds)
-        status = learn_late(self);
-    if (status == UC_OK && comes && self->settings.delay > 0)
-        status = wait_for_feedback(self, row, &proposal, back, weight);
-    else if (status == UC_OK && comes)
-        status = learn(self, row, &proposal, back, weight);
-    if (status != UC_OK)
-        return status;
-    return count_round(self, label, proposal.label, right);
+    while (status == UC_OK && (due = next_due(self, self->tally.rounds)))
+        status = learn_first(self, due);
+    if (status == UC_OK)
+        status = give_feedback(self, row, &proposal, back, comes, weight);
+    if (status == UC_OK)
+        status = count_round(self, label, &proposal, right);
+    uint32_t class = self->tally.of[label].class;
+    const bool announced = self->settings.add_classes && self->settings.feedback == UC_FEEDBACK_PARTIAL;
+    if (status == UC_OK && class == UC_NONE && announced)
+        status = class_of_label(&class, self, label);
+    return status;
 }
 
 /* ---- many rounds ---- */
 
-/* Rows to come: all of X, or `rows` of it. */
-typedef struct batch {
-    const uc_matrix *X;
-    const uint32_t *labels;
-    const double *weights; /* NULL: all are 1 */
-    const size_t *rows;
-    size_t count;
-} batch;
-
-static size_t row_of(const batch *self, size_t i)
-{
-    if (!self->rows)
-        return i;
-    return self->rows[i];
-}
-
-/* Rows lie anywhere in memory when they are shuffled, and a sparse row's weights always do: what the next
- * rounds need is asked for while this one still works. */
-static void prefetch(const uc_session *self, const batch *rows, size_t i)
-{
-    const uc_matrix *X = rows->X;
-    if (rows->rows && i + 8 < rows->count) {
-        if (X->offsets)
-            __builtin_prefetch(X->offsets + rows->rows[i + 8]);
-        __builtin_prefetch(rows->labels + rows->rows[i + 8]);
-        if (rows->weights)
-            __builtin_prefetch(rows->weights + rows->rows[i + 8]);
-        const uc_row later = uc_matrix_row(X, rows->rows[i + 4]);
-        const size_t bytes = uc_min_size(later.count * sizeof(float), 1024);
-        for (size_t at = 0; at < bytes; at += 64) {
-            __builtin_prefetch((const char *)later.values + at);
-            if (later.columns)
-                __builtin_prefetch((const char *)later.columns + at);
-        }
-    }
-    if (i + 1 < rows->count)
-        uc_row_prefetch(uc_matrix_row(X, row_of(rows, i + 1)),
-                        self->online->plane[UC_WEIGHTS] + self->online->stride, self->online->stride);
-}
-
 /* Rows that are prepared, or that are prepared one by one. */
-static uc_status run_each(uc_session *self, const batch *rows, bool prepared)
+static uc_status run_each(uc_session *self, const uc_batch *rows, bool prepared)
 {
     uc_status status = UC_OK;
     for (size_t i = 0; i < rows->count && status == UC_OK; i++) {
+        const size_t at = uc_batch_row(rows, i);
         uint32_t label = UC_NONE;
-        uc_row row = uc_matrix_row(rows->X, row_of(rows, i));
-        status = find_label(&label, self, rows->labels[row_of(rows, i)]);
+        uc_row row = uc_matrix_row(rows->X, at);
+        status = find_label(&label, self, rows->labels[at]);
         if (prepared)
-            prefetch(self, rows, i);
+            uc_batch_prefetch(rows, i, self->online->plane[UC_WEIGHTS] + self->online->stride,
+                              self->online->stride);
         else if (status == UC_OK)
             status = uc_online_prepare_row(&row, self->online, row);
         if (status == UC_OK)
-            status = run_round(self, row, label, rows->weights ? rows->weights[row_of(rows, i)] : 1.0);
+            status = run_round(self, row, label, uc_batch_baseline(rows, at), uc_batch_weight(rows, at));
     }
     return status;
 }
 
 /* After a map: MAPPED_ROWS rows are mapped together, then each has its round. */
-static uc_status run_mapped(uc_session *self, const batch *rows)
+static uc_status run_mapped(uc_session *self, const uc_batch *rows)
 {
     size_t taken[MAPPED_ROWS];
-    uint32_t labels[MAPPED_ROWS];
+    uint32_t labels[MAPPED_ROWS], baselines[MAPPED_ROWS];
     double weights[MAPPED_ROWS];
     uc_status status = UC_OK;
     for (size_t first = 0; first < rows->count && status == UC_OK; first += MAPPED_ROWS) {
         const size_t count = uc_min_size(rows->count - first, MAPPED_ROWS);
         uc_matrix part = {0}, mapped = {0};
         for (size_t i = 0; i < count; i++) {
-            taken[i] = row_of(rows, first + i);
+            taken[i] = uc_batch_row(rows, first + i);
             labels[i] = rows->labels[taken[i]];
-            weights[i] = rows->weights ? rows->weights[taken[i]] : 1.0;
+            baselines[i] = uc_batch_baseline(rows, taken[i]);
+            weights[i] = uc_batch_weight(rows, taken[i]);
         }
         status = uc_matrix_subset(&part, rows->X, taken, count, &self->context);
         if (status == UC_OK)
             status = uc_online_prepare(&mapped, self->online, &part, &self->context);
-        const batch prepared = {&mapped, labels, weights, NULL, count};
+        const uc_batch prepared = {&mapped, labels, weights, NULL, count, baselines};
         if (status == UC_OK)
             status = run_each(self, &prepared, true);
         uc_matrix_free(&mapped);
@@ -519,7 +526,7 @@ static uc_status check_running(const uc_session *self, const uc_matrix *X)
 }
 
 /* Labels are positions in `names`, whose translations are kept from call to call. */
-static uc_status run_all(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
+static uc_status run_all(uc_session *self, const uc_batch *rows, const uc_names *names, bool prepared)
 {
     uc_online *online = self->online;
     char source[SOURCE_LENGTH];
@@ -541,49 +548,39 @@ static uc_status run_all(uc_session *self, const batch *rows, const uc_names *na
     return run_each(self, rows, prepared);
 }
 
-/* Whether a row has a weight of 0. An order of all rows need not be followed, which would be slower. */
-static uc_status check_weights(bool *weightless, const batch *rows)
+/* The same, with what the baseline says. */
+static uc_status run_compared(uc_session *self, const uc_batch *rows, const uc_names *names, bool prepared)
 {
-    const bool all = rows->count == rows->X->rows;
-    *weightless = false;
-    for (size_t i = 0; i < rows->count; i++) {
-        const size_t at = all ? i : row_of(rows, i);
-        const double weight = rows->weights[at];
-        if (!(weight >= 0.0 && isfinite(weight)))
-            return uc_fail(UC_ERR_INVALID,
-                           "the weight of example %zu, %g, is not a finite number of 0 or more", at + 1,
-                           weight);
-        *weightless = *weightless || weight == 0.0;
-    }
-    return UC_OK;
-}
-
-/* The rows whose weight is not 0, in *out; `kept` has room for all. */
-static void leave_out_weightless(batch *out, size_t *kept, const batch *rows)
-{
-    *out = *rows;
-    out->rows = kept;
-    out->count = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->weights[row_of(rows, i)] > 0.0)
-            kept[out->count++] = row_of(rows, i);
+    uc_batch compared = *rows;
+    uint32_t *baselines = NULL;
+    if (!self->settings.baseline)
+        return run_all(self, rows, names, prepared);
+    if (prepared)
+        return uc_fail(UC_ERR_INVALID, "a baseline needs rows as they come, not prepared ones");
+    uc_status status = uc_batch_predict(&baselines, rows, self->settings.baseline,
+                                        uc_online_classes(self->online), &self->context);
+    compared.baselines = baselines;
+    if (status == UC_OK)
+        status = run_all(self, &compared, names, prepared);
+    uc_free(baselines);
+    return status;
 }
 
 /* The same, without rows of weight 0. */
-static uc_status run(uc_session *self, const batch *rows, const uc_names *names, bool prepared)
+static uc_status run(uc_session *self, const uc_batch *rows, const uc_names *names, bool prepared)
 {
-    batch weighted;
+    uc_batch weighted;
     bool weightless = false;
-    uc_status status = rows->weights ? check_weights(&weightless, rows) : UC_OK;
+    uc_status status = rows->weights ? uc_batch_check_weights(&weightless, rows) : UC_OK;
     if (status != UC_OK)
         return status;
     if (!weightless)
-        return run_all(self, rows, names, prepared);
+        return run_compared(self, rows, names, prepared);
     size_t *kept = uc_alloc(rows->count, sizeof *kept);
     if (!kept)
         return UC_ERR_NOMEM;
-    leave_out_weightless(&weighted, kept, rows);
-    status = run_all(self, &weighted, names, prepared);
+    uc_batch_leave_out_weightless(&weighted, kept, rows);
+    status = run_compared(self, &weighted, names, prepared);
     uc_free(kept);
     return status;
 }
@@ -597,7 +594,7 @@ uc_status uc_session_run_rows(uc_session *self, const uc_matrix *X, const uint32
 uc_status uc_session_run_weighted(uc_session *self, const uc_matrix *X, const uint32_t *labels,
                                   const double *weights, const size_t *rows, size_t count, bool prepared)
 {
-    const batch all = {X, labels, weights, rows, count};
+    const uc_batch all = {X, labels, weights, rows, count, NULL};
     if (!self->translates_classes)
         forget_translation(self, true);
     return run(self, &all, uc_online_classes(self->online), prepared);
@@ -618,7 +615,7 @@ static uc_status pass_over_file(uc_session *self, const char *path, const uc_rea
         preprocessing->table = uc_table_share(uc_reader_table(reader));
     forget_translation(self, false);
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
-        const batch rows = {&block->X, block->y, block->weights, NULL, block->X.rows};
+        const uc_batch rows = {&block->X, block->y, block->weights, NULL, block->X.rows, NULL};
         status = run(self, &rows, uc_reader_classes(reader), false);
     }
     uc_reader_close(reader);
@@ -658,7 +655,7 @@ uc_status uc_session_run_data(uc_session *self, const uc_dataset *data, uint64_t
     for (uint64_t pass = 0; pass < passes && status == UC_OK; pass++) {
         if (shuffled)
             uc_order_next(&order);
-        const batch all = {&data->X, data->y, data->weights, order.rows, data->X.rows};
+        const uc_batch all = {&data->X, data->y, data->weights, order.rows, data->X.rows, NULL};
         status = run(self, &all, &data->classes, false);
     }
     uc_order_free(&order);
@@ -667,10 +664,10 @@ uc_status uc_session_run_data(uc_session *self, const uc_dataset *data, uint64_t
 
 uc_status uc_session_finish(uc_session *self)
 {
-    const size_t all = self->late.count;
+    const size_t all = self->late.count + self->expiring.count;
     uc_status status = UC_OK;
     for (size_t done = 0; done < all && status == UC_OK; done++) {
-        status = learn_late(self);
+        status = learn_first(self, next_due(self, UINT64_MAX));
         if (status == UC_OK && done % ROUNDS_PER_REPORT == 0)
             status = uc_report(&self->context, "late feedback", (double)done, (double)all, NULL);
     }
@@ -684,7 +681,8 @@ uc_session_counts uc_session_count(const uc_session *self)
     return (uc_session_counts){.rounds = self->tally.rounds,
                                .correct = self->tally.correct,
                                .updates = uc_online_updates(self->online) - self->updates_before,
-                               .rounds_before = self->rounds_before};
+                               .rounds_before = self->rounds_before,
+                               .events = self->events};
 }
 
 const uc_session_point *uc_session_curve(size_t *count, uc_session *self)

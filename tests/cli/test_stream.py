@@ -15,7 +15,8 @@ import pytest
 
 from conftest import PROGRAM, blobs
 
-FIELDS = ["rounds", "correct", "ratio_correct", "curve", "per_class", "seconds", "rounds_before", "unknown_labels"]
+FIELDS = ["rounds", "correct", "ratio_correct", "curve", "per_class", "seconds", "rounds_before", "unknown_labels",
+          "drift", "expired", "agreement"]
 FULL = ["perceptron", "pa", "spa", "copa", "arow", "scw"]
 PARTIAL = ["cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba", "onebit"]
 MAP = ["--map", "landmarks", "--dimension", "80", "--width", "2"]
@@ -240,17 +241,21 @@ def test_answers_that_are_false(unconfuse, data):
         "--flip-feedback changes answers of right or wrong, and with --feedback full there are none: use unconfuse noise apply"
 
 
-def test_labels_after_some_of_the_wrong_answers(unconfuse, data):
-    rounds = {share: unconfuse.json("stream", "onebit", data, "--feedback", "mixed", "--label-share", share)["correct"]
-              for share in ["0", "0.2", "1"]}
-    assert rounds["0"] == unconfuse.json("stream", "onebit", data)["correct"] < rounds["1"]
-    assert rounds["0.2"] not in (rounds["0"], rounds["1"])
-    assert rounds["1"] == unconfuse.json("stream", "onebit", data, "--feedback", "full")["correct"]
+def test_labels_after_some_of_the_wrong_answers(unconfuse):
+    right = {"0": 0, "0.2": 0, "1": 0}  # proposals in six streams of classes that are hard to find
+    for seed in range(1, 7):
+        data = unconfuse.write("eight.svm", blobs(list("abcdefgh"), 300, seed=seed))
+        mixed = ["stream", "onebit", data, "--feedback", "mixed", "--label-share"]
+        rounds = {share: unconfuse.json(*mixed, share)["correct"] for share in right}
+        assert rounds["0"] == unconfuse.json("stream", "onebit", data)["correct"]
+        assert rounds["1"] == unconfuse.json("stream", "onebit", data, "--feedback", "full")["correct"]
+        right = {share: right[share] + rounds[share] for share in right}
+    assert 1.1 * right["0"] < right["0.2"] < right["1"] / 1.05
     assert unconfuse.fails(2, "stream", "cspa", data, "--feedback", "mixed") == \
         "--feedback mixed: cspa does not learn from both labels and right or wrong; learners that do: onebit"
     assert unconfuse.fails(2, "stream", "onebit", data, "--label-share", "0.2") == "--label-share is for --feedback mixed only"
-    assert unconfuse.fails(1, "stream", "onebit", "-", "--feedback", "mixed", stdin=unconfuse.read(data)) == \
-        "--feedback mixed on standard input needs --classes a,b,c"
+    sentence = unconfuse.fails(1, "stream", "onebit", "-", "--feedback", "mixed", stdin=unconfuse.read(data))
+    assert sentence == "--feedback mixed on standard input needs --classes a,b,c"
 
 
 @pytest.mark.parametrize("share", ["0.1", "0.4"])
@@ -337,7 +342,7 @@ def test_right_or_wrong_is_the_default_of_its_learners_and_they_learn(unconfuse,
     reported = unconfuse.json("stream", learner, "data.svm", "--feedback", "partial")
     assert reported["curve"] == result["curve"]
     if learner == "onebit":  # learns from labels, too
-        unconfuse.write("hard.svm", blobs(["a", "b", "c"], 2000, spread=0.6))  # classes that overlap: labels say more
+        unconfuse.write("hard.svm", blobs(list("abcdef"), 2000, spread=0.6))  # many that overlap: labels say more
         labels, bits = (unconfuse.json("stream", learner, "hard.svm", "--feedback", kind) for kind in ("full", "partial"))
         assert labels["ratio_correct"] > bits["ratio_correct"]
         return
@@ -664,3 +669,32 @@ def test_the_curve_has_the_recall_of_each_class_between_its_points(unconfuse):
 def test_many_classes_have_no_recall_between_points(unconfuse):
     unconfuse.write("data.svm", "".join(f"c{i % 61} 1:{i}\n" for i in range(122)))
     assert all("recent_recall" not in point for point in unconfuse.json("stream", "cspa", "data.svm", "-q", "--feedback", "partial")["curve"])
+
+
+def exchanged(text, at):
+    """The same rows; from row `at` on the labels a and b are exchanged."""
+    other = {"a": "b", "b": "a", "c": "c"}
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[:at] + [other[line[0]] + line[1:] for line in lines[at:]])
+
+
+def test_a_fall_of_the_right_proposals_is_marked(unconfuse):
+    text = blobs(["a", "b", "c"], 2000)
+    unconfuse.write("steady.svm", text)
+    unconfuse.write("exchanged.svm", exchanged(text, 1000))
+    assert unconfuse.json("stream", "confidit", "steady.svm")["drift"] == []
+    assert "drift" not in unconfuse.ok("stream", "confidit", "steady.svm").out
+
+    result = unconfuse.json("stream", "confidit", "exchanged.svm", "--html", "page.html")
+    assert len(result["drift"]) == 1
+    fall = result["drift"][0]
+    assert list(fall) == ["round", "before", "after"]
+    assert 1000 < fall["round"] <= 1200 and fall["before"] > 0.7 and fall["after"] < 0.5
+    page = re.search(r'<script type="application/json" id="report"[^>]*>(.*?)</script>', unconfuse.read("page.html").decode(), re.S)
+    assert json.loads(page[1])["drift"] == result["drift"]
+
+    said = unconfuse.ok("stream", "confidit", "exchanged.svm")
+    line = f"right proposals fell from {100 * fall['before']:.1f}% to {100 * fall['after']:.1f}%"
+    assert f"{fall['round']:>12}  drift: {line}\n" in said.err
+    assert f"drift: right proposals fell 1 time, last at round {fall['round']}, from" in said.out
+    assert unconfuse.ok("stream", "confidit", "exchanged.svm", "-q").err == ""

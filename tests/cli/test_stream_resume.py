@@ -191,3 +191,11 @@ def test_labels_that_a_resumed_learner_does_not_know(unconfuse, data):
     assert json.loads(partial.out)["unknown_labels"] == 5 and json.loads(partial.out)["correct"] == 0
     assert partial.err == "unconfuse: warning: 5 of 5 rounds had a label that is not among the classes, such as z: " \
                           "every proposal was wrong\n"
+
+
+@pytest.mark.parametrize("columns", [1024, 1025, 3000])
+def test_onebit_on_rows_of_more_columns_than_it_keeps(unconfuse, columns):
+    rows = [f"{'ab'[i % 2]} " + " ".join(f"{j + 1}:{(i * 7 + j * 13) % 11 - 5}" for j in range(columns)) + "\n" for i in range(24)]
+    for at in (1, 12):
+        halves(unconfuse, "".join(rows), at)
+        check_resumed(unconfuse, "onebit", ["--classes", "a,b"])

@@ -118,6 +118,19 @@ static void check_learner(const char *name, const void *settings, uc_train_setti
 
 /* ---- batch learners ---- */
 
+/* Sparse rows of two classes, with many more values than columns. */
+static void narrow_rows_of_two_classes_are_added_up_in_lanes(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(400, 9, 2, true, 5);
+    uc_logistic_settings logistic;
+    uc_options_defaults(uc_learner_options(uc_learner_find("logistic")), &logistic);
+    logistic.iterations = 10;
+    assert_true(uc_matrix_is_sparse(&data.X) && uc_matrix_entries(&data.X) > 80);
+    check_learner("logistic", &logistic, uc_train_defaults(), &data, 1e-9);
+    uc_dataset_free(&data);
+}
+
 /* Sparse rows, fewer than the columns, which logistic adds up by columns; or by rows, when the memory of
  * one process has no room for them twice. */
 static void wide_rows_are_added_up_by_columns(void **state)
@@ -505,6 +518,7 @@ static void an_example_without_label_is_named_by_its_number_in_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(narrow_rows_of_two_classes_are_added_up_in_lanes),
         cmocka_unit_test(wide_rows_are_added_up_by_columns),
         cmocka_unit_test(batch_learners_do_in_many_processes_what_they_do_in_one),
         cmocka_unit_test(heads_of_auto_do_too),
