@@ -46,6 +46,7 @@ static bool write_bytes(const char *bytes, size_t size, void *user)
 static uc_status run(app_call *call)
 {
     static const char *const formats[] = {"csv", "jsonl", "dsjson", "training"};
+    enum { TRAINING = 3 };
     const journal_args *args = call->args;
     app_output *output = NULL;
     if (!args->model)
@@ -54,7 +55,14 @@ static uc_status run(app_call *call)
     if (status != UC_OK)
         return status;
     const service_export to = {formats[args->format], write_bytes, output};
-    status = service_journal(call->words[0], args->model, &to);
+    if (args->format == TRAINING) {
+        const service_training asked = {call->words[0], args->model};
+        service_trained found = {0};
+        status = service_training_write(&found, &asked, &to);
+        free(found.types);
+    } else {
+        status = service_journal(call->words[0], args->model, &to);
+    }
     if (status == UC_OK)
         return app_output_commit(output);
     if (app_output_failed(output))

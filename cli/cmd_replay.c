@@ -154,7 +154,7 @@ static uc_status run(app_call *call)
         status = check(&found, estimator);
     if (status == UC_OK && app_wants_result(call))
         call->result = describe(&found, name, estimator);
-    FILE *text = status == UC_OK ? app_summary(call, NULL) : NULL;
+    FILE *text = status == UC_OK ? app_findings(call, NULL) : NULL;
     if (text)
         print(text, &found, name, estimator);
     uc_names_free(&classes);

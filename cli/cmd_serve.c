@@ -68,6 +68,12 @@ static const uc_option options[] = {
      .low = 1,
      .high = 1e9,
      .help = "the largest body of a request"},
+    {.name = "request-time",
+     .type = UC_OPTION_TEXT,
+     .offset = SERVICE(request_time),
+     .argument = "TIME",
+     .help =
+         "how long the body of a request may take to arrive (60s); a connection that is slower is closed"},
     {.name = "max-pending",
      .type = UC_OPTION_COUNT,
      .offset = SERVICE(max_pending),
@@ -75,6 +81,18 @@ static const uc_option options[] = {
      .low = 1,
      .high = 1e8,
      .help = "proposals of a model that may wait for feedback; more are refused with 429"},
+    {.name = "follow",
+     .type = UC_OPTION_TEXT,
+     .offset = SERVICE(follow),
+     .argument = "URL",
+     .help =
+         "copy the models of the service at http://HOST:PORT, row by row, and answer what changes nothing: "
+         "predict, state, events, model files"},
+    {.name = "follow-token-file",
+     .type = UC_OPTION_TEXT,
+     .offset = SERVICE(follow_token),
+     .argument = "FILE",
+     .help = "the token of the service that is followed"},
     {.name = "model",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(serve_args, model),
@@ -128,6 +146,8 @@ static uc_status run(app_call *call)
         service->listen = "127.0.0.1:8470";
     if (!service->wait)
         service->wait = "7d";
+    if (!service->request_time)
+        service->request_time = "60s";
     uc_status status = define(&definition, args);
     service->model = args->model;
     service->definition = definition;

@@ -30,6 +30,8 @@ static const char *title_of(int status)
         return "Bad Request";
     case 401:
         return "Unauthorized";
+    case 403:
+        return "Forbidden";
     case 404:
         return "Not Found";
     case 405:
@@ -46,6 +48,10 @@ static const char *title_of(int status)
         return "URI Too Long";
     case 429:
         return "Too Many Requests";
+    case 431:
+        return "Request Header Fields Too Large";
+    case 501:
+        return "Not Implemented";
     case 507:
         return "Insufficient Storage";
     default:
@@ -240,10 +246,12 @@ void answer_openapi(response *out, const request *given, engine *from, const cha
 /* ---- events ---- */
 
 #define MOST_EVENTS 10000
+#define FULL (16u << 20) /* bytes after which an answer ends: who wants more asks again */
 
 typedef struct listing {
     text body;
     event_names names;
+    bool full;
 } listing;
 
 static bool list_event(const journal_row *row, void *user)
@@ -256,7 +264,8 @@ static bool list_event(const journal_row *row, void *user)
     text_add_string(&out->body, "\n");
     free(line);
     json_decref(json);
-    return true;
+    out->full = out->body.size >= FULL;
+    return !out->full;
 }
 
 static bool see_definition(const journal_row *row, void *user)
@@ -284,7 +293,7 @@ void answer_events(response *out, const request *given, engine *from, const char
     if (read_count(&after, given, "after", 0, INT64_MAX / 2, why) &&
         read_count(&limit, given, "limit", 1000, MOST_EVENTS, why) &&
         engine_definitions(from, model, after, see_definition, &found.names, why) &&
-        engine_events(from, model, after, limit, list_event, &found, why))
+        (engine_events(from, model, after, limit, list_event, &found, why) || found.full))
         answer_text(out, 200, "application/x-ndjson", &found.body);
     else
         free(found.body.bytes);

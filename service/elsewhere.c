@@ -52,6 +52,14 @@ uc_status service_replay_run(service_replayed *out, const service_replay *asked)
     return run ? run(out, asked) : status;
 }
 
+uc_status service_training_write(service_trained *out, const service_training *asked,
+                                 const service_export *to)
+{
+    uc_status (*run)(service_trained * out, const service_training *asked, const service_export *to) = NULL;
+    const uc_status status = load(&run, "service_training_write");
+    return run ? run(out, asked, to) : status;
+}
+
 uc_status service_journal(const char *directory, const char *model, const service_export *to)
 {
     uc_status (*run)(const char *directory, const char *model, const service_export *to) = NULL;

@@ -107,7 +107,8 @@ bool engine_row(engine *self, entry *model, journal_row *row, problem *why)
 {
     row->model = model->model->number;
     row->sequence = model->model->sequence + 1;
-    row->time = engine_now(model->model);
+    if (row->time == 0)
+        row->time = engine_now(model->model);
     if (!served_perform(model->model, row, why)) {
         if (model->model->stale || row->kind != JOURNAL_PROPOSAL)
             self->broken = *why;
@@ -246,7 +247,7 @@ static void run_together(engine *self, job *first)
         probe(self);
     const bool writable = self->unwritable.status == 0;
     for (size_t i = 0; i < self->count && writable && self->broken.status == 0; i++)
-        if (!self->entries[i]->lost) {
+        if (!self->entries[i]->lost && !self->settings.follows) {
             problem why = {0};
             (void)engine_expire(self, self->entries[i], &why);
         }

@@ -14,7 +14,8 @@ typedef struct engine_settings {
     int64_t wait;           /* milliseconds until a proposal without an answer expires */
     int64_t snapshot_every; /* rows */
     size_t keep_snapshots;
-    size_t max_pending; /* proposals of a model that may wait */
+    size_t max_pending;  /* proposals of a model that may wait */
+    const char *follows; /* the service whose journal this one copies; then nobody else changes it */
 } engine_settings;
 
 /* The names of classes at the time of a job, as JSON strings with their quotes; shared. */
@@ -34,7 +35,9 @@ typedef enum job_kind {
     JOB_ROLLBACK, /* sequence; json */
     JOB_METRICS,  /* bytes: the models' part */
     JOB_READY,
-    JOB_LIVE /* never performed: the name of a route */
+    JOB_FOLLOW, /* body: rows of another service's journal, as event_json has them; the first may be the last
+                   that is here, which must be the same */
+    JOB_LIVE    /* never performed: the name of a route */
 } job_kind;
 
 typedef struct job_item {

@@ -51,7 +51,7 @@ struct engine {
 entry *engine_find(const engine *self, const char *name); /* or NULL */
 /* The time of a new row of the model: never before its last one. */
 int64_t engine_now(const served *model);
-/* Performs a new row and adds it to the journal. */
+/* Performs a new row and adds it to the journal; its time is now unless it has one. */
 bool engine_row(engine *self, entry *model, journal_row *row, problem *why);
 class_list *class_list_make(const uc_names *classes);
 void class_list_release(class_list *self); /* NULL is fine */

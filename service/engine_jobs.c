@@ -8,6 +8,7 @@
 
 #include "app/memory.h"
 #include "service/engine_inside.h"
+#include "service/events.h"
 
 #define MOST_MODELS 1000
 #define MOST_EXPIRED 10000 /* in one transaction */
@@ -25,7 +26,8 @@ bool engine_expire(engine *self, entry *model, problem *why)
                            .event = oldest->sequence,
                            .proposed = UC_NONE,
                            .favourite = UC_NONE,
-                           .answer = model->model->expired_is_wrong ? JOURNAL_WRONG : JOURNAL_NO_ANSWER,
+                           .answer =
+                               model->model->policy.expired_is_wrong ? JOURNAL_WRONG : JOURNAL_NO_ANSWER,
                            .label = UC_NONE};
         if (!engine_row(self, model, &row, why))
             return false;
@@ -60,13 +62,13 @@ static void run_put(engine *self, job *work, entry *model)
     bool changed;
     if (!served_define(&definition, &changed, model ? model->model : NULL, work->body, &work->why))
         return;
-    char *text = json_dumps(definition, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *json = json_dumps(definition, JSON_COMPACT | JSON_REAL_PRECISION(17));
     journal_row row = {.kind = JOURNAL_DEFINE,
                        .proposed = UC_NONE,
                        .favourite = UC_NONE,
                        .answer = JOURNAL_NO_ANSWER,
                        .label = UC_NONE,
-                       .text = text};
+                       .text = json};
     work->status = model ? 200 : 201;
     if (!model)
         model = add_new(self, work->model, &work->why);
@@ -76,7 +78,7 @@ static void run_put(engine *self, job *work, entry *model)
     }
     if (model && work->why.status == 0)
         work->json = served_state(model->model);
-    free(text);
+    free(json);
     json_decref(definition);
 }
 
@@ -134,7 +136,7 @@ static bool check_id(engine *self, entry *model, job_item *item)
 static bool check_baseline(const served *model, const job_item *item, problem *why)
 {
     uint32_t baseline;
-    if (!item->baseline && model->mode == SERVED_APPRENTICE)
+    if (!item->baseline && model->policy.apprentice)
         return problem_set(why, 400,
                            "baseline: a model in apprentice mode needs the class that you would take");
     return !item->baseline || served_class(&baseline, model, item->baseline, why);
@@ -332,6 +334,141 @@ static void run_rollback(engine *self, job *work, entry *model)
     served_free(then);
 }
 
+/* ---- rows of another service ---- */
+
+/* The definition as PUT would make it of this one, so that it is complete. */
+static bool check_definition(event_parsed *row, const served *now, problem *why)
+{
+    json_t *given = json_loads(row->text, 0, NULL), *made = NULL;
+    bool changed;
+    const bool good = served_define(&made, &changed, now, given, why);
+    if (good) {
+        free(row->text);
+        row->text = json_dumps(made, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        row->row.text = row->text;
+    }
+    json_decref(given);
+    json_decref(made);
+    return good;
+}
+
+/* Everything that the other service checked before it made the row: what comes from the network may be
+ * anything. `now` is NULL for the first row. */
+static bool check_row(engine *self, event_parsed *parsed, const served *now, problem *why)
+{
+    const journal_row *row = &parsed->row;
+    const event_names names = {json_object_get(now ? now->definition : NULL, "classes")};
+    const bool answers = row->kind == JOURNAL_FEEDBACK || row->kind == JOURNAL_EXPIRY;
+    int64_t same_id = 0;
+    if (!event_is_whole(&names, row) || (!now && row->kind != JOURNAL_DEFINE))
+        return problem_set(why, 503, "it is not a row of a journal");
+    if (row->kind == JOURNAL_DEFINE)
+        return check_definition(parsed, now, why);
+    if (answers && !waiting_find(&now->waits, row->event))
+        return problem_set(why, 503, "it answers row %lld, which does not wait", (long long)row->event);
+    if (row->kind == JOURNAL_PROPOSAL && !journal_find(&same_id, self->writes, now->number, row->id, why))
+        return false;
+    return same_id == 0 || problem_set(why, 503, "it has the id of row %lld", (long long)same_id);
+}
+
+/* One row; *model is made with its first. */
+static bool copy_row(engine *self, job *work, entry **model, const json_t *event)
+{
+    event_parsed parsed;
+    problem *why = &work->why;
+    served *now = *model ? (*model)->model : NULL, *then = NULL;
+    int64_t snapshot;
+    if (!event_parse(&parsed, event, now ? served_classes(now) : NULL, why))
+        return false;
+    bool done = check_row(self, &parsed, now, why);
+    if (done && !now) {
+        *model = add_new(self, work->model, why);
+        done = *model != NULL;
+        now = done ? (*model)->model : NULL;
+    }
+    if (done && parsed.row.kind == JOURNAL_ROLLBACK)
+        done = directory_load(&then, &snapshot, self->writes, self->directory, now->number, now->name,
+                              parsed.row.event, NULL, why) &&
+               served_take_learner(now, then, why);
+    done = done && engine_row(self, *model, &parsed.row, why);
+    if (done && parsed.row.kind == JOURNAL_DEFINE) {
+        class_list_release((*model)->classes);
+        (*model)->classes = class_list_make(served_classes(now));
+    }
+    served_free(then);
+    event_parsed_free(&parsed);
+    return done;
+}
+
+typedef struct comparison {
+    const journal_row *theirs;
+    bool same;
+} comparison;
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Ids, some of them random, and times: two journals do not have them in common. */
+static bool compare_rows(const journal_row *ours, void *user)
+{
+    comparison *this = user;
+    const journal_row *theirs = this->theirs;
+    const bool same_texts = ours->kind == JOURNAL_DEFINE ||
+                            (same_text(ours->id, theirs->id) && same_text(ours->text, theirs->text));
+    this->same = ours->kind == theirs->kind && ours->time == theirs->time && ours->event == theirs->event &&
+                 ours->proposed == theirs->proposed && ours->answer == theirs->answer && same_texts;
+    return true;
+}
+
+/* Whether the last row that is here is the same there. */
+static bool check_last(engine *self, const served *now, const json_t *event, problem *why)
+{
+    event_parsed parsed;
+    comparison this = {.theirs = &parsed.row};
+    if (event_parse(&parsed, event, served_classes(now), why)) {
+        const bool read = journal_each(self->writes, now->number, now->sequence - 1, now->sequence,
+                                       compare_rows, &this, why);
+        event_parsed_free(&parsed);
+        if (!read)
+            return false;
+    }
+    return this.same || problem_set(why, 409,
+                                    "its row %lld is not the one that is here: it is another journal, which "
+                                    "needs a directory of its own",
+                                    (long long)now->sequence);
+}
+
+/* Whether rows of a model that is not here yet begin with its definition. */
+static bool begins_model(const json_t *row)
+{
+    const char *kind = json_string_value(json_object_get(row, "kind"));
+    return kind && strcmp(kind, "define") == 0 && json_is_object(json_object_get(row, "definition")) &&
+           json_integer_value(json_object_get(row, "sequence")) == 1;
+}
+
+/* Rows up to the first that cannot be copied; those before it stay. */
+static void run_follow(engine *self, job *work, entry *model)
+{
+    problem *why = &work->why;
+    bool done =
+        model || begins_model(json_array_get(work->body, 0)) ||
+        problem_set(why, 503, "the rows of model %.200s do not begin with its definition", work->model);
+    for (size_t i = 0; i < json_array_size(work->body) && done; i++) {
+        const json_t *event = json_array_get(work->body, i);
+        const long long sequence = json_integer_value(json_object_get(event, "sequence"));
+        const long long last = model ? model->model->sequence : 0;
+        if (model && sequence == last)
+            done = check_last(self, model->model, event, why);
+        else if (sequence != last + 1)
+            done = problem_set(why, 503, "row %lld comes after row %lld", sequence, last);
+        else if (!copy_row(self, work, &model, event))
+            done = problem_set(why, why->status, "row %lld: %s", sequence, why->detail);
+    }
+    work->sequence = model ? model->model->sequence : 0;
+}
+
 static void print_metrics(FILE *out, const engine *self)
 {
     (void)fprintf(out,
@@ -347,8 +484,8 @@ static void print_metrics(FILE *out, const engine *self)
         for (size_t i = 0; i < self->count; i++) {
             const served *now = self->entries[i]->model;
             const double recent = served_recent(now);
-            const uint64_t values[] = {now->proposals,   now->right, now->expired,
-                                       now->waits.count, 0,          (uint64_t)now->sequence,
+            const uint64_t values[] = {now->events.proposals, now->right, now->events.expired,
+                                       now->waits.count,      0,          (uint64_t)now->sequence,
                                        now->drift.alarms};
             if (which == 1)
                 (void)fprintf(
@@ -400,6 +537,7 @@ bool job_writes(const job *self)
     case JOB_FEEDBACK:
     case JOB_SNAPSHOT:
     case JOB_ROLLBACK:
+    case JOB_FOLLOW:
         return true;
     default:
         return false;
@@ -410,7 +548,12 @@ void engine_run(engine *self, job *work)
 {
     entry *model = engine_find(self, work->model);
     const bool needs_model = work->kind != JOB_LIST && work->kind != JOB_METRICS && work->kind != JOB_READY;
-    if (needs_model && !model && work->kind != JOB_PUT) {
+    if (self->settings.follows && job_writes(work) && work->kind != JOB_FOLLOW) {
+        (void)problem_set(&work->why, 403, "this service only follows %.200s: send changes there",
+                          self->settings.follows);
+        return;
+    }
+    if (needs_model && !model && work->kind != JOB_PUT && work->kind != JOB_FOLLOW) {
         (void)problem_set(&work->why, 404, "there is no model '%.80s'; PUT /v1/models/%.80s makes one",
                           work->model, work->model);
         return;
@@ -445,6 +588,9 @@ void engine_run(engine *self, job *work)
         break;
     case JOB_METRICS:
         run_metrics(self, work);
+        break;
+    case JOB_FOLLOW:
+        run_follow(self, work, model);
         break;
     case JOB_LIVE:
         break;

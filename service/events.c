@@ -2,6 +2,8 @@
 #include "service/events.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "app/json.h"
@@ -49,8 +51,12 @@ bool event_is_whole(const event_names *self, const journal_row *row)
             features_free(&given);
         break;
     case JOURNAL_FEEDBACK:
-        whole = row->answer >= JOURNAL_WRONG && row->answer <= JOURNAL_NO_ANSWER &&
+        whole = row->event > 0 && (row->answer == JOURNAL_WRONG || row->answer == JOURNAL_RIGHT) &&
                 (row->label == UC_NONE || event_class(self, row->label));
+        break;
+    case JOURNAL_EXPIRY:
+    case JOURNAL_ROLLBACK:
+        whole = row->event > 0 && row->event < row->sequence;
         break;
     default:
         break;
@@ -79,6 +85,7 @@ static void add_proposal(json_t *json, const event_names *names, const journal_r
     (void)json_object_set_new(json, "id", app_json_text(row->id));
     if (features_parse(&given, row->features, row->features_size)) {
         (void)json_object_set_new(json, "features", features_json(&given));
+        (void)json_object_set_new(json, "features_kind", json_string(features_kind_name(given.kind)));
         features_free(&given);
     }
     (void)json_object_set_new(json, "class", class_json(names, row->proposed));
@@ -88,9 +95,10 @@ static void add_proposal(json_t *json, const event_names *names, const journal_r
         (void)json_object_set_new(json, "baseline", app_json_text(row->text));
 }
 
+static const char *const kinds[] = {"unknown", "define", "proposal", "feedback", "expiry", "rollback"};
+
 json_t *event_json(const event_names *names, const journal_row *row)
 {
-    static const char *const kinds[] = {"unknown", "define", "proposal", "feedback", "expiry", "rollback"};
     char when[32];
     const bool known = row->kind >= JOURNAL_DEFINE && row->kind <= JOURNAL_ROLLBACK;
     event_time(when, row->time);
@@ -111,4 +119,91 @@ json_t *event_json(const event_names *names, const journal_row *row)
     if (row->label != UC_NONE)
         (void)json_object_set_new(json, "label", class_json(names, row->label));
     return json;
+}
+
+/* ---- back ---- */
+
+/* Milliseconds; 0: it is no time. */
+static int64_t parse_time(const char *typed)
+{
+    struct tm utc = {0};
+    char *end = NULL;
+    const char *rest = typed ? strptime(typed, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
+    const long milliseconds = rest && *rest == '.' ? strtol(rest + 1, &end, 10) : -1;
+    if (milliseconds < 0 || milliseconds > 999 || strcmp(end, "Z") != 0)
+        return 0;
+    return (int64_t)timegm(&utc) * 1000 + milliseconds;
+}
+
+static journal_kind parse_kind(const char *typed)
+{
+    for (int kind = JOURNAL_DEFINE; kind <= JOURNAL_ROLLBACK; kind++)
+        if (typed && strcmp(typed, kinds[kind]) == 0)
+            return (journal_kind)kind;
+    return (journal_kind)0;
+}
+
+static uint32_t parse_class(const json_t *json, const char *member, const uc_names *classes)
+{
+    const char *name = json_string_value(json_object_get(json, member));
+    return name && classes ? uc_names_find(classes, name, strlen(name)) : UC_NONE;
+}
+
+static bool parse_features(event_parsed *out, const json_t *json, problem *why)
+{
+    const json_t *values = json_object_get(json, "features");
+    const features_kind kind = features_named_kind(json_object_get(json, "features_kind"), values);
+    features given;
+    if (!features_read_as(&given, values, kind, "features", why))
+        return false;
+    out->features = features_bytes(&given, &out->row.features_size);
+    out->row.features = out->features;
+    features_free(&given);
+    return true;
+}
+
+bool event_parse(event_parsed *out, const json_t *json, const uc_names *classes, problem *why)
+{
+    const json_t *right = json_object_get(json, "right"), *event = json_object_get(json, "event");
+    const json_t *label = json_object_get(json, "label");
+    journal_row *row = &out->row;
+    const char *id = json_string_value(json_object_get(json, "id"));
+    *out = (event_parsed){.row = {.sequence = json_integer_value(json_object_get(json, "sequence")),
+                                  .time = parse_time(json_string_value(json_object_get(json, "time"))),
+                                  .kind = parse_kind(json_string_value(json_object_get(json, "kind"))),
+                                  .event = json_integer_value(event ? event : json_object_get(json, "to")),
+                                  .proposed = UC_NONE,
+                                  .favourite = UC_NONE,
+                                  .answer = JOURNAL_NO_ANSWER,
+                                  .label = parse_class(json, "label", classes)}};
+    bool whole = row->sequence > 0 && row->time > 0 && row->kind && (!label || row->label != UC_NONE);
+    if (json_is_boolean(right))
+        row->answer = json_is_true(right) ? JOURNAL_RIGHT : JOURNAL_WRONG;
+    if (row->kind == JOURNAL_DEFINE) {
+        out->text = json_dumps(json_object_get(json, "definition"), JSON_COMPACT | JSON_REAL_PRECISION(17));
+        row->text = out->text;
+        whole = whole && out->text;
+    } else if (row->kind == JOURNAL_PROPOSAL) {
+        row->id = id;
+        row->text = json_string_value(json_object_get(json, "baseline"));
+        row->proposed = parse_class(json, "class", classes);
+        row->favourite = parse_class(json, "favourite", classes);
+        row->probability = json_number_value(json_object_get(json, "probability"));
+        whole = whole && parse_features(out, json, why);
+    } else if (row->kind == JOURNAL_FEEDBACK) {
+        row->text = id;
+    }
+    if (whole)
+        return true;
+    event_parsed_free(out);
+    if (why->status)
+        return false;
+    return problem_set(why, 503, "it is not a row of a journal");
+}
+
+void event_parsed_free(event_parsed *self)
+{
+    free(self->features);
+    free(self->text);
+    *self = (event_parsed){0};
 }

@@ -1,11 +1,11 @@
-/* The events of a model, each with its proposal, probability and answer: JSON lines, CSV, DSJSON; or examples
- * to train on, with weights. */
+/* The events of a model, each with its proposal, probability and answer: JSON lines, CSV, DSJSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/memory.h"
 #include "app/message.h"
+#include "service/columns.h"
 #include "service/engine.h"
 #include "service/events.h"
 #include "service/service.h"
@@ -16,11 +16,7 @@ typedef struct exporting {
     event_names names;
     const service_export *to;
     text line;
-    bool trains; /* CSV of examples */
-    /* CSV: the columns of features */
-    features_kind kind;
-    size_t width;
-    uc_names fields;
+    columns columns; /* of CSV */
     problem *why;
     bool failed;
 } exporting;
@@ -106,6 +102,7 @@ static bool write_dsjson(exporting *self, const journal_row *row, const outcome 
     json_t *context = json_object();
     if (features_parse(&given, row->features, row->features_size)) {
         (void)json_object_set_new(context, "features", features_json(&given));
+        (void)json_object_set_new(context, "_features_kind", json_string(features_kind_name(given.kind)));
         features_free(&given);
     }
     (void)json_object_set_new(context, "_multi", multi);
@@ -124,140 +121,43 @@ static bool write_dsjson(exporting *self, const journal_row *row, const outcome 
 
 /* ---- CSV ---- */
 
-static void add_field(text *out, const char *field)
-{
-    if (!strpbrk(field, ",\"\r\n") && *field) {
-        text_add_string(out, field);
-        return;
-    }
-    text_add_string(out, "\"");
-    for (; *field; field++)
-        text_add(out, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
-    text_add_string(out, "\"");
-}
-
 /* The first pass: which columns there are. */
 static bool see_columns(const journal_row *row, void *user)
 {
     exporting *self = user;
     features given;
-    uint32_t index;
     event_names_see(&self->names, row);
     if (!event_is_whole(&self->names, row))
         return refuse_row(self, row->sequence);
     if (row->kind != JOURNAL_PROPOSAL || !features_parse(&given, row->features, row->features_size))
         return true;
-    for (size_t i = 0; i < given.count; i++) {
-        const feature *item = &given.items[i];
-        if (item->name && uc_names_add(&index, &self->fields, item->name, strlen(item->name)) != UC_OK)
-            self->failed = true;
-        if (!item->name && item->column >= self->width)
-            self->width = (size_t)item->column + 1;
-    }
-    if (given.count > 0)
-        self->kind = given.kind;
+    self->failed = !columns_see(&self->columns, &given);
     features_free(&given);
     return !self->failed;
 }
 
 static bool write_header(exporting *self)
 {
-    text_add_string(&self->line, self->trains ? "class,weight" : "id");
-    for (size_t i = 0; i < self->width && self->kind != FEATURES_NAMED; i++)
-        text_add_format(&self->line, ",%zu", i + 1);
-    for (size_t i = 0; i < self->fields.count; i++) {
-        text_add_string(&self->line, ",");
-        add_field(&self->line, self->fields.text[i]);
-    }
-    text_add_string(&self->line, self->trains ? "" : ",class,probability,right");
+    text_add_string(&self->line, "id");
+    columns_add_names(&self->line, &self->columns);
+    text_add_string(&self->line, ",class,probability,right");
     return write_line(self);
-}
-
-static void add_value(text *out, const feature *item)
-{
-    char number[32];
-    if (item->text) {
-        add_field(out, item->text);
-        return;
-    }
-    for (int digits = 6; digits <= 9; digits++) {
-        (void)snprintf(number, sizeof number, "%.*g", digits, (double)item->value);
-        if (strtof(number, NULL) == item->value)
-            break;
-    }
-    text_add_string(out, number);
-}
-
-static void add_values(exporting *self, const features *given)
-{
-    const bool named = self->kind == FEATURES_NAMED;
-    const size_t columns = named ? self->fields.count : self->width;
-    const feature **at = app_calloc(columns, sizeof *at);
-    for (size_t i = 0; i < given->count; i++) {
-        const feature *item = &given->items[i];
-        const size_t column =
-            item->name ? uc_names_find(&self->fields, item->name, strlen(item->name)) : item->column;
-        if (column < columns)
-            at[column] = item;
-    }
-    for (size_t i = 0; i < columns; i++) {
-        text_add_string(&self->line, ",");
-        if (at[i])
-            add_value(&self->line, at[i]);
-        else if (!named)
-            text_add_string(&self->line, "0");
-    }
-    free(at);
 }
 
 static bool write_csv(exporting *self, const journal_row *row, const outcome *found)
 {
     static const char *const answers[] = {"false", "true", ""};
     features given;
-    add_field(&self->line, row->id);
+    columns_add_field(&self->line, row->id);
     if (features_parse(&given, row->features, row->features_size)) {
-        add_values(self, &given);
+        columns_add_values(&self->line, &self->columns, &given);
         features_free(&given);
     }
     text_add_string(&self->line, ",");
-    add_field(&self->line, event_class(&self->names, row->proposed));
+    columns_add_field(&self->line, event_class(&self->names, row->proposed));
     text_add_string(&self->line, ",");
     text_add_number(&self->line, row->probability);
     text_add_format(&self->line, ",%s", answers[found->answer]);
-    return write_line(self);
-}
-
-/* ---- examples ---- */
-
-/* The class that the answer reveals, and the weight of its example; UC_NONE: it reveals none.
- *
- * Of more than two classes only "right" reveals one, and it came about with the probability of the proposal:
- * weighted by its inverse, each example counts once on average, whatever the policy was. A label, or the
- * answer about one of two classes, comes whatever was proposed, and counts once. */
-static uint32_t revealed(double *weight, const exporting *self, const journal_row *row, const outcome *found)
-{
-    const bool right = found->answer == JOURNAL_RIGHT;
-    *weight = 1.0;
-    if (found->answer == JOURNAL_NO_ANSWER || found->label != UC_NONE)
-        return found->label;
-    if (json_array_size(self->names.classes) == 2)
-        return right ? row->proposed : 1 - row->proposed;
-    *weight = 1.0 / row->probability;
-    return right && row->probability > 0.0 ? row->proposed : UC_NONE;
-}
-
-static bool write_example(exporting *self, const journal_row *row, const outcome *found)
-{
-    double weight;
-    features given;
-    const uint32_t class = revealed(&weight, self, row, found);
-    if (class == UC_NONE || !features_parse(&given, row->features, row->features_size))
-        return true;
-    add_field(&self->line, event_class(&self->names, class));
-    text_add_string(&self->line, ",");
-    text_add_number(&self->line, weight);
-    add_values(self, &given);
-    features_free(&given);
     return write_line(self);
 }
 
@@ -275,9 +175,7 @@ static bool export_row(const journal_row *row, void *user)
     bool done = journal_find_answer(self->from, self->model, row->sequence, see_answer, &found, self->why);
     if (done && found.damaged)
         return refuse_row(self, found.damaged);
-    if (done && self->trains)
-        done = write_example(self, row, &found);
-    else if (done && strcmp(self->to->format, "csv") == 0)
+    if (done && strcmp(self->to->format, "csv") == 0)
         done = write_csv(self, row, &found);
     else if (done && strcmp(self->to->format, "dsjson") == 0)
         done = write_dsjson(self, row, &found);
@@ -290,16 +188,16 @@ static bool export_row(const journal_row *row, void *user)
 uc_status service_journal(const char *directory, const char *model, const service_export *to)
 {
     problem why = {0};
-    exporting self = {.to = to, .why = &why, .trains = strcmp(to->format, "training") == 0};
+    exporting self = {.to = to, .why = &why};
     bool done = directory_journal(&self.from, directory, &why) &&
                 directory_model(&self.model, self.from, model, &why);
-    if (done && (self.trains || strcmp(to->format, "csv") == 0))
+    if (done && strcmp(to->format, "csv") == 0)
         done = journal_each(self.from, self.model, 0, INT64_MAX, see_columns, &self, &why) &&
                write_header(&self);
     if (done)
         done = journal_each(self.from, self.model, 0, INT64_MAX, export_row, &self, &why);
     event_names_free(&self.names);
-    uc_names_free(&self.fields);
+    columns_free(&self.columns);
     free(self.line.bytes);
     journal_close(self.from);
     if (!done && why.status)

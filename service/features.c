@@ -100,12 +100,12 @@ static bool read_named(feature *out, const char *key, const json_t *value, const
     return true;
 }
 
-static bool read_object(features *out, const json_t *json, const char *at, problem *why)
+static bool read_object(features *out, const json_t *json, features_kind kind, const char *at, problem *why)
 {
     const char *key;
     json_t *value;
-    const bool indexed = all_indexes(json);
-    out->kind = indexed ? FEATURES_INDEXED : FEATURES_NAMED;
+    const bool indexed = kind == FEATURES_INDEXED;
+    out->kind = kind;
     out->items = app_calloc(json_object_size(json), sizeof *out->items);
     json_object_foreach((json_t *)json, key, value)
     {
@@ -123,16 +123,28 @@ static bool read_object(features *out, const json_t *json, const char *at, probl
     return true;
 }
 
+static features_kind kind_of(const json_t *json)
+{
+    if (json_is_array(json))
+        return FEATURES_DENSE;
+    return all_indexes(json) ? FEATURES_INDEXED : FEATURES_NAMED;
+}
+
 bool features_read(features *out, const json_t *json, const char *at, problem *why)
+{
+    return features_read_as(out, json, kind_of(json), at, why);
+}
+
+bool features_read_as(features *out, const json_t *json, features_kind kind, const char *at, problem *why)
 {
     *out = (features){0};
     bool read = false;
     if (json_array_size(json) > FEATURES_MOST || json_object_size(json) > FEATURES_MOST)
         (void)problem_set(why, 400, "%s: more than %d features in one example", at, FEATURES_MOST);
-    else if (json_is_array(json))
+    else if (json_is_array(json) && kind == FEATURES_DENSE)
         read = read_array(out, json, at, why);
-    else if (json_is_object(json))
-        read = read_object(out, json, at, why);
+    else if (json_is_object(json) && (kind == FEATURES_INDEXED || kind == FEATURES_NAMED))
+        read = read_object(out, json, kind, at, why);
     else
         (void)problem_set(why, 400, "%s: expected an array of numbers or an object", at);
     if (!read)
@@ -234,7 +246,25 @@ bool features_parse(features *out, const char *bytes, size_t size)
 
 /* ---- to JSON ---- */
 
-/* The shortest number that is the same float. */
+static const char *const kind_names[] = {"", "array", "columns", "names"};
+
+const char *features_kind_name(features_kind kind)
+{
+    return kind_names[kind];
+}
+
+features_kind features_named_kind(const json_t *name, const json_t *json)
+{
+    const char *typed = json_string_value(name);
+    if (!name)
+        return kind_of(json);
+    for (int kind = FEATURES_DENSE; kind <= FEATURES_NAMED; kind++)
+        if (typed && strcmp(typed, kind_names[kind]) == 0)
+            return (features_kind)kind;
+    return (features_kind)0;
+}
+
+/* The shortest number that is the same float, read as JSON is: by way of a double. */
 static json_t *number_json(float value)
 {
     char text[32];
@@ -242,7 +272,7 @@ static json_t *number_json(float value)
         return json_integer((json_int_t)value);
     for (int digits = 6; digits <= 9; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) == value)
+        if ((float)strtod(text, NULL) == value)
             break;
     }
     return json_real(strtod(text, NULL));

@@ -36,6 +36,8 @@ typedef struct features {
 
 /* `at` begins the sentence: "features" or "examples[3].features". The texts stay the JSON's. */
 bool features_read(features *out, const json_t *json, const char *at, problem *why);
+/* The same of a kind that is known: {"1":2} may be a column or a name, if others were null. */
+bool features_read_as(features *out, const json_t *json, features_kind kind, const char *at, problem *why);
 void features_free(features *self);
 /* Text of several words, by name; NULL: there is none. */
 const char *features_words(const features *self);
@@ -43,7 +45,11 @@ const char *features_words(const features *self);
 char *features_bytes(const features *self, size_t *size);
 /* Back from them; texts point into the bytes. false: they are no features. */
 bool features_parse(features *out, const char *bytes, size_t size);
+/* What features_read_as reads back, and the name of the kind that goes with it. */
 json_t *features_json(const features *self);
+const char *features_kind_name(features_kind kind);
+/* The kind of that name; that of the JSON where there is none (NULL); 0: there is no such kind. */
+features_kind features_named_kind(const json_t *name, const json_t *json);
 
 typedef struct dictionary {
     features_kind kind; /* of the rows so far; 0: none came yet */

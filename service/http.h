@@ -9,6 +9,7 @@ typedef struct http_settings {
     const char *token;             /* NULL: none is asked for */
     const char *certificate, *key; /* the texts of the PEM files; NULL: no TLS */
     size_t max_body;
+    double request_seconds; /* for the body of a request */
 } http_settings;
 
 typedef struct http http;

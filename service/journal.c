@@ -175,7 +175,7 @@ static bool prepare_file(journal *self, journal_durability durability, problem *
            execute(self,
                    durability == JOURNAL_POWER ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
                    why) &&
-           execute(self, "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000", why) &&
+           execute(self, "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000", why) &&
            execute(self, schema, why);
 }
 

@@ -82,6 +82,7 @@ static bool list_event(const journal_row *row, void *user)
     event_names_see(&self->names, row);
     json_t *event = event_json(&self->names, row);
     (void)json_object_del(event, "features");
+    (void)json_object_del(event, "features_kind");
     (void)json_object_set_new(event, "model", json_string(self->model));
     (void)json_array_append_new(self->list, event);
     return true;

@@ -12,6 +12,7 @@
 #include "app/memory.h"
 #include "service/engine.h"
 #include "service/events.h"
+#include "service/text.h"
 
 typedef struct reading {
     const log_source *from;
@@ -41,18 +42,27 @@ static bool hand_over(reading *self, const logged *event)
     return !self->stopped;
 }
 
+/* Behind a byte order mark. */
+static char *after_mark(char *line)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(line, mark, sizeof mark - 1) == 0 ? line + sizeof mark - 1 : line;
+}
+
 /* ---- a journal ---- */
 
-typedef struct told {
+typedef struct given_answer {
     const event_names *names;
     int answer;
+    uint32_t label;
     int64_t damaged; /* the row of an answer that is none; 0: all is well */
-} told;
+} given_answer;
 
 static bool see_answer(const journal_row *row, void *user)
 {
-    told *out = user;
+    given_answer *out = user;
     out->answer = row->kind == JOURNAL_EXPIRY ? JOURNAL_NO_ANSWER : row->answer;
+    out->label = row->label;
     out->damaged = event_is_whole(out->names, row) ? 0 : row->sequence;
     return true;
 }
@@ -65,7 +75,7 @@ static bool refuse_row(const reading *self, int64_t sequence)
 static bool read_row(const journal_row *row, void *user)
 {
     reading *self = user;
-    told found = {.names = &self->names, .answer = JOURNAL_NO_ANSWER};
+    given_answer found = {.names = &self->names, .answer = JOURNAL_NO_ANSWER, .label = UC_NONE};
     logged event = {.probability = row->probability};
     event_names_see(&self->names, row);
     if (!event_is_whole(&self->names, row))
@@ -81,6 +91,9 @@ static bool read_row(const journal_row *row, void *user)
         return true;
     event.class = event_class(&self->names, row->proposed);
     event.right = found.answer == JOURNAL_RIGHT;
+    event.label = found.label == UC_NONE ? NULL : event_class(&self->names, found.label);
+    event.classes = json_array_size(self->names.classes);
+    event.other = event.classes == 2 ? event_class(&self->names, 1 - row->proposed) : NULL;
     if (!features_parse(&event.given, row->features, row->features_size))
         return refuse_row(self, row->sequence);
     const bool go_on = check_probability(self, (unsigned long long)row->sequence, event.probability) &&
@@ -92,7 +105,8 @@ static bool read_row(const journal_row *row, void *user)
 static bool read_journal(reading *self)
 {
     if (!self->from->model)
-        return problem_set(self->why, 400, "%s: say which model with --model NAME", self->from->path);
+        return problem_set(self->why, 400, "%s: say which model with %s NAME", self->from->path,
+                           self->from->option);
     const bool read = directory_journal(&self->journal, self->from->path, self->why) &&
                       directory_model(&self->model, self->journal, self->from->model, self->why) &&
                       journal_each(self->journal, self->model, 0, INT64_MAX, read_row, self, self->why);
@@ -123,8 +137,9 @@ static void flatten(json_t *out, const char *prefix, const json_t *object)
 static bool read_context(features *out, const json_t *context, const char *at, problem *why)
 {
     const json_t *ours = json_object_get(context, "features");
+    const features_kind kind = features_named_kind(json_object_get(context, "_features_kind"), ours);
     if (ours)
-        return features_read(out, ours, at, why);
+        return features_read_as(out, ours, kind, at, why);
     json_t *flat = json_object();
     flatten(flat, "", context);
     features lent;
@@ -140,30 +155,54 @@ static bool read_context(features *out, const json_t *context, const char *at, p
     return read;
 }
 
+/* The place of the action that was chosen, from 0; -1: there is no such action. */
+static json_int_t find_chosen(const json_t *json, const json_t *actions)
+{
+    const json_t *index = json_object_get(json, "_labelIndex");
+    const json_int_t number = json_integer_value(json_array_get(json_object_get(json, "a"), 0)); /* from 1 */
+    const json_int_t count = actions ? (json_int_t)json_array_size(actions) : INT32_MAX;
+    json_int_t chosen = -1;
+    if (json_is_integer(index))
+        chosen = json_integer_value(index);
+    else if (number > 0)
+        chosen = number - 1;
+    return chosen >= 0 && chosen < count ? chosen : -1;
+}
+
+/* The name of an action, or its number from 1, which is written to the 32 bytes at `number`. */
+static const char *name_action(char *number, const json_t *actions, json_int_t place)
+{
+    const json_t *action = json_array_get(actions, (size_t)place);
+    const char *name = json_string_value(json_object_get(json_object_get(action, "b_"), "class"));
+    (void)snprintf(number, 32, "%lld", (long long)place + 1);
+    return name ? name : number;
+}
+
 static bool read_dsjson(reading *self, const char *line, unsigned long long number)
 {
     json_t *json = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
     const json_t *cost = json_object_get(json, "_label_cost"), *context = json_object_get(json, "c");
-    const json_t *index = json_object_get(json, "_labelIndex"),
-                 *odds = json_object_get(json, "_label_probability");
-    const json_t *actions = json_object_get(json, "a");
-    char at[64], other[32];
+    const json_t *odds = json_object_get(json, "_label_probability");
+    const json_t *actions = json_object_get(context, "_multi");
+    const json_int_t chosen = find_chosen(json, actions);
+    char at[64], numbers[2][32];
     bool go_on = true;
     (void)snprintf(at, sizeof at, "line %llu", number);
     if (!json || !context)
         go_on = problem_set(self->why, 400, "%s:%llu: not an event of DSJSON", self->from->path, number);
     else if (!json_is_number(cost))
         self->unanswered++;
+    else if (chosen < 0)
+        go_on = problem_set(self->why, 400, "%s:%llu: the action that was chosen is not one of the event's",
+                            self->from->path, number);
     else {
-        const json_int_t chosen = json_is_integer(index) ? json_integer_value(index)
-                                                         : json_integer_value(json_array_get(actions, 0)) - 1;
-        const json_t *action = json_array_get(json_object_get(context, "_multi"), (size_t)chosen);
-        const char *name = json_string_value(json_object_get(json_object_get(action, "b_"), "class"));
-        (void)snprintf(other, sizeof other, "%lld", (long long)chosen + 1);
-        logged event = {.class = name ? name : other,
+        logged event = {.class = name_action(numbers[0], actions, chosen),
                         .probability =
                             json_number_value(odds ? odds : json_array_get(json_object_get(json, "p"), 0)),
-                        .right = -json_number_value(cost) >= 0.5};
+                        .right = -json_number_value(cost) >= 0.5,
+                        .classes = json_array_size(actions)};
+        if (event.classes == 2)
+            event.other = name_action(numbers[1], actions, 1 - chosen);
         go_on = check_probability(self, number, event.probability) &&
                 read_context(&event.given, context, at, self->why);
         go_on = go_on && hand_over(self, &event);
@@ -179,11 +218,67 @@ typedef struct table {
     char **names;
     size_t count;
     size_t id, class, probability, right; /* positions; SIZE_MAX: none */
-    bool *is_text, *is_number;            /* neither: nothing but empty fields so far */
+    bool *is_text;                        /* not all fields are numbers or empty */
     bool plain;                           /* all features are numbers and none is missing: an array */
+    features_kind kind;                   /* of all rows, also of those where only some fields are given */
 } table;
 
-/* Splits a line in place; returns how many fields there are. Quotes are doubled inside of quotes. */
+/* A line, and those after it while a quote is open. */
+typedef struct records {
+    const reading *from;
+    FILE *file;
+    char *line; /* of getline */
+    size_t room;
+    text record;                      /* the one at hand */
+    unsigned long long number, lines; /* where it begins, and how many lines were read */
+    bool failed;
+} records;
+
+typedef enum place { BEGINS, PLAIN, QUOTED, QUOTE_IN_QUOTES } place; /* in a field */
+
+/* Where the text leaves off; the same rules as those of split. */
+static place follow_quotes(place from, const char *line)
+{
+    for (; *line; line++) {
+        if (from == QUOTED)
+            from = *line == '"' ? QUOTE_IN_QUOTES : QUOTED;
+        else if (*line == '"' && from != PLAIN)
+            from = QUOTED;
+        else
+            from = *line == ',' ? BEGINS : PLAIN;
+    }
+    return from;
+}
+
+/* false: there is none, or `failed`. */
+static bool next_record(records *self)
+{
+    place at = BEGINS;
+    ssize_t length = 0;
+    self->record.size = 0;
+    self->number = self->lines + 1;
+    do {
+        length = getline(&self->line, &self->room, self->file);
+        if (length < 0)
+            break;
+        const char *line = self->lines++ == 0 ? after_mark(self->line) : self->line;
+        self->failed = strlen(self->line) != (size_t)length;
+        if (self->failed)
+            return problem_set(self->from->why, 400, "%s:%llu: a zero byte", self->from->from->path,
+                               self->lines);
+        at = follow_quotes(at, line);
+        text_add_string(&self->record, line);
+    } while (at == QUOTED);
+    self->failed = at == QUOTED;
+    if (self->failed)
+        return problem_set(self->from->why, 400, "%s:%llu: a quote is opened and never closed",
+                           self->from->from->path, self->number);
+    while (self->record.size > 0 && strchr("\r\n", self->record.bytes[self->record.size - 1]))
+        self->record.bytes[--self->record.size] = 0;
+    return length >= 0;
+}
+
+/* Splits a record in place; returns how many fields there are. Quotes are doubled inside of quotes. */
 static size_t split(char *line, char **fields, size_t most)
 {
     size_t count = 0;
@@ -234,7 +329,6 @@ static bool read_header(table *out, char *line, const reading *self)
     out->count = split(line, fields, most);
     out->names = fields;
     out->is_text = app_calloc(out->count, sizeof *out->is_text);
-    out->is_number = app_calloc(out->count, sizeof *out->is_number);
     for (size_t i = 0; i < out->count; i++) {
         fields[i] = app_text("%s", fields[i]);
         if (strcmp(fields[i], "id") == 0)
@@ -258,7 +352,6 @@ static void free_table(table *self)
         free(self->names[i]);
     free(self->names);
     free(self->is_text);
-    free(self->is_number);
 }
 
 static bool is_feature(const table *self, size_t i)
@@ -307,14 +400,14 @@ static bool read_fields(reading *self, const table *columns, char **fields, unsi
         else
             (void)json_object_set_new(json, columns->names[i], value);
     }
-    bool go_on = features_read(&event.given, json, "features", self->why);
+    bool go_on = features_read_as(&event.given, json, columns->kind, "features", self->why);
     go_on = go_on && hand_over(self, &event);
     features_free(&event.given);
     json_decref(json);
     return go_on;
 }
 
-/* The first value of a column says whether it is of numbers. */
+/* A column is of numbers when all its values are: 12 and 12A are categories. */
 static bool see_type(const reading *self, table *columns, size_t i, const char *field,
                      unsigned long long number)
 {
@@ -324,61 +417,82 @@ static bool see_type(const reading *self, table *columns, size_t i, const char *
     if (spelled)
         return problem_set(self->why, 400, "%s:%llu: %.40s '%.40s' is not a finite number", self->from->path,
                            number, columns->names[i], field);
-    if (words && columns->is_number[i])
-        return problem_set(self->why, 400, "%s:%llu: %.40s '%.40s' is not a number, as those above it are",
-                           self->from->path, number, columns->names[i], field);
     columns->is_text[i] = columns->is_text[i] || words;
-    columns->is_number[i] = columns->is_number[i] || (*field && !columns->is_text[i]);
     columns->plain = columns->plain && *field && !columns->is_text[i];
     return true;
 }
 
 /* One pass: the types of columns, or the events. */
-static bool read_lines(reading *self, FILE *file, table *columns, bool types)
+static bool read_records(reading *self, records *from, table *columns, bool types)
 {
-    char *line = NULL;
-    size_t room = 0;
-    unsigned long long number = 1;
     bool go_on = true;
     char **fields = app_calloc(columns->count, sizeof *fields);
-    ssize_t length;
-    while (go_on && (length = getline(&line, &room, file)) >= 0) {
-        number++;
-        if (strlen(line) != (size_t)length) {
-            go_on = problem_set(self->why, 400, "%s:%llu: a zero byte", self->from->path, number);
+    while (go_on && next_record(from)) {
+        if (from->record.size == 0)
             continue;
-        }
-        while (length > 0 && strchr("\r\n", line[length - 1]))
-            line[--length] = 0;
-        if (length == 0)
-            continue;
-        const size_t found = split(line, fields, columns->count);
+        const size_t found = split(from->record.bytes, fields, columns->count);
         if (found != columns->count)
             go_on = problem_set(self->why, 400, "%s:%llu: %zu fields, where the first line has %zu",
-                                self->from->path, number, found, columns->count);
+                                self->from->path, from->number, found, columns->count);
         for (size_t i = 0; i < columns->count && types && go_on; i++)
-            go_on = !is_feature(columns, i) || see_type(self, columns, i, fields[i], number);
+            go_on = !is_feature(columns, i) || see_type(self, columns, i, fields[i], from->number);
         if (go_on && !types)
-            go_on = read_fields(self, columns, fields, number);
+            go_on = read_fields(self, columns, fields, from->number);
     }
     free(fields);
-    free(line);
-    return go_on;
+    return go_on && !from->failed;
 }
 
-static bool read_csv(reading *self, FILE *file, char *header)
+/* Whether the features are called 1, 2, ..., as unconfuse journal calls those of an array. */
+static bool is_numbered(const table *self)
 {
-    table columns;
-    bool read = read_header(&columns, header, self);
-    const long begin = ftell(file);
-    if (read)
-        read = read_lines(self, file, &columns, true);
-    if (read && fseek(file, begin, SEEK_SET) != 0)
-        read = problem_set(self->why, 400, "%s: the log is read twice, which this file cannot be",
-                           self->from->path);
-    if (read)
-        read = read_lines(self, file, &columns, false);
+    unsigned long long next = 1;
+    for (size_t i = 0; i < self->count; i++) {
+        char number[32];
+        if (!is_feature(self, i))
+            continue;
+        (void)snprintf(number, sizeof number, "%llu", next++);
+        if (strcmp(self->names[i], number) != 0)
+            return false;
+    }
+    return true;
+}
+
+static features_kind kind_of_rows(const table *self)
+{
+    if (self->plain)
+        return FEATURES_DENSE;
+    json_t *names = json_object();
+    for (size_t i = 0; i < self->count; i++)
+        if (is_feature(self, i))
+            (void)json_object_set_new(names, self->names[i], json_null());
+    const features_kind kind = features_named_kind(NULL, names);
+    json_decref(names);
+    return kind;
+}
+
+/* At the first record, which names the columns. */
+static bool begin_records(records *self)
+{
+    self->lines = 0;
+    if (fseek(self->file, 0, SEEK_SET) == 0)
+        return next_record(self);
+    return problem_set(self->from->why, 400, "%s: the log is read twice, which this file cannot be",
+                       self->from->from->path);
+}
+
+static bool read_csv(reading *self, FILE *file)
+{
+    table columns = {0};
+    records from = {.from = self, .file = file};
+    bool read = begin_records(&from) && read_header(&columns, from.record.bytes, self);
+    columns.plain = columns.plain && (!self->from->named || is_numbered(&columns));
+    read = read && read_records(self, &from, &columns, true);
+    columns.kind = kind_of_rows(&columns);
+    read = read && begin_records(&from) && read_records(self, &from, &columns, false);
     free_table(&columns);
+    free(from.line);
+    free(from.record.bytes);
     return read;
 }
 
@@ -396,13 +510,12 @@ static bool read_file(reading *self)
     ssize_t length = getline(&line, &room, file);
     if (length <= 0)
         read = problem_set(self->why, 400, "%s: the log is empty", self->from->path);
-    else if (line[0] != '{') {
-        line[strcspn(line, "\r\n")] = 0;
-        read = read_csv(self, file, line);
-    } else {
+    else if (*after_mark(line) != '{')
+        read = read_csv(self, file);
+    else {
         do
-            read = line[0] == '\n' || read_dsjson(self, line, number++);
-        while (read && getline(&line, &room, file) >= 0);
+            read = line[strspn(line, " \t\r\n")] == 0 || read_dsjson(self, after_mark(line), number);
+        while (number++, read && getline(&line, &room, file) >= 0);
     }
     free(line);
     (void)fclose(file);

@@ -10,13 +10,18 @@ typedef struct logged {
     const char *class;
     double probability;
     bool right;
+    const char *label; /* the true class, where it was given; NULL: it was not */
+    size_t classes;    /* that could have been proposed; 0: not known */
+    const char *other; /* of two classes, the one that was not proposed; NULL: not known */
 } logged;
 
 typedef bool logged_fn(const logged *event, void *user);
 
 typedef struct log_source {
-    const char *path;  /* a directory of the service, or a file */
-    const char *model; /* of a directory */
+    const char *path;   /* a directory of the service, or a file */
+    const char *model;  /* of a directory */
+    bool named;         /* CSV: columns of numbers keep their names, unless these are 1, 2, ... */
+    const char *option; /* that says the model */
 } log_source;
 
 /* Every event that has an answer, oldest first; what it points to is valid during the call. *unanswered: how

@@ -42,12 +42,9 @@ static bool learn(offline *self, const encoded *line, const uc_proposal *now, ui
                         .probability = event->probability,
                         .favourite = now->favourite,
                         .ticket = now->ticket};
-    uc_answer answer = {event->right ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, UC_NONE};
-    if (!uc_learner_accepts(self->learner, UC_FEEDBACK_PARTIAL)) {
-        if (!event->right) /* a learner of labels makes nothing of "wrong" */
-            return true;
-        answer = (uc_answer){UC_ANSWER_LABEL, logged_class};
-    }
+    uc_answer answer;
+    if (!uc_policy_answer(&answer, self->online, &then, event->right, UC_NONE))
+        return true;
     const uc_status status = uc_online_learn(self->online, &line->row, &then, answer);
     return status == UC_OK || problem_of_library(self->why, status);
 }
@@ -95,7 +92,8 @@ static bool read_all(offline *self, logged_fn *visit, uint64_t *unanswered)
 {
     *unanswered = 0;
     for (size_t i = 0; i < self->asked->count; i++) {
-        const log_source from = {self->asked->paths[i], self->asked->model};
+        const log_source from = {
+            .path = self->asked->paths[i], .model = self->asked->model, .option = "--model"};
         uint64_t more;
         if (!log_events(&from, visit, self, &more, self->why) || self->failed)
             return false;

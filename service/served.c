@@ -66,38 +66,6 @@ bool served_class(uint32_t *out, const served *self, const char *name, problem *
 
 /* ---- proposals ---- */
 
-/* The learner's own probability to propose `class`, of which it proposed another. */
-static double learner_probability(const served *self, const uc_proposal *proposal, uint32_t class)
-{
-    const uc_option *option = uc_options_find(uc_learner_options(self->learner), "explore");
-    if (class == proposal->label)
-        return proposal->probability;
-    if (!option || proposal->probability == 1.0)
-        return 0.0;
-    char settings[512], text[64];
-    if (uc_learner_settings_size(self->learner) > sizeof settings)
-        return 0.0;
-    uc_online_settings(settings, self->online);
-    (void)uc_option_text(option, settings, text, sizeof text);
-    const double drawn = strtod(text, NULL), even = drawn / (double)served_classes(self)->count;
-    return class == proposal->favourite ? 1.0 - drawn + even : even;
-}
-
-/* With the probability `explore` a class is drawn evenly instead. */
-static void explore(uc_proposal *proposal, const served *self, int64_t sequence)
-{
-    if (self->explore == 0.0)
-        return;
-    const size_t K = served_classes(self)->count;
-    uc_rng rng = uc_rng_resume(self->seed, EXPLORE_SEQUENCE, EXPLORE_WORDS * (uint64_t)sequence);
-    uint32_t class = proposal->label;
-    if (uc_rng_uniform(&rng) < self->explore)
-        class = (uint32_t)uc_rng_below(&rng, K);
-    proposal->probability =
-        self->explore / (double)K + (1.0 - self->explore) * learner_probability(self, proposal, class);
-    proposal->label = class;
-}
-
 /* The baseline of a proposal row, by its name; UC_NONE: none. */
 static uint32_t baseline_of(const served *self, const journal_row *row)
 {
@@ -106,25 +74,12 @@ static uint32_t baseline_of(const served *self, const journal_row *row)
     return uc_names_find_label(served_classes(self), row->text, strlen(row->text));
 }
 
-static void count_proposal(served *self, const uc_proposal *proposal, uint32_t baseline, uint32_t own)
-{
-    self->proposals++;
-    self->proposed[proposal->label]++;
-    self->compared += baseline != UC_NONE;
-    self->agreed += baseline != UC_NONE && baseline == own;
-}
-
 /* What the row says, or what it will say. */
 static void settle_proposal(uc_proposal *proposal, served *self, journal_row *row)
 {
     const bool new = row->proposed == UC_NONE;
-    const uint32_t baseline = baseline_of(self, row), own = proposal->label;
-    if (self->mode == SERVED_APPRENTICE && baseline != UC_NONE) {
-        proposal->label = baseline;
-        proposal->probability = 1.0;
-    } else {
-        explore(proposal, self, row->sequence);
-    }
+    uc_rng rng = uc_rng_resume(self->seed, EXPLORE_SEQUENCE, EXPLORE_WORDS * (uint64_t)row->sequence);
+    uc_policy_propose(proposal, &self->events, &self->policy, self->online, baseline_of(self, row), &rng);
     if (new) {
         row->proposed = proposal->label;
         row->favourite = proposal->favourite;
@@ -134,7 +89,7 @@ static void settle_proposal(uc_proposal *proposal, served *self, journal_row *ro
         proposal->label = row->proposed;
         proposal->probability = row->probability;
     }
-    count_proposal(self, proposal, baseline, own);
+    self->proposed[proposal->label]++;
 }
 
 /* A column for every word, and none of them 0, would be more than a row can hold. */
@@ -199,32 +154,15 @@ static void remember_answer(served *self, bool right)
         self->drift_sequence = self->sequence + 1; /* of the row that is being performed */
 }
 
-/* What the learner can make of the answer; a learner of labels makes nothing of "wrong" alone. */
-static bool answer_for(uc_answer *out, const served *self, const uc_proposal *proposal, bool right,
-                       uint32_t label)
-{
-    if (uc_learner_accepts(self->learner, UC_FEEDBACK_PARTIAL)) {
-        *out = (uc_answer){right ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, label};
-        return true;
-    }
-    if (label == UC_NONE && right)
-        label = proposal->label;
-    *out = (uc_answer){UC_ANSWER_LABEL, label};
-    return label != UC_NONE;
-}
-
 /* A failure is that of numbers that overflow: it will be the same again, and the answer stays an answer. */
-static void learn(served *self, const pending *event, bool right, uint32_t label)
+static void learn(served *self, const pending *event, uc_answer answer)
 {
-    uc_answer answer;
-    uc_model_free(self->cached);
-    self->cached = NULL;
-    if (!answer_for(&answer, self, &event->proposal, right, label))
-        return;
     if (self->scaling != SERVED_UNSCALED)
         (void)uc_online_learn_prepared(self->online, &event->row.row, &event->proposal, answer);
     else
         (void)uc_online_learn(self->online, &event->row.row, &event->proposal, answer);
+    uc_model_free(self->cached);
+    self->cached = NULL;
 }
 
 static bool perform_feedback(served *self, const journal_row *row, problem *why)
@@ -234,11 +172,13 @@ static bool perform_feedback(served *self, const journal_row *row, problem *why)
         return problem_set(why, 503, "row %lld of the journal answers row %lld, which does not wait",
                            (long long)row->sequence, (long long)row->event);
     const bool right = row->answer == JOURNAL_RIGHT;
+    uc_answer answer;
     const size_t K = served_classes(self)->count;
     if (row->label < K)
         self->confusion[row->label * self->class_room + event->proposal.label]++;
     remember_answer(self, right);
-    learn(self, event, right, row->label);
+    if (uc_policy_answer(&answer, self->online, &event->proposal, right, row->label))
+        learn(self, event, answer);
     waiting_remove(&self->waits, event);
     return true;
 }
@@ -249,9 +189,11 @@ static bool perform_expiry(served *self, const journal_row *row, problem *why)
     if (!event)
         return problem_set(why, 503, "row %lld of the journal ends row %lld, which does not wait",
                            (long long)row->sequence, (long long)row->event);
-    self->expired++;
-    if (row->answer == JOURNAL_WRONG)
-        learn(self, event, false, UC_NONE);
+    /* the rule of that time, which is in the row */
+    const uc_policy policy = {.expired_is_wrong = row->answer == JOURNAL_WRONG};
+    uc_answer answer;
+    if (uc_policy_expire(&answer, &self->events, &policy, self->online, &event->proposal))
+        learn(self, event, answer);
     waiting_remove(&self->waits, event);
     return true;
 }
@@ -368,11 +310,23 @@ static served_scaling scaling_of(const json_t *definition)
     return strcmp(scale, "maxabs") == 0 ? SERVED_SCALES : SERVED_SHIFTS;
 }
 
+/* Whether all members are there that are used below. */
+static bool is_definition(const json_t *json)
+{
+    const json_t *classes = json_object_get(json, "classes");
+    const char *learner = json_string_value(json_object_get(json, "learner"));
+    bool whole = learner && uc_learner_find(learner) && json_is_string(json_object_get(json, "mode")) &&
+                 json_is_string(json_object_get(json, "expired"));
+    for (size_t i = 0; i < json_array_size(classes); i++)
+        whole = whole && json_is_string(json_array_get(classes, i));
+    return whole;
+}
+
 static bool perform_define(served *self, const journal_row *row, problem *why)
 {
     json_t *definition = json_loads(row->text ? row->text : "", 0, NULL);
     bool defined;
-    if (!definition || !uc_learner_find(json_string_value(json_object_get(definition, "learner")))) {
+    if (!is_definition(definition)) {
         json_decref(definition);
         return problem_set(why, 503, "row %lld of the journal is no definition", (long long)row->sequence);
     }
@@ -386,11 +340,10 @@ static bool perform_define(served *self, const journal_row *row, problem *why)
     }
     self->learner = uc_online_learner(self->online);
     self->scaling = scaling_of(definition);
-    self->mode = SERVED_ONLINE;
-    if (strcmp(json_string_value(json_object_get(definition, "mode")), "apprentice") == 0)
-        self->mode = SERVED_APPRENTICE;
-    self->explore = json_number_value(json_object_get(definition, "explore"));
-    self->expired_is_wrong = strcmp(json_string_value(json_object_get(definition, "expired")), "wrong") == 0;
+    self->policy = (uc_policy){
+        .apprentice = strcmp(json_string_value(json_object_get(definition, "mode")), "apprentice") == 0,
+        .explore = json_number_value(json_object_get(definition, "explore")),
+        .expired_is_wrong = strcmp(json_string_value(json_object_get(definition, "expired")), "wrong") == 0};
     reserve_counts(self, served_classes(self)->count);
     json_decref(self->definition);
     self->definition = definition;

@@ -13,8 +13,6 @@
 #define SERVED_ID 256      /* longest id of an event */
 #define SERVED_RECENT 1000 /* answers that the recent ratio is of */
 
-typedef enum served_mode { SERVED_ONLINE, SERVED_APPRENTICE } served_mode;
-
 /* Of the columns, learned as rows come. SHIFTS: zeros become other values, and rows are dense. */
 typedef enum served_scaling { SERVED_UNSCALED, SERVED_SCALES, SERVED_SHIFTS } served_scaling;
 
@@ -25,17 +23,15 @@ typedef struct served {
     const uc_learner *learner;
     uc_online *online;
     uint64_t seed;
-    served_mode mode;
-    double explore;
-    bool expired_is_wrong;
+    uc_policy policy;
 
     dictionary names;
     served_scaling scaling;
     waiting waits;
     int64_t sequence, time; /* of the last row */
 
-    uint64_t proposals, answered, right, expired;
-    uint64_t compared, agreed;  /* proposals with a baseline, and those where the learner thought the same */
+    uint64_t answered, right;
+    uc_event_counts events;
     uint64_t *proposed;         /* of each class */
     uint64_t *confusion;        /* label x proposed, where labels came */
     size_t class_room;          /* of both */

@@ -45,9 +45,9 @@ static json_t *drift_json(const served *self)
 {
     if (self->drift_sequence == 0)
         return json_null();
-    return json_pack("{sI sf sf sI}", "sequence", (json_int_t)self->drift_sequence, "before",
-                     self->drift.before, "after", self->drift.after, "alarms",
-                     (json_int_t)self->drift.alarms);
+    return json_pack("{sI sI sf sf sI}", "sequence", (json_int_t)self->drift_sequence, "answers",
+                     (json_int_t)self->drift.round, "before", self->drift.before, "after", self->drift.after,
+                     "alarms", (json_int_t)self->drift.alarms);
 }
 
 json_t *served_state(const served *self)
@@ -56,15 +56,15 @@ json_t *served_state(const served *self)
     (void)json_object_set_new(json, "name", json_string(self->name));
     (void)json_object_update(json, self->definition);
     (void)json_object_set_new(json, "sequence", json_integer(self->sequence));
-    (void)json_object_set_new(json, "proposals", count_json(self->proposals));
+    (void)json_object_set_new(json, "proposals", count_json(self->events.proposals));
     (void)json_object_set_new(json, "answered", count_json(self->answered));
     (void)json_object_set_new(json, "right", count_json(self->right));
     (void)json_object_set_new(json, "waiting", count_json(self->waits.count));
     (void)json_object_set(json, "expiry", json_object_get(self->definition, "expired"));
-    (void)json_object_set_new(json, "expired", count_json(self->expired));
+    (void)json_object_set_new(json, "expired", count_json(self->events.expired));
     (void)json_object_set_new(json, "ratio_correct", ratio_json(self->right, self->answered));
     (void)json_object_set_new(json, "recent_ratio_correct", app_json_real(served_recent(self)));
-    (void)json_object_set_new(json, "agreement", ratio_json(self->agreed, self->compared));
+    (void)json_object_set_new(json, "agreement", ratio_json(self->events.agreed, self->events.compared));
     (void)json_object_set_new(json, "drift", drift_json(self));
     (void)json_object_set_new(json, "columns", json_integer((json_int_t)self->names.columns.count));
     (void)json_object_set_new(json, "proposed", proposed_json(self));
@@ -160,11 +160,11 @@ char *served_keep(const served *self)
         "{sI sI sO sI so so so so so sI sI sI sI sI sI so so so so}", "sequence", (json_int_t)self->sequence,
         "time", (json_int_t)self->time, "definition", self->definition, "seed", (json_int_t)self->seed,
         "names", dictionary_json(&self->names), "waits", waits, "labels", labels, "favourites", favourites,
-        "probabilities", odds, "proposals", (json_int_t)self->proposals, "answered",
-        (json_int_t)self->answered, "right", (json_int_t)self->right, "expired", (json_int_t)self->expired,
-        "compared", (json_int_t)self->compared, "agreed", (json_int_t)self->agreed, "proposed",
-        counts_json(self->proposed, K), "confusion", confusion, "recent", recent_json(self), "drift",
-        kept_drift_json(self));
+        "probabilities", odds, "proposals", (json_int_t)self->events.proposals, "answered",
+        (json_int_t)self->answered, "right", (json_int_t)self->right, "expired",
+        (json_int_t)self->events.expired, "compared", (json_int_t)self->events.compared, "agreed",
+        (json_int_t)self->events.agreed, "proposed", counts_json(self->proposed, K), "confusion", confusion,
+        "recent", recent_json(self), "drift", kept_drift_json(self));
     if (self->scaling != SERVED_UNSCALED)
         (void)json_object_set_new(json, "scaled", scaled_rows_json(self));
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -209,12 +209,12 @@ static void restore_drift(served *self, const json_t *json)
 static void restore_counts(served *self, const json_t *json)
 {
     const json_t *proposed = json_object_get(json, "proposed"), *rows = json_object_get(json, "confusion");
-    self->proposals = count_of(json, "proposals");
+    self->events.proposals = count_of(json, "proposals");
     self->answered = count_of(json, "answered");
     self->right = count_of(json, "right");
-    self->expired = count_of(json, "expired");
-    self->compared = count_of(json, "compared");
-    self->agreed = count_of(json, "agreed");
+    self->events.expired = count_of(json, "expired");
+    self->events.compared = count_of(json, "compared");
+    self->events.agreed = count_of(json, "agreed");
     for (size_t k = 0; k < json_array_size(proposed) && k < self->class_room; k++)
         self->proposed[k] = (uint64_t)json_integer_value(json_array_get(proposed, k));
     for (size_t label = 0; label < json_array_size(rows) && label < self->class_room; label++) {

@@ -13,6 +13,7 @@
 #include "app/memory.h"
 #include "app/message.h"
 #include "service/engine.h"
+#include "service/follow.h"
 #include "service/http.h"
 #include "service/log.h"
 
@@ -72,7 +73,7 @@ static uc_status read_small(char **out, const char *path, const char *option)
     return UC_OK;
 }
 
-static uc_status read_files(http_settings *out, char *owned[3], const service_settings *settings)
+static uc_status read_files(http_settings *out, char *owned[4], const service_settings *settings)
 {
     uc_status status = UC_OK;
     if (!settings->certificate != !settings->key)
@@ -83,6 +84,8 @@ static uc_status read_files(http_settings *out, char *owned[3], const service_se
         status = read_small(&owned[1], settings->certificate, "--tls-certificate");
     if (status == UC_OK && settings->key)
         status = read_small(&owned[2], settings->key, "--tls-key");
+    if (status == UC_OK && settings->follow_token)
+        status = read_small(&owned[3], settings->follow_token, "--follow-token-file");
     out->token = owned[0];
     out->certificate = owned[1];
     out->key = owned[2];
@@ -106,6 +109,20 @@ static uc_status define_model(engine *models, const service_settings *settings)
     return why.status ? app_fail(UC_ERR_INVALID, "--model %s: %s", settings->model, why.detail) : UC_OK;
 }
 
+/* What is wrong with it whatever there is in the directory: nothing is made then. */
+static uc_status check_model(const service_settings *settings)
+{
+    problem why = {0};
+    json_t *body = json_loads(settings->definition, 0, NULL), *made = NULL;
+    bool changed;
+    const bool named = served_check_name(settings->model, &why);
+    /* without classes it may be one that is there */
+    if (named && json_object_get(body, "classes") && served_define(&made, &changed, NULL, body, &why))
+        json_decref(made);
+    json_decref(body);
+    return why.status ? app_fail(UC_ERR_INVALID, "--model %s: %s", settings->model, why.detail) : UC_OK;
+}
+
 static void allow_many_files(void)
 {
     struct rlimit files;
@@ -115,11 +132,12 @@ static void allow_many_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static void serve(engine *models, http *open)
+/* Until a signal comes. */
+static void serve(http *open, bool tls)
 {
     char address[80];
     http_address(open, address, sizeof address);
-    log_line("info", "listening", "http://%s", address);
+    log_line("info", "listening", "%s://%s", tls ? "https" : "http", address);
     while (!stopped) {
         const struct timespec pause = {.tv_sec = 1};
         sigset_t blocked, before;
@@ -137,30 +155,42 @@ static void serve(engine *models, http *open)
             http_tick(open);
     }
     log_line("info", "stopping", "answering what is queued");
-    http_close(open);
-    engine_close(models);
-    log_line("info", "stopped", "all events are in the journal");
 }
 
 uc_status service_run(const service_settings *settings)
 {
     problem why = {0};
-    char *owned[3] = {NULL};
+    char *owned[4] = {NULL};
     engine *models = NULL;
     http *open = NULL;
-    http_settings listen = {.listen = settings->listen, .max_body = settings->max_body};
+    follow *following = NULL;
+    http_settings listen = {.listen = settings->listen,
+                            .max_body = settings->max_body,
+                            .request_seconds = (double)parse_wait(settings->request_time) / 1e3};
     const engine_settings engine_with = {.directory = settings->directory,
                                          .durability = settings->crash_only ? JOURNAL_CRASH : JOURNAL_POWER,
                                          .wait = parse_wait(settings->wait),
                                          .snapshot_every = (int64_t)settings->snapshot_every,
                                          .keep_snapshots = settings->keep_snapshots,
-                                         .max_pending = settings->max_pending};
+                                         .max_pending = settings->max_pending,
+                                         .follows = settings->follow};
     catch_signals();
     allow_many_files();
     uc_status status = read_files(&listen, owned, settings);
     if (status == UC_OK && engine_with.wait == 0)
         status =
             app_fail(UC_ERR_OPTION, "--wait %s: expected a time such as 7d, 12h, 30m or 90s", settings->wait);
+    if (status == UC_OK && listen.request_seconds <= 0.0)
+        status = app_fail(UC_ERR_OPTION, "--request-time %s: expected a time such as 60s or 5m",
+                          settings->request_time);
+    if (status == UC_OK && settings->model && settings->follow)
+        status = app_fail(UC_ERR_OPTION, "--follow copies the models of another service: leave out --model");
+    if (status == UC_OK && settings->follow_token && !settings->follow)
+        status = app_fail(UC_ERR_OPTION, "--follow-token-file needs --follow URL");
+    if (status == UC_OK && settings->model)
+        status = check_model(settings);
+    if (status == UC_OK && settings->follow && !follow_check(settings->follow, &why))
+        status = app_fail(UC_ERR_OPTION, "%s", why.detail);
     if (status == UC_OK && !http_check(&listen, &why))
         status = app_fail(UC_ERR_OPTION, "%s", why.detail);
     if (status == UC_OK && !engine_open(&models, &engine_with, go_on, &why) && !stopped)
@@ -169,11 +199,18 @@ uc_status service_run(const service_settings *settings)
         status = define_model(models, settings);
     if (status == UC_OK && models && !http_open(&open, &listen, models, &why))
         status = app_fail(UC_ERR_INVALID, "%s", why.detail);
+    if (open && settings->follow && !follow_open(&following, settings->follow, owned[3], models, &why))
+        status = app_fail(UC_ERR_IO, "%s", why.detail);
+    const bool opened = status == UC_OK && open;
+    if (opened)
+        serve(open, listen.certificate != NULL);
+    follow_close(following);
     if (open)
-        serve(models, open);
-    else
-        engine_close(models);
-    for (size_t i = 0; i < 3; i++)
+        http_close(open);
+    engine_close(models);
+    if (opened)
+        log_line("info", "stopped", "all events are in the journal");
+    for (size_t i = 0; i < 4; i++)
         free(owned[i]);
     return status;
 }

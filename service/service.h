@@ -13,7 +13,9 @@ typedef struct service_settings {
     const char *certificate, *key; /* NULL: no TLS */
     int crash_only;                /* --durability crash */
     const char *wait;              /* 7d */
+    const char *request_time;      /* 60s */
     uint64_t snapshot_every, keep_snapshots, max_body, max_pending;
+    const char *follow, *follow_token; /* another service's URL, and the file of its token; NULL: none */
     /* A model to be made if it is not there: its definition as JSON; NULL: none. */
     const char *model, *definition;
 } service_settings;
@@ -28,6 +30,25 @@ typedef struct service_export {
 } service_export;
 /* Writes the events of a model, oldest first. */
 uc_status service_journal(const char *directory, const char *model, const service_export *to);
+
+/* Logged events as examples to train on: a CSV file with the columns class, weight and the features. `to`'s
+ * format does not count. */
+typedef struct service_training {
+    const char *path;  /* a directory, or a file */
+    const char *model; /* of a directory; NULL: none */
+} service_training;
+typedef struct service_trained {
+    uint64_t events, unanswered; /* with an answer, and without */
+    uint64_t examples;           /* events whose class the answer reveals */
+    size_t classes;              /* of the examples */
+    double effective;            /* how many examples of equal weight they are worth */
+    bool explored;               /* some probability is below 1 */
+    bool labelled;               /* the true class was given for some wrong proposals */
+    char *types; /* "NAME=TYPE,...", of features with names that a table's ids have; the caller frees it;
+                    NULL: there are none */
+} service_trained;
+uc_status service_training_write(service_trained *out, const service_training *asked,
+                                 const service_export *to);
 
 /* Another learner over logged events. */
 typedef struct service_replay {

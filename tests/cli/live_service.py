@@ -8,6 +8,10 @@ import subprocess
 import time
 
 
+# RFC 9110 calls them otherwise than the Python of Debian 12 does.
+TITLES = {413: "Content Too Large", 414: "URI Too Long"}
+
+
 class Answer:
     def __init__(self, response):
         self.status, self.headers, self.body = response.status, response.headers, response.read()
@@ -21,6 +25,7 @@ class Answer:
         """The sentence of a problem."""
         assert self.headers["Content-Type"] == "application/problem+json", (self.status, self.body)
         assert self.json["status"] == self.status
+        assert self.json["title"] == TITLES.get(self.status, http.HTTPStatus(self.status).phrase)
         return self.json["detail"]
 
 

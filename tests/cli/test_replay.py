@@ -81,10 +81,16 @@ BAD = [
     ("x,class,probability,right\n1,a,.5,\n", "the log has no event with an answer"),
     ("x,class,probability,right\n1,a,.5,true\n1,,.5,true\n", "log:3: the class is empty"),
     ("x,class,probability,right\n1,a,.5,true\n1,b,.5,true\n\0\0", "log:4: a zero byte"),
+    ('x,class,probability,right\n"1\n\n2",a,.5,true\n"1,b,.5,true\n3,c,.5,true\n', "log:5: a quote is opened and never closed"),
+    ('x,class,probability,right\n"1\n\n2",a,.5,true\n3,b,.5\n', "log:5: 3 fields, where the first line has 4"),
     ("x,class,probability,right\n1,a,.5,true\nnan,b,.5,true\n", "log:3: x 'nan' is not a finite number"),
     ("x,class,probability,right\n-inf,a,.5,true\n1,b,.5,true\n", "log:2: x '-inf' is not a finite number"),
-    ("x,class,probability,right\n1,a,.5,true\nabc,b,.5,true\n", "log:3: x 'abc' is not a number, as those above it are"),
     ("{}\n", "log:1: not an event of DSJSON"),
+    *((f'{{"_label_cost": 0, "p": [0.5], "c": {{"_multi": [{{}}, {{}}]}}, {chosen}}}\n\n{{}}\n',
+       "log:1: the action that was chosen is not one of the event's")
+      for chosen in ('"_labelIndex": 2', '"_labelIndex": -1', '"_labelIndex": 9223372036854775807', '"a": [0]', '"a": [3]',
+                     '"a": [-9223372036854775808]', '"a": []')),
+    ('{"_label_cost": 0, "p": [0.5], "c": {"_multi": [{}, {}]}, "a": [2]}\n\r\n{}\n', "log:3: not an event of DSJSON"),
 ]
 
 
@@ -112,3 +118,59 @@ def test_nothing_can_be_estimated(unconfuse):
 def test_usage(unconfuse):
     assert "cannot open" in unconfuse.fails(1, "replay", "nowhere.csv")
     assert "learns from whole data sets" in unconfuse.fails(2, "replay", "log", "--learner", "logistic")
+
+
+def test_numbers_and_words_in_one_column_are_categories(unconfuse):
+    """House numbers: 12 and 12A."""
+    draw = random.Random(6)
+    lines = []
+    for i in range(600):
+        house, chosen = draw.choice(["12", "12A", "13"]), draw.choice("ab")
+        lines.append(f"{house},{chosen},0.5,{int((house == '12A') == (chosen == 'a'))}")
+    unconfuse.write("log.csv", "house,class,probability,right\n" + "\n".join(lines) + "\n")
+    assert unconfuse.json("replay", "log.csv", "--learner", "cspa-plus")["dr"]["estimate"] > 0.9
+
+
+def test_a_number_may_be_the_name_of_a_column(unconfuse):
+    """Rows where only that column is given have names nevertheless."""
+    draw, lines = random.Random(7), []
+    for i in range(400):
+        value, chosen = draw.choice([-1, 1]), draw.choice("ab")
+        lines.append(f"{'' if i % 2 else 3},{value},{chosen},0.5,{int((value > 0) == (chosen == 'a'))}")
+    unconfuse.write("log.csv", "age,1,class,probability,right\n" + "\n".join(lines) + "\n")
+    assert unconfuse.json("replay", "log.csv", "--learner", "cspa-plus")["dr"]["estimate"] > 0.9
+
+
+def test_names_in_a_directory_are_names_in_its_exports(unconfuse, tmp_path):
+    """Also of rows where null leaves only a name that could be the number of a column."""
+    draw = random.Random(8)
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service:
+        service.put("/v1/models/m", {"learner": "cspa-plus", "classes": ["a", "b"], "explore": 0.5})
+        for i in range(200):
+            row = {"age": None if i % 3 else 2, "1": draw.choice([-1, 1])}
+            made = service.post("/v1/models/m/propose", {"features": row}).json
+            service.post("/v1/models/m/feedback", {"id": made["id"], "right": (made["class"] == "a") == (row["1"] > 0)})
+    expected = unconfuse.json("replay", tmp_path / "dir", "--model", "m", "--learner", "cspa-plus")
+    for form in ("csv", "dsjson"):
+        unconfuse.ok("journal", tmp_path / "dir", "--model", "m", "--format", form, "-o", f"log.{form}")
+        assert unconfuse.json("replay", f"log.{form}", "--learner", "cspa-plus") == expected
+
+
+def test_line_breaks_and_quotes_in_the_service_s_own_export(unconfuse, tmp_path):
+    """In texts, categories and names of features."""
+    texts = ["two\nlines", 'a "quoted" word', "one\r\ntwo\n\nthree", ",", '"', "5\" wide", " "]
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service:
+        service.put("/v1/models/m", {"learner": "cspa-plus", "classes": ["a", "b", 'c "c"'], "explore": 0.9})
+        for i in range(140):
+            row = {"text": texts[i % 7], "na\nme": i % 2, '"q"': texts[(i + 1) % 7]}
+            made = service.post("/v1/models/m/propose", {"features": row}).json
+            service.post("/v1/models/m/feedback", {"id": made["id"], "right": made["class"] == "ab"[i % 2]})
+    expected = unconfuse.json("replay", tmp_path / "dir", "--model", "m", "--learner", "cspa-plus")
+    for form in ("csv", "dsjson"):
+        unconfuse.ok("journal", tmp_path / "dir", "--model", "m", "--format", form, "-o", f"log.{form}")
+        assert unconfuse.json("replay", f"log.{form}", "--learner", "cspa-plus") == expected
+    models = []
+    for words in (["--log", tmp_path / "dir", "--log-model", "m"], ["--log", "log.csv"], ["--log", "log.dsjson"]):
+        unconfuse.ok("train", "logistic", *words, "-o", "m.uc")
+        models.append(unconfuse.read("m.uc"))
+    assert models[0] == models[1] == models[2]

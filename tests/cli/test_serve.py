@@ -1,7 +1,10 @@
 """unconfuse serve: requests and their answers, as a client sees them."""
 import http.client
 import json
+import random
 import socket
+import ssl
+import subprocess
 import threading
 import time
 
@@ -396,13 +399,17 @@ def test_a_journal_as_training_data(service, unconfuse, classes):
         assert feedback(service, id=f"e{i}", **answer).status == 200
     events = [json.loads(line) for line in unconfuse.ok("journal", service.directory, "--model", "m", "--format", "jsonl")
               .out.splitlines()]
-    expected = []
+    wrong = [event for event in events if event["right"] is False]
+    labelled, expected = [event for event in wrong if "label" in event], []
+    assert 0 < len(labelled) < len(wrong)
     for event in events:
         weight, shown = 1.0, event.get("label")
-        if event["right"] is not None and shown is None and len(classes) == 2:
-            shown = event["class"] if event["right"] else classes[1 - classes.index(event["class"])]
-        elif event["right"] and shown is None:
-            weight, shown = 1 / event["probability"], event["class"]
+        if event["right"] is False and shown is not None and len(classes) > 2:
+            weight = len(wrong) / len(labelled)
+        elif event["right"] is False and len(classes) == 2:
+            shown = classes[1 - classes.index(event["class"])]
+        elif event["right"]:
+            shown = event["class"]
         if shown is not None:
             expected.append((shown, pytest.approx(weight), event["features"]["kind"], event["features"]["x"]))
     unconfuse.ok("journal", service.directory, "--model", "m", "--format", "training", "-o", "training.csv")
@@ -414,3 +421,47 @@ def test_a_journal_as_training_data(service, unconfuse, classes):
     unconfuse.write("new.csv", "kind,x\n" + "".join(f"even,{2.0 * k + 0.2}\n" for k in range(len(classes))))
     predicted = unconfuse.ok("predict", "m.uc", "new.csv", "--label", "none").out.splitlines()[1:]
     assert [line.split(",")[1] for line in predicted] == list(classes)
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (["--model", "BAD", "--classes", "a,b"], "--model BAD: 'BAD' is no name of a model"),
+    (["--model", "m", "--classes", "a,b", "--learner", "logistic"], "--model m: learner: logistic learns from whole data sets"),
+    (["--model", "m", "--classes", "a"], "--model m: classes: expected an array of at least two names"),
+], ids=["name", "learner", "classes"])
+def test_a_model_that_cannot_be_leaves_no_directory(unconfuse, tmp_path, words, sentence):
+    assert unconfuse.fails(1, "serve", "new", "--listen", "127.0.0.1:0", *words).startswith(sentence)
+    assert not (tmp_path / "new").exists()
+
+
+def test_onebit_learns_more_from_labels_than_from_wrong(tmp_path):
+    """The same events, and of those that were wrong the label or not."""
+    draw = random.Random(5)
+    rows = [(k, [round(draw.gauss(3 * (k == j), 1), 3) for j in range(20)]) for k in (draw.randrange(20) for _ in range(200))]
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service:
+        for name in ("bits", "labels"):
+            service.put(f"/v1/models/{name}", {"learner": "onebit", "classes": list("abcdefghijklmnopqrst")})
+            for k, row in rows:
+                made = service.post(f"/v1/models/{name}/propose", {"features": row}).json
+                answer = {"label": chr(97 + k)} if name == "labels" else {"right": made["class"] == chr(97 + k)}
+                assert service.post(f"/v1/models/{name}/feedback", {"id": made["id"], **answer}).status == 200
+        bits, labels = (service.get(f"/v1/models/{name}").json["right"] for name in ("bits", "labels"))
+        assert labels > bits + 20
+        before = service.get("/v1/models/labels/model").body
+        service.kill()
+        service.start()
+        assert service.get("/v1/models/labels/model").body == before
+
+
+def test_tls_is_said_and_spoken(tmp_path):
+    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
+                           "/CN=localhost", "-days", "2", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "certificate.pem"], capture_output=True)
+    if made.returncode != 0:
+        pytest.skip("openssl cannot make a certificate here")
+    options = ["--durability", "crash", "--tls-certificate", str(tmp_path / "certificate.pem"), "--tls-key", str(tmp_path / "key.pem")]
+    with Service(PROGRAM, tmp_path / "dir", *options) as service:
+        assert '"https://127.0.0.1:' in service.log.read_text()
+        trust = ssl.create_default_context(cafile=tmp_path / "certificate.pem")
+        trust.check_hostname = False
+        connection = http.client.HTTPSConnection("127.0.0.1", service.port, context=trust, timeout=20)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().status == 200

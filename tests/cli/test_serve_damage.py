@@ -173,6 +173,9 @@ DAMAGED_ROWS = [
     ("DELETE FROM journal WHERE sequence = 1", 2),
     ("UPDATE journal SET answer = 99 WHERE sequence = 3", 3),
     ("UPDATE journal SET label = 99 WHERE sequence = 3", 3),
+    ("UPDATE journal SET answer = 2 WHERE sequence = 3", 3),
+    ("UPDATE journal SET event = NULL WHERE sequence = 3", 3),
+    ("UPDATE journal SET kind = 5, event = 9 WHERE sequence = 3", 3),
 ]
 
 
@@ -188,6 +191,16 @@ def test_rows_that_are_damaged_are_named(tmp_path, unconfuse, damage, row):
         assert sentence == f"{directory}: row {row} of the journal is damaged"
         assert not (unconfuse.directory / "events").exists()
     assert unconfuse.fails(1, "replay", directory, "--model", "m") == f"row {row} of the journal is damaged"
+
+
+@pytest.mark.parametrize("text", ['{}', '{"learner":7,"classes":["a","b"],"mode":"online","expired":"ignore"}',
+                                  '{"learner":"cspa-plus","classes":["a","b"]}', '{"learner":"cspa-plus","classes":[1,2],"mode":"online","expired":"ignore"}'])
+def test_a_damaged_definition_is_refused(tmp_path, unconfuse, text):
+    with Service(PROGRAM, tmp_path / "dir") as service:
+        service.put("/v1/models/m", ABC)
+    with sqlite3.connect(tmp_path / "dir" / "journal.db") as journal:
+        journal.execute("UPDATE journal SET text = ?", (text,))
+    assert "row 1 of the journal is no definition" in unconfuse.fails(1, "serve", tmp_path / "dir", "--listen", "127.0.0.1:0", timeout=30)
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "gone", "text"])

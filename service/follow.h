@@ -1,0 +1,15 @@
+/* A service that copies the journal of another, and so has its models. */
+#ifndef SERVICE_FOLLOW_H
+#define SERVICE_FOLLOW_H
+
+#include "service/engine.h"
+
+typedef struct follow follow;
+
+/* Whether this is http://HOST:PORT; 400 otherwise. */
+bool follow_check(const char *url, problem *why);
+/* Asks the other service once a second for rows that are new. `token` may be NULL. */
+bool follow_open(follow **out, const char *url, const char *token, engine *into, problem *why);
+void follow_close(follow *self); /* NULL is fine */
+
+#endif
