@@ -1,21 +1,27 @@
-/* HTTP by libmicrohttpd: a few threads with epoll. A connection whose job is in the engine's queue is
- * suspended, and goes on when the job is done. */
+/* HTTP by libmicrohttpd: a few daemons with epoll that share a listening socket, each run by a thread of
+ * ours. A connection whose job is in the engine's queue is suspended, and goes on when the job is done.
+ *
+ * The library's own threads would not do: after a batch of exactly 128 events, or a multiple, they wait for
+ * the next event before they look at the connections of these (0.9.75), and requests that have arrived are
+ * not answered. MHD_run never waits. All calls about a connection are made by the thread of its daemon. */
 #define _GNU_SOURCE
 #include "service/http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "app/memory.h"
+#include "service/address.h"
 #include "service/latency.h"
 #include "service/live.h"
 #include "service/routes.h"
@@ -23,16 +29,37 @@
 #define THREADS 2
 #define MOST_CONNECTIONS 4000
 #define IDLE_SECONDS 30
-#define REQUEST_SECONDS 60.0 /* from its first byte to the last of its body */
-#define HEADER_BYTES 32768
+#define HEAD_BYTES 32768       /* request line and headers, at most */
+#define CONNECTION_BYTES 98304 /* what libmicrohttpd keeps of them; a head beyond that it refuses by itself */
+
+/* Serves some of the connections. */
+typedef struct worker {
+    http *owner;
+    struct MHD_Daemon *daemon;
+    pthread_t thread;
+    int wake; /* an eventfd: there are connections to resume, or it is to end */
+    atomic_bool ends;
+    pthread_mutex_t mutex;
+    struct suspended *resumed;
+} worker;
+
+/* A connection that waits for something else than its client. */
+typedef struct suspended {
+    worker *worker;
+    struct MHD_Connection *connection;
+    struct suspended *next;
+} suspended;
 
 struct http {
-    struct MHD_Daemon *daemon;
+    worker workers[THREADS];
+    int count; /* of workers that run */
     engine *engine;
     char *token;
     size_t max_body;
+    double request_seconds; /* from the first byte of a request to the last of its body */
     atomic_bool stops;
     atomic_int busy;     /* requests that are not answered yet */
+    atomic_int queued;   /* those of them that the engine has */
     atomic_int watching; /* dashboards */
     latency times;
     live *live;
@@ -44,11 +71,13 @@ struct http {
 /* A request on its way. */
 typedef struct exchange {
     http *owner;
+    suspended place;
     struct MHD_Connection *connection;
     const route *route;
     text body;
     bool too_large;
-    size_t ignored; /* bytes of a body that is too large */
+    bool unreadable; /* where its body ends is not known */
+    size_t ignored;  /* bytes of a body that is too large */
     double began;
     job *work;
     bool waited; /* the job is done */
@@ -112,6 +141,26 @@ static enum MHD_Result refuse(exchange *self, int status, const char *sentence)
     return queue_answer(self, &out);
 }
 
+static void wake(worker *self)
+{
+    const uint64_t one = 1;
+    while (write(self->wake, &one, sizeof one) < 0 && errno == EINTR)
+        continue;
+}
+
+/* By any thread. */
+static void resume(suspended *place)
+{
+    worker *self = place->worker;
+    (void)pthread_mutex_lock(&self->mutex);
+    const bool first = !self->resumed;
+    place->next = self->resumed;
+    self->resumed = place;
+    (void)pthread_mutex_unlock(&self->mutex);
+    if (first)
+        wake(self);
+}
+
 /* ---- the dashboard's messages ---- */
 
 #define MOST_VIEWERS 50
@@ -119,7 +168,7 @@ static enum MHD_Result refuse(exchange *self, int status, const char *sentence)
 /* A connection that gets server-sent events. It is suspended between messages. */
 typedef struct viewer {
     http *owner;
-    struct MHD_Connection *connection;
+    suspended place;
     uint64_t seen;
     char *message;
     size_t size, sent;
@@ -133,7 +182,7 @@ static void wait_for_message(viewer *self)
     self->next = self->owner->viewers;
     self->owner->viewers = self;
     self->waits = true;
-    MHD_suspend_connection(self->connection);
+    MHD_suspend_connection(self->place.connection);
     (void)pthread_mutex_unlock(&self->owner->viewers_mutex);
 }
 
@@ -177,7 +226,7 @@ static enum MHD_Result show_live(exchange *self)
     }
     viewer *viewing = app_calloc(1, sizeof *viewing);
     viewing->owner = self->owner;
-    viewing->connection = self->connection;
+    viewing->place = self->place;
     struct MHD_Response *answer =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 65536, read_message, viewing, free_viewer);
     if (!answer) {
@@ -202,7 +251,7 @@ static void wake_viewers(http *self)
     while (first) {
         viewer *next = first->next;
         first->waits = false;
-        MHD_resume_connection(first->connection);
+        resume(&first->place);
         first = next;
     }
     (void)pthread_mutex_unlock(&self->viewers_mutex);
@@ -240,23 +289,58 @@ static bool may_ask(const exchange *self)
 
 /* ---- requests ---- */
 
+/* How the headers say that the body comes. */
+typedef struct framing {
+    unsigned lengths, encodings;
+    bool chunked; /* and nothing else */
+} framing;
+
+static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    framing *self = user;
+    (void)kind;
+    self->lengths += strcasecmp(name, "Content-Length") == 0;
+    if (strcasecmp(name, "Transfer-Encoding") == 0)
+        self->chunked = ++self->encodings == 1 && value && strcasecmp(value, "chunked") == 0;
+    return MHD_YES;
+}
+
+/* Refuses heads that are too long, and lengths that a proxy in front may read otherwise (RFC 9112, 6.1
+ * and 6.3). */
+static bool check_head(struct MHD_Connection *connection, problem *why)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    framing seen = {0};
+    if (info && info->header_size > HEAD_BYTES)
+        return problem_set(why, 431, "the request line and headers have more than %d bytes", HEAD_BYTES);
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, see_header, &seen);
+    if (seen.encodings > 0 && !seen.chunked)
+        return problem_set(why, 501, "Transfer-Encoding: only chunked is known here");
+    if (seen.lengths > 1 || (seen.lengths > 0 && seen.encodings > 0))
+        return problem_set(why, 400, "the length of the body is given more than once");
+    return true;
+}
+
 static const char *query_value(const char *name, void *user)
 {
     return MHD_lookup_connection_value(user, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static exchange *begin_exchange(http *owner, struct MHD_Connection *connection, const char *method,
+static exchange *begin_exchange(worker *served_by, struct MHD_Connection *connection, const char *method,
                                 const char *path)
 {
     exchange *self = app_calloc(1, sizeof *self);
     problem why = {0};
-    self->owner = owner;
+    self->owner = served_by->owner;
+    self->place = (suspended){.worker = served_by, .connection = connection};
     self->connection = connection;
     self->began = seconds();
     self->route = route_find(method, path, &why);
-    (void)atomic_fetch_add(&owner->busy, 1);
+    (void)atomic_fetch_add(&self->owner->busy, 1);
     if (!may_ask(self))
         (void)problem_set(&why, 401, "this service needs a token: Authorization: Bearer TOKEN");
+    self->unreadable = !check_head(connection, &why);
     if (why.status)
         route_problem(&self->early, &why);
     return self;
@@ -265,7 +349,7 @@ static exchange *begin_exchange(http *owner, struct MHD_Connection *connection, 
 /* Keeps what came of the body. */
 static bool take_body(exchange *self, const char *bytes, size_t size)
 {
-    if (seconds() - self->began > REQUEST_SECONDS)
+    if (seconds() - self->began > self->owner->request_seconds)
         return false;
     if (self->early.status || self->body.size + size > self->owner->max_body) {
         self->too_large = self->too_large || !self->early.status;
@@ -281,7 +365,8 @@ static void job_is_done(job *work, void *user)
     exchange *self = user;
     (void)work;
     self->waited = true;
-    MHD_resume_connection(self->connection);
+    (void)atomic_fetch_sub(&self->owner->queued, 1);
+    resume(&self->place);
 }
 
 static enum MHD_Result finish_exchange(exchange *self)
@@ -293,14 +378,19 @@ static enum MHD_Result finish_exchange(exchange *self)
     return queue_answer(self, &out);
 }
 
+/* Before the body was read; libmicrohttpd then closes the connection. */
+static enum MHD_Result answer_early(exchange *self)
+{
+    response out = self->early;
+    self->early = (response){0};
+    return queue_answer(self, &out);
+}
+
 static enum MHD_Result run_request(exchange *self, const char *method, const char *path)
 {
     response out = {0};
-    if (self->early.status) {
-        out = self->early;
-        self->early = (response){0};
-        return queue_answer(self, &out);
-    }
+    if (self->early.status)
+        return answer_early(self);
     if (self->too_large) {
         char sentence[120];
         (void)snprintf(sentence, sizeof sentence, "the body has more than %zu bytes (--max-body)",
@@ -322,6 +412,7 @@ static enum MHD_Result run_request(exchange *self, const char *method, const cha
         return queue_answer(self, &out);
     self->work->done = job_is_done;
     self->work->user = self;
+    (void)atomic_fetch_add(&self->owner->queued, 1);
     MHD_suspend_connection(self->connection);
     engine_submit(self->owner->engine, self->work);
     return MHD_YES;
@@ -334,8 +425,8 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
     exchange *self = *state;
     (void)version;
     if (!self) {
-        *state = begin_exchange(user, connection, method, path);
-        return MHD_YES;
+        self = *state = begin_exchange(user, connection, method, path);
+        return self->unreadable ? answer_early(self) : MHD_YES;
     }
     if (*upload_size > 0) {
         if (!take_body(self, upload, *upload_size))
@@ -353,7 +444,7 @@ static void end_exchange(void *user, struct MHD_Connection *connection, void **s
                          enum MHD_RequestTerminationCode how)
 {
     exchange *self = *state;
-    http *owner = user;
+    http *owner = ((worker *)user)->owner;
     (void)connection;
     (void)how;
     if (!self)
@@ -379,40 +470,6 @@ static size_t unescape(void *user, struct MHD_Connection *connection, char *esca
 
 /* ---- listening ---- */
 
-/* "127.0.0.1:8470" or "[::1]:8470". */
-static bool parse_address(struct sockaddr_storage *out, bool *loopback, const char *listen, problem *why)
-{
-    char host[64] = "";
-    const char *colon = strrchr(listen, ':'), *first = listen;
-    char *end = NULL;
-    const long port = colon ? strtol(colon + 1, &end, 10) : -1;
-    if (port < 0 || port > 65535 || !colon[1] || *end)
-        return problem_set(why, 400, "--listen %s: expected ADDRESS:PORT, such as 127.0.0.1:8470", listen);
-    size_t length = (size_t)(colon - listen);
-    if (length >= 2 && listen[0] == '[' && colon[-1] == ']') {
-        first++;
-        length -= 2;
-    }
-    if (length < sizeof host)
-        memcpy(host, first, length);
-    memset(out, 0, sizeof *out);
-    struct sockaddr_in *four = (struct sockaddr_in *)(void *)out;
-    struct sockaddr_in6 *six = (struct sockaddr_in6 *)(void *)out;
-    if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, &four->sin_addr) == 1) {
-        four->sin_family = AF_INET;
-        four->sin_port = htons((uint16_t)port);
-        *loopback = (ntohl(four->sin_addr.s_addr) >> 24) == 127;
-        return true;
-    }
-    if (inet_pton(AF_INET6, host, &six->sin6_addr) == 1) {
-        six->sin6_family = AF_INET6;
-        six->sin6_port = htons((uint16_t)port);
-        *loopback = IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
-        return true;
-    }
-    return problem_set(why, 400, "--listen %s: '%s' is no numeric address", listen, host);
-}
-
 static void ignore_log(void *user, const char *format, va_list arguments)
 {
     (void)user;
@@ -420,34 +477,134 @@ static void ignore_log(void *user, const char *format, va_list arguments)
     (void)arguments;
 }
 
+/* What was resumed since the last time. */
+static void resume_connections(worker *self)
+{
+    uint64_t count;
+    (void)!read(self->wake, &count, sizeof count); /* does not block */
+    (void)pthread_mutex_lock(&self->mutex);
+    suspended *next = self->resumed;
+    self->resumed = NULL;
+    (void)pthread_mutex_unlock(&self->mutex);
+    while (next) {
+        struct MHD_Connection *connection = next->connection;
+        next = next->next;
+        MHD_resume_connection(connection);
+    }
+}
+
+/* When the service stops, no connection is accepted any more. */
+static void stop_listening(worker *self)
+{
+    const MHD_socket listening = MHD_quiesce_daemon(self->daemon);
+    if (listening != MHD_INVALID_SOCKET)
+        (void)close(listening);
+}
+
+static void *run_worker(void *user)
+{
+    worker *self = user;
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(self->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    struct pollfd watched[2] = {{.fd = info->epoll_fd, .events = POLLIN},
+                                {.fd = self->wake, .events = POLLIN}};
+    bool listens = true;
+    while (!atomic_load(&self->ends)) {
+        MHD_UNSIGNED_LONG_LONG wait_ms;
+        int most_ms = -1;
+        if (MHD_get_timeout(self->daemon, &wait_ms) == MHD_YES)
+            most_ms = wait_ms < 1000 * IDLE_SECONDS ? (int)wait_ms : 1000 * IDLE_SECONDS;
+        (void)poll(watched, 2, most_ms);
+        if (listens && atomic_load(&self->owner->stops)) {
+            stop_listening(self);
+            listens = false;
+        }
+        resume_connections(self);
+        (void)MHD_run(self->daemon);
+    }
+    return NULL;
+}
+
+/* The first worker opens the socket, the others listen on copies of it. */
+static struct MHD_Daemon *start_daemon(worker *self, const http_settings *settings,
+                                       const struct sockaddr_storage *address)
+{
+    const worker *first = self->owner->workers;
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    struct MHD_OptionItem more[4] = {{MHD_OPTION_END, 0, NULL}};
+    int filled = 0, listening = -1;
+    if (address->ss_family == AF_INET6)
+        flags |= MHD_USE_IPv6;
+    if (settings->certificate) {
+        flags |= MHD_USE_TLS;
+        more[filled++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)settings->certificate};
+        more[filled++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)settings->key};
+    }
+    if (self != first) {
+        listening = dup(MHD_get_daemon_info(first->daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd);
+        if (listening < 0)
+            return NULL;
+        more[filled++] = (struct MHD_OptionItem){MHD_OPTION_LISTEN_SOCKET, listening, NULL};
+    }
+    more[filled] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+    struct MHD_Daemon *made = MHD_start_daemon(
+        flags, 0, NULL, NULL, handle, self, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL,
+        MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)(const void *)address, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)(MOST_CONNECTIONS / THREADS), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_LISTEN_BACKLOG_SIZE,
+        (unsigned)1024, MHD_OPTION_NOTIFY_COMPLETED, end_exchange, self, MHD_OPTION_UNESCAPE_CALLBACK,
+        unescape, NULL, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
+    if (!made && listening >= 0)
+        (void)close(listening);
+    return made;
+}
+
+static bool start_worker(worker *self, http *owner, const http_settings *settings,
+                         const struct sockaddr_storage *address)
+{
+    self->owner = owner;
+    self->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (self->wake < 0)
+        return false;
+    (void)pthread_mutex_init(&self->mutex, NULL);
+    self->daemon = start_daemon(self, settings, address);
+    if (self->daemon && pthread_create(&self->thread, NULL, run_worker, self) == 0)
+        return true;
+    if (self->daemon)
+        MHD_stop_daemon(self->daemon);
+    (void)pthread_mutex_destroy(&self->mutex);
+    (void)close(self->wake);
+    return false;
+}
+
+static void stop_workers(http *self)
+{
+    for (int i = 0; i < self->count; i++) {
+        atomic_store(&self->workers[i].ends, true);
+        wake(&self->workers[i]);
+        (void)pthread_join(self->workers[i].thread, NULL);
+    }
+    for (int i = 0; i < self->count; i++) {
+        resume_connections(&self->workers[i]); /* MHD_stop_daemon ends the program where one is suspended */
+        MHD_stop_daemon(self->workers[i].daemon);
+        (void)pthread_mutex_destroy(&self->workers[i].mutex);
+        (void)close(self->workers[i].wake);
+    }
+}
+
 static bool start(http *self, const http_settings *settings, const struct sockaddr_storage *address,
                   problem *why)
 {
-    const bool six = address->ss_family == AF_INET6;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
-    if (six)
-        flags |= MHD_USE_IPv6;
-    if (settings->certificate)
-        flags |= MHD_USE_TLS;
-    struct MHD_OptionItem more[3] = {{MHD_OPTION_END, 0, NULL}};
-    if (settings->certificate) {
-        more[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)settings->certificate};
-        more[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)settings->key};
-        more[2] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-    }
     errno = 0;
-    self->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, handle, self, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL,
-        MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)(const void *)address, MHD_OPTION_THREAD_POOL_SIZE,
-        (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HEADER_BYTES, MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)1024, MHD_OPTION_NOTIFY_COMPLETED,
-        end_exchange, self, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_ARRAY, more,
-        MHD_OPTION_END);
-    if (!self->daemon)
+    while (self->count < THREADS && start_worker(&self->workers[self->count], self, settings, address))
+        self->count++;
+    if (self->count < THREADS) {
+        const int reason = errno;
+        stop_workers(self);
         return problem_set(why, 400, "--listen %s: cannot listen there: %s", settings->listen,
-                           errno ? strerror(errno) : "the certificate or the key is not one");
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(self->daemon, MHD_DAEMON_INFO_BIND_PORT);
+                           reason ? strerror(reason) : "the certificate or the key is not one");
+    }
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(self->workers[0].daemon, MHD_DAEMON_INFO_BIND_PORT);
     const char *colon = strrchr(settings->listen, ':');
     (void)snprintf(self->address, sizeof self->address, "%.*s:%u", (int)(colon - settings->listen),
                    settings->listen, info ? info->port : 0);
@@ -465,7 +622,7 @@ static void release(http *self)
 static bool choose_address(struct sockaddr_storage *out, const http_settings *settings, problem *why)
 {
     bool loopback = false;
-    if (!parse_address(out, &loopback, settings->listen, why))
+    if (!address_parse(out, &loopback, settings->listen, why))
         return false;
     if (!loopback && !settings->token)
         return problem_set(why, 400,
@@ -490,6 +647,7 @@ bool http_open(http **out, const http_settings *settings, engine *behind, proble
     self->live = live_create();
     (void)pthread_mutex_init(&self->viewers_mutex, NULL);
     self->max_body = settings->max_body;
+    self->request_seconds = settings->request_seconds;
     if (settings->token)
         self->token = app_text("%s", settings->token);
     if (!start(self, settings, &address, why)) {
@@ -508,16 +666,15 @@ void http_address(const http *self, char *out, size_t size)
 /* Requests whose body does not come are not waited for. */
 void http_close(http *self)
 {
-    const MHD_socket listening = MHD_quiesce_daemon(self->daemon);
     atomic_store(&self->stops, true);
+    for (int i = 0; i < THREADS; i++)
+        wake(&self->workers[i]);
     wake_viewers(self);
-    for (int i = 0; i < 200 && atomic_load(&self->busy) > 0; i++) {
+    for (int i = 0; atomic_load(&self->queued) > 0 || (i < 200 && atomic_load(&self->busy) > 0); i++) {
         const struct timespec pause = {.tv_nsec = 10000000};
         (void)nanosleep(&pause, NULL);
     }
     wake_viewers(self);
-    MHD_stop_daemon(self->daemon);
-    if (listening != MHD_INVALID_SOCKET)
-        (void)close(listening);
+    stop_workers(self);
     release(self);
 }

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import socket
 import time
 
@@ -51,6 +52,26 @@ def memory(service):
     return int(pathlib.Path(f"/proc/{service.process.pid}/statm").read_text().split()[1]) * 4096
 
 
+def test_a_body_that_takes_too_long_is_cut_off(tmp_path):
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash", "--request-time", "1s") as service:
+        service.put("/v1/models/m", {"learner": "cspa-plus", "classes": ["a", "b"]})
+        with socket.create_connection(("127.0.0.1", service.port), timeout=10) as slow:
+            began = time.monotonic()
+            slow.sendall(b"POST /v1/models/m/propose HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+            with pytest.raises(OSError):
+                while time.monotonic() - began < 8:
+                    slow.sendall(b" ")
+                    time.sleep(0.1)
+                    slow.settimeout(0.01)
+                    try:
+                        if slow.recv(100) == b"":
+                            raise ConnectionResetError
+                    except TimeoutError:
+                        pass
+            assert 0.9 < time.monotonic() - began < 5
+        assert service.post("/v1/models/m/propose", {"features": [1, 2]}).status == 200
+
+
 def test_a_slow_body_keeps_nobody_waiting(model):
     body = b'{"features":[1,2]}'
     with socket.create_connection(("127.0.0.1", model.port), timeout=10) as slow:
@@ -81,6 +102,61 @@ def test_headers_that_are_too_much(model, head, status):
     answer = talk(model, PROPOSE + head + b"\r\n")
     assert answer == b"" or answer.startswith(b"HTTP/1.1 " + status), answer[:200]
     assert model.get("/healthz").status == 200
+
+
+def problem_of(answer):
+    """The sentence of an answer that must be a problem."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"\r\nContent-Type: application/problem+json\r\n" in head + b"\r\n", answer[:300]
+    problem = json.loads(body)
+    assert problem["status"] == int(head.split()[1]) and head.split(b"\r\n")[0].endswith(problem["title"].encode())
+    return problem["status"], problem["detail"]
+
+
+@pytest.mark.parametrize("sent, status, sentence", [
+    (b"BREW /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 405, "BREW"),
+    (b"TRACE / HTTP/1.1\r\nHost: x\r\n\r\n", 405, "TRACE"),
+    (b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 404, "there is nothing"),
+    (b"CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n", 404, "there is nothing"),
+    (b"GET  /healthz  HTTP/1.1\r\nHost: x\r\n\r\n", 404, "there is nothing"),
+    (PROPOSE + b"Transfer-Encoding: gzip\r\n\r\n", 501, "only chunked"),
+    (PROPOSE + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501, "only chunked"),
+    (PROPOSE + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n0\r\n\r\n", 501, "only chunked"),
+    (PROPOSE + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "more than once"),
+    (PROPOSE + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400, "more than once"),
+    (PROPOSE + b"X: " + b"y" * 40_000 + b"\r\n\r\n", 431, "more than 32768 bytes"),
+    (b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431, "more than 32768 bytes"),
+    (PROPOSE + b"X: y\r\n" * 500 + b"Content-Length: 2\r\n\r\n{}", 400, "features")],
+    ids=["unknown method", "trace", "options", "connect", "spaces", "gzip", "gzip, chunked", "two encodings", "length and chunks",
+         "two lengths", "long header", "long path", "many headers"])
+def test_what_can_be_read_has_a_sentence(model, sent, status, sentence):
+    before = model.get("/v1/models/m").json["sequence"]
+    got, detail = problem_of(talk(model, sent))
+    assert got == status and sentence in detail
+    assert model.get("/v1/models/m").json["sequence"] == before
+
+
+@pytest.mark.parametrize("sent, statuses", [
+    (b"GARBAGE\r\n\r\n", [None]), (bytes(range(128, 256)) + b"\r\n\r\n", [None]), (b"\x16\x03\x01\x02\0\r\n\r\n", [None]),
+    (b"GET /healthz\r\n\r\n", [400]), (b"GET /healthz FTP/1.1\r\n\r\n", [400]), (b"GET /healthz HTTP/9.9\r\n\r\n", [505]),
+    (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [505]), (b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n", [400]),
+    (PROPOSE + b"Content-Length: -1\r\n\r\n", [400]), (PROPOSE + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", [400]),
+    (b"GET /" + b"a" * 1_000_000 + b" HTTP/1.1\r\n\r\n", [None, 414])],
+    ids=["word", "bytes", "tls", "no version", "ftp", "9.9", "http/2", "no colon", "negative length", "chunks", "path"])
+def test_what_is_no_http_is_closed(model, sent, statuses):
+    """libmicrohttpd answers these by itself, without a content type, or not at all; the connection ends, and nothing changes."""
+    before = model.get("/v1/models/m").json["sequence"]
+    with socket.create_connection(("127.0.0.1", model.port), timeout=5) as connection:
+        received = b""
+        try:
+            connection.sendall(sent)
+            while part := connection.recv(65536):
+                received += part
+        except ConnectionError:
+            pass
+    assert (int(received.split()[1]) if received else None) in statuses
+    assert not received or b"\r\nConnection: close\r\n" in received
+    assert model.get("/v1/models/m").json["sequence"] == before
 
 
 def test_a_body_that_is_cut_off_changes_nothing(model):
@@ -168,6 +244,28 @@ def test_many_connections_are_held(model):
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         for connection in held:
             assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+    finally:
+        for connection in held:
+            connection.close()
+
+
+def test_requests_that_arrive_together_are_all_answered(model):
+    """libmicrohttpd's own threads leave them lying when they see a multiple of 128 at once. There are two threads, so that
+    of 128 to 256 requests one of them has 128 at some number."""
+    held = [socket.create_connection(("127.0.0.1", model.port), timeout=20) for _ in range(256)]
+    try:
+        for connection in held:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+        for count in range(128, 257):
+            model.process.send_signal(signal.SIGSTOP)
+            try:
+                for connection in held[:count]:
+                    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            finally:
+                model.process.send_signal(signal.SIGCONT)
+            for connection in held[:count]:
+                assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
     finally:
         for connection in held:
             connection.close()
