@@ -57,6 +57,7 @@ typedef struct {
     uint64_t *offsets;
     uint32_t *columns;
 } uc_matrix;
+typedef struct { size_t count; const float *values; const uint32_t *columns; } uc_row;
 void uc_matrix_free(uc_matrix *);
 double uc_matrix_density(const uc_matrix *);
 
@@ -176,6 +177,8 @@ const uc_learner *uc_online_learner(const uc_online *);
 uint64_t uc_online_rounds(const uc_online *);
 bool uc_online_has_map(const uc_online *);
 uc_status uc_online_expect(uc_online *, size_t, double);
+uc_status uc_online_add_class(uint32_t *, uc_online *, const char *);
+uc_row uc_online_prepared(const uc_online *);
 uc_status uc_online_model(uc_model **, const uc_online *, bool);
 
 /* session.h */
@@ -235,7 +238,7 @@ uc_status uc_consensus_find(uc_consensus *, const uc_crowd *, const uint32_t *, 
 uc_status uc_consensus_matrix(double *, const uc_consensus *, const uc_crowd *, size_t);
 void uc_consensus_free(uc_consensus *);
 typedef struct { double estimate, low, high; ...; } uc_clean_error;
-typedef struct { ...; } uc_audit_settings;
+typedef struct { double width; ...; } uc_audit_settings;
 uc_status uc_consensus_with_features(uc_consensus *, uc_model **, uc_clean_error *, const uc_dataset *, const uc_crowd *,
                                      const uint32_t *, const uc_audit_settings *, uint64_t, const uc_context *);
 typedef struct { double estimate, low, high; } uc_share_estimate;
@@ -271,8 +274,16 @@ size_t first_row_unsound(const uc_matrix *, uint64_t);
 size_t first_row_not_finite(const uc_matrix *);
 uc_status run_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, const double *, uint64_t, double,
                    const uc_context *);
-uc_status propose_rows(uc_proposal *, uc_online *, const uc_matrix *);
-uc_status learn_rows(uc_online *, const uc_matrix *, const uc_proposal *, const bool *, const uc_context *);
+/* session.h: of the rounds */
+typedef struct { bool apprentice; double explore; bool expired_is_wrong; } uc_policy;
+typedef struct { uint64_t proposals, expired, compared, agreed; } uc_event_counts;
+uc_status propose_rows(uc_proposal *, uc_event_counts *, uc_online *, const uc_matrix *, const uc_policy *, const uint32_t *);
+uc_status propose_row(uc_proposal *, uc_event_counts *, uc_online *, const uc_matrix *, size_t, const uc_policy *,
+                      const uint32_t *);
+uc_status learn_rows(uc_online *, uc_event_counts *, const uc_matrix *, const uc_proposal *, const bool *, const uc_policy *,
+                     bool, const uc_context *);
+typedef struct { uint64_t rounds, alarms, round; double before, after; ...; } uc_drift;
+bool uc_drift_add(uc_drift *, bool);
 size_t pick_labels(uint64_t *, const uint32_t *, size_t, const uint64_t *, size_t);
 void copy_weights(double *, double *, const uc_model *);
 """

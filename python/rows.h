@@ -84,23 +84,45 @@ static uc_status run_rows(uint32_t *proposed, uc_online *online, const uc_matrix
     return status;
 }
 
-static uc_status propose_rows(uc_proposal *proposals, uc_online *online, const uc_matrix *X)
+/* Row i: the learner proposes, then the policy. baselines NULL: there are none. */
+static uc_status propose_row(uc_proposal *proposal, uc_event_counts *counts, uc_online *online,
+                             const uc_matrix *X, size_t i, const uc_policy *policy, const uint32_t *baselines)
 {
-    uc_status status = UC_OK;
-    for (size_t i = 0; i < X->rows && status == UC_OK; i++) {
-        const uc_row row = uc_matrix_row(X, i);
-        status = uc_online_propose(&proposals[i], online, &row);
-    }
+    const uc_row row = uc_matrix_row(X, i);
+    const uc_status status = uc_online_propose(proposal, online, &row);
+    if (status == UC_OK)
+        uc_policy_propose(proposal, counts, policy, online, baselines ? baselines[i] : UC_NONE, NULL);
     return status;
 }
 
-static uc_status learn_rows(uc_online *online, const uc_matrix *X, const uc_proposal *proposals,
-                            const bool *right, const uc_context *context)
+static uc_status propose_rows(uc_proposal *proposals, uc_event_counts *counts, uc_online *online,
+                              const uc_matrix *X, const uc_policy *policy, const uint32_t *baselines)
+{
+    uc_status status = UC_OK;
+    for (size_t i = 0; i < X->rows && status == UC_OK; i++)
+        status = propose_row(&proposals[i], counts, online, X, i, policy, baselines);
+    return status;
+}
+
+/* right NULL: no answers came in time. prepared: the rows are as the weights saw them when they were proposed
+ * for. */
+static uc_status learn_rows(uc_online *online, uc_event_counts *counts, const uc_matrix *X,
+                            const uc_proposal *proposals, const bool *right, const uc_policy *policy,
+                            bool prepared, const uc_context *context)
 {
     for (size_t i = 0; i < X->rows; i++) {
         const uc_row row = uc_matrix_row(X, i);
-        const uc_answer answer = {right[i] ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, 0};
-        const uc_status status = uc_online_learn(online, &row, &proposals[i], answer);
+        uc_answer answer;
+        uc_status status = UC_OK;
+        bool hears;
+        if (right)
+            hears = uc_policy_answer(&answer, online, &proposals[i], right[i], UC_NONE);
+        else
+            hears = uc_policy_expire(&answer, counts, policy, online, &proposals[i]);
+        if (hears && prepared)
+            status = uc_online_learn_prepared(online, &row, &proposals[i], answer);
+        else if (hears)
+            status = uc_online_learn(online, &row, &proposals[i], answer);
         if (status != UC_OK)
             return status;
         if (!goes_on(context, i + 1, X->rows))

@@ -22,6 +22,8 @@ from . import estimators
 from ._audit import AuditResult, audit
 from ._client import Client, ServiceError
 from ._crowd import Crowd
+from ._drift import Drift, Fall
+from ._events import Events
 from ._experiment import ExperimentResult, experiment
 from ._files import load, save
 from ._issues import find_label_issues, get_label_quality_scores
@@ -34,6 +36,6 @@ from ._unconfuse import lib as _lib
 from .estimators import *  # noqa: F403: one class per learner and map
 
 __version__ = _text(_lib.uc_version())
-__all__ = [*estimators.__all__, "AuditResult", "Client", "Crowd", "ExperimentResult", "NoiseCheck", "NoiseEstimate", "Proposals", "Replay",
-           "ServiceError", "TableEncoder", "apply_noise", "audit", "check_noise_matrix", "experiment", "find_label_issues",
-           "get_label_quality_scores", "load", "make_noise_matrix", "noise_aware_accuracy", "noisy_log_likelihood", "save"]
+__all__ = [*estimators.__all__, "AuditResult", "Client", "Crowd", "Drift", "Events", "ExperimentResult", "Fall", "NoiseCheck", "NoiseEstimate",
+           "Proposals", "Replay", "ServiceError", "TableEncoder", "apply_noise", "audit", "check_noise_matrix", "experiment",
+           "find_label_issues", "get_label_quality_scores", "load", "make_noise_matrix", "noise_aware_accuracy", "noisy_log_likelihood", "save"]

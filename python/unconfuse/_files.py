@@ -53,7 +53,8 @@ def load(path: str | os.PathLike[str]) -> Classifier:
     described = model.describe()
     estimator = LEARNERS[learner]()
     estimator.n_features_in_ = int(lib.uc_model_features(model.pointer))
-    classes = Classes(np.sort(labels_of(names_list(lib.uc_model_classes(model.pointer)))))
+    labels = labels_of(names_list(lib.uc_model_classes(model.pointer)))
+    classes = Classes(np.sort(labels), labels)
     estimator._adopt(model, classes, estimator)
     if described["resumable"] and isinstance(estimator, OnlineClassifier):
         estimator._learned = replace(estimator._learned, source=Online.resume(model))

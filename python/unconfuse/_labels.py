@@ -37,19 +37,21 @@ def is_text(labels: np.ndarray) -> bool:
 class Classes:
     """The classes of a model: `values` sorted as NumPy does, and their places in the library's order."""
 
-    def __init__(self, values: np.ndarray) -> None:
+    def __init__(self, values: np.ndarray, labels: np.ndarray | None = None) -> None:
+        """`labels`: the values in the order of a model, which a stream leaves as its classes came; None: the usual one."""
         self.values = values
-        self.names = Names(names_of(values))
+        self.names = Names(names_of(values if labels is None else labels))
         if self.names.pointer.count != len(values):
             raise ValueError("two of the classes have the same name")
-        self.places = self.names.sort()  # places[i]: where the library has values[i]
+        # places[i]: where the library has values[i]
+        self.places = self.names.sort() if labels is None else np.argsort(labels).astype(np.uint32)
         self.order = np.argsort(self.places).astype(np.intp)  # order[k]: which of the values the library's k-th is
         self.is_sorted = bool((self.order == np.arange(len(values))).all())
         self.labels = values[self.order]  # in the library's order
         self._place = dict(zip(values.tolist(), self.places.tolist()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Classes, (self.values,)
+        return Classes, (self.values, self.labels)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -58,6 +60,14 @@ class Classes:
         """Whether the same classes are given once more, in any order."""
         known = self.values.tolist()
         return list(values) == known or np.unique(np.asarray(values)).tolist() == known
+
+    def with_more(self, values: np.ndarray) -> Classes:
+        """These and the new ones among `values`, which come last in the library's order."""
+        if is_text(values) != is_text(self.values):
+            raise ValueError("classes mixes strings with other labels")
+        new = [value for value in np.unique(values) if value not in self.values]
+        labels = np.concatenate([self.labels, np.array(new, values.dtype)]) if new else self.labels
+        return Classes(np.sort(labels), labels)
 
     def encode(self, y: Any, called: str = "y") -> np.ndarray:
         """Positions in the library's order. `called` is what complaints call the labels."""

@@ -142,8 +142,8 @@ class Work:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """For the library, where 0 means all cores. In a process that was forked there is one: the threads of gcc's OpenMP do not
-    survive a fork, and to wait for them would take for ever."""
+    """For the library, where 0 means all cores. In a process that was forked there is one: who forks, as a rule, has
+    started a process for each core."""
     if n_jobs is not None and not isinstance(n_jobs, Integral):
         raise TypeError(f"n_jobs={n_jobs!r}: it must be an integer or None")
     if n_jobs is not None and (n_jobs == 0 or n_jobs > MOST_THREADS):

@@ -6,9 +6,11 @@ import os
 import threading
 import weakref
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from ._labels import Classes
 from ._library import check, copied, doubles, labels_buffer, last_error, matrix, taken_bytes, text, Work
@@ -103,6 +105,7 @@ class Online:
         _online_learners.add(self)
         self._view = ffi.new("uc_matrix *")  # of the rows at hand: a round needs nothing new
         self._model: Model | None = None  # of the learner as it is now
+        self._events = ffi.new("uc_event_counts *")
         self._uses_blas = bool(lib.uc_learner_uses_blas(lib.uc_online_learner(pointer)))
 
     @classmethod
@@ -118,11 +121,24 @@ class Online:
         return cls(out[0])
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Online:
-        return cls.resume(Model.from_bytes(data))
+    def from_bytes(cls, data: bytes, compared: int = 0, agreed: int = 0) -> Online:
+        online = cls.resume(Model.from_bytes(data))
+        online._events.compared, online._events.agreed = compared, agreed
+        return online
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Online.from_bytes, (bytes(self.model_with_state()),)
+        return Online.from_bytes, (bytes(self.model_with_state()), *self.compared_and_agreed)
+
+    @property
+    def compared_and_agreed(self) -> tuple[int, int]:
+        """Proposals with a baseline, and those where the learner's own was the same."""
+        return int(self._events.compared), int(self._events.agreed)
+
+    def add_class(self, name: str) -> None:
+        """One class more, after those that are there."""
+        with self._lock:
+            self._model = None
+            check(lib.uc_online_add_class(ffi.new("uint32_t *"), self._pointer, name.encode(errors="surrogateescape")))
 
     def expect(self, X: Any) -> None:
         """Rows will be like these."""
@@ -153,20 +169,48 @@ class Online:
                                          work.context))
         return proposed
 
-    def propose(self, X: Any) -> np.ndarray:
-        """An array of uc_proposal."""
+    def propose(self, X: Any, policy: Any, baselines: Any) -> np.ndarray:
+        """An array of uc_proposal. `baselines`: codes, or NULL."""
         proposals = np.empty(X.shape[0], PROPOSAL)
         with self._lock:
             view, _kept = self._rows(X)
-            check(lib.propose_rows(ffi.from_buffer("uc_proposal[]", proposals), self._pointer, view))
+            check(lib.propose_rows(ffi.from_buffer("uc_proposal[]", proposals), self._events, self._pointer, view, policy, baselines))
         return proposals
 
-    def learn(self, X: Any, proposals: np.ndarray, right: np.ndarray) -> None:
+    def propose_and_keep(self, X: Any, policy: Any, baselines: Any) -> np.ndarray:
+        """The same with the rows as the weights saw them, which scaling and maps that grow will not make of them later."""
+        kept = np.empty(X.shape[0], KEPT_PROPOSAL)
+        proposal = ffi.new("uc_proposal *")
+        with self._lock:
+            view, _kept = self._rows(X)
+            for i in range(X.shape[0]):
+                check(lib.propose_row(proposal, self._events, self._pointer, view, i, policy, baselines))
+                kept[i] = (proposal.label, proposal.probability, proposal.favourite, proposal.ticket,
+                           _copied_row(lib.uc_online_prepared(self._pointer)))
+        return kept
+
+    def learn(self, X: Any, proposals: np.ndarray, right: np.ndarray | None, policy: Any = ffi.NULL) -> None:
+        """Rows that were kept with their proposals are learned from as they were then. right None: answers did not come, and
+        the policy says what that means."""
+        plain = np.empty(len(proposals), PROPOSAL)  # what np.concatenate joins has other offsets
+        for name in PROPOSAL.names or ():
+            plain[name] = proposals[name]
+        if "prepared" not in (proposals.dtype.names or ()):
+            self._learn(X, plain, right, policy, False)
+            return
+        for (sparse, _), places in groupby(range(len(plain)), lambda i: _kind_of(proposals["prepared"][i])):
+            group = list(places)
+            kept = [proposals["prepared"][i] for i in group]
+            self._learn(_sparse_rows(kept) if sparse else np.stack(kept), plain[group], None if right is None else right[group],
+                        policy, True)
+
+    def _learn(self, X: Any, proposals: np.ndarray, right: np.ndarray | None, policy: Any, prepared: bool) -> None:
+        answers = ffi.NULL if right is None else ffi.from_buffer("bool[]", right)
         with self._lock, Work() as work:
             view, _kept = self._rows(X)
             self._model = None
-            work.check(lib.learn_rows(self._pointer, view, ffi.from_buffer("uc_proposal[]", proposals),
-                                      ffi.from_buffer("bool[]", right), work.context))
+            work.check(lib.learn_rows(self._pointer, self._events, view, ffi.from_buffer("uc_proposal[]", proposals), answers,
+                                      policy, prepared, work.context))
 
     @property
     def rounds(self) -> int:
@@ -221,6 +265,25 @@ def _proposal_dtype() -> np.dtype:
 
 
 PROPOSAL = _proposal_dtype()
+# With the row as the weights saw it: an array of its values, or of its columns and another of its values.
+KEPT_PROPOSAL = np.dtype([*((name, PROPOSAL[name]) for name in PROPOSAL.names or ()), ("prepared", object)])
+
+
+def _copied_row(row: Any) -> Any:
+    values = copied(row.values, (row.count,), "float", np.float32)
+    return (copied(row.columns, (row.count,), "uint32_t", np.uint32), values) if row.columns else values
+
+
+def _kind_of(row: Any) -> tuple[bool, int]:
+    """Whether a row that was kept is sparse, and its width if it is dense."""
+    return (True, 0) if isinstance(row, tuple) else (False, len(row))
+
+
+def _sparse_rows(rows: list[Any]) -> Any:
+    columns = np.concatenate([row[0] for row in rows]).astype(np.int32)
+    offsets = np.cumsum([0, *(len(row[0]) for row in rows)])
+    width = int(columns.max()) + 1 if len(columns) else 1
+    return scipy.sparse.csr_matrix((np.concatenate([row[1] for row in rows]), columns, offsets), (len(rows), width))
 
 
 def find_learner(name: str) -> Any:

@@ -16,8 +16,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from ._classifier import Classifier
-from ._labels import Classes, refuse_missing, unmixed
-from ._library import check, matrix
+from ._drift import Fall, falls_of
+from ._labels import Classes, names_of, refuse_missing, unmixed
+from ._library import check, labels_buffer, matrix
 from ._model import PROPOSAL, Learned, Online
 from ._sklearn import validated
 from ._training import Settings, remember
@@ -35,6 +36,7 @@ class Replay:
     rounds: np.ndarray  # of the curve: 1, 2, 4, ... and the last
     ratio_correct: np.ndarray  # right proposals until there
     recent_ratio: np.ndarray  # right proposals since the point before
+    drift: list[Fall]  # where the share of right proposals fell
 
 
 def _replay(proposed: np.ndarray, correct: np.ndarray) -> Replay:
@@ -42,7 +44,7 @@ def _replay(proposed: np.ndarray, correct: np.ndarray) -> Replay:
     rounds = np.unique(np.append(2 ** np.arange(count.bit_length()), count))
     so_far = np.cumsum(correct)[rounds - 1]
     recent = np.diff(so_far, prepend=0) / np.diff(rounds, prepend=0)
-    return Replay(proposed, correct, rounds, so_far / rounds, recent)
+    return Replay(proposed, correct, rounds, so_far / rounds, recent, falls_of(correct))
 
 
 class Proposals(np.ndarray):
@@ -162,6 +164,22 @@ class OnlineClassifier(Classifier):
         proposed = online.run(self._online_rows(X, learned), codes, delay, missing)
         return _replay(learned.classes.decode(proposed), proposed == codes)
 
+    def add_classes(self: Self, classes: ArrayLike) -> Self:
+        """Labels that may come from now on, besides those of before; returns self. What was learned stays, and a new class begins
+        without experience: its weights are 0. Classes that are there already may be repeated."""
+        self._known()
+        values = unmixed(np.atleast_1d(np.asarray(classes)), "classes")
+        refuse_missing(values, "classes")
+        check_classification_targets(values)
+        with _beginning:
+            learned, online = self._begin_or_go_on(None, None, None)
+            more = learned.classes.with_more(values)
+            for name in names_of(more.labels[len(learned.classes):]):
+                online.add_class(name)
+            self._learned = replace(learned, classes=more)
+            self.classes_ = more.values
+        return self
+
     @property
     def rounds_(self) -> int:
         """Number of rounds learned from by partial_fit, learn_feedback or replay."""
@@ -244,29 +262,54 @@ class OnlineClassifier(Classifier):
 class RightWrongClassifier(OnlineClassifier):
     """A learner that never sees a label, only whether its proposal was right."""
 
-    def propose(self, X: Any, classes: ArrayLike | None = None) -> Proposals:
-        """Proposes a class for every row, which a learner that explores may draw at random. The first call needs `classes`."""
+    def propose(self, X: Any, classes: ArrayLike | None = None, explore: float = 0.0, baseline: ArrayLike | None = None) -> Proposals:
+        """Proposes a class for every row, which a learner that explores may draw at random. The first call needs `classes`.
+
+        With the probability `explore` a class drawn evenly from all is proposed instead, whatever the learner. The probability of
+        each class proposed is in `details["probability"]` of what comes back. With `baseline`, labels that something else would
+        propose, these are proposed and judged, the learner learns from that, and `agreement_` is how often its own were the same.
+        """
+        if not 0.0 <= explore <= 1.0:
+            raise ValueError(f"explore={explore} is not from 0 to 1")
         learned, online = self._begin_or_go_on(X, classes, None)
-        details = online.propose(self._online_rows(X, learned))
+        rows = self._online_rows(X, learned)
+        policy = ffi.new("uc_policy *", {"apprentice": baseline is not None, "explore": explore})
+        codes = None if baseline is None else learned.classes.encode(baseline, "baseline")
+        if codes is not None:
+            check_consistent_length(rows, codes)
+        baselines = ffi.NULL if codes is None else labels_buffer(codes)
+        propose = online.propose if learned.is_plain else online.propose_and_keep
+        details = propose(rows, policy, baselines)
         return _restored_proposals(learned.classes.decode(details["label"]), details)
+
+    @property
+    def agreement_(self) -> float:
+        """How often the learner would have proposed what the baseline did; NaN before there was one."""
+        online = self._known().online
+        compared, agreed = (0, 0) if online is None else online.compared_and_agreed
+        return agreed / compared if compared else math.nan
 
     def learn_feedback(self: Self, X: Any, proposed: ArrayLike, correct: ArrayLike) -> Self:
         """Learns from whether proposals were right, made now or rounds ago; returns self.
 
-        `proposed` is what propose(X) returned, or a part of it with the rows of X that belong to it. A `scale` that is learned
-        as rows come is that of now, not of the proposal, unless the proposal was the last one. For a learner without
-        the parameter `explore` it may also be labels that something else proposed.
+        `proposed` is what propose(X) returned, or a part of it with the rows of X that belong to it: they are learned from as
+        they were scaled and mapped for the proposal. For a learner without the parameter `explore` it may also be labels that
+        something else proposed, and rows are then scaled as of now.
         """
-        self._known()
-        learned, online = self._begin_or_go_on(X, None, None)
-        rows = self._online_rows(X, learned)
         right = np.ascontiguousarray(correct)
         if right.dtype != np.bool_:
             raise ValueError(f"correct must hold True and False, not {right.dtype}")
-        details = self._details_of(proposed, learned.classes)
-        check_consistent_length(rows, details, right)
-        online.learn(rows, details, right)
+        self._learn_late(X, proposed, right)
         return self
+
+    def _learn_late(self, X: Any, proposed: ArrayLike, right: np.ndarray | None, expired_is_wrong: bool = False) -> None:
+        """right None: the answers did not come."""
+        self._known()
+        learned, online = self._begin_or_go_on(X, None, None)
+        rows = self._online_rows(X, learned)
+        details = self._details_of(proposed, learned.classes)
+        check_consistent_length(rows, details, *([] if right is None else [right]))
+        online.learn(rows, details, right, ffi.new("uc_policy *", {"expired_is_wrong": expired_is_wrong}))
 
     def _details_of(self, proposed: ArrayLike, classes: Classes) -> np.ndarray:
         """How the labels were drawn. Details that are of other labels say nothing; a learner that explores needs them, any

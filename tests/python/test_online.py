@@ -135,6 +135,20 @@ def test_proposals_keep_how_they_were_drawn():
         learner.learn_feedback(X[:40], np.sort(proposed), proposed == 1)
 
 
+@pytest.mark.parametrize("cls", RIGHT_WRONG)
+def test_proposals_that_were_joined_are_learned_from_as_one_by_one(cls):
+    X, y = blobs()
+    joined, apart = cls(), cls()
+    for learner in (joined, apart):
+        proposed = [learner.propose(X[i:i + 1], classes=range(4)) for i in range(30)]
+        if learner is joined:
+            learner.learn_feedback(X[:30], np.concatenate(proposed), np.concatenate(proposed) == y[:30])
+        for i in range(30 if learner is apart else 0):
+            learner.learn_feedback(X[i:i + 1], proposed[i], proposed[i] == y[i:i + 1])
+    assert joined.rounds_ == 30
+    np.testing.assert_array_equal(joined.decision_function(X), apart.decision_function(X))
+
+
 def test_feedback_that_makes_no_sense_is_refused():
     X, y = blobs()
     learner = unconfuse.CSPAClassifier()
@@ -217,6 +231,32 @@ def test_scaling_is_learned_as_rows_come(program, tmp_path, scale):
         np.testing.assert_array_equal(model.decision_function(X), stored)
 
 
+@pytest.mark.parametrize("options", [["--scale", "standard"], ["--scale", "maxabs"], ["--map", "landmarks", "--dimension", "40", "--width", "9"],
+                                     ["--scale", "range", "--map", "landmarks", "--dimension", "40", "--width", "2"]])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_late_feedback_meets_rows_as_they_were_proposed_for(program, tmp_path, options, sparse):
+    """As `unconfuse stream --delay` has them, whatever scaling and landmarks have become by then."""
+    X, y = blobs()
+    X = (X * np.linspace(0.1, 10, len(X))[:, None]).astype(np.float32)  # the scale goes on growing
+    if sparse and options[1] in ("standard", "range"):
+        pytest.skip("sparse rows have no such scaling")
+    if sparse:
+        X[np.abs(X) < 1] = 0
+    text = "".join(f"{label} " + " ".join(f"{j + 1}:{float(v)!r}" for j, v in enumerate(row) if v != 0 or not sparse) + "\n"
+                   for row, label in zip(X, y))
+    program("stream", "cspa-plus", "-", "--classes", "0,1,2,3", *options, "--delay", "10", "-o", "m.uc", stdin=text)
+    parameters = {name[2:]: value if name in ("--scale", "--map") else int(value) for name, value in zip(options[::2], options[1::2])}
+    learner, waiting = unconfuse.CSPAPlusClassifier(**parameters), []
+    rows = scipy.sparse.csr_matrix(X) if sparse else X
+    for i in range(len(X)):
+        waiting.append(learner.propose(rows[i:i + 1], classes=range(4)))
+        if i >= 10:
+            learner.learn_feedback(rows[i - 10:i - 9], waiting[i - 10], waiting[i - 10] == y[i - 10:i - 9])
+    last = pickle.loads(pickle.dumps(np.concatenate(waiting[-10:])))
+    learner.learn_feedback(rows[-10:], last, np.asarray(last) == y[-10:])
+    np.testing.assert_array_equal(learner.decision_function(rows), unconfuse.load(tmp_path / "m.uc").decision_function(rows))
+
+
 def test_sparse_rows_of_a_stream():
     X, y = blobs(columns=30)
     X[np.abs(X) < 9] = 0
@@ -292,3 +332,62 @@ def test_classes_that_differ_later_are_refused():
                 learner.partial_fit(X, y, classes=other)
             with pytest.raises(ValueError, match="are not those of the calls before"):
                 learner.propose(X, classes=other)
+
+
+def test_drift_is_that_of_the_command_line(program, tmp_path):
+    X, y = blobs(rows=2000)
+    y[1000:] = (y[1000:] + 1) % 4
+    (tmp_path / "rows.svm").write_text("".join(f"{label} " + " ".join(f"{j + 1}:{float(np.float32(v))!r}" for j, v in enumerate(row)) + "\n"
+                                               for row, label in zip(X, y)))
+    told = json.loads(program("stream", "confidit", "rows.svm", "--json"))["drift"]
+    replay = unconfuse.ConfiditClassifier().replay(X, y)
+    assert [fall._asdict() for fall in replay.drift] == told
+    assert len(told) >= 1 and 1000 < told[0]["round"] < 1200
+    assert unconfuse.ConfiditClassifier().replay(X[:1000], y[:1000]).drift == []
+
+
+def test_drift_goes_on_after_pickle():
+    whole, parts = unconfuse.Drift(), unconfuse.Drift()
+    bits = np.random.RandomState(0).uniform(size=3000) < np.repeat([0.9, 0.6, 0.3], 1000)
+    found = [(whole.add(bit), whole.last) for bit in bits]
+    for i, bit in enumerate(bits):
+        if i % 500 == 0:
+            parts = copy.copy(pickle.loads(pickle.dumps(parts)))
+        assert (parts.add(bit), parts.last) == found[i]
+    assert parts.rounds == 3000 and parts.alarms == whole.alarms == 2
+    assert [i // 1000 for i, (fell, _) in enumerate(found) if fell] == [1, 2]
+
+
+@pytest.mark.parametrize("scale", ["none", "maxabs"])
+def test_an_exploration_floor_is_that_of_the_command_line(program, tmp_path, scale):
+    X, y = blobs()
+    text = "".join(f"{label} " + " ".join(f"{j + 1}:{float(v)!r}" for j, v in enumerate(row)) + "\n" for row, label in zip(X, y))
+    told = json.loads(program("stream", "cspa-plus", "-", "--classes", "0,1,2,3", "--scale", scale, "--explore-floor", "0.4", "-o", "m.uc",
+                              "--json", stdin=text))
+    learner, right, drawn = unconfuse.CSPAPlusClassifier(scale=scale), 0, set()
+    for row, label in zip(X, y):
+        proposed = learner.propose(row[None], classes=range(4), explore=0.4)
+        right += int(proposed[0] == label)
+        drawn.add(round(float(proposed.details["probability"][0]), 12))
+        learner.learn_feedback(row[None], proposed, proposed == label)
+    assert right == told["correct"] and drawn == {0.1, 0.7}
+    np.testing.assert_array_equal(learner.decision_function(X), unconfuse.load(tmp_path / "m.uc").decision_function(X))
+    with pytest.raises(ValueError, match="explore=2 is not from 0 to 1"):
+        learner.propose(X[:1], explore=2)
+
+
+def test_classes_in_the_order_in_which_they_came(program, tmp_path):
+    """A stream from standard input adds classes as it meets them, and the model has them so."""
+    X, y = blobs()
+    y = np.array(["d", "b", "a", "c"])[y]
+    text = "".join(f"{label} " + " ".join(f"{j + 1}:{float(v)!r}" for j, v in enumerate(row)) + "\n" for row, label in zip(X, y))
+    (tmp_path / "rows.svm").write_text(text)
+    program("stream", "spa", "-", "-o", "m.uc", stdin=text)
+    assert json.loads(program("inspect", "m.uc", "--json"))["classes"] != ["a", "b", "c", "d"]
+    model = unconfuse.load(tmp_path / "m.uc")
+    for one in (model, pickle.loads(pickle.dumps(model))):
+        assert one.classes_.tolist() == ["a", "b", "c", "d"]
+        assert one.predict(X).tolist() == program("predict", "m.uc", "rows.svm").split()
+        assert (one.classes_[one.decision_function(X).argmax(axis=1)] == one.predict(X)).all()
+    before = model.score(X, y)
+    assert model.partial_fit(X, y).score(X, y) >= before - 0.05
