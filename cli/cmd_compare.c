@@ -71,23 +71,40 @@ static const char *feedback_name(int feedback)
 
 /* ---- JSON ---- */
 
-static json_t *json_learner(const uc_compared *self, size_t runs)
+/* [{round, ratio_correct, deviation, recent_recall}]: as that of stream, over all runs. */
+static json_t *json_curve(const uc_compared *self, const uc_comparison *all, size_t classes)
 {
+    json_t *curve = json_array();
+    for (size_t p = 0; p < all->points; p++) {
+        json_t *point =
+            json_pack("{sI so so}", "round", (json_int_t)all->point_rounds[p], "ratio_correct",
+                      app_json_real(self->curve[p]), "deviation", app_json_real(self->curve_deviation[p]));
+        if (self->recall)
+            json_object_set_new(point, "recent_recall", app_json_reals(self->recall + p * classes, classes));
+        json_array_append_new(curve, point);
+    }
+    return curve;
+}
+
+static json_t *json_learner(const uc_compared *self, const uc_comparison *all, size_t classes)
+{
+    const size_t runs = (size_t)all->runs;
     json_t *settings = json_object();
     app_json_settings(settings, uc_learner_options(self->learner), self->settings);
-    return json_pack("{ss so ss sb so so so so so so}", "learner", uc_learner_name(self->learner), "settings",
-                     settings, "feedback", feedback_name((int)self->feedback), "reference", self->reference,
-                     "mean", app_json_real(self->mean), "deviation", app_json_real(self->deviation), "ratios",
-                     app_json_reals(self->ratios, runs), "seconds", app_json_real(self->seconds),
-                     "differs_from_best", runs > 1 ? json_boolean(self->differs) : json_null(), "p_value",
-                     app_json_real(self->p_value));
+    return json_pack("{ss so ss sb so so so so so so so}", "learner", uc_learner_name(self->learner),
+                     "settings", settings, "feedback", feedback_name((int)self->feedback), "reference",
+                     self->reference, "mean", app_json_real(self->mean), "deviation",
+                     app_json_real(self->deviation), "ratios", app_json_reals(self->ratios, runs), "seconds",
+                     app_json_real(self->seconds), "differs_from_best",
+                     runs > 1 ? json_boolean(self->differs) : json_null(), "p_value",
+                     app_json_real(self->p_value), "curve", json_curve(self, all, classes));
 }
 
 static json_t *as_json(const uc_comparison *self, const compare_args *args, const uc_dataset *data)
 {
     json_t *learners = json_array(), *p_values = json_array();
     for (size_t i = 0; i < self->count; i++) {
-        json_array_append_new(learners, json_learner(&self->learners[i], (size_t)self->runs));
+        json_array_append_new(learners, json_learner(&self->learners[i], self, data->classes.count));
         json_array_append_new(p_values, app_json_reals(self->p_values + i * self->count, self->count));
     }
     return json_pack("{so ss sI sI sI sI so ss sb so sf so}", "learners", learners, "best",
@@ -283,7 +300,7 @@ static uc_status run(app_call *call)
         (void)app_fail(status, "%s: %s", path, app_library_error()); /* the library does not know the file */
     if (status != UC_OK)
         goto cleanup;
-    FILE *text = app_summary(call, NULL);
+    FILE *text = app_findings(call, NULL);
     if (text)
         print(&found, call, &data, text);
     if (app_wants_result(call))

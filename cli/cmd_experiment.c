@@ -236,7 +236,7 @@ static void begin_regions(study *self, size_t d, size_t k, const uc_dataset *noi
 static uc_status add_region(study *self, size_t learner, const uc_model *model)
 {
     json_t *cells;
-    if (!self->region || !model || !cli_has_regions(model))
+    if (!self->region || !model || uc_model_features(model) != 2)
         return UC_OK;
     const uc_status status = cli_regions_json(&cells, model, &self->plane, &self->context);
     if (status == UC_OK)
@@ -441,7 +441,7 @@ static uc_status run(app_call *call)
         json_object_set(call->result, "regions", self.regions);
     if (status == UC_OK)
         status = app_finish_call(call, false);
-    FILE *text = status == UC_OK ? app_summary(call, NULL) : NULL;
+    FILE *text = status == UC_OK ? app_findings(call, NULL) : NULL;
     if (text)
         experiment_print(&self.result, text);
     free_study(&self);

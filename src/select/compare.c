@@ -255,7 +255,7 @@ static uc_status choose_settings(uc_entry *entries, size_t count, const uc_compa
         firsts[i + 1] = filled;
     }
     if (status == UC_OK)
-        status = uc_compare_run(correct, seconds, setup, candidates, filled, GRID_RUNS, GRID_SEQUENCE,
+        status = uc_compare_run(correct, seconds, NULL, setup, candidates, filled, GRID_RUNS, GRID_SEQUENCE,
                                 "choosing options");
     if (status == UC_OK)
         take_best(entries, count, candidates, firsts, correct);
@@ -301,6 +301,39 @@ static void sort_entries(size_t *position, const size_t *correct, size_t count, 
     }
 }
 
+static double deviation_of(const double *values, size_t count, double mean)
+{
+    double squares = 0.0;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return count > 1 ? sqrt(squares / ((double)count - 1.0)) : (double)NAN;
+}
+
+/* The curve of entry number `which`. */
+static uc_status describe_curve(uc_compared *out, const uc_compare_curves *curves, size_t which, size_t runs)
+{
+    const size_t points = curves->points, K = curves->classes;
+    out->curve = uc_alloc(points, sizeof *out->curve);
+    out->curve_deviation = uc_alloc(points, sizeof *out->curve_deviation);
+    if (K > 0)
+        out->recall = uc_alloc(points * K, sizeof *out->recall);
+    if (!out->curve || !out->curve_deviation || (K > 0 && !out->recall))
+        return UC_ERR_NOMEM;
+    for (size_t p = 0; p < points; p++) {
+        const double *ratios = curves->ratios + (which * points + p) * runs;
+        for (size_t run = 0; run < runs; run++)
+            out->curve[p] += ratios[run] / (double)runs;
+        out->curve_deviation[p] = deviation_of(ratios, runs, out->curve[p]);
+        for (size_t k = 0; k < K; k++) {
+            const size_t at = (which * points + p) * K + k;
+            const uint64_t examples = curves->examples[at] - (p > 0 ? curves->examples[at - K] : 0);
+            const uint64_t correct = curves->correct[at] - (p > 0 ? curves->correct[at - K] : 0);
+            out->recall[p * K + k] = examples > 0 ? (double)correct / (double)examples : (double)NAN;
+        }
+    }
+    return UC_OK;
+}
+
 static uc_status describe(uc_compared *out, uc_entry *from, const size_t *correct, const double *seconds,
                           const uc_compare_setup *setup)
 {
@@ -314,16 +347,13 @@ static uc_status describe(uc_compared *out, uc_entry *from, const size_t *correc
     if (!out->ratios)
         return UC_ERR_NOMEM;
     size_t sum = 0;
-    double squares = 0.0;
     for (size_t run = 0; run < runs; run++) {
         sum += correct[run];
         out->ratios[run] = (double)correct[run] / (double)setup->rounds;
         out->seconds += seconds[run] / n;
     }
     out->mean = (double)sum / ((double)setup->rounds * n);
-    for (size_t run = 0; run < runs; run++)
-        squares += (out->ratios[run] - out->mean) * (out->ratios[run] - out->mean);
-    out->deviation = runs > 1 ? sqrt(squares / (n - 1.0)) : (double)NAN;
+    out->deviation = deviation_of(out->ratios, runs, out->mean);
     out->settings = from->settings;
     from->settings = NULL;
     return UC_OK;
@@ -349,7 +379,7 @@ static void test_differences(uc_comparison *self, const size_t *correct, const s
 
 /* The settings of the entries move to the result. */
 static uc_status make_result(uc_comparison *out, uc_entry *entries, size_t count, const size_t *correct,
-                             const double *seconds, const uc_compare_setup *setup)
+                             const double *seconds, uc_compare_curves *curves, const uc_compare_setup *setup)
 {
     const size_t runs = (size_t)setup->settings.runs;
     size_t *position = uc_alloc(count, sizeof *position);
@@ -370,6 +400,11 @@ static uc_status make_result(uc_comparison *out, uc_entry *entries, size_t count
     for (size_t i = 0; i < count && status == UC_OK; i++)
         status = describe(&result.learners[i], &entries[position[i]], correct + position[i] * runs,
                           seconds + position[i] * runs, setup);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        status = describe_curve(&result.learners[i], curves, position[i], runs);
+    result.points = curves->points;
+    result.point_rounds = curves->rounds;
+    curves->rounds = NULL;
     if (status == UC_OK)
         test_differences(&result, correct, position);
 cleanup:
@@ -386,9 +421,13 @@ void uc_comparison_free(uc_comparison *self)
     for (size_t i = 0; i < self->count && self->learners; i++) {
         uc_free(self->learners[i].settings);
         uc_free(self->learners[i].ratios);
+        uc_free(self->learners[i].curve);
+        uc_free(self->learners[i].curve_deviation);
+        uc_free(self->learners[i].recall);
     }
     uc_free(self->learners);
     uc_free(self->p_values);
+    uc_free(self->point_rounds);
     *self = (uc_comparison){0};
 }
 
@@ -432,15 +471,19 @@ static uc_status compare_entries(uc_comparison *out, uc_entry *entries, size_t c
         return status;
     size_t *correct = uc_alloc(results, sizeof *correct);
     double *seconds = uc_alloc(results, sizeof *seconds);
+    uc_compare_curves curves = {0};
     if (!correct || !seconds) {
         status = UC_ERR_NOMEM;
         goto cleanup;
     }
-    status = uc_compare_run(correct, seconds, setup, entries, count, (size_t)setup->settings.runs,
-                            UC_SEQUENCE_ORDER, "comparing");
+    status = uc_compare_curves_begin(&curves, count, (size_t)setup->settings.runs, setup);
     if (status == UC_OK)
-        status = make_result(out, entries, count, correct, seconds, setup);
+        status = uc_compare_run(correct, seconds, &curves, setup, entries, count,
+                                (size_t)setup->settings.runs, UC_SEQUENCE_ORDER, "comparing");
+    if (status == UC_OK)
+        status = make_result(out, entries, count, correct, seconds, &curves, setup);
 cleanup:
+    uc_compare_curves_free(&curves);
     uc_free(correct);
     uc_free(seconds);
     return status;

@@ -11,7 +11,6 @@
 #include "select/compare_runs.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -110,7 +109,8 @@ typedef struct run_training {
     uc_order order;
     double seconds;
     struct all_runs *all; /* for the progress that it reports */
-    size_t run;
+    size_t which, run;    /* of the entry; of the runs at hand */
+    size_t point;         /* of the curve, the next */
 } run_training;
 
 /* The rows of one run after the map. */
@@ -130,6 +130,7 @@ typedef struct all_runs {
     const char *task;
     size_t *correct; /* count x runs, as the next */
     double *seconds;
+    uc_compare_curves *curves; /* NULL: none are asked for */
 
     size_t first_run, group; /* the runs at hand */
     run_training *trainings; /* group x count */
@@ -173,16 +174,65 @@ static double thread_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* ---- curves ---- */
+
+uc_status uc_compare_curves_begin(uc_compare_curves *out, size_t entries, size_t runs,
+                                  const uc_compare_setup *setup)
+{
+    const size_t K = setup->data->classes.count;
+    uc_compare_curves self = {.classes = K <= UC_COMPARE_RECALLS ? K : 0};
+    for (uint64_t round = 1; round < setup->rounds; round *= 2)
+        self.points++;
+    self.points++;
+    self.rounds = uc_alloc(self.points, sizeof *self.rounds);
+    self.ratios = uc_alloc(entries * self.points * runs, sizeof *self.ratios);
+    self.examples = uc_alloc(entries * self.points * self.classes, sizeof *self.examples);
+    self.correct = uc_alloc(entries * self.points * self.classes, sizeof *self.correct);
+    const bool ready = self.rounds && self.ratios && self.examples && self.correct;
+    for (size_t p = 0; p < self.points && ready; p++)
+        self.rounds[p] = p + 1 < self.points ? UINT64_C(1) << p : setup->rounds;
+    *out = self;
+    return ready ? UC_OK : UC_ERR_NOMEM;
+}
+
+void uc_compare_curves_free(uc_compare_curves *self)
+{
+    uc_free(self->rounds);
+    uc_free(self->ratios);
+    uc_free(self->examples);
+    uc_free(self->correct);
+    *self = (uc_compare_curves){0};
+}
+
+/* Sums over runs are of whole numbers, so the same in whatever order the runs come here. */
+static void keep_point(run_training *self)
+{
+    uc_compare_curves *curves = self->all->curves;
+    const size_t point = self->which * curves->points + self->point++;
+    const uc_session_counts counts = uc_session_count(self->session);
+    uc_session_label label;
+    curves->ratios[point * self->all->runs + self->all->first_run + self->run] =
+        (double)counts.correct / (double)counts.rounds;
+    for (size_t k = 0; k < curves->classes && uc_session_label_at(&label, self->session, k); k++) {
+        atomic_fetch_add(&curves->examples[point * curves->classes + k], label.examples);
+        atomic_fetch_add(&curves->correct[point * curves->classes + k], label.correct);
+    }
+}
+
 static uc_status count_round(const uc_session_round *round, void *user)
 {
-    const run_training *self = user;
+    run_training *self = user;
+    const uc_compare_curves *curves = self->all->curves;
+    if (curves && self->point < curves->points && round->number == curves->rounds[self->point])
+        keep_point(self);
     if (round->number % ROUNDS_PER_REPORT != 0)
         return UC_OK;
     return report_rounds(self->all, ROUNDS_PER_REPORT, self->learner);
 }
 
-static uc_status begin_training(run_training *out, all_runs *self, const uc_entry *entry, size_t run)
+static uc_status begin_training(run_training *out, all_runs *self, size_t which, size_t run)
 {
+    const uc_entry *entry = &self->entries[which];
     const uc_compare_setup *setup = self->setup;
     uc_train_settings train = uc_train_defaults(); /* rows are prepared, and no model is made */
     train.average = train.normalize = 0;
@@ -191,7 +241,7 @@ static uc_status begin_training(run_training *out, all_runs *self, const uc_entr
         train.map.dimension = setup->train.map.dimension;
     train.passes = setup->settings.passes;
     train.seed = seed_of(self, run);
-    *out = (run_training){.learner = entry->learner, .all = self, .run = run};
+    *out = (run_training){.learner = entry->learner, .all = self, .which = which, .run = run};
     const uc_compare_settings *asked = &setup->settings;
     const uc_session_settings settings = {.feedback = (int)entry->feedback,
                                           .flips = {asked->flips[0], asked->flips[1]},
@@ -249,7 +299,7 @@ static uc_status run_stage(size_t job, void *user)
     run_training *training = &self->trainings[job];
     uc_status status = UC_OK;
     if (self->first == 0)
-        status = begin_training(training, self, &self->entries[which], run);
+        status = begin_training(training, self, which, run);
     for (size_t t = self->first, end; t < self->last && status == UC_OK; t = end) {
         if (t % rows == 0 && !self->mapped)
             uc_order_next(&training->order);
@@ -409,9 +459,9 @@ static uc_status check_memory(const uc_compare_setup *self, const uc_entry *entr
     return uc_memory_check(self->context, bytes, what);
 }
 
-uc_status uc_compare_run(size_t *correct, double *seconds, const uc_compare_setup *setup,
-                         const uc_entry *entries, size_t count, size_t runs, uint64_t sequence,
-                         const char *task)
+uc_status uc_compare_run(size_t *correct, double *seconds, uc_compare_curves *curves,
+                         const uc_compare_setup *setup, const uc_entry *entries, size_t count, size_t runs,
+                         uint64_t sequence, const char *task)
 {
     all_runs self = {.setup = setup,
                      .entries = entries,
@@ -421,6 +471,7 @@ uc_status uc_compare_run(size_t *correct, double *seconds, const uc_compare_setu
                      .task = task,
                      .correct = correct,
                      .seconds = seconds,
+                     .curves = curves,
                      .reporting = ATOMIC_FLAG_INIT};
     const size_t at_once = group_size(setup, runs);
     uc_status status = check_memory(setup, entries, count, runs);

@@ -2,6 +2,8 @@
 #ifndef UC_COMPARE_RUNS_H
 #define UC_COMPARE_RUNS_H
 
+#include <stdatomic.h>
+
 #include "learn/learner.h"
 #include "unconfuse/select.h"
 
@@ -37,11 +39,23 @@ typedef struct uc_compare_setup {
 uc_status uc_compare_prepare(uc_compare_setup *self);
 void uc_compare_setup_free(uc_compare_setup *self);
 
+/* What happened along the way, of each entry: points of the learning curve, which are those of every run. */
+typedef struct uc_compare_curves {
+    size_t points, classes; /* classes 0: of none */
+    uint64_t *rounds;       /* of each point */
+    double *ratios;         /* entries x points x runs: share of right proposals so far */
+    /* entries x points x classes, of all runs: so far */
+    atomic_ullong *examples, *correct;
+} uc_compare_curves; /* zero-initialised is empty and may be freed */
+uc_status uc_compare_curves_begin(uc_compare_curves *out, size_t entries, size_t runs,
+                                  const uc_compare_setup *setup);
+void uc_compare_curves_free(uc_compare_curves *self);
+
 /* Trains all entries in runs 0 .. runs-1; run r is shuffled by the seed + r and the random `sequence`.
  * correct[entry][run] counts right proposals; seconds[entry][run] is the time of one thread for proposing
- * and learning. */
-uc_status uc_compare_run(size_t *correct, double *seconds, const uc_compare_setup *setup,
-                         const uc_entry *entries, size_t count, size_t runs, uint64_t sequence,
-                         const char *task);
+ * and learning. `curves` may be NULL. */
+uc_status uc_compare_run(size_t *correct, double *seconds, uc_compare_curves *curves,
+                         const uc_compare_setup *setup, const uc_entry *entries, size_t count, size_t runs,
+                         uint64_t sequence, const char *task);
 
 #endif

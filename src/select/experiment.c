@@ -197,8 +197,10 @@ uc_status uc_label_noise_apply(uc_dataset *data, uc_noise *matrix, const uc_labe
 {
     uc_noise made = {0};
     uc_status status = UC_OK;
-    if (data->classes.count < 2)
-        return uc_fail(UC_ERR_FORMAT, "only one class, where two are needed");
+    if (data->classes.count == 0)
+        return uc_fail(UC_ERR_FORMAT, "the data have no labels");
+    if (data->classes.count == 1)
+        return uc_dataset_check_classes(data);
     if (noise->kind == UC_NOISE_KIND_INSTANCE)
         return apply_by_instance(data, noise->numbers[0], seed, context);
     status = make_matrix(&made, noise, data->classes.count, seed);

@@ -11,8 +11,9 @@
  *     noise that is likely by that fit (the interval of its clean error), and
  *   - its held-out predictions miss no more labels than `auto`'s do, give or take AS_GOOD.
  *
- * The second cannot be where `auto` leaves little error unexplained: then no rival is trained. To add one:
- * write the hook; nothing else is needed.
+ * The second cannot be where `auto` leaves little error unexplained: then no rival is trained. A rival with
+ * a cheap prospect (`may_stand`) is trained only where that comes within SLACK of all this. To add one: write
+ * the hook; nothing else is needed.
  */
 #include "select/rivals.h"
 
@@ -27,6 +28,7 @@
 #define MORE_WRONG 0.15
 #define BEYOND 0.05
 #define AS_GOOD 0.04
+#define SLACK 0.05
 
 /* Whether rows are to be seen as the learner likes, and nothing was asked for that only `auto`
  * understands. */
@@ -54,16 +56,40 @@ uc_status uc_rivals_may_be(bool *out, const uc_learner *learner, const void *set
 
 /* What a fit says of the labels. */
 typedef struct verdict {
-    double wrong, most; /* share of them: the estimate, and what the interval of the clean error allows */
-    double error;       /* of held-out predictions, against them */
+    double wrong; /* share of them, by the likeliest noise */
+    double most;  /* what the interval of the clean error allows */
+    double error; /* of held-out predictions, against them */
 } verdict;
 
 static verdict verdict_of(const uc_model *model)
 {
     const json_t *error = json_object_get(model->summary, "clean_error");
     const double noisy = json_number_value(json_object_get(error, "noisy"));
-    return (verdict){json_number_value(json_object_get(model->summary, "wrong_labels")),
+    return (verdict){json_number_value(json_object_get(model->summary, "likeliest_wrong_labels")),
                      noisy - json_number_value(json_object_get(error, "low")), noisy};
+}
+
+/* Whether what the rival says of the labels is to be believed, when that may be off by `slack`. */
+static bool believed(const uc_rival *rival, const verdict *own, double slack)
+{
+    return rival->wrong + slack >= own->wrong + MORE_WRONG && rival->wrong + slack >= own->most + BEYOND &&
+           rival->error <= own->error + AS_GOOD + slack;
+}
+
+/* Whether a rival may be believed in the end. */
+static uc_status consider(uc_rival *out, const uc_learner *learner, const verdict *own, uint64_t seed,
+                          const uc_dataset *data, const uc_context *context)
+{
+    uc_prospect found = {.may_stand = true};
+    *out = (uc_rival){.learner = learner, .stands = true};
+    if (!learner->may_stand)
+        return UC_OK;
+    const uc_status status = learner->may_stand(&found, data, seed, context);
+    out->criterion = found.criterion;
+    out->wrong = found.wrong;
+    out->error = found.error;
+    out->stands = found.may_stand && believed(out, own, SLACK);
+    return status;
 }
 
 static uc_status train_rival(uc_rivals *self, const uc_learner *learner, const verdict *own,
@@ -72,16 +98,20 @@ static uc_status train_rival(uc_rivals *self, const uc_learner *learner, const v
     uc_train_settings kept = *train; /* the rows are needed again */
     uc_rival *rival = &self->tried[self->count];
     uc_model *model = NULL;
+    uc_status status = consider(rival, learner, own, train->seed, data, context);
+    if (status != UC_OK || !rival->stands) {
+        self->count++;
+        return status;
+    }
     kept.overwrite = 0;
     kept.scale = UC_SCALE_NONE;
     kept.map.map = UC_MAP_DEFAULT;
-    const uc_status status = uc_train(&model, learner, NULL, &kept, data, context);
+    status = uc_train(&model, learner, NULL, &kept, data, context);
     if (status != UC_OK)
         return status;
     const verdict found = verdict_of(model);
     *rival = (uc_rival){.learner = learner, .wrong = found.wrong, .error = found.error};
-    rival->stands = learner->stands(&rival->criterion, model) && found.wrong >= own->wrong + MORE_WRONG &&
-                    found.wrong >= own->most + BEYOND && found.error <= own->error + AS_GOOD;
+    rival->stands = learner->stands(&rival->criterion, model) && believed(rival, own, 0.0);
     self->count++;
     if (rival->stands && !self->best)
         self->best = model;

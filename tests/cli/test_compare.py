@@ -1,6 +1,7 @@
 """compare: which online learner suits the data."""
 import os
 import signal
+import statistics
 import subprocess
 import time
 
@@ -11,7 +12,7 @@ from conftest import PROGRAM, blobs
 FIELDS = ["learners", "best", "best_position", "runs", "passes", "examples", "classes", "feedback", "grid", "width",
           "significance", "p_values"]
 LEARNER_FIELDS = ["learner", "settings", "feedback", "reference", "mean", "deviation", "ratios", "seconds",
-                  "differs_from_best", "p_value"]
+                  "differs_from_best", "p_value", "curve"]
 PARTIAL = {"cspa", "cspa-plus", "banditron", "bpa", "confidit", "soba", "onebit"}
 
 
@@ -258,3 +259,30 @@ def test_rows_beyond_all_numbers_behind_the_map_are_refused(unconfuse, arguments
     unconfuse.write("far.svm", b"".join(b"%d 1:%s\n" % (1 + i % 2, b"1e15" if i == 20 else b"%d" % (i % 5)) for i in range(40)))
     assert unconfuse.fails(1, *arguments, "--map", "landmarks", "--kernel", "polynomial", "far.svm").endswith(
         "a row's mapped features overflowed; scale the data (--scale)")
+
+
+def test_curves_are_those_of_the_streams(unconfuse):
+    """The mean over the runs, the deviation, and the recall of each class of all runs together."""
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 150))
+    (one,) = unconfuse.json("compare", "data.svm", "--learners", "cspa", "--runs", "3", "--seed", "5")["learners"]
+    streams = [unconfuse.json("stream", "cspa", "data.svm", "--feedback", "partial", "--shuffle", "--seed", str(5 + run)) for run in range(3)]
+    assert [point["round"] for point in one["curve"]] == [1, 2, 4, 8, 16, 32, 64, 128, 150]
+    for point, *by_hand in zip(one["curve"], *(stream["curve"] for stream in streams)):
+        ratios = [at["ratio_correct"] for at in by_hand]
+        assert point["ratio_correct"] == pytest.approx(sum(ratios) / 3, abs=1e-12)
+        assert point["deviation"] == pytest.approx(statistics.stdev(ratios), abs=1e-12)
+    assert one["curve"][-1]["ratio_correct"] == pytest.approx(one["mean"], abs=1e-12)
+    (alone,) = unconfuse.json("compare", "data.svm", "--learners", "cspa", "--runs", "1", "--seed", "6")["learners"]
+    assert [point["recent_recall"] for point in alone["curve"]] == [point["recent_recall"] for point in streams[1]["curve"]]
+    assert all(point["deviation"] is None for point in alone["curve"])
+    names = [f"c{k}" for k in range(61)]
+    unconfuse.write("many.svm", blobs(names, 1500))
+    (many,) = unconfuse.json("compare", "many.svm", "--learners", "cspa", "--runs", "1")["learners"]
+    assert all("recent_recall" not in point for point in many["curve"])
+
+
+def test_quiet_leaves_out_progress_and_not_the_result(unconfuse):
+    unconfuse.write("data.svm", blobs(["a", "b"], 100))
+    for command in (["compare", "data.svm", "--learners", "cspa,bpa", "--runs", "2"], ["experiment", "data.svm", "--learners", "pa,spa", "--runs", "1"]):
+        result = unconfuse.ok(*command, "-q")
+        assert "spa" in result.out and result.err == ""

@@ -53,9 +53,12 @@ export function choice(label, options, chosen) {
   return group;
 }
 
-/** A plain table: heads, and rows of cells that are text or nodes; numbers stand on the right. */
+const NUMBER = /^([<>]? ?[-–]?[\d.,]*( ?(%|s|ms|min))?)( to .*)?$/;
+
+/** A plain table: heads, and rows of cells that are text or nodes; columns of numbers stand on the right. */
 export function plainTable(heads, rows) {
-  return h("table", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
+  const kind = heads.map((_, i) => i > 0 && rows.every((row) => NUMBER.test(row[i] ?? "")) && "number");
+  return h("table", {}, h("thead", {}, h("tr", {}, heads.map((head, i) => h("th", { scope: "col", class: kind[i] }, head)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) =>
-      i === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: "number" }, cell))))));
+      i === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: kind[i] }, cell))))));
 }

@@ -1,7 +1,7 @@
 // What several pages say in the same way.
 import { h, section, figure, plainTable } from "./dom.js";
 import { confusionMap } from "./matrix.js";
-import { dots, plane } from "./plots.js";
+import { curves, dots, plane } from "./plots.js";
 import { count, interval, percent, real } from "./format.js";
 
 /** Names and values, two columns. */
@@ -59,10 +59,33 @@ function namesOf(report) {
   return names;
 }
 
+const SHOWN = 8; // curves in one picture
+
+/** The recall of each class from point to point of a curve; drawn are those that end up worst. `classes` are {class, recall}. */
+export function recallOverTime(curve, classes, label) {
+  const points = curve.filter((point) => point.recent_recall);
+  if (points.length < 2) return null;
+  const recall = (point, k) => point.recent_recall[k] ?? null;
+  const all = classes.map((one, k) => ({ name: one.class, recall: one.recall, k })).filter(({ k }) => points.some((point) => recall(point, k) !== null));
+  const worst = [...all].sort((a, b) => a.recall - b.recall).slice(0, SHOWN);
+  const series = worst.map(({ name, k }) => ({ name, points: points.filter((point) => recall(point, k) !== null).map((point) => ({ x: point.round, y: recall(point, k) })) }));
+  const which = all.length > SHOWN ? ` Drawn are the ${SHOWN} classes of the lowest recall; the table has all.` : "";
+  return figure(`Recall of each class since the point before.${which}`, curves(series, { label, xLabel: "round", domain: [0, 1] }),
+    plainTable(["round", ...all.map(({ name }) => name)], points.map((point) => [count(point.round), ...all.map(({ k }) => percent(recall(point, k), 1))])));
+}
+
 /** What share of the plane each class has, for those who do not see it. */
 function areas(cells, classes) {
   const all = cells.flat(), held = classes.map((name, k) => [name, all.filter((one) => one === k).length / all.length]);
   return plainTable(["class", "share of the area"], held.map(([name, share]) => [name, percent(share, 1)]));
+}
+
+/** The learned regions of a report, where it has them. `of` says what learned them. */
+export function regionsOf(report, of) {
+  if (!report.regions) return null;
+  const axes = report.regions.of === "map" ? "the first dimension of the map to the right, the second upwards" : "column 1 to the right, column 2 upwards";
+  return section("Learned regions", learnedRegions(report.regions, report.regions.cells, report.classes,
+    `The ground is what ${of} says there: ${axes}. Points are rows, in the colour and with the mark of their label.`));
 }
 
 /** The regions that a model of two columns has learned, with some of the rows. */

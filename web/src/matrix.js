@@ -6,6 +6,7 @@ import { count, percent } from "./format.js";
 
 const MOST_CLASSES = 40;
 const LARGEST = 50;
+const WIDE = 8; // from more classes on a matrix is printed in small letters
 
 /** What a cell looks like: how much of the heat colour, and whether its text must be the light one. */
 function heat(share) {
@@ -50,7 +51,7 @@ export function heatMap({ classes, rows, columns, shares, text, title, caption }
   const body = classes.map((name, i) => h("tr", {}, h("th", { scope: "row", title: name }, h("span", { class: "name" }, name)),
     classes.map((other, j) => h("td", { ...heat(shares[i][j]), title: title(i, j), "data-diagonal": i === j }, text(i, j)))));
   return h("figure", {}, h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    h("table", { class: "matrix" }, h("thead", {}, head), h("tbody", {}, body))), h("figcaption", {}, caption));
+    h("table", { class: classes.length > WIDE ? "matrix wide" : "matrix" }, h("thead", {}, head), h("tbody", {}, body))), h("figcaption", {}, caption));
 }
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);

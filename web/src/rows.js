@@ -26,7 +26,7 @@ export function rowsTable({ columns, rows, label, ticks, ticked }) {
   const body = h("tbody"), status = h("p", { role: "status", class: "status" });
   const search = h("input", { type: "search", "aria-label": `search ${label}`, placeholder: "search", oninput: () => { query = search.value.toLowerCase(); page = 0; draw(); } });
   const texts = rows.map((row) => columns.map((column) => String(row[column.key] ?? "")).join("\n").toLowerCase());
-  const heads = columns.map((column) => h("th", { scope: "col", "aria-sort": "none" },
+  const heads = columns.map((column) => h("th", { scope: "col", "aria-sort": "none", class: column.number && "number" },
     h("button", { type: "button", class: "sort", onclick: () => sortBy(column) }, column.title)));
 
   function sortBy(column) {
@@ -54,7 +54,8 @@ export function rowsTable({ columns, rows, label, ticks, ticked }) {
       columns.map((column) => {
         const value = row[column.key];
         const text = column.format ? column.format(value) : value ?? "";
-        return h("td", { class: column.number && "number" }, typeof text === "string" ? textCell(text) : text);
+        const wide = typeof text === "string" && text.length > 24 ? (text.length > 60 && "text") : "short";
+        return h("td", { class: column.number ? "number" : wide }, typeof text === "string" ? textCell(text) : text);
       }));
   }
 

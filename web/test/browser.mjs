@@ -48,13 +48,13 @@ const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 
 export async function launch() {
   const executablePath = BROWSERS.find(existsSync);
-  return puppeteer.launch({ executablePath, headless: true, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"], protocolTimeout: 600000 });
+  return puppeteer.launch({ executablePath, headless: true, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"], protocolTimeout: 120000 });
 }
 
 /** Opens a file; `messages` collects what the console, the policy and the network have to say: it must stay empty. */
 export async function open(browser, file, { width = 1000, height = 900, dark = false } = {}) {
   const page = await browser.newPage();
-  page.setDefaultTimeout(300000);
+  page.setDefaultTimeout(120000);
   const messages = [];
   page.on("console", (message) => messages.push(message.text()));
   page.on("pageerror", (error) => messages.push(String(error)));

@@ -12,7 +12,7 @@ const TOKEN = "a-token-for-tests";
 let browser, service, url;
 
 async function send(method, where, body) {
-  const answer = await fetch(`${url}${where}`, { method, body: JSON.stringify(body), headers: { Authorization: `Bearer ${TOKEN}` } });
+  const answer = await fetch(`${url}${where}`, { method, body: body && JSON.stringify(body), headers: { Authorization: `Bearer ${TOKEN}` } });
   assert.ok(answer.ok, await answer.clone().text());
   return answer.json();
 }
@@ -33,6 +33,30 @@ after(async () => {
   await browser?.close();
   service?.kill("SIGKILL");
   rmSync(directory, { recursive: true, force: true });
+});
+
+/** A hundred proposals, all answered so. */
+async function hundred(right) {
+  const { proposals } = await send("POST", "/v1/models/drifting/propose", { examples: Array.from({ length: 100 }, (_, i) => ({ features: [i % 2] })) });
+  await send("POST", "/v1/models/drifting/feedback", { answers: proposals.map(({ id }) => ({ id, right })) });
+}
+
+test("the curve has a mark where the share of right proposals fell", async () => {
+  await send("PUT", "/v1/models/drifting", { learner: "cspa-plus", classes: ["a", "b"] });
+  const page = await browser.newPage();
+  await page.goto(`${url}/`);
+  await page.waitForSelector("#token", { timeout: 20000 });
+  await page.type("#token", TOKEN);
+  await page.keyboard.press("Enter");
+  for (const [answered, right] of [[100, true], [500, true], [900, false]]) {
+    for (let state = await send("GET", "/v1/models/drifting"); state.answered < answered; state = await send("GET", "/v1/models/drifting")) await hundred(right);
+    await page.waitForFunction((n) => [...document.querySelectorAll("#live section")].some((one) => one.textContent.includes("Model drifting") && one.textContent.includes(`answered${n}`)), { timeout: 20000 }, answered);
+  }
+  const { drift } = await send("GET", "/v1/models/drifting");
+  assert.ok(drift.answers > 500 && drift.answers <= 900 && drift.before > drift.after, JSON.stringify(drift));
+  assert.match(await page.$eval(".event text", (mark) => mark.textContent), /^drift: \d+% to \d+%$/);
+  await shoot(page, "serve-drift");
+  await page.close();
 });
 
 test("the dashboard asks for the token, and shows events as they come", async () => {

@@ -164,6 +164,51 @@ test("suspects are searched, sorted, ticked and saved, by keyboard alone, and th
   }
 });
 
+test("what Label Studio and Argilla make of the saved files is read by audit --gold", async () => {
+  table("tools.csv", ["cat", "dog", "owl"], 240, []);
+  const words = ["audit", "tools.csv", "--drop", "note,price"];
+  unconfuse(...words, "--html", "tools.html");
+  const { page } = await open(browser, "tools.html");
+  const client = await page.createCDPSession();
+  await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: directory });
+  await page.$$eval(".rows tbody input", (all) => all.slice(0, 3).forEach((box) => box.click()));
+  for (const [button, file] of [[1, "label-studio.json"], [2, "argilla.jsonl"]]) {
+    await page.$$eval(".export button", (all, which) => all[which].click(), button);
+    for (let i = 0; i < 600 && !existsSync(path.join(directory, file)); i += 1) await new Promise((done) => { setTimeout(done, 100); });
+  }
+  const tasks = JSON.parse(read("label-studio.json")), records = read("argilla.jsonl").trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual([tasks.length, records.length], [3, 3]);
+  for (const task of tasks) task.annotations = [{ result: task.predictions[0].result }];
+  for (const record of records) record.responses = { true_label: [{ value: record.suggestions[0].value }] };
+  writeFileSync(path.join(directory, "answers.json"), JSON.stringify(tasks));
+  writeFileSync(path.join(directory, "answers.jsonl"), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  for (const answers of ["answers.json", "answers.jsonl"]) {
+    const told = JSON.parse(unconfuse(...words, "--gold", answers, "--json"));
+    assert.deepEqual([told.suspicion.checked, told.suspicion.wrong], [3, 3]);
+  }
+  await page.close();
+});
+
+test("more than eight classes are told apart by lines, marks and names", async () => {
+  blobs("many.svm", Array.from({ length: 11 }, (_, k) => `class${k}`), 600, 2);
+  unconfuse("train", "logistic", "many.svm", "-v", "2", "--html", "regions.html");
+  const { page } = await open(browser, "regions.html");
+  const { regions } = JSON.parse(await page.$eval("#report", (element) => element.textContent));
+  const marks = await page.$$eval(".mark-key path", (all) => all.map((one) => `${one.getAttribute("class")} ${one.getAttribute("d")}`));
+  assert.equal(marks.length, 11);
+  assert.equal(new Set(marks).size, 11);
+  assert.equal(await page.$$eval(".plane .place", (all) => all.length), new Set(regions.cells.flat()).size);
+  await page.close();
+  const learners = Array.from({ length: 9 }, (_, i) => `pa:cost=${i + 1}`).join(",");
+  unconfuse("compare", "data.svm", "--feedback", "full", "--runs", "2", "--learners", learners, "--html", "curves.html");
+  const several = await open(browser, "curves.html");
+  const lines = await several.page.$$eval("section:nth-of-type(2) .line-key path", (all) => all.map((one) => `${one.getAttribute("class")} ${one.getAttribute("stroke-dasharray")}`));
+  assert.equal(new Set(lines).size, 9);
+  assert.equal(await several.page.$$eval("section:nth-of-type(2) .band", (all) => all.length), 9);
+  assert.deepEqual(several.messages, []);
+  await several.page.close();
+});
+
 test("columns that are called as the audit's own do not take their place, on the page and in the file", async () => {
   table("own.csv", ["cat", "dog", "owl"], 240, []);
   const text = read("own.csv").replace("row_id,a,b,c,price,note,label", "id,given,suggested,p_wrong,row,note,label");
@@ -207,7 +252,7 @@ test("learned regions are drawn as the JSON has them", async () => {
   const strips = await page.$$eval(".region", (all) => all.map((one) => [one.getAttribute("class"), Math.round(one.getAttribute("width") / 280 * 48)]));
   const drawn = strips.flatMap(([name, width]) => Array.from({ length: width }, () => Number(name.split("series-")[1])));
   assert.deepEqual(drawn, regions.cells.flat());
-  assert.equal(await page.$$eval("circle.point", (all) => all.length), regions.points.length);
+  assert.equal(await page.$$eval(".plane .point", (all) => all.length), regions.points.length);
   assert.ok(regions.points.length <= 400 && regions.points.length > 200);
   await page.close();
   const several = await open(browser, "planes.html");
@@ -221,6 +266,20 @@ test("a stream shows the recall of each class over time", async () => {
   const names = await page.$$eval("section", (all) => [...all.find((one) => one.textContent.startsWith("Each class over time")).querySelectorAll("th")].map((cell) => cell.textContent));
   assert.deepEqual(names.slice(0, classes.length + 1), ["round", ...classes.map((one) => one.class)]);
   assert.equal(names.length, classes.length + 1 + curve.length);
+  await page.close();
+});
+
+test("a stream marks drift in its curve", async () => {
+  const steady = await open(browser, "stream.html");
+  const report = JSON.parse(await steady.page.$eval("#report", (element) => element.textContent));
+  assert.deepEqual(report.drift, []);
+  assert.equal(await steady.page.$$eval(".event", (all) => all.length), 0);
+  await steady.page.close();
+  pageWith("stream.html", "drift.html", "stream", { ...report, drift: [{ round: 100, before: 0.9, after: 0.25 }] });
+  const { page } = await open(browser, "drift.html");
+  assert.deepEqual(await page.$$eval(".event text", (all) => all.map((one) => one.textContent)), ["drift: 90% to 25%"]);
+  const section = await page.$$eval("section", (all) => [...all.find((one) => one.textContent.startsWith("Drift")).querySelectorAll("tbody th, tbody td")].map((cell) => cell.textContent));
+  assert.deepEqual(section, ["100", "90.00%", "25.00%"]);
   await page.close();
 });
 
@@ -256,12 +315,19 @@ test("five thousand suspects and a thousand classes do not freeze a page", async
 });
 
 test("a report prints, and its screenshots are kept", async () => {
-  for (const name of [...Object.keys(pages), "audit"])
+  for (const name of [...Object.keys(pages), "audit"]) {
     for (const [width, dark] of [[360, false], [800, true], [1280, false]]) {
       const { page } = await open(browser, `${name}.html`, { width, dark });
       await shoot(page, `${name}-${width}-${dark ? "dark" : "light"}`);
       await page.close();
     }
+    const { page } = await open(browser, `${name}.html`, { width: 700 }); // a sheet of paper
+    await page.emulateMediaType("print");
+    const [wide, tables] = await page.evaluate(() => [document.documentElement.scrollWidth, document.querySelectorAll(".matrix, .rows").length]);
+    if (tables > 0) assert.ok(wide <= 700, `${name} is ${wide} wide`);
+    await shoot(page, `${name}-print`);
+    await page.close();
+  }
   const { page } = await open(browser, "evaluate.html");
   assert.ok((await page.pdf()).length > 1000);
   await page.close();

@@ -29,20 +29,21 @@ function suspects(report) {
 }
 
 function matrix(report) {
-  const C = report.noise_matrix, classes = report.classes;
+  const { noise_matrix: C, noise_low: low, noise_high: high, classes } = report;
+  if (!C) return null;
   return section("How labels are confused", heatMap({
     classes, rows: "label", columns: "true class", shares: C,
-    text: (p, q) => percent(C[p][q], 1),
-    title: (p, q) => `true ${classes[q]} labelled ${classes[p]}: ${percent(C[p][q], 1)}`,
-    caption: "Each column is a true class and sums to 100%: how its examples are labelled.",
+    text: (p, q) => [percent(C[p][q], 1), low && high && h("small", {}, `${percent(low[p][q], 0)}–${percent(high[p][q], 0)}`)],
+    title: (p, q) => `true ${classes[q]} labelled ${classes[p]}: ${percent(C[p][q], 1)}${low && high ? ` (${interval(low[p][q], high[p][q], 1)})` : ""}`,
+    caption: `Each column is a true class and sums to 100%: how its examples are labelled.${low && high ? " Small: 95% intervals." : ""}`,
   }));
 }
 
 function pairs(report) {
   const worst = (report.class_pairs || []).slice(0, 12);
   if (!worst.length) return null;
-  return section("Where labels go wrong", figure("Share of all labels that are the one class although the other is true. Lines are 95% intervals.",
-    dots(worst.map((one) => ({ name: `${one.given}, but is ${one.true}`, value: one.estimate, low: one.low, high: one.high })), { label: "pairs of classes by share of wrong labels", format: (v) => percent(v, 1) }),
+  return section("Where labels go wrong", figure("Label / true class: the share of all labels that are the one although the other is true. Lines are 95% intervals.",
+    dots(worst.map((one) => ({ name: `${one.given} / ${one.true}`, value: one.estimate, low: one.low, high: one.high })), { label: "pairs of classes by share of wrong labels", format: (v) => percent(v, 1) }),
     plainTable(["label, true class", "share of all labels", "interval"], worst.map((one) => [`${one.given}, ${one.true}`, percent(one.estimate, 1), interval(one.low, one.high, 1)]))));
 }
 
@@ -57,10 +58,10 @@ function calibration(report) {
   const bins = report.calibration;
   if (!bins?.length) return null;
   const checked = report.calibration_of !== "labels left out";
-  const caption = checked ? "Checked rows: the share that was wrong, by the probability that was given."
-    : "Nobody has checked these labels, but each can be left out: the share that is not the class which the other rows predict, by the probability that was given for it.";
+  const caption = checked ? "Checked rows: the share that was wrong (dots), by the probability that was given (lines). Where dots lie on their lines, the probabilities can be believed."
+    : "Nobody has checked these labels, but each can be left out: the share that is not the class which the other rows predict (dots), by the probability that was given for it (lines). Where dots lie on their lines, the probabilities can be believed.";
   return section("How well the suspicion is calibrated", figure(caption,
-    dots(bins.map((bin) => ({ name: `${percent(bin.low, 0)} to ${percent(bin.high, 0)}`, value: bin.wrong })), { label: "calibration" }),
+    dots(bins.map((bin) => ({ name: `${percent(bin.low, 0)} to ${percent(bin.high, 0)}`, value: bin.wrong, low: bin.low, high: bin.high })), { label: "calibration" }),
     plainTable(["probability", "rows", "mean probability", checked ? "wrong" : "another class"],
       bins.map((bin) => [interval(bin.low, bin.high, 0), count(bin.rows), percent(bin.expected ?? (bin.low + bin.high) / 2, 1), percent(bin.wrong, 1)]))));
 }

@@ -3,7 +3,8 @@ import { h, section, figure, plainTable } from "../dom.js";
 import { heatMap } from "../matrix.js";
 import { histogram } from "../plots.js";
 import { count, interval, percent, real } from "../format.js";
-import { cleanError, evaluation, learnedRegions } from "../facts.js";
+import { rowsTable } from "../rows.js";
+import { cleanError, evaluation, regionsOf } from "../facts.js";
 
 function scores(report) {
   const shown = report.score_histogram;
@@ -15,11 +16,23 @@ function scores(report) {
       [real(shown.edges[i]), real(shown.edges[i + 1]), count(right), count(shown.wrong[i])]))));
 }
 
+/** The rows themselves, where they are those of a table. */
+function confusedRows(report) {
+  const rows = report.confused_pairs.flatMap((pair) => pair.rows.map((row, i) => ({ row, id: pair.ids?.[i], true: pair.true, predicted: pair.predicted,
+    ...Object.fromEntries(Object.entries(pair.columns?.[i] ?? {}).map(([name, text]) => [`column ${name}`, text])) })));
+  const own = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((key) => key.startsWith("column "))
+    .filter((key) => !["id", "true"].some((said) => rows.every((row) => row[key] === row[said])));
+  if (own.length === 0) return null;
+  const columns = [{ key: "row", title: "row", number: true, format: count }, rows.some((row) => row.id) && { key: "id", title: "id" },
+    { key: "true", title: "label" }, { key: "predicted", title: "predicted" }, ...own.map((key) => ({ key, title: key.slice("column ".length) }))].filter(Boolean);
+  return h("div", {}, h("p", {}, "Rows of these pairs, with the columns of the table:"), rowsTable({ columns, rows, label: "rows of confused pairs" }));
+}
+
 function pairs(report) {
   if (!report.confused_pairs?.length) return null;
   return section("Most confused pairs", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table of the most confused pairs" },
     plainTable(["label", "predicted", "examples", "rows, such as"], report.confused_pairs.map((pair) =>
-      [pair.true, pair.predicted, count(pair.examples), pair.rows.join(", ")]))));
+      [pair.true, pair.predicted, count(pair.examples), pair.rows.join(", ")]))), confusedRows(report));
 }
 
 /** Shares of all examples; estimates may be below 0. */
@@ -41,17 +54,11 @@ function corrected(report) {
     correctedMatrix(report));
 }
 
-function regions(report) {
-  if (!report.regions) return null;
-  return section("Learned regions", learnedRegions(report.regions, report.regions.cells, report.classes,
-    "The ground is what the model says there: column 1 to the right, column 2 upwards. Points are rows, in the colour of their label."));
-}
-
 export function evaluatePage(report) {
   if (report.positive_unlabelled || report.error_interval === undefined) return plainPage(report);
   return {
     title: `${percent(report.error)} of ${count(report.examples)} predictions differ from the label (${interval(...report.error_interval)})`,
-    content: [cleanError(report.clean_error), corrected(report), ...evaluation(report), pairs(report), scores(report), regions(report)],
+    content: [cleanError(report.clean_error), corrected(report), ...evaluation(report), pairs(report), scores(report), regionsOf(report, "the model")],
   };
 }
 

@@ -49,7 +49,8 @@ function modelSection(model) {
       ["waiting for feedback", count(model.waiting)], ["expired", count(model.expired)], ["agreement with the baseline", model.agreement !== null && percent(model.agreement)],
       ["rows in the journal", count(model.sequence)]]),
     drift(model),
-    points.length > 1 && figure("By the number of answers, since this page was opened.", curves(series, { label: `right proposals of ${model.name}`, xLabel: "answers", domain: [0, 1] })),
+    points.length > 1 && figure("By the number of answers, since this page was opened.", curves(series, { label: `right proposals of ${model.name}`, xLabel: "answers", domain: [0, 1],
+      marks: model.drift ? [{ x: model.drift.answers, name: `drift: ${percent(model.drift.before, 0)} to ${percent(model.drift.after, 0)}` }] : [] })),
     model.proposals > 0 && classes.length <= 60 && figure("How often each class was proposed.", dots(classes, { label: `proposals of ${model.name} by class` }),
       plainTable(["class", "proposals"], model.classes.map((name) => [name, count(model.proposed[name])]))),
     labelled && classes.length <= 30 && confusionMap(model.confusion, model.classes));
@@ -85,7 +86,8 @@ function draw(place, live) {
       ["99 of 100 are faster than", latency(live, live.p99)], ["models", count(live.models.length)]])),
     ...live.models.map(modelSection),
     live.models.length === 0 ? h("p", {}, "There is no model yet. PUT /v1/models/NAME makes one.") : "",
-    section("Last events", plainTable(["row", "model", "kind", "what"], events.map((e) => [count(e.sequence), e.model, e.kind, eventText(e)])))));
+    section("Last events", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table of the last events" },
+      plainTable(["row", "model", "kind", "what"], events.map((e) => [count(e.sequence), e.model, e.kind, eventText(e)]))))));
 }
 
 /** Reads server-sent events by fetch, since EventSource cannot send a token. */

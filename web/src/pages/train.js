@@ -2,7 +2,7 @@
 import { section, figure, plainTable } from "../dom.js";
 import { dots } from "../plots.js";
 import { percent, count, interval } from "../format.js";
-import { cleanError, evaluation, facts } from "../facts.js";
+import { cleanError, evaluation, facts, regionsOf } from "../facts.js";
 
 export function trainPage(report) {
   const folds = report.fold_errors.map((error, i) => ({ name: `fold ${i + 1}`, value: error }));
@@ -14,6 +14,7 @@ export function trainPage(report) {
       section("Folds", figure("Error of each fold, and of all with its 95% interval.", dots([all, ...folds], { label: "error of each fold", format: (v) => percent(v, 1) }),
         plainTable(["fold", "error"], folds.map((fold) => [fold.name, percent(fold.value)])))),
       ...evaluation(report),
+      regionsOf(report, "a model of all rows"),
       section("Settings", facts([["examples", count(report.examples)], ...Object.entries(report.settings).map(([name, value]) => [name, String(value)])])),
     ],
   };
