@@ -515,7 +515,6 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    uc_threads_sleep_when_idle(argv); /* as unconfuse does */
     for (size_t i = 0; i < COMMANDS; i++) {
         if (argc != commands[i].count + 2 || strcmp(argv[1], commands[i].name) != 0)
             continue;

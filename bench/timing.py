@@ -26,7 +26,7 @@ PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.execu
 DATA = os.environ.get("UNCONFUSE_DATA") or os.path.join(os.path.dirname(HERE), "..", "shared", "data")
 # Open MPI refuses to run as root unless these are set.
 ENVIRONMENT = {**os.environ, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-# bench_inside is not started twice, as unconfuse is (include/unconfuse/threads.h), since a library is not either.
+# bench_inside links OpenBLAS to compare with, which would start threads.
 INSIDE = {**ENVIRONMENT, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "3000", "OPENBLAS_NUM_THREADS": "1"}
 CORES = sorted(os.sched_getaffinity(0))
 

@@ -1,7 +1,10 @@
 """The benchmark still runs, and says what it measured. Its figures are judged elsewhere."""
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -44,6 +47,13 @@ def test_auto_beside_its_peers(tmp_path):
     assert "| 400 | auto, normal |" in page.read_text()
 
 
+def test_auto_in_pieces():
+    pytest.importorskip("sklearn")
+    result = json.loads(bench("--only", "auto", "--rows", "300", "--program", "SVC", "--json"))
+    (entry,) = result["parts"]["auto"]
+    assert entry["rows"] == 300 and [point["program"] for point in entry["points"]] == ["SVC"]
+
+
 def test_the_page(tmp_path):
     page = tmp_path / "performance.md"
     text = bench("--only", "machine", "--runs", "1", "--markdown", page)
@@ -58,3 +68,62 @@ def test_the_exponent_is_that_of_the_later_points(monkeypatch):
 
     assert growth.exponent([1, 2, 4, 8, 16], [9, 9, 16, 64, 256]) == pytest.approx(2)
     assert growth.exponent([1, 2], [1, 2]) == pytest.approx(1)
+
+
+def test_the_guard_names_what_has_become_slower(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    import guard
+
+    def rows(*ratios):
+        return [{"job": "job", "data": "data", "peers": [{"program": "peer %d" % i, "ratio": ratio}
+                                                         for i, ratio in enumerate(ratios)]}]
+
+    before = tmp_path / "ratios.json"
+    before.write_text(json.dumps({"ratios": {**guard.ratios(rows(4.0, 2.0, 1.0)), "gone | data | peer": 9.0}}))
+    assert guard.check(rows(3.1, 2.5, None, 7.0), before) == ([], 2)  # within noise, faster, not timed, new
+    sentences, compared = guard.check(rows(2.9, 2.0, 1.0), before)
+    assert sentences == ["slower than before: job | data | peer 0: 2.90x, was 4.00x"] and compared == 3
+
+
+def test_the_guard_has_ratios_of_a_whole_run(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    import guard
+
+    kept = json.loads(pathlib.Path(guard.RATIOS).read_text())["ratios"]
+    assert {job.split(" | ")[0] for job in kept} >= {"reading", "prediction", "logistic", "a step of uma"}
+    assert all(ratio > 0 for ratio in kept.values())
+
+
+def test_a_quick_run_is_not_guarded():
+    result = subprocess.run([ROOT / "bench" / "run", BUILD, "--quick", "--guard"], capture_output=True, text=True)
+    assert result.returncode == 2 and "a quick run is no measure" in result.stderr
+
+
+def profile_module(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    loader = importlib.machinery.SourceFileLoader("bench_profile", str(ROOT / "bench" / "profile"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_a_profile_reads_both_tools(monkeypatch):
+    profile = profile_module(monkeypatch)
+    perf = "# Overhead\n    46.83%  inside  libunconfuse.so.0.1.0  [.] scores\n     1.20%  inside  [kernel.kallsyms]  [k] fault\n"
+    assert profile.perf_shares(perf) == [(pytest.approx(0.4683), "scores"), (pytest.approx(0.012), "fault (kernel)")]
+    callgrind = "1,000 (100.0%)  PROGRAM TOTALS\n  600 (60.00%)  src/rows.c:scores [lib.so]\n  40 ( 4.00%)  ???:exp [libm]\n"
+    assert profile.callgrind_shares(callgrind) == [(pytest.approx(0.6), "scores"), (pytest.approx(0.04), "exp")]
+    lines = profile.picture([(0.2, "small"), (0.6, "large")]).splitlines()
+    assert lines[0].endswith("large") and lines[0].count("#") == 3 * lines[1].count("#") - 1
+    assert lines[2] == " 20.0%  everything else"
+
+
+@pytest.mark.skipif(not (shutil.which("perf") or shutil.which("valgrind")), reason="no profiler")
+def test_a_profile_of_reading():
+    words = [ROOT / "bench" / "profile", "read", BUILD, "--bytes", "300000"]
+    result = subprocess.run(words, capture_output=True, timeout=300, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("read, 0.3 MB, by ") and "#" in result.stdout and "everything else" in result.stdout
