@@ -48,13 +48,14 @@ uc_status cli_write_data(const app_call *call, const uc_dataset *data, const cli
  * there is none. */
 uc_status cli_read_table(uc_dataset *out, uc_table_text **text, const app_call *call, const char *path,
                          const uc_read_settings *settings);
-/* Rows of that text, or, when there is none or another format is asked for, the data set `part`. `y` and
- * `before` are those of uc_table_text_write. */
+/* Rows of that text, or, when there is none or another format is asked for, the data set `part`, whose
+ * weights become a column of the text when that has none. `y` and `before` are those of uc_table_changes. */
 typedef struct cli_table_rows {
     uc_table_text *text;
     const size_t *rows; /* NULL: all */
     size_t count;
     const uint32_t *y, *before; /* NULL: labels stay as they are */
+    bool reweighted;            /* the part's weights are other ones than the text has */
 } cli_table_rows;
 uc_status cli_write_table(const app_call *call, const cli_table_rows *table, const uc_dataset *part,
                           const cli_data_file *file);
@@ -169,6 +170,14 @@ typedef struct cli_report {
 void cli_report_json(json_t *object, const cli_report *self);
 void cli_report_text(FILE *file, const cli_report *self);
 
+/* The columns of a row of a table with a header: {name: text}; and its id, which the caller frees. NULL:
+ * there is none (audit_files.c). */
+json_t *cli_columns_json(uc_table_text *text, size_t row);
+char *cli_table_id(uc_table_text *text, size_t row);
+/* Gives each pair of cli_json_confused the ids and columns of its rows, if `path` is a table that can be read
+ * again and is not too large (evaluate_rows.c). */
+uc_status cli_add_columns(json_t *pairs, const char *path, const uc_read_settings *read,
+                          const uc_context *context);
 /* The pairs of classes that are confused most, with rows to look at (evaluate_rows.c). */
 json_t *cli_json_confused(const uint32_t *labels, const uint32_t *predicted, size_t count,
                           const uc_names *classes);

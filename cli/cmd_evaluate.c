@@ -26,8 +26,9 @@ static const uc_option options[] = {
      .offset = offsetof(evaluate_args, gold),
      .argument = "FILE",
      .help =
-         "true classes of some rows: a file that unconfuse check wrote, filled in; or one with a true class "
-         "per row and '?' for those that nobody has checked"},
+         "true classes of some rows: a file that unconfuse check wrote, filled in; what Label Studio (JSON) "
+         "or "
+         "Argilla exports of it; or one with a true class per row and '?' for those that nobody has checked"},
     {.name = "clean-error",
      .type = UC_OPTION_FLAG,
      .offset = offsetof(evaluate_args, clean_error),
@@ -99,6 +100,8 @@ typedef struct pairs {
     char **ids;       /* of the rows, for checked ones; NULL: none was asked for */
     json_t *gold;     /* what checked rows there are */
     cli_plane *plane; /* for the regions of a page; NULL: there are none */
+    const uc_model *model;
+    const uc_context *context;
 } pairs;
 
 static void learn_positions(pairs *self, const uc_names *names, size_t file)
@@ -182,8 +185,12 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
         self->weights[self->count + i] = block->weights ? block->weights[i] : 1.0;
         if (self->ids)
             self->ids[self->count + i] = cli_reader_id(reader, i);
-        if (self->plane)
-            cli_plane_add(self->plane, &block->X, i, label < self->classes->count ? label : UC_NONE);
+    }
+    if (self->plane) {
+        const uc_status status =
+            cli_plane_add_all(self->plane, self->model, &block->X, self->labels + self->count, self->context);
+        if (status != UC_OK)
+            return status;
     }
     if (self->clean)
         cli_kept_add(&self->kept, scores, block->X.rows);
@@ -360,26 +367,27 @@ static void tell(app_call *call, const cli_report *report, const pairs *self)
         app_warn("%s: %zu unlabelled examples were skipped", report->data, report->evaluation->unlabelled);
 }
 
-/* {size, x, y, points, cells} for models of two columns. */
-static uc_status add_regions(app_call *call, const uc_model *model, const cli_plane *plane)
+/* The table's own columns of rows that were confused, for a model of a table. */
+static uc_status add_columns(const app_call *call, const uc_model *model, const cli_files *files)
 {
-    json_t *cells;
-    if (!call->result || !plane || plane->seen == 0)
+    uc_read_settings read = ((const evaluate_args *)call->args)->read;
+    read.table = uc_model_table(model);
+    read.expected_cols = uc_model_features(model);
+    read.weights = read.soft_labels = NULL;
+    if (!read.table || files->count != 1 || uc_comm_size(app_comm) > 1)
         return UC_OK;
-    const uc_status status = cli_regions_json(&cells, model, plane, &call->context);
-    if (status != UC_OK)
-        return status;
-    json_t *regions = cli_plane_json(plane);
-    json_object_set_new(regions, "cells", cells);
-    json_object_set_new(call->result, "regions", regions);
-    return UC_OK;
+    return cli_add_columns(json_object_get(call->result, "confused_pairs"), files->paths[0], &read,
+                           &call->context);
 }
 
 static uc_status evaluate(app_call *call, const uc_model *model, const cli_files *files,
                           const uc_noise *noise)
 {
     const evaluate_args *args = call->args;
+    bool mapped;
     pairs self = {.classes = uc_model_classes(model),
+                  .model = model,
+                  .context = &call->context,
                   .probabilities = uc_model_has_probabilities(model) && !args->bags,
                   .clean = args->clean_error && !args->bags && !args->gold,
                   .has_gold = args->gold != NULL};
@@ -388,8 +396,11 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
     cli_wanted wanted = self.clean ? CLI_SCORES : CLI_CLASSES;
     uc_status status = UC_OK;
     self.kept.classes = self.classes->count;
-    if (app_wants_result(call) && uc_comm_size(app_comm) == 1 && !args->bags && cli_has_regions(model))
+    if (app_wants_result(call) && uc_comm_size(app_comm) == 1 && !args->bags &&
+        cli_has_regions(model, &mapped)) {
         self.plane = app_calloc(1, sizeof *self.plane);
+        self.plane->mapped = mapped;
+    }
     if (self.probabilities)
         wanted = CLI_PROBABILITIES;
     if (args->bags) {
@@ -408,8 +419,10 @@ static uc_status evaluate(app_call *call, const uc_model *model, const cli_files
                                .model = call->words[0]};
     if (status == UC_OK && app_is_first())
         tell(call, &report, &self);
-    if (status == UC_OK)
-        status = add_regions(call, model, self.plane);
+    if (status == UC_OK && call->result)
+        status = add_columns(call, model, files);
+    if (status == UC_OK && call->result && self.plane)
+        status = cli_add_regions(call->result, model, self.plane, &call->context);
     if (status == UC_OK && self.gold)
         cli_warn_of_training_rows(model, self.count, files->shown);
     if (call->result && self.gold)

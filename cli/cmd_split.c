@@ -70,8 +70,8 @@ static uc_status run(app_call *call)
     if ((status = uc_dataset_split_rows(rows, &count, &data, args->share, args->stratified && data.y,
                                         call->common.seed)) != UC_OK)
         goto cleanup;
-    const cli_table_rows here = {table, rows, count, NULL, NULL};
-    const cli_table_rows there = {table, rows + count, data.X.rows - count, NULL, NULL};
+    const cli_table_rows here = {.text = table, .rows = rows, .count = count};
+    const cli_table_rows there = {.text = table, .rows = rows + count, .count = data.X.rows - count};
     if ((status = cli_write_table(call, &here, &first, &output)) != UC_OK)
         goto cleanup;
     if ((status = cli_write_table(call, &there, &second, &rest)) != UC_OK)

@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "commands.h"
+#include "regions.h"
+#include "train_log.h"
 
 typedef struct train_args {
     uc_train_settings train;
     uc_read_settings read;
     cli_shards shards;
+    cli_log log;
     app_report report;
     cli_noise noise;
     int estimate; /* the noise, from the data */
@@ -31,7 +34,7 @@ static const uc_option options[] = {
      .low = 2,
      .high = 1e9,
      .argument = "K",
-     .help = "estimate the error by K-fold cross-validation instead of writing a model"},
+     .help = "estimate the error by K-fold cross-validation instead of writing a model; --html shows it"},
     {.name = "noise",
      .type = UC_OPTION_CHOICE,
      .offset = offsetof(train_args, estimate),
@@ -57,7 +60,8 @@ static const app_section sections[] = {
     {"Error on true classes", cli_clean_options, offsetof(train_args, clean)},
     {"Data options", uc_read_options, offsetof(train_args, read)},
     {"Several files", cli_shard_options, offsetof(train_args, shards)},
-    {"Report, of -v", app_report_options, offsetof(train_args, report)},
+    {"Logged events", cli_log_options, offsetof(train_args, log)},
+    {"Report, of -v K", app_report_options, offsetof(train_args, report)},
     {0},
 };
 
@@ -261,7 +265,30 @@ static uc_status judge_folds(uc_evaluation *out, cli_clean_error *clean, const c
     return UC_OK;
 }
 
-static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc_train_settings *settings,
+/* What a model of all rows says in the plane, where the rows have two columns or two dimensions after the
+ * map: folds have models of their own, which a picture cannot show together. */
+static uc_status add_regions(app_call *call, uc_dataset *data, const uc_train_settings *settings)
+{
+    uc_model *model = NULL;
+    uc_train_settings train = *settings;
+    train.overwrite = 0;
+    if (!call->result || uc_comm_size(app_comm) > 1 || learner_flag(call, "bags") ||
+        (data->X.cols != 2 && settings->map.dimension != 2))
+        return UC_OK;
+    cli_plane *plane = app_calloc(1, sizeof *plane);
+    uc_status status = uc_tune_and_train(&model, uc_learner_at(call->member), call->member_settings, &train,
+                                         data, &call->context);
+    if (status == UC_OK && cli_has_regions(model, &plane->mapped)) {
+        status = cli_plane_add_all(plane, model, &data->X, data->y, &call->context);
+        if (status == UC_OK)
+            status = cli_add_regions(call->result, model, plane, &call->context);
+    }
+    uc_model_free(model);
+    free(plane);
+    return status;
+}
+
+static uc_status cross_validate(app_call *call, uc_dataset *data, const uc_train_settings *settings,
                                 const char *shown)
 {
     const train_args *args = call->args;
@@ -305,6 +332,7 @@ static uc_status cross_validate(app_call *call, const uc_dataset *data, const uc
     const cli_report report = {&evaluation, &data->classes, &clean, args->estimate == 1, shown, "MODEL"};
     if (app_is_first())
         tell_folds(call, &report, fold_error, settings, app_seconds() - began);
+    status = add_regions(call, data, settings);
 
 cleanup:
     cli_kept_free(&kept);
@@ -457,7 +485,33 @@ static uc_status begin_model(uc_output **file, const train_args *args, const cli
         status = cli_keep_inputs(files, &args->read);
     if (status == UC_OK)
         status = app_keep_input(args->noise.matrix);
+    if (status == UC_OK)
+        status = app_keep_input(args->log.path);
     return status;
+}
+
+/* DATA, shards or a log. */
+static uc_status find_data(cli_files *out, const app_call *call)
+{
+    const train_args *args = call->args;
+    const cli_log *log = &args->log;
+    *out = (cli_files){.shown = log->path};
+    if (log->model && !log->path)
+        return app_fail(UC_ERR_OPTION, "--log-model needs --log DIR");
+    if (!log->path)
+        return cli_find_files(out, call, &args->shards, 0);
+    if (call->word_count > 0 || args->shards.pattern)
+        return app_fail(UC_ERR_OPTION, "give either %s or --log %s",
+                        call->word_count > 0 ? call->words[0] : "--shards", log->path);
+    return UC_OK;
+}
+
+static uc_status read_data(uc_dataset *out, json_t **log, const cli_files *files, const app_call *call)
+{
+    const train_args *args = call->args;
+    if (args->log.path)
+        return cli_log_read(out, log, &args->log, call, &args->read);
+    return cli_read_files(out, call, files, &args->read);
 }
 
 static uc_status run(app_call *call)
@@ -466,7 +520,7 @@ static uc_status run(app_call *call)
     uc_train_settings settings = args->train;
     uc_dataset data = {0};
     uc_noise noise = {0};
-    json_t *described = NULL;
+    json_t *described = NULL, *log = NULL;
     uint32_t positive = 1;
     uc_rates_free rates = UC_RATES_BOTH;
     if (!args->output && !args->folds)
@@ -474,17 +528,19 @@ static uc_status run(app_call *call)
     if (args->output && args->folds)
         return app_fail(UC_ERR_OPTION, "-v cross-validates and writes no model; leave out -v or -o");
     if (app_html(call) && !args->folds)
-        return app_fail(UC_ERR_OPTION, "--html shows a cross-validation: add -v K");
+        return app_fail(UC_ERR_OPTION,
+                        "--html shows a cross-validation: give -v K instead of -o MODEL; the "
+                        "page of a model is that of unconfuse evaluate MODEL DATA --html FILE");
     cli_files files;
     uc_output *file = NULL;
-    uc_status status = cli_find_files(&files, call, &args->shards, 0);
+    uc_status status = find_data(&files, call);
     if (status != UC_OK)
         goto cleanup;
     if (!args->output && (status = app_agree(cli_keep_inputs(&files, &args->read))) != UC_OK)
         goto cleanup;
     if (args->output && (status = app_agree(begin_model(&file, args, &files))) != UC_OK)
         goto cleanup;
-    if ((status = cli_read_files(&data, call, &files, &args->read)) != UC_OK)
+    if ((status = read_data(&data, &log, &files, call)) != UC_OK)
         goto cleanup;
     if ((status = app_agree(uc_dataset_drop_weightless(&data, &call->context))) != UC_OK)
         goto cleanup;
@@ -506,8 +562,11 @@ static uc_status run(app_call *call)
     status = blame_data(status, files.shown);
     if (status == UC_OK && call->result && described)
         json_object_set(call->result, "noise_estimate", described);
+    if (status == UC_OK && call->result && log)
+        json_object_set(call->result, "log", log);
 
 cleanup:
+    json_decref(log);
     json_decref(described);
     uc_noise_free(&noise);
     uc_dataset_free(&data);
@@ -517,11 +576,13 @@ cleanup:
 
 const app_command command_train = {
     .name = "train",
-    .usage = "[LEARNER] [options] DATA|--shards GLOB -o MODEL",
+    .usage = "[LEARNER] [options] DATA|--shards GLOB|--log LOG -o MODEL",
     .summary = "train a model on a data file (-v K: cross-validate)",
     .description = "Learns a model from labelled data and writes it to a file. Without a learner it is auto, "
                    "which needs to know nothing about the labels. The same data, options and "
-                   "seed give the same bytes, whatever the number of threads.",
+                   "seed give the same bytes, whatever the number of threads. --html FILE is the page of a "
+                   "cross-validation (-v K); that of a model is made by unconfuse evaluate MODEL DATA --html "
+                   "FILE.",
     .sections = sections,
     .args_size = sizeof(train_args),
     .family = &cli_learners,

@@ -2,12 +2,16 @@
  * how sure the model was where it agreed with the label and where it did not. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
 #define MOST_PAIRS 20
 #define ROWS_PER_PAIR 5
 #define BINS 20
+#define MOST_TEXT (64.0 * 1048576.0) /* bytes of a table that is read again for its text */
+#define UNPACKED 20.0                /* bytes of a compressed one, at most, for each of the file */
+#define BYTES_IN_MEMORY 4.0          /* text, encoded rows and places of fields, for each byte of text */
 
 typedef struct confused {
     uint64_t cell;  /* label x classes + predicted */
@@ -78,6 +82,60 @@ json_t *cli_json_confused(const uint32_t *labels, const uint32_t *predicted, siz
         json_array_append_new(list, json_pair(&items[i], classes));
     free(items);
     return list;
+}
+
+/* ids and columns of the rows of a pair, in their order. */
+static void add_text(json_t *pair, uc_table_text *text)
+{
+    const json_t *rows = json_object_get(pair, "rows");
+    json_t *ids = json_array(), *columns = json_array();
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const size_t row = (size_t)json_integer_value(json_array_get(rows, i)) - 1;
+        json_t *own = row < uc_table_text_rows(text) ? cli_columns_json(text, row) : NULL;
+        char *id = row < uc_table_text_rows(text) ? cli_table_id(text, row) : NULL;
+        json_array_append_new(columns, own ? own : json_null());
+        json_array_append_new(ids, id ? app_json_text(id) : json_null());
+        free(id);
+    }
+    json_object_set_new(pair, "ids", ids);
+    json_object_set_new(pair, "columns", columns);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), wanted = strlen(end);
+    return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* Whether a file can be read once more, and is small enough for it. */
+static bool can_be_read_again(const char *path, const uc_context *context)
+{
+    struct stat info;
+    if (cli_reads_once(path) || stat(path, &info) != 0)
+        return false;
+    const bool packed = ends_with(path, ".gz") || ends_with(path, ".zst");
+    const double bytes = (double)info.st_size * (packed ? UNPACKED : 1.0);
+    return bytes <= MOST_TEXT && (context->memory == 0 || BYTES_IN_MEMORY * bytes <= (double)context->memory);
+}
+
+uc_status cli_add_columns(json_t *pairs, const char *path, const uc_read_settings *read,
+                          const uc_context *context)
+{
+    uc_context silent = *context; /* it has been read before: what there is to say has been said */
+    uc_dataset data = {0};
+    uc_table_text *text = NULL;
+    silent.warn = NULL;
+    silent.progress = NULL;
+    if (json_array_size(pairs) == 0 || !can_be_read_again(path, context))
+        return UC_OK;
+    const uc_status status = uc_dataset_read_with_text(&data, &text, path, read, &silent);
+    size_t length;
+    if (status == UC_OK && text && uc_table_text_header(&length, text))
+        for (size_t i = 0; i < json_array_size(pairs); i++)
+            add_text(json_array_get(pairs, i), text);
+    uc_table_text_free(text);
+    uc_dataset_free(&data);
+    return status;
 }
 
 json_t *cli_json_certainty(const uint32_t *labels, const uint32_t *predicted, const double *certainty,

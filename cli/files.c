@@ -219,7 +219,7 @@ uc_status cli_read_table(uc_dataset *out, uc_table_text **text, const app_call *
                          const uc_read_settings *settings)
 {
     const double began = app_seconds();
-    if (settings->weights || settings->soft_labels) /* which the text does not have */
+    if (settings->soft_labels) /* which the text does not have */
         return cli_read_data(out, call, path, settings);
     uc_status status = uc_dataset_read_with_text(out, text, path, settings, &call->context);
     if (status != UC_OK)
@@ -243,8 +243,14 @@ uc_status cli_write_table(const app_call *call, const cli_table_rows *table, con
     const uc_status status = app_check_interrupt();
     if (status != UC_OK)
         return status;
-    return uc_table_text_write(table->text, file->rows, file->format, table->rows, table->count, table->y,
-                               table->before, &part->classes);
+    const bool weighted = part->weights && (table->reweighted || !uc_table_text_has_weights(table->text));
+    const uc_table_changes changes = {table->y, table->before, &part->classes,
+                                      weighted ? part->weights : NULL};
+    const char *name = weighted ? uc_table_text_weight_name(table->text) : NULL;
+    if (name && strcmp(name, "weight") != 0 && !uc_table_text_has_weights(table->text))
+        app_warn("%s: the table has a column 'weight' already; the one of weights is called '%s'",
+                 uc_output_name(file->rows), name);
+    return uc_table_text_write(table->text, file->rows, file->format, table->rows, table->count, &changes);
 }
 
 bool cli_reads_once(const char *path)

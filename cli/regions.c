@@ -1,4 +1,4 @@
-/* The regions of a model's classes in the plane of its two columns, for pages. */
+/* The regions of a model's classes in the plane of its two columns or of its map, for pages. */
 #include "regions.h"
 
 #include <math.h>
@@ -8,9 +8,12 @@
 #define MARGIN 0.05 /* beyond the rows, on each side */
 #define LEAST_SPAN 1e-9
 
-bool cli_has_regions(const uc_model *model)
+bool cli_has_regions(const uc_model *model, bool *mapped)
 {
-    return uc_model_features(model) == 2;
+    const bool columns = uc_model_features(model) == 2;
+    if (mapped)
+        *mapped = !columns;
+    return columns || uc_model_dimension(model) == 2;
 }
 
 /* Half of the points give way, so that those of later rows find room. */
@@ -56,6 +59,18 @@ void cli_plane_add(cli_plane *self, const uc_matrix *X, size_t row, uint32_t lab
     self->seen++;
 }
 
+uc_status cli_plane_add_all(cli_plane *self, const uc_model *model, const uc_matrix *X,
+                            const uint32_t *labels, const uc_context *context)
+{
+    const size_t K = uc_model_classes(model)->count;
+    uc_matrix mapped = {0};
+    const uc_status status = self->mapped ? uc_model_prepare(&mapped, model, X, context) : UC_OK;
+    for (size_t i = 0; i < X->rows && status == UC_OK; i++)
+        cli_plane_add(self, self->mapped ? &mapped : X, i, labels[i] < K ? labels[i] : UC_NONE);
+    uc_matrix_free(&mapped);
+    return status;
+}
+
 /* The edges of the picture. */
 static void find_edges(double edges[2], const cli_plane *self, size_t axis)
 {
@@ -74,8 +89,8 @@ json_t *cli_plane_json(const cli_plane *self)
         json_t *label = self->labels[i] == UC_NONE ? json_null() : json_integer(self->labels[i]);
         json_array_append_new(points, json_pack("[f f o]", self->points[i][0], self->points[i][1], label));
     }
-    return json_pack("{si so so so}", "size", SIZE, "x", app_json_reals(x, 2), "y", app_json_reals(y, 2),
-                     "points", points);
+    return json_pack("{si ss so so so}", "size", SIZE, "of", self->mapped ? "map" : "columns", "x",
+                     app_json_reals(x, 2), "y", app_json_reals(y, 2), "points", points);
 }
 
 /* The middles of the cells, the lowest y first. */
@@ -100,7 +115,8 @@ uc_status cli_regions_json(json_t **out, const uc_model *model, const cli_plane 
     uc_status status = uc_matrix_create_dense(&grid, (size_t)SIZE * SIZE, 2);
     if (status == UC_OK) {
         fill_grid(&grid, plane);
-        status = uc_model_predict(found, model, &grid, context);
+        status = plane->mapped ? uc_model_predict_prepared(found, model, &grid, context)
+                               : uc_model_predict(found, model, &grid, context);
     }
     if (status == UC_OK) {
         *out = json_array();
@@ -114,4 +130,19 @@ uc_status cli_regions_json(json_t **out, const uc_model *model, const cli_plane 
     uc_matrix_free(&grid);
     free(found);
     return status;
+}
+
+uc_status cli_add_regions(json_t *result, const uc_model *model, const cli_plane *plane,
+                          const uc_context *context)
+{
+    json_t *cells;
+    if (plane->seen == 0)
+        return UC_OK;
+    const uc_status status = cli_regions_json(&cells, model, plane, context);
+    if (status != UC_OK)
+        return status;
+    json_t *regions = cli_plane_json(plane);
+    json_object_set_new(regions, "cells", cells);
+    json_object_set_new(result, "regions", regions);
+    return UC_OK;
 }

@@ -1,4 +1,5 @@
-/* Where in the plane a model says what: for rows of two columns, a grid of predictions and some rows. */
+/* Where in the plane a model says what: for rows of two columns, or of two dimensions after a map, a grid of
+ * predictions and some rows. */
 #ifndef CLI_REGIONS_H
 #define CLI_REGIONS_H
 
@@ -8,19 +9,28 @@
 
 /* The range of the rows so far, and every so many of them. */
 typedef struct cli_plane {
+    bool mapped; /* the plane is that of the rows as the weights see them */
     double low[2], high[2];
     size_t seen, stride, count;
     double points[CLI_REGION_POINTS][2];
     uint32_t labels[CLI_REGION_POINTS]; /* UC_NONE: not known */
 } cli_plane;                            /* zero-initialised: of no rows */
 
-bool cli_has_regions(const uc_model *model); /* it knows two columns */
+/* Whether it knows two columns, or its map has two dimensions; *mapped, unless it is NULL: which of them. */
+bool cli_has_regions(const uc_model *model, bool *mapped);
 void cli_plane_add(cli_plane *self, const uc_matrix *X, size_t row, uint32_t label);
+/* All rows of X, as the plane has them; labels beyond the model's classes are not known. */
+uc_status cli_plane_add_all(cli_plane *self, const uc_model *model, const uc_matrix *X,
+                            const uint32_t *labels, const uc_context *context);
 
-/* {size, x: [low, high], y: [low, high], points: [[x, y, class or null], ...]}; classes are positions. */
+/* {size, of: "columns" or "map", x: [low, high], y: [low, high], points: [[x, y, class or null], ...]};
+ * classes are positions. */
 json_t *cli_plane_json(const cli_plane *self);
 /* The predictions on a grid over the plane, the lowest y first: size x size positions of classes. */
 uc_status cli_regions_json(json_t **out, const uc_model *model, const cli_plane *plane,
                            const uc_context *context);
+/* Both, as "regions" of `result`; nothing without rows. */
+uc_status cli_add_regions(json_t *result, const uc_model *model, const cli_plane *plane,
+                          const uc_context *context);
 
 #endif

@@ -125,9 +125,9 @@ static void tell_left_out(const scoring *self, const double *counts, const char 
 /* Options of a table's columns, which a model that was trained on one has decided. */
 static uc_status check_columns(const uc_read_settings *read, const uc_table *table)
 {
-    if (!table || uc_table_is_plain(table) || !(read->drop || read->columns))
+    const char *option = table && !uc_table_is_plain(table) ? uc_table_decided(table, read) : NULL;
+    if (!option)
         return UC_OK;
-    const char *option = read->drop ? "drop" : "columns";
     return app_fail(UC_ERR_INVALID,
                     "--%s: the model decides which columns are what, as it was trained; leave --%s out",
                     option, option);

@@ -31,7 +31,7 @@ CSV = [
     ("x,y,label\n1,2,a\n3,4,b,5\n", "bad:3: 4 columns, but the first line has 3"),
     ("x,y,label\n1,2,a\n3,four,b\n", "bad:3: column 'y': 'four' is not a number" + ODD),
     ("x,y,label\n1,2,a\n3,nan,b\n", "bad:3: column 'y': 'nan' is not a finite number" + ODD),
-    ("x,y,label\n1,2,a\n3,4,\n", "bad:3: no label"),
+    ("x,y,label\n1,2,a\n3,4,\n", "bad:3: no label: leave the row out, or write ? for a learner that takes such rows"),
     ("x,y,label\n1,2,a\n3,\"4,b\n", "bad:3: a quote is not closed"),
     ("x,y,label\n", "bad: no examples"),
 ]

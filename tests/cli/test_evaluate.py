@@ -1,5 +1,6 @@
 """What evaluate measures, against scikit-learn's definitions."""
 import math
+import random
 import re
 import warnings
 
@@ -128,3 +129,33 @@ def test_every_number_of_the_text_is_explained_on_its_line(unconfuse):
                      "joint norm": f"{report['confusion_norm_joint']:.4f}"}
     assert all(len(line) <= 110 for line in head)
     assert not math.isnan(report["log_loss"])
+
+
+def test_confused_rows_of_a_table_come_with_their_columns(unconfuse):
+    rows = [(f"T{i}", (i * 7919 % 100) / 10, f"note, {i}", "ab"[(i * 7919 % 100) > 50 if i % 9 else i % 2]) for i in range(200)]
+    unconfuse.write("t.csv", "tree_id,size,note,kind\n" + "".join(f'{a},{b},"{c}",{d}\n' for a, b, c, d in rows))
+    unconfuse.ok("train", "logistic", "t.csv", "--drop", "note", "-o", "m.uc")
+    found = unconfuse.json("evaluate", "m.uc", "t.csv")
+    assert found["confused_pairs"]
+    for pair in found["confused_pairs"]:
+        assert len(pair["rows"]) == min(5, pair["examples"]) == len(pair["ids"]) == len(pair["columns"])
+        for row, name, columns in zip(pair["rows"], pair["ids"], pair["columns"]):
+            tree, size, note, kind = rows[row - 1]
+            assert (name, columns) == (tree, {"tree_id": tree, "size": str(size), "note": note, "kind": kind})
+            assert kind == pair["true"] != pair["predicted"]
+    unconfuse.write("t.svm", "".join(f"{d} 1:{b}\n" for a, b, c, d in rows))
+    unconfuse.ok("train", "logistic", "t.svm", "-o", "s.uc")
+    assert all("columns" not in pair for pair in unconfuse.json("evaluate", "s.uc", "t.svm")["confused_pairs"])
+
+
+def test_columns_of_confused_rows_are_left_out_where_memory_is_short(unconfuse):
+    draw = random.Random(4)
+    rows = [[draw.gauss(0, 1) for _ in range(20)] for _ in range(25000)]
+    lines = [",".join([*(f"{x:.9f}" for x in row), "ab"[row[0] + draw.gauss(0, 1) > 0]]) for row in rows]
+    unconfuse.write("t.csv", "\n".join([",".join(f"x{j}" for j in range(20)) + ",kind", *lines]) + "\n")
+    unconfuse.ok("train", "logistic", "t.csv", "-o", "m.uc")
+    whole = unconfuse.json("evaluate", "m.uc", "t.csv", "--no-clean-error")
+    short = unconfuse.json("evaluate", "m.uc", "t.csv", "--no-clean-error", "--memory", "8M")
+    assert all("columns" in pair for pair in whole["confused_pairs"]) and whole["confused_pairs"]
+    assert all("columns" not in pair for pair in short["confused_pairs"])
+    assert whole["error"] == short["error"]

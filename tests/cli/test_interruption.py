@@ -182,9 +182,9 @@ def test_short_work_shows_no_progress(unconfuse):
 
 
 def read_until(master, wanted, seconds):
-    """What a terminal shows until `wanted` is in it, its other end closes, or the time is over."""
+    """What a terminal shows until `wanted`, an expression, is in it, its other end closes, or the time is over."""
     shown, deadline = b"", time.monotonic() + seconds
-    while wanted not in shown and time.monotonic() < deadline:
+    while not re.search(wanted, shown) and time.monotonic() < deadline:
         if select.select([master], [], [], 0.1)[0]:
             try:
                 shown += os.read(master, 65536)
@@ -230,7 +230,8 @@ def test_the_trainings_of_an_auto_are_counted_on_one_line_of_any_terminal(unconf
                            "10", "--dimension", "500"], stderr=slave, cwd=unconfuse.directory, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL) as process:
         os.close(slave)
-        shown = read_until(master, b" left, fold" if columns > 40 else b" left", 600)  # the first lines know no time yet
+        # the first lines know no time yet
+        shown = read_until(master, rb" left, fold \d of 9, choosing --l2: training \d+ of 30\r" if columns > 40 else b" left", 600)
         process.send_signal(signal.SIGINT)
         shown += read_until(master, b"interrupted\r\n", 600)
         assert process.wait(timeout=600) == 130

@@ -371,3 +371,14 @@ def test_audit_finds_the_same(shards):
     result = ok(shards.directory, 3, "audit", "n.svm", *options, "--model-out", "b.uc", "--json")
     assert json.loads(result.stdout) == one
     assert compare(shards, "a.uc", "b.uc")[0] == 0.0
+    assert sentences(result) == ["warning: audit works in the first of 3 processes; train audit shares its rows among all"]
+    shards.write("crowd.txt", "".join(f"{i} {who} {'ab'[(i + (i % 7 == who)) % 2]}\n" for i in range(50) for who in range(3)))
+    shards.write("p.csv", "a,b\n" + "0.9,0.1\n0.2,0.8\n" * 30)
+    shards.write("y.txt", "a\nb\n" * 28 + "b\na\n" * 2)
+    for command in (["--crowd", "crowd.txt"], ["y.txt", "--probabilities", "p.csv"]):
+        assert json.loads(ok(shards.directory, 2, "audit", *command, "--json").stdout) == shards.json("audit", *command)
+    repaired = []
+    for processes, run in ((1, shards.ok), (2, lambda *words: ok(shards.directory, 2, *words))):
+        run("audit", "n.svm", *options, "--clean-out", f"c{processes}.csv", "--repair", "weight", "-o", f"s{processes}.csv")
+        repaired.append((shards.read(f"c{processes}.csv"), shards.read(f"s{processes}.csv")))
+    assert repaired[0] == repaired[1] and b"weight" in repaired[0][0]

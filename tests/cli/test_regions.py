@@ -1,4 +1,4 @@
-"""The regions of models of two columns, in the JSON of evaluate and experiment, against predictions of the same places."""
+"""The regions of models of two columns or of maps to two dimensions, in the JSON of commands, against predictions of the same places."""
 import random
 
 import pytest
@@ -92,3 +92,36 @@ def test_too_many_pictures_are_none(unconfuse):
     unconfuse.write("data.svm", plane(60))
     noise = ",".join(f"uniform:{i / 1000}" for i in range(101))
     assert "regions" not in unconfuse.json("experiment", "data.svm", "--noise", noise, "--learners", "ridge", "--runs", "1")
+
+
+def test_cross_validation_has_those_of_a_model_of_all_rows(unconfuse):
+    unconfuse.write("data.svm", plane(300))
+    unconfuse.ok("train", "ridge", "data.svm", "-o", "model.uc")
+    found = unconfuse.json("train", "ridge", "data.svm", "-v", "3")["regions"]
+    assert found == unconfuse.json("evaluate", "model.uc", "data.svm")["regions"]
+    assert found["of"] == "columns" and {cell for row in found["cells"] for cell in row} == {0, 1, 2}
+
+
+def test_a_map_to_two_dimensions_has_regions_in_its_plane(unconfuse):
+    """Scores are linear there, so cells along a line change class at most once for two classes; points are the mapped rows."""
+    draw = random.Random(5)
+    rows = [[draw.gauss(3 * (i % 2), 1) for _ in range(5)] for i in range(200)]
+    unconfuse.write("data.svm", "".join(f"{'ab'[i % 2]} " + " ".join(f"{j + 1}:{v:.5f}" for j, v in enumerate(row)) + "\n"
+                                        for i, row in enumerate(rows)))
+    options = ["--map", "kpca", "--kernel", "linear", "--dimension", "2"]
+    unconfuse.ok("train", "logistic", "data.svm", "-o", "model.uc", *options)
+    regions = unconfuse.json("evaluate", "model.uc", "data.svm")["regions"]
+    assert regions["of"] == "map" and len(regions["points"]) == 200
+    for line in [*regions["cells"], *zip(*regions["cells"])]:
+        assert sum(a != b for a, b in zip(line, line[1:])) <= 1
+    assert {cell for row in regions["cells"] for cell in row} == {0, 1}
+    # the ground below a row is what predict says of the row
+    unconfuse.ok("predict", "model.uc", "data.svm", "-o", "out.txt")
+    predicted = unconfuse.read("out.txt").decode().split()
+    size, (x0, x1), (y0, y1) = regions["size"], regions["x"], regions["y"]
+    differ = 0
+    for (x, y, _), name in zip(regions["points"], predicted):
+        cell = regions["cells"][int((y - y0) / (y1 - y0) * size)][int((x - x0) / (x1 - x0) * size)]
+        differ += "ab"[cell] != name
+    assert differ <= 4  # rows in a cell that the border cuts
+    assert unconfuse.json("train", "logistic", "data.svm", "-v", "3", *options)["regions"] == regions

@@ -111,7 +111,7 @@ def test_a_page_does_not_replace_what_is_read(built):
 def test_bad_usage(built):
     commands(built)
     assert built.fails(2, "train", "logistic", "data.svm", "-o", "m.uc", "--html", "p.html") == \
-        "--html shows a cross-validation: add -v K"
+        "--html shows a cross-validation: give -v K instead of -o MODEL; the page of a model is that of unconfuse evaluate MODEL DATA --html FILE"
     assert built.fails(2, "compare", "data.svm", "--html", "-", "--json") == "--html - and --json both want standard output"
     assert built.fails(2, "compare", "data.svm", "--html", "") == "--html '': a file needs a name"
 

@@ -52,10 +52,14 @@ def test_little_memory_ends_with_a_sentence(tmp_path, limits_work, megabytes, le
 
 
 def test_threads_that_openblas_would_start_are_not_started(tmp_path, limits_work):
-    """It ends the program when it cannot start one, before main begins."""
-    for env in ({"OMP_WAIT_POLICY": "active"}, {"OPENBLAS_NUM_THREADS": "8"}, {"OMP_PROC_BIND": "true"}):
-        result = run(["--version"], tmp_path, preexec_fn=limit_memory(62), env={**os.environ, **env})
-        assert result.returncode == 0, result.stderr
+    """It ends the program when it cannot start one."""
+    (tmp_path / "data.svm").write_text(blobs(["a", "b"], 200))
+    for env in ({"OMP_WAIT_POLICY": "active"}, {"OPENBLAS_NUM_THREADS": "64"}, {"OMP_PROC_BIND": "true"}):
+        for arguments, megabytes in ((["--version"], 62),
+                                     (["train", "logistic", "data.svm", "--map", "nystroem", "-o", "m.uc"], 400)):
+            result = run([*arguments, *([] if "--version" in arguments else ["--threads", "1"])], tmp_path,
+                         preexec_fn=limit_memory(megabytes), env={**os.environ, **env})
+            assert result.returncode == 0 and not result.stderr, result.stderr
 
 
 # ---- standard input, output and error ----

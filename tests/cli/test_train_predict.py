@@ -366,3 +366,24 @@ def test_a_search_that_ran_out_says_what_helps(unconfuse):
     run = unconfuse.ok("train", "logistic", "d.svm", "--iterations", "1", "-o", "m.uc")
     assert run.err.endswith("; allow more --iterations, or let --l2 auto choose the regularisation\n")
     assert "(of the labels as given), 1 iteration\n" in run.out
+
+
+def test_a_column_without_values_does_not_slow_logistic_down(unconfuse):
+    """Without a penalty nothing curves there; Newton steps go on with the other columns."""
+    draw, steps = random.Random(5), []
+    rows = [(k, sorted(draw.sample(range(60), 8)), [draw.gauss(0, 1) for _ in range(8)]) for k in (draw.randrange(3) for _ in range(2500))]
+    for gap in (0, 1):
+        lines = (f"{k} " + " ".join(f"{j + 1 + gap * (j >= 30)}:{v + 0.4 * (j % 3 == k):.4f}" for j, v in zip(columns, values)) for k, columns, values in rows)
+        unconfuse.write("data.svm", "\n".join(lines) + "\n")
+        steps.append(unconfuse.json("train", "logistic", "data.svm", "--l2", "0", "-o", "m.uc")["iterations"])
+    assert steps[0] == steps[1]
+
+
+def test_many_classes_that_need_too_much_memory_are_refused(unconfuse, tmp_path):
+    """The vectors of the solver are many times the model, for which there is room."""
+    lines = [f"{row % 30} {1 + row * 300}:1 {2 + row * 300}:0.5" for row in range(60)] + ["0 20000:1"]
+    (tmp_path / "wide.svm").write_text("\n".join(lines) + "\n")
+    arguments = ["train", "logistic", tmp_path / "wide.svm", "-o", tmp_path / "m.uc", "--memory"]
+    refused = unconfuse.fails(1, *arguments, "30M")
+    assert re.search(r"logistic with 20000 features and 30 classes needs \d+\.\d MB of memory", refused)
+    unconfuse.ok(*arguments, "200M")

@@ -64,20 +64,23 @@ def test_version(unconfuse):
     assert unconfuse.ok("--version").out.startswith("unconfuse 0.")
 
 
-@pytest.mark.parametrize("name, value", [("OMP_PROC_BIND", "true"), ("OMP_PLACES", "cores"), ("OMP_WAIT_POLICY", "active")])
-def test_who_says_where_threads_run_or_how_they_wait_is_obeyed(unconfuse, name, value):
-    """Else the program starts itself once more, bound to the core on which the first one's only thread was."""
-    starts = unconfuse.ok("--version", env={name: value, "OMP_DISPLAY_ENV": "true"}).err
-    assert starts.count("OPENMP DISPLAY ENVIRONMENT BEGIN") == 1
+def loaded(tmp_path, *arguments):
+    """The names of the libraries that the command loads, one for each time."""
+    logs = tmp_path / "loader"
+    logs.mkdir()
+    subprocess.run([PROGRAM, *map(str, arguments)], cwd=tmp_path, check=True, capture_output=True,
+                   env={**os.environ, "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(logs / "log")})
+    text = "".join(path.read_text() for path in logs.iterdir())
+    return re.findall(r"calling init: (?:\S*/)?([a-z]\w+)", text)
 
 
-def test_who_says_nothing_gets_threads_that_sleep_when_idle(unconfuse):
-    chosen = ("OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY")
-    environment = {name: value for name, value in os.environ.items() if name not in chosen}
-    result = subprocess.run([PROGRAM, "--version"], env={**environment, "OMP_DISPLAY_ENV": "true"}, capture_output=True, text=True)
-    policies = re.findall("OMP_WAIT_POLICY *= *'(.*)'", result.stderr)
-    assert policies[-1] == "PASSIVE", policies
-    assert len(policies) <= 2  # 1 where the program starts again before its libraries begin, 2 with a sanitizer
+def test_the_program_starts_once_and_without_openblas_until_it_is_needed(tmp_path, data):
+    for arguments in (["--version"], ["train", "spa", data, "-o", "m.uc"], ["predict", "m.uc", data]):
+        names = loaded(tmp_path, *arguments)
+        assert names.count("libunconfuse") <= 1 and names.count("libc") == 1, names
+        assert not {"libopenblas", "libgfortran", "libgomp"} & set(names)
+        shutil.rmtree(tmp_path / "loader")
+    assert "libopenblas" in loaded(tmp_path, "train", "logistic", data, "--map", "nystroem", "-o", "n.uc")
 
 
 def test_same_option_in_every_spelling(unconfuse, data):
