@@ -44,7 +44,7 @@ install: build ## install below PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install $(RELEASE) --prefix $(PREFIX)
 
 bench: all ## time everything against other programs, and how it grows (25 minutes)
-	@bench/run $(RELEASE)
+	@bench/run $(RELEASE) --guard
 
 format: ## bring all C files into the format
 	@scripts/check-format --fix
@@ -66,12 +66,11 @@ asan: deps ## run the tests with the address and undefined-behaviour sanitizers
 # What several threads do is in these; the thread sanitizer makes everything ten times as slow.
 TSAN_TESTS := parallel_pool parallel_comm data_libsvm data_exchange map_landmarks learn_threads learn_logistic \
               linalg_products map_nystroem select_compare select_cross_validate model_score
-ARCHER = $(firstword $(wildcard /usr/lib/llvm-*/lib/libarcher.so))
 
-tsan: deps ## run the tests of threads with the thread sanitizer, clang and libomp
+tsan: deps ## run the tests of threads with the thread sanitizer, by clang
 	@scripts/install-deps clang libomp-dev libclang-rt-dev
 	@$(call build_preset,tsan)
-	@OMP_TOOL_LIBRARIES=$(ARCHER) TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
+	@TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
 	    $(PYTHON) scripts/run-tests build/tsan --jobs 1 --only unit \
 	    $(addprefix --program ,$(TSAN_TESTS))
 

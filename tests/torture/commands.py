@@ -26,8 +26,7 @@ def command(name, line, *outputs, stdin="", program="unconfuse", **environment):
 # One thread unless the line says otherwise: then the n-th call is the same one in every run.
 COMMANDS = [
     command("train-spa", "train spa three.svm -o out.uc", "out.uc"),
-    # It starts itself again, because nobody has said how threads are to wait.
-    command("train-again", "train perceptron three.svm -o out.uc --threads 2", "out.uc", OMP_WAIT_POLICY=None),
+    command("train-threads", "train perceptron three.svm -o out.uc --threads 2", "out.uc"),
     command("train-onebit", "train onebit three.svm -o out.uc", "out.uc"),
     command("stream-doubt", "stream onebit three.svm --feedback mixed --feedback-noise estimate --flip-feedback 0.1,0.1 -o out.uc",
             "out.uc"),

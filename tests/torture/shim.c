@@ -3,8 +3,7 @@
  * after it.
  *
  * The file that TORTURE_PLAN names is mapped, shared, as a `plan`. The driver writes there what is to fail
- * and reads there how many calls there were and which one failed. Since the mapping is a file, counting
- * goes on when the program starts itself again (uc_threads_sleep_when_idle).
+ * and reads there how many calls there were and which one failed.
  *
  * Counting begins with main: what the dynamic loader and the constructors of libraries do is not ours to
  * handle. Calls inside the C library go around the shim, but for malloc's family, which the C library
@@ -418,6 +417,20 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
     int (*really)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     find(&really, "pthread_create");
     return FAILS(THREAD) ? EAGAIN : really(thread, attributes, start, argument);
+}
+
+/* Fails as a whole: Fortran's constructors, which come with OpenBLAS, end the program when they get no
+ * memory, as they would before main. It is loaded where there is much more room than they need. */
+void *dlopen(const char *path, int mode)
+{
+    void *(*really)(const char *, int);
+    find(&really, "dlopen");
+    if (FAILS(MEMORY) || FAILS(OPEN))
+        return NULL;
+    const bool before = atomic_exchange(&counting, false);
+    void *library = really(path, mode);
+    atomic_store(&counting, before);
+    return library;
 }
 
 /* ---- streams ---- */
