@@ -116,7 +116,7 @@ UC_INLINE char *read_feature(waiting *self, uc_marks *marks, char *p, float *val
     const size_t place = (size_t)(p - marks->begin);
     const unsigned length = uc_marks_length(marks, place);
     const uint64_t others = uc_marks_at(marks->others, place) & (((uint64_t)1 << length) - 1);
-    if (length < UC_MARKS_AHEAD && uc_batch_add(&self->batch, p, 0, length, others)) {
+    if (uc_batch_add(&self->batch, p, length, others)) {
         self->batch.count++;
         if (self->batch.count == UC_BATCH)
             empty_batch(self);

@@ -126,8 +126,8 @@ UC_INLINE const char *gather_pair(uc_batch *batch, const uc_marks *marks, const 
     const uint64_t after = (uint64_t)1 << length;
     const uint64_t others = uc_marks_at(marks->others, place) & (after - 1);
     const unsigned colon = (unsigned)__builtin_ctzll(others | after);
-    if (length == UC_MARKS_AHEAD || p[colon] != ':' || colon - 1 > 7 ||
-        !uc_batch_add(batch, p, colon + 1, length, others & (others - 1)))
+    if (p[colon] != ':' || colon - 1 > 7 ||
+        !uc_batch_add(batch, p + colon + 1, length - colon - 1, others >> (colon + 1)))
         return NULL;
     batch->columns[batch->count++] = uc_batch_word(p, colon);
     return p + length;

@@ -43,10 +43,10 @@ static inline void uc_marks_begin(uc_marks *self, const char *text, const char *
 /* Moves the window: it begins at p. */
 void uc_marks_move(uc_marks *self, const char *p);
 
-/* Makes sure that p is in the window. */
+/* Makes sure that p is in the window, which only moves forward. */
 UC_INLINE void uc_marks_reach(uc_marks *self, const char *p)
 {
-    if (__builtin_expect(p >= self->end || p < self->begin, 0))
+    if (__builtin_expect(p >= self->end, 0))
         uc_marks_move(self, p);
 }
 
@@ -99,26 +99,22 @@ UC_INLINE uint64_t uc_batch_word(const char *p, unsigned count)
     return le64toh(word) << ((0u - 8 * count) & 63);
 }
 
-/* Adds the number from p[from] to p[length] if it is of the usual shape: a minus or none, 1 to 8 digits, a
- * point after the first of them or none. `others` has the marks of p, those before `from` and from `length`
- * on taken off. false: it is of another shape, right or wrong. */
-UC_INLINE bool uc_batch_add(uc_batch *self, const char *p, unsigned from, unsigned length, uint64_t others)
+/* Adds the number at p, of `length` characters, if it is of the usual shape: a minus or none, 1 to 8 digits,
+ * a point after the first of them or none. `others` has the marks of p, those from `length` on taken off.
+ * false: it is of another shape, right or wrong, or a point follows it. No branch depends on whether there is a sign or a point. */
+UC_INLINE bool uc_batch_add(uc_batch *self, const char *p, unsigned length, uint64_t others)
 {
-    const unsigned sign = (unsigned)(others >> from) & 1;
-    others &= others - sign;
-    const unsigned first = from + sign;
+    const unsigned sign = *p == '-';
+    others -= sign; /* its mark; where another character is none of a digit, no digits are before it */
     const unsigned point = (unsigned)__builtin_ctzll(others | (uint64_t)1 << length);
-    const unsigned has_point = others != 0, whole = point - first, digits = length - first - has_point;
-    /* Without &&: no branch could foretell whether there is a sign. */
-    const unsigned odd =
-        ((unsigned)(p[from] ^ '-') & (0u - sign)) | ((unsigned)(p[point] ^ '.') & (0u - has_point));
-    if (whole == 0 || digits > 8 || (others & (others - 1)) != 0 || odd != 0)
+    const unsigned has_point = p[point] == '.', whole = point - sign, digits = length - sign - has_point;
+    if (whole == 0 || digits > 8 || others != (uint64_t)has_point << point)
         return false;
     /* The digits before the point, and those after it moved up by its one place. */
     uint64_t word, moved;
     const uint64_t before = UINT64_MAX >> ((0u - 8 * whole) & 63);
-    memcpy(&word, p + first, sizeof word);
-    memcpy(&moved, p + first + 1, sizeof moved);
+    memcpy(&word, p + sign, sizeof word);
+    memcpy(&moved, p + sign + 1, sizeof moved);
     word = (le64toh(word) & before) | (le64toh(moved) & ~before);
     self->digits[self->count] = word << ((0u - 8 * digits) & 63);
     self->scales[self->count] = uc_batch_scales[8 * sign + digits - whole];

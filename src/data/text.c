@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "data/delimited.h"
+#include "data/marks.h"
 
 #define CHUNK_BYTES ((size_t)2 << 20)
 #define BLOCK_BYTES ((size_t)64 << 10)
@@ -52,28 +53,44 @@ typedef struct text_state {
 
 /* ---- chunks ---- */
 
-/* How often the two characters that bound rows and pairs occur. Sixteen counters side by side are one
- * register. */
-static void count_bounds(uc_text_block *block)
+/* How often the two characters that bound rows and pairs occur. Thirty-two counters side by side are one or
+ * two registers. */
+UC_INLINE void count_characters(uc_text_block *block)
 {
+    enum { SIDE = 32 };
     const char *p = block->begin;
-    block->newlines = block->colons = 0;
-    while (p < block->end) {
-        uint8_t newlines[16] = {0}, colons[16] = {0};
-        for (int turn = 0; turn < 255 && block->end - p >= 16; turn++, p += 16)
-            for (int i = 0; i < 16; i++) {
-                newlines[i] = (uint8_t)(newlines[i] + (p[i] == '\n'));
-                colons[i] = (uint8_t)(colons[i] + (p[i] == ':'));
+    size_t newlines = 0, colons = 0;
+    while (block->end - p >= SIDE) {
+        uint8_t newline[SIDE] = {0}, colon[SIDE] = {0};
+        for (int turn = 0; turn < 255 && block->end - p >= SIDE; turn++, p += SIDE)
+            for (int i = 0; i < SIDE; i++) {
+                newline[i] = (uint8_t)(newline[i] + (p[i] == '\n'));
+                colon[i] = (uint8_t)(colon[i] + (p[i] == ':'));
             }
-        for (int i = 0; i < 16; i++) {
-            block->newlines += newlines[i];
-            block->colons += colons[i];
-        }
-        for (; block->end - p < 16 && p < block->end; p++) {
-            block->newlines += *p == '\n';
-            block->colons += *p == ':';
+        for (int i = 0; i < SIDE; i++) {
+            newlines += newline[i];
+            colons += colon[i];
         }
     }
+    for (; p < block->end; p++) {
+        newlines += *p == '\n';
+        colons += *p == ':';
+    }
+    block->newlines = newlines;
+    block->colons = colons;
+}
+
+UC_MARKS_FAST static void count_fast(uc_text_block *block)
+{
+    count_characters(block);
+}
+
+static void count_bounds(uc_text_block *block)
+{
+    if (uc_marks_are_fast())
+        count_fast(block);
+    else
+        count_characters(block);
 }
 
 /* Where a block ends that begins at p. */
