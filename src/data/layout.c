@@ -93,11 +93,45 @@ static uc_status find_column(size_t *out, bool *header, const uc_reader *reader,
     return UC_OK;
 }
 
+/* A line's fields, in a copy of it. */
+typedef struct cut_copy {
+    char *text;
+    uc_field *fields;
+    size_t count;
+} cut_copy;
+
+/* Whether a column has neither a name nor a first value: a separator at the end of every line makes one. */
+static bool is_blank(const cut_copy *first, const cut_copy *second, size_t column)
+{
+    return first->fields[column].length == 0 && column < second->count && second->fields[column].length == 0;
+}
+
+/* The last column, or the last one that is not blank where columns have names. */
+static size_t last_column(const uc_reader *reader, const uc_layout *self, const cut_copy *first,
+                          const cut_copy *second)
+{
+    const size_t others = (size_t)(self->bag != UC_NO_COLUMN) + (size_t)(self->weight != UC_NO_COLUMN);
+    bool named = reader->settings.expected_cols + others + 1 != self->columns; /* of rows to predict */
+    for (size_t i = 0; i < self->columns && named; i++)
+        named = !is_number(&first->fields[i]);
+    size_t last = UC_NO_COLUMN;
+    for (size_t i = self->columns; i > 0; i--) {
+        if (!uc_layout_is_feature(self, i - 1))
+            continue;
+        if (!named || !is_blank(first, second, i - 1))
+            return i - 1;
+        if (last == UC_NO_COLUMN)
+            last = i - 1;
+    }
+    return last;
+}
+
 /* Unless one is named: a column with one of the usual names, else the last; none when all columns are
  * features. */
-static size_t usual_label(bool *header, const uc_reader *reader, const uc_layout *self,
-                          const uc_field *fields)
+static size_t usual_label(bool *header, const uc_reader *reader, const uc_layout *self, const cut_copy *first,
+                          const cut_copy *second)
 {
+    const uc_field *fields = first->fields;
     static const char *const names[] = {"label", "class", "target", "y"};
     const size_t others = (size_t)(self->bag != UC_NO_COLUMN) + (size_t)(self->weight != UC_NO_COLUMN);
     for (size_t n = 0; n < 4; n++) {
@@ -109,14 +143,13 @@ static size_t usual_label(bool *header, const uc_reader *reader, const uc_layout
                 return i;
             }
     }
-    for (size_t i = self->columns; i > 0; i--)
-        if (uc_layout_is_feature(self, i - 1))
-            return i - 1;
-    return UC_NO_COLUMN;
+    return last_column(reader, self, first, second);
 }
 
-static uc_status find_columns(uc_layout *self, bool *header, const uc_reader *reader, const uc_field *fields)
+static uc_status find_columns(uc_layout *self, bool *header, const uc_reader *reader, const cut_copy *first,
+                              const cut_copy *second)
 {
+    const uc_field *fields = first->fields;
     const uc_read_settings *settings = &reader->settings;
     if (settings->bag) {
         const uc_status status =
@@ -131,7 +164,7 @@ static uc_status find_columns(uc_layout *self, bool *header, const uc_reader *re
             return status;
     }
     if (!settings->label)
-        self->label = usual_label(header, reader, self, fields);
+        self->label = usual_label(header, reader, self, first, second);
     else if (strcmp(settings->label, "none") != 0)
         return find_column(&self->label, header, reader, settings->label, fields, self->columns);
     return UC_OK;
@@ -163,10 +196,11 @@ static uc_status check_distinct(const uc_layout *self, const uc_reader *reader)
     return UC_OK;
 }
 
-static uc_status choose_columns(uc_layout *self, bool *header, const uc_reader *reader,
-                                const uc_field *fields)
+static uc_status choose_columns(uc_layout *self, bool *header, const uc_reader *reader, const cut_copy *first,
+                                const cut_copy *second)
 {
-    const uc_status status = find_columns(self, header, reader, fields);
+    const uc_field *fields = first->fields;
+    const uc_status status = find_columns(self, header, reader, first, second);
     if (status != UC_OK)
         return status;
     for (size_t i = 0; i < self->columns; i++)
@@ -277,13 +311,6 @@ char uc_separator_of(const uc_read_settings *settings)
     return strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0 ? '\t' : *text;
 }
 
-/* A line's fields, in a copy of it. */
-typedef struct cut_copy {
-    char *text;
-    uc_field *fields;
-    size_t count;
-} cut_copy;
-
 static void free_copy(cut_copy *self)
 {
     uc_free(self->text);
@@ -302,15 +329,31 @@ static uc_status copy_line(cut_copy *out, char delimiter, const uc_reader *reade
     return cut_line(out->fields, &out->count, delimiter, reader, out->text, number);
 }
 
+/* The record after the first line, if there is a whole one that can be cut. */
+static uc_status copy_second(cut_copy *out, char delimiter, const uc_reader *reader, const char *line,
+                             size_t length, size_t number)
+{
+    const char *end = uc_text_chunk_end(reader);
+    const char *next = memchr(line + length, '\n', (size_t)(end - line) - length);
+    if (!next || ++next >= end)
+        return UC_OK;
+    const char *stop = uc_record_end(next, next, end, delimiter);
+    if (stop && copy_line(out, delimiter, reader, next, (size_t)(stop - next), number + 1) == UC_ERR_NOMEM)
+        return UC_ERR_NOMEM;
+    return UC_OK; /* what is wrong with it is said when it is read */
+}
+
 static uc_status learn_numbers(uc_layout *self, bool *header, const uc_reader *reader, const char *line,
                                size_t length, size_t number)
 {
-    cut_copy first = {0};
+    cut_copy first = {0}, second = {0};
     self->delimiter = reader->delimiter;
     uc_status status = copy_line(&first, self->delimiter, reader, line, length, number);
     self->columns = first.count;
     if (status == UC_OK)
-        status = choose_columns(self, header, reader, first.fields);
+        status = copy_second(&second, self->delimiter, reader, line, length, number);
+    if (status == UC_OK)
+        status = choose_columns(self, header, reader, &first, &second);
     if (status == UC_OK && *header)
         status = check_controls(self, reader, first.fields, number);
     if (status == UC_OK && *header)
@@ -318,6 +361,7 @@ static uc_status learn_numbers(uc_layout *self, bool *header, const uc_reader *r
     if (status == UC_OK && *header)
         status = keep_names(self, first.fields);
     free_copy(&first);
+    free_copy(&second);
     return status;
 }
 
@@ -366,10 +410,10 @@ static uc_status choose_table_columns(uc_layout *self, bool *header, const uc_re
     if (known) {
         uc_reader only_named = *reader; /* the last column is a label only by name */
         only_named.settings.label = wanted ? wanted : "none";
-        status = find_columns(self, header, &only_named, first->fields);
+        status = find_columns(self, header, &only_named, first, second);
         find_known(self, table, reader);
     } else {
-        status = find_columns(self, header, reader, first->fields);
+        status = find_columns(self, header, reader, first, second);
     }
     if (status != UC_OK)
         return status;
@@ -390,18 +434,12 @@ static uc_status choose_table_columns(uc_layout *self, bool *header, const uc_re
 static uc_status learn_table(uc_layout *self, bool *header, const uc_reader *reader, const char *line,
                              size_t length, size_t number)
 {
-    const char *end = uc_text_chunk_end(reader);
     cut_copy first = {0}, second = {0};
     self->delimiter = reader->delimiter;
     uc_status status = copy_line(&first, self->delimiter, reader, line, length, number);
     self->columns = first.count;
-    const char *next = memchr(line + length, '\n', (size_t)(end - line) - length);
-    if (status == UC_OK && next && ++next < end) {
-        const char *stop = uc_record_end(next, next, end, self->delimiter);
-        if (stop && copy_line(&second, self->delimiter, reader, next, (size_t)(stop - next), number + 1) ==
-                        UC_ERR_NOMEM)
-            status = UC_ERR_NOMEM;
-    }
+    if (status == UC_OK)
+        status = copy_second(&second, self->delimiter, reader, line, length, number);
     if (status == UC_OK)
         status = check_controls(self, reader, first.fields, number);
     if (status == UC_OK)

@@ -101,7 +101,8 @@ UC_INLINE uint64_t uc_batch_word(const char *p, unsigned count)
 
 /* Adds the number at p, of `length` characters, if it is of the usual shape: a minus or none, 1 to 8 digits,
  * a point after the first of them or none. `others` has the marks of p, those from `length` on taken off.
- * false: it is of another shape, right or wrong, or a point follows it. No branch depends on whether there is a sign or a point. */
+ * false: it is of another shape, right or wrong, or a point follows it. No branch depends on whether there
+ * is a sign or a point. */
 UC_INLINE bool uc_batch_add(uc_batch *self, const char *p, unsigned length, uint64_t others)
 {
     const unsigned sign = *p == '-';

@@ -81,6 +81,43 @@ static uc_format recognise_text(const char *p, const char *end)
     return UC_FORMAT_LIBSVM;
 }
 
+/* The line at *at without blanks around it, and *at after it; NULL: a whole one is not there. */
+static const char *take_line(const char **last, const char **at, const char *end)
+{
+    const char *p = *at, *newline = memchr(p, '\n', (size_t)(end - p));
+    if (!newline)
+        return NULL;
+    *at = newline + 1;
+    while (p < newline && uc_is_blank(*p))
+        p++;
+    *last = newline;
+    while (*last > p && uc_is_blank((*last)[-1]))
+        (*last)--;
+    return p;
+}
+
+/* Text that would be LIBSVM, from its first line, but for a table that begins below it: the number of the
+ * line where it does; 0: there is none. Only a label has no column:value after it. */
+static size_t table_below(const char *text, const char *end)
+{
+    enum { MOST_LINES = 20 };
+    bool title = false;
+    for (size_t number = 1; number <= MOST_LINES; number++) {
+        const char *last, *p = take_line(&last, &text, end);
+        if (!p)
+            break;
+        if (p == last || *p == '#')
+            continue;
+        if (recognise_line(p, last) == UC_FORMAT_CSV)
+            return title ? number : 0;
+        for (const char *word = p; word < last; word++)
+            if (*word == ':')
+                return 0;
+        title = true;
+    }
+    return 0;
+}
+
 static bool begins_with(const char *bytes, size_t length, const char *magic)
 {
     return length >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
@@ -155,7 +192,15 @@ uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, 
             UC_ERR_FORMAT,
             "%s: a JSON array, where lines with an object each are expected: jq -c '.[]' writes them", name);
     } else {
-        *out = recognise_text(bytes + uc_byte_order_mark(bytes, length), bytes + length);
+        const char *text = bytes + uc_byte_order_mark(bytes, length), *const end = bytes + length;
+        *out = recognise_text(text, end);
+        const size_t line = *out == UC_FORMAT_LIBSVM ? table_below(text, end) : 0;
+        if (line > 0)
+            return uc_fail(
+                UC_ERR_FORMAT,
+                "%s: a table seems to begin at line %zu, below lines without columns: take out what "
+                "is above the names of the columns",
+                name, line);
     }
     return UC_OK;
 }

@@ -52,20 +52,39 @@ static bool may_be_number(char first)
     return (unsigned char)first >= 0x80 || firsts[(unsigned char)first];
 }
 
-/* Whether the value is a number, blanks, and a word of a few characters without digits. */
-static bool has_unit(const uc_field *field)
+#define LONGEST_UNIT 6
+
+/* Counts a value that is a number and a word of a few characters without digits. Without a blank between
+ * them, as in 12a or 230ms, it is a unit only if all values have the same: codes may end with a letter. */
+static void count_unit(uc_column_look *self, const uc_field *field)
 {
     float value;
     const char *const end = field->begin + field->length, *p = uc_number_read(&value, field->begin),
                       *unit = p;
     while (unit < end && *unit == ' ')
         unit++;
-    if (p == field->begin || unit == p || unit == end || end - unit > 6)
-        return false;
-    for (; unit < end; unit++)
-        if (*unit == ' ' || (*unit >= '0' && *unit <= '9'))
-            return false;
-    return true;
+    const size_t length = (size_t)(end - unit);
+    if (p == field->begin || length == 0 || length > LONGEST_UNIT)
+        return;
+    for (size_t i = 0; i < length; i++)
+        if (unit[i] == ' ' || (unit[i] >= '0' && unit[i] <= '9'))
+            return;
+    if (unit > p) {
+        self->united++;
+        return;
+    }
+    if (self->same_unit == 0)
+        memcpy(self->unit, unit, length); /* the rest is zero */
+    self->same_unit += strncmp(self->unit, unit, length) == 0 && self->unit[length] == '\0';
+}
+
+static void merge_unit(uc_column_look *self, const uc_column_look *part)
+{
+    self->united += part->united;
+    if (self->same_unit == 0)
+        memcpy(self->unit, part->unit, sizeof self->unit);
+    if (memcmp(self->unit, part->unit, sizeof self->unit) == 0)
+        self->same_unit += part->same_unit;
 }
 
 static void count_number(uc_column_look *self, const uc_field *field, const look_pass *pass, size_t line)
@@ -87,7 +106,7 @@ static void count_number(uc_column_look *self, const uc_field *field, const look
     const char other = pass->decimal == '.' ? ',' : '.';
     if (memchr(field->begin, other, field->length))
         self->otherwise += uc_value_number(&value, field->begin, field->length, other);
-    self->united += has_unit(field);
+    count_unit(self, field);
     double real;
     const bool not_finite = field->length <= 9 && uc_field_real(&real, field) && !isfinite(real);
     self->not_finite += not_finite;
@@ -185,7 +204,7 @@ static void merge_column(uc_column_look *self, const uc_column_look *part, size_
     self->missing += part->missing;
     self->numbers += part->numbers;
     self->otherwise += part->otherwise;
-    self->united += part->united;
+    merge_unit(self, part);
     self->spaced = self->spaced || part->spaced;
     self->not_boolean = self->not_boolean || part->not_boolean;
     self->dates_with_time = self->dates_with_time || part->dates_with_time;

@@ -63,6 +63,8 @@ void uc_value_log_free(uc_value_log *self);
 typedef struct uc_column_look {
     size_t values, missing, numbers;
     size_t united;    /* numbers with a unit after a blank: 5 kg */
+    size_t same_unit; /* values that are a number and, without a blank, `unit` */
+    char unit[8];
     size_t otherwise; /* numbers if the decimal point were a comma, or the other way round */
     double low, high; /* of the numbers */
     bool not_boolean, dates_with_time, spaced;

@@ -255,7 +255,7 @@ static uc_status decide_text(const decision *self)
         blame_number(self);
     if (look->dates == look->values)
         blame_dates(self);
-    if (look->united == look->values)
+    if (look->united == look->values || look->same_unit == look->values)
         blame_unit(self);
     if (look->spaced)
         return take(column, UC_COLUMN_TEXT, "text with spaces");

@@ -271,7 +271,40 @@ static int take_month(const char **at, const char *end)
     return 0;
 }
 
-/* A time after a date: 12:30, 12:30:59.25, with am or pm, with a zone that is not looked at. */
+/* A zone, which is not looked at: Z, +01:00, UTC, CET or GMT+1; nothing is one too. */
+static bool is_zone(const char *p, const char *end)
+{
+    static const char *const names[] = {"Z",   "UTC", "GMT", "CEST", "CET", "EEST", "EET", "WEST",
+                                        "WET", "BST", "MSK", "IST",  "JST", "AEST", "EDT", "EST",
+                                        "CDT", "CST", "MDT", "MST",  "PDT", "PST"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t length = strlen(names[i]);
+        if ((size_t)(end - p) >= length && memcmp(p, names[i], length) == 0) {
+            p += length;
+            break;
+        }
+    }
+    if (p == end)
+        return true;
+    if (*p != '+' && *p != '-')
+        return false;
+    for (p++; p < end && (is_digit(*p) || *p == ':'); p++)
+        ;
+    return p == end;
+}
+
+/* Moves over am or pm in any case; false: neither is there. */
+static bool take_half(bool *afternoon, const char **at, const char *end)
+{
+    const char *p = *at;
+    if (end - p < 2 || (p[1] | 0x20) != 'm' || ((p[0] | 0x20) != 'a' && (p[0] | 0x20) != 'p'))
+        return false;
+    *afternoon = (p[0] | 0x20) == 'p';
+    *at = skip_blanks(p + 2, end);
+    return true;
+}
+
+/* A time after a date: 12:30, 12:30:59.25, with am or pm, with a zone. */
 static bool take_time(uc_date *out, const char *p, const char *end)
 {
     if (p == end)
@@ -297,19 +330,13 @@ static bool take_time(uc_date *out, const char *p, const char *end)
     out->hour = hour + minute / 60.0 + second / 3600.0;
     out->has_time = true;
     p = skip_blanks(p, end);
-    if (end - p == 2 && (p[1] | 0x20) == 'm' && ((p[0] | 0x20) == 'a' || (p[0] | 0x20) == 'p')) {
+    bool afternoon;
+    if (take_half(&afternoon, &p, end)) {
         if (hour < 1 || hour > 12)
             return false;
-        out->hour += ((p[0] | 0x20) == 'p') * 12.0 - (hour == 12) * 12.0;
-        return true;
+        out->hour += afternoon * 12.0 - (hour == 12) * 12.0;
     }
-    if (p == end || (end - p == 1 && *p == 'Z'))
-        return true;
-    if (*p != '+' && *p != '-')
-        return false;
-    for (p++; p < end && (is_digit(*p) || *p == ':'); p++)
-        ;
-    return p == end;
+    return is_zone(p, end);
 }
 
 /* Four digits, or two if `short_too`: 69 to 99 are of the last century, as for strptime; -1: neither. */

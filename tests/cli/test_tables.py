@@ -58,6 +58,10 @@ def column(values, more=""):
     (["31.03.2024", "01.01.2023", "31.12.1999"], "date"),
     (["03/31/2024", "01/01/2023", "12/31/1999"], "date"),
     (["2024-03-31T12:30:00Z", "2023-01-01 07:00", "1999-12-31"], "date"),
+    (["2024/03/31 7:25:12 PM GMT+1", "2023/01/01 12:00:00 AM GMT", "1999/12/31 1:02:03 am"], "date"),
+    (["2024-03-31 12:30:00 UTC", "2023-01-01 07:00 CEST", "1999-12-31 07:00:00.5 +0200"], "date"),
+    (["2024-03-31 12:30 or so", "2023-01-01 07:00 UTC", "1999-12-31 07:00 UTC"], "text"),
+    (["12a", "13b", "14a"], "id"),
     (["red", "blue", "red", "blue"], "category"),
     (["a b", "c d", "e f"], "text"),
     (["u1", "u2", "u3"], "id"),
@@ -270,6 +274,45 @@ def test_numbers_with_a_unit_are_not_read_as_words(unconfuse):
     # few of them are categories, and a street is none
     assert types(unconfuse, "w,label\n" + "".join(f"{i % 4} kg,{'ab'[i % 2]}\n" for i in range(60)))["w"] == "category"
     assert types(unconfuse, "w,label\n" + "".join(f"{i} Main Street,{'ab'[i % 2]}\n" for i in range(60)))["w"] == "text"
+
+
+def test_a_unit_without_a_blank_is_one_if_all_values_have_it(unconfuse):
+    for values in (["230ms", "15.5ms", "-7ms"], [f"{i}ms" for i in range(20000)]):  # more than a block
+        unconfuse.write("t.csv", column(values))
+        assert unconfuse.fails(1, "inspect", "t.csv") == f"t.csv:2: column 'x': '{values[0]}' is a number with a unit: " \
+            "take the unit off, or give --columns x=text, id or drop"
+    mixed = [f"{i}{'kg' if i < 15000 else 'g'}" for i in range(20000)]
+    assert types(unconfuse, column(mixed))["x"] == "id"
+    assert types(unconfuse, column(["1st", "2nd", "3rd"]))["x"] == "id"
+    assert types(unconfuse, column(["5ms", "7ms"] * 3))["x"] == "category"
+
+
+@pytest.mark.parametrize("row", ["{a},{city},{label},", "{a},{b},{label},,"])
+def test_a_separator_at_the_end_of_all_lines_makes_no_label(unconfuse, row):
+    names = row.format(a="age", b="income", city="city", label="churn")
+    lines = [row.format(a=i, b=i * i, city=["Lille", "Lyon"][i % 2], label=["yes", "no"][i % 3 == 0]) for i in range(20)]
+    unconfuse.write("t.csv", "\n".join([names, *lines]) + "\n")
+    kinds = {column["name"]: column["type"] for column in unconfuse.json("inspect", "t.csv")["columns"]}
+    assert kinds["churn"] == "label" and kinds["age"] == "number" and kinds["column 4"] == "drop"
+    unconfuse.ok("train", "pa", "t.csv", "-o", "m.uc")
+    told = [unconfuse.ok(command, "m.uc", "t.csv").out for command in ("predict", "evaluate")]
+    unconfuse.write("t.csv", "\n".join(line.rstrip(",") for line in [names, *lines]) + "\n")
+    assert told == [unconfuse.ok(command, "m.uc", "t.csv").out for command in ("predict", "evaluate")]
+
+
+def test_a_last_column_without_a_name_may_be_the_label(unconfuse):
+    unconfuse.write("t.csv", "a,b,\n" + "".join(f"{i},{i % 7},{'xy'[i % 2]}\n" for i in range(20)))
+    assert unconfuse.json("inspect", "t.csv")["columns"][2]["type"] == "label"
+
+
+@pytest.mark.parametrize("title", ["Report\n", "Quarterly report\n\n", "Report\nmade on Monday\n# draft\n"])
+def test_lines_above_a_table_are_named(unconfuse, title):
+    unconfuse.write("t.csv", title + "a,b,kind\n1,2,x\n3,4,y\n")
+    assert unconfuse.fails(1, "inspect", "t.csv") == \
+        f"t.csv: a table seems to begin at line {title.count(chr(10)) + 1}, below lines without columns: take out what is " \
+        "above the names of the columns"
+    unconfuse.write("d.svm", "1\n-1\n1,2 3:1\n")  # rows without features, and a label with a comma
+    assert unconfuse.json("inspect", "d.svm")["format"] == "libsvm"
 
 
 def test_a_label_that_looks_missing_gets_a_warning(unconfuse):
