@@ -3,6 +3,7 @@ import gzip
 import json
 import os
 import shutil
+import statistics
 import subprocess
 
 from timing import medians, megabytes, note, print_times, ratio, run, seconds
@@ -34,6 +35,13 @@ def read(bench, data):
     if bench.sklearn:
         tasks["scikit-learn", 1] = lambda: bench.sklearn.ask("load", data)
     return medians(tasks, bench.args.runs)
+
+
+def rates(bench, data):
+    """Bytes a second of one core that counts the lines of the file, or reads it into fresh memory."""
+    answer = bench.ask("rates", data, bench.args.runs)
+    return {name: answer["bytes"] / statistics.median(one["processor"] for one in answer[name])
+            for name in ("scans", "copies")}
 
 
 def learn(bench, data, settings):
@@ -71,6 +79,7 @@ def shape(bench, name, arguments, judged):
               "columns": facts["columns"]}
     note("%s: reading" % name)
     result["read"] = read(bench, data)
+    result["rates"] = rates(bench, data)
     note("%s: learning" % name)
     result["learn"] = {" ".join(settings): learn(bench, data, settings) for settings in PASSES}
     note("%s: predicting" % name)
@@ -170,6 +179,13 @@ def wanted(parts, add):
     add("memory of stream, file three times as long", "at most 1.1x", three / one, lambda x: x <= 1.1)
 
 
+def print_rates(entry):
+    rate = entry["bytes"] / seconds(entry["read"], "unconfuse", 1)
+    print("    %s a second; one core counts the lines of %s a second (%.0f%% of that), and reads %s into fresh memory "
+          "(%.0f%%)" % (megabytes(rate), megabytes(entry["rates"]["scans"]), 100 * rate / entry["rates"]["scans"],
+                        megabytes(entry["rates"]["copies"]), 100 * rate / entry["rates"]["copies"]))
+
+
 def report(parts):
     if "files" not in parts:
         return
@@ -178,6 +194,7 @@ def report(parts):
         print("\n%s: %d rows, %d columns, %s of LIBSVM text" %
               (entry["name"], entry["rows"], entry["columns"], megabytes(entry["bytes"])))
         print_times("  read the file", entry["read"])
+        print_rates(entry)
         for settings, times in entry["learn"].items():
             print_times("  one pass in memory, %s: spa, PassiveAggressiveClassifier" % settings.replace(" ", ", "),
                         times)

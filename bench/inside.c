@@ -510,6 +510,7 @@ static const struct {
     {"onebit", "COLUMNS LANDMARKS ROUNDS", 3, run_onebit},
     {"landmarks", "FILE LANDMARKS WIDTH", 3, run_landmarks},
     {"machine", "MEGABYTES SIZE COUNT THREADS", 4, run_machine},
+    {"rates", "FILE COUNT", 2, run_rates},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

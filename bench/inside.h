@@ -22,7 +22,9 @@ void free_made(uc_dataset *data);
 /* All floats, as fast as the memory gives them. */
 float sum_of_matrix(const uc_matrix *X, unsigned threads);
 
-uc_status run_machine(char **arguments); /* machine.c */
+/* machine.c */
+uc_status run_machine(char **arguments);
+uc_status run_rates(char **arguments);
 
 /* ---- the online learners (online.c) ---- */
 uc_status run_rounds(char **arguments);

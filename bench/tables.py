@@ -3,7 +3,8 @@
     bench/tables.py build/release/bench/bench_inside [MEGABYTES [ROUNDS]]
 
 One core each, in a process of its own, by turns: medians of the rounds. The table is made from a seed. Prints seconds of the
-CPU, their ratio, and peak memory over that of the encoded arrays, as JSON lines."""
+CPU, their ratio, peak memory over that of the encoded arrays, and megabytes a second beside those of a program that only counts
+the lines of the file, or reads it into fresh memory, as JSON lines."""
 import json
 import os
 import random
@@ -11,6 +12,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True
+from timing import INSIDE, PYTHON
 
 WORDS = [f"word{i}" for i in range(3000)]
 PEER = """
@@ -71,13 +75,13 @@ def write_blocks(path, header, block, size, draw):
 def timed(command):
     """Seconds of the CPU, and what the program prints, on one core."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
-                               env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                               env={**INSIDE, "OMP_NUM_THREADS": "1"},
                                preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         sys.exit(f"{command[0]} failed")
-    return usage.ru_utime + usage.ru_stime, json.loads(output)
+    return usage.ru_utime + usage.ru_stime, json.loads(output), usage.ru_stime
 
 
 def main():
@@ -88,15 +92,23 @@ def main():
         for kind, write in (("mixed", write_mixed), ("numbers", write_numbers)):
             path = os.path.join(scratch, f"{kind}.csv")
             write(path, size)
-            rounds = [(timed([inside, "read", path, "1"]), timed([sys.executable, "-c", PEER, kind, path])[1])
-                      for _ in range(count)]
-            seconds = statistics.median(own[0] for own, _ in rounds)
-            ours, theirs = rounds[0][0][1], sorted((peer for _, peer in rounds), key=lambda peer: peer["seconds"])[count // 2]
-            print(json.dumps({"table": kind, "megabytes": round(os.path.getsize(path) / 1e6), "seconds": round(seconds, 3),
-                              "peer seconds": round(theirs["seconds"], 3), "of them read_csv": round(theirs["read"], 3),
-                              "ratio": round(theirs["seconds"] / seconds, 2), "arrays MB": round(ours["array_bytes"] / 1e6),
-                              "memory over arrays": round((ours["peak_bytes"] - ours["before_bytes"]) / ours["array_bytes"],
-                                                          2)}), flush=True)
+            rounds = [(timed([inside, "read", path, "1"]), timed([PYTHON, "-c", PEER, kind, path])[1]) for _ in range(count)]
+            tell(kind, os.path.getsize(path), rounds, timed([inside, "rates", path, "3"])[1])
+
+
+def tell(kind, size, rounds, machine):
+    seconds = statistics.median(own[0] for own, _ in rounds)
+    ours, theirs = rounds[0][0][1], sorted((peer for _, peer in rounds), key=lambda peer: peer["seconds"])[len(rounds) // 2]
+    rates = {name: machine["bytes"] / statistics.median(one["processor"] for one in machine[name]) for name in ("scans", "copies")}
+    print(json.dumps({"table": kind, "megabytes": round(size / 1e6), "seconds": round(seconds, 3),
+                      "of them kernel": round(statistics.median(own[2] for own, _ in rounds), 3),
+                      "peer seconds": round(theirs["seconds"], 3), "of them read_csv": round(theirs["read"], 3),
+                      "ratio": round(theirs["seconds"] / seconds, 2), "MB/s": round(size / 1e6 / seconds),
+                      "scan MB/s": round(rates["scans"] / 1e6), "copy MB/s": round(rates["copies"] / 1e6),
+                      "share of scan": round(size / seconds / rates["scans"], 3),
+                      "share of copy": round(size / seconds / rates["copies"], 3), "arrays MB": round(ours["array_bytes"] / 1e6),
+                      "memory over arrays": round((ours["peak_bytes"] - ours["before_bytes"]) / ours["array_bytes"], 2)}),
+          flush=True)
 
 
 if __name__ == "__main__":
