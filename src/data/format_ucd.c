@@ -17,6 +17,7 @@
 
 #include "data/container.h"
 #include "data/mapping.h"
+#include "data/marks.h"
 #include "data/reader.h"
 
 #define ROWS_PER_BLOCK ((size_t)4096)
@@ -183,31 +184,65 @@ static uc_status fail_row(const check *self, size_t row, const char *what)
     return uc_fail(UC_ERR_FORMAT, "%s: damaged: row %zu has %s", self->source, row + 1, what);
 }
 
-static uc_status check_sparse_row(const check *self, size_t i)
+#define LANES 8
+typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
+
+/* Infinity and NaN have all bits of the exponent; nothing else has. */
+UC_INLINE bool are_finite(const float *values, size_t count)
+{
+    const uint32_t exponent = 0x7f800000u;
+    lanes bad = {0};
+    size_t j = 0;
+    for (; j + LANES <= count; j += LANES) {
+        lanes bits;
+        memcpy(&bits, values + j, sizeof bits);
+        bad |= (lanes)((bits & exponent) == exponent);
+    }
+    bool good = true;
+    for (size_t lane = 0; lane < LANES; lane++)
+        good &= bad[lane] == 0;
+    for (; j < count; j++)
+        good &= isfinite(values[j]) != 0;
+    return good;
+}
+
+/* Whether every column is above the one before it. */
+UC_INLINE bool do_ascend(const uint32_t *columns, size_t count)
+{
+    lanes bad = {0};
+    size_t j = 1;
+    for (; j + LANES <= count; j += LANES) {
+        lanes before, now;
+        memcpy(&before, columns + j - 1, sizeof before);
+        memcpy(&now, columns + j, sizeof now);
+        bad |= (lanes)(before >= now);
+    }
+    bool good = true;
+    for (size_t lane = 0; lane < LANES; lane++)
+        good &= bad[lane] == 0;
+    for (; j < count; j++)
+        good &= columns[j - 1] < columns[j];
+    return good;
+}
+
+UC_INLINE uc_status check_sparse_row(const check *self, size_t i)
 {
     const uc_matrix *X = &self->data->X;
     if (X->offsets[i] > X->offsets[i + 1] || X->offsets[i + 1] > self->entries)
         return fail_row(self, i, "no place in the file");
     const uc_row row = uc_matrix_row(X, i);
-    bool good = true;
-    for (size_t j = 0; j < row.count; j++)
-        good &= row.columns[j] < X->cols && (j == 0 || row.columns[j - 1] < row.columns[j]);
-    if (!good)
+    if (row.count > 0 && (row.columns[row.count - 1] >= X->cols || !do_ascend(row.columns, row.count)))
         return fail_row(self, i, "columns that do not ascend or are too large");
-    for (size_t j = 0; j < row.count; j++)
-        good &= isfinite(row.values[j]) != 0;
-    if (!good)
+    if (!are_finite(row.values, row.count))
         return fail_row(self, i, "a value that is not a finite number");
     return UC_OK;
 }
 
-static uc_status check_dense_row(const check *self, size_t i)
+UC_INLINE uc_status check_dense_row(const check *self, size_t i)
 {
     const uc_matrix *X = &self->data->X;
     const float *values = X->values + i * X->stride;
-    bool good = true;
-    for (size_t j = 0; j < X->cols; j++)
-        good &= isfinite(values[j]) != 0;
+    bool good = are_finite(values, X->cols);
     for (size_t j = X->cols; j < X->stride; j++)
         good &= values[j] == 0.0f;
     if (!good)
@@ -215,11 +250,21 @@ static uc_status check_dense_row(const check *self, size_t i)
     return UC_OK;
 }
 
-static uc_status check_row(const check *self, size_t i)
+UC_INLINE uc_status check_features(const check *self, size_t first, size_t last)
 {
-    if (uc_matrix_is_sparse(&self->data->X))
-        return check_sparse_row(self, i);
-    return check_dense_row(self, i);
+    const bool sparse = uc_matrix_is_sparse(&self->data->X);
+    uc_status status = UC_OK;
+    for (size_t i = first; i < last && status == UC_OK; i++)
+        if (sparse)
+            status = check_sparse_row(self, i);
+        else
+            status = check_dense_row(self, i);
+    return status;
+}
+
+UC_MARKS_FAST static uc_status check_features_fast(const check *self, size_t first, size_t last)
+{
+    return check_features(self, first, last);
 }
 
 static bool is_weighted_well(const check *self, size_t i)
@@ -237,24 +282,32 @@ static bool is_weighted_well(const check *self, size_t i)
     return !soft || fabs(sum) <= 1e-9;
 }
 
+/* What else a row has. */
+static uc_status check_row(const check *self, size_t i)
+{
+    const uc_dataset *data = self->data;
+    if (data->y && data->y[i] != UC_NONE && data->y[i] >= self->classes)
+        return fail_row(self, i, "a label that is not in the list of classes");
+    if (data->bag && data->bag[i] >= self->bags)
+        return fail_row(self, i, "a bag that is not in the list of bags");
+    if (!is_weighted_well(self, i))
+        return fail_row(self, i, "a weight or soft label that is none");
+    return UC_OK;
+}
+
 static uc_status check_job(size_t block, void *user)
 {
     const check *self = user;
-    const uc_dataset *data = self->data;
     const size_t first = self->first + block * ROWS_PER_BLOCK;
     const size_t last = first + uc_min_size(self->last - first, ROWS_PER_BLOCK);
-    for (size_t i = first; i < last; i++) {
-        const uc_status status = check_row(self, i);
-        if (status != UC_OK)
-            return status;
-        if (data->y && data->y[i] != UC_NONE && data->y[i] >= self->classes)
-            return fail_row(self, i, "a label that is not in the list of classes");
-        if (data->bag && data->bag[i] >= self->bags)
-            return fail_row(self, i, "a bag that is not in the list of bags");
-        if (!is_weighted_well(self, i))
-            return fail_row(self, i, "a weight or soft label that is none");
-    }
-    return UC_OK;
+    uc_status status;
+    if (uc_marks_are_fast())
+        status = check_features_fast(self, first, last);
+    else
+        status = check_features(self, first, last);
+    for (size_t i = first; i < last && status == UC_OK; i++)
+        status = check_row(self, i);
+    return status;
 }
 
 static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, size_t entries, size_t first,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "data/reader.h"
+#include "unconfuse/cpu.h"
 
 static const char text[] = "cat bag:p 1:1 3:-2.5\ndog bag:q 2:0.25\n? bag:p 7:4\n";
 
@@ -185,6 +186,57 @@ static void values_that_break_what_others_rely_on_are_refused(void **state)
     uc_dataset_free(&data);
 }
 
+/* Rows of 1, 2, ... WIDE values. */
+#define WIDE ((size_t)37)
+
+static uc_dataset read_wide(int storage)
+{
+    char wide[WIDE * (WIDE + 1) * 6 + WIDE * 2 + 64] = "", *to = wide;
+    uc_read_settings settings = uc_reader_defaults();
+    settings.storage = storage;
+    for (size_t i = 0; i < WIDE; i++) {
+        to += sprintf(to, "c");
+        for (size_t j = 0; j <= i; j++)
+            to += sprintf(to, " %zu:%zu", j + 1, j % 9 + 1);
+        to += sprintf(to, "\n");
+    }
+    uc_dataset data = {0};
+    assert_ok(uc_dataset_read_memory(&data, wide, (size_t)(to - wide), "wide.svm", &settings, NULL));
+    return data;
+}
+
+/* Values and columns are looked at several at a time. */
+static void one_bad_value_is_found_wherever_it_is(void **state)
+{
+    (void)state;
+    static const char *const levels[] = {"baseline", "best"};
+    const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
+    for (size_t l = 0; l < 2; l++) {
+        assert_ok(uc_cpu_set_level(levels[l]));
+        uc_dataset dense = read_wide(UC_STORAGE_DENSE), sparse = read_wide(UC_STORAGE_SPARSE);
+        const size_t last = WIDE - 1, first = (size_t)sparse.X.offsets[last];
+        for (size_t j = 0; j < WIDE; j++) {
+            float *values[] = {dense.X.values + last * dense.X.stride + j, sparse.X.values + first + j};
+            const uc_dataset *data[] = {&dense, &sparse};
+            for (size_t k = 0; k < 2; k++) {
+                const float value = *values[k];
+                *values[k] = bad[j % 4];
+                check_damage(data[k], "row 37 has a value that is not a finite number");
+                *values[k] = value;
+            }
+            uint32_t *column = sparse.X.columns + first + j, right = *column;
+            *column = j == 0 ? UINT32_MAX : right - 1;
+            check_damage(&sparse, "row 37 has columns that do not ascend or are too large");
+            *column = right + (j == last ? 1 : UINT32_MAX / 2);
+            check_damage(&sparse, "row 37 has columns that do not ascend or are too large");
+            *column = right;
+        }
+        uc_dataset_free(&dense);
+        uc_dataset_free(&sparse);
+    }
+    assert_ok(uc_cpu_set_level("best"));
+}
+
 /* A container with this header and one array of values must not be readable. */
 static void check_header(const char *header, const char *sentence)
 {
@@ -288,6 +340,7 @@ int main(void)
         cmocka_unit_test(classes_are_sorted_when_read),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(values_that_break_what_others_rely_on_are_refused),
+        cmocka_unit_test(one_bad_value_is_found_wherever_it_is),
         cmocka_unit_test(headers_that_lie_are_refused),
         cmocka_unit_test(rows_that_no_array_holds_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
