@@ -436,23 +436,65 @@ static void bound(uc_text_block *block, const void *user)
 
 static const char *name_at(size_t i, const void *user)
 {
-    const uc_layout *layout = user;
-    return i < layout->columns ? layout->names[i] : NULL;
+    const char *const *names = user;
+    return names[i];
 }
 
-/* `any`: some column of the model is there. */
-static uc_status missing_column(const uc_reader *self, const uc_layout *layout, const char *name, bool any)
+/* The names of the file's columns that the table has not, ended by NULL. */
+static uc_status list_strangers(const char ***out, const uc_layout *layout, const uc_table *table)
+{
+    const char **names = uc_alloc(layout->columns + 1, sizeof *names);
+    size_t count = 0;
+    if (!names)
+        return UC_ERR_NOMEM;
+    *out = names;
+    for (size_t i = 0; i < layout->columns && layout->names && !layout->json; i++) /* JSON has the table's */
+        if (uc_table_find(table, layout->names[i], strlen(layout->names[i])) == SIZE_MAX)
+            names[count++] = layout->names[i];
+    return UC_OK;
+}
+
+#define MOST_MISSING ((size_t)20)
+#define MISSING_TEXT (2 * UC_QUOTE_SIZE + 40)
+
+/* Columns that are not there, after the first one, into `text`. */
+static void list_missing(char text[MOST_MISSING * MISSING_TEXT], const uc_table *table, const size_t *missing,
+                         size_t count, const char *const *strangers)
+{
+    char *to = text;
+    for (size_t i = 1; i < count && i < MOST_MISSING; i++) {
+        char quoted[UC_QUOTE_SIZE], near_name[UC_QUOTE_SIZE];
+        const char *name = table->columns[missing[i]].name,
+                   *near = uc_names_nearest(name, name_at, strangers);
+        to += sprintf(to, "%s'%s'", i == 1 ? "; nor is there " : ", ", uc_quote(quoted, name, strlen(name)));
+        if (near)
+            to += sprintf(to, " (did you mean '%s'?)", uc_quote(near_name, near, strlen(near)));
+    }
+    if (count > MOST_MISSING)
+        sprintf(to, " (and %zu more)", count - MOST_MISSING);
+}
+
+/* `any`: some column of the model is there. Without one the file has other names, or none. */
+static uc_status refuse_missing(const uc_reader *self, const uc_layout *layout, const uc_table *table,
+                                const size_t *missing, size_t count, bool any)
 {
     char quoted[UC_QUOTE_SIZE], near_name[UC_QUOTE_SIZE], hint[UC_QUOTE_SIZE + 40] = "";
-    const char *near = NULL;
-    if (layout->names && !layout->json) /* of JSON lines the names are the model's */
-        near = uc_names_nearest(name, name_at, layout);
+    char others[MOST_MISSING * MISSING_TEXT] = "";
+    const char **strangers = NULL, *name = table->columns[missing[0]].name;
+    uc_status status = list_strangers(&strangers, layout, table);
+    if (status != UC_OK)
+        return status;
+    const char *near = uc_names_nearest(name, name_at, strangers);
     if (near)
         snprintf(hint, sizeof hint, "; did you mean '%s'?", uc_quote(near_name, near, strlen(near)));
     else if (!any)
         snprintf(hint, sizeof hint, "; does its first line name the columns?");
-    return uc_fail(UC_ERR_INVALID, "%s: there is no column '%s', which the model was trained on%s",
-                   uc_input_name(self->input), uc_quote(quoted, name, strlen(name)), hint);
+    if (near || any)
+        list_missing(others, table, missing, count, strangers);
+    status = uc_fail(UC_ERR_INVALID, "%s: there is no column '%s', which the model was trained on%s%s",
+                     uc_input_name(self->input), uc_quote(quoted, name, strlen(name)), hint, others);
+    uc_free(strangers);
+    return status;
 }
 
 /* A key that no line at hand has stands for a missing value, if there were such rows in training. */
@@ -463,6 +505,23 @@ static bool is_absent(const uc_layout *layout, const uc_table *table, size_t col
            one->type != UC_COLUMN_TEXT;
 }
 
+/* All features of the table are there. */
+static uc_status check_missing(const uc_reader *reader, const uc_layout *layout, const uc_table *table,
+                               const bool *found, bool any)
+{
+    size_t count = 0, missing[MOST_MISSING];
+    for (size_t c = 0; c < table->column_count; c++) {
+        if ((found[c] && !is_absent(layout, table, c)) || !uc_column_is_feature(table->columns[c].type))
+            continue;
+        if (count < MOST_MISSING)
+            missing[count] = c;
+        count++;
+    }
+    if (count == 0)
+        return UC_OK;
+    return refuse_missing(reader, layout, table, missing, count, any);
+}
+
 /* Which column of the table each column of the file is. */
 static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *layout)
 {
@@ -470,7 +529,6 @@ static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *l
     bool *found = uc_alloc(table->column_count, sizeof *found);
     if (!found)
         return UC_ERR_NOMEM;
-    uc_status status = UC_OK;
     size_t place_of = 0;
     bool id = false, any = false;
     for (size_t i = 0; i < layout->columns; i++) {
@@ -497,9 +555,7 @@ static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *l
         self->places[i].is_id = type == UC_COLUMN_ID && !id;
         id = id || type == UC_COLUMN_ID;
     }
-    for (size_t c = 0; c < table->column_count && status == UC_OK; c++)
-        if ((!found[c] || is_absent(layout, table, c)) && uc_column_is_feature(table->columns[c].type))
-            status = missing_column(reader, layout, table->columns[c].name, any);
+    const uc_status status = check_missing(reader, layout, table, found, any);
     uc_free(found);
     reader->has_ids = id && !reader->whole;
     return status;

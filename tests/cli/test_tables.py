@@ -339,6 +339,20 @@ def test_rows_that_a_model_cannot_read_get_a_hint(unconfuse, text, sentence):
 
 
 # pandas writes its index first, without a name, and calls it "Unnamed: 0" when it has read that.
+def test_all_missing_columns_are_named_at_once(unconfuse):
+    names = [f"x{i:02d}" for i in range(30)]
+    rows = "".join(",".join(str(i * j % 7) for j in range(30)) + f",{'ab'[i % 2]}\n" for i in range(20))
+    unconfuse.write("train.csv", ",".join([*names, "label"]) + "\n" + rows)
+    unconfuse.ok("train", "pa", "train.csv", "-o", "m.uc")
+    unconfuse.write("t.csv", ",".join(["X00", "other", *names[2:], "label"]) + "\n" + rows)
+    assert unconfuse.fails(1, "predict", "m.uc", "t.csv") == \
+        "t.csv: there is no column 'x00', which the model was trained on; did you mean 'X00'?; nor is there 'x01' " \
+        "(did you mean 'X00'?)"
+    unconfuse.write("t.csv", ",".join([*[f"unlike {i}" for i in range(29)], "x29", "label"]) + "\n" + rows)  # x29 is no misspelling
+    sentence = unconfuse.fails(1, "predict", "m.uc", "t.csv")
+    assert sentence.count("'x") == 20 and sentence.endswith("'x19' (and 9 more)")
+
+
 @pytest.mark.parametrize("name", ["", "Unnamed: 0"])
 @pytest.mark.parametrize("kinds", ["ab", "12"])
 def test_the_index_of_a_frame_is_an_id(unconfuse, name, kinds):
