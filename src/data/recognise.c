@@ -2,6 +2,7 @@
 #include "data/recognise.h"
 
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "data/delimited.h"
@@ -136,6 +137,21 @@ static bool begins_with_array(const char *bytes, size_t length)
     return i < length && bytes[i] == '{';
 }
 
+/* Text that is no table but looks like the beginning of one: what it is and what to do; NULL: neither. */
+static const char *odd_text(const char *p, const char *end)
+{
+    while (p < end && (uc_is_blank(*p) || *p == '\n'))
+        p++;
+    const size_t left = (size_t)(end - p);
+    if (left >= 5 && (strncasecmp(p, "<html", 5) == 0 || strncasecmp(p, "<!doc", 5) == 0))
+        return "an HTML page, perhaps one that says why a download failed";
+    if (left >= 5 && memcmp(p, "<?xml", 5) == 0)
+        return "an XML document: save its table as CSV first";
+    if (left >= 6 && strncasecmp(p, "sep=", 4) == 0 && (p[5] == '\n' || p[5] == '\r'))
+        return "its first line, sep=, is for Excel alone: take it out; the separator is found without it";
+    return NULL;
+}
+
 /* UTF-16 begins with its byte order mark, or every other byte of its first two characters is zero, as no
  * text here has. */
 uc_status uc_refuse_utf16(const char *bytes, size_t length, const char *name)
@@ -193,6 +209,9 @@ uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, 
             "%s: a JSON array, where lines with an object each are expected: jq -c '.[]' writes them", name);
     } else {
         const char *text = bytes + uc_byte_order_mark(bytes, length), *const end = bytes + length;
+        const char *odd = odd_text(text, end);
+        if (odd)
+            return uc_fail(UC_ERR_FORMAT, "%s: %s", name, odd);
         *out = recognise_text(text, end);
         const size_t line = *out == UC_FORMAT_LIBSVM ? table_below(text, end) : 0;
         if (line > 0)

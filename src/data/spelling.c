@@ -34,6 +34,24 @@ static void warn_of_missing(const uc_reader *self, const char *name, size_t leng
                     uc_input_name(self->input), words[i]);
 }
 
+#define MOST_COMPARED ((size_t)100)
+
+/* People who fill in forms write yes, Yes and YES. Single letters may well be classes of their own. */
+static void warn_of_case(const uc_reader *self, const char *name, size_t length)
+{
+    const size_t count = self->classes.count - 1; /* the last one is `name` */
+    char quoted[UC_QUOTE_SIZE], other[UC_QUOTE_SIZE];
+    for (size_t k = 0; k < count && count < MOST_COMPARED && length > 1; k++) {
+        const char *known = self->classes.text[k];
+        if (strlen(known) != length || strncasecmp(known, name, length) != 0)
+            continue;
+        uc_warn(&self->context,
+                "%s: the labels '%s' and '%s' are two classes: write them alike if they mean the same",
+                uc_input_name(self->input), uc_quote(other, known, length), uc_quote(quoted, name, length));
+        return;
+    }
+}
+
 uc_status uc_reader_add_class(uint32_t *index, uc_reader *self, const char *name, size_t length)
 {
     char number[64];
@@ -47,9 +65,12 @@ uc_status uc_reader_add_class(uint32_t *index, uc_reader *self, const char *name
         return remember(&self->spelled, &self->spelled_class, name, length, *index);
     }
     const uc_status status = uc_names_add(index, &self->classes, name, length);
-    warn_of_missing(self, name, length);
-    if (status != UC_OK || size == 0)
+    if (status != UC_OK)
         return status;
+    warn_of_missing(self, name, length);
+    warn_of_case(self, name, length);
+    if (size == 0)
+        return UC_OK;
     return remember(&self->numbers, &self->number_class, number, size, *index);
 }
 

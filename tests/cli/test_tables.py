@@ -324,6 +324,16 @@ def test_a_label_that_looks_missing_gets_a_warning(unconfuse):
     assert unconfuse.ok("train", "pa", "t.csv", "-o", "m.uc").stderr == b""
 
 
+def test_labels_that_differ_in_case_get_a_warning(unconfuse):
+    def warnings(labels):
+        unconfuse.write("t.csv", "x,c,label\n" + "".join(f"{i},{'pq'[i % 2]},{labels[i % len(labels)]}\n" for i in range(60)))
+        return unconfuse.ok("train", "pa", "t.csv", "-o", "m.uc").stderr.decode()
+    warned = warnings(["yes", "no", "Yes", "YES "])
+    assert "t.csv: the labels 'yes' and 'Yes' are two classes: write them alike if they mean the same" in warned
+    assert warned.count("write them alike") == 2  # Yes, and YES
+    assert warnings(["a", "A", "b2", "b3"]) == ""
+
+
 @pytest.mark.parametrize("text, sentence", [
     ("Age,since,label\n30,2024-01-01,a\n", "t.csv: there is no column 'age', which the model was trained on; did you mean 'Age'?"),
     ("30,2024-01-01\n31,2024-01-02\n", "t.csv: there is no column 'age', which the model was trained on; does its first line name "
@@ -373,6 +383,11 @@ def test_the_index_of_a_frame_is_an_id(unconfuse, name, kinds):
     (b"PAR1\x15\x04\x15", "f: a Parquet file: write it as CSV first, as pandas.read_parquet(...).to_csv(...) does"),
     (b"PK\x03\x04\x14\x00", "f: a ZIP archive, such as an Excel workbook (.xlsx): save the sheet as CSV, or unpack the "
                             "archive, first"),
+    (b"\n<!DOCTYPE html>\n<body>Not found, sorry</body>\n", "f: an HTML page, perhaps one that says why a download failed"),
+    (b"<html><p>1,2</p>\n", "f: an HTML page, perhaps one that says why a download failed"),
+    (b"<?xml version='1.0'?>\n<a>1,2</a>\n", "f: an XML document: save its table as CSV first"),
+    (b"\xef\xbb\xbfsep=;\r\na;b;label\r\n1;2;x\r\n", "f: its first line, sep=, is for Excel alone: take it out; the separator "
+                                                      "is found without it"),
     ("".join(f"{i},{i / 7:.4f}\n" for i in range(40)).encode(),
      "f: column 2, taken for the labels, has 40 different numbers in 40 rows and looks continuous: name the labels' column "
      "with --label, or give --label none"),
