@@ -217,6 +217,21 @@ def test_shuffled_columns_shards_and_pipes_give_the_same_model(table):
         assert table.read(model) == table.read("m.uc")
 
 
+def test_shuffled_rows_give_the_same_encoding(table):
+    body = list(rows(300, 1))
+    random.Random(3).shuffle(body)
+    table.write("moved.csv", text_of([HEADER, *body]))
+    assert table.json("inspect", "moved.csv")["columns"] == table.json("inspect", "train.csv")["columns"]
+    scores = []
+    for name in ("train", "moved"):
+        table.ok("train", "ridge", f"{name}.csv", "-o", f"{name}.uc")
+        lines = table.ok("predict", f"{name}.uc", "test.csv", "--scores").out.splitlines()[1:]
+        scores.append([float(score) for line in lines for score in line.split(",")[2:]])
+    assert table.json("inspect", "moved.uc")["columns"] == table.json("inspect", "train.uc")["columns"]
+    # sums of rows are rounded in another order
+    assert scores[0] == pytest.approx(scores[1], abs=1e-9) and len(scores[0]) == 200
+
+
 def test_outputs_keep_the_table(table):
     text = table.read("train.csv")
     table.ok("convert", "train.csv", "same.csv")
