@@ -47,7 +47,7 @@ static uc_status list_line(key_list *self, char **at)
     while (uc_json_next(&pair, &self->line)) {
         const char *expected = next < self->keys.count ? self->keys.text[next] : NULL;
         index = next;
-        if (!expected || strncmp(expected, pair.key, pair.key_length) != 0 || expected[pair.key_length]) {
+        if (!expected || !uc_json_is_key(&pair, expected)) {
             const uc_status status = uc_names_add(&index, &self->keys, pair.key, pair.key_length);
             if (status != UC_OK)
                 return status;

@@ -412,8 +412,7 @@ static uc_status begin_row(uc_field *fields, uc_json_row *self, const uc_layout 
 /* The column of a key: mostly the one after the last. */
 static size_t find_column(const uc_layout *layout, const uc_json_pair *pair, size_t next)
 {
-    if (next < layout->columns && strncmp(layout->names[next], pair->key, pair->key_length) == 0 &&
-        layout->names[next][pair->key_length] == '\0')
+    if (next < layout->columns && uc_json_is_key(pair, layout->names[next]))
         return next;
     const uint32_t found = uc_names_find(&layout->keys, pair->key, pair->key_length);
     return found == UC_NONE ? UC_NO_COLUMN : found;

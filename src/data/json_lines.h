@@ -7,6 +7,8 @@
 #ifndef UC_DATA_JSON_LINES_H
 #define UC_DATA_JSON_LINES_H
 
+#include <string.h>
+
 #include "data/layout.h"
 
 #define UC_JSON_DEPTH 16 /* objects within objects */
@@ -26,6 +28,12 @@ typedef struct uc_json_pair {
     uc_json_kind kind;
     bool is_outer; /* not within another object */
 } uc_json_pair;
+
+/* A key may have a zero byte; no name has one. */
+static inline bool uc_json_is_key(const uc_json_pair *pair, const char *name)
+{
+    return strlen(name) == pair->key_length && memcmp(name, pair->key, pair->key_length) == 0;
+}
 
 /* A line that is cut into pairs. */
 typedef struct uc_json_line {

@@ -132,7 +132,7 @@ static bool find_pair(const char **begin, const char **end, uc_table_text *self,
     memcpy(self->row, line, self->begins[2 * row + 1] - self->begins[2 * row]);
     uc_json_begin(&self->json.line, self->row);
     while (uc_json_next(&pair, &self->json.line))
-        if (pair.key_length == strlen(name) && memcmp(pair.key, name, pair.key_length) == 0) {
+        if (uc_json_is_key(&pair, name)) {
             *begin = line + (pair.raw_begin - self->row);
             *end = line + (pair.raw_end - self->row);
             return true;
