@@ -206,8 +206,10 @@ void finish_ready(response *out, job *done)
 
 void finish_metrics(response *out, job *done)
 {
-    *out = (response){
-        .status = 200, .type = "text/plain; version=0.0.4", .body = done->bytes, .size = done->size};
+    *out = (response){.status = 200,
+                      .type = "text/plain; version=0.0.4; charset=utf-8",
+                      .body = done->bytes,
+                      .size = done->size};
     done->bytes = NULL;
 }
 

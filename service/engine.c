@@ -115,7 +115,7 @@ bool engine_row(engine *self, entry *model, journal_row *row, problem *why)
         return false;
     }
     model->touched = true;
-    self->committed_rows++;
+    self->open_rows++;
     if (journal_add(self->writes, row, why))
         return true;
     self->broken = *why;
@@ -128,6 +128,7 @@ bool engine_row(engine *self, entry *model, journal_row *row, problem *why)
 static void take_back(engine *self)
 {
     journal_abandon(self->writes);
+    self->open_rows = 0;
     for (size_t i = 0; i < self->count; i++) {
         entry *model = self->entries[i];
         problem why = {0};
@@ -158,7 +159,9 @@ static bool commit(engine *self)
     problem *why = &self->broken;
     if (why->status == 0 && journal_commit(self->writes, why)) {
         settle(self);
-        self->commits++;
+        self->commits += self->open_rows > 0;
+        self->committed_rows += self->open_rows;
+        self->open_rows = 0;
         if (self->unwritable.status)
             log_line("info", "journal", "can be written again");
         self->unwritable.status = 0;

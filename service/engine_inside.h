@@ -44,6 +44,7 @@ struct engine {
     int64_t probed;     /* when a journal that cannot be written was tried again */
     problem unwritable; /* why the last commit failed; status 0: it did not */
     uint64_t commits, committed_rows;
+    uint64_t open_rows;        /* of the transaction that is open */
     unsigned char random[512]; /* for ids */
     size_t random_left;
 };
@@ -61,6 +62,9 @@ bool job_writes(const job *self);
 void engine_run(engine *self, job *work);
 /* Expires what has waited too long, by journal rows. */
 bool engine_expire(engine *self, entry *model, problem *why);
+
+/* engine_metrics.c */
+void engine_metrics(const engine *self, job *work);
 
 /* engine_snapshots.c */
 bool engine_snapshot(engine *self, entry *model, problem *why);

@@ -1,6 +1,5 @@
 /* What each kind of job does. */
 #define _GNU_SOURCE
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -469,49 +468,6 @@ static void run_follow(engine *self, job *work, entry *model)
     work->sequence = model ? model->model->sequence : 0;
 }
 
-static void print_metrics(FILE *out, const engine *self)
-{
-    (void)fprintf(out,
-                  "# TYPE unconfuse_journal_commits_total counter\nunconfuse_journal_commits_total %llu\n"
-                  "# TYPE unconfuse_journal_rows_total counter\nunconfuse_journal_rows_total %llu\n",
-                  (unsigned long long)self->commits, (unsigned long long)self->committed_rows);
-    static const char *const names[] = {"unconfuse_proposals_total",      "unconfuse_feedback_total",
-                                        "unconfuse_expired_total",        "unconfuse_waiting_events",
-                                        "unconfuse_recent_ratio_correct", "unconfuse_sequence",
-                                        "unconfuse_drift_alarms"};
-    for (size_t which = 0; which < sizeof names / sizeof *names; which++) {
-        (void)fprintf(out, "# TYPE %s %s\n", names[which], which < 3 ? "counter" : "gauge");
-        for (size_t i = 0; i < self->count; i++) {
-            const served *now = self->entries[i]->model;
-            const double recent = served_recent(now);
-            const uint64_t values[] = {now->events.proposals, now->right, now->events.expired,
-                                       now->waits.count,      0,          (uint64_t)now->sequence,
-                                       now->drift.alarms};
-            if (which == 1)
-                (void)fprintf(
-                    out, "%s{model=\"%s\",answer=\"right\"} %llu\n%s{model=\"%s\",answer=\"wrong\"} %llu\n",
-                    names[which], now->name, (unsigned long long)now->right, names[which], now->name,
-                    (unsigned long long)(now->answered - now->right));
-            else if (which == 4 && !isnan(recent))
-                (void)fprintf(out, "%s{model=\"%s\"} %.6g\n", names[which], now->name, recent);
-            else if (which != 4)
-                (void)fprintf(out, "%s{model=\"%s\"} %llu\n", names[which], now->name,
-                              (unsigned long long)values[which]);
-        }
-    }
-}
-
-static void run_metrics(engine *self, job *work)
-{
-    FILE *out = open_memstream(&work->bytes, &work->size);
-    if (!out) {
-        (void)problem_set(&work->why, 503, "not enough memory");
-        return;
-    }
-    print_metrics(out, self);
-    (void)fclose(out);
-}
-
 static void run_items(engine *self, job *work, entry *model)
 {
     work->classes = model->classes;
@@ -587,7 +543,7 @@ void engine_run(engine *self, job *work)
         run_rollback(self, work, model);
         break;
     case JOB_METRICS:
-        run_metrics(self, work);
+        engine_metrics(self, work);
         break;
     case JOB_FOLLOW:
         run_follow(self, work, model);

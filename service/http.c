@@ -1,72 +1,20 @@
-/* HTTP by libmicrohttpd: a few daemons with epoll that share a listening socket, each run by a thread of
- * ours. A connection whose job is in the engine's queue is suspended, and goes on when the job is done.
- *
- * The library's own threads would not do: after a batch of exactly 128 events, or a multiple, they wait for
- * the next event before they look at the connections of these (0.9.75), and requests that have arrived are
- * not answered. MHD_run never waits. All calls about a connection are made by the thread of its daemon. */
+/* HTTP: from a connection of libmicrohttpd to a route, and back. A connection whose job is in the engine's
+ * queue is suspended, and goes on when the job is done; http_workers.c runs them. */
 #define _GNU_SOURCE
-#include "service/http.h"
-
-#include <errno.h>
-#include <microhttpd.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "app/memory.h"
 #include "service/address.h"
-#include "service/latency.h"
-#include "service/live.h"
+#include "service/http_inside.h"
 #include "service/routes.h"
 
-#define THREADS 2
-#define MOST_CONNECTIONS 4000
-#define IDLE_SECONDS 30
-#define HEAD_BYTES 32768       /* request line and headers, at most */
-#define CONNECTION_BYTES 98304 /* what libmicrohttpd keeps of them; a head beyond that it refuses by itself */
-
-/* Serves some of the connections. */
-typedef struct worker {
-    http *owner;
-    struct MHD_Daemon *daemon;
-    pthread_t thread;
-    int wake; /* an eventfd: there are connections to resume, or it is to end */
-    atomic_bool ends;
-    pthread_mutex_t mutex;
-    struct suspended *resumed;
-} worker;
-
-/* A connection that waits for something else than its client. */
-typedef struct suspended {
-    worker *worker;
-    struct MHD_Connection *connection;
-    struct suspended *next;
-} suspended;
-
-struct http {
-    worker workers[THREADS];
-    int count; /* of workers that run */
-    engine *engine;
-    char *token;
-    size_t max_body;
-    double request_seconds; /* from the first byte of a request to the last of its body */
-    atomic_bool stops;
-    atomic_int busy;     /* requests that are not answered yet */
-    atomic_int queued;   /* those of them that the engine has */
-    atomic_int watching; /* dashboards */
-    latency times;
-    live *live;
-    pthread_mutex_t viewers_mutex;
-    struct viewer *viewers; /* that wait for the next message */
-    char address[80];
-};
+#define HEAD_BYTES 32768   /* request line and headers, at most */
+#define STEP_BYTES 1048576 /* for as many of an answer a client has the time of a request */
 
 /* A request on its way. */
 typedef struct exchange {
@@ -86,13 +34,6 @@ typedef struct exchange {
     response early; /* refused before the body was read; status 0: not */
 } exchange;
 
-static double seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- answers ---- */
 
 static void free_model(void *bytes)
@@ -100,9 +41,23 @@ static void free_model(void *bytes)
     uc_model_memory_free(bytes);
 }
 
+/* Whether the client has this version of it already. */
+static bool has_already(const exchange *self, const response *out)
+{
+    const char *known = MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, "If-None-Match");
+    return known && out->etag[0] && out->status == 200 &&
+           (strcmp(known, "*") == 0 || strstr(known, out->etag) != NULL);
+}
+
 /* Takes the body over. */
 static enum MHD_Result queue_answer(exchange *self, response *out)
 {
+    if (has_already(self, out)) {
+        response unchanged = {.status = 304};
+        (void)snprintf(unchanged.etag, sizeof unchanged.etag, "%s", out->etag);
+        response_free(out);
+        *out = unchanged;
+    }
     if (self->route && route_is_metrics(self->route) && out->status == 200)
         latency_print(&self->owner->times, out);
     struct MHD_Response *answer;
@@ -120,6 +75,8 @@ static enum MHD_Result queue_answer(exchange *self, response *out)
     (void)MHD_add_response_header(answer, "X-Content-Type-Options", "nosniff");
     if (out->etag[0])
         (void)MHD_add_response_header(answer, "ETag", out->etag);
+    if (out->allow[0])
+        (void)MHD_add_response_header(answer, "Allow", out->allow);
     if (out->status == 401)
         (void)MHD_add_response_header(answer, "WWW-Authenticate", "Bearer");
     if (out->status == 429 || out->status == 503)
@@ -127,6 +84,7 @@ static enum MHD_Result queue_answer(exchange *self, response *out)
     if (atomic_load(&self->owner->stops))
         (void)MHD_add_response_header(answer, "Connection", "close");
     self->status = out->status;
+    client_allow(self->connection, self->owner->request_seconds * (1.0 + (double)out->size / STEP_BYTES));
     const enum MHD_Result queued = MHD_queue_response(self->connection, (unsigned)out->status, answer);
     MHD_destroy_response(answer);
     return queued;
@@ -139,26 +97,6 @@ static enum MHD_Result refuse(exchange *self, int status, const char *sentence)
     (void)problem_set(&why, status, "%s", sentence);
     route_problem(&out, &why);
     return queue_answer(self, &out);
-}
-
-static void wake(worker *self)
-{
-    const uint64_t one = 1;
-    while (write(self->wake, &one, sizeof one) < 0 && errno == EINTR)
-        continue;
-}
-
-/* By any thread. */
-static void resume(suspended *place)
-{
-    worker *self = place->worker;
-    (void)pthread_mutex_lock(&self->mutex);
-    const bool first = !self->resumed;
-    place->next = self->resumed;
-    self->resumed = place;
-    (void)pthread_mutex_unlock(&self->mutex);
-    if (first)
-        wake(self);
 }
 
 /* ---- the dashboard's messages ---- */
@@ -236,6 +174,7 @@ static enum MHD_Result show_live(exchange *self)
     (void)MHD_add_response_header(answer, "Content-Type", "text/event-stream");
     (void)MHD_add_response_header(answer, "Cache-Control", "no-store");
     self->status = 200;
+    client_allow(self->connection, (double)INFINITY);
     const enum MHD_Result queued = MHD_queue_response(self->connection, 200, answer);
     MHD_destroy_response(answer);
     (void)atomic_fetch_sub(&self->owner->busy, 1); /* nobody waits for its end */
@@ -251,7 +190,7 @@ static void wake_viewers(http *self)
     while (first) {
         viewer *next = first->next;
         first->waits = false;
-        resume(&first->place);
+        worker_resume(&first->place);
         first = next;
     }
     (void)pthread_mutex_unlock(&self->viewers_mutex);
@@ -335,7 +274,7 @@ static exchange *begin_exchange(worker *served_by, struct MHD_Connection *connec
     self->owner = served_by->owner;
     self->place = (suspended){.worker = served_by, .connection = connection};
     self->connection = connection;
-    self->began = seconds();
+    self->began = http_seconds();
     self->route = route_find(method, path, &why);
     (void)atomic_fetch_add(&self->owner->busy, 1);
     if (!may_ask(self))
@@ -343,13 +282,16 @@ static exchange *begin_exchange(worker *served_by, struct MHD_Connection *connec
     self->unreadable = !check_head(connection, &why);
     if (why.status)
         route_problem(&self->early, &why);
+    if (why.status == 405)
+        route_methods(self->early.allow, sizeof self->early.allow, path);
+    client_allow(connection, self->owner->request_seconds);
     return self;
 }
 
 /* Keeps what came of the body. */
 static bool take_body(exchange *self, const char *bytes, size_t size)
 {
-    if (seconds() - self->began > self->owner->request_seconds)
+    if (http_seconds() - self->began > self->owner->request_seconds)
         return false;
     if (self->early.status || self->body.size + size > self->owner->max_body) {
         self->too_large = self->too_large || !self->early.status;
@@ -366,7 +308,7 @@ static void job_is_done(job *work, void *user)
     (void)work;
     self->waited = true;
     (void)atomic_fetch_sub(&self->owner->queued, 1);
-    resume(&self->place);
+    worker_resume(&self->place);
 }
 
 static enum MHD_Result finish_exchange(exchange *self)
@@ -413,14 +355,15 @@ static enum MHD_Result run_request(exchange *self, const char *method, const cha
     self->work->done = job_is_done;
     self->work->user = self;
     (void)atomic_fetch_add(&self->owner->queued, 1);
+    client_allow(self->connection, (double)INFINITY);
     MHD_suspend_connection(self->connection);
     engine_submit(self->owner->engine, self->work);
     return MHD_YES;
 }
 
-static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *path,
-                              const char *method, const char *version, const char *upload,
-                              size_t *upload_size, void **state)
+enum MHD_Result http_handle(void *user, struct MHD_Connection *connection, const char *path,
+                            const char *method, const char *version, const char *upload, size_t *upload_size,
+                            void **state)
 {
     exchange *self = *state;
     (void)version;
@@ -440,17 +383,17 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 }
 
 /* The answer was sent, or the connection has gone. */
-static void end_exchange(void *user, struct MHD_Connection *connection, void **state,
-                         enum MHD_RequestTerminationCode how)
+void http_end_exchange(void *user, struct MHD_Connection *connection, void **state,
+                       enum MHD_RequestTerminationCode how)
 {
     exchange *self = *state;
     http *owner = ((worker *)user)->owner;
-    (void)connection;
     (void)how;
+    client_idle(connection);
     if (!self)
         return;
     if (!self->is_live)
-        latency_add(&owner->times, self->status, seconds() - self->began);
+        latency_add(&owner->times, self->status, http_seconds() - self->began);
     job_free(self->work);
     free(self->body.bytes);
     response_free(&self->early);
@@ -460,156 +403,7 @@ static void end_exchange(void *user, struct MHD_Connection *connection, void **s
     *state = NULL;
 }
 
-/* What is escaped stays so when a zero byte is among it, which would cut a name short. */
-static size_t unescape(void *user, struct MHD_Connection *connection, char *escaped)
-{
-    (void)user;
-    (void)connection;
-    return strstr(escaped, "%00") ? strlen(escaped) : MHD_http_unescape(escaped);
-}
-
-/* ---- listening ---- */
-
-static void ignore_log(void *user, const char *format, va_list arguments)
-{
-    (void)user;
-    (void)format;
-    (void)arguments;
-}
-
-/* What was resumed since the last time. */
-static void resume_connections(worker *self)
-{
-    uint64_t count;
-    (void)!read(self->wake, &count, sizeof count); /* does not block */
-    (void)pthread_mutex_lock(&self->mutex);
-    suspended *next = self->resumed;
-    self->resumed = NULL;
-    (void)pthread_mutex_unlock(&self->mutex);
-    while (next) {
-        struct MHD_Connection *connection = next->connection;
-        next = next->next;
-        MHD_resume_connection(connection);
-    }
-}
-
-/* When the service stops, no connection is accepted any more. */
-static void stop_listening(worker *self)
-{
-    const MHD_socket listening = MHD_quiesce_daemon(self->daemon);
-    if (listening != MHD_INVALID_SOCKET)
-        (void)close(listening);
-}
-
-static void *run_worker(void *user)
-{
-    worker *self = user;
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(self->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    struct pollfd watched[2] = {{.fd = info->epoll_fd, .events = POLLIN},
-                                {.fd = self->wake, .events = POLLIN}};
-    bool listens = true;
-    while (!atomic_load(&self->ends)) {
-        MHD_UNSIGNED_LONG_LONG wait_ms;
-        int most_ms = -1;
-        if (MHD_get_timeout(self->daemon, &wait_ms) == MHD_YES)
-            most_ms = wait_ms < 1000 * IDLE_SECONDS ? (int)wait_ms : 1000 * IDLE_SECONDS;
-        (void)poll(watched, 2, most_ms);
-        if (listens && atomic_load(&self->owner->stops)) {
-            stop_listening(self);
-            listens = false;
-        }
-        resume_connections(self);
-        (void)MHD_run(self->daemon);
-    }
-    return NULL;
-}
-
-/* The first worker opens the socket, the others listen on copies of it. */
-static struct MHD_Daemon *start_daemon(worker *self, const http_settings *settings,
-                                       const struct sockaddr_storage *address)
-{
-    const worker *first = self->owner->workers;
-    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
-    struct MHD_OptionItem more[4] = {{MHD_OPTION_END, 0, NULL}};
-    int filled = 0, listening = -1;
-    if (address->ss_family == AF_INET6)
-        flags |= MHD_USE_IPv6;
-    if (settings->certificate) {
-        flags |= MHD_USE_TLS;
-        more[filled++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)settings->certificate};
-        more[filled++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)settings->key};
-    }
-    if (self != first) {
-        listening = dup(MHD_get_daemon_info(first->daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd);
-        if (listening < 0)
-            return NULL;
-        more[filled++] = (struct MHD_OptionItem){MHD_OPTION_LISTEN_SOCKET, listening, NULL};
-    }
-    more[filled] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-    struct MHD_Daemon *made = MHD_start_daemon(
-        flags, 0, NULL, NULL, handle, self, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL,
-        MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)(const void *)address, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)(MOST_CONNECTIONS / THREADS), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_LISTEN_BACKLOG_SIZE,
-        (unsigned)1024, MHD_OPTION_NOTIFY_COMPLETED, end_exchange, self, MHD_OPTION_UNESCAPE_CALLBACK,
-        unescape, NULL, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
-    if (!made && listening >= 0)
-        (void)close(listening);
-    return made;
-}
-
-static bool start_worker(worker *self, http *owner, const http_settings *settings,
-                         const struct sockaddr_storage *address)
-{
-    self->owner = owner;
-    self->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (self->wake < 0)
-        return false;
-    (void)pthread_mutex_init(&self->mutex, NULL);
-    self->daemon = start_daemon(self, settings, address);
-    if (self->daemon && pthread_create(&self->thread, NULL, run_worker, self) == 0)
-        return true;
-    if (self->daemon)
-        MHD_stop_daemon(self->daemon);
-    (void)pthread_mutex_destroy(&self->mutex);
-    (void)close(self->wake);
-    return false;
-}
-
-static void stop_workers(http *self)
-{
-    for (int i = 0; i < self->count; i++) {
-        atomic_store(&self->workers[i].ends, true);
-        wake(&self->workers[i]);
-        (void)pthread_join(self->workers[i].thread, NULL);
-    }
-    for (int i = 0; i < self->count; i++) {
-        resume_connections(&self->workers[i]); /* MHD_stop_daemon ends the program where one is suspended */
-        MHD_stop_daemon(self->workers[i].daemon);
-        (void)pthread_mutex_destroy(&self->workers[i].mutex);
-        (void)close(self->workers[i].wake);
-    }
-}
-
-static bool start(http *self, const http_settings *settings, const struct sockaddr_storage *address,
-                  problem *why)
-{
-    errno = 0;
-    while (self->count < THREADS && start_worker(&self->workers[self->count], self, settings, address))
-        self->count++;
-    if (self->count < THREADS) {
-        const int reason = errno;
-        stop_workers(self);
-        return problem_set(why, 400, "--listen %s: cannot listen there: %s", settings->listen,
-                           reason ? strerror(reason) : "the certificate or the key is not one");
-    }
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(self->workers[0].daemon, MHD_DAEMON_INFO_BIND_PORT);
-    const char *colon = strrchr(settings->listen, ':');
-    (void)snprintf(self->address, sizeof self->address, "%.*s:%u", (int)(colon - settings->listen),
-                   settings->listen, info ? info->port : 0);
-    return true;
-}
+/* ---- opening ---- */
 
 static void release(http *self)
 {
@@ -650,7 +444,7 @@ bool http_open(http **out, const http_settings *settings, engine *behind, proble
     self->request_seconds = settings->request_seconds;
     if (settings->token)
         self->token = app_text("%s", settings->token);
-    if (!start(self, settings, &address, why)) {
+    if (!workers_start(self, settings, &address, why)) {
         release(self);
         return false;
     }
@@ -668,13 +462,13 @@ void http_close(http *self)
 {
     atomic_store(&self->stops, true);
     for (int i = 0; i < THREADS; i++)
-        wake(&self->workers[i]);
+        worker_wake(&self->workers[i]);
     wake_viewers(self);
     for (int i = 0; atomic_load(&self->queued) > 0 || (i < 200 && atomic_load(&self->busy) > 0); i++) {
         const struct timespec pause = {.tv_nsec = 10000000};
         (void)nanosleep(&pause, NULL);
     }
     wake_viewers(self);
-    stop_workers(self);
+    workers_stop(self);
     release(self);
 }

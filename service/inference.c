@@ -7,6 +7,17 @@
 
 #define MOST_ROWS 1000
 
+/* Whether there are as many numbers as the shape says. */
+static bool has_shape(const json_t *data, size_t rows, size_t columns)
+{
+    if (!json_is_array(json_array_get(data, 0)))
+        return json_array_size(data) == rows * columns;
+    bool same = json_array_size(data) == rows;
+    for (size_t i = 0; i < rows && same; i++)
+        same = json_array_size(json_array_get(data, i)) == columns;
+    return same;
+}
+
 /* Numbers of a tensor, flat or as rows. */
 static const json_t *number_at(const json_t *data, size_t row, size_t column, size_t columns)
 {
@@ -36,7 +47,8 @@ static bool read_row(job_item *out, const json_t *data, size_t row, size_t colum
     for (size_t j = 0; j < columns && good; j++) {
         const json_t *value = number_at(data, row, j, columns);
         if (!json_is_number(value))
-            good = problem_set(why, 400, "inputs[0].data: number %zu of row %zu is missing", j + 1, row + 1);
+            good = problem_set(why, 400, "inputs[0].data: number %zu of row %zu is not a number", j + 1,
+                               row + 1);
         else
             (void)json_array_append(values, (json_t *)value);
     }
@@ -55,9 +67,14 @@ job *begin_infer(const route *self, const request *given, const char *model, con
         return NULL;
     bool good = json_is_object(tensor) || problem_set(why, 400, "inputs: expected one tensor");
     good = good && read_shape(&rows, &columns, tensor, why);
+    if (good && !has_shape(json_object_get(tensor, "data"), rows, columns))
+        good = problem_set(why, 400, "inputs[0].data: expected %zu numbers, as inputs[0].shape says",
+                           rows * columns);
     job *work = good ? job_create(self->kind, model, rows) : NULL;
     for (size_t i = 0; good && i < rows; i++)
         good = read_row(&work->items[i], json_object_get(tensor, "data"), i, columns, why);
+    if (good && json_is_string(json_object_get(body, "id"))) /* of the request, which its answer repeats */
+        work->items[0].id = app_text("%s", json_string_value(json_object_get(body, "id")));
     json_decref(body);
     if (good)
         return work;
@@ -81,10 +98,16 @@ void finish_infer(response *out, job *done)
         text_add_string(&classes, i > 0 ? "," : "");
         text_add_string(&classes, class_list_name(done->classes, done->items[i].class));
     }
+    text_add_format(&body, "{\"model_name\":\"%s\",\"model_version\":\"1\",", done->model);
+    if (done->items[0].id) {
+        text_add_string(&body, "\"id\":");
+        text_add_json_string(&body, done->items[0].id);
+        text_add_string(&body, ",");
+    }
     text_add_format(&body,
-                    "{\"model_name\":\"%s\",\"outputs\":[{\"name\":\"scores\",\"datatype\":\"FP64\","
-                    "\"shape\":[%zu,%zu],\"data\":[",
-                    done->model, done->count, K);
+                    "\"outputs\":[{\"name\":\"scores\",\"datatype\":\"FP64\",\"shape\":[%zu,%zu],"
+                    "\"data\":[",
+                    done->count, K);
     text_add(&body, scores.bytes, scores.size);
     text_add_format(&body, "]},{\"name\":\"class\",\"datatype\":\"BYTES\",\"shape\":[%zu],\"data\":[",
                     done->count);
@@ -95,6 +118,22 @@ void finish_infer(response *out, job *done)
 cleanup:
     free(scores.bytes);
     free(classes.bytes);
+}
+
+void finish_model_ready(response *out, job *done)
+{
+    char *bytes = app_text("{\"name\":\"%s\",\"ready\":true}", done->model);
+    *out = (response){.status = 200, .type = "application/json", .body = bytes, .size = strlen(bytes)};
+}
+
+void answer_server(response *out, const request *given, engine *from, const char *model, problem *why)
+{
+    (void)given;
+    (void)from;
+    (void)model;
+    (void)why;
+    char *bytes = app_text("{\"name\":\"unconfuse\",\"version\":\"%s\",\"extensions\":[]}", uc_version());
+    *out = (response){.status = 200, .type = "application/json", .body = bytes, .size = strlen(bytes)};
 }
 
 void finish_metadata(response *out, job *done)

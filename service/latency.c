@@ -32,7 +32,9 @@ void latency_print(latency *self, response *out)
 {
     text lines = {.bytes = out->body, .size = out->size, .capacity = out->size};
     unsigned long long count = 0;
-    text_add_string(&lines, "# TYPE unconfuse_request_seconds histogram\n");
+    text_add_string(&lines,
+                    "# HELP unconfuse_request_seconds From the head of a request to the end of its answer.\n"
+                    "# TYPE unconfuse_request_seconds histogram\n");
     for (size_t i = 0; i < LATENCY_BOUNDS; i++) {
         count += atomic_load(&self->buckets[i]);
         text_add_format(&lines, "unconfuse_request_seconds_bucket{le=\"%g\"} %llu\n", bounds[i], count);
@@ -40,7 +42,9 @@ void latency_print(latency *self, response *out)
     count += atomic_load(&self->buckets[LATENCY_BOUNDS]);
     text_add_format(&lines,
                     "unconfuse_request_seconds_bucket{le=\"+Inf\"} %llu\nunconfuse_request_seconds_sum %.9f\n"
-                    "unconfuse_request_seconds_count %llu\n# TYPE unconfuse_requests_total counter\n",
+                    "unconfuse_request_seconds_count %llu\n"
+                    "# HELP unconfuse_requests_total Requests by the status of their answers.\n"
+                    "# TYPE unconfuse_requests_total counter\n",
                     count, 1e-9 * (double)atomic_load(&self->nanoseconds), count);
     for (int i = 1; i < 6; i++)
         text_add_format(&lines, "unconfuse_requests_total{status=\"%dxx\"} %llu\n", i,

@@ -88,10 +88,10 @@ char *route_openapi(void)
         }
         (void)json_object_set_new(path, method, operation_of(self));
     }
-    json_t *json = json_pack("{ss s{ss ss} so s{so s{s{ss ss}}}}", "openapi", "3.1.0", "info", "title",
-                             "unconfuse serve", "version", uc_version(), "paths", paths, "components",
-                             "schemas", json_loads(schemas, 0, NULL), "securitySchemes", "token", "type",
-                             "http", "scheme", "bearer");
+    json_t *json = json_pack("{ss s{ss ss} s[{s[]}{}] so s{so s{s{ss ss}}}}", "openapi", "3.1.0", "info",
+                             "title", "unconfuse serve", "version", uc_version(), "security", "token",
+                             "paths", paths, "components", "schemas", json_loads(schemas, 0, NULL),
+                             "securitySchemes", "token", "type", "http", "scheme", "bearer");
     char *described = json_dumps(json, JSON_INDENT(1));
     json_decref(json);
     return described;

@@ -287,6 +287,9 @@ static const route routes[] = {
     {"GET", "/v2/health/live", JOB_READY, NULL, NULL, answer_health, "Open Inference Protocol: alive", NULL},
     {"GET", "/v2/health/ready", JOB_READY, begin_simple, finish_ready, NULL, "Open Inference Protocol: ready",
      NULL},
+    {"GET", "/v2", JOB_READY, NULL, NULL, answer_server, "Open Inference Protocol: the server", NULL},
+    {"GET", "/v2/models/{name}/ready", JOB_STATE, begin_simple, finish_model_ready, NULL,
+     "Open Inference Protocol: the model is ready", NULL},
     {"GET", "/v2/models/{name}", JOB_STATE, begin_simple, finish_metadata, NULL,
      "Open Inference Protocol: metadata", NULL},
     {"POST", "/v2/models/{name}/infer", JOB_PREDICT, begin_infer, finish_infer, NULL,
@@ -326,20 +329,30 @@ static bool matches(const route *self, const char *path, char *model, char *even
     return *path == 0;
 }
 
+void route_methods(char *out, size_t size, const char *path)
+{
+    char model[SERVED_NAME + 1], event[4 * SERVED_ID + 1];
+    size_t length = 0;
+    out[0] = 0;
+    for (size_t i = 0; route_at(i) && length < size; i++) {
+        const char *method = route_at(i)->method;
+        if (matches(route_at(i), path, model, event))
+            length += (size_t)snprintf(out + length, size - length, "%s%s%s", length > 0 ? ", " : "", method,
+                                       strcmp(method, "GET") == 0 ? ", HEAD" : "");
+    }
+}
+
 const route *route_find(const char *method, const char *path, problem *why)
 {
-    char model[SERVED_NAME + 1] = "", event[4 * SERVED_ID + 1];
-    bool known = false;
+    char model[SERVED_NAME + 1] = "", event[4 * SERVED_ID + 1], methods[40];
     for (size_t i = 0; route_at(i); i++) {
-        if (!matches(route_at(i), path, model, event))
-            continue;
-        known = true;
         const bool head = strcmp(method, "HEAD") == 0 && strcmp(route_at(i)->method, "GET") == 0;
-        if (head || strcmp(method, route_at(i)->method) == 0)
+        if ((head || strcmp(method, route_at(i)->method) == 0) && matches(route_at(i), path, model, event))
             return route_at(i);
     }
-    if (known)
-        (void)problem_set(why, 405, "%.20s is not a method of %.200s", method, path);
+    route_methods(methods, sizeof methods, path);
+    if (methods[0])
+        (void)problem_set(why, 405, "%.20s is not a method of %.200s, which takes %s", method, path, methods);
     else
         (void)problem_set(why, 404, "there is nothing at %.200s; /v1/openapi.json lists what there is", path);
     return NULL;

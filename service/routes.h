@@ -22,13 +22,16 @@ typedef struct response {
     size_t size;
     bool is_model; /* the body is freed with uc_model_memory_free */
     char etag[32];
-} response; /* zero-initialised; freed with response_free */
+    char allow[40]; /* with 405: the methods that there are */
+} response;         /* zero-initialised; freed with response_free */
 void response_free(response *self);
 
 typedef struct route route;
 
 /* The route of a method and path; NULL, with 404 or 405 in *why. */
 const route *route_find(const char *method, const char *path, problem *why);
+/* The methods that a path has, as "GET, HEAD, PUT"; empty: there is no such path. */
+void route_methods(char *out, size_t size, const char *path);
 /* A job to be performed; NULL: the answer is there already, in *out. */
 job *route_begin(response *out, const route *self, const request *given, engine *from);
 void route_finish(response *out, const route *self, job *done);

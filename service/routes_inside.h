@@ -36,5 +36,7 @@ void answer_openapi(response *out, const request *given, engine *from, const cha
 job *begin_infer(const route *self, const request *given, const char *model, const char *event, problem *why);
 void finish_infer(response *out, job *done);
 void finish_metadata(response *out, job *done);
+void finish_model_ready(response *out, job *done);
+void answer_server(response *out, const request *given, engine *from, const char *model, problem *why);
 
 #endif
