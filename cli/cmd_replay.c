@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "learner_list.h"
 #include "service/service.h"
 
 enum { ESTIMATOR_AUTO, ESTIMATOR_REPLAY, ESTIMATOR_IPS, ESTIMATOR_SNIPS, ESTIMATOR_DR };
@@ -25,7 +26,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(replay_args, learner),
      .argument = "LEARNER",
-     .help = "the learner to judge, with its defaults (onebit)"},
+     .help = "the learner to judge, with options of its own if any, as in cspa-plus:bonus=0.5 (onebit)"},
     {.name = "classes",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(replay_args, classes),
@@ -131,23 +132,23 @@ static uc_status run(app_call *call)
 {
     const replay_args *args = call->args;
     const char *name = args->learner ? args->learner : "onebit";
-    const uc_learner *learner = uc_learner_find(name);
+    learner_list learner = {.option = "--learner", .online = true};
     uc_names classes = {0};
     service_replayed found = {0};
-    uc_status status = UC_OK;
     const int estimator = args->estimator == ESTIMATOR_AUTO ? ESTIMATOR_DR : args->estimator;
-    if (!learner)
-        return app_refuse_member(&cli_learners, name);
-    if (!uc_learner_is_online(learner))
-        return app_fail(UC_ERR_OPTION, "--learner %s learns from whole data sets, not one event at a time",
-                        name);
-    if (args->classes && (status = cli_split_names(&classes, args->classes, "classes")) != UC_OK)
-        return status;
+    uc_status status = cli_parse_learners(&learner, name);
+    if (status == UC_OK && learner.count > 1)
+        status = app_fail(UC_ERR_OPTION, "--learner %s: expected one learner", name);
+    if (status == UC_OK && args->classes)
+        status = cli_split_names(&classes, args->classes, "classes");
+    if (status != UC_OK)
+        goto cleanup;
     const service_replay asked = {.paths = call->words,
                                   .count = call->word_count,
                                   .model = args->model,
                                   .classes = args->classes ? &classes : NULL,
-                                  .learner = learner,
+                                  .learner = learner.items[0].learner,
+                                  .learner_settings = learner.items[0].settings,
                                   .train = &args->train};
     status = service_replay_run(&found, &asked);
     if (status == UC_OK)
@@ -157,7 +158,10 @@ static uc_status run(app_call *call)
     FILE *text = status == UC_OK ? app_findings(call, NULL) : NULL;
     if (text)
         print(text, &found, name, estimator);
+
+cleanup:
     uc_names_free(&classes);
+    cli_free_learners(&learner);
     return status;
 }
 

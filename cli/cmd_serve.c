@@ -1,4 +1,5 @@
 /* unconfuse serve: models that are asked and told over HTTP. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = offsetof(serve_args, learner),
      .argument = "LEARNER",
-     .help = "its learner (onebit)"},
+     .help = "its learner, with settings if any, as in cspa-plus:bonus=0.5:scale=standard (onebit)"},
     {.name = "classes",
      .type = UC_OPTION_TEXT,
      .offset = offsetof(serve_args, classes),
@@ -112,6 +113,49 @@ static const uc_option options[] = {
 };
 
 static const app_section sections[] = {{"Options", options, 0}, {0}};
+
+/* A number, true or false if it is one, else text: as PUT would have it. */
+static json_t *setting_json(const char *typed)
+{
+    char *end;
+    const double number = strtod(typed, &end);
+    json_t *value = json_loads(typed, JSON_DECODE_ANY, NULL);
+    if (json_is_number(value) || json_is_boolean(value))
+        return value;
+    json_decref(value);
+    if (*end == 0 && isfinite(number)) /* such as .5 */
+        return json_real(number);
+    return app_json_text(typed);
+}
+
+/* "cspa-plus:bonus=0.5" into the members learner and settings. */
+static uc_status define_learner(json_t *json, const char *typed)
+{
+    char *text = app_text("%s", typed), *rest = strchr(text, ':');
+    json_t *settings = json_object();
+    uc_status status = UC_OK;
+    if (rest)
+        *rest++ = 0;
+    while (rest && status == UC_OK) {
+        char *name = rest, *value = strchr(rest, '=');
+        rest = strchr(rest, ':');
+        if (rest)
+            *rest++ = 0;
+        if (!value || value == name || value[1] == 0) {
+            status = app_fail(UC_ERR_OPTION, "--learner %s: a setting is written as NAME=VALUE, not as '%s'",
+                              typed, name);
+            break;
+        }
+        *value++ = 0;
+        (void)json_object_set_new(settings, name, setting_json(value));
+    }
+    (void)json_object_set_new(json, "learner", app_json_text(text));
+    if (json_object_size(settings) > 0)
+        (void)json_object_set(json, "settings", settings);
+    json_decref(settings);
+    free(text);
+    return status;
+}
 
 /* The definition of --model as PUT would have it; NULL when there is none. */
 static uc_status define(char **out, const serve_args *args)
@@ -127,8 +171,8 @@ static uc_status define(char **out, const serve_args *args)
         status = cli_split_names(&classes, args->classes, "classes");
         (void)json_object_set_new(json, "classes", app_json_names(&classes));
     }
-    if (args->learner)
-        (void)json_object_set_new(json, "learner", app_json_text(args->learner));
+    if (args->learner && status == UC_OK)
+        status = define_learner(json, args->learner);
     *out = json_dumps(json, JSON_COMPACT);
     uc_names_free(&classes);
     json_decref(json);

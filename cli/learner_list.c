@@ -28,13 +28,19 @@ bool cli_is_on_grid(const uc_learner *learner, const char *option)
     return false;
 }
 
+static const char *option_of(const learner_list *self)
+{
+    return self->option ? self->option : "--learners";
+}
+
 /* "beta=0.5", an option of the entry that `item` names. */
-static uc_status set_option(uc_compare_entry *self, void *settings, char *text, const char *item)
+static uc_status set_option(uc_compare_entry *self, void *settings, char *text, const char *item,
+                            const char *list)
 {
     char *value = strchr(text, '=');
     const uc_option *table = uc_learner_options(self->learner);
     if (!value || value == text || value[1] == 0)
-        return app_fail(UC_ERR_OPTION, "--learners %s: an option is written as NAME=VALUE, not as '%s'", item,
+        return app_fail(UC_ERR_OPTION, "%s %s: an option is written as NAME=VALUE, not as '%s'", list, item,
                         text);
     *value++ = 0;
     const uc_option *option = uc_options_find(table, text);
@@ -43,11 +49,11 @@ static uc_status set_option(uc_compare_entry *self, void *settings, char *text, 
         for (size_t length = 0; table->name && length < sizeof names; table++)
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
                                        table->name);
-        return app_fail(UC_ERR_OPTION, "--learners %s: %s has no option %s; it has %s", item,
+        return app_fail(UC_ERR_OPTION, "%s %s: %s has no option %s; it has %s", list, item,
                         uc_learner_name(self->learner), text, names);
     }
     if (uc_option_set(option, settings, value) != UC_OK)
-        return app_fail(UC_ERR_OPTION, "--learners %s: %s", item, app_library_error());
+        return app_fail(UC_ERR_OPTION, "%s %s: %s", list, item, app_library_error());
     self->fixed = self->fixed || cli_is_on_grid(self->learner, text);
     return UC_OK;
 }
@@ -59,15 +65,15 @@ static uc_status add_entry(learner_list *self, char *text, const char *item)
     if (rest)
         *rest++ = 0;
     if (*text == 0)
-        return app_fail(UC_ERR_OPTION, "--learners: a learner's name is empty");
+        return app_fail(UC_ERR_OPTION, "%s: a learner's name is empty", option_of(self));
     uc_compare_entry next = {.learner = uc_learner_find(text)};
     if (!next.learner) {
         (void)app_refuse_member(&cli_learners, text);
-        return app_fail(UC_ERR_OPTION, "--learners: %s", app_last_error());
+        return app_fail(UC_ERR_OPTION, "%s: %s", option_of(self), app_last_error());
     }
     if (self->online && !uc_learner_is_online(next.learner))
-        return app_fail(UC_ERR_OPTION,
-                        "--learners: %s learns from whole data sets: use train -v to compare it", text);
+        return app_fail(UC_ERR_OPTION, "%s: %s learns from whole data sets: use train -v to compare it",
+                        option_of(self), text);
     const size_t size = uc_learner_settings_size(next.learner);
     void *settings = app_calloc(1, size);
     uc_options_defaults(uc_learner_options(next.learner), settings);
@@ -83,12 +89,13 @@ static uc_status add_entry(learner_list *self, char *text, const char *item)
         rest = strchr(rest, ':');
         if (rest)
             *rest++ = 0;
-        status = set_option(added, settings, option, item);
+        status = set_option(added, settings, option, item, option_of(self));
     }
     for (size_t i = 0; i + 1 < self->count && status == UC_OK; i++)
         if (self->items[i].learner == added->learner && self->items[i].fixed == added->fixed &&
             memcmp(self->items[i].settings, settings, size) == 0)
-            status = app_fail(UC_ERR_OPTION, "--learners: %s is named twice with the same settings", text);
+            status = app_fail(UC_ERR_OPTION, "%s: %s is named twice with the same settings", option_of(self),
+                              text);
     return status;
 }
 

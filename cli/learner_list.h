@@ -1,4 +1,4 @@
-/* --learners a,b:option=value: learners to compare, each with options of its own. */
+/* --learners a,b:option=value: learners, each with options of its own. */
 #ifndef CLI_LEARNER_LIST_H
 #define CLI_LEARNER_LIST_H
 
@@ -8,7 +8,8 @@ typedef struct learner_list {
     uc_compare_entry *items;
     char **names; /* as they were typed */
     size_t count;
-    bool online; /* only learners that learn one example at a time */
+    const char *option; /* that lists them, for messages; NULL: --learners */
+    bool online;        /* only learners that learn one example at a time */
 } learner_list;
 
 uc_status cli_parse_learners(learner_list *self, const char *list);

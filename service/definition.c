@@ -86,6 +86,17 @@ static bool read_explore(double *out, const json_t *body, const json_t *present,
     return true;
 }
 
+/* Those that learn one example at a time. */
+static void list_learners(char *out, size_t size)
+{
+    size_t length = 0;
+    out[0] = 0;
+    for (size_t i = 0; uc_learner_at(i) && length < size; i++)
+        if (uc_learner_is_online(uc_learner_at(i)))
+            length += (size_t)snprintf(out + length, size - length, "%s%s", length > 0 ? ", " : "",
+                                       uc_learner_name(uc_learner_at(i)));
+}
+
 static bool read_learner(const char **out, const json_t *body, const json_t *present, problem *why)
 {
     const json_t *value = json_object_get(body, "learner");
@@ -95,12 +106,47 @@ static bool read_learner(const char **out, const json_t *body, const json_t *pre
     const uc_learner *learner = *out ? uc_learner_find(*out) : NULL;
     if (!*out)
         return problem_set(why, 400, "learner: expected a name");
+    if (learner && uc_learner_is_online(learner))
+        return true;
+    char fit[300];
+    list_learners(fit, sizeof fit);
     if (!learner)
-        return problem_of_library(why, UC_ERR_INVALID);
-    if (!uc_learner_is_online(learner))
-        return problem_set(why, 400, "learner: %s learns from whole data sets, not one example at a time",
-                           *out);
-    return true;
+        return problem_set(why, 400, "learner: there is no learner '%.80s'; a service can have %s", *out,
+                           fit);
+    return problem_set(why, 400,
+                       "learner: %s learns from whole data sets, not one example at a time; a service can "
+                       "have %s",
+                       *out, fit);
+}
+
+/* Whether a setting means the same: 1 is 1.0 and "1", true is "on". */
+static bool same_value(const json_t *a, const json_t *b)
+{
+    const json_t *both[] = {a, b};
+    double number[2];
+    char *end, text[2][80];
+    for (size_t i = 0; i < 2; i++) {
+        const char *word = json_is_boolean(both[i]) ? json_is_true(both[i]) ? "on" : "off" : NULL;
+        if (json_is_number(both[i]))
+            (void)snprintf(text[i], sizeof text[i], "%.17g", json_number_value(both[i]));
+        else if (word || json_is_string(both[i]))
+            (void)snprintf(text[i], sizeof text[i], "%s", word ? word : json_string_value(both[i]));
+        else
+            return false;
+        number[i] = strtod(text[i], &end);
+        if (end == text[i] || *end)
+            number[i] = (double)NAN;
+    }
+    return number[0] == number[1] || strcmp(text[0], text[1]) == 0;
+}
+
+static bool same_settings(const json_t *a, const json_t *b)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)a, key,
+                        value) if (!same_value(value, json_object_get(b, key))) return false;
+    return json_object_size(a) == json_object_size(b);
 }
 
 /* Another learner, other settings of it, or a class less. */
@@ -110,8 +156,14 @@ static bool check_succession(const json_t *next, const json_t *present, problem 
     if (!json_equal(json_object_get(next, "learner"), json_object_get(present, "learner")))
         return problem_set(why, 409, "the model has the learner %s; another one needs another name",
                            json_string_value(json_object_get(present, "learner")));
-    if (!json_equal(json_object_get(next, "settings"), json_object_get(present, "settings")))
-        return problem_set(why, 409, "the model has other settings; its learner began with them");
+    if (!json_equal(json_object_get(next, "settings"), json_object_get(present, "settings"))) {
+        char *settings = json_dumps(json_object_get(present, "settings"), JSON_COMPACT);
+        (void)problem_set(why, 409,
+                          "the model began with the settings %.300s; other ones need a model of another name",
+                          settings);
+        free(settings);
+        return false;
+    }
     for (size_t i = 0; i < json_array_size(before); i++)
         if (!json_equal(json_array_get(before, i), json_array_get(after, i)))
             return problem_set(why, 409,
@@ -169,7 +221,7 @@ bool served_define(json_t **out, bool *changed, const served *self, const json_t
         good = problem_set(why, 400, "settings: expected an object");
     if (!good)
         goto cleanup;
-    if (!settings)
+    if (!settings || same_settings(settings, json_object_get(present, "settings")))
         settings = json_object_get(present, "settings");
     next = json_pack("{ss so so sO sf sO}", "learner", learner, "classes",
                      merged_classes(given, json_object_get(present, "classes")), "settings",

@@ -55,13 +55,30 @@ const uc_names *served_classes(const served *self)
     return uc_online_classes(self->online);
 }
 
+static const char *class_at(size_t i, const void *classes)
+{
+    const uc_names *all = classes;
+    return i < all->count ? all->text[i] : NULL;
+}
+
 bool served_class(uint32_t *out, const served *self, const char *name, problem *why)
 {
-    *out = uc_names_find_label(served_classes(self), name, strlen(name));
+    const uc_names *classes = served_classes(self);
+    char known[160] = "";
+    size_t length = 0;
+    *out = uc_names_find_label(classes, name, strlen(name));
     if (*out != UC_NONE)
         return true;
-    return problem_set(why, 400, "'%.80s' is no class of %s; PUT /v1/models/%s with more classes adds it",
-                       name, self->name, self->name);
+    for (size_t i = 0; i < classes->count && length < sizeof known; i++)
+        length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "",
+                                   classes->text[i]);
+    const char *nearest = uc_names_nearest(name, class_at, classes);
+    if (length >= sizeof known && nearest)
+        return problem_set(why, 400, "'%.80s' is no class of %s; did you mean '%.80s'?", name, self->name,
+                           nearest);
+    return problem_set(
+        why, 400, "'%.80s' is no class of %s, which has %s%s; PUT /v1/models/%s with more classes adds it",
+        name, self->name, known, length < sizeof known ? "" : "...", self->name);
 }
 
 /* ---- proposals ---- */
@@ -219,6 +236,27 @@ static void reserve_counts(served *self, size_t classes)
     self->class_room = room;
 }
 
+/* A setting of the learner, then of training, then of the map. */
+static const char *setting_at(size_t i, const void *learner)
+{
+    const uc_option *const tables[] = {uc_learner_options(learner), uc_train_options, uc_map_options};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const uc_option *option = tables[t]; option->name; option++)
+            if (i-- == 0)
+                return option->name;
+    return NULL;
+}
+
+static bool refuse_setting(const uc_learner *learner, const char *key, problem *why)
+{
+    const char *nearest = uc_names_nearest(key, setting_at, learner);
+    if (nearest)
+        return problem_set(why, 400, "settings: %s has no setting '%.40s'; did you mean '%s'?",
+                           uc_learner_name(learner), key, nearest);
+    return problem_set(why, 400, "settings: %s has no setting '%.40s'; unconfuse help stream %s lists them",
+                       uc_learner_name(learner), key, uc_learner_name(learner));
+}
+
 /* The settings of a definition into the structs of a new learner; texts point into the JSON. */
 static bool read_settings(void *own, uc_train_settings *train, const uc_learner *learner,
                           const json_t *settings, problem *why)
@@ -235,6 +273,8 @@ static bool read_settings(void *own, uc_train_settings *train, const uc_learner 
         }
         if (!option && (option = uc_options_find(uc_map_options, key)))
             into = &train->map;
+        if (!option)
+            return refuse_setting(learner, key, why);
         char *text = NULL;
         if (json_is_string(value))
             text = app_text("%s", json_string_value(value));
@@ -242,10 +282,10 @@ static bool read_settings(void *own, uc_train_settings *train, const uc_learner 
             text = app_text("%s", json_is_true(value) ? "on" : "off");
         else if (json_is_number(value))
             text = app_text("%.17g", json_number_value(value));
-        if (!option || !text || option->type == UC_OPTION_TEXT) {
+        if (!text || option->type == UC_OPTION_TEXT) {
             free(text);
-            return problem_set(why, 400, "settings: %s has no setting '%.40s'%s", uc_learner_name(learner),
-                               key, option ? " of that kind" : "");
+            return problem_set(why, 400, "settings: %s has no setting '%.40s' of that kind",
+                               uc_learner_name(learner), key);
         }
         const uc_status status = uc_option_set(option, into, text);
         free(text);

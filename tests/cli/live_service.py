@@ -12,6 +12,16 @@ import time
 TITLES = {413: "Content Too Large", 414: "URI Too Long"}
 
 
+def until(condition, seconds=120):
+    """Waits for it: a machine may be ten times as slow, and a build with sanitizers as slow again."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it does not come about")
+
+
 class Answer:
     def __init__(self, response):
         self.status, self.headers, self.body = response.status, response.headers, response.read()
@@ -34,7 +44,7 @@ class Service:
         self.program, self.directory, self.options = program, directory, options
         self.process, self.log, self.port, self.env = None, directory.parent / (directory.name + ".log"), None, env
 
-    def start(self, timeout=60):
+    def start(self, timeout=300):
         listen = f"127.0.0.1:{self.port or 0}"
         with open(self.log, "ab") as log:
             before = log.tell()
@@ -63,14 +73,14 @@ class Service:
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
         if self.process:
-            self.process.wait(60)
+            self.process.wait(120)
 
     def stop(self):
         """SIGTERM; the exit status."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        return self.process.wait(120)
 
-    def connect(self, timeout=30):
+    def connect(self, timeout=60):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def request(self, method, path, body=None, headers=None, connection=None):

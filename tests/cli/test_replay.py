@@ -115,6 +115,20 @@ def test_nothing_can_be_estimated(unconfuse):
         assert sentence == "the learner and the log agree in no event: nothing can be estimated"
 
 
+def test_the_settings_of_the_learner(unconfuse):
+    """A learner that is told to explore at random is right as often as chance."""
+    unconfuse.write("log.csv", log(5, 2000, 1.0))
+    at_defaults, random_one = (unconfuse.json("replay", "log.csv", "--learner", learner)["dr"]["estimate"]
+                               for learner in ("banditron", "banditron:explore=0.99"))
+    assert at_defaults > 0.6 and random_one < 0.45
+    assert unconfuse.json("replay", "log.csv", "--learner", "banditron:explore=0.99")["learner"] == "banditron:explore=0.99"
+    for learner, sentence in (("cspa-plus:bonsu=1", "--learner cspa-plus:bonsu=1: cspa-plus has no option bonsu; it has beta,"),
+                              ("cspa-plus:bonus", "--learner cspa-plus:bonus: an option is written as NAME=VALUE, not as 'bonus'"),
+                              ("pa,spa", "--learner pa,spa: expected one learner"),
+                              ("cspa-puls", "--learner: there is no learner called cspa-puls; did you mean cspa-plus?")):
+        assert unconfuse.fails(2, "replay", "log.csv", "--learner", learner).startswith(sentence)
+
+
 def test_usage(unconfuse):
     assert "cannot open" in unconfuse.fails(1, "replay", "nowhere.csv")
     assert "learns from whole data sets" in unconfuse.fails(2, "replay", "log", "--learner", "logistic")

@@ -2,6 +2,8 @@
 import http.client
 import json
 import random
+import re
+import shutil
 import socket
 import ssl
 import subprocess
@@ -11,7 +13,7 @@ import time
 import pytest
 
 from conftest import PROGRAM, ROOT, blobs
-from live_service import Service
+from live_service import Service, until
 
 ABC = {"learner": "cspa-plus", "classes": ["a", "b", "c"]}
 
@@ -174,6 +176,16 @@ def test_snapshot_and_rollback(model):
     assert after.status == 200 and model.events("m")[41]["to"] == 21
 
 
+def test_a_model_that_the_client_has_is_not_sent_again(model):
+    has = model.get("/v1/models/m/model")
+    assert has.headers["ETag"] == '"1"'
+    for known, status in (('"1"', 304), ('W/"1", "7"', 304), ("*", 304), ('"2"', 200), ("1", 200)):
+        again = model.get("/v1/models/m/model", headers={"If-None-Match": known})
+        assert (again.status, again.body) == (status, has.body if status == 200 else b"") and again.headers["ETag"] == '"1"'
+    propose(model, [1])
+    assert model.get("/v1/models/m/model", headers={"If-None-Match": '"1"'}).headers["ETag"] == '"2"'
+
+
 def test_a_restart_has_the_same_bytes(model):
     for i in range(50):
         propose(model, {"x": i % 7, "k": f"c{i % 3}"}, id=f"e{i}")
@@ -275,7 +287,10 @@ def test_bad_requests(model):
     assert "no name of a model" in model.put("/v1/models/..", ABC).detail
     assert "no name of a model" in model.put("/v1/models/Big", ABC).detail
     assert model.get("/v1/models/none").status == 404
-    assert model.request("DELETE", "/v1/models/m").status == 405
+    refused = model.request("DELETE", "/v1/models/m")
+    assert refused.detail == "DELETE is not a method of /v1/models/m, which takes PUT, GET, HEAD"
+    assert refused.status == 405 and refused.headers["Allow"] == "PUT, GET, HEAD"
+    assert model.get("/v1/models/m/propose").headers["Allow"] == "POST"
     assert "right or label" in feedback(model, id="x").detail
     assert "right or label" in feedback(model, id="x", right=True, label="a").detail
     batch = [{"id": "x", "right": True}, {"id": "y"}]
@@ -283,7 +298,8 @@ def test_bad_requests(model):
     batch[1]["wrong"] = True
     assert feedback(model, answers=batch).detail == "answers[1]: 'wrong' is unknown; expected id right label"
     event = propose(model, [1]).json["id"]
-    assert "'z' is no class of m" in feedback(model, id=event, label="z").detail
+    assert feedback(model, id=event, label="z").detail == \
+        "'z' is no class of m, which has a, b, c; PUT /v1/models/m with more classes adds it"
     assert model.get("/v1/models/m/events?limit=x").detail == "limit=x is not an integer from 0 to 10000"
     assert model.post("/v1/models/m/rollback", {"sequence": 99}).status == 400
     assert model.get("/healthz").status == 200
@@ -305,6 +321,62 @@ def test_nonsense_on_the_socket(model):
     assert model.get("/healthz").status == 200 and model.process.poll() is None
 
 
+def check_metrics(text):
+    """What Prometheus and its linter ask of the text format."""
+    helped, typed, seen, buckets = set(), {}, set(), []
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            name, words = line.split(" ", 3)[2:]
+            assert name not in helped and words.strip()
+            helped.add(name)
+            continue
+        if line.startswith("# TYPE "):
+            name, kind = line.split(" ")[2:]
+            assert name in helped and name not in typed and kind in ("counter", "gauge", "histogram")
+            assert (kind == "counter") == name.endswith("_total")
+            typed[name] = kind
+            last = name
+            continue
+        sample = re.fullmatch(r'([a-z_]+)(\{[a-z]+="[^"\\]*"(?:,[a-z]+="[^"\\]*")*\})? (\S+)', line)
+        family = re.sub("_(bucket|sum|count)$", "", sample[1]) if typed[last] == "histogram" else sample[1]
+        assert family == last and (sample[1], sample[2]) not in seen and float(sample[3]) >= 0
+        seen.add((sample[1], sample[2]))
+        if sample[1].endswith("_bucket"):
+            buckets.append(float(sample[3]))
+    assert buckets == sorted(buckets) and f'le="+Inf"}} {buckets[-1]:.0f}' in text
+    if shutil.which("promtool"):
+        checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
+        assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
+
+
+def test_open_inference_protocol(model):
+    """Scores for platforms that speak it: no event, nothing learned."""
+    assert model.get("/v2").json["name"] == "unconfuse" and model.get("/v2/health/live").status == 200
+    assert model.get("/v2/health/ready").status == 200 and model.get("/v2/models/m/ready").json == {"name": "m", "ready": True}
+    assert model.get("/v2/models/n/ready").status == 404
+    described = model.get("/v2/models/m").json
+    assert described["inputs"] == [{"name": "features", "datatype": "FP32", "shape": [-1, -1]}]
+    assert [output["shape"] for output in described["outputs"]] == [[-1, 3], [-1]]
+    event = propose(model, [1, 2, 3]).json["id"]
+    feedback(model, id=event, right=False)
+    rows, before = [[1, 2, 3], [-1, 0.5, 2]], model.get("/v1/models/m").json
+    expected = model.post("/v1/models/m/predict", {"examples": [{"features": row} for row in rows]}).json["predictions"]
+    for data in (rows, sum(rows, [])):
+        tensor = {"name": "features", "shape": [2, 3], "datatype": "FP32", "data": data}
+        answer = model.post("/v2/models/m/infer", {"id": "request-7", "inputs": [tensor]}).json
+        assert (answer["model_name"], answer["id"]) == ("m", "request-7")
+        scores, classes = answer["outputs"]
+        assert scores["shape"] == [2, 3] and scores["data"] == [score for one in expected for score in one["scores"].values()]
+        assert classes["data"] == [one["class"] for one in expected]
+    assert model.get("/v1/models/m").json == before
+    for wrong, sentence in (({"shape": [2, 2]}, "inputs[0].data: expected 4 numbers, as inputs[0].shape says"),
+                            ({"shape": [6]}, "inputs[0].shape: expected [rows, columns], rows from 1 to 1000"),
+                            ({"data": [rows[0], [1, 2]]}, "inputs[0].data: expected 6 numbers, as inputs[0].shape says"),
+                            ({"data": ["a"] * 6}, "inputs[0].data: number 1 of row 1 is not a number")):
+        assert model.post("/v2/models/m/infer", {"inputs": [{**tensor, **wrong}]}).detail == sentence
+    assert model.post("/v2/models/m/infer", {"inputs": []}).detail == "inputs: expected one tensor"
+
+
 def test_openapi_and_metrics(model):
     described = model.get("/v1/openapi.json").json
     assert described == json.loads((ROOT / "service" / "openapi.json").read_text()), "GET /v1/openapi.json > service/openapi.json"
@@ -312,7 +384,8 @@ def test_openapi_and_metrics(model):
     event = propose(model, [1]).json["id"]
     feedback(model, id=event, right=False)
     metrics = model.get("/metrics").body.decode()
-    for line in ('unconfuse_proposals_total{model="m"} 1', 'unconfuse_feedback_total{model="m",answer="wrong"} 1',
+    check_metrics(metrics)
+    for line in ('unconfuse_proposals_total{model="m"} 1', "unconfuse_journal_rows_total 3", "unconfuse_journal_commits_total 3", 'unconfuse_feedback_total{model="m",answer="wrong"} 1',
                  'unconfuse_waiting_events{model="m"} 0', "unconfuse_request_seconds_count"):
         assert line in metrics
     assert event not in metrics
@@ -338,13 +411,36 @@ def test_the_model_of_the_command_line(tmp_path):
         assert service.get("/v1/models/m").json["classes"] == ["x", "y"]
 
 
+def test_settings_of_the_command_line(tmp_path, unconfuse):
+    """The same are those of PUT, however they are written; others are refused, with those that the model has."""
+    words = ["--model", "m", "--classes", "x,y"]
+    with Service(PROGRAM, tmp_path / "dir", *words, "--learner", "cspa-plus:bonus=.5:scale=standard:average=off") as service:
+        state = service.get("/v1/models/m").json
+        assert state["settings"] == {"bonus": 0.5, "scale": "standard", "average": "off"}
+        for settings in ({"scale": "standard", "bonus": "0.50", "average": False}, state["settings"]):
+            assert service.put("/v1/models/m", {"learner": "cspa-plus", "classes": ["x", "y"], "settings": settings}).json["sequence"] == 1
+        refused = service.put("/v1/models/m", {"classes": ["x", "y"], "settings": {"bonus": 1}})
+        assert refused.status == 409 and 'the settings {"bonus":0.5,"scale":"standard","average":"off"};' in refused.detail
+    with Service(PROGRAM, tmp_path / "dir", *words, "--learner", "cspa-plus:scale=standard:average=off:bonus=5e-1") as service:
+        assert service.get("/v1/models/m").json["sequence"] == 1
+    for learner, sentence in (("cspa-plus:bonus", "--learner cspa-plus:bonus: a setting is written as NAME=VALUE, not as 'bonus'"),
+                              ("cspa-plus:bonsu=1", "--model m: settings: cspa-plus has no setting 'bonsu'; did you mean 'bonus'?"),
+                              ("cspa-plus:colour=1", "--model m: settings: cspa-plus has no setting 'colour'; unconfuse help stream "
+                               "cspa-plus lists them"),
+                              ("cspa-plus:bonus=x", '--model m: "bonus": "x": it must be a number from 0 to 1000000'),
+                              ("cspa-puls", "--model m: learner: there is no learner 'cspa-puls'; a service can have perceptron, pa,")):
+        refused = unconfuse("serve", "new", "--listen", "127.0.0.1:0", *words, "--learner", learner)
+        assert refused.returncode in (1, 2) and refused.err.startswith(f"unconfuse: {sentence}")
+        assert not (tmp_path / "new").exists()
+
+
 def test_sigterm_under_load(tmp_path):
     service = Service(PROGRAM, tmp_path / "dir", "--durability", "crash").start()
     service.put("/v1/models/m", ABC)
     answered = []
 
     def client(number):
-        connection = service.connect(5)
+        connection = service.connect()
         try:
             for i in range(100000):
                 answer = service.post("/v1/models/m/propose", {"features": [i, number], "id": f"{number}-{i}"},
@@ -358,6 +454,7 @@ def test_sigterm_under_load(tmp_path):
     for thread in threads:
         thread.start()
     time.sleep(0.5)
+    until(lambda: len(answered) > 20)
     assert service.stop() == 0
     for thread in threads:
         thread.join()

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from conftest import PROGRAM
-from live_service import Service
+from live_service import Service, until
 from test_serve_killed import send_again
 
 ABC = {"learner": "cspa-plus", "classes": ["p", "q", "r"]}
@@ -67,9 +67,7 @@ def test_a_disk_that_fills_up(tmp_path):
         check_events(service.events("m"), done)
         assert service.get("/v1/models/m/model").body == model
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        until = time.monotonic() + 30
-        while service.get("/readyz").status != 200 and time.monotonic() < until:
-            time.sleep(0.1)
+        until(lambda: service.get("/readyz").status == 200)
         again, failed = play(service, 5000, 20)
         assert failed is None
         done += again
@@ -144,7 +142,7 @@ def test_the_database_of_another_program(tmp_path, unconfuse, sql):
         other.executescript(sql)
     before = path.read_bytes()
     sentence = f"{path}: this is the database of another program, not a journal of unconfuse serve"
-    assert sentence in unconfuse.fails(1, "serve", path.parent, "--listen", "127.0.0.1:0", timeout=30)
+    assert sentence in unconfuse.fails(1, "serve", path.parent, "--listen", "127.0.0.1:0")
     assert sentence in unconfuse.fails(1, "journal", path.parent, "--model", "m")
     assert sentence in unconfuse.fails(1, "replay", path.parent, "--model", "m")
     assert path.read_bytes() == before and os.listdir(path.parent) == ["journal.db"]
@@ -200,7 +198,7 @@ def test_a_damaged_definition_is_refused(tmp_path, unconfuse, text):
         service.put("/v1/models/m", ABC)
     with sqlite3.connect(tmp_path / "dir" / "journal.db") as journal:
         journal.execute("UPDATE journal SET text = ?", (text,))
-    assert "row 1 of the journal is no definition" in unconfuse.fails(1, "serve", tmp_path / "dir", "--listen", "127.0.0.1:0", timeout=30)
+    assert "row 1 of the journal is no definition" in unconfuse.fails(1, "serve", tmp_path / "dir", "--listen", "127.0.0.1:0")
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "gone", "text"])

@@ -19,18 +19,9 @@ import time
 import pytest
 
 from conftest import PROGRAM
-from live_service import Service
+from live_service import Service, until
 
 CRASH = ("--durability", "crash")
-
-
-def until(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it does not come about")
 
 
 def rounds(service, name, count, seed):

@@ -6,7 +6,7 @@ import threading
 import time
 
 from conftest import PROGRAM
-from live_service import Service
+from live_service import Service, until
 
 KILLS = int(os.environ.get("UNCONFUSE_KILLS", "20"))
 
@@ -73,10 +73,11 @@ def test_killed_at_random_moments(tmp_path):
             time.sleep(chance.uniform(0.02, 0.25))
             service.kill()
             service.start()
+        until(lambda: sum(len(client.proposed) for client in clients) > 5 * KILLS, seconds=300 + KILLS)  # a slow disk
         for client in clients:
             client.ends = True
         for client in clients:
-            client.join(30)
+            client.join(60)
         events = service.events("m")
         model = service.get("/v1/models/m/model").body
     assert [event["sequence"] for event in events] == list(range(1, len(events) + 1))

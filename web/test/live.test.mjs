@@ -45,12 +45,12 @@ test("the curve has a mark where the share of right proposals fell", async () =>
   await send("PUT", "/v1/models/drifting", { learner: "cspa-plus", classes: ["a", "b"] });
   const page = await browser.newPage();
   await page.goto(`${url}/`);
-  await page.waitForSelector("#token", { timeout: 20000 });
+  await page.waitForSelector("#token", { timeout: 60000 });
   await page.type("#token", TOKEN);
   await page.keyboard.press("Enter");
   for (const [answered, right] of [[100, true], [500, true], [900, false]]) {
     for (let state = await send("GET", "/v1/models/drifting"); state.answered < answered; state = await send("GET", "/v1/models/drifting")) await hundred(right);
-    await page.waitForFunction((n) => [...document.querySelectorAll("#live section")].some((one) => one.textContent.includes("Model drifting") && one.textContent.includes(`answered${n}`)), { timeout: 20000 }, answered);
+    await page.waitForFunction((n) => [...document.querySelectorAll("#live section")].some((one) => one.textContent.includes("Model drifting") && one.textContent.includes(`answered${n}`)), { timeout: 60000 }, answered);
   }
   const { drift } = await send("GET", "/v1/models/drifting");
   assert.ok(drift.answers > 500 && drift.answers <= 900 && drift.before > drift.after, JSON.stringify(drift));
@@ -65,18 +65,18 @@ test("the dashboard asks for the token, and shows events as they come", async ()
   page.on("console", (message) => { if (!message.text().includes("401")) messages.push(message.text()); });
   page.on("pageerror", (error) => messages.push(String(error)));
   await page.goto(`${url}/`);
-  await page.waitForSelector("#token", { timeout: 20000 });
+  await page.waitForSelector("#token", { timeout: 60000 });
   await page.type("#token", "wrong-token");
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => document.getElementById("status").textContent.includes("not the token"), { timeout: 20000 });
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("not the token"), { timeout: 60000 });
   await page.type("#token", TOKEN);
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => document.body.textContent.includes("Model route"), { timeout: 20000 });
+  await page.waitForFunction(() => document.body.textContent.includes("Model route"), { timeout: 60000 });
   for (let i = 0; i < 30; i += 1) {
     const event = await send("POST", "/v1/models/route/propose", { features: [i % 2, 1 - (i % 2)], id: `event ${i}` });
     await send("POST", "/v1/models/route/feedback", { id: event.id, label: i % 2 ? "a" : "b" });
   }
-  await page.waitForFunction(() => document.body.textContent.includes("event 29: "), { timeout: 20000 });
+  await page.waitForFunction(() => document.body.textContent.includes("event 29: "), { timeout: 60000 });
   assert.match(await page.title(), /unconfuse$/);
   assert.equal(await page.$eval("#status", (status) => status.textContent), "live");
   assert.doesNotMatch(await page.$eval("footer", (footer) => footer.textContent), /repeats it|inside it/);
@@ -84,7 +84,7 @@ test("the dashboard asks for the token, and shows events as they come", async ()
   const before = await page.$eval("#live", (live) => live.textContent);
   const another = await send("POST", "/v1/models/route/propose", { features: [1, 0], id: "one more" });
   await send("POST", "/v1/models/route/feedback", { id: another.id, label: "a" });
-  await page.waitForFunction((text) => document.getElementById("live").textContent !== text && document.body.textContent.includes("one more"), { timeout: 20000 }, before);
+  await page.waitForFunction((text) => document.getElementById("live").textContent !== text && document.body.textContent.includes("one more"), { timeout: 60000 }, before);
   assert.deepEqual(await page.evaluate(() => [document.querySelectorAll("#live input[type=radio]")[1].checked, document.querySelector("#live details").open,
     document.activeElement.tagName]), [true, true, "SUMMARY"]); // what a reader chose stays
   for (const [name, width, scheme] of [["serve-phone", 400, "light"], ["serve-dark", 1200, "dark"]]) {
