@@ -9,6 +9,9 @@ from types import TracebackType
 from typing import Any
 
 
+BATCH = 1000  # as many entries as a request may have
+
+
 class ServiceError(Exception):
     """The service refused a request: `status` is that of HTTP, the text its sentence."""
 
@@ -17,12 +20,20 @@ class ServiceError(Exception):
         self.status, self.detail = status, detail
 
 
+def _plain(value: Any) -> Any:
+    """Arrays and numbers of NumPy as JSON has them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"features cannot have a {type(value).__name__}: {value!r:.80}")
+
+
 class Client:
     """Proposals and feedback over HTTP.
 
     Requests that got no answer are sent again, up to `retries` times, which is safe: every proposal has an id, made here
     when none is given, and the service answers the same id with the same proposal and counts the same feedback once.
-    Answers 429, 503 and 507 are waited for in the same way. One client is for one thread.
+    Answers 429, 503 and 507 are waited for in the same way; without any answer a ConnectionError names the service. Batches may be
+    of any size. Numbers and arrays of NumPy are taken as they are. One client is for one thread.
 
     >>> client = unconfuse.Client("http://127.0.0.1:8470", token="...")  # doctest: +SKIP
     >>> client.define("route", ["billing", "login"], learner="cspa-plus")  # doctest: +SKIP
@@ -35,7 +46,7 @@ class Client:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"url {url!r} is not http://HOST:PORT or https://HOST:PORT")
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
-        self._prefix = parts.path.rstrip("/")
+        self._prefix, self._url = parts.path.rstrip("/"), url
         self._headers = {"Content-Type": "application/json"}
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"
@@ -66,18 +77,19 @@ class Client:
             self.close()
             raise
 
-    def _request(self, method: str, path: str, body: Any = None) -> bytes:
-        """The bytes of the answer. Safe to send again, because every request of this client is."""
-        data = None if body is None else json.dumps(body, allow_nan=False).encode()
-        for attempt in range(self.retries + 1):
-            last = attempt == self.retries
+    def _request(self, method: str, path: str, body: Any = None, retries: int | None = None) -> bytes:
+        """The bytes of the answer. Safe to send again, because every request of this client is, but for a rollback."""
+        data = None if body is None else json.dumps(body, allow_nan=False, default=_plain).encode()
+        retries = self.retries if retries is None else retries
+        for attempt in range(retries + 1):
+            last = attempt == retries
             status: int | None = None
             answer = b""
             try:
                 status, answer = self._send(method, path, data)
-            except (OSError, http.client.HTTPException):
+            except (OSError, http.client.HTTPException) as error:
                 if last:
-                    raise
+                    raise ConnectionError(f"{self._url}: no answer after {retries + 1} attempts: {error}") from error
             if status is not None and status < 300:
                 return answer
             if status is not None and (last or status not in (429, 503, 507)):
@@ -98,8 +110,6 @@ class Client:
 
     @staticmethod
     def _example(features: Any, id: str | None, baseline: str | None) -> dict[str, Any]:
-        if hasattr(features, "tolist"):
-            features = features.tolist()
         example = {"features": features, "id": uuid.uuid4().hex if id is None else id}
         if baseline is not None:
             example["baseline"] = baseline
@@ -134,11 +144,12 @@ class Client:
         return event
 
     def propose_many(self, model: str, rows: Iterable[Any], ids: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """The same for several examples in one request."""
+        """The same for several examples, 1,000 in a request; one that was refused is a dict with status and detail."""
         rows = list(rows)
+        if ids is not None and len(ids) != len(rows):
+            raise ValueError(f"{len(rows)} rows, but {len(ids)} ids")
         examples = [self._example(row, None if ids is None else ids[i], None) for i, row in enumerate(rows)]
-        events: list[dict[str, Any]] = self._json("POST", self._path(model, "propose"), {"examples": examples})["proposals"]
-        return events
+        return self._batches(model, "propose", "examples", examples, "proposals")
 
     def feedback(self, model: str, id: str, right: bool | None = None, label: str | None = None) -> dict[str, Any]:
         """Tells whether the proposal was right, or the label."""
@@ -149,18 +160,32 @@ class Client:
         """The same for a dict of id to True or False, or to a label."""
         body = [self._answer(id, answer, None) if isinstance(answer, bool) else self._answer(id, None, answer)
                 for id, answer in answers.items()]
-        told: list[dict[str, Any]] = self._json("POST", self._path(model, "feedback"), {"answers": body})["answers"]
-        return told
+        return self._batches(model, "feedback", "answers", body, "answers")
+
+    def _batches(self, model: str, what: str, given: str, items: list[dict[str, Any]], answered: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for i in range(0, len(items), BATCH):
+            found += self._json("POST", self._path(model, what), {given: items[i:i + BATCH]})[answered]
+        return found
 
     def predict(self, model: str, features: Any) -> dict[str, Any]:
         """Class and scores, without an event."""
-        features = features.tolist() if hasattr(features, "tolist") else features
         found: dict[str, Any] = self._json("POST", self._path(model, "predict"), {"features": features})
         return found
 
     def model(self, model: str) -> bytes:
         """The bytes of the model file."""
         return self._request("GET", self._path(model, "model"))
+
+    def snapshot(self, model: str) -> int:
+        """Takes a snapshot of the model now; its sequence number."""
+        sequence: int = self._json("POST", self._path(model, "snapshot"))["sequence"]
+        return sequence
+
+    def rollback(self, model: str, sequence: int) -> dict[str, Any]:
+        """The learner as it was after that row of the journal. Not sent again: rows may have come between."""
+        done: dict[str, Any] = json.loads(self._request("POST", self._path(model, "rollback"), {"sequence": sequence}, retries=0))
+        return done
 
     def events(self, model: str, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """Rows of the journal after a sequence number."""

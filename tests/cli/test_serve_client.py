@@ -32,6 +32,38 @@ def test_a_client_from_definition_to_model(tmp_path):
             module.Client(f"http://127.0.0.1:{service.port}", token="wrong").models()
 
 
+class Array:
+    """As NumPy's arrays and numbers are."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def tolist(self):
+        return self.values
+
+
+def test_batches_of_any_size_and_arrays(tmp_path):
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service, \
+            module.Client(f"http://127.0.0.1:{service.port}") as client:
+        client.define("m", ["a", "b"], learner="cspa-plus")
+        made = client.propose_many("m", [Array([i % 2, 1.0]) for i in range(2300)], ids=[f"e{i}" for i in range(2300)])
+        assert [event["id"] for event in made] == [f"e{i}" for i in range(2300)]
+        told = client.feedback_many("m", {event["id"]: event["class"] == "a" for event in made})
+        assert len(told) == 2300 and all(one["learned"] for one in told)
+        assert client.state("m")["answered"] == 2300 and client.snapshot("m") == 4601
+        assert client.rollback("m", 4601) == {"sequence": 4602, "rolled_back_to": 4601}
+        assert client.propose("m", [Array(1), Array(0.5)])["id"] and client.propose_many("m", []) == []
+        client.define("named", ["a", "b"], learner="cspa-plus")
+        assert client.propose("named", {"age": Array(7), "city": "Oslo"})["class"] in "ab"
+        with pytest.raises(ValueError, match="2 rows, but 1 ids"):
+            client.propose_many("m", [[1, 2], [3, 4]], ids=["x"])
+        with pytest.raises(TypeError, match="features cannot have a set: {1}"):
+            client.propose("named", {"x": {1}})
+        url = f"http://127.0.0.1:{service.port}"
+    with pytest.raises(ConnectionError, match=f"^{url}: no answer after 2 attempts: .*refused"):
+        module.Client(url, retries=1).models()
+
+
 def test_requests_without_an_answer_are_sent_again(tmp_path):
     with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service:
         client = module.Client(f"http://127.0.0.1:{service.port}", retries=8)

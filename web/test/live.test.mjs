@@ -25,7 +25,6 @@ before(async () => {
     service.stderr.on("data", (bytes) => { log += bytes; const found = log.match(/"message":"(http:[^"]+)"/); if (found) resolve(found[1]); });
     service.on("exit", (status) => reject(new Error(`ended with ${status}: ${log}`)));
   });
-  await send("PUT", "/v1/models/route", { learner: "cspa-plus", classes: ["a", "b", "<img src=x onerror=alert(1)>"] });
   browser = await launch();
 }, { timeout: 120000 });
 
@@ -41,13 +40,33 @@ async function hundred(right) {
   await send("POST", "/v1/models/drifting/feedback", { answers: proposals.map(({ id }) => ({ id, right })) });
 }
 
-test("the curve has a mark where the share of right proposals fell", async () => {
-  await send("PUT", "/v1/models/drifting", { learner: "cspa-plus", classes: ["a", "b"] });
+/** The dashboard, after its token. */
+async function dashboard() {
   const page = await browser.newPage();
   await page.goto(`${url}/`);
   await page.waitForSelector("#token", { timeout: 60000 });
   await page.type("#token", TOKEN);
   await page.keyboard.press("Enter");
+  return page;
+}
+
+test("a service without a model shows how to make one", async () => {
+  const page = await dashboard();
+  await page.setViewport({ width: 400, height: 900 });
+  await page.waitForSelector("#live pre", { timeout: 60000 });
+  const words = await page.$eval("#live pre", (pre) => pre.textContent);
+  assert.equal(words, `curl -X PUT ${url}/v1/models/first -H "Authorization: Bearer TOKEN" -d '{"classes":["a","b"]}'`);
+  assert.match(await page.$eval("#live", (live) => live.textContent), /Nothing has happened yet\./);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+  await shoot(page, "serve-empty");
+  await send("PUT", "/v1/models/route", { learner: "cspa-plus", classes: ["a", "b", "<img src=x onerror=alert(1)>"] });
+  await page.waitForFunction(() => document.body.textContent.includes("Model route"), { timeout: 60000 });
+  await page.close();
+});
+
+test("the curve has a mark where the share of right proposals fell", async () => {
+  await send("PUT", "/v1/models/drifting", { learner: "cspa-plus", classes: ["a", "b"] });
+  const page = await dashboard();
   for (const [answered, right] of [[100, true], [500, true], [900, false]]) {
     for (let state = await send("GET", "/v1/models/drifting"); state.answered < answered; state = await send("GET", "/v1/models/drifting")) await hundred(right);
     await page.waitForFunction((n) => [...document.querySelectorAll("#live section")].some((one) => one.textContent.includes("Model drifting") && one.textContent.includes(`answered${n}`)), { timeout: 60000 }, answered);
@@ -98,5 +117,17 @@ test("the dashboard asks for the token, and shows events as they come", async ()
   assert.deepEqual(found, []);
   await shoot(page, "serve");
   assert.deepEqual(messages, []);
+  await page.close();
+});
+
+test("the last events are those of all models, newest first; a service that has ended is said to be", async () => {
+  const page = await dashboard();
+  await send("POST", "/v1/models/drifting/propose", { features: [1], id: "the newest" });
+  await page.waitForFunction(() => document.querySelector("#live tbody tr:first-child")?.parentElement && [...document.querySelectorAll("#live section")].at(-1).textContent.includes("the newest"), { timeout: 60000 });
+  const rows = await page.evaluate(() => [...[...document.querySelectorAll("#live section")].at(-1).querySelectorAll("tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual([rows[0][2], rows[0][3], rows[0][4].split(":")[0]], ["drifting", "proposal", "the newest"]);
+  assert.deepEqual([...new Set(rows.map((row) => row[2]))].sort(), ["drifting", "route"]);
+  service.kill("SIGTERM");
+  await page.waitForFunction(() => /^The service (has stopped|does not answer); trying again\. The figures are those of \d\d:\d\d:\d\d\.$/.test(document.getElementById("status").textContent), { timeout: 60000 });
   await page.close();
 });

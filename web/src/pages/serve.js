@@ -1,7 +1,7 @@
 // unconfuse serve: what the service is doing, live. The page asks for the token when one is needed and keeps it in memory only.
 import { h, section, figure, plainTable } from "../dom.js";
 import { curves, dots } from "../plots.js";
-import { count, percent } from "../format.js";
+import { count, interval, percent } from "../format.js";
 import { confusionMap } from "../matrix.js";
 import { facts } from "../facts.js";
 
@@ -30,14 +30,23 @@ function remember(model) {
   return points;
 }
 
+/** A share of n with its interval; without any there is none. */
+function shareOf(share, n) {
+  return n > 0 ? `${percent(share)} (95% interval ${interval(...band(share * n, n), 1)})` : "–";
+}
+
 function drift(model) {
   return model.drift && h("p", { class: "warning", role: "status" },
     `Drift: at row ${count(model.drift.sequence)} the share of right proposals fell from ${percent(model.drift.before)} to ${percent(model.drift.after)}.`);
 }
 
+function shareOfProposals(model, name) {
+  return model.proposals > 0 ? model.proposed[name] / model.proposals : 0;
+}
+
 function modelSection(model) {
   const points = remember(model);
-  const classes = model.classes.map((name) => ({ name, value: model.proposals > 0 ? model.proposed[name] / model.proposals : 0 }));
+  const classes = model.classes.map((name) => ({ name, low: 0, high: shareOfProposals(model, name), value: shareOfProposals(model, name) })); // a line from 0
   const labelled = model.confusion.some((row) => row.some((n) => n > 0));
   const series = [
     { name: "right so far, with its 95% interval", points: points.map(({ x, y, low, high }) => ({ x, y, low, high })) },
@@ -45,7 +54,8 @@ function modelSection(model) {
   ];
   return section(`Model ${model.name}`,
     facts([["learner", model.learner], ["mode", model.mode], ["proposals", count(model.proposals)], ["answered", count(model.answered)],
-      ["right so far", percent(model.ratio_correct)], ["right of the last 1,000", percent(model.recent_ratio_correct)],
+      ["right so far", shareOf(model.ratio_correct, model.answered)],
+      ["right of the last 1,000", shareOf(model.recent_ratio_correct, Math.min(model.answered, 1000))],
       ["waiting for feedback", count(model.waiting)], ["expired", count(model.expired)], ["agreement with the baseline", model.agreement !== null && percent(model.agreement)],
       ["rows in the journal", count(model.sequence)]]),
     drift(model),
@@ -58,8 +68,28 @@ function modelSection(model) {
 
 function eventText(event) {
   if (event.kind === "proposal") return `${event.id}: ${event.class}`;
-  if (event.kind === "feedback") return `${event.id}: ${event.right ? "right" : "wrong"}`;
-  return event.kind;
+  if (event.kind === "feedback") return `${event.id}: ${event.label ? `the label is ${event.label}` : event.right ? "right" : "wrong"}`;
+  if (event.kind === "expiry") return `row ${count(event.event)} was not answered in time`;
+  if (event.kind === "rollback") return `to row ${count(event.to)}`;
+  return `${event.definition.learner}: ${event.definition.classes.slice(0, 5).join(", ")}${event.definition.classes.length > 5 ? ", …" : ""}`;
+}
+
+/** Newest first, whatever the model; rows of a model that are of one millisecond stay in their order. */
+function eventTable(events) {
+  if (events.length === 0) return h("p", {}, "Nothing has happened yet.");
+  const newest = events.slice().reverse().sort((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0));
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table of the last events" },
+    plainTable(["time", "row", "model", "kind", "what"], newest.map((e) => [clock(new Date(e.time)), count(e.sequence), e.model, e.kind, eventText(e)])));
+}
+
+function clock(time) {
+  return time.toTimeString().slice(0, 8);
+}
+
+/** What to type first. */
+function firstModel() {
+  return [h("p", {}, "There is no model yet. This makes one:"),
+    h("pre", { class: "scroll", tabindex: "0" }, `curl -X PUT ${new URL("v1/models/first", document.baseURI)}${token ? ' -H "Authorization: Bearer TOKEN"' : ""} -d '{"classes":["a","b"]}'`)];
 }
 
 /** Of the requests of the last second; without any there is none. */
@@ -80,44 +110,46 @@ function keepingChoices(place, change) {
 }
 
 function draw(place, live) {
-  const events = live.events.slice().reverse();
   keepingChoices(place, () => place.replaceChildren(
     section("Requests", facts([["requests a second", live.requests_per_second.toFixed(1)], ["half are faster than", latency(live, live.p50)],
       ["99 of 100 are faster than", latency(live, live.p99)], ["models", count(live.models.length)]])),
     ...live.models.map(modelSection),
-    live.models.length === 0 ? h("p", {}, "There is no model yet. PUT /v1/models/NAME makes one.") : "",
-    section("Last events", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table of the last events" },
-      plainTable(["row", "model", "kind", "what"], events.map((e) => [count(e.sequence), e.model, e.kind, eventText(e)]))))));
+    ...(live.models.length === 0 ? firstModel() : []),
+    section("Last events", eventTable(live.events))));
 }
 
 /** Reads server-sent events by fetch, since EventSource cannot send a token. */
-async function listen(place, status) {
+async function listen(place, status, heard) {
   const answer = await fetch("v1/live", { headers: token ? { Authorization: `Bearer ${token}` } : {}, cache: "no-store" });
   if (answer.status === 401) return "token";
-  if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`The service answered ${answer.status}`);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   status.textContent = "connected; the first figures come within a second";
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) throw new Error("the service has stopped");
+    if (done) throw new Error("The service has stopped");
     text += value;
     const parts = text.split("\n\n");
     text = parts.pop();
     for (const part of parts) {
       if (!part.startsWith("data: ")) continue;
       draw(place, JSON.parse(part.slice(6)));
+      heard();
       if (status.textContent !== "live") status.textContent = "live";
     }
   }
 }
 
 async function keepListening(place, status) {
+  let since = null; // when it was lost
   for (;;) {
     try {
-      if (await listen(place, status) === "token") { ask(place, status); return; }
+      if (await listen(place, status, () => { since = null; }) === "token") { ask(place, status); return; }
     } catch (error) {
-      status.textContent = `${error.message}; trying again`;
+      since ??= clock(new Date());
+      const why = error instanceof TypeError ? "The service does not answer" : error.message; // fetch's own sentence differs by browser
+      status.textContent = `${why}; trying again${place.hasChildNodes() ? `. The figures are those of ${since}.` : ""}`;
     }
     await new Promise((resolve) => setTimeout(resolve, 2000));
   }
