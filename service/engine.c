@@ -153,18 +153,26 @@ static void settle(engine *self)
         self->entries[i]->touched = self->entries[i]->new = false;
 }
 
+/* What the transaction wrote is on disk. One without rows says nothing about the journal. */
+static void note_commit(engine *self)
+{
+    settle(self);
+    if (self->open_rows == 0)
+        return;
+    self->commits++;
+    self->committed_rows += self->open_rows;
+    self->open_rows = 0;
+    if (self->unwritable.status)
+        log_line("info", "journal", "can be written again");
+    self->unwritable.status = 0;
+}
+
 /* Whether the jobs may be answered as they are. */
 static bool commit(engine *self)
 {
     problem *why = &self->broken;
     if (why->status == 0 && journal_commit(self->writes, why)) {
-        settle(self);
-        self->commits += self->open_rows > 0;
-        self->committed_rows += self->open_rows;
-        self->open_rows = 0;
-        if (self->unwritable.status)
-            log_line("info", "journal", "can be written again");
-        self->unwritable.status = 0;
+        note_commit(self);
         return true;
     }
     if (why->status >= 500) {

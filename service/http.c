@@ -1,12 +1,14 @@
 /* HTTP: from a connection of libmicrohttpd to a route, and back. A connection whose job is in the engine's
  * queue is suspended, and goes on when the job is done; http_workers.c runs them. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "app/memory.h"
 #include "service/address.h"
@@ -425,10 +427,29 @@ static bool choose_address(struct sockaddr_storage *out, const http_settings *se
     return true;
 }
 
+static bool refuse_address(const http_settings *settings, int reason, problem *why)
+{
+    return problem_set(why, 503, "--listen %s: cannot listen there: %s%s", settings->listen, strerror(reason),
+                       reason == EADDRINUSE ? "; port 0 takes any free one, which the log names" : "");
+}
+
+/* A socket of the same address for a moment: what cannot be is said before anything is made. */
 bool http_check(const http_settings *settings, problem *why)
 {
     struct sockaddr_storage address;
-    return choose_address(&address, settings, why);
+    if (!choose_address(&address, settings, why))
+        return false;
+    const socklen_t size =
+        address.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    const int tried = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
+    if (tried < 0)
+        return refuse_address(settings, errno, why);
+    (void)setsockopt(tried, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    const bool bound =
+        bind(tried, (const struct sockaddr *)(const void *)&address, size) == 0 && listen(tried, 1) == 0;
+    const int reason = errno;
+    (void)close(tried);
+    return bound || refuse_address(settings, reason, why);
 }
 
 bool http_open(http **out, const http_settings *settings, engine *behind, problem *why)

@@ -14,7 +14,7 @@ typedef struct http_settings {
 
 typedef struct http http;
 
-/* Whether the address may be listened on at all; nothing is opened. */
+/* Whether the address may be listened on (400) and can be (503); nothing stays open. */
 bool http_check(const http_settings *settings, problem *why);
 /* 400: the address cannot be listened on. */
 bool http_open(http **out, const http_settings *settings, engine *behind, problem *why);

@@ -280,15 +280,21 @@ bool journal_add_model(journal *self, int64_t number, const char *name, problem 
     return step(self, add, why);
 }
 
+/* Two transactions: pages that one of them frees again are never written. */
 bool journal_is_writable(journal *self, problem *why)
 {
-    static const char probe[] =
-        "INSERT INTO snapshots(model, sequence, state) VALUES(-1, -1, hex(zeroblob(8192)))";
+    static const char *const probes[] = {
+        "INSERT OR REPLACE INTO snapshots(model, sequence, state) VALUES(-1, -1, hex(zeroblob(16384)))",
+        "DELETE FROM snapshots WHERE model = -1"};
+    bool written = true;
     if (self->writing)
         return true;
-    bool written = begin(self, why) && execute(self, probe, why) &&
-                   execute(self, "DELETE FROM snapshots WHERE model = -1", why);
-    return journal_commit(self, written ? why : NULL) && written;
+    for (size_t i = 0; i < sizeof probes / sizeof *probes && written; i++) {
+        written = begin(self, why) && execute(self, probes[i], why) && journal_commit(self, why);
+        if (!written)
+            journal_abandon(self);
+    }
+    return written;
 }
 
 /* ---- reading ---- */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/memory.h"
 #include "app/message.h"
@@ -101,12 +102,25 @@ static uc_status define_model(engine *models, const service_settings *settings)
     job *work = job_create(JOB_PUT, settings->model, 0);
     problem why = {0};
     work->body = json_loads(settings->definition, 0, NULL);
+    const bool whole = json_object_get(work->body, "classes") != NULL;
     if (served_check_name(settings->model, &why)) {
         engine_perform(models, work);
         why = work->why;
     }
     job_free(work);
+    if (why.status == 400 && !whole && strncmp(why.detail, "classes:", 8) == 0)
+        return app_fail(UC_ERR_INVALID,
+                        "--model %s: there is no such model in %s yet; --classes a,b,c makes it",
+                        settings->model, settings->directory);
     return why.status ? app_fail(UC_ERR_INVALID, "--model %s: %s", settings->model, why.detail) : UC_OK;
+}
+
+static bool is_there(const char *directory)
+{
+    char *path = app_text("%s/journal.db", directory);
+    const bool found = access(path, F_OK) == 0;
+    free(path);
+    return found;
 }
 
 /* What is wrong with it whatever there is in the directory: nothing is made then. */
@@ -117,9 +131,13 @@ static uc_status check_model(const service_settings *settings)
     bool changed;
     const bool named = served_check_name(settings->model, &why);
     /* without classes it may be one that is there */
-    if (named && json_object_get(body, "classes") && served_define(&made, &changed, NULL, body, &why))
+    const bool whole = json_object_get(body, "classes") != NULL;
+    if (named && whole && served_define(&made, &changed, NULL, body, &why))
         json_decref(made);
     json_decref(body);
+    if (named && !whole && !is_there(settings->directory))
+        return app_fail(UC_ERR_INVALID, "--model %s: there is no such model yet; --classes a,b,c makes it",
+                        settings->model);
     return why.status ? app_fail(UC_ERR_INVALID, "--model %s: %s", settings->model, why.detail) : UC_OK;
 }
 
@@ -192,7 +210,7 @@ uc_status service_run(const service_settings *settings)
     if (status == UC_OK && settings->follow && !follow_check(settings->follow, &why))
         status = app_fail(UC_ERR_OPTION, "%s", why.detail);
     if (status == UC_OK && !http_check(&listen, &why))
-        status = app_fail(UC_ERR_OPTION, "%s", why.detail);
+        status = app_fail(why.status == 400 ? UC_ERR_OPTION : UC_ERR_IO, "%s", why.detail);
     if (status == UC_OK && !engine_open(&models, &engine_with, go_on, &why) && !stopped)
         status = app_fail(UC_ERR_IO, "%s", why.detail);
     if (status == UC_OK && models && settings->model)

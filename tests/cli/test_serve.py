@@ -395,7 +395,15 @@ def test_one_process_for_a_directory_and_addresses(unconfuse, model):
     taken = unconfuse("serve", model.directory, "--listen", "127.0.0.1:0")
     assert taken.returncode == 1 and "another process serves this directory" in taken.err
     taken = unconfuse("serve", unconfuse.directory / "other", "--listen", f"127.0.0.1:{model.port}")
-    assert taken.returncode == 1 and "cannot listen there" in taken.err
+    assert taken.returncode == 1 and taken.err == (f"unconfuse: --listen 127.0.0.1:{model.port}: cannot listen there: Address already in "
+                                                   "use; port 0 takes any free one, which the log names\n")
+    assert not (unconfuse.directory / "other").exists()
+    for directory, where in (("new", ""), (model.directory, f" in {model.directory}")):
+        if where:
+            model.stop()
+        missing = unconfuse.fails(1, "serve", directory, "--listen", "127.0.0.1:0", "--model", "other")
+        assert missing == f"--model other: there is no such model{where} yet; --classes a,b,c makes it"
+    assert not (unconfuse.directory / "new").exists()
 
 
 @pytest.mark.parametrize("listen, sentence", [
