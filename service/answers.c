@@ -78,7 +78,7 @@ void route_problem(response *out, const problem *why)
 /* Takes the JSON over. */
 static void answer_json(response *out, int status, json_t *json)
 {
-    char *bytes = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *bytes = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)); /* .2 is .2 */
     json_decref(json);
     *out = (response){.status = status, .type = json_content, .body = bytes, .size = strlen(bytes)};
 }

@@ -16,15 +16,22 @@ bool directory_journal(journal **out, const char *directory, problem *why)
 }
 
 typedef struct finding {
-    const char *name;
-    int64_t number;
+    const char *name; /* NULL: whichever it is */
+    int64_t number, last;
+    size_t count, length;
+    char names[200]; /* of all, as many as fit */
 } finding;
 
 static bool find_model(int64_t number, const char *name, void *user)
 {
     finding *found = user;
-    if (strcmp(name, found->name) == 0)
+    if (found->name && strcmp(name, found->name) == 0)
         found->number = number;
+    found->last = number;
+    if (found->length < sizeof found->names)
+        found->length += (size_t)snprintf(found->names + found->length, sizeof found->names - found->length,
+                                          "%s%s", found->count > 0 ? ", " : "", name);
+    found->count++;
     return true;
 }
 
@@ -33,8 +40,14 @@ bool directory_model(int64_t *number, journal *from, const char *name, problem *
     finding found = {.name = name};
     if (!journal_models(from, find_model, &found, why))
         return false;
-    *number = found.number;
-    return found.number != 0 || problem_set(why, 404, "there is no model '%.80s'", name);
+    *number = name || found.count != 1 ? found.number : found.last;
+    if (*number != 0)
+        return true;
+    const char *there = found.count > 0 ? "there is " : "there is no model yet";
+    const char *more = found.length < sizeof found.names ? "" : "...";
+    if (!name)
+        return problem_set(why, 400, "%s%s%s", there, found.names, more);
+    return problem_set(why, 404, "there is no model '%.80s'; %s%s%s", name, there, found.names, more);
 }
 
 /* ---- loading ---- */

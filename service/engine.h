@@ -100,7 +100,8 @@ bool engine_definitions(engine *self, const char *model, int64_t last, journal_r
 
 /* Opens a directory for reading only, as commands do. */
 bool directory_journal(journal **out, const char *directory, problem *why);
-/* The number of a model; 404. */
+/* The number of a model; 404. Without a name it is the only one that there is; else 400, and *why says
+ * which there are. */
 bool directory_model(int64_t *number, journal *from, const char *name, problem *why);
 /* A model as after its row `last`, from the newest snapshot that holds and the rows after it. *snapshot: its
  * sequence, 0: none. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/memory.h"
 
@@ -86,6 +87,15 @@ static bool is_full(int code, int system_said)
     return (code & 0xff) == SQLITE_FULL;
 }
 
+/* Why a file could not be opened or written. */
+static int reason_of(const journal *self)
+{
+    const int reason = sqlite3_system_errno(self->db);
+    if (reason != 0)
+        return reason;
+    return access(self->path, W_OK) == 0 ? EROFS : errno;
+}
+
 static bool complain(const journal *self, problem *why)
 {
     const int system_said = errno, code = self->db ? sqlite3_errcode(self->db) : SQLITE_NOMEM;
@@ -95,6 +105,8 @@ static bool complain(const journal *self, problem *why)
     if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
         return problem_set(why, 503, "%s: the journal is damaged (%s); restore it from a backup", self->path,
                            said);
+    if ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY)
+        return problem_set(why, 503, "%s: %s: %s", self->path, said, strerror(reason_of(self)));
     return problem_set(why, 503, "%s: %s", self->path, said);
 }
 

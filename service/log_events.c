@@ -104,12 +104,15 @@ static bool read_row(const journal_row *row, void *user)
 
 static bool read_journal(reading *self)
 {
-    if (!self->from->model)
-        return problem_set(self->why, 400, "%s: say which model with %s NAME", self->from->path,
-                           self->from->option);
-    const bool read = directory_journal(&self->journal, self->from->path, self->why) &&
-                      directory_model(&self->model, self->journal, self->from->model, self->why) &&
-                      journal_each(self->journal, self->model, 0, INT64_MAX, read_row, self, self->why);
+    const log_source *from = self->from;
+    bool read = directory_journal(&self->journal, from->path, self->why);
+    if (!from->model && !self->journal)
+        return problem_set(self->why, 400, "%s: say which model with %s NAME", from->path, from->option);
+    read = read && directory_model(&self->model, self->journal, from->model, self->why);
+    if (!read && !from->model)
+        (void)problem_set(self->why, 400, "%s: say which model with %s NAME; %s", from->path, from->option,
+                          self->why->detail);
+    read = read && journal_each(self->journal, self->model, 0, INT64_MAX, read_row, self, self->why);
     journal_close(self->journal);
     event_names_free(&self->names);
     return read;

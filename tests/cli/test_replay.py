@@ -62,6 +62,7 @@ def test_the_three_kinds_of_logs_agree(unconfuse, tmp_path):
                              connection=connection)
     from_directory = unconfuse.json("replay", tmp_path / "dir", "--model", "m", "--learner", "cspa-plus")
     assert from_directory["events"] == 270 and from_directory["unanswered"] == 30
+    assert unconfuse.json("replay", tmp_path / "dir", "--learner", "cspa-plus") == from_directory  # it is the only one
     for form in ("csv", "dsjson"):
         unconfuse.ok("journal", tmp_path / "dir", "--model", "m", "--format", form, "-o", f"log.{form}")
         assert unconfuse.json("replay", f"log.{form}", "--learner", "cspa-plus") == from_directory
@@ -127,6 +128,17 @@ def test_the_settings_of_the_learner(unconfuse):
                               ("pa,spa", "--learner pa,spa: expected one learner"),
                               ("cspa-puls", "--learner: there is no learner called cspa-puls; did you mean cspa-plus?")):
         assert unconfuse.fails(2, "replay", "log.csv", "--learner", learner).startswith(sentence)
+
+
+def test_which_model(unconfuse, tmp_path):
+    directory = tmp_path / "dir"
+    with Service(PROGRAM, directory, "--durability", "crash") as service:
+        assert unconfuse.fails(1, "replay", directory) == f"{directory}: say which model with --model NAME; there is no model yet"
+        for name in ("b", "a"):
+            service.put(f"/v1/models/{name}", {"learner": "cspa-plus", "classes": ["x", "y"]})
+        assert service.get("/v1/models/z/events").detail == "there is no model 'z'; there is b, a"
+    assert unconfuse.fails(1, "replay", directory) == f"{directory}: say which model with --model NAME; there is b, a"
+    assert unconfuse.fails(1, "replay", directory, "--model", "z") == "there is no model 'z'; there is b, a"
 
 
 def test_usage(unconfuse):

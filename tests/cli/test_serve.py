@@ -486,8 +486,8 @@ def test_journal_command(model, unconfuse):
     first = json.loads(lines[0])
     assert first["EventId"] == "e,1" and first["_label_cost"] == -1 and first["_label_probability"] == 1
     assert len(first["a"]) == len(first["p"]) == len(first["c"]["_multi"]) == 3
-    assert "there is no model 'z'" in unconfuse.fails(1, "journal", model.directory, "--model", "z")
-    assert "unable to open" in unconfuse.fails(1, "journal", "nowhere", "--model", "z")
+    assert unconfuse.fails(1, "journal", model.directory, "--model", "z").endswith("there is no model 'z'; there is m")
+    assert "unable to open database file: No such file or directory" in unconfuse.fails(1, "journal", "nowhere", "--model", "z")
     assert "--model NAME" in unconfuse.fails(2, "journal", model.directory)
 
 
