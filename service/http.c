@@ -449,7 +449,7 @@ bool http_check(const http_settings *settings, problem *why)
         bind(tried, (const struct sockaddr *)(const void *)&address, size) == 0 && listen(tried, 1) == 0;
     const int reason = errno;
     (void)close(tried);
-    return bound || refuse_address(settings, reason, why);
+    return (bound || refuse_address(settings, reason, why)) && workers_check(settings, why);
 }
 
 bool http_open(http **out, const http_settings *settings, engine *behind, problem *why)

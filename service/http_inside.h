@@ -68,6 +68,8 @@ void http_end_exchange(void *user, struct MHD_Connection *connection, void **sta
                        enum MHD_RequestTerminationCode how);
 
 /* http_workers.c */
+/* Whether the certificate and the key are good; 503. */
+bool workers_check(const http_settings *settings, problem *why);
 /* 400: the address cannot be listened on. */
 bool workers_start(http *self, const http_settings *settings, const struct sockaddr_storage *address,
                    problem *why);

@@ -25,6 +25,7 @@
 #define OTHER_FILES 64 /* descriptors for all else */
 #define IDLE_SECONDS 30
 #define SWEEP_MS 1000
+#define PROTOCOLS "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1" /* RFC 8996 */
 #define CONNECTION_BYTES 98304 /* what libmicrohttpd keeps of a head; a longer one it refuses by itself */
 
 double http_seconds(void)
@@ -187,6 +188,21 @@ static void *run_worker(void *user)
     return NULL;
 }
 
+bool workers_check(const http_settings *settings, problem *why)
+{
+    if (!settings->certificate)
+        return true;
+    struct MHD_Daemon *tried = MHD_start_daemon(
+        MHD_USE_TLS | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL, http_handle, NULL,
+        MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_HTTPS_MEM_CERT, settings->certificate,
+        MHD_OPTION_HTTPS_MEM_KEY, settings->key, MHD_OPTION_HTTPS_PRIORITIES, PROTOCOLS, MHD_OPTION_END);
+    if (!tried)
+        return problem_set(why, 503,
+                           "--tls-certificate, --tls-key: the files are not PEM, or not of each other");
+    MHD_stop_daemon(tried);
+    return true;
+}
+
 /* As many as there may be of one worker, and fewer where there are not descriptors for all. */
 static unsigned connection_limit(void)
 {
@@ -203,7 +219,7 @@ static struct MHD_Daemon *start_daemon(worker *self, const http_settings *settin
 {
     const worker *first = self->owner->workers;
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
-    struct MHD_OptionItem more[4] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem more[5] = {{MHD_OPTION_END, 0, NULL}};
     int filled = 0, listening = -1;
     if (address->ss_family == AF_INET6)
         flags |= MHD_USE_IPv6;
@@ -211,6 +227,7 @@ static struct MHD_Daemon *start_daemon(worker *self, const http_settings *settin
         flags |= MHD_USE_TLS;
         more[filled++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)settings->certificate};
         more[filled++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)settings->key};
+        more[filled++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)PROTOCOLS};
     }
     if (self != first) {
         listening = dup(MHD_get_daemon_info(first->daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd);
@@ -275,7 +292,8 @@ bool workers_start(http *self, const http_settings *settings, const struct socka
         const int reason = errno;
         workers_stop(self);
         return problem_set(why, 400, "--listen %s: cannot listen there: %s", settings->listen,
-                           reason ? strerror(reason) : "the certificate or the key is not one");
+                           reason ? strerror(reason)
+                                  : "the certificate and the key are not PEM, or not of each other");
     }
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(self->workers[0].daemon, MHD_DAEMON_INFO_BIND_PORT);

@@ -557,7 +557,7 @@ def test_onebit_learns_more_from_labels_than_from_wrong(tmp_path):
         assert service.get("/v1/models/labels/model").body == before
 
 
-def test_tls_is_said_and_spoken(tmp_path):
+def test_tls_is_said_and_spoken(tmp_path, unconfuse):
     made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
                            "/CN=localhost", "-days", "2", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "certificate.pem"], capture_output=True)
     if made.returncode != 0:
@@ -570,3 +570,10 @@ def test_tls_is_said_and_spoken(tmp_path):
         connection = http.client.HTTPSConnection("127.0.0.1", service.port, context=trust, timeout=20)
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
+        for version, spoken in (("-tls1", False), ("-tls1_1", False), ("-tls1_2", True), ("-tls1_3", True)):
+            said = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{service.port}", version, "-cipher", "ALL:@SECLEVEL=0"],
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+            assert (said.returncode == 0) == spoken, (version, said.stdout, said.stderr)
+    for certificate, key in (("key.pem", "certificate.pem"), ("certificate.pem", "certificate.pem")):
+        assert unconfuse.fails(1, "serve", "new", "--listen", "127.0.0.1:0", "--tls-certificate", tmp_path / certificate, "--tls-key",
+                               tmp_path / key) == "--tls-certificate, --tls-key: the files are not PEM, or not of each other"
