@@ -224,8 +224,16 @@ static bool may_ask(const exchange *self)
     if (!self->owner->token || (self->route && route_is_open(self->route)))
         return true;
     const char *given = MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, "Authorization");
-    return given && strncmp(given, scheme, sizeof scheme - 1) == 0 &&
+    return given && strncasecmp(given, scheme, sizeof scheme - 1) == 0 &&
            same_secret(given + sizeof scheme - 1, self->owner->token);
+}
+
+/* Whether a page of another site sends it, through the browser of somebody who may: all browsers say so.
+ * With a token it cannot. */
+static bool is_of_other_page(const exchange *self)
+{
+    const char *site = MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
+    return !self->owner->token && site && strcmp(site, "cross-site") == 0;
 }
 
 /* ---- requests ---- */
@@ -281,6 +289,9 @@ static exchange *begin_exchange(worker *served_by, struct MHD_Connection *connec
     (void)atomic_fetch_add(&self->owner->busy, 1);
     if (!may_ask(self))
         (void)problem_set(&why, 401, "this service needs a token: Authorization: Bearer TOKEN");
+    else if (is_of_other_page(self) && strcmp(method, "GET") != 0)
+        (void)problem_set(&why, 403,
+                          "a page of another site sends this; a service without a token refuses it");
     self->unreadable = !check_head(connection, &why);
     if (why.status)
         route_problem(&self->early, &why);

@@ -250,7 +250,22 @@ def test_wrong_tokens(tmp_path, given):
         for path in ("/v1/models", "/metrics", "/healthz", "/nothing", "/v1/live"):
             answer = service.get(path, headers={"Authorization": given} if given is not None else {})
             assert answer.status == 401 and "needs a token" in answer.detail
-        assert service.get("/v1/models", headers={"Authorization": "Bearer a-long-secret"}).status == 200
+        for scheme in ("Bearer", "bearer", "BEARER"):
+            assert service.get("/v1/models", headers={"Authorization": f"{scheme} a-long-secret"}).status == 200
+
+
+def test_pages_of_other_sites_change_nothing(model, tmp_path):
+    """A browser sends a form or a text to any address, also to one that only its own machine reaches."""
+    page, own = {"Sec-Fetch-Site": "cross-site", "Content-Type": "text/plain"}, {"Sec-Fetch-Site": "same-origin"}
+    refused = model.post("/v1/models/m/propose", {"features": [1]}, headers=page)
+    assert refused.status == 403 and refused.detail == "a page of another site sends this; a service without a token refuses it"
+    assert model.get("/v1/models/m").json["sequence"] == 1
+    assert model.get("/v1/models/m", headers=page).status == 200  # which that page cannot read
+    assert model.post("/v1/models/m/propose", {"features": [1]}, headers=own).status == 200
+    (tmp_path / "token").write_text("a-long-secret\n")
+    with Service(PROGRAM, tmp_path / "other", "--token-file", str(tmp_path / "token")) as service:
+        made = service.put("/v1/models/m", {"classes": ["a", "b"]}, headers={**page, "Authorization": "Bearer a-long-secret"})
+        assert made.status == 201
 
 
 def test_ids_that_are_never_answered(model):
