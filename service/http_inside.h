@@ -23,6 +23,7 @@ typedef struct worker {
     pthread_mutex_t mutex;
     struct suspended *resumed;
     struct client *clients; /* all that are connected */
+    bool left;              /* one of them has gone since the daemon was run */
     double swept;           /* when they were last looked at */
 } worker;
 

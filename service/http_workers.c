@@ -99,6 +99,7 @@ static void forget_client(worker *self, client *gone)
         gone->previous->next = gone->next;
     else
         self->clients = gone->next;
+    self->left = true;
     free(gone);
 }
 
@@ -174,7 +175,9 @@ static void *run_worker(void *user)
     while (!atomic_load(&self->ends)) {
         MHD_UNSIGNED_LONG_LONG wait_ms;
         int most_ms = self->clients ? SWEEP_MS : -1;
-        if (MHD_get_timeout(self->daemon, &wait_ms) == MHD_YES && wait_ms < SWEEP_MS)
+        if (self->left) /* a daemon that had as many as it may listens again only when it is run again */
+            most_ms = 0;
+        else if (MHD_get_timeout(self->daemon, &wait_ms) == MHD_YES && wait_ms < SWEEP_MS)
             most_ms = (int)wait_ms;
         (void)poll(watched, 2, most_ms);
         if (listens && atomic_load(&self->owner->stops)) {
@@ -183,6 +186,7 @@ static void *run_worker(void *user)
         }
         resume_connections(self);
         sweep(self);
+        self->left = false;
         (void)MHD_run(self->daemon);
     }
     return NULL;

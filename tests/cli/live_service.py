@@ -40,15 +40,16 @@ class Answer:
 
 
 class Service:
-    def __init__(self, program, directory, *options, env=None):
-        self.program, self.directory, self.options = program, directory, options
+    def __init__(self, program, directory, *options, env=None, before=()):
+        """`before` comes before the words of the program, which it runs."""
+        self.program, self.directory, self.options, self.before = program, directory, options, before
         self.process, self.log, self.port, self.env = None, directory.parent / (directory.name + ".log"), None, env
 
     def start(self, timeout=300):
         listen = f"127.0.0.1:{self.port or 0}"
         with open(self.log, "ab") as log:
             before = log.tell()
-            self.process = subprocess.Popen([self.program, "serve", str(self.directory), "--listen", listen, *self.options],
+            self.process = subprocess.Popen([self.program, *self.before, "serve", str(self.directory), "--listen", listen, *self.options],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env={**os.environ, **(self.env or {})})
         until = time.monotonic() + timeout

@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import signal
 import socket
 import time
@@ -307,7 +308,52 @@ def test_nonsense_does_not_grow(model):
     assert memory(model) < before + 16e6
 
 
-def test_many_connections_are_held(model):
+@pytest.fixture
+def many_files():
+    """A thousand connections are as many descriptors here."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if before[1] != resource.RLIM_INFINITY and before[1] < 1200:
+        pytest.skip("too few descriptors are allowed here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], 1200), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_requests_without_waiting_for_answers(model):
+    """100 in one go on one connection: all are answered, in their order."""
+    bodies = [b'{"features":[%d,1],"id":"p%d"}' % (i % 3, i) for i in range(100)]
+    with socket.create_connection(("127.0.0.1", model.port), timeout=60) as connection:
+        connection.sendall(b"".join(PROPOSE + b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies))
+        received = b""
+        while len(found := re.findall(rb'"id":"(p\d+)"', received)) < 100:
+            part = connection.recv(65536)
+            assert part, received[-300:]
+            received += part
+    assert found == [b"p%d" % i for i in range(100)] and received.count(b"HTTP/1.1 200 ") == 100
+
+
+def test_fewer_descriptors_than_connections(tmp_path):
+    """Who comes when all are taken waits, and is served when another has gone."""
+    script = 'ulimit -n 256; exec "$0" "$@"'
+    with Service("/bin/sh", tmp_path / "dir", "--durability", "crash", before=["-c", script, PROGRAM]) as service:
+        held = [socket.create_connection(("127.0.0.1", service.port), timeout=60) for _ in range(400)]
+        try:
+            for connection in held[:150]:
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+            for connection in held[:250]:
+                connection.close()
+            for connection in held[250:]:
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            for connection in held[250:]:
+                assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+            assert service.put("/v1/models/m", {"learner": "cspa-plus", "classes": ["a", "b"]}).status == 201
+        finally:
+            for connection in held:
+                connection.close()
+
+
+def test_many_connections_are_held(many_files, model):
     """1,000 that say nothing for a while are all served when they speak."""
     held = [socket.create_connection(("127.0.0.1", model.port), timeout=20) for _ in range(1000)]
     try:
