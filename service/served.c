@@ -191,7 +191,7 @@ static bool perform_feedback(served *self, const journal_row *row, problem *why)
     const bool right = row->answer == JOURNAL_RIGHT;
     uc_answer answer;
     const size_t K = served_classes(self)->count;
-    if (row->label < K)
+    if (row->label < K && self->confusion)
         self->confusion[row->label * self->class_room + event->proposal.label]++;
     remember_answer(self, right);
     if (uc_policy_answer(&answer, self->online, &event->proposal, right, row->label))
@@ -220,14 +220,20 @@ static bool perform_expiry(served *self, const journal_row *row, problem *why)
 /* Room for counts of so many classes. */
 static void reserve_counts(served *self, size_t classes)
 {
+    const bool confuses = classes <= SERVED_CONFUSION;
+    if (!confuses) {
+        free(self->confusion);
+        self->confusion = NULL;
+    }
     if (classes <= self->class_room)
         return;
     const size_t room = classes + classes / 2, before = self->class_room;
     uint64_t *proposed = app_calloc(room, sizeof *proposed);
-    uint64_t *confusion = app_calloc(room * room, sizeof *confusion);
+    uint64_t *confusion = confuses ? app_calloc(room * room, sizeof *confusion) : NULL;
     for (size_t i = 0; i < before; i++) {
         proposed[i] = self->proposed[i];
-        memcpy(confusion + i * room, self->confusion + i * before, before * sizeof *confusion);
+        if (confuses)
+            memcpy(confusion + i * room, self->confusion + i * before, before * sizeof *confusion);
     }
     free(self->proposed);
     free(self->confusion);

@@ -9,9 +9,10 @@
 #include "service/journal.h"
 #include "service/waiting.h"
 
-#define SERVED_NAME 64     /* longest name of a model */
-#define SERVED_ID 256      /* longest id of an event */
-#define SERVED_RECENT 1000 /* answers that the recent ratio is of */
+#define SERVED_NAME 64       /* longest name of a model */
+#define SERVED_ID 256        /* longest id of an event */
+#define SERVED_CONFUSION 100 /* classes of which the confusion is counted, at most */
+#define SERVED_RECENT 1000   /* answers that the recent ratio is of */
 
 /* Of the columns, learned as rows come. SHIFTS: zeros become other values, and rows are dense. */
 typedef enum served_scaling { SERVED_UNSCALED, SERVED_SCALES, SERVED_SHIFTS } served_scaling;
@@ -32,9 +33,9 @@ typedef struct served {
 
     uint64_t answered, right;
     uc_event_counts events;
-    uint64_t *proposed;         /* of each class */
-    uint64_t *confusion;        /* label x proposed, where labels came */
-    size_t class_room;          /* of both */
+    uint64_t *proposed;  /* of each class */
+    uint64_t *confusion; /* label x proposed, where labels came; NULL: more classes than SERVED_CONFUSION */
+    size_t class_room;   /* of both */
     char recent[SERVED_RECENT]; /* the last answers, a ring */
     size_t recent_count, recent_at;
     uc_drift drift;

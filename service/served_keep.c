@@ -28,16 +28,23 @@ static json_t *proposed_json(const served *self)
     return json;
 }
 
+static json_t *counts_json(const uint64_t *counts, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        (void)json_array_append_new(list, count_json(counts[i]));
+    return list;
+}
+
+/* null: there are too many classes. */
 static json_t *confusion_json(const served *self)
 {
-    json_t *rows = json_array();
     const size_t K = served_classes(self)->count;
-    for (size_t label = 0; label < K; label++) {
-        json_t *row = json_array();
-        for (size_t k = 0; k < K; k++)
-            (void)json_array_append_new(row, count_json(self->confusion[label * self->class_room + k]));
-        (void)json_array_append_new(rows, row);
-    }
+    if (!self->confusion)
+        return json_null();
+    json_t *rows = json_array();
+    for (size_t label = 0; label < K; label++)
+        (void)json_array_append_new(rows, counts_json(self->confusion + label * self->class_room, K));
     return rows;
 }
 
@@ -73,14 +80,6 @@ json_t *served_state(const served *self)
 }
 
 /* ---- keeping ---- */
-
-static json_t *counts_json(const uint64_t *counts, size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        (void)json_array_append_new(list, count_json(counts[i]));
-    return list;
-}
 
 static json_t *recent_json(const served *self)
 {
@@ -152,10 +151,7 @@ char *served_keep(const served *self)
         (void)json_array_append_new(favourites, json_integer(event->proposal.favourite));
         (void)json_array_append_new(odds, json_real(event->proposal.probability));
     }
-    json_t *confusion = json_array();
     const size_t K = served_classes(self)->count;
-    for (size_t label = 0; label < K; label++)
-        (void)json_array_append_new(confusion, counts_json(self->confusion + label * self->class_room, K));
     json_t *json = json_pack(
         "{sI sI sO sI so so so so so sI sI sI sI sI sI so so so so}", "sequence", (json_int_t)self->sequence,
         "time", (json_int_t)self->time, "definition", self->definition, "seed", (json_int_t)self->seed,
@@ -163,8 +159,8 @@ char *served_keep(const served *self)
         "probabilities", odds, "proposals", (json_int_t)self->events.proposals, "answered",
         (json_int_t)self->answered, "right", (json_int_t)self->right, "expired",
         (json_int_t)self->events.expired, "compared", (json_int_t)self->events.compared, "agreed",
-        (json_int_t)self->events.agreed, "proposed", counts_json(self->proposed, K), "confusion", confusion,
-        "recent", recent_json(self), "drift", kept_drift_json(self));
+        (json_int_t)self->events.agreed, "proposed", counts_json(self->proposed, K), "confusion",
+        confusion_json(self), "recent", recent_json(self), "drift", kept_drift_json(self));
     if (self->scaling != SERVED_UNSCALED)
         (void)json_object_set_new(json, "scaled", scaled_rows_json(self));
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -217,7 +213,8 @@ static void restore_counts(served *self, const json_t *json)
     self->events.agreed = count_of(json, "agreed");
     for (size_t k = 0; k < json_array_size(proposed) && k < self->class_room; k++)
         self->proposed[k] = (uint64_t)json_integer_value(json_array_get(proposed, k));
-    for (size_t label = 0; label < json_array_size(rows) && label < self->class_room; label++) {
+    for (size_t label = 0; self->confusion && label < json_array_size(rows) && label < self->class_room;
+         label++) {
         const json_t *row = json_array_get(rows, label);
         for (size_t k = 0; k < json_array_size(row) && k < self->class_room; k++)
             self->confusion[label * self->class_room + k] =

@@ -176,6 +176,30 @@ def test_snapshot_and_rollback(model):
     assert after.status == 200 and model.events("m")[41]["to"] == 21
 
 
+def test_thousands_of_classes(service):
+    """Their confusion would be millions of counts in every answer and snapshot."""
+    classes = [f"c{i}" for i in range(100)]
+    service.put("/v1/models/m", {"learner": "cspa-plus", "classes": classes})
+    for i in range(10):
+        event = propose(service, [i % 2, 1]).json["id"]
+        feedback(service, id=event, label=classes[-1])
+    state = service.get("/v1/models/m").json
+    assert len(state["confusion"]) == 100 and sum(state["confusion"][-1]) == 10
+    classes += [f"d{i}" for i in range(20)]  # within the room that was made for growth
+    grown = service.put("/v1/models/m", {"classes": classes}).json
+    assert grown["confusion"] is None and grown["answered"] == 10 and len(grown["proposed"]) == 120
+    feedback(service, id=propose(service, [1, 1]).json["id"], label="d3")
+    service.put("/v1/models/m", {"classes": classes + [f"e{i}" for i in range(3000)]})
+    feedback(service, id=propose(service, [1, 1]).json["id"], label="e2999")
+    before = service.get("/v1/models/m")
+    assert len(before.body) < 200_000 and before.json["confusion"] is None and before.json["answered"] == 12
+    assert service.post("/v1/models/m/snapshot").status == 200
+    service.kill()
+    service.start()
+    after = service.get("/v1/models/m").json
+    assert {**after, "snapshots": []} == {**before.json, "snapshots": []}
+
+
 def test_a_model_that_the_client_has_is_not_sent_again(model):
     has = model.get("/v1/models/m/model")
     assert has.headers["ETag"] == '"1"'

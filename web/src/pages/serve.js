@@ -47,7 +47,7 @@ function shareOfProposals(model, name) {
 function modelSection(model) {
   const points = remember(model);
   const classes = model.classes.map((name) => ({ name, low: 0, high: shareOfProposals(model, name), value: shareOfProposals(model, name) })); // a line from 0
-  const labelled = model.confusion.some((row) => row.some((n) => n > 0));
+  const labelled = model.confusion?.some((row) => row.some((n) => n > 0));
   const series = [
     { name: "right so far, with its 95% interval", points: points.map(({ x, y, low, high }) => ({ x, y, low, high })) },
     { name: "right of the last 1,000, with its 95% interval", points: points.map((p) => ({ x: p.x, y: p.recent, low: p.recentLow, high: p.recentHigh })) },
