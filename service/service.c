@@ -18,6 +18,8 @@
 #include "service/http.h"
 #include "service/log.h"
 
+#define MOST_TOLD 20 /* models that a start names */
+
 static volatile sig_atomic_t stopped;
 
 static void stop(int signal_number)
@@ -150,6 +152,26 @@ static void allow_many_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* What there is, for whoever has just restarted it. */
+static void tell_models(engine *models)
+{
+    job *work = job_create(JOB_LIST, "", 0);
+    engine_perform(models, work);
+    const json_t *list = json_object_get(work->json, "models");
+    const size_t count = json_array_size(list);
+    for (size_t i = 0; i < count && i < MOST_TOLD; i++) {
+        const json_t *model = json_array_get(list, i);
+        log_line("info", "model", "%s: row %lld of the journal, %lld proposals, %lld of them wait",
+                 json_string_value(json_object_get(model, "name")),
+                 (long long)json_integer_value(json_object_get(model, "sequence")),
+                 (long long)json_integer_value(json_object_get(model, "proposals")),
+                 (long long)json_integer_value(json_object_get(model, "waiting")));
+    }
+    if (count > MOST_TOLD)
+        log_line("info", "model", "and %zu more", count - MOST_TOLD);
+    job_free(work);
+}
+
 /* Until a signal comes. */
 static void serve(http *open, bool tls)
 {
@@ -220,8 +242,10 @@ uc_status service_run(const service_settings *settings)
     if (open && settings->follow && !follow_open(&following, settings->follow, owned[3], models, &why))
         status = app_fail(UC_ERR_IO, "%s", why.detail);
     const bool opened = status == UC_OK && open;
-    if (opened)
+    if (opened) {
+        tell_models(models);
         serve(open, listen.certificate != NULL);
+    }
     follow_close(following);
     if (open)
         http_close(open);

@@ -196,6 +196,7 @@ def test_thousands_of_classes(service):
     assert service.post("/v1/models/m/snapshot").status == 200
     service.kill()
     service.start()
+    assert f'"model","message":"m: row {before.json["sequence"]} of the journal, 12 proposals, 0 of them wait"' in service.log.read_text()
     after = service.get("/v1/models/m").json
     assert {**after, "snapshots": []} == {**before.json, "snapshots": []}
 
