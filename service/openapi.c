@@ -1,8 +1,10 @@
 /* openapi.json from the table of routes. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <jansson.h>
 
+#include "app/memory.h"
 #include "service/routes_inside.h"
 
 /* What bodies look like; the same names are in the table. */
@@ -41,9 +43,28 @@ static json_t *content(const char *type, const char *schema)
     return json_pack("{s:{s:{s:{ss}}}}", "content", type, "schema", "$ref", schema);
 }
 
+/* "post_v1_models_name_propose": what programs that make clients call it. */
+static json_t *operation_id(const route *self)
+{
+    char *name = app_text("%s%s", self->method, self->path);
+    size_t length = 0;
+    for (const char *from = name; *from; from++) {
+        if (isalnum((unsigned char)*from))
+            name[length++] = (char)tolower((unsigned char)*from);
+        else if (length > 0 && name[length - 1] != '_')
+            name[length++] = '_';
+    }
+    while (length > 0 && name[length - 1] == '_')
+        length--;
+    json_t *id = json_stringn(name, length);
+    free(name);
+    return id;
+}
+
 static json_t *operation_of(const route *self)
 {
-    json_t *operation = json_pack("{ss}", "summary", self->summary), *parameters = json_array();
+    json_t *operation = json_pack("{so ss}", "operationId", operation_id(self), "summary", self->summary);
+    json_t *parameters = json_array();
     static const char *const holes[] = {"name", "id"};
     for (size_t i = 0; i < 2; i++) {
         char hole[16];
@@ -64,7 +85,9 @@ static json_t *operation_of(const route *self)
     if (self->body) {
         char schema[80];
         (void)snprintf(schema, sizeof schema, "#/components/schemas/%s", self->body);
-        (void)json_object_set_new(operation, "requestBody", content("application/json", schema));
+        json_t *body = content("application/json", schema);
+        (void)json_object_set_new(body, "required", json_true());
+        (void)json_object_set_new(operation, "requestBody", body);
     }
     json_t *wrong = content("application/problem+json", "#/components/schemas/Problem");
     (void)json_object_set_new(wrong, "description", json_string("one sentence in detail"));

@@ -406,6 +406,13 @@ def test_openapi_and_metrics(model):
     described = model.get("/v1/openapi.json").json
     assert described == json.loads((ROOT / "service" / "openapi.json").read_text()), "GET /v1/openapi.json > service/openapi.json"
     assert described["openapi"].startswith("3.1") and "/v1/models/{name}/propose" in described["paths"]
+    operations = [one for path in described["paths"].values() for one in path.values()]
+    assert len({one["operationId"] for one in operations}) == len(operations) >= 21
+    assert described["paths"]["/v1/models/{name}/propose"]["post"]["operationId"] == "post_v1_models_name_propose"
+    for path, methods in described["paths"].items():  # each is there, and takes these methods
+        allowed = {method.upper() for method in methods} | ({"HEAD"} if "get" in methods else set())
+        refused = model.request("PATCH", path.replace("{name}", "m").replace("{id}", "x"))
+        assert refused.status == 405 and set(refused.headers["Allow"].split(", ")) == allowed, path
     event = propose(model, [1]).json["id"]
     feedback(model, id=event, right=False)
     metrics = model.get("/metrics").body.decode()
