@@ -73,8 +73,8 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = SERVICE(request_time),
      .argument = "TIME",
-     .help =
-         "how long the body of a request may take to arrive (60s); a connection that is slower is closed"},
+     .help = "how long the body of a request may take to arrive, and each megabyte of an answer to be taken "
+             "(60s); a connection that is slower is closed"},
     {.name = "max-pending",
      .type = UC_OPTION_COUNT,
      .offset = SERVICE(max_pending),
@@ -209,7 +209,10 @@ const app_command command_serve = {
         "A service that proposes a class for an example now, is told later whether it was right, and loses "
         "nothing: every event is in DIR/journal.db before it is answered, and a restart has the model of a "
         "service that never stopped. SIGTERM ends it with all events answered. The log on standard error has "
-        "one JSON object a line. docs/service.md shows the requests.",
+        "one JSON object a line. Propose with curl http://127.0.0.1:8470/v1/models/NAME/propose -d "
+        "'{\"id\":\"t-1\",\"features\":[1,2]}' and tell with .../feedback -d "
+        "'{\"id\":\"t-1\",\"right\":true}'; the dashboard is at http://127.0.0.1:8470/, and docs/service.md "
+        "shows all requests.",
     .sections = sections,
     .args_size = sizeof(serve_args),
     .least = 1,
