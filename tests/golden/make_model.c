@@ -5,6 +5,7 @@
  *   cspa-plus    a metric, tails, a second learner, and replayed rounds that have gone round their ring
  *   arow         a full matrix per class
  *   soba         one matrix of all weights
+ *   onebit       a learned map, rounds kept, and the drop of right proposals that it watches for
  *
  * All have a learner's state. All but the first play the rounds of rounds.h, and what their models score
  * and propose after that goes to standard output, for the test that goes on with them.
@@ -109,6 +110,12 @@ static uc_status learn_soba(uc_online **out)
     return learn_rounds(out, "soba", NULL, &map, 60);
 }
 
+static uc_status learn_onebit(uc_online **out)
+{
+    const uc_map_settings map = uc_map_defaults();
+    return learn_rounds(out, "onebit", NULL, &map, 40);
+}
+
 /* Scores of rows 100 to 103, then the proposals of the next 12 rounds, then scores again. */
 static uc_status tell_what_follows(uc_online *online)
 {
@@ -144,16 +151,14 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         uc_status (*learn)(uc_online **out);
-    } kinds[] = {{"perceptron", learn_by_hand},
-                 {"landmarks", learn_landmarks},
-                 {"cspa-plus", learn_cspa_plus},
-                 {"arow", learn_arow},
-                 {"soba", learn_soba}};
+    } kinds[] = {{"perceptron", learn_by_hand},  {"landmarks", learn_landmarks},
+                 {"cspa-plus", learn_cspa_plus}, {"arow", learn_arow},
+                 {"soba", learn_soba},           {"onebit", learn_onebit}};
     size_t kind = 0;
     while (argc == 3 && kind < sizeof kinds / sizeof *kinds && strcmp(argv[1], kinds[kind].name) != 0)
         kind++;
     if (argc != 3 || kind == sizeof kinds / sizeof *kinds) {
-        fprintf(stderr, "usage: make_model perceptron|landmarks|cspa-plus|arow|soba FILE\n");
+        fprintf(stderr, "usage: make_model perceptron|landmarks|cspa-plus|arow|soba|onebit FILE\n");
         return 2;
     }
     uc_online *online = NULL;

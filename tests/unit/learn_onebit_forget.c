@@ -28,8 +28,9 @@ static uc_rounds draw_rounds(uint64_t seed, double drift, uc_map **map)
         if (!right)
             class = 1 - class;
         assert_ok(uc_rounds_reserve(&rounds, ROUNDS));
-        const uc_past_round round =
-            uc_rounds_add(&rounds, &(uc_onebit_answer){class, right, right, 0.5 + (double)(i % 3)}, ROUNDS);
+        const uc_onebit_answer answer = {
+            .class = class, .known = right, .right = right, .weight = 0.5 + (double)(i % 3)};
+        const uc_past_round round = uc_rounds_add(&rounds, &answer, ROUNDS);
         round.row[0] = (float)x;
         round.row[1] = (float)uc_rng_normal(&rng);
         for (uint32_t k = 0; k < CLASSES; k++)
@@ -62,19 +63,19 @@ static void add(double *A, double *B, const uc_past_round *round, double factor)
     }
 }
 
-/* Of the last rounds, each by solving the problem without it. */
-static double slow_error(const uc_rounds *rounds, const uc_map *map, double rate)
+/* Of the last `judged` rounds, each by solving the problem without it and without those before `from`. */
+static double slow_error(const uc_rounds *rounds, const uc_map *map, double rate, size_t from, size_t judged)
 {
     double all_A[SIZE * SIZE], all_B[SIZE * CLASSES] = {0}, error = 0.0;
     assert_ok(uc_onebit_prior(all_A, SIZE, map, &choice));
     for (size_t j = 0; j < SIZE; j++)
         for (size_t l = 0; l < j; l++)
             all_A[l * SIZE + j] = all_A[j * SIZE + l];
-    for (size_t i = 0; i < ROUNDS; i++) {
+    for (size_t i = from; i < ROUNDS; i++) {
         const uc_past_round round = uc_rounds_at(rounds, i);
         add(all_A, all_B, &round, round.weight * exp(-rate * (double)(ROUNDS - 1 - i)));
     }
-    for (size_t i = ROUNDS - JUDGED; i < ROUNDS; i++) {
+    for (size_t i = ROUNDS - judged; i < ROUNDS; i++) {
         const uc_past_round round = uc_rounds_at(rounds, i);
         double A[SIZE * SIZE], B[SIZE * CLASSES], W[SIZE * CLASSES];
         memcpy(A, all_A, sizeof A);
@@ -106,7 +107,7 @@ static void the_choice_is_that_of_refitting(void **state)
         double least = INFINITY;
         uint64_t best = 0, number;
         for (uint64_t i = 0; i < UC_FORGET_RATES; i++) {
-            const double error = slow_error(&rounds, map, rates[i]);
+            const double error = slow_error(&rounds, map, rates[i], 0, JUDGED);
             if (i == 0 || error < 0.98 * least) {
                 least = error;
                 best = i;
@@ -124,6 +125,50 @@ static void the_choice_is_that_of_refitting(void **state)
         uc_rounds_free(&rounds);
     }
     assert_true(chosen[0] > 0 && chosen[2] > 0);
+}
+
+/* Classes that change places help no more; those of a line that stays do, even when there are few rounds. */
+static void beginning_again_is_judged_as_by_refitting(void **state)
+{
+    (void)state;
+    const size_t lasts[] = {40, 100, 400};
+    const uc_forget nothing = {0};
+    size_t chosen[2] = {0};
+    for (size_t swapped = 0; swapped < 2; swapped++)
+        for (size_t l = 0; l < sizeof lasts / sizeof *lasts; l++) {
+            const size_t last = lasts[l], from = ROUNDS - last;
+            uc_map *map;
+            bool better;
+            uc_rounds rounds = draw_rounds(5 + l, 0.0, &map);
+            for (size_t i = from; i < ROUNDS && swapped; i++)
+                rounds.answer[i] ^= 2; /* the other class */
+            for (size_t i = from; i < ROUNDS && swapped; i++)
+                for (size_t k = 0; k < CLASSES; k++)
+                    rounds.targets[i * CLASSES + k] = 0.8f - rounds.targets[i * CLASSES + k];
+            const double with = slow_error(&rounds, map, 0.0, 0, last);
+            const double without = slow_error(&rounds, map, 0.0, from, last);
+            assert_ok(uc_forget_judge_restart(&better, last, &nothing, ROUNDS, &rounds, map, &choice));
+            assert_int_equal(better, without < with);
+            assert_int_equal(better, swapped);
+            chosen[better]++;
+            uc_map_free(map);
+            uc_rounds_free(&rounds);
+        }
+    assert_true(chosen[0] > 0 && chosen[1] > 0);
+}
+
+/* What came before is not among the rounds kept: there is nothing to compare with. */
+static void a_change_longer_ago_than_the_memory_is_certain(void **state)
+{
+    (void)state;
+    const uc_forget nothing = {0};
+    uc_map *map;
+    bool better = false;
+    uc_rounds rounds = draw_rounds(1, 0.0, &map);
+    assert_ok(uc_forget_judge_restart(&better, ROUNDS, &nothing, ROUNDS, &rounds, map, &choice));
+    assert_true(better);
+    uc_map_free(map);
+    uc_rounds_free(&rounds);
 }
 
 static void old_rounds_weigh_less_and_get_their_weight_back(void **state)
@@ -150,7 +195,11 @@ static uc_status choose_once(const uc_rounds *rounds, const uc_map *map)
 {
     const uc_forget nothing = {0};
     uint64_t number;
-    return uc_forget_choose(&number, &nothing, ROUNDS, rounds, map, &choice);
+    bool better;
+    const uc_status status = uc_forget_choose(&number, &nothing, ROUNDS, rounds, map, &choice);
+    if (status != UC_OK)
+        return status;
+    return uc_forget_judge_restart(&better, 100, &nothing, ROUNDS, rounds, map, &choice);
 }
 
 static void every_allocation_may_fail(void **state)
@@ -233,6 +282,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_choice_is_that_of_refitting),
+        cmocka_unit_test(beginning_again_is_judged_as_by_refitting),
+        cmocka_unit_test(a_change_longer_ago_than_the_memory_is_certain),
         cmocka_unit_test(old_rounds_weigh_less_and_get_their_weight_back),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(drift_is_followed_and_resumed),

@@ -230,6 +230,27 @@ static void the_matrix_of_soba_in_format_1_goes_on(void **state)
     check_state(&expected, arrays, 5);
 }
 
+/* Changes were watched for by two running means only: the counts by blocks begin at 0. */
+static void onebit_before_blocks_of_rounds_goes_on(void **state)
+{
+    (void)state;
+    const golden expected = {"tests/golden/model-v1-onebit.uc",
+                             "onebit",
+                             40,
+                             {{-0.35164876274583545, 0.69832974411780269, -0.34668098137693726},
+                              {-0.32724329070128955, 0.65752141376568807, -0.33027812306896764},
+                              {-0.32021875937645683, 0.64405583705801372, -0.32383707768198899},
+                              {-0.3282348210205458, -0.33414000488215467, 0.66237482589919794}},
+                             {2, 2, 2, 0, 0, 0, 1, 1, 1, 2, 2, 2},
+                             {{-0.35365427198121535, 0.71281611985245852, -0.35916184787722599},
+                              {-0.33102495136630899, 0.65389181213627046, -0.32286686076952126},
+                              {-0.32656274740940922, 0.64974104042247538, -0.32317829301411843},
+                              {-0.32883065539658657, -0.33567207035724689, 0.66450272575406699}}};
+    static const char *const arrays[] = {"state.onebit", "state.onebit.change", "state.map.values",
+                                         "state.ridge.sums", "state.rounds.answer"};
+    check_state(&expected, arrays, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +259,7 @@ int main(void)
         cmocka_unit_test(the_whole_state_of_cspa_plus_in_format_1_goes_on),
         cmocka_unit_test(the_matrices_of_arow_in_format_1_go_on),
         cmocka_unit_test(the_matrix_of_soba_in_format_1_goes_on),
+        cmocka_unit_test(onebit_before_blocks_of_rounds_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,9 @@
 
 typedef struct uc_onebit_answer {
     uint32_t class; /* the true one where it is known, else the one that was proposed */
-    bool known;     /* for certain */
-    bool right;     /* what was answered about the proposal */
+    uint32_t proposed;
+    bool known; /* for certain */
+    bool right; /* what was answered about the proposal */
     double weight;
 } uc_onebit_answer;
 

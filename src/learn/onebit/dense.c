@@ -13,8 +13,8 @@
  *   new map   at ages 16, 32, ..., 2048, the first with a fixed view; then map, ridge and targets from the
  *             rounds kept
  *   forget    every 4,096 rounds: whether and how fast (forget.h)
- *   restart   when the share of right proposals fell too far (change.h), all but the last 50 rounds are
- *             forgotten
+ *   restart   when the share of right proposals fell too far (change.h), all rounds but those after the
+ *             change are forgotten
  *
  * A round that is dropped from the rounds kept stays in A and B with its last target.
  */
@@ -32,7 +32,6 @@
 #define LATE_REFIT 512 /* age after which refits are rarer: replays keep the targets fresh by then */
 #define LATE_GROWTH 1.5
 #define LINEAR_COLUMNS ((size_t)256)
-#define KEPT_ROUNDS ((size_t)50)
 #define BYTES_LIMIT 268435456.0 /* of the rounds kept */
 #define BLOCK ((size_t)256)
 #define MOST_FLUSHES 4
@@ -360,15 +359,27 @@ static void replay(uc_onebit_dense *self, const uc_onebit_settings *settings, uc
     uc_running_ridge_change(&self->ridge, round.phi, self->past);
 }
 
-static uc_status restart(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks,
-                         uc_rng *rng)
+/* *again: there was a change, and what came before it harms. */
+static uc_status decide_restart(bool *again, const uc_onebit_dense *self, uc_change_seen seen,
+                                const uc_onebit_settings *settings, size_t landmarks)
+{
+    const uc_onebit_choice choice = choice_of(settings, landmarks);
+    *again = seen.certain;
+    if (seen.certain || seen.rounds == 0)
+        return UC_OK;
+    return uc_forget_judge_restart(again, seen.rounds, &self->forget, self->age, &self->rounds, self->map,
+                                   &choice);
+}
+
+static uc_status restart(uc_onebit_dense *self, size_t kept, const uc_onebit_settings *settings,
+                         size_t landmarks, uc_rng *rng)
 {
     uc_forget_reweigh(&self->forget, 0, self->age, &self->rounds);
-    uc_rounds_forget(&self->rounds, KEPT_ROUNDS);
+    uc_rounds_forget(&self->rounds, kept);
     self->forget = (uc_forget){0};
     self->age = self->rounds.count;
-    self->next_map = 2 * KEPT_ROUNDS;
-    self->next_refit = (double)KEPT_ROUNDS * REFIT_GROWTH;
+    self->next_map = 2 * self->age;
+    self->next_refit = (double)self->age * REFIT_GROWTH;
     self->change = (uc_change){0};
     self->restarts++;
     return make_new_map(self, settings, landmarks, rng);
@@ -435,7 +446,7 @@ uc_status uc_onebit_dense_learn(bool *restarted, uc_onebit_dense *self, uc_row r
     if (!self->map)
         return UC_OK;
     assert(self->rounds.features == self->ridge.size && self->rounds.classes == self->classes);
-    const uc_status status = uc_rounds_reserve(&self->rounds, self->limit);
+    uc_status status = uc_rounds_reserve(&self->rounds, self->limit);
     if (status != UC_OK)
         return status;
     add_round(self, row, answer, scores);
@@ -444,9 +455,14 @@ uc_status uc_onebit_dense_learn(bool *restarted, uc_onebit_dense *self, uc_row r
         replay(self, settings, rng);
     if (self->ridge.pending_count == UC_RIDGE_PENDING)
         uc_running_ridge_flush(&self->ridge, flushes_between(self->age), self->sums);
-    if (settings->restart && uc_change_round(&self->change, answer->right)) {
-        *restarted = true;
-        return restart(self, settings, landmarks, rng);
+    if (settings->restart) {
+        const double score = scores[answer->proposed] + 1.0 / (double)self->classes;
+        const uc_change_seen seen = uc_change_round(&self->change, score, answer->right);
+        status = decide_restart(restarted, self, seen, settings, landmarks);
+        if (status == UC_OK && *restarted)
+            return restart(self, seen.rounds, settings, landmarks, rng);
     }
+    if (status != UC_OK)
+        return status;
     return maintain(self, settings, landmarks, rng);
 }

@@ -17,7 +17,7 @@ typedef struct uc_onebit_dense {
     uc_map *map; /* NULL: no row came yet */
     uc_running_ridge ridge;
     uc_onebit_rule rule;
-    uint64_t age;      /* rounds since the start, or since 50 before the last restart */
+    uint64_t age;      /* rounds since the start, or since the change before the last restart */
     uint64_t next_map; /* age of the next map; above the last: none */
     double next_refit; /* age of the next refit */
     uc_change change;

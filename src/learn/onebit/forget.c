@@ -7,6 +7,9 @@
  * leverage is h = w u'u, its scores are s = u' sum of w u q', and without it they are (s - h q)/(1 - h). Old
  * rounds that say what the last ones say make this error smaller, so they are kept unless meanings change.
  *
+ * Whether to begin again after a change is judged alike: by the rounds after it, with those before it and
+ * without.
+ *
  * Weights of old rounds do not shrink: those of new ones grow, which is the same but for the prior. At the
  * next choice the newest has the weight of its example again, and the ridge is made anew.
  */
@@ -147,13 +150,15 @@ static double error_of(const trial *self, size_t i, const double *u, const doubl
     return error;
 }
 
-static uc_status judge(double *out, trial *self, double rate)
+/* By the last `judged` rounds; those before round `from` are left out. */
+static uc_status judge(double *out, trial *self, double rate, size_t from, size_t judged)
 {
-    const size_t N = self->rounds->count, n = self->size, K = self->classes;
-    const size_t judged = uc_min_size(JUDGED, N), first = N - judged;
+    const size_t N = self->rounds->count, n = self->size, K = self->classes, first = N - judged;
     for (size_t i = 0; i < N; i++) {
-        const double root = sqrt(self->own[i] * exp(fmax(SMALLEST, -rate * (double)(N - 1 - i))));
+        double root = sqrt(self->own[i] * exp(fmax(SMALLEST, -rate * (double)(N - 1 - i))));
         const uc_past_round round = uc_rounds_at(self->rounds, i);
+        if (i < from)
+            root = 0.0;
         for (size_t j = 0; j < n; j++)
             self->weighed[i * n + j] = root * self->phi[i * n + j];
         for (size_t k = 0; k < K; k++)
@@ -184,10 +189,11 @@ uc_status uc_forget_choose(uint64_t *number, const uc_forget *now, uint64_t age,
     trial self = {.rounds = rounds};
     double least = 0.0;
     uint64_t best = 0;
+    const size_t judged = uc_min_size(JUDGED, rounds->count);
     uc_status status = begin(&self, now, age, map, choice);
     for (uint64_t i = 0; i < UC_FORGET_RATES && status == UC_OK; i++) {
         double error = 0.0;
-        status = judge(&error, &self, rates[i]);
+        status = judge(&error, &self, rates[i], 0, judged);
         if (status == UC_OK && (i == 0 || error < MARGIN * least)) {
             least = error;
             best = i;
@@ -196,6 +202,25 @@ uc_status uc_forget_choose(uint64_t *number, const uc_forget *now, uint64_t age,
     free_trial(&self);
     if (status == UC_OK)
         *number = best;
+    return status;
+}
+
+uc_status uc_forget_judge_restart(bool *better, size_t last, const uc_forget *now, uint64_t age,
+                                  const uc_rounds *rounds, const uc_map *map, const uc_onebit_choice *choice)
+{
+    trial self = {.rounds = rounds};
+    double with = 0.0, without = 0.0;
+    *better = rounds->count <= last;
+    if (*better)
+        return UC_OK;
+    const size_t from = rounds->count - last, judged = uc_min_size(JUDGED, last);
+    uc_status status = begin(&self, now, age, map, choice);
+    if (status == UC_OK)
+        status = judge(&with, &self, 0.0, 0, judged);
+    if (status == UC_OK)
+        status = judge(&without, &self, 0.0, from, judged);
+    free_trial(&self);
+    *better = status == UC_OK && without < with;
     return status;
 }
 

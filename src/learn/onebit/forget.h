@@ -1,4 +1,4 @@
-/* How fast rounds are forgotten where meanings change slowly. */
+/* How fast rounds are forgotten where meanings change slowly, and whether all before a change are. */
 #ifndef UC_ONEBIT_FORGET_H
 #define UC_ONEBIT_FORGET_H
 
@@ -21,6 +21,10 @@ double uc_forget_factor(const uc_forget *self, uint64_t age);
  * with the targets as they are. `now`: as the rounds are weighed; age: of the next round. */
 uc_status uc_forget_choose(uint64_t *number, const uc_forget *now, uint64_t age, const uc_rounds *rounds,
                            const uc_map *map, const uc_onebit_choice *choice);
+/* *better: the closed-form leave-one-out squared error of the last rounds is smaller without those before
+ * them, or there are none before them. */
+uc_status uc_forget_judge_restart(bool *better, size_t last, const uc_forget *now, uint64_t age,
+                                  const uc_rounds *rounds, const uc_map *map, const uc_onebit_choice *choice);
 /* The rounds kept are weighed by another rate from now on. */
 void uc_forget_reweigh(uc_forget *self, uint64_t number, uint64_t age, uc_rounds *rounds);
 uc_status uc_forget_remember(uc_forget *self, uc_state *state, uint64_t age);

@@ -93,7 +93,7 @@ static const uc_option options[] = {
      .type = UC_OPTION_FLAG,
      .offset = FIELD(restart),
      .standard = "on",
-     .help = "begin again from the last rounds when the share of right proposals has halved"},
+     .help = "begin again from the last rounds when the share of right proposals has fallen"},
     {.name = "step",
      .type = UC_OPTION_REAL,
      .offset = FIELD(step),
@@ -254,7 +254,8 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
 {
     onebit_memory *memory = self->memory;
     const bool labelled = round->answer.kind == UC_ANSWER_LABEL;
-    uc_onebit_answer answer = {.class = round->proposal.label, .weight = round->weight};
+    const uint32_t proposed = round->proposal.label;
+    uc_onebit_answer answer = {.class = proposed, .proposed = proposed, .weight = round->weight};
     answer.right = round->answer.kind == UC_ANSWER_RIGHT;
     if (labelled) {
         answer.right = round->answer.label == round->proposal.label;
