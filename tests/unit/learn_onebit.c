@@ -298,28 +298,31 @@ static void a_class_that_arrives_is_found(void **state)
     uc_dataset_free(&data);
 }
 
-/* A bonus that outweighs all scores shows what it is: 1/((1 + n^2/m) sqrt(1 + m)), n right of m proposed. */
-static void the_bonus_is_for_classes_that_are_seldom_right(void **state)
+/* Proposals are the largest s_k + b u/((1 + n^2/m) sqrt(1 + m)), n right of m proposed, u = 1 less the best
+ * score. */
+static void check_bonus(double b)
 {
-    (void)state;
     online_setup self = setup_of(10000);
     uc_dataset data = sample_data(300, COLS, CLASSES, false, 14);
     double right[CLASSES] = {0}, proposed[CLASSES] = {0};
-    self.settings.onebit.bonus = 1e6;
+    self.settings.onebit.bonus = b;
     self.settings.onebit.restart = false;
     uc_online *online = online_begin(&self, &data.classes, NULL);
     for (size_t i = 0; i < 300; i++) {
-        double bonus[CLASSES], best = 0.0;
-        for (size_t k = 0; k < CLASSES; k++) {
-            const double found = proposed[k] > 0.0 ? right[k] * right[k] / proposed[k] : 0.0;
-            bonus[k] = 1.0 / ((1.0 + found) * sqrt(1.0 + proposed[k]));
-            best = fmax(best, bonus[k]);
-        }
+        double sums[CLASSES], most = -INFINITY, best = -INFINITY;
         const uc_row row = uc_matrix_row(&data.X, i);
         uc_proposal proposal;
         uc_answer answer = {UC_ANSWER_WRONG, 0};
         assert_ok(uc_online_propose(&proposal, online, &row));
-        assert_near(bonus[proposal.label], best, 1e-4 * best);
+        for (size_t k = 0; k < CLASSES; k++)
+            best = fmax(best, online->scores[k] + 1.0 / CLASSES);
+        const double u = fmin(1.0, fmax(0.01, 1.0 - best));
+        for (size_t k = 0; k < CLASSES; k++) {
+            const double found = proposed[k] > 0.0 ? right[k] * right[k] / proposed[k] : 0.0;
+            sums[k] = online->scores[k] + b * u / ((1.0 + found) * sqrt(1.0 + proposed[k]));
+            most = fmax(most, sums[k]);
+        }
+        assert_near(sums[proposal.label], most, 1e-12 * fmax(1.0, most));
         if (proposal.label == data.y[i])
             answer.kind = UC_ANSWER_RIGHT;
         assert_ok(uc_online_learn(online, &row, &proposal, answer));
@@ -328,6 +331,14 @@ static void the_bonus_is_for_classes_that_are_seldom_right(void **state)
     }
     uc_online_free(online);
     uc_dataset_free(&data);
+}
+
+static void the_bonus_is_for_classes_that_are_seldom_right(void **state)
+{
+    (void)state;
+    check_bonus(1e6); /* outweighs all scores */
+    check_bonus(4.0);
+    check_bonus(0.0);
 }
 
 /* Columns that come later are used by the next map. */
@@ -385,7 +396,30 @@ static void a_label_teaches_more_than_wrong(void **state)
         all += right_with_labels(&data, 1);
         uc_dataset_free(&data);
     }
+    print_message("right of 1,600: %zu without labels, %zu with some, %zu with all\n", none, some, all);
     assert_true(some > none + 30 && all > some + 10);
+}
+
+/* A label in every round: no class has to be looked for, so a class costs the round in which it is first seen
+ * and few more. */
+static void labels_leave_nothing_to_find(void **state)
+{
+    (void)state;
+    enum { MANY = 1000, EIGHT = 8 };
+    uc_dataset data = sample_data(MANY, 2, EIGHT, false, 1);
+    uc_rng rng = uc_rng_make(15, 42);
+    size_t wrong = 0;
+    for (size_t i = 0; i < MANY; i++) {
+        const double angle = acos(-1.0) * data.y[i] / 4.0;
+        float *x = data.X.values + i * data.X.stride;
+        x[0] = (float)(3.0 * cos(angle) + 0.2 * uc_rng_normal(&rng));
+        x[1] = (float)(3.0 * sin(angle) + 0.2 * uc_rng_normal(&rng));
+    }
+    wrong = MANY - right_with_labels(&data, 1);
+    const size_t without = MANY - right_with_labels(&data, 0);
+    print_message("wrong of 1,000 easy rounds: %zu with labels, %zu without\n", wrong, without);
+    assert_true(wrong <= 2 * EIGHT && wrong < without);
+    uc_dataset_free(&data);
 }
 
 /* ---- bounds ---- */
@@ -511,6 +545,7 @@ int main(void)
         cmocka_unit_test(the_bonus_is_for_classes_that_are_seldom_right),
         cmocka_unit_test(columns_may_come_later),
         cmocka_unit_test(a_label_teaches_more_than_wrong),
+        cmocka_unit_test(labels_leave_nothing_to_find),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(the_dimension_is_that_of_the_map),
         cmocka_unit_test(every_allocation_may_fail),

@@ -5,9 +5,11 @@
  *                 a "wrong" meant is guessed from the scores, and guessed again (dense.h)
  *   sparse rows   term counts weighed in the stream, and cspa-plus's step with replays (text.h)
  *
- * Both propose argmax s_k + b/((1 + n_k^2/m_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a
+ * Both propose argmax s_k + b u/((1 + n_k^2/m_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a
  * class that was never found is tried, and one that is seldom right when it is proposed goes on being tried,
- * so that a few lucky or false answers do not end the search for it.
+ * so that a few lucky or false answers do not end the search for it. On dense rows u is 1 less the best score:
+ * a class is looked for where no other is sure to be right, and costs little there. b shrinks with the share
+ * of wrong proposals that came with the label.
  */
 #include <math.h>
 #include <stddef.h>
@@ -19,6 +21,7 @@
 #define LANDMARKS ((size_t)512) /* --dimension auto */
 #define DENSE_BONUS 4.0
 #define SPARSE_BONUS 0.4
+#define LEAST_ROOM 0.01 /* a class that was never found is tried some day, however sure the others are */
 
 #define FIELD(name) offsetof(uc_onebit_settings, name)
 
@@ -121,6 +124,7 @@ typedef struct onebit_memory {
     uc_onebit_dense dense;
     uc_onebit_text text;
     uint64_t *right, *proposed; /* n_k and m_k */
+    uint64_t wrong, labelled;   /* proposals; of the wrong ones, how many came with the label */
     size_t classes;             /* that they have room for */
 } onebit_memory;
 
@@ -195,6 +199,12 @@ static uc_status remember(uc_online *self, uc_state *state)
     uc_status status = uc_state_array(state, "state.right", UC_ARRAY_U64, memory->right, K);
     if (status == UC_OK)
         status = uc_state_array(state, "state.proposed", UC_ARRAY_U64, memory->proposed, K);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "wrong", &memory->wrong);
+    if (status == UC_OK)
+        status = uc_state_counter(state, "labelled", &memory->labelled);
+    if (status == UC_OK && memory->labelled > memory->wrong)
+        status = uc_state_damaged();
     if (status != UC_OK)
         return status;
     if (memory->sparse)
@@ -215,24 +225,40 @@ static void score(uc_online *self, uc_row row)
     uc_onebit_dense_score(self->scores, &memory->dense, row);
 }
 
+/* Times the share of the wrong proposals that came without the label: where labels come, a class is found
+ * without being proposed. */
 static double bonus_of(const uc_online *self)
 {
     const uc_onebit_settings *settings = self->settings;
     const onebit_memory *memory = self->memory;
+    const double unlabelled = 1.0 - (double)memory->labelled / fmax(1.0, (double)memory->wrong);
     if (!isnan(settings->bonus))
-        return settings->bonus;
-    return memory->sparse ? SPARSE_BONUS : DENSE_BONUS;
+        return settings->bonus * unlabelled;
+    return (memory->sparse ? SPARSE_BONUS : DENSE_BONUS) * unlabelled;
+}
+
+/* What trying a class costs less where no class is sure to be right: 1 less the best score. Scores of sparse
+ * rows are no shares. */
+static double room_for_trying(const uc_online *self)
+{
+    const onebit_memory *memory = self->memory;
+    const size_t K = self->classes.count;
+    if (memory->sparse)
+        return 1.0;
+    const double best = self->scores[uc_argmax(self->scores, K)] + 1.0 / (double)K;
+    return fmin(1.0, fmax(LEAST_ROOM, 1.0 - best));
 }
 
 static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
 {
     onebit_memory *memory = self->memory;
     double *sums = self->full_step;
+    const double bonus = bonus_of(self) * room_for_trying(self);
     (void)row;
     for (size_t k = 0; k < self->classes.count; k++) {
         const double n = (double)memory->right[k], m = (double)memory->proposed[k];
         const double found = n * n / fmax(1.0, m);
-        sums[k] = self->scores[k] + bonus_of(self) / ((1.0 + found) * sqrt(1.0 + m));
+        sums[k] = self->scores[k] + bonus / ((1.0 + found) * sqrt(1.0 + m));
     }
     proposal->label = (uint32_t)uc_argmax(sums, self->classes.count);
     memory->proposed[proposal->label]++;
@@ -266,6 +292,8 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
     answer.known = labelled || (answer.right && certain);
     bool restarted = false;
     memory->right[answer.class] += answer.right || labelled;
+    memory->wrong += !answer.right;
+    memory->labelled += !answer.right && labelled;
     if (memory->sparse)
         return uc_onebit_text_learn(&memory->text, self, row, &answer);
     const uc_status status = uc_onebit_dense_learn(&restarted, &memory->dense, row, &answer, self->scores,
