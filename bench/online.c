@@ -253,7 +253,7 @@ uc_status run_plus(char **arguments)
 
 /* ---- onebit ---- */
 
-enum { ONEBIT_PARTS = 10, ONEBIT_CLASSES = 10, LINEAR_COLUMNS = 256 };
+enum { ONEBIT_PARTS = 10, ONEBIT_CLASSES = 10, LINEAR_COLUMNS = 64 };
 
 typedef struct onebit_times {
     moment early, early_plus;                        /* the first half, in which the maps are made */

@@ -26,7 +26,7 @@
 #define TRIED_LANDMARKS ((size_t)128)
 #define ALL_LANDMARKS ((size_t)256) /* all rounds are landmarks so far, half of them later */
 #define TRIED_ROUNDS ((size_t)500)
-#define ONE_MINIMUM ((size_t)256) /* rounds from which on the error has one minimum over the widths */
+#define ONE_MINIMUM ((size_t)64) /* rounds from which on the error has one minimum over the widths */
 #define LARGEST_LEVERAGE 0.99
 #define ANSWERS_SEEN 1.03 /* times the error of rows that were turned by the answers that judge them */
 

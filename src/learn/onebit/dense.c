@@ -27,11 +27,13 @@
 #define FIRST_MAP 16
 #define FIRST_CHOICE 32
 #define LAST_MAP 2048
+#define EARLY_MAPS 256 /* age until which maps follow each other faster: each round says much by then */
+#define EARLY_GROWTH 1.19
 #define FIRST_REFIT 8.0
 #define REFIT_GROWTH 1.2
 #define LATE_REFIT 512 /* age after which refits are rarer: replays keep the targets fresh by then */
 #define LATE_GROWTH 1.5
-#define LINEAR_COLUMNS ((size_t)256)
+#define LINEAR_COLUMNS ((size_t)64)
 #define BYTES_LIMIT 268435456.0 /* of the rounds kept */
 #define BLOCK ((size_t)256)
 #define MOST_FLUSHES 4
@@ -405,6 +407,14 @@ static uc_status weigh_again(bool *made, uc_onebit_dense *self, const uc_onebit_
     return make_new_map(self, settings, landmarks, rng);
 }
 
+static uint64_t map_after(uint64_t age)
+{
+    if (age >= EARLY_MAPS)
+        return 2 * age;
+    const uint64_t next = (uint64_t)ceil((double)age * EARLY_GROWTH);
+    return next < EARLY_MAPS ? next : EARLY_MAPS;
+}
+
 /* What is due at this age: a map, which includes a refit, or a refit. */
 static uc_status maintain(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks,
                           uc_rng *rng)
@@ -422,7 +432,7 @@ static uc_status maintain(uc_onebit_dense *self, const uc_onebit_settings *setti
     if (status != UC_OK)
         return status;
     if (map)
-        self->next_map *= 2;
+        self->next_map = map_after(self->next_map);
     while ((double)self->age >= self->next_refit)
         self->next_refit *= self->next_refit < LATE_REFIT ? REFIT_GROWTH : LATE_GROWTH;
     return UC_OK;
