@@ -7,9 +7,9 @@
  *
  * Both propose argmax s_k + b u/((1 + n_k^2/m_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a
  * class that was never found is tried, and one that is seldom right when it is proposed goes on being tried,
- * so that a few lucky or false answers do not end the search for it. On dense rows u is 1 less the best score:
- * a class is looked for where no other is sure to be right, and costs little there. b shrinks with the share
- * of wrong proposals that came with the label.
+ * so that a few lucky or false answers do not end the search for it. On dense rows u is 1 less the best
+ * score: a class is looked for where no other is sure to be right, and costs little there. b shrinks with the
+ * share of wrong proposals that came with the label.
  */
 #include <math.h>
 #include <stddef.h>
