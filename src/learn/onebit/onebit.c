@@ -7,9 +7,9 @@
  *
  * Both propose argmax s_k + b u/((1 + n_k^2/m_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a
  * class that was never found is tried, and one that is seldom right when it is proposed goes on being tried,
- * so that a few lucky or false answers do not end the search for it. On dense rows u is 1 less the best
- * score: a class is looked for where no other is sure to be right, and costs little there. b shrinks with the
- * share of wrong proposals that came with the label.
+ * so that a few lucky or false answers do not end the search for it. u is 1 less the best score: a class is
+ * looked for where no other is sure to be right, and costs little there. b shrinks with the share of wrong
+ * proposals that came with the label.
  */
 #include <math.h>
 #include <stddef.h>
@@ -237,15 +237,14 @@ static double bonus_of(const uc_online *self)
     return (memory->sparse ? SPARSE_BONUS : DENSE_BONUS) * unlabelled;
 }
 
-/* What trying a class costs less where no class is sure to be right: 1 less the best score. Scores of sparse
- * rows are no shares. */
+/* Trying a class costs little where none is sure to be right: 1 less the best score. Those of dense rows are
+ * centred. */
 static double room_for_trying(const uc_online *self)
 {
     const onebit_memory *memory = self->memory;
     const size_t K = self->classes.count;
-    if (memory->sparse)
-        return 1.0;
-    const double best = self->scores[uc_argmax(self->scores, K)] + 1.0 / (double)K;
+    const double mean = memory->sparse ? 0.0 : 1.0 / (double)K;
+    const double best = self->scores[uc_argmax(self->scores, K)] + mean;
     return fmin(1.0, fmax(LEAST_ROOM, 1.0 - best));
 }
 
