@@ -113,13 +113,90 @@ def test_issues_are_found_and_ranked():
     assert sorted(ranked) == np.flatnonzero(found).tolist()
     assert (np.diff(p[ranked, labels[ranked]]) >= 0).all()
     np.testing.assert_array_equal(unconfuse.find_label_issues(labels, p, filter_by="predicted_neq_given"), plain)
-    np.testing.assert_array_equal(unconfuse.find_label_issues(labels, p, filter_by="prune_by_noise_rate", n_jobs=1), found)
+    np.testing.assert_array_equal(unconfuse.find_label_issues(labels, p, filter_by="posterior", n_jobs=1, verbose=True), found)
+    adjusted = unconfuse.find_label_issues(labels, p, return_indices_ranked_by="self_confidence",
+                                           rank_by_kwargs={"adjust_pred_probs": True})
+    assert sorted(adjusted) == sorted(ranked) and adjusted.tolist() != ranked.tolist()
     with pytest.raises(ValueError, match="multi_label=True: an example must have one label"):
         unconfuse.find_label_issues([[0], [1, 2]], p[:2], multi_label=True)
-    with pytest.warns(UserWarning, match="frac_noise has no effect"):
-        np.testing.assert_array_equal(unconfuse.find_label_issues(labels, p, frac_noise=0.3, verbose=True), found)
     with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
         unconfuse.find_label_issues(labels, p, bogus=1)
+
+
+# Six rows of three classes, t = .825, .275, .425: rows 0, 3 and 5 belong to their labels, row 1 to none, row 2 to class 2 and row 4 to
+# class 1.
+SIX = np.array([[0.9, 0.025, 0.075], [0.75, 0.15, 0.1], [0.1, 0.05, 0.85], [0.3, 0.5, 0.2], [0.05, 0.9, 0.05], [0.1, 0.1, 0.8]])
+SIX_LABELS = [0, 0, 1, 1, 2, 2]
+FILTERS = ("prune_by_noise_rate", "prune_by_class", "both", "confident_learning", "predicted_neq_given")
+
+
+@pytest.mark.parametrize("filter_by", FILTERS)
+def test_filters_by_hand(filter_by):
+    found = unconfuse.find_label_issues(SIX_LABELS, SIX, filter_by=filter_by)
+    assert np.flatnonzero(found).tolist() == [2, 4]
+    ranked = unconfuse.find_label_issues(SIX_LABELS, SIX, filter_by=filter_by, return_indices_ranked_by="normalized_margin")
+    assert ranked.tolist() == [4, 2]
+
+
+def test_the_confident_joint_is_what_it_says():
+    labels, p, _ = make_probabilities(n=300)
+    least = [np.mean([p[i, k] for i in range(300) if labels[i] == k]) for k in range(4)]
+    joint = np.zeros((4, 4))
+    for i in range(300):
+        classes = [j for j in range(4) if p[i, j] >= least[j]]
+        if classes:
+            joint[labels[i], max(classes, key=lambda j: p[i, j])] += 1
+    expected = [round(sum(joint[k]) - joint[k, k]) * (labels == k).sum() / sum(joint[k]) for k in range(4)]
+    flagged = unconfuse.find_label_issues(labels, p, filter_by="prune_by_class", confident_joint=joint)
+    own = unconfuse.find_label_issues(labels, p, filter_by="prune_by_class")
+    np.testing.assert_array_equal(flagged, own)
+    for k in range(4):
+        rows = np.flatnonzero(labels == k)
+        worst = rows[np.argsort(p[rows, k])[:round(expected[k])]]
+        assert set(np.flatnonzero(own & (labels == k))) == {i for i in worst if p[i].argmax() != k}
+    learning = unconfuse.find_label_issues(labels, p, filter_by="confident_learning")
+    assert learning.sum() == joint.sum() - np.trace(joint)
+
+
+def test_filters_find_wrong_labels():
+    labels, p, wrong = make_probabilities()
+    found = {name: unconfuse.find_label_issues(labels, p, filter_by=name)
+             for name in (*FILTERS, "posterior", "low_self_confidence", "low_normalized_margin")}
+    for name, issues in found.items():
+        assert 2 * (issues & wrong).sum() / (issues.sum() + wrong.sum()) > 0.8, name
+    assert (found["both"] == (found["prune_by_class"] & found["prune_by_noise_rate"])).all()
+    for name in ("low_self_confidence", "low_normalized_margin"):
+        scores = unconfuse.get_label_quality_scores(labels, p, method=name[len("low_"):])
+        assert found[name].sum() == found["posterior"].sum()
+        assert scores[found[name]].max() <= scores[~found[name]].min()
+
+
+@pytest.mark.parametrize("filter_by", ("posterior", "prune_by_class", "prune_by_noise_rate"))
+def test_fewer_issues_on_request(filter_by):
+    labels, p, _ = make_probabilities()
+    all_of = unconfuse.find_label_issues(labels, p, filter_by=filter_by)
+    half = unconfuse.find_label_issues(labels, p, filter_by=filter_by, frac_noise=0.5)
+    assert (half <= all_of).all() and abs(half.sum() - all_of.sum() / 2) <= 9
+    wanted = [5, 0, 1, 60]
+    given = unconfuse.find_label_issues(labels, p, filter_by=filter_by, num_to_remove_per_class=wanted)
+    assert np.bincount(labels[given], minlength=4).tolist() == wanted
+    kept = unconfuse.find_label_issues(labels, p, filter_by=filter_by, min_examples_per_class=480)
+    assert (kept <= all_of).all() and kept.sum() < all_of.sum()
+    left = np.bincount(labels[~kept], minlength=4)
+    assert (left >= np.minimum(480, np.bincount(labels, minlength=4))).all()
+
+
+@pytest.mark.parametrize(("arguments", "match"), (
+    ({"frac_noise": 0}, "frac_noise=0: it must be above 0"),
+    ({"num_to_remove_per_class": [1, 2]}, "a number from 0 for each of the 4 columns"),
+    ({"num_to_remove_per_class": [1, 2, 3, 4], "filter_by": "low_self_confidence"}, "does not go with filter_by='low_self_confidence'"),
+    ({"confident_joint": np.eye(4)}, "confident_joint does not go with filter_by='posterior'"),
+    ({"confident_joint": np.eye(3), "filter_by": "both"}, "must be 4 x 4 counts"),
+    ({"confident_joint": -np.eye(4), "filter_by": "both"}, "must be 4 x 4 counts")))
+def test_bad_limits(arguments, match):
+    labels, p, _ = make_probabilities(n=20)
+    with pytest.raises(ValueError, match=match):
+        unconfuse.find_label_issues(labels, p, **arguments)
 
 
 def test_scores_have_their_meaning():
