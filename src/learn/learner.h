@@ -94,8 +94,9 @@ struct uc_learner {
      * what `fit` has put into the model's summary; `fit` writes `wrong_labels` and `clean_error` there as
      * auto's does. *criterion is shown among the candidates. NULL: not for `auto`. */
     bool (*stands)(double *criterion, const uc_model *model);
-    /* Before that, and at a fraction of the cost: whether it may stand. NULL: always. */
-    uc_status (*may_stand)(uc_prospect *out, const uc_dataset *data, uint64_t seed,
+    /* Before that, and at a fraction of the cost: whether it may stand. What it finds on the way may become
+     * a part of the settings that it is trained with then. NULL: always. */
+    uc_status (*may_stand)(uc_prospect *out, void *settings, const uc_dataset *data, uint64_t seed,
                            const uc_context *context);
 
     /* Batch: sets the model's weights and adds to its summary; NULL for an online learner. */

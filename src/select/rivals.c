@@ -76,15 +76,15 @@ static bool believed(const uc_rival *rival, const verdict *own, double slack)
            rival->error <= own->error + AS_GOOD + slack;
 }
 
-/* Whether a rival may be believed in the end. */
-static uc_status consider(uc_rival *out, const uc_learner *learner, const verdict *own, uint64_t seed,
-                          const uc_dataset *data, const uc_context *context)
+/* Whether a rival may be believed in the end; then its settings are those to train it with. */
+static uc_status consider(uc_rival *out, void *settings, const uc_learner *learner, const verdict *own,
+                          uint64_t seed, const uc_dataset *data, const uc_context *context)
 {
     uc_prospect found = {.may_stand = true};
     *out = (uc_rival){.learner = learner, .stands = true};
     if (!learner->may_stand)
         return UC_OK;
-    const uc_status status = learner->may_stand(&found, data, seed, context);
+    const uc_status status = learner->may_stand(&found, settings, data, seed, context);
     out->criterion = found.criterion;
     out->wrong = found.wrong;
     out->error = found.error;
@@ -98,26 +98,30 @@ static uc_status train_rival(uc_rivals *self, const uc_learner *learner, const v
     uc_train_settings kept = *train; /* the rows are needed again */
     uc_rival *rival = &self->tried[self->count];
     uc_model *model = NULL;
-    uc_status status = consider(rival, learner, own, train->seed, data, context);
-    if (status != UC_OK || !rival->stands) {
-        self->count++;
-        return status;
-    }
+    void *settings = uc_learner_settings(learner, NULL);
+    uc_status status = uc_comm_agree(uc_comm_of(context), settings ? UC_OK : UC_ERR_NOMEM);
+    if (status == UC_OK)
+        status = consider(rival, settings, learner, own, train->seed, data, context);
+    self->count++;
+    if (status != UC_OK || !rival->stands)
+        goto cleanup;
     kept.overwrite = 0;
     kept.scale = UC_SCALE_NONE;
     kept.map.map = UC_MAP_DEFAULT;
-    status = uc_train(&model, learner, NULL, &kept, data, context);
+    status = uc_train(&model, learner, settings, &kept, data, context);
     if (status != UC_OK)
-        return status;
+        goto cleanup;
     const verdict found = verdict_of(model);
     *rival = (uc_rival){.learner = learner, .wrong = found.wrong, .error = found.error};
     rival->stands = learner->stands(&rival->criterion, model) && believed(rival, own, 0.0);
-    self->count++;
     if (rival->stands && !self->best)
         self->best = model;
     else
         uc_model_free(model);
-    return UC_OK;
+
+cleanup:
+    uc_free(settings);
+    return status;
 }
 
 uc_status uc_rivals_train(uc_rivals *out, const uc_model *model, const uc_train_settings *train,

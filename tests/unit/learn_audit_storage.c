@@ -117,11 +117,13 @@ static void audit_says_what_it_expects(void **state)
 {
     (void)state;
     uc_prospect found = {0};
+    uc_audit_settings settings = {0};
     uc_status status;
     example self;
     draw(&self, COLS / 4);
     uc_dataset data = {.X = self.dense, .y = self.y, .classes = {.count = K}};
-    FOR_EACH_FAILING_ALLOCATION(status, uc_learner_audit.may_stand(&found, &data, 1, NULL));
+    FOR_EACH_FAILING_ALLOCATION(status, uc_learner_audit.may_stand(&found, &settings, &data, 1, NULL));
+    assert_true(settings.width == 0.3 || settings.width == 1.0 || settings.width == 3.0);
     assert_true(found.may_stand && found.criterion <= 0.06);
     assert_near(found.wrong, 6.0 / 40.0, 0.03);
     assert_near(found.error, 6.0 / 40.0, 0.03);

@@ -6,6 +6,10 @@
  *   m, T     mean and covariance of z(x_i);  T = Q diag(w) Q',  the largest D, w > 1e-8 w_1
  *   a(x)   = Q'(z(x) - m) = P'k(x) - Q'm,  P = V S^-1/2 Q
  *
+ * The axes are those of the landmarks' span, whatever basis z is in. Where there are more rows than landmarks
+ * it is L^-1 k(x), K = L L', which costs a twentieth of what eigenvalues cost, as long as all landmarks are far
+ * from the span of those before them.
+ *
  * Kernel values are made twice, once for the moments and once for the coordinates: nothing of the size rows
  * x landmarks is kept.
  *
@@ -20,40 +24,78 @@
 #include "linalg/linalg.h"
 
 #define VANISHED 1e-8
+#define NEAR 1e-7     /* squared distance of a landmark from the span of others, where its length is 1 */
 #define NOTHING 1e-13 /* variance of the first axis when all rows are the same */
 #define ROWS_PER_BLOCK ((size_t)256)
 
 /* ---- the Nystroem map ---- */
 
-/* Z (m x rank): V S^-1/2. */
+/* Z (m x rank): z(x) = Z'k(x). */
 typedef struct nystroem {
     size_t m, rank;
     double *Z;
 } nystroem;
 
-static uc_status whiten(nystroem *out, const uc_audit_rows *rows, const uc_matrix *landmarks, double width,
-                        const uc_context *context)
+/* Z = V S^-1/2; K is lost. */
+static uc_status whiten_by_values(nystroem *out, double *K, size_t m, const uc_context *context)
 {
-    const size_t m = rows->landmarks;
-    double *K = uc_alloc(m * m, sizeof *K), *vectors = uc_alloc(m * m, sizeof *vectors);
-    double *values = uc_alloc(m, sizeof *values), *work = uc_alloc(uc_audit_view_work(rows, m), sizeof *work);
-    out->Z = uc_alloc(m * m, sizeof *out->Z);
+    double *vectors = uc_alloc(m * m, sizeof *vectors), *values = uc_alloc(m, sizeof *values);
     uc_status status = UC_ERR_NOMEM;
-    if (!K || !vectors || !values || !work || !out->Z)
-        goto cleanup;
-    uc_audit_view_kernel(K, rows, landmarks, 0, m, width, work);
-    status = uc_eigen_top(values, vectors, K, m, m, context);
-    out->m = m;
+    if (vectors && values)
+        status = uc_eigen_top(values, vectors, K, m, m, context);
     out->rank = 0;
     while (status == UC_OK && out->rank < m && values[out->rank] > VANISHED * values[0])
         out->rank++;
     for (size_t r = 0; r < out->rank; r++)
         for (size_t l = 0; l < m; l++)
             out->Z[l * out->rank + r] = vectors[r * m + l] / sqrt(values[r]);
-cleanup:
-    uc_free(work);
     uc_free(values);
     uc_free(vectors);
+    return status;
+}
+
+/* Z = L'^-1, L in the place of K; rank 0 where a landmark is too near to the span of those before it. */
+static uc_status whiten_by_factor(nystroem *out, double *L, size_t m)
+{
+    uc_status status = uc_cholesky(L, m);
+    out->rank = 0;
+    if (status == UC_ERR_DIVERGED)
+        return UC_OK;
+    for (size_t l = 0; l < m && status == UC_OK; l++)
+        if (L[l * m + l] * L[l * m + l] < NEAR)
+            return UC_OK;
+    if (status == UC_OK)
+        status = uc_invert_lower(L, m);
+    if (status != UC_OK)
+        return status;
+    for (size_t r = 0; r < m; r++)
+        for (size_t l = 0; l < m; l++)
+            out->Z[l * m + r] = l <= r ? L[r * m + l] : 0.0;
+    out->rank = m;
+    return UC_OK;
+}
+
+static uc_status whiten(nystroem *out, const uc_audit_rows *rows, const uc_matrix *landmarks, double width,
+                        const uc_labelled *labelled)
+{
+    const size_t m = rows->landmarks;
+    const bool all_rows = labelled->annotations->total_rows <= (double)m;
+    double *K = uc_alloc(m * m, sizeof *K), *work = uc_alloc(uc_audit_view_work(rows, m), sizeof *work);
+    *out = (nystroem){.m = m, .Z = uc_alloc(m * m, sizeof *out->Z)};
+    uc_status status = UC_ERR_NOMEM;
+    if (!K || !work || !out->Z)
+        goto cleanup;
+    status = UC_OK;
+    if (!all_rows) {
+        uc_audit_view_kernel(K, rows, landmarks, 0, m, width, work);
+        status = whiten_by_factor(out, K, m);
+    }
+    if (status == UC_OK && out->rank == 0) {
+        uc_audit_view_kernel(K, rows, landmarks, 0, m, width, work);
+        status = whiten_by_values(out, K, m, labelled->context);
+    }
+cleanup:
+    uc_free(work);
     uc_free(K);
     return status;
 }
@@ -143,9 +185,10 @@ static uc_status find_axes(uc_audit_view *self, const nystroem *map, const uc_ma
         goto cleanup;
     centre_moments(sums, r, labelled->total_weight);
     memcpy(copy, mean, r * sizeof *copy);
-    status = uc_eigen_top(values, vectors, sums, r, r, labelled->context);
+    const size_t top = uc_min_size(r, most);
+    status = uc_eigen_top(values, vectors, sums, r, top, labelled->context);
     self->axes = 0;
-    while (status == UC_OK && self->axes < uc_min_size(r, most) && values[self->axes] > NOTHING &&
+    while (status == UC_OK && self->axes < top && values[self->axes] > NOTHING &&
            values[self->axes] > VANISHED * values[0])
         self->axes++;
     if (status == UC_OK)
@@ -369,7 +412,7 @@ uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, cons
         *out = self;
         return UC_OK;
     }
-    uc_status status = whiten(&map, rows, rows->source, self.width, labelled->context);
+    uc_status status = whiten(&map, rows, rows->source, self.width, labelled);
     status = uc_comm_agree(uc_comm_of(labelled->context), status);
     if (status == UC_OK && some)
         status = place_rows(&self, &map, X, labelled, most_axes, some);

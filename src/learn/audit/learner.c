@@ -129,9 +129,12 @@ static bool stands(double *criterion, const uc_model *model)
 /* Leverage is shrunk to a tenth, so few axes do most of the work. */
 static const uc_audit_settings coarse = {.mode = UC_AUDIT_AUTO, .landmarks = 200, .axes = 100};
 
-/* The guard with fewer landmarks: its loss is then lower more often than higher. */
-static uc_status may_stand(uc_prospect *out, const uc_dataset *data, uint64_t seed, const uc_context *context)
+/* The guard with fewer landmarks: its loss is then lower more often than higher. The width that suits the
+ * labels is the same with all of them, and need not be looked for again. */
+static uc_status may_stand(uc_prospect *out, void *settings, const uc_dataset *data, uint64_t seed,
+                           const uc_context *context)
 {
+    uc_audit_settings *own = settings;
     uc_annotations annotations = {0};
     uc_audit_fit found = {0};
     double errors[2] = {0.0, 0.0};
@@ -154,6 +157,8 @@ static uc_status may_stand(uc_prospect *out, const uc_dataset *data, uint64_t se
     out->error = errors[1] > 0.0 ? errors[0] / errors[1] : 0.0;
     out->criterion = isfinite(found.loss) ? found.loss : 1.0;
     out->may_stand = found.mode == UC_AUDIT_STRUCTURE;
+    if (status == UC_OK)
+        own->width = found.width;
     uc_audit_fit_free(&found);
     uc_annotations_free(&annotations);
     return status;
