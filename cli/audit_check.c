@@ -60,7 +60,7 @@ uc_status cli_check_plan_make(cli_check_plan *out, const cli_audit *audit, const
         if (open[row] != UC_NONE && out->worst_count < args->rows)
             out->worst[out->worst_count++] = i;
     }
-    const uc_predicted_rows about = {open, found->predicted, rows, &audit->data->classes, "", NULL};
+    const uc_predicted_rows about = {open, found->predicted, rows, &audit->data->classes, "", NULL, false};
     if (out->labelled > 0)
         status = uc_check_draw(&out->drawn, &about, (size_t)args->rows, found->clean_error.strata, seed);
     free(open);

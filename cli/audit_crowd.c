@@ -57,14 +57,15 @@ const uc_option cli_crowd_options[] = {
 
 /* ---- gold ---- */
 
-uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, size_t rows,
-                          const uc_names *classes, const char *shown, const char *const *ids,
+uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, const uc_predicted_rows *of,
                           const app_call *call)
 {
+    const size_t rows = of->rows;
     uint32_t *gold = app_calloc(rows, sizeof *gold);
     for (size_t i = 0; i < rows; i++) /* labels of no class: what the file says of them is not compared */
-        gold[i] = (uint32_t)classes->count;
-    const uc_predicted_rows about = {gold, gold, rows, classes, shown, ids};
+        gold[i] = (uint32_t)of->classes->count;
+    uc_predicted_rows about = *of;
+    about.labels = about.predicted = gold;
     uc_checked found = {0};
     uc_status status = uc_checked_read(&found, path, &about, &call->context);
     if (status == UC_OK && found.count == 0)
@@ -150,9 +151,13 @@ static uc_status read_input(cli_crowd_run *self, app_call *call)
         status = uc_crowd_state_add(&self->crowd, &self->start, self->crowd_args->resume, &call->context);
     if (status != UC_OK || !request->gold)
         return status;
-    return cli_read_truths(&self->gold, &self->checked, request->gold, self->crowd.rows, &self->crowd.classes,
-                           request->data ? request->data : self->crowd_args->file,
-                           self->ids.count ? (const char *const *)self->ids.text : NULL, call);
+    const uc_names *ids = request->data ? &self->ids : &self->crowd.ids;
+    const uc_predicted_rows rows = {.rows = self->crowd.rows,
+                                    .classes = &self->crowd.classes,
+                                    .name = request->data ? request->data : self->crowd_args->file,
+                                    .ids = ids->count ? (const char *const *)ids->text : NULL,
+                                    .named = !request->data};
+    return cli_read_truths(&self->gold, &self->checked, request->gold, &rows, call);
 }
 
 /* Whether the features of the rows are used. */

@@ -241,19 +241,36 @@ json_t *cli_crowd_json(const cli_crowd_run *self)
 
 /* ---- for people ---- */
 
+/* The row's number in the data, or its name where only the annotations know it; the caller frees it. */
+static char *row_name(const cli_crowd_run *self, size_t row)
+{
+    char *name = NULL;
+    int length;
+    if (self->crowd.ids.count)
+        length = asprintf(&name, "%s", self->crowd.ids.text[row]);
+    else
+        length = asprintf(&name, "%zu", row + 1);
+    return length < 0 ? NULL : name;
+}
+
 static void print_issues(FILE *text, const cli_crowd_run *self)
 {
     const uc_crowd *crowd = &self->crowd;
     const size_t count = self->issues.flagged < MOST_SHOWN ? self->issues.flagged : MOST_SHOWN;
     if (count > 0)
-        fprintf(text, "\nMost suspicious annotations:\n  %10s  %-16s %-16s %-16s %s\n", "row", "annotator",
-                "given", "suggested", "p(wrong)");
+        fprintf(text, "\nMost suspicious annotations:\n  %10s  %-16s %-16s %-16s %s%s\n", "row", "annotator",
+                "given", "suggested", "p(wrong)", self->ids.count ? "  id" : "");
     for (size_t i = 0; i < count; i++) {
         const uc_crowd_issue *issue = &self->issues.issues[i];
-        fprintf(text, "  %10zu  %-16s %-16s %-16s %.3f\n", (size_t)issue->row + 1,
+        char *name = row_name(self, issue->row);
+        fprintf(text, "  %10s  %-16s %-16s %-16s %.3f", name ? name : "",
                 crowd->annotators.text[crowd->annotator[issue->annotation]],
                 crowd->classes.text[crowd->label[issue->annotation]],
                 crowd->classes.text[self->consensus.most_probable[issue->row]], issue->wrong);
+        if (self->ids.count)
+            fprintf(text, "     %s", self->ids.text[issue->row]);
+        fputc('\n', text);
+        free(name);
     }
 }
 
@@ -301,9 +318,14 @@ static void print_questions(FILE *text, const cli_crowd_run *self)
     fprintf(text, "\nWhom to ask again:\n");
     for (size_t q = 0; q < self->question_count && q < MOST_SHOWN; q++) {
         const uc_question *question = &self->questions[q];
-        fprintf(text, "  row %zu (%.2f sure): %s\n", question->row + 1, question->probability,
+        char *name = row_name(self, question->row);
+        fprintf(text, "  row %s", name ? name : "");
+        if (self->ids.count)
+            fprintf(text, ", %s", self->ids.text[question->row]);
+        fprintf(text, " (%.2f sure): %s\n", question->probability,
                 question->annotator == UC_NONE ? "somebody new"
                                                : self->crowd.annotators.text[question->annotator]);
+        free(name);
     }
 }
 

@@ -188,13 +188,14 @@ uc_status cli_audit_probabilities(app_call *call, const char *probabilities, con
 {
     static const uc_names none = {0};
     judged self = {.request = request};
+    uc_predicted_rows rows = {.classes = &self.labels.classes, .name = request->data};
     size_t checked;
     uc_status status = begin(&self, probabilities);
     if (status == UC_OK)
         status = uc_labels_read(&self.labels, request->data, &none, request->read, &call->context);
+    rows.rows = self.labels.count;
     if (status == UC_OK && request->gold)
-        status = cli_read_truths(&self.gold, &checked, request->gold, self.labels.count, &self.labels.classes,
-                                 request->data, NULL, call);
+        status = cli_read_truths(&self.gold, &checked, request->gold, &rows, call);
     if (status == UC_OK)
         status =
             uc_probability_audit_read(&self.found, probabilities, &self.labels, self.gold, &call->context);

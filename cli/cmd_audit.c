@@ -53,8 +53,10 @@ static const uc_option options[] = {
      .type = UC_OPTION_TEXT,
      .offset = FIELD(gold),
      .argument = "FILE",
-     .help = "rows whose true class somebody has checked: a file of unconfuse check that was filled in, what "
-             "Label Studio (JSON) or Argilla exports, or a label per row with '?' for the others"},
+     .help =
+         "rows whose true class somebody has checked: a file of unconfuse check that was filled in, what "
+         "Label Studio (JSON) or Argilla exports, two columns id,true_label, or a label per row with '?' for "
+         "the others"},
     {.name = "probabilities",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(probabilities),
@@ -197,8 +199,8 @@ static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *d
                            const cli_files *files, const app_call *call)
 {
     char **ids = cli_table_ids(text, data->X.rows);
-    const uc_predicted_rows rows = {data->y,        data->y,      data->X.rows,
-                                    &data->classes, files->shown, (const char *const *)ids};
+    const uc_predicted_rows rows = {
+        data->y, data->y, data->X.rows, &data->classes, files->shown, (const char *const *)ids, false};
     uc_checked checked = {0};
     uc_status status = uc_checked_read(&checked, path, &rows, &call->context);
     cli_table_ids_free(ids, data->X.rows);

@@ -214,8 +214,8 @@ static uc_status draw(uc_check *out, seen_rows *self, const uc_model *model, con
     if (status != UC_OK)
         return status; /* whose sentence names the file */
     status = expect(g, self, probabilities, call);
-    const uc_predicted_rows rows = {self->labels,  self->predicted, self->count,
-                                    self->classes, files->shown,    NULL};
+    const uc_predicted_rows rows = {
+        self->labels, self->predicted, self->count, self->classes, files->shown, NULL, false};
     if (status == UC_OK)
         status = uc_check_draw(out, &rows, args->rows, g, call->common.seed);
     if (status == UC_OK)

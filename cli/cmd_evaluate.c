@@ -240,8 +240,13 @@ static uc_status find_clean(cli_clean_error *out, const uc_evaluation *evaluatio
                             const uc_outcomes *outcomes, const app_call *call)
 {
     const evaluate_args *args = call->args;
-    const uc_predicted_rows rows = {outcomes->labels, outcomes->predicted, outcomes->count,
-                                    self->classes,    call->words[1],      (const char *const *)self->ids};
+    const uc_predicted_rows rows = {outcomes->labels,
+                                    outcomes->predicted,
+                                    outcomes->count,
+                                    self->classes,
+                                    call->words[1],
+                                    (const char *const *)self->ids,
+                                    false};
     if (args->gold)
         return cli_gold_read(out, &self->gold, args->gold, &rows, &args->clean, call);
     if (!self->clean || outcomes->soft)

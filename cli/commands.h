@@ -44,11 +44,9 @@ typedef struct cli_audit_request {
     bool all;                                  /* list every annotation, not only the flagged ones */
     const uc_audit_settings *settings;
 } cli_audit_request;
-/* The true classes of rows that were checked, UC_NONE for others, from a list or a file of `check`; *out is
- * freed
- * whatever happens. */
-uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, size_t rows,
-                          const uc_names *classes, const char *shown, const char *const *ids,
+/* The true classes of rows that were checked, UC_NONE for others, from a list or a file of `check`; `of`
+ * needs no labels and no predictions. *out is freed whatever happens. */
+uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, const uc_predicted_rows *of,
                           const app_call *call);
 uc_status cli_audit_crowd(app_call *call, const cli_crowd *crowd, const uc_consensus_settings *consensus,
                           const cli_audit_request *request);

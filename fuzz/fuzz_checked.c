@@ -43,14 +43,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     static const char *const names[] = {"a", "b", "1"};
     static const uint32_t labels[ROWS] = {0, 1, 2, 0, 1, 2, 0, 1, 2, UC_NONE, 1, 0};
+    static const char *const ids[ROWS] = {"1", "2", "3", "x", "5", "y", "7", "8", "9", "10", "14", "12"};
     static const uint32_t predicted[ROWS] = {0, 1, 2, 1, 1, 0, 0, 2, 2, 1, 0, 0};
     uc_names classes = {0};
     uc_checked checked = {0};
     uint32_t index;
     for (size_t k = 0; k < 3; k++)
         CHECK(uc_names_add(&index, &classes, names[k], 1) == UC_OK);
-    const uc_predicted_rows rows = {
+    uc_predicted_rows rows = {
         .labels = labels, .predicted = predicted, .rows = ROWS, .classes = &classes, .name = "data"};
+    if (length % 3 > 0) /* by number, by number or id, by id alone */
+        rows.ids = ids;
+    rows.named = length % 3 > 1;
     memory_file file = memory_file_open(bytes, length);
     if (uc_checked_read(&checked, file.path, &rows, NULL) != UC_OK) {
         check_sentence(uc_last_error());

@@ -23,6 +23,7 @@ typedef struct uc_predicted_rows {
     const uc_names *classes; /* the model's */
     const char *name;        /* of the data, for messages */
     const char *const *ids;  /* of the rows, NULL where one has none; NULL: none has */
+    bool named;              /* rows have no order but that of their ids, which all of them have */
 } uc_predicted_rows;
 
 /* ---- which rows ---- */
@@ -62,11 +63,13 @@ typedef struct uc_checked {
 } uc_checked;                                  /* zero-initialised may be freed */
 
 /* Reads a file that `unconfuse check` wrote and somebody filled in (comma, semicolon or tab; columns in any
- * order, `row` and `true_label` needed); or the JSON of tasks that Label Studio or of records that Argilla
- * exports (`row` is in what was shown, the answer is that to the question true_label); or else, as
- * uc_labels_read does, one with a label for every row and '?' where nobody has looked. UC_ERR_FORMAT: a row
- * that the data do not have, or twice; a class that the model does not know; labels other than those of the
- * data. */
+ * order, `true_label` needed, and `row` or `id`); or one of two columns with a header: `row`, `id`, `task`,
+ * `item` or `example`, and `true_label`, `label` or `class`; or the JSON of tasks that Label Studio or of
+ * records that Argilla exports (`row` is in what was shown, the answer is that to the question true_label);
+ * or else, as uc_labels_read does, one with a label for every row and '?' where nobody has looked. Where rows
+ * are `named` the column `row` has ids, unless there is a column `id`, and labels without ids are refused
+ * unless ids are numbers, which then count the labels from 1. UC_ERR_FORMAT: a row that the data do not have,
+ * or twice; a class that the model does not know; labels other than those of the data. */
 uc_status uc_checked_read(uc_checked *out, const char *path, const uc_predicted_rows *rows,
                           const uc_context *context);
 void uc_checked_free(uc_checked *self);

@@ -5,6 +5,8 @@
  *     row,id,given_label,predicted_label,stratum,true_label
  *     17,,3,3,agree,3
  *
+ * or `id,true_label` alone, written by hand.
+ *
  * A spreadsheet changes delimiters, quotes, the end of lines, and the writing of numbers (+1, 1.0); none of
  * it matters. Rows may be left empty or moved. Where some are missing, which the line with the sizes shows,
  * the others stay a random part of each stratum only if what removed them has nothing to do with the rows: a
@@ -31,6 +33,7 @@ typedef struct file {
     uc_lines lines;
     const char *name;
     const uc_predicted_rows *data;
+    uc_names ids; /* of the data's rows, by position; empty: not all rows have one of their own */
     char delimiter;
     size_t place[COLUMNS]; /* the column of each title; MOST_FIELDS: there is none */
     size_t *line_of;       /* line in which each row of the data was given, 0: not yet */
@@ -148,7 +151,26 @@ static void read_sizes(uc_checked *out, const uc_lines *lines)
     out->stratified = true;
 }
 
-/* Whether the file has the columns of `check`; leaves the lines after its header. */
+static size_t find_title(const uc_field *fields, size_t count, const char *title)
+{
+    size_t i = 0;
+    while (i < count && !uc_field_equals(&fields[i], title))
+        i++;
+    return i < count ? i : MOST_FIELDS;
+}
+
+/* A header of two columns may call them as that of a crowd file does. */
+static void find_other_titles(file *self, const uc_field *fields)
+{
+    static const char *const rows[] = {"task", "item", "example"}, *const labels[] = {"label", "class"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && self->place[ID] == MOST_FIELDS; i++)
+        self->place[ID] = find_title(fields, 2, rows[i]);
+    for (size_t i = 0; i < sizeof labels / sizeof *labels && self->place[TRUE_LABEL] == MOST_FIELDS; i++)
+        self->place[TRUE_LABEL] = find_title(fields, 2, labels[i]);
+}
+
+/* Whether the file has the columns of `check`, or of rows and labels alone; leaves the lines after its
+ * header. */
 static bool read_head(uc_checked *out, file *self)
 {
     uc_field fields[MOST_FIELDS];
@@ -166,13 +188,12 @@ static bool read_head(uc_checked *out, file *self)
     }
     if (!self->lines.line)
         return false;
-    for (size_t c = 0; c < COLUMNS; c++) {
-        self->place[c] = MOST_FIELDS;
-        for (size_t i = 0; i < count && self->place[c] == MOST_FIELDS; i++)
-            if (uc_field_equals(&fields[i], titles[c]))
-                self->place[c] = i;
-    }
-    return self->place[ROW] < MOST_FIELDS && self->place[TRUE_LABEL] < MOST_FIELDS;
+    for (size_t c = 0; c < COLUMNS; c++)
+        self->place[c] = find_title(fields, count, titles[c]);
+    if (count == 2)
+        find_other_titles(self, fields);
+    const bool rows = self->place[ROW] < MOST_FIELDS || self->place[ID] < MOST_FIELDS;
+    return rows && self->place[TRUE_LABEL] < MOST_FIELDS;
 }
 
 /* ---- rows ---- */
@@ -192,6 +213,34 @@ static uc_status read_row_number(size_t *row, const file *self, const uc_field *
                        self->lines.number, (int)field->length, field->begin, self->data->rows,
                        self->data->name);
     *row = (size_t)number - 1;
+    return UC_OK;
+}
+
+static uc_status find_id(size_t *row, const file *self, const uc_field *field)
+{
+    char given[UC_QUOTE_SIZE];
+    if (self->ids.count == 0)
+        return uc_fail(UC_ERR_FORMAT,
+                       "%s: the rows of %s have no ids of their own: name them by a column row", self->name,
+                       self->data->name);
+    const uint32_t found = uc_names_find_label(&self->ids, field->begin, field->length);
+    if (found == UC_NONE)
+        return uc_fail(UC_ERR_FORMAT, "%s:%zu: '%s' is not the id of a row of %s", self->name,
+                       self->lines.number, uc_quote(given, field->begin, field->length), self->data->name);
+    *row = found;
+    return UC_OK;
+}
+
+/* Rows go by number where they have one, for a spreadsheet may have changed ids. */
+static uc_status find_row(size_t *row, const file *self, const uc_field *number, const uc_field *id)
+{
+    uc_status status = UC_OK;
+    if (self->place[ROW] < MOST_FIELDS && !self->data->named)
+        status = read_row_number(row, self, number);
+    else
+        status = find_id(row, self, self->place[ID] < MOST_FIELDS ? id : number);
+    if (status != UC_OK)
+        return status;
     if (self->line_of[*row])
         return uc_fail(UC_ERR_FORMAT, "%s:%zu: row %zu was given in line %zu already; keep one of the two",
                        self->name, self->lines.number, *row + 1, self->line_of[*row]);
@@ -266,7 +315,7 @@ static uc_status take_row(uc_checked *out, file *self, const uc_field *fields, s
     const uc_field true_label = field_at(self, fields, count, TRUE_LABEL);
     const uc_field stratum = field_at(self, fields, count, STRATUM);
     const uc_field id = field_at(self, fields, count, ID);
-    uc_status status = read_row_number(&row, self, &number);
+    uc_status status = find_row(&row, self, &number, &id);
     if (status == UC_OK)
         status = check_id(self, &id, row);
     if (status == UC_OK)
@@ -341,9 +390,29 @@ static uc_status read_rows(uc_checked *out, file *self)
     return status == UC_OK ? judge(out, self) : status;
 }
 
+/* Ids stay unknown where a row has none, or two rows have the same. */
+static uc_status know_ids(file *self)
+{
+    const char *const *ids = self->data->ids;
+    uc_status status = UC_OK;
+    for (size_t i = 0; ids && i < self->data->rows && status == UC_OK; i++) {
+        uint32_t place = UC_NONE;
+        if (ids[i] && *ids[i])
+            status = uc_names_add(&place, &self->ids, ids[i], strlen(ids[i]));
+        if (status == UC_OK && place != i) {
+            uc_names_free(&self->ids);
+            return UC_OK;
+        }
+    }
+    return status;
+}
+
 static uc_status make_room(uc_checked *out, file *self)
 {
     const size_t n = self->data->rows;
+    const uc_status status = know_ids(self);
+    if (status != UC_OK)
+        return status;
     out->rows = uc_alloc(n, sizeof *out->rows);
     out->truth = uc_alloc(n, sizeof *out->truth);
     out->stratum = uc_alloc(n, sizeof *out->stratum);
@@ -353,32 +422,65 @@ static uc_status make_room(uc_checked *out, file *self)
 
 /* ---- a label for every row ---- */
 
+/* The row that label i is about, UC_NONE where it is about none. Rows that go by names are those that
+ * annotators have seen: where the names are numbers, some may be missing. */
+static uint32_t row_of_label(const file *self, size_t i)
+{
+    char number[32];
+    if (!self->data->named)
+        return (uint32_t)i;
+    const int length = snprintf(number, sizeof number, "%zu", i + 1);
+    return uc_names_find_label(&self->ids, number, (size_t)length);
+}
+
+/* Whether there is a label for each of the rows. */
+static uc_status check_count(const file *self, size_t labels)
+{
+    const uc_predicted_rows *data = self->data;
+    for (size_t i = 0; i < data->rows && data->named; i++) {
+        const uc_field id = {.begin = data->ids[i], .length = strlen(data->ids[i])};
+        double number;
+        if (!uc_field_real(&number, &id) || !(number >= 1.0) || number != floor(number))
+            return uc_fail(
+                UC_ERR_FORMAT,
+                "%s: %s gives its rows names, such as '%s', and no order: name them here as well, by a "
+                "header row,true_label",
+                self->name, data->name, data->ids[i]);
+        if (number > (double)labels)
+            return uc_fail(UC_ERR_FORMAT,
+                           "%s: %zu true classes, but %s has a row %s; '?' stands for a row that "
+                           "nobody has checked",
+                           self->name, labels, data->name, data->ids[i]);
+    }
+    if (data->named || labels == data->rows)
+        return UC_OK;
+    return uc_fail(UC_ERR_FORMAT,
+                   "%s: %zu true classes, but %s has %zu rows; '?' stands for a row that nobody has checked",
+                   self->name, labels, data->name, data->rows);
+}
+
 static uc_status take_labels(uc_checked *out, const file *self, const uc_labels *labels)
 {
-    const uc_names *classes = self->data->classes;
-    if (labels->count != self->data->rows)
-        return uc_fail(
-            UC_ERR_FORMAT,
-            "%s: %zu true classes, but %s has %zu rows; '?' stands for a row that nobody has checked",
-            self->name, labels->count, self->data->name, self->data->rows);
-    for (size_t i = 0; i < labels->count; i++) {
-        if (labels->y[i] == UC_NONE) {
+    uc_status status = check_count(self, labels->count);
+    for (size_t i = 0; i < labels->count && status == UC_OK; i++) {
+        const uint32_t row = row_of_label(self, i);
+        if (labels->y[i] == UC_NONE || row == UC_NONE) {
             out->empty++;
             continue;
         }
         const char *text = labels->classes.text[labels->y[i]];
         const uc_field name = {.begin = text, .length = strlen(text)};
-        const uint32_t truth = find_class(classes, &name);
+        const uint32_t truth = find_class(self->data->classes, &name);
         if (truth == UC_NONE)
             return uc_fail(UC_ERR_FORMAT, "%s: row %zu: '%s' is not a class of the model", self->name, i + 1,
                            text);
-        out->rows[out->count] = i;
+        out->rows[out->count] = row;
         out->truth[out->count] = truth;
         out->stratum[out->count++] = UC_STRATA;
     }
     if (out->empty > 0)
         out->why = "it has no stratum of the rows";
-    return UC_OK;
+    return status;
 }
 
 static uc_status read_labels(uc_checked *out, const file *self, const char *path, const uc_context *context)
@@ -418,6 +520,7 @@ uc_status uc_checked_read(uc_checked *out, const char *path, const uc_predicted_
     }
     uc_lines_free(&self.lines);
     uc_free(self.line_of);
+    uc_names_free(&self.ids);
     uc_input_close(input);
     if (status != UC_OK)
         uc_checked_free(&read);

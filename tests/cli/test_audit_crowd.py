@@ -84,6 +84,58 @@ def test_checked_rows_are_certain(unconfuse, crowd, tmp_path):
         assert found["checked"] == 1
 
 
+def named_crowd(unconfuse):
+    """A crowd whose rows have names in an order of their own, and the true classes by name."""
+    lines, truth = make_crowd()
+    name = {i + 1: f"photo {(i * 37) % 120}" for i in range(120)}
+    text = "task,worker,label\n" + "".join("{},{},{}\n".format(name[int(row)], *rest) for row, *rest in map(str.split, lines))
+    unconfuse.write("named.csv", text)
+    return {name[i + 1]: z for i, z in enumerate(truth)}
+
+
+@pytest.mark.parametrize("consensus", ["audit", "dawid-skene", "one-coin", "majority"])
+@pytest.mark.parametrize("header", ["task,label", "row,true_label", "id,class", "example,label"])
+def test_checked_rows_go_by_their_names(unconfuse, consensus, header):
+    truth = named_crowd(unconfuse)
+    some = dict(list(truth.items())[:30])
+    unconfuse.write("gold.csv", header + "\n" + "".join(f"{name},{z}\n" for name, z in some.items()))
+    found = unconfuse.json("audit", "--crowd", "named.csv", "--consensus", consensus, "--gold", "gold.csv")
+    by_name = {row["id"]: row for row in found["consensus"]}
+    assert found["checked"] == 30
+    assert all(by_name[name]["class"] == z and by_name[name]["probability"] == 1.0 for name, z in some.items())
+
+
+def test_rows_without_an_order_cannot_be_counted(unconfuse):
+    named_crowd(unconfuse)
+    unconfuse.write("list", "a\n" * 120)
+    assert unconfuse.fails(1, "audit", "--crowd", "named.csv", "--gold", "list") == (
+        "list: named.csv gives its rows names, such as 'photo 0', and no order: name them here as well, by a header "
+        "row,true_label")
+    unconfuse.write("other", "task,label\nphoto 3,a\nphoto 120,b\n")
+    assert unconfuse.fails(1, "audit", "--crowd", "named.csv", "--gold", "other") == (
+        "other:3: 'photo 120' is not the id of a row of named.csv")
+    unconfuse.write("twice", "task,label\nphoto 3,a\nphoto 3,b\n")
+    assert "was given in line 2 already" in unconfuse.fails(1, "audit", "--crowd", "named.csv", "--gold", "twice")
+
+
+def test_numbers_of_rows_count_the_checked_labels(unconfuse):
+    unconfuse.write("crowd", "10 ann x\n2 ann y\n4 bob x\n1 bob y\n2 bob y\n10 bob x\n")
+    unconfuse.write("gold", "?\nx\ny\ny\n?\n?\n?\n?\n?\ny\n")
+    found = unconfuse.json("audit", "--crowd", "crowd", "--consensus", "majority", "--gold", "gold")
+    assert [(row["id"], row["class"]) for row in found["consensus"]] == [("1", "y"), ("2", "x"), ("4", "y"), ("10", "y")]
+    assert found["checked"] == 3
+    unconfuse.write("short", "?\nx\ny\ny\n")
+    assert unconfuse.fails(1, "audit", "--crowd", "crowd", "--gold", "short") == (
+        "short: 4 true classes, but crowd has a row 10; '?' stands for a row that nobody has checked")
+
+
+def test_people_see_the_names_of_rows(unconfuse):
+    named_crowd(unconfuse)
+    out = unconfuse.ok("audit", "--crowd", "named.csv").out
+    assert "photo" in out.split("Most suspicious annotations:")[1].splitlines()[2]
+    assert "  row photo " in out.split("Whom to ask again:")[1]
+
+
 def test_annotations_are_added_to_a_result(unconfuse, tmp_path):
     lines = [line + "\n" for line in make_crowd(rows=400)[0]]
     early, late, path = tmp_path / "early.txt", tmp_path / "late.txt", tmp_path / "all.txt"

@@ -27,7 +27,8 @@ static void begin(rows *out, size_t count, size_t agree)
         out->labels[i] = i < agree ? out->predicted[i] : 1 - out->predicted[i];
         out->truth[i] = out->predicted[i];
     }
-    out->all = (uc_predicted_rows){out->labels, out->predicted, count, &out->classes, "data.csv", NULL};
+    out->all =
+        (uc_predicted_rows){out->labels, out->predicted, count, &out->classes, "data.csv", NULL, false};
 }
 
 /* m_h proportional to W_h sqrt(g_h (1 - g_h)): 600 x .3 and 400 x .4 are 9 to 8. */
@@ -285,6 +286,38 @@ static void bad_files_get_a_sentence(void **state)
 }
 
 /* Rows of which nobody knows how they were chosen: one sample. */
+/* Rows by number, by the id where the file has no numbers, and by the id alone where rows have no order. */
+static void rows_may_go_by_their_ids(void **state)
+{
+    (void)state;
+    static const char *const ids[4] = {"ann", "bob", "3", "2"};
+    rows *self = malloc(sizeof *self);
+    uc_checked checked;
+    begin(self, 4, 4);
+    self->all.ids = ids;
+    assert_ok(read_text(&checked, self, "id,true_label\nbob,yes\n2,no\n"));
+    assert_true(checked.count == 2 && checked.rows[0] == 1 && checked.rows[1] == 3);
+    uc_checked_free(&checked);
+    assert_ok(read_text(&checked, self, "row,true_label\n2,no\n"));
+    assert_true(checked.count == 1 && checked.rows[0] == 1);
+    uc_checked_free(&checked);
+    check_refuses(self, "id,true_label\neve,yes\n", ":2: 'eve' is not the id of a row of data.csv");
+    self->all.named = true;
+    assert_ok(read_text(&checked, self, "row,true_label\n2,no\n"));
+    assert_true(checked.count == 1 && checked.rows[0] == 3);
+    uc_checked_free(&checked);
+    check_refuses(
+        self, "no\nyes\nno\nyes\n",
+        ": data.csv gives its rows names, such as 'ann', and no order: name them here as well, by a "
+        "header row,true_label");
+    self->all.ids = NULL;
+    self->all.named = false;
+    check_refuses(self, "id,true_label\nbob,yes\n",
+                  ": the rows of data.csv have no ids of their own: name them by a column row");
+    uc_names_free(&self->classes);
+    free(self);
+}
+
 static void other_rows_are_one_sample(void **state)
 {
     (void)state;
@@ -378,6 +411,7 @@ int main(void)
         cmocka_unit_test(spreadsheets_may_change_the_file),
         cmocka_unit_test(numbers_may_be_written_in_another_way),
         cmocka_unit_test(bad_files_get_a_sentence),
+        cmocka_unit_test(rows_may_go_by_their_ids),
         cmocka_unit_test(other_rows_are_one_sample),
         cmocka_unit_test(another_model_keeps_the_strata_that_were_drawn),
         cmocka_unit_test(rows_that_are_missing_are_counted),

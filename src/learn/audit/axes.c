@@ -7,8 +7,8 @@
  *   a(x)   = Q'(z(x) - m) = P'k(x) - Q'm,  P = V S^-1/2 Q
  *
  * The axes are those of the landmarks' span, whatever basis z is in. Where there are more rows than landmarks
- * it is L^-1 k(x), K = L L', which costs a twentieth of what eigenvalues cost, as long as all landmarks are far
- * from the span of those before them.
+ * it is L^-1 k(x), K = L L', as long as all landmarks are far from the span of those before them: that
+ * costs a twentieth of eigenvalues.
  *
  * Kernel values are made twice, once for the moments and once for the coordinates: nothing of the size rows
  * x landmarks is kept.
