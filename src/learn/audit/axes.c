@@ -109,7 +109,7 @@ typedef struct axes_job {
     const nystroem *map;
 } axes_job;
 
-/* Adds u z z' (rank x rank), then u z. */
+/* Adds u z z' (rank x rank, the lower triangle), then u z. */
 static uc_status add_moments(double *sum, size_t first, size_t last, void *user)
 {
     const axes_job *job = user;
@@ -128,7 +128,7 @@ static uc_status add_moments(double *sum, size_t first, size_t last, void *user)
         for (size_t j = 0; j < r && job->weights; j++)
             z[i * r + j] *= sqrt(weight);
     }
-    uc_gemm(sum, r, (uc_operand){z, r, true}, (uc_operand){z, r, false}, r, count, r, 1.0, 1.0);
+    uc_add_squares(sum, z, count, r);
     status = UC_OK;
 cleanup:
     uc_free(work);
@@ -137,15 +137,15 @@ cleanup:
     return status;
 }
 
-/* sums becomes the covariance; what follows it, the mean. */
+/* sums, a lower triangle, becomes the covariance; what follows it, the mean. */
 static void centre_moments(double *sums, size_t r, double total)
 {
     double *mean = sums + r * r;
     for (size_t i = 0; i < r * r + r; i++)
         sums[i] /= total;
     for (size_t i = 0; i < r; i++)
-        for (size_t j = 0; j < r; j++)
-            sums[i * r + j] -= mean[i] * mean[j];
+        for (size_t j = 0; j <= i; j++)
+            sums[j * r + i] = sums[i * r + j] -= mean[i] * mean[j];
 }
 
 /* P = Z Q', shift = Q m; the rows of Q are the vectors. */
@@ -246,22 +246,22 @@ typedef struct turn_job {
     size_t D, rows;
 } turn_job;
 
+/* Adds u a a' (D x D, the lower triangle), then u a. */
 static uc_status add_coordinates(double *sum, size_t first, size_t last, void *user)
 {
     const turn_job *job = user;
     const size_t D = job->D, count = last - first;
     const double *A = job->A + first * D;
-    double *scaled = uc_alloc(count * D, sizeof *scaled);
-    if (!scaled)
+    double *scaled = job->weights ? uc_alloc(count * D, sizeof *scaled) : NULL;
+    if (job->weights && !scaled)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < count; i++) {
-        const double weight = job->weights ? job->weights[first + i] : 1.0;
-        for (size_t d = 0; d < D; d++) {
-            sum[D * D + d] += weight * A[i * D + d];
-            scaled[i * D + d] = weight * A[i * D + d];
-        }
+        const double weight = job->weights ? job->weights[first + i] : 1.0, root = sqrt(weight);
+        uc_axpy(sum + D * D, weight, A + i * D, D);
+        for (size_t d = 0; d < D && scaled; d++)
+            scaled[i * D + d] = root * A[i * D + d];
     }
-    uc_gemm(sum, D, (uc_operand){scaled, D, true}, (uc_operand){A, D, false}, D, count, D, 1.0, 1.0);
+    uc_add_squares(sum, scaled ? scaled : A, count, D);
     uc_free(scaled);
     return UC_OK;
 }
