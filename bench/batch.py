@@ -144,6 +144,15 @@ def tolerant(peer, files, target):
     return task, {"stop": "-e %s" % tolerance, "objective": answer["objective"]}
 
 
+def limit_of(bench, files, classes, passes):
+    """What that many gradients have to do at least: products with the rows and with their transposes where one of a
+    matrix and not of a vector is made for dense rows, else reading all values."""
+    facts = bench.ask("read", files[0], 1)
+    if files[1] != "-" and classes > 2:
+        return "products", 4 * facts["rows"] * facts["columns"] * classes * passes
+    return "memory", facts["array_bytes"] * passes
+
+
 def logistic_on(bench, classes, name, files, bias=1, peer=None):
     """Each works until it comes near the smallest objective that one of them found. `peer`: LIBLINEAR, which takes part
     where its objective is ours: two classes, and no offsets."""
@@ -164,7 +173,8 @@ def logistic_on(bench, classes, name, files, bias=1, peer=None):
     tasks = {(program, 1): task for program, (task, _) in found.items()}
     if len(bench.cores) > 1:
         tasks["unconfuse", 2] = functools.partial(tasks["unconfuse", 1], 2)
-    return {"name": name, "classes": classes, "best": best,
+    summary = found["unconfuse"][0]()
+    return {"name": name, "classes": classes, "best": best, "limit": limit_of(bench, files, classes, summary["updates"]),
             "reached": {program: end for program, (_, end) in found.items()},
             "times": medians(tasks, bench.args.long_runs, warm_up=False)}
 
@@ -223,7 +233,7 @@ def svm_at(bench, peer, data, cost):
     return {"cost": cost, "bytes": os.path.getsize(data), "best": best, "times": medians(tasks, bench.args.runs),
             "objectives": reached, "near": "LIBLINEAR -e %s" % near[0] if peer else None,
             "whole": medians(whole, bench.args.long_runs, warm_up=False),
-            "memory_ratio": answer["peak_bytes"] / answer["array_bytes"]}
+            "memory_ratio": answer["peak_bytes"] / answer["array_bytes"], "array_bytes": answer["array_bytes"]}
 
 
 def svm(bench):
@@ -251,12 +261,13 @@ def rows(parts, add):
         entry = parts["uma"]
         naive = [other for other in entry["times"] if other["program"] != "unconfuse"]
         fastest = min(naive, key=lambda other: other["processor"])["program"] if naive else None
-        add("a step of uma", size_of(entry), entry["times"], fastest)
+        add("a step of uma", size_of(entry), entry["times"], fastest,
+            limit=("memory", 4 * entry["rows"] * entry["columns"]))
     for entry in parts.get("svm", []):
         add("csvm, C/n = %g" % entry["cost"], "%s of text, sparse, 2 classes" % megabytes(entry["bytes"]), entry["times"],
-            entry["near"])
+            entry["near"], limit=("memory", entry["array_bytes"]))
     for entry in parts.get("logistic", []):
-        add("logistic", entry["name"], entry["times"])
+        add("logistic", entry["name"], entry["times"], limit=entry["limit"])
 
 
 def wanted(result, add):

@@ -38,8 +38,8 @@ def read(bench, data):
 
 
 def rates(bench, data):
-    """Bytes a second of one core that counts the lines of the file, or reads it into fresh memory."""
-    answer = bench.ask("rates", data, bench.args.runs)
+    """Bytes a second of one core that looks at every byte of the file, or copies as many within the memory."""
+    answer = bench.ask("scan", data, bench.args.runs)
     return {name: answer["bytes"] / statistics.median(one["processor"] for one in answer[name])
             for name in ("scans", "copies")}
 
@@ -76,7 +76,7 @@ def shape(bench, name, arguments, judged):
     data = bench.make_data(arguments)
     facts = bench.ask("read", data, 1)
     result = {"name": name, "judged": judged, "bytes": os.path.getsize(data), "rows": facts["rows"],
-              "columns": facts["columns"]}
+              "columns": facts["columns"], "array_bytes": facts["array_bytes"]}
     note("%s: reading" % name)
     result["read"] = read(bench, data)
     result["rates"] = rates(bench, data)
@@ -149,10 +149,10 @@ def rows(parts, add):
     for entry in parts["files"]["shapes"] if "files" in parts else []:
         if entry["judged"]:
             data = "%s of text, %s" % (megabytes(entry["bytes"]), entry["name"])
-            add("reading", data, entry["read"])
+            add("reading", data, entry["read"], limit=("scan", entry["bytes"]))
             for settings, times in entry["learn"].items():
-                add("a pass of spa, %s" % settings.replace(" ", ", "), data, times)
-            add("prediction", data, entry["predict"])
+                add("a pass of spa, %s" % settings.replace(" ", ", "), data, times, limit=("memory", entry["array_bytes"]))
+            add("prediction", data, entry["predict"], limit=("scan", entry["bytes"]))
 
 
 def wanted(parts, add):
@@ -181,7 +181,7 @@ def wanted(parts, add):
 
 def print_rates(entry):
     rate = entry["bytes"] / seconds(entry["read"], "unconfuse", 1)
-    print("    %s a second; one core counts the lines of %s a second (%.0f%% of that), and reads %s into fresh memory "
+    print("    %s a second; one core looks at %s a second (%.0f%% of that), and copies %s within the memory "
           "(%.0f%%)" % (megabytes(rate), megabytes(entry["rates"]["scans"]), 100 * rate / entry["rates"]["scans"],
                         megabytes(entry["rates"]["copies"]), 100 * rate / entry["rates"]["copies"]))
 

@@ -21,6 +21,7 @@
  *                                             product of matrices of the same size
  *   machine MEGABYTES SIZE COUNT THREADS      reading so large an array, and products of square matrices of
  *                                             doubles of that size
+ *   scan FILE COUNT                           looking at every byte of a file, and copying as many in memory
  *
  * LABELS are those of an NPY file; "-": FILE has them.
  * */
@@ -510,7 +511,7 @@ static const struct {
     {"onebit", "COLUMNS LANDMARKS ROUNDS", 3, run_onebit},
     {"landmarks", "FILE LANDMARKS WIDTH", 3, run_landmarks},
     {"machine", "MEGABYTES SIZE COUNT THREADS", 4, run_machine},
-    {"rates", "FILE COUNT", 2, run_rates},
+    {"scan", "FILE COUNT", 2, run_scan},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

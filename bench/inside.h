@@ -22,9 +22,8 @@ void free_made(uc_dataset *data);
 /* All floats, as fast as the memory gives them. */
 float sum_of_matrix(const uc_matrix *X, unsigned threads);
 
-/* machine.c */
-uc_status run_machine(char **arguments);
-uc_status run_rates(char **arguments);
+uc_status run_machine(char **arguments); /* machine.c */
+uc_status run_scan(char **arguments);
 
 /* ---- the online learners (online.c) ---- */
 uc_status run_rounds(char **arguments);

@@ -144,13 +144,23 @@ PARTS = {"kpca": kpca, "nystroem": nystroem, "kernel-svm": kernel_svm}
 # ---- what was wanted, and telling ----
 
 
+def operations(kind, entry):
+    """Of the products of matrices that a map needs at least. kpca: the kernel of all pairs of rows, and with it one product
+    of as many vectors as there are components, to find them and again to map. nystroem: the kernel of rows and landmarks,
+    and the product that makes features of it."""
+    n, d, D = entry["rows"], entry["columns"], entry["dimension"]
+    if kind == "kpca":
+        return 2 * (2 * n * n * d + 2 * n * n * D)
+    return 2 * n * D * d + 2 * n * D * D
+
+
 def rows(parts, add):
     for kind in ("kpca", "nystroem"):
         if kind in parts:
             entry = parts[kind]
             add("%s, learning and mapping" % kind,
                 "%d rows, %d columns, %d dimensions" % (entry["rows"], entry["columns"], entry["dimension"]),
-                entry["times"])
+                entry["times"], limit=("products", operations(kind, entry)))
     for theirs, ours in cheapest(parts["kernel-svm"]) if "kernel-svm" in parts else []:
         if ours:
             times = [{"program": point["program"], "cores": 1, "processor": point["seconds"]} for point in (ours, theirs)]

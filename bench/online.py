@@ -124,7 +124,7 @@ def rows(parts, add):
     if "online" in parts:
         entry = parts["online"]
         add("a pass of %s from text" % LEARNER, "%s, %d classes" % (megabytes(entry["bytes"]), CLASSES), entry["text"],
-            "scikit-learn", "Vowpal Wabbit")
+            "scikit-learn", "Vowpal Wabbit", limit=("scan", entry["bytes"]))
 
 
 def wanted(parts, add):

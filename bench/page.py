@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Writes the page of the results, and its pictures next to it: bench/page.py RESULT.json docs/performance.md
 
-RESULT.json is what bench/run --json printed; bench/run --markdown FILE writes the page at once.
+RESULT.json is what bench/run --json printed; bench/run --markdown FILE writes the page at once. Sections of the page that
+are not made here were written by hand: they stay, before the last one.
 """
 import json
 import os
@@ -15,6 +16,9 @@ from growth import JUDGED, MOST_EXPONENT
 from kernels import PROBLEMS
 from scaling import WANTED_RATIO, WANTED_SPEEDUP
 from timing import Failed
+
+
+AUTO = "`train auto`: the errors that a time buys"
 
 
 def table(head, lines):
@@ -37,33 +41,56 @@ def prose(text, *values):
     return textwrap.fill(" ".join((text % values).split()), 120, break_long_words=False, break_on_hyphens=False)
 
 
-def introduction(result):
-    return ["# Performance", prose("Every figure on this page comes from one run of"), "    " + result["command"],
+def introduction(result, kept):
+    """kept: titles of sections that other runs are the source of."""
+    but = ", those of %s excepted, which say their own," % listed('"%s"' % title for title in kept) if kept else ""
+    return ["# Performance", prose("Every figure on this page%s comes from one run of", but), "    " + result["command"],
             prose("""on %s (%s, cores: %d). It took %.0f minutes. %s[bench/README.md](../bench/README.md) says how each
                   figure is measured. Another machine has other figures: run it on yours.""", result["date"],
                   result["machine"], result["cores"], result["seconds"] / 60,
                   "Its data were small (`--quick`), and its figures say nothing. " if result["quick"] else "")]
 
 
+def listed(words):
+    words = list(words)
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def limit(entry):
+    return "%.*f%% %s" % (entry["share"] < 0.1, 100 * entry["share"], entry["kind"]) if entry else "-"
+
+
 def jobs(result):
     lines = [[row["job"], row["data"], seconds(row["seconds"]), seconds(row["two_cores"]),
               "; ".join("%s: %s" % (peer["program"], seconds(peer["seconds"])) for peer in row["peers"]) or "-",
-              "; ".join(times(peer["ratio"]) for peer in row["peers"]) or "-"] for row in result["rows"]]
+              "; ".join(times(peer["ratio"]) for peer in row["peers"]) or "-", limit(row["limit"])]
+             for row in result["rows"]]
     return ["## Compared with other programs",
             prose("""One core, processor time, the median of %d runs; of what takes long, of fewer. The ratio says how many
                   times as long the other program takes: above 1 unconfuse is faster. Two cores: elapsed time of
                   unconfuse.""", result["runs"]),
-            table(["job", "data", "unconfuse", "two cores", "others", "ratio"], lines),
+            table(["job", "data", "unconfuse", "two cores", "others", "ratio", "share of the limit"], lines),
+            prose("""The share of the limit is that of the time of unconfuse in which the machine could do the least that
+                  the job needs, at the rates of the next section: `memory`, read the values once, or once for every
+                  gradient; `scan`, look at every byte of the text; `products`, the products of matrices. What is not in
+                  that least (exponentials, sorting, weights that are looked up, parsing) is the room that there seems to
+                  be. Data that a cache holds may be read faster than the memory gives them."""),
             prose("""Reading ends with the rows in memory. Prediction, a pass from text and the kernel machine are timed
                   from file to file, all others with the data in memory. `logistic` and `csvm` stop as near to the minimum
                   of the same objective as the other program, the kernel machine at as few errors.""")]
 
 
+def rate(value):
+    return "%.1f GB/s" % (value / 1e9) if value else "-"
+
+
 def machine(entries):
     return ["## What the machine gives",
-            table(["threads", "reading memory", "products of matrices, double precision"],
-                  [["%d" % entry["threads"], "%.1f GB/s" % (entry["bandwidth"] / 1e9),
+            table(["threads", "reading memory", "copying", "scan of a file", "products of matrices, double precision"],
+                  [["%d" % entry["threads"], rate(entry["bandwidth"]), rate(entry.get("copy")), rate(entry.get("scan")),
                     "%.1f Gflop/s" % (entry["gemm"] / 1e9)] for entry in entries]),
+            prose("""A scan looks at every byte of a file that the system has in memory; a copy is of as many bytes within
+                  the memory, counted once."""),
             prose("""A job that reads all its data in every step cannot be faster than the memory, and two threads help it
                   no more than they help a plain loop that reads.""")]
 
@@ -141,7 +168,7 @@ def kernel_svm(entry, picture):
 def auto(entries):
     lines = [["%d" % entry["rows"], point["program"], "%.2f%%" % (100 * point["error"]), seconds(point["seconds"])]
              for entry in entries for point in entry["points"]]
-    return ["## `train auto`: the errors that a time buys",
+    return ["## " + AUTO,
             prose("""Digits with noise on their pixels, 27%% of the labels wrong; errors on 5,000 clean rows. One core, processor
                   time; `auto` from file to model, the others `fit` alone."""),
             table(["rows", "program", "errors", "training"], lines)]
@@ -160,9 +187,30 @@ def missed(entries):
             table(["what", "wanted", "figure"], lines)]
 
 
+def titles(text):
+    return re.findall(r"^## (.*)$", text, re.MULTILINE)
+
+
+def made_here():
+    """The titles of all sections that a run may make: those in the functions above."""
+    with open(__file__, encoding="utf-8") as file:
+        return set(re.findall(r'"## (.*?)"', file.read()))
+
+
+def by_hand(path, blocks):
+    """The sections of the page as it was that no run makes, whole. That of `train auto` counts as one where this run has
+    not measured it: it takes as long as all the others."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        sections = re.split(r"^(?=## )", file.read(), flags=re.MULTILINE)[1:]
+    others = made_here() - {AUTO} | set(titles("\n".join(blocks)))
+    return [section.strip() for section in sections if titles(section)[0] not in others]
+
+
 def write(result, path):
     parts, folder = result["parts"], os.path.dirname(path)
-    blocks = introduction(result)
+    blocks = []
     if result["rows"]:
         blocks += jobs(result)
     for name, section in (("machine", machine), ("threads", threads), ("processes", processes), ("auto", auto), ("python", python)):
@@ -171,6 +219,8 @@ def write(result, path):
     for name, section, draw in (("growth", growth, pictures.growth), ("kernel-svm", kernel_svm, pictures.kernel_svm)):
         if name in parts:
             blocks += section(parts[name], draw(parts[name], os.path.join(folder, name)))
+    kept = by_hand(path, blocks)
+    blocks = introduction(result, [titles(section)[0] for section in kept]) + blocks + kept
     if result["wanted"]:
         blocks += missed(result["wanted"])
     with open(path, "w", encoding="utf-8") as file:

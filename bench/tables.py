@@ -4,7 +4,7 @@
 
 One core each, in a process of its own, by turns: medians of the rounds. The table is made from a seed. Prints seconds of the
 CPU, their ratio, peak memory over that of the encoded arrays, and megabytes a second beside those of a program that only counts
-the lines of the file, or reads it into fresh memory, as JSON lines."""
+a scan, which only looks at every byte of the file, and of a copy of as many within the memory, as JSON lines."""
 import json
 import os
 import random
@@ -93,7 +93,7 @@ def main():
             path = os.path.join(scratch, f"{kind}.csv")
             write(path, size)
             rounds = [(timed([inside, "read", path, "1"]), timed([PYTHON, "-c", PEER, kind, path])[1]) for _ in range(count)]
-            tell(kind, os.path.getsize(path), rounds, timed([inside, "rates", path, "3"])[1])
+            tell(kind, os.path.getsize(path), rounds, timed([inside, "scan", path, "3"])[1])
 
 
 def tell(kind, size, rounds, machine):

@@ -4,11 +4,12 @@ how times are printed.
 A part is a function that takes a Bench and gives what it measured. A module of parts has
 
     PARTS                   names and functions
-    rows(parts, add)        the rows of the table of all jobs: add(job, data, times, peers...)
+    rows(parts, add)        the rows of the table of all jobs: add(job, data, times, peers..., limit=(kind, amount))
     wanted(parts, add)      add(what, text, figure, met) for what was wanted
     report(parts)           prints the details
 
-where `parts` are the results by name, of those parts that were measured.
+where `parts` are the results by name, of those parts that were measured. A limit is what the machine has to do at least:
+so many bytes of memory to read, bytes of text to scan, or operations of products of matrices (LIMITS).
 """
 import contextlib
 import functools
@@ -29,6 +30,9 @@ ENVIRONMENT = {**os.environ, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI
 # bench_inside links OpenBLAS to compare with, which would start threads.
 INSIDE = {**ENVIRONMENT, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "3000", "OPENBLAS_NUM_THREADS": "1"}
 CORES = sorted(os.sched_getaffinity(0))
+
+
+LIMITS = {"memory": "bandwidth", "scan": "scan", "products": "gemm"}  # kinds, and what `machine` calls their rates
 
 
 class Failed(Exception):
@@ -206,6 +210,15 @@ def ratio(times, peer, cores=1, clock=None, peer_cores=1):
     """How many times as fast as `peer`, which uses one core by default, unconfuse is."""
     ours, theirs = seconds(times, "unconfuse", cores, clock), seconds(times, peer, peer_cores, clock)
     return theirs / ours if ours and theirs else None
+
+
+def share_of_limit(parts, limit, taken):
+    """The kind of a job's limit, and the share of its time that the machine alone would take; None: not known."""
+    alone = next((entry for entry in parts.get("machine", []) if entry["threads"] == 1), None)
+    if not (limit and alone and taken):
+        return None
+    kind, amount = limit
+    return {"kind": kind, "share": amount / alone[LIMITS[kind]] / taken}
 
 
 def print_times(title, times):

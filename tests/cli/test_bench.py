@@ -28,6 +28,7 @@ def test_machine_and_threads_as_json():
     machine, threads = result["parts"]["machine"], result["parts"]["threads"]
     assert [entry["threads"] for entry in machine] == list(range(1, 1 + min(2, len(os.sched_getaffinity(0)))))
     assert all(entry["bandwidth"] > 0 and entry["gemm"] > 0 for entry in machine)
+    assert machine[0]["scan"] > 0 and machine[0]["copy"] > 0
     assert [job["job"] for job in threads["jobs"]] == ["uma", "logistic", "csvm", "kpca", "reading", "prediction"]
     for job in threads["jobs"]:
         assert job["same"], job
@@ -59,6 +60,55 @@ def test_the_page(tmp_path):
     text = bench("--only", "machine", "--runs", "1", "--markdown", page)
     assert "the machine" in text
     assert "| threads | reading memory |" in page.read_text()
+
+
+def test_shares_of_the_limit():
+    text = bench("--only", "machine", "--only", "uma", "--runs", "1", "--json")
+    result = json.loads(text)
+    (row,) = result["rows"]
+    alone = result["parts"]["machine"][0]
+    assert row["limit"]["kind"] == "memory"
+    assert row["limit"]["share"] == pytest.approx(4 * 3823 * 640 / alone["bandwidth"] / row["seconds"])
+
+
+def module(monkeypatch, name):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    return importlib.import_module(name)
+
+
+def made_result(**parts):
+    return {"command": "bench/run --json", "date": "2020-02-02", "machine": "Z80", "cores": 1, "seconds": 60.0, "quick": False,
+            "runs": 5, "wanted": [{"what": "speed", "wanted": "at least 2x", "figure": 1.0, "met": False}], "parts": parts,
+            "rows": [{"job": "reading", "data": "text", "seconds": 2.0, "two_cores": None, "peers": [],
+                      "limit": {"kind": "scan", "share": 0.25}}]}
+
+
+def test_the_page_keeps_what_was_written_by_hand(monkeypatch, tmp_path):
+    page = module(monkeypatch, "page")
+    file = tmp_path / "page.md"
+    file.write_text("# Performance\n\nOld.\n\n## What the machine gives\n\nold rates\n\n## Many classes\n\nBy hand.\n\n"
+                    "| a |\n|---|\n| 1 |\n\n## `train auto`: the errors that a time buys\n\nIn pieces.\n\n"
+                    "## What was wanted and is missed\n\nold misses\n", encoding="utf-8")
+    page.write(made_result(), file)
+    first = file.read_text(encoding="utf-8")
+    assert page.titles(first) == ["Compared with other programs", "Many classes", "`train auto`: the errors that a time buys",
+                                  "What was wanted and is missed"]
+    assert "By hand.\n\n| a |\n|---|\n| 1 |\n\n## " in first and "In pieces." in first
+    assert not {"old rates", "old misses", "Old."} & set(first.split("\n"))
+    assert '"Many classes" and "`train auto`' in first and "25% scan" in first and "| speed | at least 2x | 1.00 |" in first
+    page.write(made_result(), file)
+    assert file.read_text(encoding="utf-8") == first
+    page.write(made_result(auto=[{"rows": 5, "points": [{"program": "p", "error": 0.5, "seconds": 1.0}]}]), file)
+    assert "In pieces." not in file.read_text(encoding="utf-8")
+
+
+def test_without_rates_there_is_no_share(monkeypatch):
+    timing = module(monkeypatch, "timing")
+    parts = {"machine": [{"threads": 1, "bandwidth": 100.0, "gemm": 10.0}]}
+    assert timing.share_of_limit(parts, ("products", 50), 10.0) == {"kind": "products", "share": 0.5}
+    assert timing.share_of_limit({}, ("products", 50), 10.0) is None
+    assert timing.share_of_limit(parts, None, 10.0) is None
 
 
 def test_the_exponent_is_that_of_the_later_points(monkeypatch):
