@@ -33,6 +33,7 @@
 
 enum { RULE_NU, RULE_ETA };
 
+#define ROWS_AT_ONCE ((size_t)128)
 #define ALL_CORRECT (1.0 - 1e-12) /* sums of weights are rounded */
 
 #define FIELD(name) offsetof(uc_rp_settings, name)
@@ -96,35 +97,66 @@ enum {
 
 static double sign_of(const machine *self, size_t i)
 {
-    return self->data->y[i] == self->positive ? 1.0 : -1.0;
+    static const double signs[] = {-1.0, 1.0}; /* no branch: it cannot be foreseen */
+    return signs[self->data->y[i] == self->positive];
 }
 
-/* Without branches or calls: which ones are wrong cannot be foreseen. */
-static void add_example(double *sums, double a, double weight)
+/* The value, or 0, by its bits: compilers make a branch of `wanted ? value : 0`. */
+static double value_if(bool wanted, double value)
 {
-    const double weighted = weight * a, wrong = a > 0.0 ? 0.0 : weighted;
-    sums[SUM] += weighted;
-    sums[LENGTH] += fabs(weighted);
-    sums[SQUARES] += weighted * a;
-    sums[CORRECT] += a > 0.0 ? weight : 0.0;
-    sums[SUM_WRONG] += wrong;
-    sums[SQUARES_WRONG] += wrong * a;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= -(uint64_t)wanted;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
 }
 
+/* Without branches or calls: which ones are wrong cannot be foreseen. The sums stay in registers while
+ * `margins` a_i of some rows, of `weights` (NULL: all are 1), are added. */
+static void add_margins(double *sums, const double *margins, const double *weights, size_t rows)
+{
+    double correct = sums[CORRECT], sum = sums[SUM], sum_wrong = sums[SUM_WRONG], length = sums[LENGTH],
+           squares = sums[SQUARES], squares_wrong = sums[SQUARES_WRONG];
+    for (size_t i = 0; i < rows; i++) {
+        const double a = margins[i], weight = weights ? weights[i] : 1.0;
+        const double weighted = weight * a, wrong = value_if(!(a > 0.0), weighted);
+        sum += weighted;
+        length += fabs(weighted);
+        squares += weighted * a;
+        correct += value_if(a > 0.0, weight);
+        sum_wrong += wrong;
+        squares_wrong += wrong * a;
+    }
+    sums[CORRECT] = correct;
+    sums[SUM] = sum;
+    sums[SUM_WRONG] = sum_wrong;
+    sums[LENGTH] = length;
+    sums[SQUARES] = squares;
+    sums[SQUARES_WRONG] = squares_wrong;
+}
+
+/* Margins of all rows of a block first: then memory is read as fast as it can be, since nothing waits for a
+ * margin. */
 static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 {
     const machine *self = user;
-    double sums[SUMS] = {0.0};
-    for (size_t i = first; i < last; i++) {
-        const uc_row row = uc_matrix_row(&self->data->X, i);
-        const double sign = sign_of(self, i), a = sign * uc_row_dot(row, self->w);
-        const double weight = uc_row_weight(self->data, i);
-        const bool wrong = !(a > 0.0);
-        add_example(sums, a, weight);
-        if (wrong == self->wrong[i])
-            continue;
-        self->wrong[i] = wrong;
-        uc_row_axpy(wrong ? weight * sign : -weight * sign, row, sum);
+    const uc_matrix *X = &self->data->X;
+    const double *weights = self->data->weights;
+    double sums[SUMS] = {0.0}, margins[ROWS_AT_ONCE];
+    for (size_t start = first; start < last; start += ROWS_AT_ONCE) {
+        const size_t rows = uc_min_size(last - start, ROWS_AT_ONCE);
+        uc_row_dots(margins, X, start, rows, self->w);
+        for (size_t i = 0; i < rows; i++)
+            margins[i] *= sign_of(self, start + i);
+        add_margins(sums, margins, weights ? weights + start : NULL, rows);
+        for (size_t i = 0; i < rows; i++) {
+            const bool wrong = !(margins[i] > 0.0);
+            if (wrong == self->wrong[start + i])
+                continue;
+            const double weighted = uc_row_weight(self->data, start + i) * sign_of(self, start + i);
+            self->wrong[start + i] = wrong;
+            uc_row_axpy(wrong ? weighted : -weighted, uc_matrix_row(X, start + i), sum);
+        }
     }
     for (size_t j = 0; j < SUMS; j++)
         sum[self->d + j] += sums[j];

@@ -52,6 +52,12 @@ void uc_score_rows_for_gradient(double *scores, const uc_matrix *X, size_t first
                                 const double *W, size_t S, const double *offset, double *work)
 {
     assert(first + rows <= X->rows);
+    if (S == 1 && !work) {
+        uc_row_dots(scores, X, first, rows, W);
+        for (size_t i = 0; i < rows; i++)
+            scores[i] += offset[0];
+        return;
+    }
     for (size_t i = 0; i < rows; i++)
         memcpy(scores + i * S, offset, S * sizeof *offset);
     if (uc_matrix_is_sparse(X) || !work) {

@@ -8,6 +8,8 @@ typedef struct uc_kernels {
     const char *level;
     double (*norm2)(uc_row row);
     double (*dot)(uc_row row, const double *w);
+    void (*dots)(double *out, const float *rows, size_t stride, size_t count, size_t columns,
+                 const double *w);
     void (*axpy)(double factor, uc_row row, double *w);
     void (*scores)(double *scores, uc_row row, const double *W, size_t S);
     void (*update)(double *W, size_t S, uc_row row, const double *tau);

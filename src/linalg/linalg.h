@@ -24,7 +24,9 @@ static inline size_t uc_row_width(uc_row row)
     return row.count > 0 ? uc_row_column(row, row.count - 1) + 1 : 0;
 }
 double uc_row_norm2(uc_row row);
-double uc_row_dot(uc_row row, const double *w);         /* w: one weight per column */
+double uc_row_dot(uc_row row, const double *w); /* w: one weight per column */
+/* The same of `rows` rows of X from `first` on, bit for bit; dense ones are read faster. */
+void uc_row_dots(double *out, const uc_matrix *X, size_t first, size_t rows, const double *w);
 void uc_row_axpy(double factor, uc_row row, double *w); /* w += factor * row */
 /* scores[0..S) += sum over j of x_j W[j][0..S) */
 void uc_row_scores(double *scores, uc_row row, const double *W, size_t S);

@@ -15,6 +15,18 @@ double uc_row_dot(uc_row row, const double *w)
     return uc_kernels_now()->dot(row, w);
 }
 
+void uc_row_dots(double *out, const uc_matrix *X, size_t first, size_t rows, const double *w)
+{
+    assert(first + rows <= X->rows);
+    const uc_kernels *kernels = uc_kernels_now();
+    if (!uc_matrix_is_sparse(X)) {
+        kernels->dots(out, X->values + first * X->stride, X->stride, rows, X->cols, w);
+        return;
+    }
+    for (size_t i = 0; i < rows; i++)
+        out[i] = kernels->dot(uc_matrix_row(X, first + i), w);
+}
+
 void uc_row_axpy(double factor, uc_row row, double *w)
 {
     uc_kernels_now()->axpy(factor, row, w);

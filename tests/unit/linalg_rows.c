@@ -94,6 +94,50 @@ static void kernels_of_every_level_agree_with_the_plain_versions(void **state)
     free(self);
 }
 
+/* Rows shorter and longer than those that are asked for ahead; values of very different sizes, whose sums
+ * would differ in another order. */
+static void products_of_many_rows_are_those_of_each_bit_for_bit(void **state)
+{
+    (void)state;
+    enum { ROWS = 7 };
+    static const size_t counts[] = {1, 3, 4, 15, 16, 17, 100, 255, 256, 257, COLUMNS};
+    double w[COLUMNS], products[ROWS];
+    for (size_t l = 0; l < 3; l++) {
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        uc_rng rng = uc_rng_make(4, l);
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (int sparse = 0; sparse < 2; sparse++) {
+                uc_matrix X;
+                if (sparse)
+                    assert_ok(uc_matrix_create_sparse(&X, ROWS, counts[c], ROWS * counts[c]));
+                else
+                    assert_ok(uc_matrix_create_dense(&X, ROWS, counts[c]));
+                for (size_t i = 0; i < ROWS; i++)
+                    for (size_t j = 0; j < counts[c]; j++) {
+                        const size_t at = sparse ? i * counts[c] + j : i * X.stride + j;
+                        X.values[at] = (float)ldexp(uc_rng_normal(&rng), (int)uc_rng_below(&rng, 30));
+                        if (sparse)
+                            X.columns[at] = (uint32_t)j;
+                    }
+                for (size_t i = 0; sparse && i <= ROWS; i++)
+                    X.offsets[i] = i * counts[c];
+                for (size_t j = 0; j < counts[c]; j++)
+                    w[j] = uc_rng_normal(&rng);
+                for (size_t first = 0; first < ROWS; first++) {
+                    uc_row_dots(products, &X, first, ROWS - first, w);
+                    for (size_t i = first; i < ROWS; i++) {
+                        const uc_row row = uc_matrix_row(&X, i);
+                        assert_true(products[i - first] == uc_row_dot(row, w));
+                        assert_near_relative(products[i - first], reference_dot(row, w), 1e-6);
+                    }
+                }
+                uc_matrix_free(&X);
+            }
+    }
+    assert_ok(uc_cpu_set_level("best"));
+}
+
 /* Sums that would come out differently in another order: values of very different sizes. */
 static void classes_with_equal_weights_get_equal_scores_bit_for_bit(void **state)
 {
@@ -388,6 +432,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_of_every_level_agree_with_the_plain_versions),
+        cmocka_unit_test(products_of_many_rows_are_those_of_each_bit_for_bit),
         cmocka_unit_test(classes_with_equal_weights_get_equal_scores_bit_for_bit),
         cmocka_unit_test(classes_with_equal_updates_keep_equal_weights_bit_for_bit),
         cmocka_unit_test(a_sparse_row_with_all_columns_is_the_dense_row),
