@@ -27,6 +27,9 @@ uc_status uc_conditioning_fit(uc_conditioning *out, const uc_matrix *X, size_t s
  * uc_blas_begin comes before. */
 uc_status uc_conditioning_whiten(uc_conditioning *self, const uc_matrix *X, double penalty, double curvature,
                                  const uc_context *context);
+/* Of one with a root that was made for free offsets: the one for offsets that stay as they are, without
+ * reading the rows again. */
+uc_status uc_conditioning_fix_offset(uc_conditioning *out, const uc_conditioning *self, double curvature);
 void uc_conditioning_free(uc_conditioning *self);
 
 /* Weights to variables and back; and a gradient in the weights, in place, to that in the variables. */

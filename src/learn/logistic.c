@@ -15,13 +15,11 @@
  *
  * Forward is the likelihood of the labels that were observed (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR
  * 2017); it is not convex: it starts at zero, and without offsets. p then estimates the probability of the
- * true class. Newton steps (newton.c) or L-BFGS, by the shape of the data; gradients
- * and products with the curvature are sums over the examples.
+ * true class. Newton steps (newton.c) or L-BFGS, by the shape of the data; both read sums over the examples.
  *
- * Sparse rows of two classes are added up in a few lanes. Other rows that are sparse and, in a process,
- * fewer than the columns (text) are kept transposed as well: first
- * the gradient r_i in the scores of every row, then that of the weights of column j, sum_i x_ij r_i, which
- * no two threads share.
+ * Sparse rows of two classes are added up in a few lanes. Others, where a process has fewer than columns, are
+ * kept transposed as well: first the gradient r_i in the scores of every row, then that of the weights of
+ * column j, sum_i x_ij r_i, which no two threads share.
  */
 #include <math.h>
 #include <string.h>
@@ -68,8 +66,7 @@ static const uc_option options[] = {
 
 typedef uc_logistic_problem problem;
 
-/* What is summed over the rows: the gradient at W, or the curvature at the point of the last gradient times
- * W. W is (1 + d) x S. */
+/* What is summed over the rows: the gradient at W, (1 + d) x S, or the curvature where that was, times W. */
 typedef struct row_job {
     const problem *problem;
     const double *W;
@@ -346,18 +343,6 @@ uc_status uc_logistic_product(double *product, const double *V, const problem *s
 
 /* ---- about the diagonal of the curvature ---- */
 
-/* Of each column the squares of its values, by the weights of the rows. */
-static void add_column_squares(double *sum, const problem *self)
-{
-    const uc_matrix *X = &self->data->X;
-    for (size_t i = 0; i < X->rows; i++) {
-        const uc_row row = uc_matrix_row(X, i);
-        const double weight = self->weights ? self->weights[i] : 1.0;
-        for (size_t k = 0; k < row.count; k++)
-            sum[uc_row_column(row, k)] += weight * (double)row.values[k] * (double)row.values[k];
-    }
-}
-
 /* Of each class p (1 - p); then the number of the rows. */
 static uc_status add_spreads(double *sum, size_t first, size_t last, void *user)
 {
@@ -435,7 +420,7 @@ static uc_status step_down(uc_minimum *out, double *weights, search *user,
     if (!start || !user->column_squares)
         goto cleanup;
     memcpy(start, weights, count * sizeof *start);
-    add_column_squares(user->column_squares, self);
+    uc_logistic_column_squares(user->column_squares, self);
     status = uc_comm_sum(uc_comm_of(user->context), user->column_squares, X->cols);
     if (status == UC_OK)
         status = uc_newton(out, weights, count, evaluate, &curvature, user, conditioning,
@@ -458,35 +443,66 @@ static uc_status check_vectors(const problem *self, size_t vectors, const uc_con
     return uc_comm_agree(uc_comm_of(context), uc_memory_check(context, bytes, what));
 }
 
-/* Newton steps where the problem has room for them (plan_newton); L-BFGS otherwise, and where they gave up.
- * The second derivative of the mean loss in a score is p (1 - p), which is 1/K (1 - 1/K) at the start. */
+/* The second derivative of the mean loss in a score is p (1 - p), which is 1/K (1 - 1/K) at the start. */
+static double curvature_of(const problem *self)
+{
+    const double share = 1.0 / (double)self->K;
+    return share * (1.0 - share);
+}
+
+static uc_status condition(uc_conditioning *out, const problem *self, const uc_context *context)
+{
+    const double l2 = penalty_of(self), curvature = curvature_of(self);
+    const uc_matrix *X = &self->data->X;
+    uc_status status = uc_conditioning_fit(out, X, self->S, l2, curvature, self->free_offset, context);
+    if (status == UC_OK)
+        status = uc_conditioning_whiten(out, X, l2, curvature, context);
+    return status;
+}
+
+/* Newton steps where there is room for them (plan_newton); L-BFGS otherwise, and where they gave up. */
 static uc_status descend(uc_minimum *out, double *weights, const problem *self,
-                         const uc_logistic_settings *settings, const uc_context *context)
+                         const uc_conditioning *conditioning, const uc_logistic_settings *settings,
+                         const uc_context *context)
 {
     search user = {.problem = self, .context = context};
-    uc_conditioning conditioning;
-    const double share = 1.0 / (double)self->K, curvature = share * (1.0 - share), l2 = penalty_of(self);
-    const uc_matrix *X = &self->data->X;
+    const size_t count = (self->data->X.cols + 1) * self->S;
     uc_minimum newton = {.excess = INFINITY};
-    uc_status status =
-        uc_conditioning_fit(&conditioning, X, self->S, l2, curvature, self->free_offset, context);
-    if (status == UC_OK)
-        status = uc_conditioning_whiten(&conditioning, X, l2, curvature, context);
-    if (status == UC_OK && self->probabilities)
+    uc_status status = UC_OK;
+    if (self->probabilities)
         status = check_vectors(self, NEWTON_VECTORS, context);
     if (status == UC_OK && self->probabilities)
-        status = step_down(&newton, weights, &user, &conditioning, settings);
+        status = step_down(&newton, weights, &user, conditioning, settings);
     *out = newton;
-    const bool goes_on = !(newton.excess <= 1.0) && newton.iterations < settings->iterations;
-    if (status == UC_OK && goes_on)
-        status = check_vectors(self, LBFGS_VECTORS, context);
-    if (status == UC_OK && goes_on) {
-        status = uc_minimise(out, weights, (X->cols + 1) * self->S, evaluate, &user, &conditioning,
+    if (status != UC_OK || newton.excess <= 1.0 || newton.iterations >= settings->iterations)
+        return status;
+    status = check_vectors(self, LBFGS_VECTORS, context);
+    if (status == UC_OK)
+        status = uc_minimise(out, weights, count, evaluate, &user, conditioning,
                              settings->iterations - newton.iterations, settings->tolerance, context);
-        out->iterations += newton.iterations;
-        out->evaluations += newton.evaluations;
-    }
-    uc_conditioning_free(&conditioning);
+    out->iterations += newton.iterations;
+    out->evaluations += newton.evaluations;
+    return status;
+}
+
+/* Without offsets, and not to the end. */
+static uc_status descend_first(uc_minimum *out, double *weights, const problem *self,
+                               const uc_conditioning *conditioning, const uc_logistic_settings *settings,
+                               const uc_context *context)
+{
+    problem stage = *self;
+    uc_logistic_settings roughly = *settings;
+    uc_conditioning fixed = {0};
+    uc_status status;
+    stage.free_offset = false;
+    roughly.tolerance = fmin(STAGE * settings->tolerance, 1.0);
+    if (conditioning->root)
+        status = uc_conditioning_fix_offset(&fixed, conditioning, curvature_of(self));
+    else
+        status = condition(&fixed, &stage, context);
+    if (status == UC_OK)
+        status = descend(out, weights, &stage, &fixed, &roughly, context);
+    uc_conditioning_free(&fixed);
     return status;
 }
 
@@ -497,22 +513,18 @@ static uc_status minimise_from(uc_minimum *out, double *weights, const problem *
                                const uc_logistic_settings *settings, const uc_context *context)
 {
     uc_minimum first = {0};
-    uc_status status = UC_OK;
-    if (self->correction == UC_CORRECTION_FORWARD && self->free_offset) {
-        problem stage = *self;
-        uc_logistic_settings roughly = *settings;
-        stage.free_offset = false;
-        roughly.tolerance = fmin(STAGE * settings->tolerance, 1.0);
-        status = descend(&first, weights, &stage, &roughly, context);
-    }
+    uc_conditioning conditioning = {0};
+    uc_status status = condition(&conditioning, self, context);
+    if (status == UC_OK && self->correction == UC_CORRECTION_FORWARD && self->free_offset)
+        status = descend_first(&first, weights, self, &conditioning, settings, context);
     if (status == UC_OK)
-        status = descend(out, weights, self, settings, context);
-    if (status != UC_OK)
-        return status;
-    uc_minimum_warn(out, "logistic", settings->iterations, UC_ADVISE_L2, context);
+        status = descend(out, weights, self, &conditioning, settings, context);
+    uc_conditioning_free(&conditioning);
+    if (status == UC_OK)
+        uc_minimum_warn(out, "logistic", settings->iterations, UC_ADVISE_L2, context);
     out->iterations += first.iterations;
     out->evaluations += first.evaluations;
-    return UC_OK;
+    return status;
 }
 
 /* Two classes by their difference. */

@@ -47,5 +47,7 @@ double uc_logistic_row_gradient(const uc_logistic_problem *self, double *s, doub
 /* What the scores change by along a direction becomes what the gradient in them does. */
 void uc_logistic_row_product(const uc_logistic_problem *self, double *a, const double *p, size_t row,
                              double *work);
+/* Adds, of each column, the squares of its values, by the weights of the rows. */
+void uc_logistic_column_squares(double *sum, const uc_logistic_problem *self);
 
 #endif

@@ -208,3 +208,14 @@ void uc_logistic_row_product(const problem *self, double *a, const double *p, si
     product(self, scores, both, row, two);
     a[0] = scores[1];
 }
+
+void uc_logistic_column_squares(double *sum, const problem *self)
+{
+    const uc_matrix *X = &self->data->X;
+    for (size_t i = 0; i < X->rows; i++) {
+        const uc_row row = uc_matrix_row(X, i);
+        const double weight = self->weights ? self->weights[i] : 1.0;
+        for (size_t k = 0; k < row.count; k++)
+            sum[uc_row_column(row, k)] += weight * (double)row.values[k] * (double)row.values[k];
+    }
+}

@@ -9,9 +9,14 @@
  * instead of 57. It is a change of variables and no approximation of the objective, so a sample of the rows
  * is enough: twenty for every column.
  *
+ * Without a free offset m = 0: then A, of z that are not centred, is the centred one plus
+ * curvature m/s (m/s)', and the rows are not needed.
+ *
  * A thread makes all of its rows of A from all rows of the data, in their order: the bytes are the same for
  * any number of threads, and no thread needs a matrix of its own.
  */
+#include <string.h>
+
 #include "learn/conditioning.h"
 #include "linalg/linalg.h"
 
@@ -35,22 +40,23 @@ static size_t sample_size(const whiten_job *job)
     return uc_block_count(job->X->rows, job->every);
 }
 
-/* z of row `row`, columns 0 .. count-1. */
+/* z times s of row `row`, columns 0 .. count-1. */
 static void put_row(double *z, const whiten_job *job, size_t row, size_t count)
 {
-    const uc_conditioning *change = job->conditioning;
+    const double *centre = job->conditioning->centre;
     const uc_row values = uc_known_row(uc_matrix_row(job->X, row), count);
-    for (size_t j = 0; j < count; j++)
-        z[j] = 0.0;
-    for (size_t k = 0; k < values.count; k++)
-        z[uc_row_column(values, k)] = (double)values.values[k];
-    for (size_t j = 0; j < count; j++) {
-        const double centre = change->centre ? change->centre[j] : 0.0;
-        z[j] = (z[j] - centre) / change->scale[j + 1];
+    if (!values.columns) {
+        uc_widen(z, values.values, count);
+    } else {
+        memset(z, 0, count * sizeof *z);
+        for (size_t k = 0; k < values.count; k++)
+            z[values.columns[k]] = (double)values.values[k];
     }
+    for (size_t j = 0; j < count && centre; j++)
+        z[j] -= centre[j];
 }
 
-/* Rows of the sum of zz', up to the diagonal of the last of them. */
+/* Rows of the sum of these, each times all, up to the diagonal of the last of them. */
 static uc_status add_panel(size_t panel, void *user)
 {
     const whiten_job *job = user;
@@ -103,8 +109,9 @@ uc_status uc_conditioning_whiten(uc_conditioning *self, const uc_matrix *X, doub
     status = uc_comm_sum(comm, A, d * d + 1);
     if (status != UC_OK)
         goto cleanup;
-    for (size_t i = 0; i < d * d; i++)
-        A[i] *= curvature / A[d * d];
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j <= i; j++)
+            A[i * d + j] *= curvature / A[d * d] / (self->scale[i + 1] * self->scale[j + 1]);
     for (size_t j = 0; j < d; j++)
         A[j * d + j] += penalty / (self->scale[j + 1] * self->scale[j + 1]) + TINY;
     if (uc_cholesky(A, d) == UC_OK) { /* else the columns stay as they are */
@@ -113,5 +120,32 @@ uc_status uc_conditioning_whiten(uc_conditioning *self, const uc_matrix *X, doub
     }
 cleanup:
     uc_free(A);
+    return status;
+}
+
+uc_status uc_conditioning_fix_offset(uc_conditioning *out, const uc_conditioning *self, double curvature)
+{
+    const size_t d = self->columns;
+    *out = *self;
+    out->centre = NULL;
+    out->scale = uc_alloc(d + 1, sizeof *out->scale);
+    out->root = uc_alloc(d * d, sizeof *out->root);
+    double *mean = uc_alloc(d, sizeof *mean);
+    uc_status status = UC_ERR_NOMEM;
+    if (!out->scale || !out->root || !mean)
+        goto cleanup;
+    memcpy(out->scale, self->scale, (d + 1) * sizeof *out->scale);
+    for (size_t j = 0; j < d && self->centre; j++)
+        mean[j] = self->centre[j] / self->scale[j + 1];
+    uc_gemm(out->root, d, (uc_operand){self->root, d, false}, (uc_operand){self->root, d, true}, d, d, d, 1.0,
+            0.0);
+    uc_symmetric_add(out->root, d, d, curvature, mean, d, 1);
+    status = UC_OK;
+    if (uc_cholesky(out->root, d) != UC_OK) { /* the columns stay as they are */
+        uc_free(out->root);
+        out->root = NULL;
+    }
+cleanup:
+    uc_free(mean);
     return status;
 }

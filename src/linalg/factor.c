@@ -65,11 +65,8 @@ void uc_score_rows_for_gradient(double *scores, const uc_matrix *X, size_t first
             uc_row_scores(scores + i * S, uc_matrix_row(X, first + i), W, S);
         return;
     }
-    for (size_t i = 0; i < rows; i++) {
-        const float *values = X->values + (first + i) * X->stride;
-        for (size_t j = 0; j < X->cols; j++)
-            work[i * X->cols + j] = values[j];
-    }
+    for (size_t i = 0; i < rows; i++)
+        uc_widen(work + i * X->cols, X->values + (first + i) * X->stride, X->cols);
     uc_gemm(scores, S, (uc_operand){work, X->cols, false}, (uc_operand){W, S, false}, rows, X->cols, S, 1.0,
             1.0);
 }

@@ -264,6 +264,18 @@ static void dots(double *out, const float *rows, size_t stride, size_t count, si
     }
 }
 
+static void widen(double *out, const float *values, size_t count)
+{
+    size_t i = 0;
+    for (; i + 4 * WIDTH <= count; i += 4 * WIDTH)
+        for (size_t part = 0; part < 4 * WIDTH; part += WIDTH) {
+            const float *x = values + i + part;
+            STORE(widest, out + i + part) = WIDEN(x);
+        }
+    for (; i < count; i++)
+        out[i] = values[i];
+}
+
 static double norm2(uc_row row)
 {
     double sum[8] = {0};
@@ -466,6 +478,7 @@ const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL),
                                           norm2,
                                           dot,
                                           dots,
+                                          widen,
                                           axpy,
                                           scores,
                                           update,

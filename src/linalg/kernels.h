@@ -10,6 +10,7 @@ typedef struct uc_kernels {
     double (*dot)(uc_row row, const double *w);
     void (*dots)(double *out, const float *rows, size_t stride, size_t count, size_t columns,
                  const double *w);
+    void (*widen)(double *out, const float *values, size_t count);
     void (*axpy)(double factor, uc_row row, double *w);
     void (*scores)(double *scores, uc_row row, const double *W, size_t S);
     void (*update)(double *W, size_t S, uc_row row, const double *tau);

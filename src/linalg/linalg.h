@@ -27,7 +27,8 @@ double uc_row_norm2(uc_row row);
 double uc_row_dot(uc_row row, const double *w); /* w: one weight per column */
 /* The same of `rows` rows of X from `first` on, bit for bit; dense ones are read faster. */
 void uc_row_dots(double *out, const uc_matrix *X, size_t first, size_t rows, const double *w);
-void uc_row_axpy(double factor, uc_row row, double *w); /* w += factor * row */
+void uc_widen(double *out, const float *values, size_t count); /* as doubles */
+void uc_row_axpy(double factor, uc_row row, double *w);        /* w += factor * row */
 /* scores[0..S) += sum over j of x_j W[j][0..S) */
 void uc_row_scores(double *scores, uc_row row, const double *W, size_t S);
 /* W[j][k] += x_j tau[k] for all k < S */

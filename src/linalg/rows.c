@@ -27,6 +27,11 @@ void uc_row_dots(double *out, const uc_matrix *X, size_t first, size_t rows, con
         out[i] = kernels->dot(uc_matrix_row(X, first + i), w);
 }
 
+void uc_widen(double *out, const float *values, size_t count)
+{
+    uc_kernels_now()->widen(out, values, count);
+}
+
 void uc_row_axpy(double factor, uc_row row, double *w)
 {
     uc_kernels_now()->axpy(factor, row, w);

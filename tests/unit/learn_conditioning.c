@@ -8,6 +8,7 @@
 #include "learn/logistic.h"
 #include "learn/minimise.h"
 #include "learn/svm/svm.h"
+#include "linalg/linalg.h"
 
 enum { N = 120, D = 5 };
 
@@ -148,6 +149,40 @@ static void whitened_columns_have_equal_curvature(void **state)
         }
         assert_near(along / square, 1, 1e-3);
     }
+    uc_conditioning_free(&change);
+    uc_dataset_free(&data);
+}
+
+/* LL' of the change without offsets is the second derivative at the start, added up row by row; columns are
+ * far from 0. */
+static void without_offsets_the_root_is_that_of_rows_that_are_not_centred(void **state)
+{
+    (void)state;
+    enum { MANY = 600 };
+    const double penalty = 0.5, curvature = 0.25;
+    uc_dataset data = sample_data(MANY, D, 2, false, 9);
+    uc_conditioning change, fixed;
+    for (size_t i = 0; i < MANY; i++)
+        for (size_t j = 0; j < D; j++)
+            data.X.values[i * data.X.stride + j] += (float)(3 * j);
+    assert_ok(uc_blas_begin(1));
+    assert_ok(uc_conditioning_fit(&change, &data.X, 1, penalty, curvature, true, NULL));
+    assert_ok(uc_conditioning_whiten(&change, &data.X, penalty, curvature, NULL));
+    assert_non_null(change.root);
+    assert_ok(uc_conditioning_fix_offset(&fixed, &change, curvature));
+    assert_null(fixed.centre);
+    for (size_t a = 0; a < D; a++)
+        for (size_t b = 0; b < D; b++) {
+            double wanted = a == b ? penalty / (fixed.scale[a + 1] * fixed.scale[a + 1]) : 0, found = 0;
+            for (size_t i = 0; i < MANY; i++) {
+                const float *x = data.X.values + i * data.X.stride;
+                wanted += curvature / MANY * x[a] / fixed.scale[a + 1] * x[b] / fixed.scale[b + 1];
+            }
+            for (size_t j = 0; j < D; j++)
+                found += fixed.root[a * D + j] * fixed.root[b * D + j];
+            assert_near(found, wanted, 1e-6 * (1 + fabs(wanted)));
+        }
+    uc_conditioning_free(&fixed);
     uc_conditioning_free(&change);
     uc_dataset_free(&data);
 }
@@ -295,6 +330,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_objective_is_the_same_and_the_gradient_is_that_in_the_variables),
         cmocka_unit_test(whitened_columns_have_equal_curvature),
+        cmocka_unit_test(without_offsets_the_root_is_that_of_rows_that_are_not_centred),
         cmocka_unit_test(scales_are_mean_deviations),
         cmocka_unit_test(how_rows_are_stored_does_not_matter),
         cmocka_unit_test(the_minimum_is_that_of_a_slow_search),

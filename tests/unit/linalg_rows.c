@@ -124,6 +124,10 @@ static void products_of_many_rows_are_those_of_each_bit_for_bit(void **state)
                     X.offsets[i] = i * counts[c];
                 for (size_t j = 0; j < counts[c]; j++)
                     w[j] = uc_rng_normal(&rng);
+                double wide[COLUMNS];
+                uc_widen(wide, X.values, counts[c]);
+                for (size_t j = 0; j < counts[c]; j++)
+                    assert_true(wide[j] == (double)X.values[j]);
                 for (size_t first = 0; first < ROWS; first++) {
                     uc_row_dots(products, &X, first, ROWS - first, w);
                     for (size_t i = first; i < ROWS; i++) {
