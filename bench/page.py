@@ -43,7 +43,7 @@ def prose(text, *values):
 
 def introduction(result, kept):
     """kept: titles of sections that other runs are the source of."""
-    but = ", those of %s excepted, which say their own," % listed('"%s"' % title for title in kept) if kept else ""
+    but = ", except those of %s, which name their own commands," % listed('"%s"' % title for title in kept) if kept else ""
     return ["# Performance", prose("Every figure on this page%s comes from one run of", but), "    " + result["command"],
             prose("""on %s (%s, cores: %d). It took %.0f minutes. %s[bench/README.md](../bench/README.md) says how each
                   figure is measured. Another machine has other figures: run it on yours.""", result["date"],
