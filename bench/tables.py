@@ -3,7 +3,7 @@
     bench/tables.py build/release/bench/bench_inside [MEGABYTES [ROUNDS]]
 
 One core each, in a process of its own, by turns: medians of the rounds. The table is made from a seed. Prints seconds of the
-CPU, their ratio, peak memory over that of the encoded arrays, and megabytes a second beside those of a program that only counts
+CPU, their ratio, peak memory over that of the encoded arrays, and megabytes a second beside those of
 a scan, which only looks at every byte of the file, and of a copy of as many within the memory, as JSON lines."""
 import json
 import os
